@@ -1,0 +1,52 @@
+// RunConfiguration: what is known of how a run was launched. Every value keeps its source, and
+// where two sources disagree both are kept: the documents' names do not reflect user overrides,
+// and llmb-config holds a coarse dtype where the experiment's name holds the fine one.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmb::parser {
+
+enum class ConfigSource { llmb_config, experiment_name, path, log_content };
+std::string_view config_source_name(ConfigSource source);
+std::optional<ConfigSource> config_source_from_name(std::string_view name);
+
+struct ConfigValue {
+  std::string value;
+  ConfigSource source = ConfigSource::path;
+  bool operator==(const ConfigValue&) const = default;
+};
+
+// Keys are snake_case: workload, model, model_size, dtype, gpu_type, gpu_count, gpus_per_node,
+// tensor_parallel, pipeline_parallel, context_parallel, virtual_pipeline, expert_parallel,
+// expert_tensor_parallel, micro_batch_size, global_batch_size, release, framework,
+// framework_version, cluster, profile_enabled, nccl_trace_enabled, proxy, strong_scaling …
+class RunConfiguration {
+ public:
+  // Adds a value; sources that are already there for the key stay.
+  void set(std::string key, std::string value, ConfigSource source);
+
+  // The value to use: llmb_config, then experiment_name, path, log_content; but for dtype the
+  // experiment's name first, when it refines what llmb-config says (fp8_cs for fp8).
+  std::optional<ConfigValue> get(std::string_view key) const;
+  std::optional<std::string> value(std::string_view key) const;
+
+  // All values of all keys, best first within a key.
+  const std::map<std::string, std::vector<ConfigValue>, std::less<>>& all() const {
+    return values_;
+  }
+  // Keys for which two sources disagree beyond refinement.
+  std::vector<std::string> conflicting_keys() const;
+  void merge(const RunConfiguration& other);
+
+  bool operator==(const RunConfiguration&) const = default;
+
+ private:
+  std::map<std::string, std::vector<ConfigValue>, std::less<>> values_;
+};
+
+}  // namespace llmb::parser

@@ -1,0 +1,42 @@
+// RunPath: what the path of a log says. Understands both trees of the recipes:
+//   experiments/<name>/<name>_<timestamp>/<name>/log-<account>.<name>_<jobid>_<retry>.out
+//   results/<version>/<dtype>/<size>/<gpus>/<name>_<jobid>.out          (until release 25.03)
+// and the 26.x form experiments/<name>/<timestamp>/slurm-<jobid>.out.
+// Pure: looks at the text of the path only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parser/layout/run_configuration.h"
+
+namespace llmb::parser {
+
+struct RunPath {
+  std::string experiment;                  // <name>; the file's stem where the tree says nothing
+  std::optional<std::string> launched_at;  // RFC 3339 UTC, from the timestamp (s or ns)
+  std::optional<std::string> launch_id;    // <name>_<timestamp>
+  std::optional<std::string> account;      // prefix of the log's name
+  std::optional<std::int64_t> job_id;
+  std::optional<std::int64_t> retry;  // SLURM_RESTART_COUNT
+  RunConfiguration configuration;     // from the path (results tree) and the experiment's name
+
+  bool operator==(const RunPath&) const = default;
+};
+
+// What a file's name makes of it. Only training logs become runs.
+enum class FileRole {
+  training_log,
+  batch_script_output,  // sbatch_*.out
+  voltage_boost_output, // vboost.out
+  llmb_config,          // llmb-config_<JOBID>.yaml
+  other,
+};
+
+// `relative_path`: below the watched root, '/' between parts.
+FileRole classify_file(std::string_view relative_path);
+RunPath parse_run_path(std::string_view relative_path);
+
+}  // namespace llmb::parser

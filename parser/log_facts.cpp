@@ -1,0 +1,39 @@
+#include "parser/log_facts.h"
+
+#include <array>
+
+namespace llmb::parser {
+namespace {
+
+struct Name {
+  Dialect dialect;
+  std::string_view text;
+};
+constexpr std::array kNames = {
+    Name{Dialect::unknown, "unknown"},
+    Name{Dialect::nemo, "nemo"},
+    Name{Dialect::nemo_progress_bar, "nemo_progress_bar"},
+    Name{Dialect::megatron_bridge, "megatron_bridge"},
+    Name{Dialect::megatron_lm, "megatron_lm"},
+    Name{Dialect::maxtext, "maxtext"},
+    Name{Dialect::torchtitan, "torchtitan"},
+    Name{Dialect::neuronx, "neuronx"},
+};
+
+}  // namespace
+
+std::string_view dialect_name(Dialect dialect) {
+  for (const Name& name : kNames) {
+    if (name.dialect == dialect) return name.text;
+  }
+  return "unknown";
+}
+
+std::optional<Dialect> dialect_from_name(std::string_view text) {
+  for (const Name& name : kNames) {
+    if (name.text == text) return name.dialect;
+  }
+  return std::nullopt;
+}
+
+}  // namespace llmb::parser

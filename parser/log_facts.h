@@ -1,0 +1,71 @@
+// LogFacts: what a log says beside its steps. Grows while the log is read; small whatever the log.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmb::parser {
+
+// Which program wrote a log, told from its content.
+enum class Dialect {
+  unknown,
+  nemo,               // NeMo 2 progress lines, iterations from 0
+  nemo_progress_bar,  // NeMo 1 and 2024: tqdm bar and DLLogger lines, global step from 0
+  megatron_bridge,    // iteration line with Step Time lines, iterations from 1
+  megatron_lm,        // iteration line alone, iterations from 1
+  maxtext,            // completed step: N, from 0
+  torchtitan,         // step: N, from 1
+  neuronx,            // step N step_time Xs, from 0
+};
+
+std::string_view dialect_name(Dialect dialect);  // "nemo", "megatron_bridge", … "unknown"
+std::optional<Dialect> dialect_from_name(std::string_view name);
+
+// A line that says how the run ended. `offset` is where the line begins in the log.
+struct LogEvent {
+  enum class Kind { finish_marker, failure };
+  Kind kind = Kind::failure;
+  std::string cause;  // short snake_case class: "time_limit", "cuda_oom", "training_done", …
+  std::string line;   // the line as printed, cleaned, at most 500 bytes
+  std::uint64_t offset = 0;
+  // How many steps had been read when it came: tells a failure before from one after the data.
+  std::int64_t steps_before = 0;
+
+  bool operator==(const LogEvent&) const = default;
+};
+
+// One pass over the iterations: a new one begins when an iteration does not follow the last.
+struct SegmentFacts {
+  std::int64_t first_iteration = 0;
+  std::int64_t last_iteration = 0;
+  std::int64_t step_count = 0;
+  std::int64_t nan_step_count = 0;  // steps whose loss or grad norm is NaN
+  std::optional<std::int64_t> first_nan_iteration;
+  std::uint64_t first_offset = 0;
+
+  bool operator==(const SegmentFacts&) const = default;
+};
+
+struct LogFacts {
+  Dialect dialect = Dialect::unknown;
+  // The last iteration the run means to reach, in the dialect's numbering (NeMo's T of i/T,
+  // Megatron's N); nothing where the log does not say.
+  std::optional<std::int64_t> declared_last_iteration;
+  // "TFLOPs per sec per GPU=…" at the end of a NeMo 1 run: one figure for the run.
+  std::optional<double> reported_tflops_per_gpu;
+  std::vector<SegmentFacts> segments;
+  // First failure, first finish marker, and up to 16 further ones, in the order of the log.
+  std::vector<LogEvent> events;
+  bool nccl_trace_seen = false;  // "NCCL INFO <operation>: opCount" lines
+
+  std::uint64_t bytes_read = 0;
+  std::int64_t lines_too_long = 0;      // over 1 MiB: dropped
+  std::int64_t lines_not_understood = 0;  // looked like a step, could not be read as one
+
+  bool operator==(const LogFacts&) const = default;
+};
+
+}  // namespace llmb::parser

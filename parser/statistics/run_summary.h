@@ -1,0 +1,54 @@
+// RunSummary: what one log amounts to over a Window, and whether it may be believed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/log_facts.h"
+#include "parser/statistics/window.h"
+#include "parser/statistics/window_statistics.h"
+#include "parser/step_sample.h"
+
+namespace llmb::parser {
+
+enum class RunStatus {
+  running,     // still growing, or grown lately
+  complete,    // the whole window with step times, and the true last iteration
+  incomplete,  // ended, without a failure line, before it was complete
+  failed,      // a failure line explains why it is not complete
+  invalid,     // NaN loss or gradient norm inside the segment that counts
+  no_data,     // no step in the log (or none with a step time)
+};
+
+std::string_view run_status_name(RunStatus status);
+std::optional<RunStatus> run_status_from_name(std::string_view name);
+
+struct RunSummary {
+  RunStatus status = RunStatus::no_data;
+  // One sentence: why this status, with the numbers that show it. Never empty.
+  std::string status_reason;
+  Window window;
+  // The segment that counts: the last one that holds the whole window, else the last one.
+  std::int32_t segment = 0;
+  std::int32_t segment_count = 0;  // over 1: the log holds restarts
+  // True when every iteration of the window has a step time, whatever came later.
+  bool window_is_whole = false;
+  std::int64_t iterations_missing_in_window = 0;
+  std::optional<std::int64_t> last_iteration;           // reached, in that segment
+  std::optional<std::int64_t> declared_last_iteration;  // meant to be reached
+  std::optional<WindowStatistics> step_time_s;
+  std::optional<WindowStatistics> tflops_per_gpu;
+
+  bool operator==(const RunSummary&) const = default;
+};
+
+// `samples`: of one log, ordered by (segment, iteration); those inside the window suffice.
+// `may_still_grow`: the log's job may be alive; turns incomplete into running.
+RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
+                         const Window& window, bool may_still_grow);
+
+}  // namespace llmb::parser

@@ -1,0 +1,32 @@
+// Window: the closed range of iterations that counts towards a result.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "parser/log_facts.h"
+#include "parser/result.h"
+
+namespace llmb::parser {
+
+struct Window {
+  std::int64_t first_iteration = 0;
+  std::int64_t last_iteration = 0;
+
+  bool contains(std::int64_t iteration) const {
+    return first_iteration <= iteration && iteration <= last_iteration;
+  }
+  std::int64_t size() const { return last_iteration - first_iteration + 1; }
+  bool operator==(const Window&) const = default;
+};
+
+// "11-44" or "7" (one iteration); numbers as the dialect counts. Error says what is allowed.
+Result<Window> parse_window(std::string_view text);
+std::string to_string(const Window& window);  // "11-44"
+
+// What the recipes use: 35-44 for Megatron-Bridge and Megatron-LM (counted from 1), 11-44
+// otherwise (counted from 0 by NeMo). Sources: the recipe documents, "Performance Measurement".
+Window default_window(Dialect dialect);
+
+}  // namespace llmb::parser

@@ -1,0 +1,47 @@
+// Request and Response: what a handler sees and gives. Beast stays behind server.cpp.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace llmb::http {
+
+class EventChannel;
+
+struct Request {
+  std::string method;  // upper case
+  std::string path;    // decoded, always begins with '/', no "..", no query
+  std::vector<std::pair<std::string, std::string>> query;   // decoded, in order
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::map<std::string, std::string, std::less<>> path_parameters;  // "{id}" of the route
+  std::string body;
+  std::string peer;  // address of the client
+
+  std::optional<std::string> query_value(std::string_view name) const;  // first of that name
+  std::optional<std::string> header(std::string_view lower_case_name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  // Shared so that cached and static bodies are never copied.
+  std::shared_ptr<const std::string> body;
+  // Where set, the server answers If-None-Match with 304 and no body. Without quotes.
+  std::string etag;
+  std::string cache_control = "no-cache";
+  std::vector<std::pair<std::string, std::string>> headers;
+  // Where set, the response is a server-sent event stream of this channel, and body is unused.
+  EventChannel* events = nullptr;
+};
+
+Response json_response(std::string body, int status = 200);
+
+// application/problem+json (RFC 9457). `detail` says what was wrong and what is allowed.
+Response problem(int status, std::string_view title, std::string_view detail);
+
+}  // namespace llmb::http

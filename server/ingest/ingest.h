@@ -1,0 +1,74 @@
+// Ingest: keeps the database equal to the logs under the roots. One discovery thread, a few
+// readers, one writer; stop() ends them within seconds. Knows no HTTP.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/database.h"
+
+namespace llmb::ingest {
+
+struct RootOptions {
+  std::string path;
+  std::string cluster;  // empty: none
+};
+
+struct IngestOptions {
+  std::vector<RootOptions> roots;
+  storage::OpenOptions database;
+  int reader_threads = 2;
+  std::chrono::milliseconds hot_interval{1'000};      // files that grew within two minutes
+  std::chrono::milliseconds warm_interval{15'000};    // within a day
+  std::chrono::milliseconds cold_interval{300'000};
+  std::chrono::milliseconds scan_interval{1'000};     // local roots; stretched on slow ones
+  std::chrono::milliseconds park_first{5'000};        // back-off doubles up to park_longest
+  std::chrono::milliseconds park_longest{3'600'000};
+  double metadata_operations_per_s_max = 2'000;       // on network file systems
+  int open_files_max = 256;
+};
+
+struct RunChange {
+  enum class Kind { added, grown, status, superseded };
+  Kind kind = Kind::grown;
+  storage::RunId run = 0;
+};
+
+struct IngestStatus {
+  bool first_scan_done = false;
+  std::int64_t files_seen = 0;
+  std::int64_t files_pending = 0;  // known to have bytes that are not read yet
+  std::int64_t files_parked = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_pending = 0;
+  std::int64_t samples_committed = 0;
+  std::string halted_reason;  // why nothing is written just now (disk full); empty when well
+  std::vector<std::string> root_errors;  // one sentence each
+};
+
+class Ingest {
+ public:
+  // Opens the database (throws StorageError). `on_change` is called from the writer's thread
+  // after each commit.
+  Ingest(IngestOptions options, std::function<void(const RunChange&)> on_change);
+  ~Ingest();  // stops
+  Ingest(const Ingest&) = delete;
+  Ingest& operator=(const Ingest&) = delete;
+
+  void start();   // follows the roots until stop()
+  void stop();
+  // Reads all there is, once, on the calling thread's watch; `on_progress` is called now and then.
+  void run_once(const std::function<void(const IngestStatus&)>& on_progress);
+
+  IngestStatus status() const;  // thread-safe
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace llmb::ingest

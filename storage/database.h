@@ -1,0 +1,118 @@
+// The database file: opens it, brings its schema up to date, and hands out the one writer and any
+// number of readers. SQLite appears in storage's .cpp files only.
+//
+// The file is locked against a second writer process for as long as a Writer lives. It must be on
+// a local disk (SQLite's write-ahead log is unsafe on network file systems) unless told otherwise.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "storage/records.h"
+#include "storage/run_query.h"
+
+namespace llmb::storage {
+
+// What went wrong, on which file, and what the user can do; `kind` is for those who go on.
+class StorageError : public std::runtime_error {
+ public:
+  enum class Kind { busy_elsewhere, corrupt, newer_schema, not_local, disk_full, io, constraint };
+  StorageError(Kind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+  Kind kind;
+};
+
+struct OpenOptions {
+  std::string path;  // created when missing; its folder must exist
+  bool allow_network_file_system = false;
+};
+
+// The only connection that writes. Not thread-safe: one thread owns it.
+class Writer {
+ public:
+  // Locks, opens, migrates (after a copy of existing data). Throws StorageError.
+  explicit Writer(const OpenOptions& options);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  RootId upsert_root(const std::string& path, const std::string& cluster);
+  void record_scan(RootId root, const std::string& scanned_at, double scan_s,
+                   std::int64_t files_seen, const std::string& error);
+
+  // All batches in one transaction: samples, statistics and cursor, or nothing. Returns the runs'
+  // ids in the order of the batches. A higher generation supersedes the lower ones.
+  std::vector<RunId> commit(std::span<const IngestBatch> batches);
+
+  // A new verdict without new bytes: a run that fell silent, or whose window changed.
+  void update_summary(RunId run, const parser::RunSummary& summary);
+  // A llmb-config appeared after the log.
+  void update_configuration(RunId run, const parser::RunConfiguration& configuration);
+  // The file is gone; its data stays.
+  void mark_vanished(RootId root, const std::string& relative_path, const std::string& at);
+
+  void park(const ParkedFile& file);
+  void unpark(RootId root, const std::string& relative_path);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A read-only connection. Each call is one short read transaction. Not thread-safe: one each.
+class Reader {
+ public:
+  explicit Reader(const std::string& path);  // throws StorageError
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // Rises with every commit: what an ETag of any list is made of. Reads one row.
+  std::int64_t data_revision();
+
+  std::vector<RootRecord> roots();
+  RunPage runs(const RunQuery& query);
+  std::int64_t run_count(const RunFilter& filter);
+  std::optional<RunRecord> run(RunId id);  // with events and configuration
+  std::optional<std::int64_t> run_revision(RunId id);
+  std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
+  std::optional<LogCursor> cursor(RunId id);
+
+  // Ordered by (segment, iteration). With a window: only what lies in it, in every segment.
+  std::vector<parser::StepSample> steps(RunId id, std::optional<parser::Window> window = {});
+
+  std::vector<ExperimentRecord> experiments(const RunFilter& filter, std::int64_t limit,
+                                            const std::string& after_experiment);
+  std::vector<ParkedFile> parked_files();
+
+  // Every (root, relative_path) with its cursor, for ingest's start: nothing is read again.
+  struct KnownFile {
+    RunId run = 0;
+    RootId root_id = 0;
+    std::string relative_path;
+    std::int64_t generation = 0;
+    std::string grown_at;
+    parser::RunStatus status = parser::RunStatus::no_data;
+    LogCursor cursor;
+  };
+  std::vector<KnownFile> known_files();
+
+  struct Totals {
+    std::int64_t runs = 0;
+    std::int64_t steps = 0;
+    std::int64_t parked = 0;
+    std::uint64_t database_bytes = 0;
+    std::uint64_t wal_bytes = 0;
+  };
+  Totals totals();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace llmb::storage

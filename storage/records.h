@@ -1,0 +1,89 @@
+// Rows as domain records: what storage gives and takes. No SQL here, and no SQLite names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/layout/run_configuration.h"
+#include "parser/layout/run_path.h"
+#include "parser/log_facts.h"
+#include "parser/statistics/run_summary.h"
+#include "parser/step_sample.h"
+
+namespace llmb::storage {
+
+using RootId = std::int64_t;
+using RunId = std::int64_t;
+
+// One watched tree.
+struct RootRecord {
+  RootId id = 0;
+  std::string path;     // canonical
+  std::string cluster;  // a name the user gave; empty by default
+  std::optional<std::string> last_scan_at;  // RFC 3339 UTC
+  std::optional<double> last_scan_s;        // how long it took
+  std::int64_t files_seen = 0;
+  std::string error;  // why the last scan failed; empty when it did not
+};
+
+// How far a file has been read. Commits together with the rows that reading produced.
+struct LogCursor {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  // Up to 1 KiB of what was there at first sight, and up to 256 bytes before `offset`.
+  std::uint64_t head_hash = 0;
+  std::uint32_t head_length = 0;
+  std::uint64_t tail_hash = 0;
+  std::uint32_t tail_length = 0;
+  std::uint64_t offset = 0;  // end of the last complete line
+  std::string parser_state;  // LogReader::save_state() at `offset`
+  bool operator==(const LogCursor&) const = default;
+};
+
+// One log, in one generation of its file. `revision` rises with every change of the run.
+struct RunRecord {
+  RunId id = 0;
+  RootId root_id = 0;
+  std::string relative_path;
+  std::int64_t generation = 0;  // 0, then one more each time the file was rewritten
+  bool is_superseded = false;   // an older generation
+  std::int64_t revision = 0;
+  std::string first_seen_at;            // RFC 3339 UTC
+  std::string grown_at;                 // when bytes were last added, RFC 3339 UTC
+  std::uint64_t size_bytes = 0;
+  parser::RunPath path;                 // its configuration is not filled; see below
+  parser::RunConfiguration configuration;
+  parser::LogFacts facts;
+  parser::RunSummary summary;           // over the run's default window
+  std::int64_t step_count = 0;          // samples stored, all segments
+};
+
+// What one tick of ingest learned about one file. Commits as a whole or not at all.
+struct IngestBatch {
+  RootId root_id = 0;
+  std::string relative_path;
+  std::int64_t generation = 0;
+  std::string observed_at;  // RFC 3339 UTC; becomes grown_at when there are new bytes
+  std::uint64_t size_bytes = 0;
+  LogCursor cursor;
+  parser::RunPath path;
+  parser::RunConfiguration configuration;
+  parser::LogFacts facts;
+  parser::RunSummary summary;
+  // New samples, and amended ones: (segment, iteration) replaces what is stored.
+  std::vector<parser::StepSample> samples;
+};
+
+// A file that cannot be ingested just now.
+struct ParkedFile {
+  RootId root_id = 0;
+  std::string relative_path;
+  std::string reason;
+  std::string parked_at;     // RFC 3339 UTC
+  std::string retry_at;      // RFC 3339 UTC
+  std::int64_t failures = 0;
+};
+
+}  // namespace llmb::storage

@@ -1,0 +1,81 @@
+// What may be asked of the list of runs. Values only; storage turns them into bound parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/records.h"
+
+namespace llmb::storage {
+
+struct RunFilter {
+  std::optional<std::string> experiment;
+  std::optional<std::string> workload;
+  std::optional<std::string> model_size;
+  std::optional<std::string> dtype;
+  std::optional<std::string> gpu_type;
+  std::optional<std::int64_t> gpu_count;
+  std::optional<std::string> release;
+  std::optional<std::string> cluster;
+  std::optional<parser::RunStatus> status;
+  std::optional<std::string> since;  // launched_at (else first_seen_at) at or after, RFC 3339 UTC
+  std::optional<std::int64_t> job_id;
+  std::optional<RootId> root_id;
+  std::optional<std::string> text;  // part of the experiment's name or the path
+  bool include_superseded = false;
+};
+
+enum class RunSortKey {
+  id,
+  launched_at,  // falls back to first_seen_at
+  grown_at,
+  experiment,
+  status,
+  gpu_count,
+  step_time_s_mean,
+  step_time_s_stddev_sample,
+  step_time_s_median,
+  step_time_s_p95,
+  tflops_per_gpu_mean,
+  last_iteration,
+  step_count,
+};
+std::optional<RunSortKey> run_sort_key_from_name(std::string_view name);
+std::string_view run_sort_key_name(RunSortKey key);
+
+// Keyset position: the sort value (as stored; nothing for NULL, which sorts last) and id of the
+// last run of the page before.
+struct RunKeyset {
+  std::optional<std::string> sort_value;
+  RunId id = 0;
+};
+
+struct RunQuery {
+  RunFilter filter;
+  RunSortKey sort = RunSortKey::launched_at;
+  bool descending = true;
+  std::optional<RunKeyset> after;
+  std::int64_t limit = 50;  // 1 to 500
+};
+
+struct RunPage {
+  std::vector<RunRecord> runs;  // facts without events; no samples
+  std::optional<RunKeyset> next;
+};
+
+// An experiment with what its runs amount to.
+struct ExperimentRecord {
+  std::string experiment;
+  RootId root_id = 0;
+  std::int64_t run_count = 0;
+  std::int64_t complete_count = 0;
+  std::int64_t running_count = 0;
+  std::string last_grown_at;
+  std::optional<double> best_step_time_s_mean;    // over complete runs
+  std::optional<double> latest_step_time_s_mean;  // of the run that grew last
+};
+
+}  // namespace llmb::storage
