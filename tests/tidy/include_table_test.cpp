@@ -1,0 +1,113 @@
+// Who may include whom: ARCHITECTURE.md's table, held against every #include of the tree.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "tests/tidy/source_tree.h"
+
+namespace llmb::tidy {
+namespace {
+
+struct Rule {
+  std::string folder;                    // the longest folder that a file's path begins with counts
+  std::vector<std::string> may_include;  // folders of the project
+  std::vector<std::string> packages;     // first part of an angle-bracket include
+};
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> table = {
+      {"parser/", {"parser/"}, {"re2/", "tl/"}},
+      {"parser/layout/", {"parser/"}, {"re2/", "tl/", "yaml-cpp/", "nlohmann/"}},
+      {"parser/catalog/", {"parser/"}, {"re2/", "tl/", "yaml-cpp/", "nlohmann/"}},
+      {"storage/", {"storage/", "parser/", "migrations/"}, {"sqlite3.h"}},
+      {"server/http/",
+       {"server/http/"},
+       {"boost/", "openssl/", "zlib.h", "zstd.h", "spdlog/", "nlohmann/"}},
+      {"server/api/",
+       {"server/api/", "server/http/", "server/ingest/", "storage/", "parser/"},
+       {"nlohmann/", "spdlog/", "tl/"}},
+      {"server/ingest/", {"server/ingest/", "storage/", "parser/"}, {"spdlog/", "tl/"}},
+      {"server/compat/", {"server/compat/", "parser/"}, {"tl/"}},
+      {"server/sample/", {"server/sample/", "parser/"}, {"nlohmann/"}},
+      {"server/cli/",
+       {"server/", "storage/", "parser/", "web/"},
+       {"CLI/", "nlohmann/", "spdlog/", "tl/", "yaml-cpp/"}},
+      {"server/main.cpp", {"server/cli/"}, {"CLI/", "spdlog/"}},
+      {"runner/",
+       {"runner/", "parser/catalog/", "parser/dialects/step_line_grammar.h"},
+       {"CLI/", "nlohmann/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h", "omp.h"}},
+  };
+  return table;
+}
+
+const Rule* rule_for(const std::string& path) {
+  const Rule* best = nullptr;
+  for (const Rule& rule : rules()) {
+    if (starts_with(path, rule.folder) && (!best || rule.folder.size() > best->folder.size())) {
+      best = &rule;
+    }
+  }
+  return best;
+}
+
+// The C++ library and the C and POSIX headers have no folder of their own, or one of these.
+bool is_system_header(const std::string& name) {
+  static const std::regex standard("[a-z_0-9]+");
+  static const std::regex posix("(sys|linux|netinet|arpa|net)/[a-z_0-9]+\\.h");
+  static const std::vector<std::string> named = {
+      "unistd.h",    "fcntl.h",    "dirent.h", "signal.h",  "poll.h", "pthread.h", "netdb.h",
+      "immintrin.h", "arm_neon.h", "cpuid.h",  "termios.h", "time.h", "errno.h",   "getopt.h",
+      "glob.h",      "string.h",   "stdlib.h", "sched.h",   "pwd.h"};
+  return std::regex_match(name, standard) || std::regex_match(name, posix) ||
+         std::find(named.begin(), named.end(), name) != named.end();
+}
+
+bool any_prefix(const std::vector<std::string>& prefixes, const std::string& name) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const auto& prefix) { return starts_with(name, prefix); });
+}
+
+// Empty where `line` holds no include, or an allowed one.
+std::string complaint(const Rule& rule, const std::string& line) {
+  static const std::regex include("\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
+  std::smatch match;
+  if (!std::regex_match(line, match, include)) return "";
+  const std::string name = match[2];
+  if (match[1] == "\"") {
+    if (any_prefix(rule.may_include, name)) return "";
+    return rule.folder + " may not include \"" + name + "\"";
+  }
+  if (is_system_header(name) || any_prefix(rule.packages, name)) return "";
+  return rule.folder + " may not include <" + name + ">";
+}
+
+TEST(IncludeTable, HoldsForEveryFile) {
+  int files_checked = 0;
+  for (const SourceFile& file : source_files({".h", ".cpp", ".cu", ".cuh"})) {
+    if (starts_with(file.path, "tests/")) continue;  // tests may reach everything
+    const Rule* rule = rule_for(file.path);
+    ASSERT_NE(rule, nullptr) << file.path << " stands where no module is";
+    ++files_checked;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string wrong = complaint(*rule, file.lines[i]);
+      EXPECT_EQ(wrong, "") << file.path << ":" << i + 1;
+    }
+  }
+  EXPECT_GT(files_checked, 20) << "the tree was not found";
+}
+
+TEST(IncludeTable, RefusesAnEdgeThatIsNotInIt) {
+  const Rule* parser = rule_for("parser/lines/line_filter.cpp");
+  ASSERT_NE(parser, nullptr);
+  EXPECT_NE(complaint(*parser, "#include \"storage/database.h\""), "");
+  EXPECT_NE(complaint(*parser, "#include <sqlite3.h>"), "");
+  EXPECT_NE(complaint(*parser, "#include <nlohmann/json.hpp>"), "");
+  EXPECT_EQ(complaint(*parser, "#include <re2/re2.h>"), "");
+  const Rule* http = rule_for("server/http/server.cpp");
+  EXPECT_NE(complaint(*http, "#include \"parser/step_sample.h\""), "");
+  EXPECT_NE(complaint(*rule_for("server/ingest/x.cpp"), "#include \"server/http/server.h\""), "");
+}
+
+}  // namespace
+}  // namespace llmb::tidy
