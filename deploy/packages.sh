@@ -1,0 +1,62 @@
+# Sourced by quickstart.sh and test.sh: what the project needs from Debian 12, and how to get it.
+# Every name is a Debian package; ARCHITECTURE.md says why each is there.
+
+# To build and run llmb-report with its dashboard.
+LLMB_BUILD_PACKAGES=(
+  g++ cmake ninja-build pkg-config git ca-certificates
+  libboost1.81-dev libre2-dev libsqlite3-dev nlohmann-json3-dev libspdlog-dev libyaml-cpp-dev
+  libcli11-dev libexpected-dev libssl-dev zlib1g-dev libzstd-dev
+)
+
+# To build and pass every test.
+LLMB_TEST_PACKAGES=(
+  libgtest-dev libgmock-dev libbenchmark-dev ccache
+  clang-14 clang-format clang-tidy libclang-rt-14-dev
+  chromium fonts-dejavu-core sqlite3 gawk openssl
+)
+
+say() { printf '\n== %s\n' "$*"; }
+
+# as_root COMMAND...: as it is when root, through sudo otherwise.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null 2>&1; then
+    sudo "$@"
+  else
+    echo "This step needs root or sudo, and has neither: $*" >&2
+    echo "Ask an administrator to run it, then start again." >&2
+    return 1
+  fi
+}
+
+# install_missing PACKAGE...: installs what is not there yet; says so either way.
+install_missing() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+      missing+=("$package")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "All $# packages are installed."
+    return 0
+  fi
+  if ! command -v apt-get >/dev/null 2>&1; then
+    echo "This is not a Debian system, so these must be installed by hand: ${missing[*]}" >&2
+    return 1
+  fi
+  echo "Installing from Debian: ${missing[*]}"
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+    "${missing[@]}"
+}
+
+# install_node: the dashboard is bundled with Node 18 or newer; Debian's is 18.
+install_node() {
+  if command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1 &&
+    [ "$(node -p 'parseInt(process.versions.node)')" -ge 18 ]; then
+    echo "Node $(node --version) with npm $(npm --version) is installed."
+  else
+    install_missing nodejs npm
+  fi
+}

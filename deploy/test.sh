@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and passes every test: rules, fuzz smoke, sanitizers, tests.
+# Safe to run again. Ends with the test runner's own summary.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source deploy/packages.sh
+
+usage() {
+  cat <<'TEXT'
+Usage: deploy/test.sh [--quick]
+
+  --quick  build and run the tests only: no formatting, tidy, fuzz and sanitizer runs
+
+Environment: LLMB_BUILD_JOBS    compilers to run at once (default: one a core)
+             LLMB_FUZZ_SECONDS  how long each fuzz target runs (default 20)
+TEXT
+}
+
+quick=0
+case "${1:-}" in
+  "") ;;
+  --quick) quick=1 ;;
+  -h | --help) usage; exit 0 ;;
+  *) echo "test.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
+esac
+jobs="${LLMB_BUILD_JOBS:-$(nproc)}"
+
+say "Packages"
+install_missing "${LLMB_BUILD_PACKAGES[@]}" "${LLMB_TEST_PACKAGES[@]}"
+install_node
+
+say "Build (dev)"
+cmake --preset dev
+cmake --build --preset dev -j "$jobs"
+
+if [ "$quick" -eq 0 ]; then
+  say "Formatting (clang-format)"
+  git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run --Werror
+
+  say "Static checks (clang-tidy)"
+  deploy/clang-tidy.sh build/dev "$jobs"
+
+  say "Fuzz smoke"
+  cmake --preset fuzz
+  cmake --build --preset fuzz --target llmb_fuzz_targets -j "$jobs"
+  for target in build/fuzz/bin/*_fuzz; do
+    echo "-- $target"
+    "$target" -max_total_time="${LLMB_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
+      -verbosity=0 -print_final_stats=1
+  done
+
+  for sanitizer in asan tsan; do
+    say "Tests under $sanitizer"
+    cmake --preset "$sanitizer"
+    cmake --build --preset "$sanitizer" -j "$jobs"
+    ctest --test-dir "build/$sanitizer" --output-on-failure -j "$jobs" -LE unsanitized
+  done
+fi
+
+say "Tests"
+ctest --test-dir build/dev --output-on-failure -j "$jobs"
