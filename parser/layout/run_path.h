@@ -29,9 +29,9 @@ struct RunPath {
 // What a file's name makes of it. Only training logs become runs.
 enum class FileRole {
   training_log,
-  batch_script_output,  // sbatch_*.out
-  voltage_boost_output, // vboost.out
-  llmb_config,          // llmb-config_<JOBID>.yaml
+  batch_script_output,   // sbatch_*.out
+  voltage_boost_output,  // vboost.out
+  llmb_config,           // llmb-config_<JOBID>.yaml
   other,
 };
 

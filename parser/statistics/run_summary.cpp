@@ -1,0 +1,169 @@
+#include "parser/statistics/run_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "parser/statistics/status_reason.h"
+#include "parser/statistics/window_coverage.h"
+
+namespace llmb::parser {
+namespace {
+
+using StatusName = std::pair<RunStatus, std::string_view>;
+constexpr std::array kStatusNames = {
+    StatusName{RunStatus::running, "running"},       StatusName{RunStatus::complete, "complete"},
+    StatusName{RunStatus::incomplete, "incomplete"}, StatusName{RunStatus::failed, "failed"},
+    StatusName{RunStatus::invalid, "invalid"},       StatusName{RunStatus::no_data, "no_data"},
+};
+
+std::span<const StepSample> samples_of_segment(std::span<const StepSample> samples,
+                                               std::int32_t segment) {
+  const auto first = std::lower_bound(
+      samples.begin(), samples.end(), segment,
+      [](const StepSample& sample, std::int32_t number) { return sample.segment < number; });
+  const auto last = std::upper_bound(
+      first, samples.end(), segment,
+      [](std::int32_t number, const StepSample& sample) { return number < sample.segment; });
+  return {first, last};
+}
+
+// The last segment that holds the whole window with step times, else the last one.
+std::int32_t choose_segment(std::span<const StepSample> samples, const LogFacts& facts,
+                            const Window& window) {
+  const auto last = static_cast<std::int32_t>(facts.segments.size()) - 1;
+  for (std::int32_t segment = last; segment >= 0; --segment) {
+    const SegmentFacts& facts_of_it = facts.segments[static_cast<std::size_t>(segment)];
+    if (facts_of_it.step_count < window.size()) continue;
+    if (measure_coverage(samples_of_segment(samples, segment), window).is_whole()) return segment;
+  }
+  return last;
+}
+
+// Sorts the log's events by what they mean for one segment: `steps_before` counts all steps of
+// the log, so a segment spans the counts (start, end].
+void sort_events(const LogFacts& facts, StatusEvidence& evidence) {
+  std::int64_t end = 0;
+  for (std::int32_t i = 0; i <= evidence.segment_index; ++i) {
+    end += facts.segments[static_cast<std::size_t>(i)].step_count;
+  }
+  for (const LogEvent& event : facts.events) {
+    const bool is_after = event.steps_before >= end;
+    if (event.kind == LogEvent::Kind::finish_marker) {
+      if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
+    } else {
+      const LogEvent*& place = is_after ? evidence.ending_failure : evidence.survived_failure;
+      if (place == nullptr) place = &event;
+    }
+  }
+}
+
+StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,
+                                const Window& window) {
+  StatusEvidence evidence;
+  evidence.window = window;
+  evidence.dialect = facts.dialect;
+  evidence.segment_count = static_cast<std::int32_t>(facts.segments.size());
+  evidence.segment_index = choose_segment(samples, facts, window);
+  evidence.segment = facts.segments[static_cast<std::size_t>(evidence.segment_index)];
+  evidence.coverage = measure_coverage(samples_of_segment(samples, evidence.segment_index), window);
+  evidence.declared_last_iteration = facts.declared_last_iteration;
+  for (auto i = static_cast<std::size_t>(evidence.segment_index) + 1; i < facts.segments.size();
+       ++i) {
+    const std::int64_t later = facts.segments[i].last_iteration;
+    evidence.later_last_iteration = std::max(evidence.later_last_iteration.value_or(later), later);
+  }
+  sort_events(facts, evidence);
+  return evidence;
+}
+
+// Without a declared end, the program's own finish marker, or silence of a dead log, is the end;
+// with a failure line that may have cut it short, it is not.
+bool end_was_reached(const StatusEvidence& evidence, bool may_still_grow) {
+  if (evidence.declared_last_iteration) return evidence.last_was_reached();
+  if (evidence.finish_marker != nullptr) {
+    return evidence.ending_failure == nullptr ||
+           evidence.finish_marker->offset < evidence.ending_failure->offset;
+  }
+  return !may_still_grow && evidence.ending_failure == nullptr;
+}
+
+void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_grow,
+            RunSummary& summary) {
+  if (evidence.segment.nan_step_count > 0) {
+    summary.status = RunStatus::invalid;
+    summary.status_reason = nan_reason(evidence);
+  } else if (evidence.coverage.is_whole() && end_was_reached(evidence, may_still_grow)) {
+    summary.status = RunStatus::complete;
+    summary.status_reason = complete_reason(evidence);
+  } else {
+    const bool has_failed = evidence.ending_failure != nullptr && !evidence.last_was_reached();
+    const bool is_running = may_still_grow && !has_failed && !evidence.last_was_reached();
+    summary.status = has_failed        ? RunStatus::failed
+                     : is_running      ? RunStatus::running
+                     : !has_step_times ? RunStatus::no_data
+                                       : RunStatus::incomplete;
+    summary.status_reason =
+        has_step_times ? unfinished_reason(evidence, is_running) : no_step_time_reason(evidence);
+  }
+}
+
+void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
+  const auto failure =
+      std::find_if(facts.events.begin(), facts.events.end(),
+                   [](const LogEvent& event) { return event.kind == LogEvent::Kind::failure; });
+  const bool has_failed = failure != facts.events.end();
+  summary.status = has_failed       ? RunStatus::failed
+                   : may_still_grow ? RunStatus::running
+                                    : RunStatus::no_data;
+  summary.status_reason = no_step_reason(has_failed ? &*failure : nullptr, may_still_grow);
+}
+
+}  // namespace
+
+std::string_view run_status_name(RunStatus status) {
+  for (const auto& [value, name] : kStatusNames) {
+    if (value == status) return name;
+  }
+  return "no_data";
+}
+
+std::optional<RunStatus> run_status_from_name(std::string_view text) {
+  for (const auto& [value, name] : kStatusNames) {
+    if (name == text) return value;
+  }
+  return std::nullopt;
+}
+
+RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
+                         const Window& window, bool may_still_grow) {
+  RunSummary summary;
+  summary.window = window;
+  summary.segment_count = static_cast<std::int32_t>(facts.segments.size());
+  summary.declared_last_iteration = facts.declared_last_iteration;
+  summary.iterations_missing_in_window = window.size();
+  if (facts.segments.empty()) {
+    summarize_without_steps(facts, may_still_grow, summary);
+    return summary;
+  }
+
+  const StatusEvidence evidence = collect_evidence(samples, facts, window);
+  summary.segment = evidence.segment_index;
+  summary.last_iteration = evidence.segment.last_iteration;
+  summary.window_is_whole = evidence.coverage.is_whole();
+  summary.iterations_missing_in_window = window.size() - evidence.coverage.steps_with_time;
+  summary.step_time_s = compute_window_statistics(evidence.coverage.step_times_s);
+  summary.tflops_per_gpu = compute_window_statistics(evidence.coverage.tflops_per_gpu);
+
+  // Samples outside the window may have been left out: only samples that are there and have no
+  // time show that the producer prints none.
+  const auto segment_samples = samples_of_segment(samples, evidence.segment_index);
+  const bool has_step_times =
+      segment_samples.empty() ||
+      std::any_of(segment_samples.begin(), segment_samples.end(),
+                  [](const StepSample& sample) { return sample.step_time_s.has_value(); });
+  decide(evidence, has_step_times, may_still_grow, summary);
+  return summary;
+}
+
+}  // namespace llmb::parser

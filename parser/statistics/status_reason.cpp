@@ -1,0 +1,164 @@
+#include "parser/statistics/status_reason.h"
+
+#include <algorithm>
+
+namespace llmb::parser {
+namespace {
+
+std::string plural(std::int64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// The first iteration's number: what turns "iteration 19" into "20 steps".
+std::int64_t numbering_base(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::megatron_bridge:
+    case Dialect::megatron_lm:
+    case Dialect::torchtitan:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// "iteration 46 of 49", or "iteration 46" where the log does not say how many are meant.
+std::string reached(const StatusEvidence& evidence) {
+  std::string text = "iteration " + std::to_string(evidence.segment.last_iteration);
+  if (evidence.declared_last_iteration) {
+    text += " of " + std::to_string(*evidence.declared_last_iteration);
+  }
+  return text;
+}
+
+std::string quoted(const LogEvent& event) {
+  return event.cause + ", '" + event.line + "'";
+}
+
+std::string window_name(const StatusEvidence& evidence) {
+  return "window " + to_string(evidence.window);
+}
+
+// Restarts and survived failures: part of the sentence whatever the status.
+std::string history(const StatusEvidence& evidence) {
+  std::string text;
+  if (evidence.segment_count > 1) {
+    text += "; the log holds " + plural(evidence.segment_count - 1, "restart") + ", and pass " +
+            std::to_string(evidence.segment_index + 1) + " of " +
+            std::to_string(evidence.segment_count) + " counts";
+  }
+  if (evidence.later_last_iteration) {
+    text += ", a later one reached iteration " + std::to_string(*evidence.later_last_iteration);
+  }
+  if (evidence.survived_failure != nullptr) {
+    text += "; training went on after a failure (" + quoted(*evidence.survived_failure) + ")";
+  }
+  return text;
+}
+
+// 10 for a log that prints iterations 10, 20, 30 …; 1 where every one is printed, or where the
+// gaps follow no rule.
+std::int64_t logging_interval(const StatusEvidence& evidence) {
+  const std::int64_t intervals = evidence.segment.step_count - 1;
+  const std::int64_t span = evidence.segment.last_iteration - evidence.segment.first_iteration;
+  if (intervals < 1 || span % intervals != 0) return 1;
+  const std::int64_t interval = span / intervals;
+  const bool window_agrees = evidence.coverage.steps < 2 || evidence.coverage.interval == interval;
+  return window_agrees ? interval : 1;
+}
+
+// What of the window is missing; only for a window that is not whole.
+std::string gap(const StatusEvidence& evidence) {
+  const std::int64_t last = evidence.segment.last_iteration;
+  const std::int64_t interval = logging_interval(evidence);
+  const std::string name = window_name(evidence);
+  if (interval > 1 && evidence.coverage.steps_with_time > 0) {
+    return "steps are logged every " + std::to_string(interval) + " iterations, so only " +
+           std::to_string(evidence.coverage.steps_with_time) + " of the " +
+           std::to_string(evidence.window.size()) + " in the " + name + " have a step time";
+  }
+  if (last < evidence.window.last_iteration) {
+    return "the " + name + " needs iteration " + std::to_string(evidence.window.last_iteration);
+  }
+  if (evidence.coverage.steps_with_time == 0) {
+    return "no iteration of the " + name + " has a step time (the log's are " +
+           std::to_string(evidence.segment.first_iteration) + "-" + std::to_string(last) + ")";
+  }
+  const std::int64_t missing = evidence.window.size() - evidence.coverage.steps_with_time;
+  return std::to_string(missing) + " of the " + plural(evidence.window.size(), "iteration") +
+         " in the " + name + " have no step time, the first is " +
+         std::to_string(evidence.coverage.first_missing_iteration.value_or(0));
+}
+
+std::string steps_run(const StatusEvidence& evidence) {
+  const std::int64_t base = numbering_base(evidence.dialect);
+  const std::int64_t total = *evidence.declared_last_iteration - base + 1;
+  return std::to_string(evidence.segment.last_iteration - base + 1) + " of " +
+         plural(total, "step") + " were run";
+}
+
+}  // namespace
+
+std::string no_step_reason(const LogEvent* failure, bool may_still_grow) {
+  if (failure != nullptr) return "the run died before its first step: " + quoted(*failure);
+  return may_still_grow ? "no step in the log yet" : "no step in the log";
+}
+
+std::string no_step_time_reason(const StatusEvidence& evidence) {
+  std::string text = plural(evidence.segment.step_count, "step") + " up to " + reached(evidence) +
+                     ", but none with a step time";
+  if (evidence.ending_failure != nullptr) {
+    text += "; it ended with " + quoted(*evidence.ending_failure);
+  }
+  return text + history(evidence);
+}
+
+std::string complete_reason(const StatusEvidence& evidence) {
+  std::string text = window_name(evidence) + " is whole, and ";
+  if (evidence.declared_last_iteration) {
+    text += reached(evidence) + " was reached";
+  } else {
+    text += "the log ends at " + reached(evidence) + " without saying how many were meant";
+  }
+  if (evidence.ending_failure != nullptr) {
+    text += "; the failure after it (" + quoted(*evidence.ending_failure) +
+            ") came when the data was complete";
+  }
+  return text + history(evidence);
+}
+
+std::string nan_reason(const StatusEvidence& evidence) {
+  std::string text = "the loss or gradient norm is NaN";
+  if (evidence.segment.first_nan_iteration) {
+    text += " from iteration " + std::to_string(*evidence.segment.first_nan_iteration) + " on";
+  }
+  text += ", in " + std::to_string(evidence.segment.nan_step_count) + " of " +
+          plural(evidence.segment.step_count, "step") + "; the run reached " + reached(evidence);
+  return text + history(evidence);
+}
+
+std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
+  std::string text;
+  const bool is_whole = evidence.coverage.is_whole();
+  const bool all_were_run = evidence.last_was_reached();
+  if (is_whole) {
+    text = window_name(evidence) + " is whole; ";
+  } else if (all_were_run) {
+    text = steps_run(evidence) + ", ";
+  }
+  if (!all_were_run) {
+    const char* verb = is_running ? "the run is at " : "the run ended at ";
+    text += verb + reached(evidence);
+    if (!is_whole) text += ", ";
+  }
+  if (!is_whole) text += gap(evidence);
+  if (evidence.ending_failure != nullptr) {
+    text += (all_were_run ? "; the log ends with " : ": ") + quoted(*evidence.ending_failure);
+  } else if (evidence.finish_marker != nullptr && !is_running && !all_were_run) {
+    text += "; the program ended by itself: " + quoted(*evidence.finish_marker);
+  } else if (!is_running && !all_were_run) {
+    text += "; the log shows no cause";
+  }
+  return text + history(evidence);
+}
+
+}  // namespace llmb::parser

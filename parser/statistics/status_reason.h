@@ -1,0 +1,41 @@
+// The sentences of RunSummary::status_reason: what the evidence is, in words and numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "parser/log_facts.h"
+#include "parser/statistics/window.h"
+#include "parser/statistics/window_coverage.h"
+
+namespace llmb::parser {
+
+// What is known of the segment that counts when its status is decided. The pointers are into
+// LogFacts, or null.
+struct StatusEvidence {
+  Window window;
+  Dialect dialect = Dialect::unknown;
+  SegmentFacts segment;
+  std::int32_t segment_index = 0;
+  std::int32_t segment_count = 0;
+  WindowCoverage coverage;
+  std::optional<std::int64_t> declared_last_iteration;
+  const LogEvent* ending_failure = nullptr;          // no step of this segment came after it
+  const LogEvent* survived_failure = nullptr;        // training went on after it
+  const LogEvent* finish_marker = nullptr;           // the program's own end, after the last step
+  std::optional<std::int64_t> later_last_iteration;  // the highest that a later segment reached
+
+  bool last_was_reached() const {
+    return declared_last_iteration && segment.last_iteration >= *declared_last_iteration;
+  }
+};
+
+std::string no_step_reason(const LogEvent* failure, bool may_still_grow);
+std::string no_step_time_reason(const StatusEvidence& evidence);
+std::string complete_reason(const StatusEvidence& evidence);
+std::string nan_reason(const StatusEvidence& evidence);
+// Why it is not complete; `is_running` chooses the tense.
+std::string unfinished_reason(const StatusEvidence& evidence, bool is_running);
+
+}  // namespace llmb::parser

@@ -1,0 +1,44 @@
+#include "parser/statistics/window.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace llmb::parser {
+namespace {
+
+// Digits only: no sign, no blanks. 18 digits always fit.
+std::optional<std::int64_t> parse_iteration(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), is_digit)) {
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+Result<Window> parse_window(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_iteration(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_iteration(text.substr(dash + 1));
+  if (!first || !last || *first > *last) {
+    return fail("'" + std::string(text) +
+                "' is not a window: write FIRST-LAST with FIRST not above LAST, such as 11-44, or "
+                "one iteration, such as 7");
+  }
+  return Window{*first, *last};
+}
+
+std::string to_string(const Window& window) {
+  return std::to_string(window.first_iteration) + "-" + std::to_string(window.last_iteration);
+}
+
+Window default_window(Dialect dialect) {
+  if (dialect == Dialect::megatron_bridge || dialect == Dialect::megatron_lm) return {35, 44};
+  return {11, 44};
+}
+
+}  // namespace llmb::parser

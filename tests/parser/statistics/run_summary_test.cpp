@@ -1,0 +1,253 @@
+#include "parser/statistics/run_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace llmb::parser {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A log as LogReader would tell it: passes over iterations, and events between them.
+class LogBuilder {
+ public:
+  explicit LogBuilder(Dialect dialect = Dialect::nemo, std::int64_t declared_last = 49) {
+    facts.dialect = dialect;
+    facts.declared_last_iteration = declared_last;
+  }
+
+  LogBuilder& run(std::int64_t first, std::int64_t last, std::int64_t interval = 1) {
+    const auto segment = static_cast<std::int32_t>(facts.segments.size());
+    SegmentFacts pass;
+    pass.first_iteration = first;
+    for (std::int64_t i = first; i <= last; i += interval) {
+      StepSample sample;
+      sample.segment = segment;
+      sample.iteration = i;
+      sample.step_time_s = 2.0 + static_cast<double>(i % 2);
+      sample.tflops_per_gpu = 500;
+      samples.push_back(sample);
+      pass.last_iteration = i;
+      ++pass.step_count;
+    }
+    facts.segments.push_back(pass);
+    return *this;
+  }
+
+  LogBuilder& failure(std::string cause, std::string line) {
+    facts.events.push_back(event(LogEvent::Kind::failure, std::move(cause), std::move(line)));
+    return *this;
+  }
+
+  LogBuilder& finish() {
+    facts.events.push_back(event(LogEvent::Kind::finish_marker, "training_done", "after training"));
+    return *this;
+  }
+
+  RunSummary summarize(Window window = {11, 44}, bool may_still_grow = false) const {
+    return summarize_run(samples, facts, window, may_still_grow);
+  }
+
+  std::vector<StepSample> samples;
+  LogFacts facts;
+
+ private:
+  LogEvent event(LogEvent::Kind kind, std::string cause, std::string line) const {
+    return {kind, std::move(cause), std::move(line), 1'000 + facts.events.size(),
+            static_cast<std::int64_t>(samples.size())};
+  }
+};
+
+TEST(RunSummary, IsCompleteWithTheWholeWindowAndTheLastIteration) {
+  const RunSummary summary = LogBuilder().run(0, 49).summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.status_reason, "window 11-44 is whole, and iteration 49 of 49 was reached");
+  EXPECT_TRUE(summary.window_is_whole);
+  EXPECT_EQ(summary.iterations_missing_in_window, 0);
+  EXPECT_EQ(summary.segment_count, 1);
+  EXPECT_EQ(summary.last_iteration, 49);
+  ASSERT_TRUE(summary.step_time_s);
+  EXPECT_EQ(summary.step_time_s->count, 34);
+  EXPECT_DOUBLE_EQ(summary.step_time_s->mean, 2.5);
+  ASSERT_TRUE(summary.tflops_per_gpu);
+  EXPECT_EQ(summary.tflops_per_gpu->count, 34);
+}
+
+TEST(RunSummary, SaysOfARunThatDiedAfterItsWindowExactlyThat) {
+  const auto log = LogBuilder().run(0, 46).failure("time_limit", "CANCELLED DUE TO TIME LIMIT");
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::failed);
+  EXPECT_EQ(summary.status_reason,
+            "window 11-44 is whole; the run ended at iteration 46 of 49: time_limit, 'CANCELLED "
+            "DUE TO TIME LIMIT'");
+  EXPECT_TRUE(summary.window_is_whole);
+  EXPECT_EQ(log.summarize({11, 44}, true).status, RunStatus::failed);
+}
+
+TEST(RunSummary, IsIncompleteWhereARunEndsWithoutSayingWhy) {
+  const auto log = LogBuilder().run(0, 30);
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::incomplete);
+  EXPECT_EQ(summary.status_reason,
+            "the run ended at iteration 30 of 49, the window 11-44 needs iteration 44; the log "
+            "shows no cause");
+  EXPECT_EQ(summary.iterations_missing_in_window, 14);
+  EXPECT_EQ(summary.step_time_s->count, 20);
+
+  const RunSummary live = log.summarize({11, 44}, true);
+  EXPECT_EQ(live.status, RunStatus::running);
+  EXPECT_EQ(live.status_reason,
+            "the run is at iteration 30 of 49, the window 11-44 needs iteration 44");
+}
+
+TEST(RunSummary, StaysCompleteWhenTheFailureCameAfterTheData) {
+  const RunSummary summary =
+      LogBuilder().run(0, 49).failure("cancelled", "CANCELLED AT 2025-06-25").summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_THAT(summary.status_reason, HasSubstr("came when the data was complete"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("CANCELLED AT 2025-06-25"));
+}
+
+TEST(RunSummary, IsNotFailedByAFailureBeforeARestartThatCompleted) {
+  const RunSummary summary =
+      LogBuilder().run(0, 15).failure("cuda_oom", "out of memory").run(0, 49).summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.segment, 1);
+  EXPECT_EQ(summary.segment_count, 2);
+  EXPECT_EQ(summary.step_time_s->count, 34);
+  EXPECT_THAT(summary.status_reason, HasSubstr("1 restart, and pass 2 of 2 counts"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("went on after a failure (cuda_oom"));
+}
+
+TEST(RunSummary, TakesTheLastSegmentThatHoldsTheWholeWindow) {
+  // The first pass holds the window, the second one goes on from a checkpoint.
+  const auto log =
+      LogBuilder().run(0, 46).failure("node_failure", "DUE TO NODE FAILURE").run(40, 49);
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.segment, 0);
+  EXPECT_EQ(summary.last_iteration, 46);
+  EXPECT_EQ(summary.status, RunStatus::failed);
+  EXPECT_THAT(summary.status_reason, HasSubstr("a later one reached iteration 49"));
+}
+
+TEST(RunSummary, TakesTheLastSegmentWhereNoneHoldsTheWindow) {
+  const RunSummary summary = LogBuilder().run(0, 20).run(0, 12).summarize();
+  EXPECT_EQ(summary.segment, 1);
+  EXPECT_EQ(summary.last_iteration, 12);
+  EXPECT_EQ(summary.step_time_s->count, 2);
+}
+
+TEST(RunSummary, IsInvalidWithNaNInTheSegmentThatCounts) {
+  LogBuilder log = LogBuilder().run(0, 49);
+  log.facts.segments[0].nan_step_count = 7;
+  log.facts.segments[0].first_nan_iteration = 43;
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::invalid);
+  EXPECT_THAT(summary.status_reason, HasSubstr("from iteration 43 on, in 7 of 50 steps"));
+}
+
+TEST(RunSummary, IgnoresNaNOfASegmentThatDoesNotCount) {
+  LogBuilder log = LogBuilder().run(0, 15).run(0, 49);
+  log.facts.segments[0].nan_step_count = 1;
+  log.facts.segments[0].first_nan_iteration = 3;
+  EXPECT_EQ(log.summarize().status, RunStatus::complete);
+}
+
+TEST(RunSummary, HasNoDataWithoutSteps) {
+  LogBuilder log;
+  EXPECT_EQ(log.summarize().status, RunStatus::no_data);
+  EXPECT_EQ(log.summarize().status_reason, "no step in the log");
+  EXPECT_EQ(log.summarize({11, 44}, true).status, RunStatus::running);
+
+  log.failure("cuda_oom", "CUDA out of memory");
+  EXPECT_EQ(log.summarize().status, RunStatus::failed);
+  EXPECT_EQ(log.summarize().status_reason,
+            "the run died before its first step: cuda_oom, 'CUDA out of memory'");
+}
+
+TEST(RunSummary, HasNoDataWhereStepsCarryNoTime) {
+  LogBuilder log = LogBuilder().run(0, 49);
+  for (StepSample& sample : log.samples) sample.step_time_s.reset();
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::no_data);
+  EXPECT_EQ(summary.status_reason, "50 steps up to iteration 49 of 49, but none with a step time");
+  EXPECT_FALSE(summary.step_time_s);
+}
+
+TEST(RunSummary, IsIncompleteWhereAllStepsLieBeforeTheWindow) {
+  const RunSummary summary =
+      LogBuilder(Dialect::megatron_bridge, 20).run(1, 20).summarize({35, 44});
+  EXPECT_EQ(summary.status, RunStatus::incomplete);
+  EXPECT_EQ(summary.status_reason, "20 of 20 steps were run, the window 35-44 needs iteration 44");
+  EXPECT_FALSE(summary.step_time_s);
+  EXPECT_THAT(LogBuilder(Dialect::nemo, 19).run(0, 19).summarize().status_reason,
+              HasSubstr("20 of 20 steps were run"));
+}
+
+TEST(RunSummary, NamesALoggingIntervalThatLeavesHolesInTheWindow) {
+  const RunSummary summary =
+      LogBuilder(Dialect::megatron_lm, 50).run(10, 50, 10).summarize({35, 44});
+  EXPECT_EQ(summary.status, RunStatus::incomplete);
+  EXPECT_THAT(summary.status_reason, HasSubstr("logged every 10 iterations, so only 1 of the 10"));
+}
+
+TEST(RunSummary, NamesTheFirstHoleOfAWindow) {
+  LogBuilder log = LogBuilder().run(0, 49);
+  log.samples[17].step_time_s.reset();
+  log.samples[30].step_time_s = std::numeric_limits<double>::quiet_NaN();
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::incomplete);
+  EXPECT_EQ(summary.iterations_missing_in_window, 2);
+  EXPECT_EQ(summary.step_time_s->count, 32);
+  EXPECT_THAT(summary.status_reason,
+              HasSubstr("2 of the 34 iterations in the window 11-44 have no step time, the first "
+                        "is 17"));
+  EXPECT_THAT(summary.status_reason, Not(HasSubstr("logged every")));
+}
+
+TEST(RunSummary, NeedsOnlyTheSamplesOfTheWindow) {
+  LogBuilder log = LogBuilder().run(0, 15).run(0, 49).failure("cancelled", "CANCELLED");
+  const RunSummary whole = log.summarize();
+  std::erase_if(log.samples,
+                [](const StepSample& s) { return s.iteration < 11 || s.iteration > 44; });
+  EXPECT_EQ(log.summarize(), whole);
+}
+
+TEST(RunSummary, LeavesOutRatesThatAreNotKnown) {
+  LogBuilder log = LogBuilder().run(0, 49);
+  for (StepSample& sample : log.samples) sample.tflops_per_gpu = -1;
+  log.samples[20].tflops_per_gpu = 400;
+  log.samples[21].tflops_per_gpu = std::numeric_limits<double>::infinity();
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.tflops_per_gpu->count, 1);
+  EXPECT_EQ(summary.step_time_s->count, 34);
+}
+
+TEST(RunSummary, WithoutADeclaredEndBelievesTheFinishMarkerOrTheSilence) {
+  LogBuilder log = LogBuilder().run(0, 49);
+  log.facts.declared_last_iteration.reset();
+  EXPECT_EQ(log.summarize().status, RunStatus::complete);
+  EXPECT_EQ(log.summarize({11, 44}, true).status, RunStatus::running);
+  LogBuilder finished = log;
+  finished.finish();
+  EXPECT_EQ(finished.summarize({11, 44}, true).status, RunStatus::complete);
+  log.failure("cuda_oom", "out of memory");
+  EXPECT_EQ(log.summarize().status, RunStatus::failed);
+}
+
+TEST(RunSummary, NamesEveryStatus) {
+  for (const char* name : {"running", "complete", "incomplete", "failed", "invalid", "no_data"}) {
+    ASSERT_TRUE(run_status_from_name(name)) << name;
+    EXPECT_EQ(run_status_name(*run_status_from_name(name)), name);
+  }
+  EXPECT_FALSE(run_status_from_name("finished"));
+}
+
+}  // namespace
+}  // namespace llmb::parser
