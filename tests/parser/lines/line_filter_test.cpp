@@ -1,0 +1,168 @@
+// LineFilter: any chunking gives what the slow oracle gives, also across restarts.
+#include "parser/lines/line_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <stdexcept>
+
+#include "tests/parser/lines/slow_oracle.h"
+
+namespace llmb::parser {
+namespace {
+
+using oracle::FilterOutcome;
+
+class Collector {
+ public:
+  void operator()(const Line& line) {
+    outcome_.lines.push_back({std::string(line.bytes), line.offset});
+  }
+  FilterOutcome outcome(const LineFilter& filter) const {
+    FilterOutcome outcome = outcome_;
+    outcome.committed_offset = filter.committed_offset();
+    outcome.in_dropped_line = filter.in_dropped_line();
+    outcome.lines_too_long = filter.lines_too_long();
+    return outcome;
+  }
+
+ private:
+  FilterOutcome outcome_;
+};
+
+FilterOutcome whole(const LiteralScanner& scanner, std::string_view log, std::size_t limit) {
+  LineFilter filter(scanner, 0, limit);
+  Collector collector;
+  filter.feed(log, collector);
+  filter.finish(collector);
+  return collector.outcome(filter);
+}
+
+std::string random_log(std::mt19937& random) {
+  constexpr std::string_view kPieces[] = {"\n",  "\r", "\r\n", "step",
+                                          "ste", "p",  "time", "....",
+                                          " ",   "x",  "\n\n", "a longer piece of some line"};
+  std::string log;
+  const std::size_t pieces = random() % 60;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    log += kPieces[random() % std::size(kPieces)];
+  }
+  return log;
+}
+
+TEST(LineFilter, HandsOnLinesThatHoldALiteral) {
+  const LiteralScanner scanner({"step", "loss"});
+  const auto outcome = whole(scanner, "step 1\nnothing\r\nstep and loss\rstep 3\n\nlast loss",
+                             LineFilter::kLineBytesMax);
+  const std::vector<oracle::FoundLine> expected = {
+      {"step 1", 0}, {"step and loss", 16}, {"step 3", 30}, {"last loss", 38}};
+  EXPECT_EQ(outcome.lines, expected);
+  EXPECT_EQ(outcome.committed_offset, 38U);
+  EXPECT_EQ(outcome.lines_too_long, 0);
+}
+
+TEST(LineFilter, AgreesWithTheOracleAfterEveryChunk) {
+  std::mt19937 random(7);
+  const std::vector<std::string> literals = {"step", "time", "p"};
+  const LiteralScanner scanner(literals);
+  for (int round = 0; round < 1500; ++round) {
+    const std::string log = random_log(random);
+    const std::size_t limit = 1 + random() % 40;
+    const std::size_t chunk_max = 1 + random() % (round % 2 == 0 ? 3 : 200);
+    LineFilter filter(scanner, 0, limit);
+    Collector collector;
+    SCOPED_TRACE("round " + std::to_string(round));
+    for (std::size_t fed = 0; fed < log.size();) {
+      const std::string chunk = log.substr(fed, 1 + random() % chunk_max);
+      filter.feed(chunk, collector);
+      fed += chunk.size();
+      ASSERT_EQ(filter.bytes_fed(), fed);
+      ASSERT_EQ(collector.outcome(filter),
+                oracle::filter(literals, std::string_view(log).substr(0, fed), limit, false));
+    }
+    filter.finish(collector);
+    ASSERT_EQ(collector.outcome(filter), oracle::filter(literals, log, limit, true));
+  }
+}
+
+TEST(LineFilter, GoesOnAtTheCommittedOffsetAsIfNeverStopped) {
+  std::mt19937 random(8);
+  const std::vector<std::string> literals = {"step", "time"};
+  const LiteralScanner scanner(literals);
+  for (int round = 0; round < 1500; ++round) {
+    const std::string log = random_log(random);
+    const std::size_t limit = 1 + random() % 30;
+    const std::size_t stop_at = log.empty() ? 0 : random() % log.size();
+
+    Collector collector;
+    LineFilter before(scanner, 0, limit);
+    before.feed(std::string_view(log).substr(0, stop_at), collector);
+    LineFilter after(scanner, before.committed_offset(), limit, before.in_dropped_line());
+    after.feed(std::string_view(log).substr(before.committed_offset()), collector);
+    after.finish(collector);
+
+    FilterOutcome outcome = collector.outcome(after);
+    outcome.lines_too_long += before.lines_too_long();
+    ASSERT_EQ(outcome, oracle::filter(literals, log, limit, true)) << "round " << round;
+  }
+}
+
+TEST(LineFilter, DropsAndCountsLinesOverTheLimit) {
+  const LiteralScanner scanner({"step"});
+  constexpr std::size_t kLimit = LineFilter::kLineBytesMax;
+  const std::string fits = "step" + std::string(kLimit - 4, 'x');
+  const std::string log = fits + "\n" + fits + "y\nstep 1\n" + std::string(3 * kLimit, 'z') +
+                          "\rstep 2\n" + fits + "\r\n" + fits + "yz";
+  const FilterOutcome expected = oracle::filter(scanner.literals(), log, kLimit, true);
+  ASSERT_EQ(expected.lines.size(), 4U);
+  ASSERT_EQ(expected.lines_too_long, 3);
+  EXPECT_EQ(whole(scanner, log, kLimit), expected);
+
+  for (const std::size_t chunk : {kLimit, kLimit + 1, std::size_t{65536}, std::size_t{9973}}) {
+    LineFilter filter(scanner);
+    Collector collector;
+    for (std::size_t fed = 0; fed < log.size(); fed += chunk) {
+      filter.feed(std::string_view(log).substr(fed, chunk), collector);
+    }
+    filter.finish(collector);
+    EXPECT_EQ(collector.outcome(filter), expected) << "chunks of " << chunk;
+  }
+}
+
+TEST(LineFilter, CommitsWithinALogWithoutLineEnds) {
+  const LiteralScanner scanner({"step"});
+  LineFilter filter(scanner, 0, 1000);
+  Collector collector;
+  const std::string block(300, 's');
+  for (int fed = 0; fed < 3; ++fed) filter.feed(block, collector);
+  EXPECT_EQ(filter.committed_offset(), 0U);
+  EXPECT_FALSE(filter.in_dropped_line());
+  for (int fed = 0; fed < 30; ++fed) filter.feed(block, collector);
+  EXPECT_EQ(filter.committed_offset(), 33U * 300);
+  EXPECT_TRUE(filter.in_dropped_line());
+  EXPECT_EQ(filter.lines_too_long(), 1);
+}
+
+TEST(LineFilter, ReportsOffsetsOfTheLogItGoesOnWith) {
+  const LiteralScanner scanner({"step"});
+  LineFilter filter(scanner, 5'000'000'000);
+  Collector collector;
+  filter.feed("nothing\nstep 1\nst", collector);
+  filter.feed("ep 2\n", collector);
+  const FilterOutcome outcome = collector.outcome(filter);
+  ASSERT_EQ(outcome.lines.size(), 2U);
+  EXPECT_EQ(outcome.lines[0].offset, 5'000'000'008U);
+  EXPECT_EQ(outcome.lines[1].offset, 5'000'000'015U);
+  EXPECT_EQ(outcome.lines[1].bytes, "step 2");
+  EXPECT_EQ(outcome.committed_offset, 5'000'000'022U);
+}
+
+TEST(LineFilter, RefusesLiteralsThatHoldALineEnd) {
+  const LiteralScanner newline({"a\nb"});
+  const LiteralScanner carriage_return({"x", "\r"});
+  EXPECT_THROW(LineFilter{newline}, std::invalid_argument);
+  EXPECT_THROW(LineFilter{carriage_return}, std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace llmb::parser
