@@ -9,22 +9,14 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "storage/records.h"
 #include "storage/run_query.h"
+#include "storage/storage_error.h"
 
 namespace llmb::storage {
-
-// What went wrong, on which file, and what the user can do; `kind` is for those who go on.
-class StorageError : public std::runtime_error {
- public:
-  enum class Kind { busy_elsewhere, corrupt, newer_schema, not_local, disk_full, io, constraint };
-  StorageError(Kind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
-  Kind kind;
-};
 
 struct OpenOptions {
   std::string path;  // created when missing; its folder must exist

@@ -20,8 +20,8 @@ using RunId = std::int64_t;
 // One watched tree.
 struct RootRecord {
   RootId id = 0;
-  std::string path;     // canonical
-  std::string cluster;  // a name the user gave; empty by default
+  std::string path;                         // canonical
+  std::string cluster;                      // a name the user gave; empty by default
   std::optional<std::string> last_scan_at;  // RFC 3339 UTC
   std::optional<double> last_scan_s;        // how long it took
   std::int64_t files_seen = 0;
@@ -50,14 +50,17 @@ struct RunRecord {
   std::int64_t generation = 0;  // 0, then one more each time the file was rewritten
   bool is_superseded = false;   // an older generation
   std::int64_t revision = 0;
-  std::string first_seen_at;            // RFC 3339 UTC
-  std::string grown_at;                 // when bytes were last added, RFC 3339 UTC
+  std::string first_seen_at;               // RFC 3339 UTC
+  std::string grown_at;                    // when bytes were last added, RFC 3339 UTC
+  std::optional<std::string> vanished_at;  // when the file was found gone; its data stays
   std::uint64_t size_bytes = 0;
-  parser::RunPath path;                 // its configuration is not filled; see below
+  // What the list filters by: the name the user gave the root, else what llmb-config says.
+  std::optional<std::string> cluster;
+  parser::RunPath path;  // its configuration is not filled; see below
   parser::RunConfiguration configuration;
   parser::LogFacts facts;
-  parser::RunSummary summary;           // over the run's default window
-  std::int64_t step_count = 0;          // samples stored, all segments
+  parser::RunSummary summary;   // over the run's default window
+  std::int64_t step_count = 0;  // samples stored, all segments
 };
 
 // What one tick of ingest learned about one file. Commits as a whole or not at all.
@@ -74,6 +77,9 @@ struct IngestBatch {
   parser::RunSummary summary;
   // New samples, and amended ones: (segment, iteration) replaces what is stored.
   std::vector<parser::StepSample> samples;
+  // The log was read anew from its start in the same generation (its parser state could not be
+  // restored): the samples stored before are dropped in the same transaction.
+  bool replaces_all_samples = false;
 };
 
 // A file that cannot be ingested just now.
@@ -81,8 +87,8 @@ struct ParkedFile {
   RootId root_id = 0;
   std::string relative_path;
   std::string reason;
-  std::string parked_at;     // RFC 3339 UTC
-  std::string retry_at;      // RFC 3339 UTC
+  std::string parked_at;  // RFC 3339 UTC
+  std::string retry_at;   // RFC 3339 UTC
   std::int64_t failures = 0;
 };
 

@@ -21,10 +21,11 @@ struct RunFilter {
   std::optional<std::string> release;
   std::optional<std::string> cluster;
   std::optional<parser::RunStatus> status;
-  std::optional<std::string> since;  // launched_at (else first_seen_at) at or after, RFC 3339 UTC
+  // launched_at (else first_seen_at) at or after; RFC 3339 UTC ("…Z"), compared as text.
+  std::optional<std::string> since;
   std::optional<std::int64_t> job_id;
   std::optional<RootId> root_id;
-  std::optional<std::string> text;  // part of the experiment's name or the path
+  std::optional<std::string> text;  // part of the experiment's name or the path, ASCII case aside
   bool include_superseded = false;
 };
 
@@ -53,6 +54,9 @@ struct RunKeyset {
   RunId id = 0;
 };
 
+// False for a keyset that no page of this sort key can have given (a forged cursor).
+bool is_valid_keyset(RunSortKey sort, const RunKeyset& keyset);
+
 struct RunQuery {
   RunFilter filter;
   RunSortKey sort = RunSortKey::launched_at;
@@ -62,7 +66,7 @@ struct RunQuery {
 };
 
 struct RunPage {
-  std::vector<RunRecord> runs;  // facts without events; no samples
+  std::vector<RunRecord> runs;  // facts without events; with configuration and segments
   std::optional<RunKeyset> next;
 };
 

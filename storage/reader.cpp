@@ -1,0 +1,207 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "storage/database.h"
+#include "storage/run_list.h"
+#include "storage/run_rows.h"
+#include "storage/schema.h"
+#include "storage/sqlite_connection.h"
+#include "storage/step_rows.h"
+
+namespace llmb::storage {
+namespace {
+
+std::string existing_path(const std::string& path) {
+  std::error_code error;
+  const auto canonical = std::filesystem::canonical(path, error);
+  if (!error) return canonical.string();
+  throw StorageError(StorageError::Kind::io,
+                     "cannot read the database " + path + ": " + error.message() +
+                         ". `llmb-report ingest` or `serve` creates it; check the path.");
+}
+
+std::uint64_t file_bytes(const std::string& path) {
+  struct stat found {};
+  return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+}
+
+}  // namespace
+
+struct Reader::Impl {
+  Connection connection;
+
+  explicit Impl(const std::string& path) : connection(path, Connection::Mode::read_only) {
+    connection.execute("PRAGMA query_only = ON");
+    require_current_schema(connection);
+  }
+
+  // Runs `question` in one read transaction: all it reads is of one instant.
+  template <typename Question>
+  auto ask(Question question) {
+    Transaction transaction(connection, Transaction::Kind::read);
+    auto answer = question();
+    transaction.commit();
+    return answer;
+  }
+
+  std::optional<RunRecord> read_full_run(Statement& select) {
+    if (!select.step()) return std::nullopt;
+    RunRecord run = read_run_row(select);
+    select.reset();
+    run.configuration = read_configuration(connection, run.id);
+    run.facts.segments = read_segments(connection, run.id);
+    run.facts.events = read_events(connection, run.id);
+    return run;
+  }
+};
+
+Reader::Reader(const std::string& path) : impl_(std::make_unique<Impl>(existing_path(path))) {}
+Reader::~Reader() = default;
+
+std::int64_t Reader::data_revision() {
+  Statement& select = impl_->connection.kept("SELECT revision FROM data_revision");
+  const std::int64_t revision = select.step() ? select.read_integer() : 0;
+  select.reset();
+  return revision;
+}
+
+std::vector<RootRecord> Reader::roots() {
+  return impl_->ask([&] {
+    std::vector<RootRecord> roots;
+    Statement& select = impl_->connection.kept(
+        "SELECT id, path, cluster, last_scan_at, last_scan_s, files_seen, error FROM root"
+        " ORDER BY id");
+    while (select.step()) {
+      RootRecord root;
+      root.id = select.read_integer();
+      root.path = select.read_text();
+      root.cluster = select.read_text();
+      root.last_scan_at = select.read_optional_text();
+      root.last_scan_s = select.read_optional_real();
+      root.files_seen = select.read_integer();
+      root.error = select.read_text();
+      roots.push_back(std::move(root));
+    }
+    return roots;
+  });
+}
+
+RunPage Reader::runs(const RunQuery& query) {
+  return impl_->ask([&] { return list_runs(impl_->connection, query); });
+}
+
+std::int64_t Reader::run_count(const RunFilter& filter) {
+  return impl_->ask([&] { return count_runs(impl_->connection, filter); });
+}
+
+std::optional<RunRecord> Reader::run(RunId id) {
+  return impl_->ask([&] {
+    static const std::string sql = select_run_sql() + " WHERE id = ?";
+    Statement& select = impl_->connection.kept(sql);
+    select.integer(id);
+    return impl_->read_full_run(select);
+  });
+}
+
+std::optional<std::int64_t> Reader::run_revision(RunId id) {
+  Statement& select = impl_->connection.kept("SELECT revision FROM run WHERE id = ?");
+  select.integer(id);
+  if (!select.step()) return std::nullopt;
+  const std::int64_t revision = select.read_integer();
+  select.reset();
+  return revision;
+}
+
+std::optional<RunRecord> Reader::run_at(RootId root, const std::string& relative_path) {
+  return impl_->ask([&] {
+    static const std::string sql =
+        select_run_sql() +
+        " WHERE root_id = ? AND relative_path = ? ORDER BY generation DESC LIMIT 1";
+    Statement& select = impl_->connection.kept(sql);
+    select.integer(root).text(relative_path);
+    return impl_->read_full_run(select);
+  });
+}
+
+std::optional<LogCursor> Reader::cursor(RunId id) {
+  return impl_->ask([&]() -> std::optional<LogCursor> {
+    static const std::string sql =
+        "SELECT " + std::string(kCursorColumns) + " FROM log_cursor WHERE run_id = ?";
+    Statement& select = impl_->connection.kept(sql);
+    select.integer(id);
+    if (!select.step()) return std::nullopt;
+    LogCursor cursor = read_cursor_columns(select);
+    select.reset();
+    return cursor;
+  });
+}
+
+std::vector<parser::StepSample> Reader::steps(RunId id, std::optional<parser::Window> window) {
+  return impl_->ask([&] { return read_steps(impl_->connection, id, window); });
+}
+
+std::vector<ExperimentRecord> Reader::experiments(const RunFilter& filter, std::int64_t limit,
+                                                  const std::string& after_experiment) {
+  return impl_->ask(
+      [&] { return list_experiments(impl_->connection, filter, limit, after_experiment); });
+}
+
+std::vector<ParkedFile> Reader::parked_files() {
+  return impl_->ask([&] {
+    std::vector<ParkedFile> files;
+    Statement& select = impl_->connection.kept(
+        "SELECT root_id, relative_path, reason, parked_at, retry_at, failures FROM parked_file"
+        " ORDER BY root_id, relative_path");
+    while (select.step()) {
+      ParkedFile file;
+      file.root_id = select.read_integer();
+      file.relative_path = select.read_text();
+      file.reason = select.read_text();
+      file.parked_at = select.read_text();
+      file.retry_at = select.read_text();
+      file.failures = select.read_integer();
+      files.push_back(std::move(file));
+    }
+    return files;
+  });
+}
+
+std::vector<Reader::KnownFile> Reader::known_files() {
+  return impl_->ask([&] {
+    std::vector<KnownFile> files;
+    Statement& select = impl_->connection.kept(
+        "SELECT id, root_id, relative_path, generation, grown_at, status, "
+        "device, inode, head_hash, head_length, tail_hash, tail_length, byte_offset, parser_state"
+        " FROM run JOIN log_cursor ON log_cursor.run_id = run.id WHERE is_superseded = 0"
+        " ORDER BY id");
+    while (select.step()) {
+      KnownFile file;
+      file.run = select.read_integer();
+      file.root_id = select.read_integer();
+      file.relative_path = select.read_text();
+      file.generation = select.read_integer();
+      file.grown_at = select.read_text();
+      file.status =
+          parser::run_status_from_name(select.read_text()).value_or(parser::RunStatus::no_data);
+      file.cursor = read_cursor_columns(select);
+      files.push_back(std::move(file));
+    }
+    return files;
+  });
+}
+
+Reader::Totals Reader::totals() {
+  return impl_->ask([&] {
+    Totals totals;
+    Connection& connection = impl_->connection;
+    totals.runs = connection.read_one_integer("SELECT count(*) FROM run");
+    totals.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
+    totals.parked = connection.read_one_integer("SELECT count(*) FROM parked_file");
+    totals.database_bytes = file_bytes(connection.path());
+    totals.wal_bytes = file_bytes(connection.path() + "-wal");
+    return totals;
+  });
+}
+
+}  // namespace llmb::storage

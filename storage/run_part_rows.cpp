@@ -1,0 +1,169 @@
+// The parts of a run that have tables of their own. Most ticks of a growing log change none of
+// them, so each is compared with what is stored before it is written.
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include "storage/run_rows.h"
+
+namespace llmb::storage {
+namespace {
+
+using parser::LogEvent;
+using parser::RunConfiguration;
+using parser::SegmentFacts;
+
+// "512" -> 512; anything else is no count.
+std::optional<std::int64_t> parse_count(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  std::int64_t count = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, count);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return count;
+}
+
+void write_chosen_columns(Connection& connection, RunId run, const RunConfiguration& chosen) {
+  Statement& update = connection.kept(
+      "UPDATE run SET workload = ?, model_size = ?, dtype = ?, gpu_type = ?, gpu_count = ?,"
+      " release = ?, cluster = coalesce("
+      "   (SELECT nullif(root.cluster, '') FROM root WHERE root.id = run.root_id), ?)"
+      " WHERE id = ?");
+  update.text(chosen.value("workload")).text(chosen.value("model_size"));
+  update.text(chosen.value("dtype")).text(chosen.value("gpu_type"));
+  update.integer(parse_count(chosen.value("gpu_count"))).text(chosen.value("release"));
+  update.text(chosen.value("cluster")).integer(run).run();
+}
+
+std::string_view event_kind_name(LogEvent::Kind kind) {
+  return kind == LogEvent::Kind::finish_marker ? "finish_marker" : "failure";
+}
+
+void write_events(Connection& connection, RunId run, const std::vector<LogEvent>& events) {
+  if (read_events(connection, run) == events) return;
+  connection.kept("DELETE FROM run_event WHERE run_id = ?").integer(run).run();
+  Statement& insert = connection.kept("INSERT INTO run_event VALUES (?,?,?,?,?,?,?)");
+  std::int64_t position = 0;
+  for (const LogEvent& event : events) {
+    insert.integer(run).integer(position++).text(event_kind_name(event.kind)).text(event.cause);
+    insert.text(event.line).bits(event.offset).integer(event.steps_before).run();
+  }
+}
+
+void write_segments(Connection& connection, RunId run, const std::vector<SegmentFacts>& segments) {
+  const std::vector<SegmentFacts> stored = read_segments(connection, run);
+  if (stored.size() > segments.size()) {
+    connection.kept("DELETE FROM run_segment WHERE run_id = ? AND segment >= ?")
+        .integer(run)
+        .bits(segments.size())
+        .run();
+  }
+  Statement& replace = connection.kept("REPLACE INTO run_segment VALUES (?,?,?,?,?,?,?,?)");
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const SegmentFacts& segment = segments[i];
+    if (i < stored.size() && stored[i] == segment) continue;
+    replace.integer(run).bits(i).integer(segment.first_iteration).integer(segment.last_iteration);
+    replace.integer(segment.step_count).integer(segment.nan_step_count);
+    replace.integer(segment.first_nan_iteration).bits(segment.first_offset).run();
+  }
+}
+
+}  // namespace
+
+bool write_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
+  // An empty one is written all the same: a new run takes its cluster from the root.
+  const bool is_empty = wanted.all().empty();
+  if (!is_empty && read_configuration(connection, run).all() == wanted.all()) return false;
+  connection.kept("DELETE FROM run_configuration WHERE run_id = ?").integer(run).run();
+  Statement& insert = connection.kept("INSERT INTO run_configuration VALUES (?,?,?,?,?)");
+  for (const auto& [key, values] : wanted.all()) {
+    std::int64_t position = 0;
+    for (const parser::ConfigValue& value : values) {
+      insert.integer(run).text(key).integer(position++).text(value.value);
+      insert.text(parser::config_source_name(value.source)).run();
+    }
+  }
+  write_chosen_columns(connection, run, wanted);
+  return true;
+}
+
+void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts& facts) {
+  write_segments(connection, run, facts.segments);
+  write_events(connection, run, facts.events);
+}
+
+void write_cursor(Connection& connection, RunId run, const LogCursor& cursor) {
+  Statement& replace = connection.kept("REPLACE INTO log_cursor VALUES (?,?,?,?,?,?,?,?,?)");
+  replace.integer(run).bits(cursor.device).bits(cursor.inode);
+  replace.bits(cursor.head_hash).integer(std::int64_t{cursor.head_length});
+  replace.bits(cursor.tail_hash).integer(std::int64_t{cursor.tail_length});
+  replace.bits(cursor.offset).text(cursor.parser_state).run();
+}
+
+LogCursor read_cursor_columns(Statement& row) {
+  LogCursor cursor;
+  cursor.device = row.read_bits();
+  cursor.inode = row.read_bits();
+  cursor.head_hash = row.read_bits();
+  cursor.head_length = static_cast<std::uint32_t>(row.read_integer());
+  cursor.tail_hash = row.read_bits();
+  cursor.tail_length = static_cast<std::uint32_t>(row.read_integer());
+  cursor.offset = row.read_bits();
+  cursor.parser_state = row.read_text();
+  return cursor;
+}
+
+RunConfiguration read_configuration(Connection& connection, RunId run) {
+  Statement& select = connection.kept(
+      "SELECT key, value, source FROM run_configuration WHERE run_id = ? ORDER BY key, position");
+  select.integer(run);
+  RunConfiguration configuration;
+  while (select.step()) {
+    std::string key = select.read_text();
+    std::string value = select.read_text();
+    const auto source = parser::config_source_from_name(select.read_text());
+    configuration.set(std::move(key), std::move(value),
+                      source.value_or(parser::ConfigSource::path));
+  }
+  return configuration;
+}
+
+std::vector<SegmentFacts> read_segments(Connection& connection, RunId run) {
+  Statement& select = connection.kept(
+      "SELECT first_iteration, last_iteration, step_count, nan_step_count, first_nan_iteration,"
+      " first_offset FROM run_segment WHERE run_id = ? ORDER BY segment");
+  select.integer(run);
+  std::vector<SegmentFacts> segments;
+  while (select.step()) {
+    SegmentFacts segment;
+    segment.first_iteration = select.read_integer();
+    segment.last_iteration = select.read_integer();
+    segment.step_count = select.read_integer();
+    segment.nan_step_count = select.read_integer();
+    segment.first_nan_iteration = select.read_optional_integer();
+    segment.first_offset = select.read_bits();
+    segments.push_back(segment);
+  }
+  return segments;
+}
+
+std::vector<LogEvent> read_events(Connection& connection, RunId run) {
+  Statement& select = connection.kept(
+      "SELECT kind, cause, line, byte_offset, steps_before FROM run_event"
+      " WHERE run_id = ? ORDER BY position");
+  select.integer(run);
+  std::vector<LogEvent> events;
+  while (select.step()) {
+    LogEvent event;
+    event.kind = select.read_text() == "finish_marker" ? LogEvent::Kind::finish_marker
+                                                       : LogEvent::Kind::failure;
+    event.cause = select.read_text();
+    event.line = select.read_text();
+    event.offset = select.read_bits();
+    event.steps_before = select.read_integer();
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace llmb::storage

@@ -1,0 +1,262 @@
+#include "storage/run_rows.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace llmb::storage {
+namespace {
+
+using parser::RunSummary;
+using parser::WindowStatistics;
+
+// The groups of run's columns that are written together, each with one function that binds it and
+// one that reads it, in this order.
+constexpr std::array kPathColumns = {"experiment", "launched_at", "launch_id",
+                                     "account",    "job_id",      "retry"};
+constexpr std::array kFactColumns = {"dialect",
+                                     "log_declared_last_iteration",
+                                     "reported_tflops_per_gpu",
+                                     "reported_tflops_per_gpu_is_nan",
+                                     "nccl_trace_seen",
+                                     "bytes_read",
+                                     "lines_too_long",
+                                     "lines_not_understood"};
+constexpr std::array kSummaryColumns = {"status",
+                                        "status_reason",
+                                        "window_first_iteration",
+                                        "window_last_iteration",
+                                        "segment",
+                                        "segment_count",
+                                        "window_is_whole",
+                                        "iterations_missing_in_window",
+                                        "last_iteration",
+                                        "declared_last_iteration",
+                                        "step_time_s_count",
+                                        "step_time_s_mean",
+                                        "step_time_s_stddev_population",
+                                        "step_time_s_stddev_sample",
+                                        "step_time_s_median",
+                                        "step_time_s_min",
+                                        "step_time_s_max",
+                                        "step_time_s_p95",
+                                        "tflops_per_gpu_count",
+                                        "tflops_per_gpu_mean",
+                                        "tflops_per_gpu_stddev_population",
+                                        "tflops_per_gpu_stddev_sample",
+                                        "tflops_per_gpu_median",
+                                        "tflops_per_gpu_min",
+                                        "tflops_per_gpu_max",
+                                        "tflops_per_gpu_p95"};
+
+// {"a", "b"} with " = ?" and ", " gives "a = ?, b = ?".
+std::string join(std::span<const char* const> names, std::string_view suffix) {
+  std::string joined;
+  for (const char* name : names) {
+    if (!joined.empty()) joined += ", ";
+    joined += name;
+    joined += suffix;
+  }
+  return joined;
+}
+
+std::string placeholders(std::size_t count) {
+  std::string marks;
+  for (std::size_t i = 0; i < count; ++i) marks += i == 0 ? "?" : ", ?";
+  return marks;
+}
+
+void bind_path(Statement& statement, const parser::RunPath& path) {
+  statement.text(path.experiment).text(path.launched_at).text(path.launch_id);
+  statement.text(path.account).integer(path.job_id).integer(path.retry);
+}
+
+void read_path(Statement& row, parser::RunPath& path) {
+  path.experiment = row.read_text();
+  path.launched_at = row.read_optional_text();
+  path.launch_id = row.read_optional_text();
+  path.account = row.read_optional_text();
+  path.job_id = row.read_optional_integer();
+  path.retry = row.read_optional_integer();
+}
+
+void bind_facts(Statement& statement, const parser::LogFacts& facts) {
+  const std::optional<double>& reported = facts.reported_tflops_per_gpu;
+  statement.text(parser::dialect_name(facts.dialect)).integer(facts.declared_last_iteration);
+  statement.real(reported).boolean(reported && *reported != *reported);
+  statement.boolean(facts.nccl_trace_seen).bits(facts.bytes_read);
+  statement.integer(facts.lines_too_long).integer(facts.lines_not_understood);
+}
+
+void read_facts(Statement& row, parser::LogFacts& facts) {
+  facts.dialect = parser::dialect_from_name(row.read_text()).value_or(parser::Dialect::unknown);
+  facts.declared_last_iteration = row.read_optional_integer();
+  facts.reported_tflops_per_gpu = row.read_optional_real();
+  if (row.read_boolean()) {
+    facts.reported_tflops_per_gpu = std::numeric_limits<double>::quiet_NaN();
+  }
+  facts.nccl_trace_seen = row.read_boolean();
+  facts.bytes_read = row.read_bits();
+  facts.lines_too_long = row.read_integer();
+  facts.lines_not_understood = row.read_integer();
+}
+
+void bind_statistics(Statement& statement, const std::optional<WindowStatistics>& statistics) {
+  if (!statistics) {
+    for (int i = 0; i < 8; ++i) statement.null();
+    return;
+  }
+  statement.integer(statistics->count).real(statistics->mean);
+  statement.real(statistics->stddev_population).real(statistics->stddev_sample);
+  statement.real(statistics->median).real(statistics->min).real(statistics->max);
+  statement.real(statistics->p95);
+}
+
+std::optional<WindowStatistics> read_statistics(Statement& row) {
+  const bool is_absent = row.next_is_null();
+  WindowStatistics statistics;
+  statistics.count = row.read_integer();
+  // Statistics are over finite values; a NULL beside a count can only have been a NaN.
+  for (double* value : {&statistics.mean, &statistics.stddev_population, &statistics.stddev_sample,
+                        &statistics.median, &statistics.min, &statistics.max, &statistics.p95}) {
+    *value = row.read_optional_real().value_or(std::numeric_limits<double>::quiet_NaN());
+  }
+  return is_absent ? std::nullopt : std::optional(statistics);
+}
+
+void bind_summary(Statement& statement, const RunSummary& summary) {
+  statement.text(parser::run_status_name(summary.status)).text(summary.status_reason);
+  statement.integer(summary.window.first_iteration).integer(summary.window.last_iteration);
+  statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
+  statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
+  statement.integer(summary.last_iteration).integer(summary.declared_last_iteration);
+  bind_statistics(statement, summary.step_time_s);
+  bind_statistics(statement, summary.tflops_per_gpu);
+}
+
+void read_summary(Statement& row, RunSummary& summary) {
+  summary.status =
+      parser::run_status_from_name(row.read_text()).value_or(parser::RunStatus::no_data);
+  summary.status_reason = row.read_text();
+  summary.window.first_iteration = row.read_integer();
+  summary.window.last_iteration = row.read_integer();
+  summary.segment = static_cast<std::int32_t>(row.read_integer());
+  summary.segment_count = static_cast<std::int32_t>(row.read_integer());
+  summary.window_is_whole = row.read_boolean();
+  summary.iterations_missing_in_window = row.read_integer();
+  summary.last_iteration = row.read_optional_integer();
+  summary.declared_last_iteration = row.read_optional_integer();
+  summary.step_time_s = read_statistics(row);
+  summary.tflops_per_gpu = read_statistics(row);
+}
+
+}  // namespace
+
+std::optional<StoredRun> find_run(Connection& connection, const IngestBatch& batch) {
+  Statement& find = connection.kept(
+      "SELECT id, size_bytes, bytes_read, step_count FROM run"
+      " WHERE root_id = ? AND relative_path = ? AND generation = ?");
+  find.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
+  if (!find.step()) return std::nullopt;
+  StoredRun stored;
+  stored.id = find.read_integer();
+  stored.size_bytes = find.read_bits();
+  stored.bytes_read = find.read_bits();
+  stored.step_count = find.read_integer();
+  find.reset();
+  return stored;
+}
+
+RunId insert_run(Connection& connection, const IngestBatch& batch) {
+  connection
+      .kept(
+          "UPDATE run SET is_superseded = 1, revision = revision + 1"
+          " WHERE root_id = ? AND relative_path = ? AND generation < ? AND is_superseded = 0")
+      .integer(batch.root_id)
+      .text(batch.relative_path)
+      .integer(batch.generation)
+      .run();
+  Statement& newer = connection.kept(
+      "SELECT EXISTS (SELECT 1 FROM run WHERE root_id = ? AND relative_path = ?"
+      " AND generation > ?)");
+  newer.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
+  const bool is_superseded = newer.step() && newer.read_boolean();
+  newer.reset();
+
+  static const std::string sql =
+      "INSERT INTO run (root_id, relative_path, generation, is_superseded, first_seen_at,"
+      " grown_at, size_bytes, " +
+      join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
+      ") VALUES (" +
+      placeholders(7 + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size()) + ")";
+  Statement& insert = connection.kept(sql);
+  insert.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
+  insert.boolean(is_superseded).text(batch.observed_at).text(batch.observed_at);
+  insert.bits(batch.size_bytes);
+  bind_path(insert, batch.path);
+  bind_facts(insert, batch.facts);
+  bind_summary(insert, batch.summary);
+  insert.run();
+  return connection.last_insert_id();
+}
+
+void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown) {
+  static const std::string sql =
+      "UPDATE run SET revision = revision + 1, grown_at = CASE WHEN ? THEN ? ELSE grown_at END,"
+      " vanished_at = NULL, size_bytes = ?, " +
+      join(kPathColumns, " = ?") + ", " + join(kFactColumns, " = ?") + ", " +
+      join(kSummaryColumns, " = ?") + " WHERE id = ?";
+  Statement& update = connection.kept(sql);
+  update.boolean(grown).text(batch.observed_at).bits(batch.size_bytes);
+  bind_path(update, batch.path);
+  bind_facts(update, batch.facts);
+  bind_summary(update, batch.summary);
+  update.integer(run).run();
+}
+
+void set_step_count(Connection& connection, RunId run, std::int64_t step_count) {
+  connection.kept("UPDATE run SET step_count = ? WHERE id = ?")
+      .integer(step_count)
+      .integer(run)
+      .run();
+}
+
+bool write_summary(Connection& connection, RunId run, const RunSummary& summary) {
+  static const std::string sql =
+      "UPDATE run SET revision = revision + 1, " + join(kSummaryColumns, " = ?") + " WHERE id = ?";
+  Statement& update = connection.kept(sql);
+  bind_summary(update, summary);
+  update.integer(run).run();
+  return connection.changes() == 1;
+}
+
+std::string select_run_sql() {
+  return "SELECT id, root_id, relative_path, generation, is_superseded, revision, first_seen_at,"
+         " grown_at, vanished_at, size_bytes, step_count, cluster, " +
+         join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
+         " FROM run";
+}
+
+RunRecord read_run_row(Statement& row) {
+  RunRecord run;
+  run.id = row.read_integer();
+  run.root_id = row.read_integer();
+  run.relative_path = row.read_text();
+  run.generation = row.read_integer();
+  run.is_superseded = row.read_boolean();
+  run.revision = row.read_integer();
+  run.first_seen_at = row.read_text();
+  run.grown_at = row.read_text();
+  run.vanished_at = row.read_optional_text();
+  run.size_bytes = row.read_bits();
+  run.step_count = row.read_integer();
+  run.cluster = row.read_optional_text();
+  read_path(row, run.path);
+  read_facts(row, run.facts);
+  read_summary(row, run.summary);
+  return run;
+}
+
+}  // namespace llmb::storage

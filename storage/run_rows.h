@@ -1,0 +1,52 @@
+// RunRecord and its parts <-> rows of run, run_configuration, run_segment, run_event, log_cursor.
+// All functions run inside a transaction of the caller's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/records.h"
+#include "storage/sqlite_connection.h"
+
+namespace llmb::storage {
+
+// What must be known of a stored run before a batch changes it.
+struct StoredRun {
+  RunId id = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t bytes_read = 0;
+  std::int64_t step_count = 0;
+};
+std::optional<StoredRun> find_run(Connection& connection, const IngestBatch& batch);
+
+// A new run, superseding the older generations of its file (or born superseded by a newer one).
+RunId insert_run(Connection& connection, const IngestBatch& batch);
+// Everything of the run's row that a batch says. `grown`: the batch brought new bytes.
+void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown);
+void set_step_count(Connection& connection, RunId run, std::int64_t step_count);
+
+// True if there is such a run. Raises its revision.
+bool write_summary(Connection& connection, RunId run, const parser::RunSummary& summary);
+// Rewrites the values, and the row's columns that are chosen from them. Writes nothing when
+// nothing changed; returns whether it did.
+bool write_configuration(Connection& connection, RunId run,
+                         const parser::RunConfiguration& configuration);
+void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts& facts);
+void write_cursor(Connection& connection, RunId run, const LogCursor& cursor);
+
+// "SELECT … FROM run" for read_run_row(); the caller adds WHERE and the rest.
+std::string select_run_sql();
+RunRecord read_run_row(Statement& row);
+
+parser::RunConfiguration read_configuration(Connection& connection, RunId run);
+std::vector<parser::SegmentFacts> read_segments(Connection& connection, RunId run);
+std::vector<parser::LogEvent> read_events(Connection& connection, RunId run);
+
+// The columns of log_cursor but its key, and their reading at the row's next column.
+inline constexpr const char* kCursorColumns =
+    "device, inode, head_hash, head_length, tail_hash, tail_length, byte_offset, parser_state";
+LogCursor read_cursor_columns(Statement& row);
+
+}  // namespace llmb::storage

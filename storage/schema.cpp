@@ -1,0 +1,113 @@
+#include "storage/schema.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "migrations/migration_files.h"
+
+namespace llmb::storage {
+namespace {
+
+// "LLMB" in ASCII: what `file` and other programs know our databases by.
+constexpr std::int64_t kApplicationId = 0x4C4C4D42;
+
+// Up to this size the check of the steps takes well under a second.
+constexpr std::int64_t kFullCheckBytesMax = 64LL << 20;
+
+void require_our_database(Connection& connection, std::int64_t version, std::int64_t newest) {
+  const std::string& path = connection.path();
+  const std::int64_t application = connection.read_one_integer("PRAGMA application_id");
+  const bool is_empty = connection.read_one_integer("SELECT count(*) FROM sqlite_schema") == 0;
+  if (!is_empty && application != kApplicationId) {
+    throw StorageError(StorageError::Kind::corrupt,
+                       "refused to open " + path +
+                           ": it is a database, but of another program. Choose another path.");
+  }
+  if (version > newest) {
+    throw StorageError(StorageError::Kind::newer_schema,
+                       "refused to open " + path + ": its schema is version " +
+                           std::to_string(version) + ", and this program knows up to " +
+                           std::to_string(newest) +
+                           ". Use the newer program that wrote it, or another database.");
+  }
+}
+
+void copy_before_migration(Connection& connection, std::int64_t version) {
+  const std::string target = connection.path() + ".before-schema-" + std::to_string(version + 1);
+  const std::string unfinished = target + ".part";
+  std::remove(unfinished.c_str());
+  Statement copy(connection, "VACUUM INTO ?");
+  copy.text(unfinished).run();
+  if (std::rename(unfinished.c_str(), target.c_str()) != 0) {
+    throw StorageError(StorageError::Kind::io,
+                       "cannot keep a copy of " + connection.path() + " as " + target +
+                           " before its migration: " + std::strerror(errno) + ".");
+  }
+}
+
+}  // namespace
+
+std::span<const Migration> all_migrations() {
+  static const std::vector<Migration> migrations = [] {
+    std::vector<Migration> all;
+    for (const EmbeddedFile& file : migration_files()) all.push_back({file.name, file.bytes});
+    return all;
+  }();
+  return migrations;
+}
+
+void migrate(Connection& connection, std::span<const Migration> migrations) {
+  const auto newest = static_cast<std::int64_t>(migrations.size());
+  const std::int64_t version = connection.read_one_integer("PRAGMA user_version");
+  require_our_database(connection, version, newest);
+  if (version == newest) return;
+  if (version > 0) copy_before_migration(connection, version);
+  for (std::int64_t next = version + 1; next <= newest; ++next) {
+    const Migration& migration = migrations[static_cast<std::size_t>(next - 1)];
+    Transaction transaction(connection, Transaction::Kind::write);
+    connection.execute(std::string(migration.sql));
+    connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                       "; PRAGMA user_version = " + std::to_string(next));
+    transaction.commit();
+  }
+}
+
+void require_current_schema(Connection& connection) {
+  const auto newest = static_cast<std::int64_t>(all_migrations().size());
+  const std::int64_t version = connection.read_one_integer("PRAGMA user_version");
+  require_our_database(connection, version, newest);
+  if (version < newest) {
+    throw StorageError(StorageError::Kind::io,
+                       "cannot read " + connection.path() + ": its schema is version " +
+                           std::to_string(version) + " of " + std::to_string(newest) +
+                           ". Start `llmb-report ingest` or `serve` on it once; that migrates it.");
+  }
+}
+
+void require_sound_tables(Connection& connection) {
+  const std::int64_t bytes = connection.read_one_integer("PRAGMA page_count") *
+                             connection.read_one_integer("PRAGMA page_size");
+  std::vector<std::string> checks;
+  if (bytes <= kFullCheckBytesMax) {
+    checks.emplace_back("PRAGMA quick_check(1)");
+  } else {
+    for (const char* table : {"root", "run", "run_segment", "log_cursor", "data_revision"}) {
+      checks.push_back("PRAGMA quick_check('" + std::string(table) + "')");
+    }
+  }
+  for (const std::string& sql : checks) {
+    Statement check(connection, sql);
+    const std::string found = check.step() ? check.read_text() : "nothing to check";
+    if (found == "ok") continue;
+    throw StorageError(StorageError::Kind::corrupt,
+                       "refused to open " + connection.path() + ": it is damaged (" + found +
+                           "). Move it away together with its -wal and -shm files and start "
+                           "again: the logs are read anew. Or put back a backup.");
+  }
+}
+
+}  // namespace llmb::storage

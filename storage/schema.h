@@ -1,0 +1,33 @@
+// The schema's version: brings a database up to it, and tells whether this program may read one.
+// Migrations only go forward; migration N leaves the database at user_version N.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "storage/sqlite_connection.h"
+
+namespace llmb::storage {
+
+struct Migration {
+  std::string_view name;  // "0001_initial.sql"
+  std::string_view sql;
+};
+
+// Those of the migrations folder, embedded; the first is version 1.
+std::span<const Migration> all_migrations();
+
+// Applies what is missing, each migration in one transaction. Existing data is copied first, to
+// `<database>.before-schema-N`. Throws StorageError: newer_schema, corrupt (also for a database of
+// another program), disk_full, io; then the database is at the last version that was completed.
+void migrate(Connection& connection, std::span<const Migration> migrations);
+
+// Throws unless the database has exactly this program's schema.
+void require_current_schema(Connection& connection);
+
+// Reads enough of the file to refuse a damaged one: the small tables always, and the steps where
+// the whole file is small. Throws StorageError corrupt.
+void require_sound_tables(Connection& connection);
+
+}  // namespace llmb::storage

@@ -1,0 +1,217 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "storage/database.h"
+#include "storage/local_disk.h"
+#include "storage/run_rows.h"
+#include "storage/schema.h"
+#include "storage/sqlite_connection.h"
+#include "storage/step_rows.h"
+#include "storage/writer_lock.h"
+
+namespace llmb::storage {
+namespace {
+
+// Beyond this the log is emptied by force, as soon as no reader is in the way. In quiet times
+// SQLite itself starts it over after wal_autocheckpoint pages.
+constexpr std::uint64_t kWalBytesMax = 64ULL << 20;
+constexpr int kTruncateBusyTimeout_ms = 20;
+constexpr int kBusyTimeout_ms = 5'000;
+
+// One name for one file, so that its lock is one too, whatever path led here.
+std::string canonical_path(const std::string& path) {
+  std::error_code error;
+  const auto canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? path : canonical.string();
+}
+
+std::string checked_path(const OpenOptions& options) {
+  std::string path = canonical_path(options.path);
+  if (!options.allow_network_file_system) require_local_disk(path);
+  return path;
+}
+
+}  // namespace
+
+struct Writer::Impl {
+  // The lock comes first: nothing is read, let alone migrated, while another writer lives.
+  WriterLock lock;
+  Connection connection;
+
+  explicit Impl(const std::string& path)
+      : lock(path), connection(path, Connection::Mode::read_write) {
+    require_sound_tables(connection);
+    connection.execute(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+        "PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216;");
+    migrate(connection, all_migrations());
+  }
+
+  void bump_data_revision() {
+    connection.kept("UPDATE data_revision SET revision = revision + 1").run();
+  }
+
+  void bound_wal() {
+    struct stat found {};
+    const std::string wal = connection.path() + "-wal";
+    if (stat(wal.c_str(), &found) != 0) return;
+    if (static_cast<std::uint64_t>(found.st_size) <= kWalBytesMax) return;
+    connection.set_busy_timeout_ms(kTruncateBusyTimeout_ms);
+    try {
+      connection.try_truncate_wal();
+    } catch (const StorageError&) {  // NOLINT: the commit stands; the next one tries again
+    }
+    connection.set_busy_timeout_ms(kBusyTimeout_ms);
+  }
+
+  // Runs `change` in a transaction that also raises the data's revision.
+  template <typename Change>
+  void commit_change(Change change) {
+    Transaction transaction(connection, Transaction::Kind::write);
+    change();
+    bump_data_revision();
+    transaction.commit();
+  }
+
+  [[noreturn]] void refuse_unknown_run(RunId run) const {
+    throw StorageError(StorageError::Kind::constraint, "cannot change run " + std::to_string(run) +
+                                                           ": there is none in " +
+                                                           connection.path() + ".");
+  }
+
+  RunId commit_batch(const IngestBatch& batch) {
+    const std::optional<StoredRun> stored = find_run(connection, batch);
+    const RunId run = stored ? stored->id : insert_run(connection, batch);
+    std::int64_t step_count = stored ? stored->step_count : 0;
+    if (stored) {
+      const bool grown =
+          batch.size_bytes > stored->size_bytes || batch.facts.bytes_read > stored->bytes_read;
+      update_run(connection, run, batch, grown);
+    }
+    if (stored && batch.replaces_all_samples) {
+      delete_steps(connection, run);
+      step_count = 0;
+    }
+    step_count += upsert_steps(connection, run, batch.samples);
+    set_step_count(connection, run, step_count);
+    write_configuration(connection, run, batch.configuration);
+    write_facts_parts(connection, run, batch.facts);
+    write_cursor(connection, run, batch.cursor);
+    return run;
+  }
+};
+
+Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(checked_path(options))) {}
+Writer::~Writer() = default;
+
+RootId Writer::upsert_root(const std::string& path, const std::string& cluster) {
+  Connection& connection = impl_->connection;
+  RootId id = 0;
+  impl_->commit_change([&] {
+    connection
+        .kept(
+            "INSERT INTO root (path, cluster) VALUES (?, ?)"
+            " ON CONFLICT (path) DO UPDATE SET cluster = excluded.cluster")
+        .text(path)
+        .text(cluster)
+        .run();
+    Statement& find = connection.kept("SELECT id FROM root WHERE path = ?");
+    find.text(path);
+    if (find.step()) id = find.read_integer();
+    find.reset();
+    connection
+        .kept(
+            "UPDATE run SET revision = revision + 1, cluster = wanted.cluster FROM"
+            " (SELECT run.id AS id, coalesce(nullif(?, ''),"
+            "    (SELECT value FROM run_configuration AS c WHERE c.run_id = run.id"
+            "     AND c.key = 'cluster' AND c.position = 0)) AS cluster"
+            "  FROM run WHERE run.root_id = ?) AS wanted"
+            " WHERE run.id = wanted.id AND run.cluster IS NOT wanted.cluster")
+        .text(cluster)
+        .integer(id)
+        .run();
+  });
+  return id;
+}
+
+void Writer::record_scan(RootId root, const std::string& scanned_at, double scan_s,
+                         std::int64_t files_seen, const std::string& error) {
+  impl_->commit_change([&] {
+    impl_->connection
+        .kept(
+            "UPDATE root SET last_scan_at = ?, last_scan_s = ?, files_seen = ?, error = ?"
+            " WHERE id = ?")
+        .text(scanned_at)
+        .real(scan_s)
+        .integer(files_seen)
+        .text(error)
+        .integer(root)
+        .run();
+  });
+}
+
+std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
+  std::vector<RunId> runs;
+  if (batches.empty()) return runs;
+  runs.reserve(batches.size());
+  impl_->commit_change([&] {
+    for (const IngestBatch& batch : batches) runs.push_back(impl_->commit_batch(batch));
+  });
+  impl_->bound_wal();
+  return runs;
+}
+
+void Writer::update_summary(RunId run, const parser::RunSummary& summary) {
+  impl_->commit_change([&] {
+    if (!write_summary(impl_->connection, run, summary)) impl_->refuse_unknown_run(run);
+  });
+}
+
+void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration) {
+  impl_->commit_change([&] {
+    impl_->connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ?")
+        .integer(run)
+        .run();
+    if (impl_->connection.changes() == 0) impl_->refuse_unknown_run(run);
+    write_configuration(impl_->connection, run, configuration);
+  });
+}
+
+void Writer::mark_vanished(RootId root, const std::string& relative_path, const std::string& at) {
+  impl_->commit_change([&] {
+    impl_->connection
+        .kept(
+            "UPDATE run SET vanished_at = ?, revision = revision + 1"
+            " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0"
+            " AND vanished_at IS NULL")
+        .text(at)
+        .integer(root)
+        .text(relative_path)
+        .run();
+  });
+}
+
+void Writer::park(const ParkedFile& file) {
+  impl_->commit_change([&] {
+    impl_->connection.kept("REPLACE INTO parked_file VALUES (?,?,?,?,?,?)")
+        .integer(file.root_id)
+        .text(file.relative_path)
+        .text(file.reason)
+        .text(file.parked_at)
+        .text(file.retry_at)
+        .integer(file.failures)
+        .run();
+  });
+}
+
+void Writer::unpark(RootId root, const std::string& relative_path) {
+  impl_->commit_change([&] {
+    impl_->connection.kept("DELETE FROM parked_file WHERE root_id = ? AND relative_path = ?")
+        .integer(root)
+        .text(relative_path)
+        .run();
+  });
+}
+
+}  // namespace llmb::storage
