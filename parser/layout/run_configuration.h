@@ -21,13 +21,15 @@ struct ConfigValue {
   bool operator==(const ConfigValue&) const = default;
 };
 
-// Keys are snake_case: workload, model, model_size, dtype, gpu_type, gpu_count, gpus_per_node,
+// Keys are snake_case: workload, workload_type (pretrain, sft …), model_recipe_name (the model as
+// the name spells it), model, model_size, dtype, gpu_type, gpu_count, gpus_per_node, node_count,
 // tensor_parallel, pipeline_parallel, context_parallel, virtual_pipeline, expert_parallel,
 // expert_tensor_parallel, micro_batch_size, global_batch_size, release, framework,
 // framework_version, cluster, profile_enabled, nccl_trace_enabled, proxy, strong_scaling …
 class RunConfiguration {
  public:
-  // Adds a value; sources that are already there for the key stay.
+  // Adds a value beside those of other sources; the same source's earlier value is replaced.
+  // Empty values say nothing and are not kept.
   void set(std::string key, std::string value, ConfigSource source);
 
   // The value to use: llmb_config, then experiment_name, path, log_content; but for dtype the
@@ -41,6 +43,7 @@ class RunConfiguration {
   }
   // Keys for which two sources disagree beyond refinement.
   std::vector<std::string> conflicting_keys() const;
+  // Sets every value of `other`.
   void merge(const RunConfiguration& other);
 
   bool operator==(const RunConfiguration&) const = default;

@@ -1,0 +1,133 @@
+// Forms, by release (the anchor is the dtype: the last token that is one and has a model before
+// it):
+//   until 25.04   pretrain_llama3.1_405b_bf16_128, with _nsys or _nccltrace
+//   NeMo 2.2      pretrain_llama4_e128_fp8_64nodes_tp4_pp1_cp1_vp1_ep128_etp4_1mbs_1024gbs
+//   25.05-26.06   pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64
+//   documents     pretraining_llama4_maverick_400b_<dtype>_<scale>_<config>
+// Kubernetes jobs cut the name at 33 characters, and so possibly inside its last token.
+#include "parser/layout/experiment_name.h"
+
+#include <array>
+#include <string>
+
+#include "parser/layout/name_tokens.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr std::size_t kKubernetesNameLength = 33;
+constexpr auto kSource = ConfigSource::experiment_name;
+
+struct TokenKey {
+  std::string_view token;
+  std::string_view key;
+};
+constexpr std::array kTokenKeys = {
+    TokenKey{"gpus", "gpu_count"},       TokenKey{"nodes", "node_count"},
+    TokenKey{"tp", "tensor_parallel"},   TokenKey{"pp", "pipeline_parallel"},
+    TokenKey{"cp", "context_parallel"},  TokenKey{"vp", "virtual_pipeline"},
+    TokenKey{"ep", "expert_parallel"},   TokenKey{"etp", "expert_tensor_parallel"},
+    TokenKey{"mbs", "micro_batch_size"}, TokenKey{"gbs", "global_batch_size"},
+};
+
+// The workloads whose names differ from their models' spelling in experiment names.
+struct KnownModel {
+  std::string_view spelling;
+  std::string_view model;
+  std::string_view size;  // empty: the next token says it
+};
+constexpr std::array kKnownModels = {
+    KnownModel{"llama31", "llama3.1", ""},
+    KnownModel{"llama3", "llama3.1", ""},  // llama3_70b and llama3_8b are recipes of Llama 3.1
+    KnownModel{"llama4_e128", "llama4_maverick", "400b"},
+};
+
+std::string join(const std::vector<std::string_view>& tokens, std::size_t first, std::size_t last) {
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) {
+    if (i > first) text += '_';
+    text += tokens[i];
+  }
+  return text;
+}
+
+void set_model(const std::vector<std::string_view>& tokens, std::size_t dtype_index,
+               RunConfiguration& configuration) {
+  std::size_t size_index = dtype_index;
+  for (std::size_t i = 2; i < dtype_index && size_index == dtype_index; ++i) {
+    if (is_model_size(tokens[i])) size_index = i;
+  }
+  const std::string spelling = join(tokens, 1, size_index);
+  std::string model = spelling;
+  std::string size;
+  if (size_index < dtype_index) size = tokens[size_index];
+  for (const KnownModel& known : kKnownModels) {
+    if (known.spelling != spelling) continue;
+    model = known.model;
+    if (size.empty()) size = known.size;
+  }
+  const std::string type(workload_type(tokens[0]));
+  configuration.set("workload_type", type, kSource);
+  configuration.set("workload", type + "_" + model, kSource);
+  configuration.set("model", model, kSource);
+  configuration.set("model_size", size, kSource);
+  configuration.set("model_recipe_name", join(tokens, 1, dtype_index), kSource);
+}
+
+// "tp4", "4tp", "vpNone": the key, and the number or "none".
+void set_token(std::string_view token, RunConfiguration& configuration) {
+  if (token == "nsys") configuration.set("profile_enabled", "true", kSource);
+  if (token == "nccltrace") configuration.set("nccl_trace_enabled", "true", kSource);
+  for (const TokenKey& known : kTokenKeys) {
+    std::string_view value;
+    if (token.starts_with(known.token)) {
+      value = token.substr(known.token.size());
+    } else if (token.ends_with(known.token)) {
+      value = token.substr(0, token.size() - known.token.size());
+    }
+    const auto number = parse_number(value);
+    if (number) configuration.set(std::string(known.key), std::to_string(*number), kSource);
+    if (value == "None") configuration.set(std::string(known.key), "none", kSource);
+  }
+}
+
+// 0 where there is none.
+std::size_t find_dtype(const std::vector<std::string_view>& tokens) {
+  for (std::size_t i = tokens.size(); i-- > 2;) {
+    if (is_dtype(tokens[i])) return i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+RunConfiguration parse_experiment_name(std::string_view name) {
+  RunConfiguration configuration;
+  std::vector<std::string_view> tokens = split(name, '_');
+  if (workload_type(tokens[0]).empty()) return configuration;
+  const bool may_be_cut = name.size() == kKubernetesNameLength &&
+                          name.find("_gbs") == std::string_view::npos &&
+                          name.find("gpus") != std::string_view::npos;
+  if (may_be_cut) tokens.pop_back();
+
+  const std::size_t dtype_index = find_dtype(tokens);
+  if (dtype_index == 0 || tokens[1].empty()) return configuration;
+  std::size_t next = dtype_index + 1;
+  std::string dtype(tokens[dtype_index]);
+  if (next < tokens.size() && is_dtype_variant(tokens[next])) {
+    dtype += '_';
+    dtype += tokens[next++];
+  }
+  set_model(tokens, dtype_index, configuration);
+  configuration.set("dtype", dtype, kSource);
+
+  // The bare number of the older names is the scale; a later one is a job id.
+  if (next < tokens.size()) {
+    const auto gpu_count = parse_number(tokens[next]);
+    if (gpu_count) configuration.set("gpu_count", std::to_string(*gpu_count), kSource);
+  }
+  for (; next < tokens.size(); ++next) set_token(tokens[next], configuration);
+  return configuration;
+}
+
+}  // namespace llmb::parser

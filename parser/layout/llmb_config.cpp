@@ -1,0 +1,183 @@
+#include "parser/layout/llmb_config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "parser/layout/name_tokens.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr std::size_t kBytesMax = 1U << 20U;
+constexpr std::size_t kDepthMax = 16;
+constexpr std::size_t kValuesMax = 2'000;  // aliases can multiply a small text
+constexpr std::size_t kValueBytesMax = 4'096;
+
+using KeyName = std::pair<std::string_view, std::string_view>;
+// Dotted name in the file -> key of RunConfiguration. Others keep their dotted name.
+constexpr std::array kKeyNames = {
+    KeyName{"workload_info.framework", "framework"},
+    KeyName{"workload_info.gsw_version", "release"},
+    KeyName{"workload_info.fw_version", "framework_version"},
+    KeyName{"workload_info.workload_type", "workload_type"},
+    KeyName{"workload_info.synthetic_dataset", "synthetic_dataset"},
+    KeyName{"model_info.model_name", "model"},
+    KeyName{"model_info.model_size", "model_size"},
+    KeyName{"model_info.dtype", "dtype"},
+    KeyName{"model_info.scale", "gpu_count"},
+    KeyName{"model_info.gpu_type", "gpu_type"},
+    KeyName{"cluster_info.cluster_name", "cluster"},
+    KeyName{"cluster_info.gpus_per_node", "gpus_per_node"},
+    KeyName{"container_info.images", "container_images"},
+    KeyName{"job_config.profile_enabled", "profile_enabled"},
+    KeyName{"job_config.proxy", "proxy"},
+    KeyName{"job_config.strong_scaling", "strong_scaling"},
+};
+constexpr std::array<std::string_view, 6> kSections = {
+    "job_info", "workload_info", "model_info", "cluster_info", "container_info", "job_config"};
+
+constexpr std::array<std::string_view, 5> kSecretWords = {"TOKEN", "SECRET", "PASSWORD", "API_KEY",
+                                                          "CREDENTIAL"};
+
+// A shape the launcher does not write. Caught in parse_llmb_config only.
+struct WrongShape {
+  std::string message;
+};
+
+std::string at_line(const YAML::Mark& mark) {
+  return mark.is_null() ? std::string() : " at line " + std::to_string(mark.line + 1);
+}
+
+// Environment overrides may carry credentials; those are nobody's configuration to read.
+bool is_secret(std::string_view name) {
+  std::string upper(name.substr(name.rfind('.') + 1));
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return std::any_of(kSecretWords.begin(), kSecretWords.end(),
+                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
+}
+
+std::string scalar_text(const YAML::Node& node, const std::string& name) {
+  std::string text = node.Scalar();
+  if (text.size() > kValueBytesMax) {
+    throw WrongShape{name + at_line(node.Mark()) + " is longer than 4096 bytes"};
+  }
+  if (text == "True" || text == "False") text[0] = text[0] == 'T' ? 't' : 'f';
+  return text;
+}
+
+class Flattener {
+ public:
+  std::vector<std::pair<std::string, std::string>> values;
+
+  void add(const YAML::Node& node, const std::string& name, std::size_t depth) {
+    if (depth > kDepthMax) throw WrongShape{name + " is nested more than 16 deep"};
+    if (++nodes_ > kValuesMax) throw WrongShape{"there are more than 2000 values"};
+    if (node.IsNull()) return;
+    if (node.IsScalar()) {
+      values.emplace_back(name, is_secret(name) ? "(hidden)" : scalar_text(node, name));
+    } else if (node.IsSequence()) {
+      add_sequence(node, name);
+    } else {
+      add_map(node, name, depth);
+    }
+  }
+
+ private:
+  void add_sequence(const YAML::Node& node, const std::string& name) {
+    std::string joined;
+    for (const YAML::Node& item : node) {
+      if (!item.IsScalar()) {
+        throw WrongShape{name + at_line(item.Mark()) + " is a list of something else than values"};
+      }
+      if (++nodes_ > kValuesMax) throw WrongShape{"there are more than 2000 values"};
+      joined += (joined.empty() ? "" : ", ") + scalar_text(item, name);
+    }
+    values.emplace_back(name, joined);
+  }
+
+  void add_map(const YAML::Node& node, const std::string& name, std::size_t depth) {
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) {
+        throw WrongShape{name + at_line(entry.first.Mark()) + " has a key that is no plain text"};
+      }
+      const std::string key = scalar_text(entry.first, name);
+      add(entry.second, name.empty() ? key : name + "." + key, depth + 1);
+    }
+  }
+
+  std::size_t nodes_ = 0;
+};
+
+void check_sections(const YAML::Node& root) {
+  if (!root.IsMap()) throw WrongShape{"the file is not a map of sections such as job_info"};
+  bool has_section = false;
+  for (const std::string_view section : kSections) {
+    const YAML::Node node = root[std::string(section)];
+    if (!node.IsDefined()) continue;
+    has_section = true;
+    if (!node.IsMap() && !node.IsNull()) {
+      throw WrongShape{std::string(section) + at_line(node.Mark()) +
+                       " should be a map of names to values"};
+    }
+  }
+  if (!has_section) {
+    throw WrongShape{"none of the sections job_info, workload_info, model_info … is there"};
+  }
+}
+
+// cluster_info.slurm_account is known by its last part; what the user overrode keeps its name.
+std::string key_for(std::string_view name) {
+  for (const auto& [dotted, key] : kKeyNames) {
+    if (dotted == name) return std::string(key);
+  }
+  constexpr std::string_view kSlurmPrefix = "cluster_info.slurm_";
+  if (name.starts_with(kSlurmPrefix)) return std::string(name.substr(13));
+  return std::string(name);
+}
+
+LlmbConfig build_config(const YAML::Node& root) {
+  check_sections(root);
+  Flattener flattener;
+  flattener.add(root, "", 0);
+  LlmbConfig config;
+  for (auto& [name, value] : flattener.values) {
+    if (name == "job_info.job_id") {
+      config.job_id = parse_number(value);
+    } else if (name == "job_info.launch_time") {
+      if (!value.empty()) config.launched_at = value;
+    } else {
+      if (name == "workload_info.workload_type" && !workload_type(value).empty()) {
+        value = workload_type(value);
+      }
+      config.configuration.set(key_for(name), value, ConfigSource::llmb_config);
+    }
+  }
+  const auto type = config.configuration.value("workload_type");
+  const auto model = config.configuration.value("model");
+  if (type && model) {
+    config.configuration.set("workload", *type + "_" + *model, ConfigSource::llmb_config);
+  }
+  return config;
+}
+
+}  // namespace
+
+Result<LlmbConfig> parse_llmb_config(std::string_view yaml) {
+  constexpr const char* kPrefix = "llmb-config: ";
+  if (yaml.size() > kBytesMax) return fail(std::string(kPrefix) + "larger than 1 MiB");
+  try {
+    return build_config(YAML::Load(std::string(yaml)));
+  } catch (const WrongShape& wrong) {
+    return fail(kPrefix + wrong.message);
+  } catch (const YAML::Exception& exception) {
+    return fail(std::string(kPrefix) + "not YAML" + at_line(exception.mark) + ": " + exception.msg);
+  }
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,31 @@
+// The pieces that experiment names, log names and result folders are made of, joined by '_'.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace llmb::parser {
+
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+bool is_digits(std::string_view text);
+
+// Digits only, at most 18 of them.
+std::optional<std::int64_t> parse_number(std::string_view text);
+
+// bf16, fp8, nvfp4 …: the coarse dtype, without a variant (_cs, _mx, _ds …).
+bool is_dtype(std::string_view token);
+bool is_dtype_variant(std::string_view token);
+
+// 314b, 8b, 1.5b, 340m
+bool is_model_size(std::string_view token);
+
+// pretrain, sft, lora, finetune; the older pretraining counts as pretrain. Empty for others.
+std::string_view workload_type(std::string_view token);
+
+// A nemo-run timestamp: seconds (10 digits) or, since 2026, nanoseconds (19 digits).
+bool is_timestamp(std::string_view text);
+
+}  // namespace llmb::parser

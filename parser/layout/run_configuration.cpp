@@ -1,0 +1,103 @@
+#include "parser/layout/run_configuration.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace llmb::parser {
+namespace {
+
+using SourceName = std::pair<ConfigSource, std::string_view>;
+constexpr std::array kSourceNames = {
+    SourceName{ConfigSource::llmb_config, "llmb_config"},
+    SourceName{ConfigSource::experiment_name, "experiment_name"},
+    SourceName{ConfigSource::path, "path"},
+    SourceName{ConfigSource::log_content, "log_content"},
+};
+
+bool equal_but_for_case(std::string_view left, std::string_view right) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+// fp8_cs refines fp8.
+bool refines(std::string_view fine, std::string_view coarse) {
+  return fine.size() > coarse.size() && fine[coarse.size()] == '_' &&
+         equal_but_for_case(fine.substr(0, coarse.size()), coarse);
+}
+
+bool agree(std::string_view key, std::string_view left, std::string_view right) {
+  if (equal_but_for_case(left, right)) return true;
+  return key == "dtype" && (refines(left, right) || refines(right, left));
+}
+
+void order_best_first(std::string_view key, std::vector<ConfigValue>& values) {
+  std::sort(values.begin(), values.end(),
+            [](const ConfigValue& a, const ConfigValue& b) { return a.source < b.source; });
+  if (key != "dtype" || values.empty()) return;
+  const auto fine = std::find_if(values.begin(), values.end(), [&](const ConfigValue& value) {
+    return value.source == ConfigSource::experiment_name &&
+           refines(value.value, values.front().value);
+  });
+  if (fine != values.end()) std::rotate(values.begin(), fine, fine + 1);
+}
+
+}  // namespace
+
+std::string_view config_source_name(ConfigSource source) {
+  for (const auto& [value, name] : kSourceNames) {
+    if (value == source) return name;
+  }
+  return "path";
+}
+
+std::optional<ConfigSource> config_source_from_name(std::string_view text) {
+  for (const auto& [value, name] : kSourceNames) {
+    if (name == text) return value;
+  }
+  return std::nullopt;
+}
+
+void RunConfiguration::set(std::string key, std::string value, ConfigSource source) {
+  if (value.empty()) return;
+  const auto entry = values_.try_emplace(std::move(key)).first;
+  std::vector<ConfigValue>& values = entry->second;
+  std::erase_if(values, [&](const ConfigValue& there) { return there.source == source; });
+  values.push_back({std::move(value), source});
+  order_best_first(entry->first, values);
+}
+
+std::optional<ConfigValue> RunConfiguration::get(std::string_view key) const {
+  const auto entry = values_.find(key);
+  if (entry == values_.end() || entry->second.empty()) return std::nullopt;
+  return entry->second.front();
+}
+
+std::optional<std::string> RunConfiguration::value(std::string_view key) const {
+  const auto best = get(key);
+  if (!best) return std::nullopt;
+  return best->value;
+}
+
+std::vector<std::string> RunConfiguration::conflicting_keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, values] : values_) {
+    const std::string& name = key;
+    const std::string& best = values.front().value;
+    if (!std::all_of(values.begin(), values.end(),
+                     [&](const ConfigValue& other) { return agree(name, best, other.value); })) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+void RunConfiguration::merge(const RunConfiguration& other) {
+  for (const auto& [key, values] : other.values_) {
+    for (const ConfigValue& value : values) set(key, value.value, value.source);
+  }
+}
+
+}  // namespace llmb::parser

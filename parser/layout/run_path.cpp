@@ -1,0 +1,158 @@
+#include "parser/layout/run_path.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "parser/layout/experiment_name.h"
+#include "parser/layout/log_name.h"
+#include "parser/layout/name_tokens.h"
+
+namespace llmb::parser {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+// What the folders of the experiments tree say; empty where they say nothing.
+struct LaunchFolder {
+  std::string_view experiment;
+  std::string_view timestamp;
+  std::string launch_id;
+  std::string_view task;  // the folder of the job below the launch
+};
+
+std::string format_utc(std::string_view timestamp) {
+  const auto seconds = parse_number(timestamp.substr(0, 10)).value_or(0);
+  const std::chrono::sys_seconds instant{std::chrono::seconds{seconds}};
+  const auto day = std::chrono::floor<std::chrono::days>(instant);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{instant - day};
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()));
+  return text.data();
+}
+
+// The deepest folder <name>_<timestamp> (or <timestamp> below <name>) counts: launches can lie in
+// any tree, and the watched root may be a launch's own parent.
+LaunchFolder find_launch(const Parts& folders) {
+  LaunchFolder launch;
+  for (std::size_t i = folders.size(); i-- > 0;) {
+    const std::string_view folder = folders[i];
+    const std::size_t underscore = folder.rfind('_');
+    if (underscore != std::string_view::npos && underscore > 0 &&
+        is_timestamp(folder.substr(underscore + 1))) {
+      launch.experiment = folder.substr(0, underscore);
+      launch.timestamp = folder.substr(underscore + 1);
+      launch.launch_id = folder;
+    } else if (i > 0 && is_timestamp(folder) && !folders[i - 1].empty()) {
+      launch.experiment = folders[i - 1];
+      launch.timestamp = folder;
+      launch.launch_id = std::string(folders[i - 1]) + "_" + std::string(folder);
+    } else {
+      continue;
+    }
+    if (i + 1 < folders.size()) launch.task = folders[i + 1];
+    return launch;
+  }
+  return launch;
+}
+
+bool read_results_tree(const Parts& folders, RunPath& path) {
+  constexpr auto kSource = ConfigSource::path;
+  const std::size_t n = folders.size();
+  if (n < 3) return false;
+  const std::string_view dtype = folders[n - 3];
+  const std::string_view size = folders[n - 2];
+  const std::string_view gpus = folders[n - 1];
+  if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !parse_number(gpus)) return false;
+  path.configuration.set("dtype", std::string(dtype), kSource);
+  path.configuration.set("model_size", std::string(size), kSource);
+  path.configuration.set("gpu_count", std::to_string(*parse_number(gpus)), kSource);
+  if (n >= 4 && folders[n - 4] != "results") {
+    path.configuration.set("release", std::string(folders[n - 4]), kSource);
+  }
+  return true;
+}
+
+// <name>_<jobid>.out: the last number is the job, whatever stands before it.
+void read_results_name(std::string_view stem, RunPath& path) {
+  const std::size_t underscore = stem.rfind('_');
+  if (underscore == std::string_view::npos || underscore == 0) return;
+  path.job_id = parse_number(stem.substr(underscore + 1));
+  if (path.job_id) path.experiment = stem.substr(0, underscore);
+}
+
+// The job's folder is the experiment's name, or that and _nsys or _nccltrace; the log is named
+// after it. A root inside a launch leaves the log's own folder as the only witness.
+std::string_view find_task(const LaunchFolder& launch, const Parts& folders,
+                           std::string_view file_name) {
+  if (!launch.experiment.empty()) {
+    return launch.task.starts_with(launch.experiment) ? launch.task : launch.experiment;
+  }
+  const bool is_witness = !folders.empty() && folders.back().size() > 2 &&
+                          file_name.find(folders.back()) != std::string_view::npos;
+  return is_witness ? folders.back() : std::string_view{};
+}
+
+// $LLMB_INSTALL/workloads/<type>_<model>/…
+void read_workload_folder(const Parts& folders, RunPath& path) {
+  for (std::size_t i = 0; i + 1 < folders.size(); ++i) {
+    if (folders[i] != "workloads") continue;
+    const std::size_t underscore = folders[i + 1].find('_');
+    if (underscore == std::string_view::npos) continue;
+    const std::string type(workload_type(folders[i + 1].substr(0, underscore)));
+    if (type.empty()) continue;
+    path.configuration.set("workload", type + std::string(folders[i + 1].substr(underscore)),
+                           ConfigSource::path);
+  }
+}
+
+}  // namespace
+
+FileRole classify_file(std::string_view relative_path) {
+  const std::string_view name = relative_path.substr(relative_path.rfind('/') + 1);
+  if (name.starts_with("llmb-config_") && (name.ends_with(".yaml") || name.ends_with(".yml"))) {
+    return FileRole::llmb_config;
+  }
+  if (!name.ends_with(".out")) return FileRole::other;
+  if (name.starts_with("sbatch_")) return FileRole::batch_script_output;
+  if (name.starts_with("vboost")) return FileRole::voltage_boost_output;
+  return FileRole::training_log;
+}
+
+RunPath parse_run_path(std::string_view relative_path) {
+  RunPath path;
+  Parts folders = split(relative_path, '/');
+  const std::string_view file_name = folders.back();
+  folders.pop_back();
+  read_workload_folder(folders, path);
+
+  const LaunchFolder launch = find_launch(folders);
+  const bool is_results_tree = launch.experiment.empty() && read_results_tree(folders, path);
+  const std::string_view task = find_task(launch, is_results_tree ? Parts{} : folders, file_name);
+  const LogName log = parse_log_name(file_name, task);
+  path.experiment = log.name;
+  path.account = log.account;
+  path.job_id = log.job_id;
+  path.retry = log.retry;
+  if (!launch.experiment.empty()) {
+    path.experiment = launch.experiment;
+    path.launched_at = format_utc(launch.timestamp);
+    path.launch_id = launch.launch_id;
+  } else if (is_results_tree && !log.job_id) {
+    read_results_name(log.name, path);
+  }
+  path.configuration.merge(parse_experiment_name(path.experiment));
+  if (!task.empty()) path.configuration.merge(parse_experiment_name(task));
+  // Where the folder's name says nothing, the log's own may.
+  if (!path.configuration.value("workload")) {
+    path.configuration.merge(parse_experiment_name(log.name));
+  }
+  return path;
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,125 @@
+#include "parser/layout/llmb_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace llmb::parser {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kConfig = R"(job_info:
+  job_id: '388660'
+  launch_time: '2025-12-22T15:18:33.123456'
+  experiment_id: null
+workload_info:
+  framework: megatron_bridge
+  gsw_version: '25.10'
+  fw_version: 25.09.00
+  workload_type: pretrain
+  synthetic_dataset: true
+model_info:
+  model_name: llama3.1
+  model_size: 405b
+  dtype: fp8
+  scale: 128
+  gpu_type: gb200
+cluster_info:
+  cluster_name: eos
+  gpus_per_node: 4
+  slurm_account: acct
+container_info:
+  images:
+  - nvidia+nemo+25.09.00.sqsh
+  - other.sqsh
+job_config:
+  profile_enabled: false
+  strong_scaling: True
+  env_overrides:
+    NCCL_DEBUG: INFO
+    HF_TOKEN: hf_very_secret
+  model_overrides: {}
+)";
+
+TEST(LlmbConfig, SaysWhatTheLauncherWrote) {
+  const auto config = parse_llmb_config(kConfig);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->job_id, 388660);
+  EXPECT_EQ(config->launched_at, "2025-12-22T15:18:33.123456");
+  const RunConfiguration& values = config->configuration;
+  EXPECT_EQ(values.get("workload"), (ConfigValue{"pretrain_llama3.1", ConfigSource::llmb_config}));
+  EXPECT_EQ(values.value("framework"), "megatron_bridge");
+  EXPECT_EQ(values.value("release"), "25.10");
+  EXPECT_EQ(values.value("framework_version"), "25.09.00");
+  EXPECT_EQ(values.value("model_size"), "405b");
+  EXPECT_EQ(values.value("dtype"), "fp8");
+  EXPECT_EQ(values.value("gpu_count"), "128");
+  EXPECT_EQ(values.value("gpu_type"), "gb200");
+  EXPECT_EQ(values.value("cluster"), "eos");
+  EXPECT_EQ(values.value("gpus_per_node"), "4");
+  EXPECT_EQ(values.value("slurm_account"), "acct");
+  EXPECT_EQ(values.value("profile_enabled"), "false");
+  EXPECT_EQ(values.value("strong_scaling"), "true");
+  EXPECT_EQ(values.value("container_images"), "nvidia+nemo+25.09.00.sqsh, other.sqsh");
+  EXPECT_EQ(values.value("job_config.env_overrides.NCCL_DEBUG"), "INFO");
+  EXPECT_FALSE(values.value("job_info.experiment_id"));
+}
+
+TEST(LlmbConfig, KeepsNoCredentials) {
+  const auto config = parse_llmb_config(kConfig);
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->configuration.value("job_config.env_overrides.HF_TOKEN"), "(hidden)");
+}
+
+TEST(LlmbConfig, TakesTheShorterFormOfTheDocuments) {
+  const auto config = parse_llmb_config(
+      "job_info: {job_id: 12}\nmodel_info: {model_name: grok1, gpus: 3}\nextra: {deep: {er: x}}\n"
+      "cluster_info: {gpus_per_node: ''}\n");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->job_id, 12);
+  EXPECT_EQ(config->configuration.value("model"), "grok1");
+  EXPECT_EQ(config->configuration.value("model_info.gpus"), "3");
+  EXPECT_EQ(config->configuration.value("extra.deep.er"), "x");
+  EXPECT_FALSE(config->configuration.value("gpus_per_node"));
+  EXPECT_FALSE(config->configuration.value("workload"));
+}
+
+TEST(LlmbConfig, NamesTheLineOfWhatItCannotRead) {
+  const auto message = [](std::string_view text) {
+    const auto config = parse_llmb_config(text);
+    return config ? std::string("read") : config.error().message;
+  };
+  EXPECT_THAT(message("job_info:\n  job_id: [1\n"), HasSubstr("line"));
+  EXPECT_THAT(message("job_info: {}\nmodel_info: 7\n"), HasSubstr("model_info at line 2"));
+  EXPECT_THAT(message("job_info: {}\nx:\n- [1, 2]\n"), HasSubstr("x at line 3"));
+  EXPECT_THAT(message("- a\n- b\n"), HasSubstr("not a map"));
+  EXPECT_THAT(message(""), HasSubstr("not a map"));
+  EXPECT_THAT(message("a: b\n"), HasSubstr("none of the sections"));
+  EXPECT_THAT(message(std::string((1U << 20U) + 1, 'a')), HasSubstr("1 MiB"));
+}
+
+TEST(LlmbConfig, RefusesBombs) {
+  EXPECT_FALSE(parse_llmb_config("job_info: " + std::string(200'000, '[')));
+  EXPECT_FALSE(parse_llmb_config("job_info: " + std::string(200'000, '{')));
+  std::string laughs = "job_info: {}\na0: &a0 {x: y}\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string previous = "*a" + std::to_string(i - 1);
+    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {l: " + previous +
+              ", r: " + previous + "}\n";
+  }
+  EXPECT_FALSE(parse_llmb_config(laughs));
+}
+
+TEST(LlmbConfig, SurvivesEveryCutAndRandomBytes) {
+  for (std::size_t i = 0; i <= kConfig.size(); ++i) {
+    parse_llmb_config(kConfig.substr(0, i));
+    std::string changed(kConfig);
+    if (i < changed.size()) changed[i] = static_cast<char>(i * 37);
+    parse_llmb_config(changed);
+  }
+}
+
+}  // namespace
+}  // namespace llmb::parser

@@ -1,0 +1,168 @@
+#include "parser/layout/run_path.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace llmb::parser {
+namespace {
+
+struct PathCase {
+  std::string path;
+  // experiment | launched_at | launch_id | account | job_id | retry, '-' where not known
+  std::string expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const PathCase& c) {
+  return out << c.path;
+}
+
+std::string describe(const RunPath& path) {
+  const auto text = [](const auto& value) -> std::string {
+    if (!value) return "-";
+    if constexpr (std::is_same_v<std::decay_t<decltype(*value)>, std::string>) {
+      return *value;
+    } else {
+      return std::to_string(*value);
+    }
+  };
+  return path.experiment + "|" + text(path.launched_at) + "|" + text(path.launch_id) + "|" +
+         text(path.account) + "|" + text(path.job_id) + "|" + text(path.retry);
+}
+
+class RunPaths : public ::testing::TestWithParam<PathCase> {};
+
+TEST_P(RunPaths, SayWhatTheySay) {
+  EXPECT_EQ(describe(parse_run_path(GetParam().path)), GetParam().expected);
+}
+
+const std::string kGrok = "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
+const std::string kLlama = "pretrain_llama3.1_405b_bf16_128";
+const std::string kNemotron = "pretrain_nemotron4_15b_bf16_16";
+
+std::string tree(const std::string& name, const std::string& timestamp, const std::string& file) {
+  return "experiments/" + name + "/" + name + "_" + timestamp + "/" + name + "/" + file;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Experiments, RunPaths,
+    ::testing::Values(
+        PathCase{
+            tree(kGrok, "1750000000", "log-coreai_dlalgo_llm-llm." + kGrok + "_388660_0.out"),
+            kGrok + "|2025-06-15T15:06:40Z|" + kGrok + "_1750000000|coreai_dlalgo_llm|388660|0"},
+        // Nanoseconds, since July 2026.
+        PathCase{tree(kGrok, "1785000000123456789", "log-acct-acct." + kGrok + "_7_2.out"),
+                 kGrok + "|2026-07-25T17:20:00Z|" + kGrok + "_1785000000123456789|acct|7|2"},
+        // As the documents write it: no account, no job, no retry; and a name that ends in a
+        // number.
+        PathCase{tree(kNemotron, "1750000000", "log-" + kNemotron + ".out"),
+                 kNemotron + "|2025-06-15T15:06:40Z|" + kNemotron + "_1750000000|-|-|-"},
+        PathCase{tree(kNemotron, "1750000000", "log-" + kNemotron + "_555.out"),
+                 kNemotron + "|2025-06-15T15:06:40Z|" + kNemotron + "_1750000000|-|555|-"},
+        // A dot in the name is not the account's.
+        PathCase{tree(kLlama, "1750000000", "log-" + kLlama + "_9_1.out"),
+                 kLlama + "|2025-06-15T15:06:40Z|" + kLlama + "_1750000000|-|9|1"},
+        PathCase{tree(kLlama, "1750000000", "log-a_b-b." + kLlama + "_9_1.out"),
+                 kLlama + "|2025-06-15T15:06:40Z|" + kLlama + "_1750000000|a_b|9|1"},
+        // A user's own prefix in place of the account's.
+        PathCase{tree(kLlama, "1750000000", "log-my.team." + kLlama + "_9_1.out"),
+                 kLlama + "|2025-06-15T15:06:40Z|" + kLlama + "_1750000000|my.team|9|1"},
+        // 25.04's second task of one launch.
+        PathCase{"experiments/" + kNemotron + "/" + kNemotron + "_1750000000/" + kNemotron +
+                     "_nsys/log-a-a." + kNemotron + "_nsys_12_0.out",
+                 kNemotron + "|2025-06-15T15:06:40Z|" + kNemotron + "_1750000000|a|12|0"},
+        // 26.x without nemo-run.
+        PathCase{"experiments/pretrain_x_8b_bf16_gpus8/1767225600/slurm-4711.out",
+                 "pretrain_x_8b_bf16_gpus8|2026-01-01T00:00:00Z|pretrain_x_8b_bf16_gpus8_1767225600"
+                 "|-|4711|-"},
+        PathCase{"experiments/pretrain_x_8b_bf16_gpus8/1767225600/log-pretrain_x_4711_1.out",
+                 "pretrain_x_8b_bf16_gpus8|2026-01-01T00:00:00Z|pretrain_x_8b_bf16_gpus8_1767225600"
+                 "|-|4711|1"},
+        // The watched root may be anywhere above or inside.
+        PathCase{"/lustre/w/workloads/pretrain_grok1/" +
+                     tree(kGrok, "1750000000", "log-a-a." + kGrok + "_1_0.out"),
+                 kGrok + "|2025-06-15T15:06:40Z|" + kGrok + "_1750000000|a|1|0"},
+        PathCase{kGrok + "_1750000000/" + kGrok + "/log-a-a." + kGrok + "_1_0.out",
+                 kGrok + "|2025-06-15T15:06:40Z|" + kGrok + "_1750000000|a|1|0"},
+        PathCase{kGrok + "/log-a-a." + kGrok + "_1_0.out", kGrok + "|-|-|a|1|0"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    FilesAlone, RunPaths,
+    ::testing::Values(PathCase{"log-a_b-b." + kGrok + "_388660_0.out", kGrok + "|-|-|a_b|388660|0"},
+                      PathCase{"log-" + kNemotron + ".out", kNemotron + "|-|-|-|-|-"},
+                      PathCase{kNemotron + "_2784318.out", kNemotron + "|-|-|-|2784318|-"},
+                      PathCase{"log-" + kLlama + "_2784318_0.out", kLlama + "|-|-|-|2784318|0"},
+                      PathCase{"pretrain_grok1_314b_fp8_cs_256_388660_3.out",
+                               "pretrain_grok1_314b_fp8_cs_256|-|-|-|388660|3"},
+                      PathCase{"slurm-99.out", "slurm-99|-|-|-|99|-"},
+                      PathCase{"notes-of-2024_5.out", "notes-of-2024_5|-|-|-|-|-"},
+                      PathCase{"some.log", "some.log|-|-|-|-|-"}));
+
+INSTANTIATE_TEST_SUITE_P(Garbage, RunPaths,
+                         ::testing::Values(PathCase{"", "|-|-|-|-|-"}, PathCase{"/", "|-|-|-|-|-"},
+                                           PathCase{".out", ".out|-|-|-|-|-"},
+                                           PathCase{"log-.out", "|-|-|-|-|-"},
+                                           PathCase{"//_1750000000//x.out", "x|-|-|-|-|-"},
+                                           PathCase{"log-x_99999999999999999999999.out",
+                                                    "x_99999999999999999999999|-|-|-|-|-"},
+                                           PathCase{"log-...out", "..|-|-|-|-|-"}));
+
+TEST(RunPath, ReadsTheOlderResultsTree) {
+  const RunPath path = parse_run_path("results/25.01/bf16/314b/512/grok1_314b_512_4155437.out");
+  EXPECT_EQ(describe(path), "grok1_314b_512|-|-|-|4155437|-");
+  EXPECT_EQ(path.configuration.get("release"), (ConfigValue{"25.01", ConfigSource::path}));
+  EXPECT_EQ(path.configuration.get("dtype"), (ConfigValue{"bf16", ConfigSource::path}));
+  EXPECT_EQ(path.configuration.get("model_size"), (ConfigValue{"314b", ConfigSource::path}));
+  EXPECT_EQ(path.configuration.get("gpu_count"), (ConfigValue{"512", ConfigSource::path}));
+}
+
+TEST(RunPath, TakesNeitherTooFewNorOtherFoldersForTheResultsTree) {
+  EXPECT_TRUE(parse_run_path("314b/512/x_1.out").configuration.all().empty());
+  EXPECT_TRUE(parse_run_path("25.01/bf16/large/512/x_1.out").configuration.all().empty());
+  EXPECT_FALSE(parse_run_path("results/bf16/8b/16/x_1.out").configuration.value("release"));
+}
+
+TEST(RunPath, SaysTheConfigurationOfTheExperimentAndItsTask) {
+  const RunPath path =
+      parse_run_path("experiments/" + kNemotron + "/" + kNemotron + "_1750000000/" + kNemotron +
+                     "_nsys/log-a-a." + kNemotron + "_nsys_12_0.out");
+  EXPECT_EQ(path.configuration.value("workload"), "pretrain_nemotron4");
+  EXPECT_EQ(path.configuration.value("gpu_count"), "16");
+  EXPECT_EQ(path.configuration.value("profile_enabled"), "true");
+}
+
+TEST(RunPath, TakesTheWorkloadFromItsFolderBesideTheName) {
+  const RunPath path = parse_run_path(
+      "workloads/pretraining_llama4_maverick/experiments/mine/mine_1750000000/mine/"
+      "log-mine.out");
+  EXPECT_EQ(path.experiment, "mine");
+  EXPECT_EQ(path.configuration.get("workload"),
+            (ConfigValue{"pretrain_llama4_maverick", ConfigSource::path}));
+}
+
+TEST(RunPath, SurvivesEveryCutOfARealPath) {
+  const std::string path = tree(kGrok, "1750000000", "log-a_b-b." + kGrok + "_388660_0.out");
+  for (std::size_t i = 0; i <= path.size(); ++i) {
+    parse_run_path(std::string_view(path).substr(0, i));
+    parse_run_path(std::string_view(path).substr(i));
+    std::string changed = path;
+    if (i < path.size()) changed[i] = '\xff';
+    parse_run_path(changed);
+  }
+}
+
+TEST(FileRole, IsToldFromTheName) {
+  EXPECT_EQ(classify_file("a/log-x_1_0.out"), FileRole::training_log);
+  EXPECT_EQ(classify_file("slurm-1.out"), FileRole::training_log);
+  EXPECT_EQ(classify_file("a/sbatch_acct-acct.x_1.out"), FileRole::batch_script_output);
+  EXPECT_EQ(classify_file("a/b/vboost.out"), FileRole::voltage_boost_output);
+  EXPECT_EQ(classify_file("a/llmb-config_123.yaml"), FileRole::llmb_config);
+  EXPECT_EQ(classify_file("a/log-x.err"), FileRole::other);
+  EXPECT_EQ(classify_file("a.out/readme"), FileRole::other);
+  EXPECT_EQ(classify_file(""), FileRole::other);
+}
+
+}  // namespace
+}  // namespace llmb::parser
