@@ -1,0 +1,76 @@
+// CandidateSearch: one search of a block, as far as all engines share it: comparing the literals
+// of a candidate's buckets, and knowing when no later candidate can be an earlier hit.
+//
+// Engines visit fingerprint positions in rising order. Literals have their fingerprints at
+// different anchors, so the first hit found need not be the first in the block: once one is known,
+// positions are visited up to its own plus the largest anchor.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "parser/lines/fingerprint_plan.h"
+
+namespace llmb::parser {
+
+class CandidateSearch {
+ public:
+  CandidateSearch(const FingerprintPlan& plan, std::string_view block, std::size_t from)
+      : plan_(plan), block_(block), from_(from), end_(block.size()) {}
+
+  const FingerprintPlan& plan() const { return plan_; }
+  const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(block_.data()); }
+  std::size_t size() const { return block_.size(); }
+  std::size_t from() const { return from_; }
+  std::size_t end() const { return end_; }  // fingerprint positions from here on cannot matter
+  const std::optional<LiteralScanner::Hit>& hit() const { return hit_; }
+
+  // Compares the literals of the buckets (a bit each) whose fingerprint may begin at `position`.
+  void check(std::size_t position, unsigned buckets) {
+    for (; buckets != 0; buckets &= buckets - 1) {
+      const auto bucket = static_cast<std::size_t>(std::countr_zero(buckets));
+      for (const FingerprintPlan::Member& member : plan_.buckets[bucket]) {
+        if (position >= from_ + member.anchor) compare(position - member.anchor, member.literal);
+      }
+    }
+  }
+
+  // The buckets by the exact tables; bytes past the block's end are allowed, as check() looks.
+  unsigned buckets_at(std::size_t position) const {
+    unsigned buckets = 0xff;
+    for (std::size_t k = 0; k < kFingerprintBytes && position + k < size(); ++k) {
+      buckets &= plan_.byte_tables[k][bytes()[position + k]];
+    }
+    return buckets;
+  }
+
+  // All positions from `position` to the end, one after the other: what is left at a block's end.
+  void check_rest(std::size_t position) {
+    for (; position < end_; ++position) check(position, buckets_at(position));
+  }
+
+ private:
+  void compare(std::size_t start, std::uint32_t index) {
+    const std::string& literal = plan_.literals[index];
+    if (literal.size() > size() - start) return;
+    if (std::memcmp(block_.data() + start, literal.data(), literal.size()) != 0) return;
+    if (hit_ && (hit_->position < start || (hit_->position == start && hit_->literal < index))) {
+      return;
+    }
+    hit_ = LiteralScanner::Hit{start, index};
+    const std::size_t farthest = plan_.anchor_max;
+    end_ = farthest < size() - start ? start + farthest + 1 : size();
+  }
+
+  const FingerprintPlan& plan_;
+  std::string_view block_;
+  std::size_t from_;
+  std::size_t end_;
+  std::optional<LiteralScanner::Hit> hit_;
+};
+
+}  // namespace llmb::parser

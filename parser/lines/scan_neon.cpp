@@ -1,0 +1,82 @@
+// NEON, which every aarch64 has: the table look-up of scan_x86.cpp's AVX2, for 16 positions.
+#include "parser/lines/scan_engines.h"
+
+#if defined(__aarch64__)
+
+#include <arm_neon.h>
+
+#include <array>
+
+namespace llmb::parser {
+
+bool has_neon() {
+  return true;
+}
+
+namespace {
+
+constexpr std::size_t kWidth = 16;
+
+struct NeonTables {
+  uint8x16_t low[kFingerprintBytes];
+  uint8x16_t high[kFingerprintBytes];
+};
+
+// The buckets of the 16 positions from `bytes` on; reads kFingerprintBytes - 1 bytes more.
+inline uint8x16_t buckets_of_16(const NeonTables& tables, const std::uint8_t* bytes) {
+  uint8x16_t buckets = vdupq_n_u8(0xff);
+  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
+    const uint8x16_t block = vld1q_u8(bytes + k);
+    buckets = vandq_u8(buckets, vqtbl1q_u8(tables.low[k], vandq_u8(block, vdupq_n_u8(0x0f))));
+    buckets = vandq_u8(buckets, vqtbl1q_u8(tables.high[k], vshrq_n_u8(block, 4)));
+  }
+  return buckets;
+}
+
+void check_16(CandidateSearch& search, std::size_t at, uint8x16_t buckets) {
+  std::array<std::uint8_t, kWidth> bucket_bits;
+  vst1q_u8(bucket_bits.data(), buckets);
+  for (std::size_t lane = 0; lane < kWidth; ++lane) {
+    if (bucket_bits[lane] != 0) search.check(at + lane, bucket_bits[lane]);
+  }
+}
+
+}  // namespace
+
+void scan_neon(CandidateSearch& search) {
+  constexpr std::size_t kStride = 2 * kWidth;
+  const FingerprintPlan& plan = search.plan();
+  NeonTables tables;
+  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
+    tables.low[k] = vld1q_u8(plan.low_nibble_tables[k].data());
+    tables.high[k] = vld1q_u8(plan.high_nibble_tables[k].data());
+  }
+  const std::uint8_t* const bytes = search.bytes();
+  const std::size_t size = search.size();
+  std::size_t at = search.from();
+  while (at < search.end() && size - at >= kStride + kFingerprintBytes - 1) {
+    const uint8x16_t first = buckets_of_16(tables, bytes + at);
+    const uint8x16_t second = buckets_of_16(tables, bytes + at + kWidth);
+    if (vmaxvq_u8(vorrq_u8(first, second)) != 0) {
+      check_16(search, at, first);
+      check_16(search, at + kWidth, second);
+    }
+    at += kStride;
+  }
+  search.check_rest(at);
+}
+
+}  // namespace llmb::parser
+
+#else
+
+namespace llmb::parser {
+bool has_neon() {
+  return false;
+}
+void scan_neon(CandidateSearch& search) {
+  scan_portable(search);
+}
+}  // namespace llmb::parser
+
+#endif
