@@ -4,5 +4,5 @@ set -euo pipefail
 build="${1:?build folder}" jobs="${2:-1}"
 # What the compilation database knows and git tracks: generated sources are left out.
 git ls-files '*.cpp' | while read -r file; do
-  grep -qF "/$file\"" "$build/compile_commands.json" && printf '%s\0' "$file"
+  if grep -qF "/$file\"" "$build/compile_commands.json"; then printf '%s\0' "$file"; fi
 done | xargs -0 -n 1 -P "$jobs" clang-tidy --quiet -p "$build" 2> >(grep -v 'warnings generated' >&2)
