@@ -28,7 +28,7 @@ const std::vector<Rule>& rules() {
        {"server/api/", "server/http/", "server/ingest/", "storage/", "parser/"},
        {"nlohmann/", "spdlog/", "tl/"}},
       {"server/ingest/", {"server/ingest/", "storage/", "parser/"}, {"spdlog/", "tl/"}},
-      {"server/compat/", {"server/compat/", "parser/"}, {"tl/"}},
+      {"server/compat/", {"server/compat/", "parser/"}, {"tl/", "re2/"}},
       {"server/sample/", {"server/sample/", "parser/"}, {"nlohmann/"}},
       {"server/cli/",
        {"server/", "storage/", "parser/", "web/"},
