@@ -23,13 +23,20 @@ class EventChannel {
  public:
   static constexpr std::size_t kKeptEvents = 1024;
 
+  // Ids start at the microseconds of the clock, so that a client of an earlier run of the program
+  // is told to reset instead of being taken for one that is up to date.
+  EventChannel();
+  explicit EventChannel(std::uint64_t last_id);
+
   void publish(std::string name, std::string data);
 
-  // Events after `last_id`. `was_reset` says that some were lost to the bound.
+  // Events after `last_id`. `was_reset` says that some were lost to the bound, or that `last_id`
+  // is not of this channel: all kept events follow, and the client must load everything anew.
   std::vector<Event> events_after(std::uint64_t last_id, bool& was_reset) const;
   std::uint64_t last_id() const;
 
-  // `wake` is called, from the publishing thread, after every publish until unsubscribed.
+  // `wake` is called, from the publishing thread, after every publish until unsubscribed; never
+  // after unsubscribe() has returned. It must not wait, nor call the channel.
   std::uint64_t subscribe(std::function<void()> wake);
   void unsubscribe(std::uint64_t subscription);
   std::size_t subscriber_count() const;

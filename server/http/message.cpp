@@ -5,8 +5,8 @@
 namespace llmb::http {
 namespace {
 
-std::optional<std::string> first_of(
-    const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view name) {
+std::optional<std::string> first_of(const std::vector<std::pair<std::string, std::string>>& pairs,
+                                    std::string_view name) {
   for (const auto& [key, value] : pairs) {
     if (key == name) return value;
   }
@@ -32,10 +32,8 @@ Response json_response(std::string body, int status) {
 
 Response problem(int status, std::string_view title, std::string_view detail) {
   // Text from the request may be part of `detail`: invalid UTF-8 in it is replaced, not fatal.
-  const nlohmann::json document = {{"type", "about:blank"},
-                                   {"title", title},
-                                   {"status", status},
-                                   {"detail", detail}};
+  const nlohmann::json document = {
+      {"type", "about:blank"}, {"title", title}, {"status", status}, {"detail", detail}};
   Response response = json_response(
       document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), status);
   response.content_type = "application/problem+json";

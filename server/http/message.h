@@ -1,6 +1,7 @@
-// Request and Response: what a handler sees and gives. Beast stays behind server.cpp.
+// Request and Response: what a handler sees and gives. Beast stays behind message_parser.cpp.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,11 +16,13 @@ class EventChannel;
 
 struct Request {
   std::string method;  // upper case
+  std::string target;  // as it was sent: path and query, still encoded
   std::string path;    // decoded, always begins with '/', no "..", no query
-  std::vector<std::pair<std::string, std::string>> query;   // decoded, in order
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::vector<std::pair<std::string, std::string>> query;           // decoded, in order
+  std::vector<std::pair<std::string, std::string>> headers;         // names in lower case
   std::map<std::string, std::string, std::less<>> path_parameters;  // "{id}" of the route
   std::string body;
+  std::string host;  // "name" or "name:port", as the client asked for it; may be empty in HTTP/1.0
   std::string peer;  // address of the client
 
   std::optional<std::string> query_value(std::string_view name) const;  // first of that name
@@ -31,7 +34,14 @@ struct Response {
   std::string content_type = "application/json";
   // Shared so that cached and static bodies are never copied.
   std::shared_ptr<const std::string> body;
-  // Where set, the server answers If-None-Match with 304 and no body. Without quotes.
+  // Instead of body, for an answer that has an etag and is costly to make: called at most once,
+  // and not at all where the client's copy or the server's cache is still good.
+  std::function<std::shared_ptr<const std::string>()> make_body;
+  // The body already compressed, where that was done beforehand.
+  std::shared_ptr<const std::string> gzip_body;
+  std::shared_ptr<const std::string> zstd_body;
+  // Where set, the server answers If-None-Match with 304 and no body. Without quotes. Compressed
+  // bodies are kept by target and etag, so equal ones must mean equal bytes.
   std::string etag;
   std::string cache_control = "no-cache";
   std::vector<std::pair<std::string, std::string>> headers;

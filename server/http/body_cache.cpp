@@ -1,0 +1,31 @@
+#include "server/http/body_cache.h"
+
+namespace llmb::http {
+
+std::shared_ptr<const std::string> BodyCache::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, found->second);
+  return found->second->body;
+}
+
+void BodyCache::keep(const std::string& key, std::shared_ptr<const std::string> body) {
+  const std::lock_guard lock(mutex_);
+  if (key.size() + body->size() > bytes_max_ / 8 || by_key_.contains(key)) return;
+  kept_.push_front({key, std::move(body)});
+  by_key_.emplace(kept_.front().key, kept_.begin());
+  bytes_ += kept_.front().bytes();
+  while (bytes_ > bytes_max_) {
+    bytes_ -= kept_.back().bytes();
+    by_key_.erase(kept_.back().key);
+    kept_.pop_back();
+  }
+}
+
+std::size_t BodyCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace llmb::http

@@ -1,0 +1,26 @@
+// Compression of response bodies: which encoding a client wants, and the two that there are.
+// Pure functions, thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmb::http {
+
+enum class Encoding { identity, gzip, zstd };
+
+std::string_view encoding_name(Encoding encoding);
+
+// By the q-values of an Accept-Encoding header; between equals zstd, which is quicker.
+Encoding negotiate_encoding(std::string_view accept_encoding);
+
+// Text, JSON, scripts, SVG: what gets smaller. `content_type` may carry parameters.
+bool is_compressible(std::string_view content_type);
+
+// How hard to try: `once` for a body that is sent once, `kept` for one that will be sent again,
+// `embedded` for one that is compressed a single time in the program's life.
+enum class Effort { once, kept, embedded };
+
+std::string compress(std::string_view bytes, Encoding encoding, Effort effort);
+
+}  // namespace llmb::http

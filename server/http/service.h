@@ -1,0 +1,50 @@
+// Service: what all connections of one server share, and the plain function from a request to the
+// response that goes out. Knows no socket.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "server/http/body_cache.h"
+#include "server/http/connection_table.h"
+#include "server/http/router.h"
+#include "server/http/server.h"
+#include "server/http/wire_response.h"
+
+namespace llmb::http {
+
+class Service {
+ public:
+  Service(const ServerOptions& options, const Router& router);
+
+  // The handler's answer. What a handler throws is logged and becomes a 500 without its text.
+  Response handle_request(Request& request) const;
+
+  // The same as bytes; counted. Replaces `response` by a 500 where its body cannot be made.
+  WireResponse finish(const Request& request, Response& response, const WireOptions& options);
+
+  // 421 where the request's host is not one that this server answers to; else nothing.
+  std::optional<Response> check_host(const Request& request) const;
+  std::size_t body_bytes_max(const Request& request) const;
+
+  void count_latency(std::chrono::steady_clock::duration latency);
+  ServerCounters counters() const;
+
+  const ServerOptions options;
+  ConnectionTable connections;
+  std::atomic<bool> is_stopping = false;
+  std::atomic<std::uint64_t> connections_refused = 0;
+  std::atomic<std::uint64_t> accept_pauses = 0;
+  std::atomic<std::uint64_t> event_streams_open = 0;
+
+ private:
+  const Router& router_;
+  const bool checks_host_;
+  BodyCache cache_;
+  std::array<std::atomic<std::uint64_t>, 6> responses_by_class_ = {};
+  std::array<std::atomic<std::uint64_t>, kLatencyBoundsS.size() + 1> latency_counts_ = {};
+  std::atomic<std::uint64_t> latency_ns_sum_ = 0;
+};
+
+}  // namespace llmb::http

@@ -1,0 +1,29 @@
+// From a handler's Response to the bytes that go out: conditional requests, compression, and the
+// headers that every response carries. Knows no socket.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/http/body_cache.h"
+#include "server/http/message.h"
+
+namespace llmb::http {
+
+struct WireResponse {
+  int status = 200;
+  std::string head;                         // status line and headers, with the empty line
+  std::shared_ptr<const std::string> body;  // null: none (304, HEAD, an event stream)
+};
+
+struct WireOptions {
+  bool keep_alive = true;
+  bool is_http_1_0 = false;
+  bool is_tls = false;  // sends Strict-Transport-Security
+};
+
+// May call response.make_body, and throws what that throws.
+WireResponse make_wire_response(const Request& request, const Response& response,
+                                const WireOptions& options, BodyCache& cache);
+
+}  // namespace llmb::http
