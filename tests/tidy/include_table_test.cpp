@@ -34,6 +34,7 @@ const std::vector<Rule>& rules() {
        {"server/", "storage/", "parser/", "web/"},
        {"CLI/", "nlohmann/", "spdlog/", "tl/", "yaml-cpp/"}},
       {"server/main.cpp", {"server/cli/"}, {"CLI/", "spdlog/"}},
+      {"web/", {}, {}},
       {"runner/",
        {"runner/", "parser/catalog/", "parser/dialects/step_line_grammar.h"},
        {"CLI/", "nlohmann/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h", "omp.h"}},

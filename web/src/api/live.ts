@@ -1,0 +1,89 @@
+// One server-sent event stream for the whole page. The browser reconnects a stream that broke;
+// one that the server refused is opened anew here, more and more slowly.
+import { signal } from "@preact/signals";
+import type { RunChange } from "./types";
+
+export type Connection = "connecting" | "live" | "lost";
+
+export interface LiveListener {
+  onRun(change: RunChange): void;
+  // Events were lost: what is shown may be stale throughout.
+  onReset(): void;
+}
+
+// What this file needs of EventSource, so that a test can bring its own.
+export interface Stream {
+  readyState: number;
+  addEventListener(type: string, listener: (event: MessageEvent<string>) => void): void;
+  close(): void;
+}
+
+const kClosed = 2;
+const kRetryMinMs = 1_000;
+const kRetryMaxMs = 30_000;
+
+export class Live {
+  readonly connection = signal<Connection>("connecting");
+  private listeners = new Set<LiveListener>();
+  private stream: Stream | null = null;
+  private retryMs = kRetryMinMs;
+  private wasOpen = false;
+
+  constructor(
+    private readonly open: () => Stream,
+    private readonly later: (action: () => void, delayMs: number) => void = (action, delayMs) => {
+      setTimeout(action, delayMs);
+    },
+  ) {}
+
+  listen(listener: LiveListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  start(): void {
+    const stream = this.open();
+    this.stream = stream;
+    let isFirstOpen = true;
+    stream.addEventListener("open", () => {
+      this.connection.value = "live";
+      this.retryMs = kRetryMinMs;
+      // A stream opened anew knows no Last-Event-ID; a reconnected one does and loses nothing.
+      if (isFirstOpen && this.wasOpen) this.reset();
+      isFirstOpen = false;
+      this.wasOpen = true;
+    });
+    stream.addEventListener("run", (event) => {
+      const change = parseChange(event.data);
+      if (change) for (const listener of [...this.listeners]) listener.onRun(change);
+    });
+    stream.addEventListener("reset", () => this.reset());
+    stream.addEventListener("error", () => {
+      this.connection.value = "lost";
+      if (stream.readyState !== kClosed) return; // the browser tries again
+      stream.close();
+      this.later(() => this.start(), this.retryMs);
+      this.retryMs = Math.min(this.retryMs * 2, kRetryMaxMs);
+    });
+  }
+
+  stop(): void {
+    this.stream?.close();
+    this.stream = null;
+  }
+
+  private reset(): void {
+    for (const listener of [...this.listeners]) listener.onReset();
+  }
+}
+
+export function parseChange(data: string): RunChange | null {
+  try {
+    const change = JSON.parse(data) as RunChange;
+    return Number.isInteger(change.run_id) && typeof change.kind === "string" ? change : null;
+  } catch {
+    return null;
+  }
+}
+
+export const live = new Live(() => new EventSource("/api/v1/events"));

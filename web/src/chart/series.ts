@@ -1,0 +1,51 @@
+// From the API's columns to what a chart draws: one shared x axis of iterations, and one series
+// for each segment (a restart repeats iterations, so segments overlap). Pure.
+import type { Column, Steps } from "../api/types";
+import { windowHolds, type IterationWindow } from "../state/window";
+
+export type Metric = "step_time_s" | "tflops_per_gpu";
+
+export interface SegmentSeries {
+  segment: number;
+  counts: boolean; // the segment whose window is reported
+  values: Column; // one for each x
+}
+
+export interface ChartSeries {
+  iterations: number[]; // rising
+  segments: SegmentSeries[]; // the one that counts comes last, so that it is drawn on top
+}
+
+export function chartSeries(steps: Steps, metric: Metric, countingSegment: number): ChartSeries {
+  const iterations = [...new Set(steps.iteration)].sort((a, b) => a - b);
+  const position = new Map(iterations.map((iteration, index) => [iteration, index]));
+  const bySegment = new Map<number, Column>();
+  steps.segment.forEach((segment, row) => {
+    let values = bySegment.get(segment);
+    if (!values) {
+      values = new Array<number | null>(iterations.length).fill(null);
+      bySegment.set(segment, values);
+    }
+    const at = position.get(steps.iteration[row] ?? -1);
+    if (at !== undefined) values[at] = steps[metric][row] ?? null;
+  });
+  const segments = [...bySegment]
+    .map(([segment, values]) => ({ segment, counts: segment === countingSegment, values }))
+    .sort((a, b) => Number(a.counts) - Number(b.counts) || a.segment - b.segment);
+  return { iterations, segments };
+}
+
+export function allValues(series: ChartSeries): Column {
+  return series.segments.flatMap((segment) => segment.values);
+}
+
+// The values that a scale should be made for: the counting segment's, inside the window.
+export function windowValues(series: ChartSeries, window: IterationWindow | null): Column {
+  const counting = series.segments.find((segment) => segment.counts);
+  if (!counting) return [];
+  return counting.values.filter((_, at) => windowHolds(window, series.iterations[at] ?? -1));
+}
+
+export function hasValues(series: ChartSeries): boolean {
+  return allValues(series).some((value) => value !== null);
+}

@@ -1,0 +1,115 @@
+// A titled chart of one metric with what is needed to read it: value under the cursor, key to
+// the segments, what lies off the scale. The table beside it says the same in text.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatCount, formatPlural } from "../format";
+import type { IterationWindow } from "../state/window";
+import { isOffScale } from "./scale";
+import { allValues, hasValues, type ChartSeries } from "./series";
+import { plotRange, StepPlot, type PlotInput } from "./step_plot";
+
+interface Props {
+  title: string;
+  unit: string;
+  series: ChartSeries;
+  window: IterationWindow | null;
+  mean: number | null;
+  showsAll: boolean;
+  colorName: string;
+  formatValue: (value: number | null) => string;
+  summary: string; // what a reader who cannot see the chart is told
+}
+
+export function StepChart(props: Props) {
+  const { title, unit, series, window, mean, showsAll, colorName } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<StepPlot | null>(null);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const input = useMemo<PlotInput>(
+    () => ({ series, window, mean, showsAll, colorName }),
+    [series, window, mean, showsAll, colorName],
+  );
+
+  useEffect(() => {
+    if (!host.current) return;
+    plot.current = new StepPlot(host.current, input, setCursor);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const recolor = () => plot.current?.recreate();
+    scheme.addEventListener("change", recolor);
+    return () => {
+      scheme.removeEventListener("change", recolor);
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, []);
+  useEffect(() => plot.current?.update(input), [input]);
+
+  const range = plotRange(input);
+  const offScale = allValues(series).filter((value) => isOffScale(value, range)).length;
+  return (
+    <figure class="chart">
+      <figcaption class="chart-head">
+        <h3>
+          {title} <span class="unit">{unit}</span>
+        </h3>
+        <p class="readout" aria-hidden="true">
+          {cursor === null ? (
+            offScale > 0 && `▲ ${formatPlural(offScale, "step")} beyond the scale`
+          ) : (
+            <Readout {...props} at={cursor} />
+          )}
+        </p>
+      </figcaption>
+      <div class="plot" ref={host} role="img" aria-label={props.summary} />
+      {!hasValues(series) && <p class="plot-empty">The log prints no such figure.</p>}
+      <SegmentKey series={series} colorName={colorName} />
+    </figure>
+  );
+}
+
+function Readout({ series, formatValue, at }: Props & { at: number }) {
+  const values = series.segments
+    .filter((segment) => segment.values[at] !== null && segment.values[at] !== undefined)
+    .reverse();
+  return (
+    <>
+      iteration {formatCount(series.iterations[at])}
+      {values.map((segment) => (
+        <span key={segment.segment}>
+          {" · "}
+          {series.segments.length > 1 && `segment ${segment.segment} `}
+          <b>{formatValue(segment.values[at] ?? null)}</b>
+        </span>
+      ))}
+    </>
+  );
+}
+
+const kKeyMax = 6;
+
+function SegmentKey({ series, colorName }: { series: ChartSeries; colorName: string }) {
+  if (series.segments.length < 2) return null;
+  const shown = [...series.segments].reverse().slice(0, kKeyMax);
+  const hidden = series.segments.length - shown.length;
+  return (
+    <ul class="segment-key">
+      {shown.map((segment) => (
+        <li key={segment.segment}>
+          <svg width="28" height="8" aria-hidden="true">
+            <line
+              x1="0"
+              x2="28"
+              y1="4"
+              y2="4"
+              stroke={segment.counts ? `var(${colorName})` : "var(--segment-other)"}
+              stroke-width="2"
+              stroke-dasharray={segment.counts ? "none" : "5 4"}
+            />
+          </svg>
+          segment {segment.segment}
+          {segment.counts && " (counts)"}
+        </li>
+      ))}
+      {hidden > 0 && <li>and {formatPlural(hidden, "earlier segment")}</li>}
+    </ul>
+  );
+}

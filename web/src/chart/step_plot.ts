@@ -1,0 +1,217 @@
+// One uPlot canvas: a metric by iteration, the window as a shaded band, its mean as a dashed
+// line, and a triangle at the edge for every step that lies beyond the scale.
+import uPlot from "uplot";
+import { formatTicks } from "../format";
+import type { IterationWindow } from "../state/window";
+import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
+import { allValues, windowValues, type ChartSeries } from "./series";
+
+export interface PlotInput {
+  series: ChartSeries;
+  window: IterationWindow | null;
+  mean: number | null;
+  showsAll: boolean; // warm-up and outliers on the scale
+  colorName: string; // a custom property of the style sheet
+}
+
+export type OnCursor = (iterationIndex: number | null) => void;
+
+const kHeight = 240;
+const kIterationSteps = [1, 2, 5].flatMap((n) => [n, 1e1 * n, 1e2 * n, 1e3 * n, 1e4 * n, 1e5 * n]);
+kIterationSteps.sort((a, b) => a - b);
+const kPointsMax = 150; // more steps than this are drawn as a line alone
+
+function cssColor(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+export function plotRange(input: PlotInput): Range | null {
+  const values = allValues(input.series);
+  return input.showsAll
+    ? fullRange(values)
+    : steadyRange(values, windowValues(input.series, input.window));
+}
+
+export class StepPlot {
+  private plot: uPlot;
+  private range: Range | null;
+  private readonly observer: ResizeObserver;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private input: PlotInput,
+    private readonly onCursor: OnCursor,
+  ) {
+    this.range = plotRange(input);
+    this.plot = this.create();
+    this.observer = new ResizeObserver(() => {
+      const width = host.clientWidth;
+      if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: kHeight });
+    });
+    this.observer.observe(host);
+  }
+
+  update(input: PlotInput): void {
+    const isSameShape =
+      input.series.segments.length === this.input.series.segments.length &&
+      input.series.segments.every((segment, at) => {
+        const before = this.input.series.segments[at];
+        return before?.segment === segment.segment && before.counts === segment.counts;
+      });
+    const { min, max } = this.plot.scales.x ?? {};
+    const before = this.input.series.iterations;
+    const isZoomed =
+      min != null && max != null && (min > (before[0] ?? min) || max < (before.at(-1) ?? max));
+    this.input = input;
+    this.range = plotRange(input);
+    if (!isSameShape) {
+      this.recreate();
+    } else if (isZoomed) {
+      this.plot.batch(() => {
+        this.plot.setData(this.data(), false);
+        this.plot.setScale("x", { min, max });
+      });
+    } else {
+      this.plot.setData(this.data());
+    }
+  }
+
+  // Colours are read from the style sheet once; a change of theme needs a new canvas.
+  recreate(): void {
+    this.plot.destroy();
+    this.plot = this.create();
+  }
+
+  destroy(): void {
+    this.observer.disconnect();
+    this.plot.destroy();
+  }
+
+  private data(): uPlot.AlignedData {
+    const { iterations, segments } = this.input.series;
+    return [iterations, ...segments.map((segment) => segment.values)] as uPlot.AlignedData;
+  }
+
+  private create(): uPlot {
+    const { series, colorName } = this.input;
+    const color = cssColor(colorName);
+    const other = cssColor("--segment-other");
+    const showsPoints = series.iterations.length <= kPointsMax;
+    const axis = {
+      stroke: cssColor("--text-muted"),
+      font: "12px system-ui, sans-serif",
+      grid: { stroke: cssColor("--chart-grid"), width: 1 },
+      ticks: { show: false },
+    };
+    const options: uPlot.Options = {
+      width: Math.max(this.host.clientWidth, 200),
+      height: kHeight,
+      padding: [14, 12, 0, 0],
+      legend: { show: false },
+      cursor: {
+        sync: { key: "run" },
+        points: { size: 8 },
+        drag: { x: true, y: false },
+      },
+      scales: {
+        x: { time: false, range: (_, min, max) => [(min ?? 0) - 0.5, (max ?? 1) + 0.5] },
+        y: { range: () => (this.range ? [this.range.min, this.range.max] : [0, 1]) },
+      },
+      axes: [
+        { ...axis, size: 30, incrs: kIterationSteps, values: (_, ticks) => formatTicks(ticks) },
+        { ...axis, size: 62, values: (_, ticks) => formatTicks(ticks) },
+      ],
+      series: [
+        {},
+        ...series.segments.map((segment) => ({
+          label: `segment ${segment.segment}`,
+          stroke: segment.counts ? color : other,
+          width: segment.counts ? 1.75 : 1.25,
+          ...(segment.counts ? {} : { dash: [5, 4] }),
+          points: {
+            show: showsPoints,
+            size: segment.counts ? 5 : 4,
+            fill: segment.counts ? color : cssColor("--surface"),
+          },
+        })),
+      ],
+      hooks: {
+        drawClear: [(plot) => this.drawBand(plot)],
+        draw: [(plot) => this.drawMean(plot), (plot) => this.drawOffScale(plot, color, other)],
+        setCursor: [(plot) => this.onCursor(plot.cursor.idx ?? null)],
+      },
+    };
+    return new uPlot(options, this.data(), this.host);
+  }
+
+  // Left and right edge of the window on the canvas, clipped to the plot; null when outside it.
+  private bandEdges(plot: uPlot): [number, number] | null {
+    const { window } = this.input;
+    if (!window || this.input.series.iterations.length === 0) return null;
+    const { left, width } = plot.bbox;
+    const from = Math.max(plot.valToPos(window.first - 0.5, "x", true), left);
+    const to = Math.min(plot.valToPos(window.last + 0.5, "x", true), left + width);
+    return to > from ? [from, to] : null;
+  }
+
+  private drawBand(plot: uPlot): void {
+    const edges = this.bandEdges(plot);
+    if (!edges) return;
+    const { ctx } = plot;
+    const { top, height } = plot.bbox;
+    ctx.save();
+    ctx.fillStyle = cssColor("--band");
+    ctx.fillRect(edges[0], top, edges[1] - edges[0], height);
+    ctx.strokeStyle = cssColor("--band-edge");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.beginPath();
+    for (const x of edges) {
+      ctx.moveTo(Math.round(x), top);
+      ctx.lineTo(Math.round(x), top + height);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+
+  private drawMean(plot: uPlot): void {
+    const edges = this.bandEdges(plot);
+    const { mean } = this.input;
+    if (!edges || mean === null || isOffScale(mean, this.range)) return;
+    const { ctx } = plot;
+    const y = Math.round(plot.valToPos(mean, "y", true));
+    ctx.save();
+    ctx.strokeStyle = cssColor("--text");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(edges[0], y);
+    ctx.lineTo(edges[1], y);
+    ctx.stroke();
+    ctx.restore();
+  }
+
+  private drawOffScale(plot: uPlot, color: string, other: string): void {
+    const { ctx } = plot;
+    const { left, top, width, height } = plot.bbox;
+    const size = 5 * devicePixelRatio;
+    ctx.save();
+    for (const segment of this.input.series.segments) {
+      ctx.fillStyle = segment.counts ? color : other;
+      segment.values.forEach((value, at) => {
+        if (!isOffScale(value, this.range)) return;
+        const x = plot.valToPos(this.input.series.iterations[at] ?? 0, "x", true);
+        if (x < left || x > left + width) return;
+        const isAbove = (value ?? 0) > (this.range?.max ?? 0);
+        const tip = isAbove ? top : top + height;
+        const base = isAbove ? top + 1.6 * size : top + height - 1.6 * size;
+        ctx.beginPath();
+        ctx.moveTo(x, tip);
+        ctx.lineTo(x - size, base);
+        ctx.lineTo(x + size, base);
+        ctx.closePath();
+        ctx.fill();
+      });
+    }
+    ctx.restore();
+  }
+}

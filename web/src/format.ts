@@ -1,0 +1,175 @@
+// The only place that turns a number of the API into text: step_time_s_mean into "7.382 s".
+// Everything here is pure; what is unknown becomes an en dash.
+
+export const kUnknown = "–";
+
+type Maybe = number | null | undefined;
+
+function isNumber(value: Maybe): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+const groupings = new Map<number, Intl.NumberFormat>();
+
+// Fixed decimals with grouped thousands.
+function fixed(value: number, decimals: number): string {
+  let format = groupings.get(decimals);
+  if (!format) {
+    format = new Intl.NumberFormat("en-US", {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    });
+    groupings.set(decimals, format);
+  }
+  return format.format(value);
+}
+
+// Decimals that leave four significant digits: what the logs print, and no more.
+export function decimalsFor(value: number): number {
+  if (value === 0 || !Number.isFinite(value)) return 3;
+  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  return Math.min(Math.max(3 - magnitude, 0), 6);
+}
+
+export function formatNumber(value: Maybe): string {
+  return isNumber(value) ? fixed(value, decimalsFor(value)) : kUnknown;
+}
+
+export function formatCount(value: Maybe): string {
+  return isNumber(value) ? fixed(value, 0) : kUnknown;
+}
+
+export function formatSeconds(value: Maybe): string {
+  return isNumber(value) ? `${formatNumber(value)} s` : kUnknown;
+}
+
+// "7.382 ± 0.014": the deviation is as fine as the mean, so that the two line up.
+export function formatMeanDeviation(mean: Maybe, deviation: Maybe, unit = ""): string {
+  if (!isNumber(mean)) return kUnknown;
+  const parts = [formatNumber(mean), formatDeviation(mean, deviation), unit];
+  return parts.filter(Boolean).join(" ");
+}
+
+// "± 0.014" for that mean; empty where either is unknown.
+export function formatDeviation(mean: Maybe, deviation: Maybe): string {
+  if (!isNumber(mean) || !isNumber(deviation)) return "";
+  return `± ${fixed(deviation, decimalsFor(mean))}`;
+}
+
+// The labels of an axis: as many decimals as tell its ticks apart, the same for all.
+export function formatTicks(ticks: readonly number[]): string[] {
+  const step = ticks.length > 1 ? Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)) : 0;
+  let decimals = 0;
+  const isWhole = (value: number) => Math.abs(value - Math.round(value)) < 1e-6 * value;
+  while (step > 0 && decimals < 6 && !isWhole(step * 10 ** decimals)) decimals += 1;
+  return ticks.map((tick) => fixed(tick, decimals));
+}
+
+// Any magnitude, for loss, gradient norm and learning rate.
+export function formatScientific(value: Maybe): string {
+  if (!isNumber(value)) return kUnknown;
+  if (value === 0) return "0";
+  const magnitude = Math.abs(value);
+  if (magnitude >= 1e-3 && magnitude < 1e6) return formatNumber(value);
+  return value.toExponential(3);
+}
+
+export function formatBytes(value: Maybe): string {
+  if (!isNumber(value)) return kUnknown;
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let scaled = value;
+  let unit = 0;
+  while (scaled >= 1024 && unit < units.length - 1) {
+    scaled /= 1024;
+    unit += 1;
+  }
+  const text = unit === 0 || scaled >= 100 ? fixed(scaled, 0) : fixed(scaled, 1);
+  return `${text} ${units[unit]}`;
+}
+
+export function formatProgress(last: Maybe, declared: Maybe): string {
+  if (!isNumber(last)) return kUnknown;
+  return isNumber(declared) ? `${formatCount(last)} / ${formatCount(declared)}` : formatCount(last);
+}
+
+// 0 to 1, or null where the log does not say how far it means to go.
+export function progressFraction(last: Maybe, declared: Maybe): number | null {
+  if (!isNumber(last) || !isNumber(declared) || declared <= 0) return null;
+  return Math.min(Math.max(last / declared, 0), 1);
+}
+
+export function formatPlural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+const kTwo = (part: number) => String(part).padStart(2, "0");
+
+// In the reader's own time zone; formatUtc is for the tooltip.
+export function formatInstant(instant: string | null): string {
+  const date = parseInstant(instant);
+  if (!date) return kUnknown;
+  const day = `${date.getFullYear()}-${kTwo(date.getMonth() + 1)}-${kTwo(date.getDate())}`;
+  return `${day} ${kTwo(date.getHours())}:${kTwo(date.getMinutes())}`;
+}
+
+export function formatUtc(instant: string | null): string {
+  const date = parseInstant(instant);
+  return date ? `${date.toISOString().slice(0, 19).replace("T", " ")} UTC` : "not known";
+}
+
+export function parseInstant(instant: string | null): Date | null {
+  if (!instant) return null;
+  const date = new Date(instant);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+export function formatAgo(instant: string | null, nowMs: number): string {
+  const date = parseInstant(instant);
+  if (!date) return kUnknown;
+  const seconds = Math.max(0, Math.round((nowMs - date.getTime()) / 1000));
+  if (seconds < 10) return "just now";
+  if (seconds < 60) return `${Math.floor(seconds / 10) * 10} s ago`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ago`;
+  const days = Math.floor(hours / 24);
+  return days < 60 ? `${days} d ago` : formatInstant(instant).slice(0, 10);
+}
+
+// "expert_tensor_parallel" reads as "expert tensor parallel".
+export function formatKey(key: string): string {
+  return key.replaceAll("_", " ");
+}
+
+const kSources: Record<string, string> = {
+  llmb_config: "llmb-config file",
+  experiment_name: "experiment name",
+  path: "path",
+  log_content: "log",
+};
+
+export function formatSource(source: string): string {
+  return kSources[source] ?? formatKey(source);
+}
+
+const kDialects: Record<string, string> = {
+  unknown: "not recognised",
+  nemo: "NeMo 2",
+  nemo_progress_bar: "NeMo progress bar",
+  megatron_bridge: "Megatron-Bridge",
+  megatron_lm: "Megatron-LM",
+  maxtext: "MaxText",
+  torchtitan: "torchtitan",
+  neuronx: "NeuronX",
+};
+
+export function formatDialect(dialect: string): string {
+  return kDialects[dialect] ?? formatKey(dialect);
+}
+
+// Where a long experiment name may break: before its parallel layout.
+export function splitExperiment(name: string): [string, string] {
+  const at = name.search(/_tp\d/);
+  return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ""];
+}

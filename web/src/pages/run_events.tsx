@@ -1,0 +1,85 @@
+// How the run ended, in the log's own words, and the passes over the iterations that it holds.
+import type { LogEvent, RunDetail } from "../api/types";
+import { formatCount, formatKey, formatPlural } from "../format";
+
+export function RunEvents({ run }: { run: RunDetail }) {
+  return (
+    <>
+      {run.segments.length > 1 && <Segments run={run} />}
+      {run.events.length > 0 && (
+        <section aria-labelledby="events-title">
+          <div class="section-head">
+            <h2 id="events-title">What the log says</h2>
+          </div>
+          <ol class="events">
+            {run.events.map((event) => (
+              <Event key={event.offset} event={event} />
+            ))}
+          </ol>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Event({ event }: { event: LogEvent }) {
+  const isFailure = event.kind === "failure";
+  const when =
+    event.steps_before === 0
+      ? "before the first step"
+      : `after ${formatPlural(event.steps_before, "step")}`;
+  return (
+    <li class={isFailure ? "event event-failure" : "event"}>
+      <p>
+        <b>{isFailure ? "Failure" : "Finish"}</b>: {formatKey(event.cause)}, {when}
+        <span class="sub">at byte {formatCount(event.offset)}</span>
+      </p>
+      <blockquote>
+        <code>{event.line}</code>
+      </blockquote>
+    </li>
+  );
+}
+
+function Segments({ run }: { run: RunDetail }) {
+  return (
+    <section aria-labelledby="segments-title">
+      <div class="section-head">
+        <h2 id="segments-title">Segments</h2>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-labelledby="segments-title">
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">segment</th>
+              <th scope="col" class="number">
+                iterations
+              </th>
+              <th scope="col" class="number">
+                steps
+              </th>
+              <th scope="col" class="number">
+                of them NaN
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {run.segments.map((segment) => (
+              <tr key={segment.segment}>
+                <th scope="row">
+                  {segment.segment}
+                  {segment.segment === run.segment && " (counts)"}
+                </th>
+                <td class="number">
+                  {formatCount(segment.first_iteration)}–{formatCount(segment.last_iteration)}
+                </td>
+                <td class="number">{formatCount(segment.step_count)}</td>
+                <td class="number">{formatCount(segment.nan_step_count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,95 @@
+// What a run is and how it stands: name, status with its reason, where its log lies.
+import type { RunDetail } from "../api/types";
+import {
+  formatBytes,
+  formatCount,
+  formatDialect,
+  formatPlural,
+  formatProgress,
+} from "../format";
+import { StatusMark } from "../parts/status_mark";
+import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
+
+export function RunHeader({ run }: { run: RunDetail }) {
+  const what = [run.workload, run.model_size, run.dtype].filter(Boolean).join(" ");
+  return (
+    <header class="run-head">
+      <h1 class="run-name">
+        <ExperimentName run={run} />
+      </h1>
+      <p class={`verdict verdict-${run.status}`}>
+        <StatusMark status={run.status} /> <span class="reason">{run.status_reason}</span>
+      </p>
+      <Notes run={run} />
+      <dl class="facts">
+        <Fact name="Workload">{what || "–"}</Fact>
+        <Fact name="GPUs">{gpuText(run)}</Fact>
+        <Fact name="Iteration">
+          {formatProgress(run.last_iteration, run.declared_last_iteration)}
+        </Fact>
+        <Fact name="Steps read">{formatCount(run.step_count)}</Fact>
+        <Fact name="Launched">
+          <Instant at={run.launched_at} />
+        </Fact>
+        <Fact name="Log grew">
+          <Ago at={run.grown_at} />
+        </Fact>
+        <Fact name="Job">{run.job_id === null ? "–" : jobText(run)}</Fact>
+        <Fact name="Log">
+          {formatDialect(run.dialect)}, {formatBytes(run.size_bytes)}
+        </Fact>
+      </dl>
+      <p class="path">
+        <code>
+          {run.root.replace(/\/$/, "")}/{run.relative_path}
+        </code>
+      </p>
+    </header>
+  );
+}
+
+function jobText(run: RunDetail): string {
+  return run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+// What a reader must know before believing the numbers.
+function Notes({ run }: { run: RunDetail }) {
+  const notes: string[] = [];
+  if (run.is_superseded) notes.push("The log was rewritten since: a newer run stands in its place.");
+  if (run.segment_count > 1) {
+    notes.push(
+      `The log holds ${formatPlural(run.segment_count - 1, "restart")}; ` +
+        `segment ${run.segment} counts.`,
+    );
+  }
+  if (run.nccl_trace_seen) notes.push("NCCL tracing was on, which slows the steps.");
+  const isProfiled = run.configuration.some(
+    (entry) => entry.key === "profile_enabled" && /^(true|1|yes)$/i.test(entry.value),
+  );
+  if (isProfiled) notes.push("The run was profiled: not a performance result.");
+  if (run.lines_not_understood > 0) {
+    notes.push(
+      `${formatPlural(run.lines_not_understood, "line")} looked like a step but could not be read.`,
+    );
+  }
+  if (run.lines_too_long > 0) {
+    notes.push(`${formatPlural(run.lines_too_long, "line")} over 1 MiB left out.`);
+  }
+  if (notes.length === 0) return null;
+  return (
+    <ul class="notes">
+      {notes.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  );
+}

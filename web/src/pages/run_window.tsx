@@ -1,0 +1,178 @@
+// The window and what the run amounts to inside it.
+import { useEffect, useState } from "preact/hooks";
+import type { Problem } from "../api/client";
+import type { RunDetail, RunStatistics, WindowStatistics } from "../api/types";
+import {
+  formatCount,
+  formatMeanDeviation,
+  formatNumber,
+  formatPlural,
+  formatSeconds,
+} from "../format";
+import { parseWindow, windowProblem, windowText } from "../state/window";
+
+interface Props {
+  run: RunDetail;
+  chosen: string; // from the URL; empty: the run's own
+  statistics: RunStatistics | null;
+  problem: Problem | null;
+  onChoose: (window: string) => void;
+}
+
+export function RunWindow({ run, chosen, statistics, problem, onChoose }: Props) {
+  return (
+    <section class="numbers" aria-labelledby="numbers-title">
+      <div class="section-head">
+        <h2 id="numbers-title">Over the window</h2>
+        <WindowForm run={run} chosen={chosen} onChoose={onChoose} />
+      </div>
+      {problem && (
+        <p class="field-problem" role="alert">
+          {problem.title}: {problem.detail}
+        </p>
+      )}
+      {statistics && (
+        <>
+          <div class="headline">
+            <Figure
+              name="Step time"
+              value={formatMeanDeviation(
+                statistics.step_time_s?.mean,
+                statistics.step_time_s?.stddev_sample,
+                "s",
+              )}
+            />
+            <Figure
+              name="TFLOPS per GPU"
+              value={formatMeanDeviation(
+                statistics.tflops_per_gpu?.mean,
+                statistics.tflops_per_gpu?.stddev_sample,
+              )}
+            />
+          </div>
+          <p class="window-note">
+            {windowNote(statistics)} {sentence(statistics.window_numbering)}
+          </p>
+          <StatisticsTable statistics={statistics} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function windowNote(statistics: RunStatistics): string {
+  const name = `Window ${statistics.window}`;
+  if (statistics.window_is_whole) return `${name} is whole.`;
+  const missing = statistics.iterations_missing_in_window;
+  return `${name} lacks ${formatPlural(missing, "iteration")}: the figures are of the rest.`;
+}
+
+function sentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
+
+function Figure({ name, value }: { name: string; value: string }) {
+  return (
+    <p class="figure">
+      <span class="figure-name">{name}</span>
+      <span class="figure-value">{value}</span>
+      <span class="figure-note">mean ± sample standard deviation</span>
+    </p>
+  );
+}
+
+type Statistic = Exclude<keyof WindowStatistics, "count">;
+
+const kStatistics: [Statistic, string][] = [
+  ["mean", "mean"],
+  ["stddev_sample", "sd, sample"],
+  ["stddev_population", "sd, population"],
+  ["median", "median"],
+  ["min", "min"],
+  ["max", "max"],
+  ["p95", "p95"],
+];
+
+function StatisticsTable({ statistics }: { statistics: RunStatistics }) {
+  const rows: [string, WindowStatistics | null, (value: number) => string][] = [
+    ["Step time", statistics.step_time_s, formatSeconds],
+    ["TFLOPS per GPU", statistics.tflops_per_gpu, formatNumber],
+  ];
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Statistics over the window">
+      <table class="plain">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col" class="number">
+              steps
+            </th>
+            {kStatistics.map(([key, title]) => (
+              <th key={key} scope="col" class="number">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, values, format]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number">{formatCount(values?.count ?? 0)}</td>
+              {kStatistics.map(([key]) => (
+                <td key={key} class="number">
+                  {values ? format(values[key]) : "–"}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function WindowForm({ run, chosen, onChoose }: Pick<Props, "run" | "chosen" | "onChoose">) {
+  const current = chosen || run.window;
+  const [text, setText] = useState(current);
+  const [complaint, setComplaint] = useState<string | null>(null);
+  useEffect(() => {
+    setText(current);
+    setComplaint(null);
+  }, [current]);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const window = parseWindow(text);
+    setComplaint(windowProblem(text));
+    if (window) onChoose(windowText(window) === run.window ? "" : windowText(window));
+  };
+  return (
+    <form class="window-form" onSubmit={submit}>
+      <label class="field">
+        <span>window</span>
+        <input
+          type="text"
+          name="window"
+          size={9}
+          value={text}
+          inputMode="text"
+          autocomplete="off"
+          spellcheck={false}
+          aria-invalid={complaint !== null}
+          aria-describedby="window-complaint"
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit">Apply</button>
+      {chosen && chosen !== run.window && (
+        <button type="button" class="quiet" onClick={() => onChoose("")}>
+          Back to {run.window}
+        </button>
+      )}
+      <p class="field-problem" id="window-complaint" role="alert">
+        {complaint}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,30 @@
+// A Window as the page reads and writes it: "11-44", a closed range of iterations.
+
+export interface IterationWindow {
+  first: number;
+  last: number;
+}
+
+export function parseWindow(text: string): IterationWindow | null {
+  const match = /^\s*(\d{1,9})\s*[-–]\s*(\d{1,9})\s*$/.exec(text);
+  if (!match) return null;
+  const first = Number(match[1]);
+  const last = Number(match[2]);
+  return first <= last ? { first, last } : null;
+}
+
+export function windowText(window: IterationWindow): string {
+  return `${window.first}-${window.last}`;
+}
+
+export function windowProblem(text: string): string | null {
+  if (parseWindow(text)) return null;
+  const match = /^\s*(\d{1,9})\s*[-–]\s*(\d{1,9})\s*$/.exec(text);
+  return match
+    ? "The first iteration is after the last one."
+    : "Give two iterations with a hyphen between them, such as 11-44.";
+}
+
+export function windowHolds(window: IterationWindow | null, iteration: number): boolean {
+  return window !== null && iteration >= window.first && iteration <= window.last;
+}
