@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,6 +77,11 @@ class Reader {
 
   // Ordered by (segment, iteration). With a window: only what lies in it, in every segment.
   std::vector<parser::StepSample> steps(RunId id, std::optional<parser::Window> window = {});
+  // The same, one at a time, for runs of any length; of one segment where one is given. What
+  // `visit` throws ends the reading and comes out here; it must not use this Reader.
+  void visit_steps(RunId id, std::optional<parser::Window> window,
+                   std::optional<std::int32_t> segment,
+                   const std::function<void(parser::StepSample&&)>& visit);
 
   std::vector<ExperimentRecord> experiments(const RunFilter& filter, std::int64_t limit,
                                             const std::string& after_experiment);

@@ -138,7 +138,19 @@ std::optional<LogCursor> Reader::cursor(RunId id) {
 }
 
 std::vector<parser::StepSample> Reader::steps(RunId id, std::optional<parser::Window> window) {
-  return impl_->ask([&] { return read_steps(impl_->connection, id, window); });
+  std::vector<parser::StepSample> samples;
+  visit_steps(id, window, std::nullopt,
+              [&](parser::StepSample&& sample) { samples.push_back(std::move(sample)); });
+  return samples;
+}
+
+void Reader::visit_steps(RunId id, std::optional<parser::Window> window,
+                         std::optional<std::int32_t> segment,
+                         const std::function<void(parser::StepSample&&)>& visit) {
+  impl_->ask([&] {
+    storage::visit_steps(impl_->connection, id, window, segment, visit);
+    return true;
+  });
 }
 
 std::vector<ExperimentRecord> Reader::experiments(const RunFilter& filter, std::int64_t limit,

@@ -127,29 +127,33 @@ void delete_fields(Connection& connection, RunId run, const StepSample& sample) 
 }
 
 // Both cursors run in the order of the key, so one pass hands each sample its fields.
-void read_segment(Connection& connection, RunId run, std::int64_t segment,
-                  const parser::Window& window, std::vector<StepSample>& into) {
-  const std::size_t begin = into.size();
-  Statement& steps = connection.kept(kSelectSteps);
-  steps.integer(run).integer(segment);
-  steps.integer(window.first_iteration).integer(window.last_iteration);
-  while (steps.step()) into.push_back(read_step(steps));
-
+void visit_segment(Connection& connection, RunId run, std::int64_t segment,
+                   const parser::Window& window, const StepVisitor& visit) {
   Statement& fields = connection.kept(
       "SELECT iteration, name, value FROM step_field"
       " WHERE run_id = ? AND segment = ? AND iteration BETWEEN ? AND ?"
       " ORDER BY iteration, position");
   fields.integer(run).integer(segment);
   fields.integer(window.first_iteration).integer(window.last_iteration);
-  std::size_t at = begin;
-  while (fields.step()) {
-    const std::int64_t iteration = fields.read_integer();
-    while (at < into.size() && into[at].iteration < iteration) ++at;
-    if (at == into.size()) break;
-    std::string name = fields.read_text();
-    const std::optional<double> value = fields.read_optional_real();
-    into[at].extra_fields.emplace_back(std::move(name),
-                                       value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  bool has_field = fields.step();
+  std::int64_t field_iteration = has_field ? fields.read_integer() : 0;
+
+  Statement& steps = connection.kept(kSelectSteps);
+  steps.integer(run).integer(segment);
+  steps.integer(window.first_iteration).integer(window.last_iteration);
+  while (steps.step()) {
+    StepSample sample = read_step(steps);
+    while (has_field && field_iteration <= sample.iteration) {
+      std::string name = fields.read_text();
+      const std::optional<double> value = fields.read_optional_real();
+      if (field_iteration == sample.iteration) {
+        sample.extra_fields.emplace_back(std::move(name),
+                                         value.value_or(std::numeric_limits<double>::quiet_NaN()));
+      }
+      has_field = fields.step();
+      if (has_field) field_iteration = fields.read_integer();
+    }
+    visit(std::move(sample));
   }
   fields.reset();
 }
@@ -181,24 +185,26 @@ void delete_steps(Connection& connection, RunId run) {
   connection.kept("DELETE FROM step_sample WHERE run_id = ?").integer(run).run();
 }
 
-std::vector<StepSample> read_steps(Connection& connection, RunId run,
-                                   const std::optional<parser::Window>& window) {
+void visit_steps(Connection& connection, RunId run, const std::optional<parser::Window>& window,
+                 std::optional<std::int32_t> segment, const StepVisitor& visit) {
   using Limits = std::numeric_limits<std::int64_t>;
   const parser::Window range = window.value_or(parser::Window{Limits::min(), Limits::max()});
-  std::vector<StepSample> samples;
+  if (segment) {
+    visit_segment(connection, run, *segment, range, visit);
+    return;
+  }
   // The segments are found by seeking in the key, not by reading the rows between them.
-  std::int64_t segment = Limits::min();
+  std::int64_t last = Limits::min();
   for (;;) {
     Statement& find = connection.kept(
         "SELECT segment FROM step_sample WHERE run_id = ? AND segment > ? ORDER BY segment LIMIT "
         "1");
-    find.integer(run).integer(segment);
+    find.integer(run).integer(last);
     if (!find.step()) break;
-    segment = find.read_integer();
+    last = find.read_integer();
     find.reset();
-    read_segment(connection, run, segment, range, samples);
+    visit_segment(connection, run, last, range, visit);
   }
-  return samples;
 }
 
 }  // namespace llmb::storage

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,8 +21,11 @@ std::int64_t upsert_steps(Connection& connection, RunId run,
 
 void delete_steps(Connection& connection, RunId run);
 
-// Ordered by (segment, iteration); one range scan of the key for each segment in a window.
-std::vector<parser::StepSample> read_steps(Connection& connection, RunId run,
-                                           const std::optional<parser::Window>& window);
+using StepVisitor = std::function<void(parser::StepSample&&)>;
+
+// Ordered by (segment, iteration), one step in memory at a time; one range scan of the key for
+// each segment in a window. With a segment: only that one.
+void visit_steps(Connection& connection, RunId run, const std::optional<parser::Window>& window,
+                 std::optional<std::int32_t> segment, const StepVisitor& visit);
 
 }  // namespace llmb::storage

@@ -1,0 +1,24 @@
+// Context: what the handlers of one Api share. Thread-safe.
+#pragma once
+
+#include <string>
+
+#include "server/api/api.h"
+#include "server/api/reader_pool.h"
+#include "server/api/request_metrics.h"
+#include "server/api/response_cache.h"
+
+namespace llmb::api {
+
+struct Context {
+  explicit Context(ApiOptions options_in);
+
+  ApiOptions options;
+  // Random, one each start: keeps the ETags of another database or another version apart.
+  std::string instance;
+  ReaderPool readers;
+  ResponseCache cache;
+  RequestMetrics request_metrics;
+};
+
+}  // namespace llmb::api

@@ -1,0 +1,135 @@
+// GET /metrics: what a Prometheus reads, in OpenMetrics text. Labels are statuses, status classes
+// and routes only, so that the number of series never follows the number of runs or clients.
+#include <array>
+
+#include "server/api/openmetrics_text.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+
+namespace llmb::api {
+namespace {
+
+constexpr std::array kStatuses = {parser::RunStatus::running,    parser::RunStatus::complete,
+                                  parser::RunStatus::incomplete, parser::RunStatus::failed,
+                                  parser::RunStatus::invalid,    parser::RunStatus::no_data};
+
+struct DatabaseFigures {
+  storage::Reader::Totals totals;
+  std::array<std::int64_t, kStatuses.size()> runs_by_status{};
+};
+
+DatabaseFigures read_figures(storage::Reader& reader) {
+  DatabaseFigures figures;
+  figures.totals = reader.totals();
+  for (std::size_t i = 0; i < kStatuses.size(); ++i) {
+    storage::RunFilter filter;
+    filter.status = kStatuses[i];
+    figures.runs_by_status[i] = reader.run_count(filter);
+  }
+  return figures;
+}
+
+void gauge(OpenMetricsText& text, std::string_view name, std::string_view unit,
+           std::string_view help, std::int64_t value) {
+  text.begin_family(name, "gauge", unit, help);
+  text.sample("", {}, value);
+}
+void gauge(OpenMetricsText& text, std::string_view name, std::string_view unit,
+           std::string_view help, std::uint64_t value) {
+  text.begin_family(name, "gauge", unit, help);
+  text.sample("", {}, value);
+}
+void counter(OpenMetricsText& text, std::string_view name, std::string_view unit,
+             std::string_view help, std::uint64_t value) {
+  text.begin_family(name, "counter", unit, help);
+  text.sample("_total", {}, value);
+}
+
+void write_database(OpenMetricsText& text, const DatabaseFigures& figures) {
+  text.begin_family("llmb_runs", "gauge", "", "Runs that are not superseded, by their status.");
+  for (std::size_t i = 0; i < kStatuses.size(); ++i) {
+    text.sample("", {{"status", parser::run_status_name(kStatuses[i])}}, figures.runs_by_status[i]);
+  }
+  gauge(text, "llmb_steps", "", "Training steps stored, of all runs.", figures.totals.steps);
+  gauge(text, "llmb_database_bytes", "bytes", "Size of the database file.",
+        figures.totals.database_bytes);
+  gauge(text, "llmb_database_wal_bytes", "bytes", "Size of the database's write-ahead log.",
+        figures.totals.wal_bytes);
+}
+
+void write_ingest(OpenMetricsText& text, const ingest::IngestStatus& status) {
+  gauge(text, "llmb_ingest_files_seen", "", "Training logs known under the roots.",
+        status.files_seen);
+  gauge(text, "llmb_ingest_files_pending", "", "Logs with bytes that are not read yet.",
+        status.files_pending);
+  gauge(text, "llmb_ingest_files_parked", "", "Logs set aside because they cannot be read.",
+        status.files_parked);
+  gauge(text, "llmb_ingest_pending_bytes", "bytes", "Bytes of logs that are not read yet.",
+        status.bytes_pending);
+  counter(text, "llmb_ingest_read_bytes", "bytes", "Bytes of logs read since the start.",
+          status.bytes_read);
+  counter(text, "llmb_ingest_samples_committed", "", "Steps stored since the start.",
+          static_cast<std::uint64_t>(status.samples_committed));
+  gauge(text, "llmb_ingest_halted", "", "1 while nothing can be written (disk full), else 0.",
+        std::int64_t{!status.halted_reason.empty()});
+  gauge(text, "llmb_ingest_first_scan_done", "", "1 once every root was scanned, else 0.",
+        std::int64_t{status.first_scan_done});
+  gauge(text, "llmb_ingest_root_errors", "", "Roots whose last scan failed.",
+        static_cast<std::int64_t>(status.root_errors.size()));
+}
+
+void write_http(OpenMetricsText& text, const http::ServerCounters& counters) {
+  text.begin_family("llmb_http_responses", "counter", "", "Responses, by class of status.");
+  constexpr std::array<std::string_view, 6> kClasses = {"", "1xx", "2xx", "3xx", "4xx", "5xx"};
+  for (std::size_t i = 1; i < kClasses.size(); ++i) {
+    text.sample("_total", {{"class", kClasses[i]}}, counters.responses_by_class[i]);
+  }
+  counter(text, "llmb_http_requests", "", "Requests read.", counters.requests);
+  gauge(text, "llmb_http_connections_open", "", "Connections open now.", counters.connections_open);
+  counter(text, "llmb_http_connections_refused", "", "Connections refused at the limit.",
+          counters.connections_refused);
+  counter(text, "llmb_http_deadlines_missed", "", "Connections closed at a deadline.",
+          counters.deadlines_missed);
+}
+
+void write_latency(OpenMetricsText& text, const RequestMetrics& metrics) {
+  text.begin_family("llmb_http_handler_seconds", "histogram", "seconds",
+                    "Time to make an answer, without reading the request or writing the answer.");
+  for (const auto& [route, latency] : metrics.by_route()) {
+    std::uint64_t cumulative = 0;
+    for (std::size_t i = 0; i < latency.buckets.size(); ++i) {
+      cumulative += latency.buckets[i];
+      const std::string bound =
+          i < kLatencyBounds_s.size() ? metric_number(kLatencyBounds_s[i]) : "+Inf";
+      text.sample("_bucket", {{"route", route}, {"le", bound}}, cumulative);
+    }
+    text.sample("_sum", {{"route", route}}, latency.sum_s);
+    text.sample("_count", {{"route", route}}, latency.count);
+  }
+}
+
+}  // namespace
+
+http::Response get_metrics(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  OpenMetricsText text;
+  text.begin_family("llmb_build", "info", "", "The program that answers.");
+  text.sample("_info", {{"version", context.options.version}}, std::int64_t{1});
+  write_ingest(text, context.options.ingest_status());
+  write_http(text, context.options.server_counters());
+  write_latency(text, context.request_metrics);
+  // A scrape must not fail with the database: that it is unreadable is a figure of its own.
+  std::int64_t is_readable = 1;
+  try {
+    write_database(text, context.readers.with_reader(read_figures));
+  } catch (const storage::StorageError&) {
+    is_readable = 0;
+  }
+  gauge(text, "llmb_database_readable", "", "1 if the database can be read, else 0.", is_readable);
+  http::Response response = http::json_response(std::move(text).finish());
+  response.content_type = kOpenMetricsContentType;
+  response.cache_control = "no-store";
+  return response;
+}
+
+}  // namespace llmb::api

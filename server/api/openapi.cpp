@@ -1,0 +1,21 @@
+// GET /api/v1/openapi.json: the description of this API, written by hand in openapi.json and held
+// to the routes and to real answers by a test.
+#include "server/api/api_documents.h"
+#include "server/api/conditional.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+
+namespace llmb::api {
+
+http::Response get_openapi(Context&, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  static const auto kDocument = std::make_shared<const std::string>(api_documents().front().bytes);
+  static const std::string kEtag = hash_text(*kDocument);
+  if (not_modified(request, kEtag)) return not_modified_response(kEtag);
+  http::Response response;
+  response.body = kDocument;
+  response.etag = kEtag;
+  return response;
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,45 @@
+// QueryParameters: the query of a request, read strictly. An unknown, repeated, empty or
+// malformed parameter is refused with a text that says what is allowed: a filter with a typing
+// error must not answer as if it had not been there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parser/statistics/window.h"
+#include "server/http/message.h"
+
+namespace llmb::api {
+
+class QueryParameters {
+ public:
+  // Throws Refusal for a parameter that is not in `allowed`, or comes twice, or is empty.
+  QueryParameters(const http::Request& request, const std::vector<std::string_view>& allowed);
+
+  // Each throws Refusal when the value is there but is not what it has to be.
+  std::optional<std::string> text(std::string_view name) const;
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
+                                      std::int64_t max) const;
+  std::optional<bool> boolean(std::string_view name) const;
+  // A date, or an RFC 3339 instant with any offset; given back in UTC, in whole seconds.
+  std::optional<std::string> instant(std::string_view name) const;
+  std::optional<parser::Window> window(std::string_view name) const;
+  std::int64_t limit() const;  // "limit": 1 to 500, 50 by default
+
+  // All parameters but `except`, sorted and percent-encoded: equal for equal questions.
+  std::string canonical(const std::vector<std::string_view>& except = {}) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> values_;  // sorted by name
+};
+
+std::string percent_encode(std::string_view text);
+
+// "12" of ".../runs/12"; throws Refusal (404) for what cannot be an id.
+std::int64_t id_parameter(const http::Request& request);
+
+}  // namespace llmb::api

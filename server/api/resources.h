@@ -1,0 +1,23 @@
+// The handlers, one a route. What they throw (see refusal.h) becomes a problem response in
+// api.cpp; paths, parameters and fields are described in openapi.json.
+#pragma once
+
+#include "server/api/context.h"
+#include "server/http/message.h"
+
+namespace llmb::api {
+
+http::Response get_experiments(Context& context, const http::Request& request);
+http::Response get_runs(Context& context, const http::Request& request);
+http::Response get_run(Context& context, const http::Request& request);
+http::Response get_run_steps(Context& context, const http::Request& request);
+http::Response get_run_statistics(Context& context, const http::Request& request);
+http::Response get_roots(Context& context, const http::Request& request);
+http::Response get_status(Context& context, const http::Request& request);
+http::Response get_events(Context& context, const http::Request& request);
+http::Response get_openapi(Context& context, const http::Request& request);
+http::Response get_health(Context& context, const http::Request& request);
+http::Response get_readiness(Context& context, const http::Request& request);
+http::Response get_metrics(Context& context, const http::Request& request);
+
+}  // namespace llmb::api

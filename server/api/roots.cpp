@@ -1,0 +1,49 @@
+// GET /api/v1/roots: the watched trees, and the files that cannot be read just now.
+#include "server/api/conditional.h"
+#include "server/api/json.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+
+namespace llmb::api {
+namespace {
+
+Json root_json(const storage::RootRecord& root) {
+  Json json;
+  json["id"] = root.id;
+  json["path"] = root.path;
+  json["cluster"] = null_if_empty(root.cluster);
+  json["last_scan_at"] = nullable(root.last_scan_at);
+  json["last_scan_s"] = number(root.last_scan_s);
+  json["files_seen"] = root.files_seen;
+  json["error"] = null_if_empty(root.error);
+  return json;
+}
+
+Json parked_file_json(const storage::ParkedFile& file) {
+  Json json;
+  json["root_id"] = file.root_id;
+  json["relative_path"] = file.relative_path;
+  json["reason"] = file.reason;
+  json["parked_at"] = file.parked_at;
+  json["retry_at"] = file.retry_at;
+  json["failures"] = file.failures;
+  return json;
+}
+
+}  // namespace
+
+http::Response get_roots(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  const Json json = context.readers.with_reader([](storage::Reader& reader) {
+    Json lists = {{"roots", Json::array()}, {"parked_files", Json::array()}};
+    for (const auto& root : reader.roots()) lists["roots"].push_back(root_json(root));
+    for (const auto& file : reader.parked_files()) {
+      lists["parked_files"].push_back(parked_file_json(file));
+    }
+    return lists;
+  });
+  // Scans are recorded without a new data revision, so the tag is the content's.
+  return hashed_response(request, to_text(json));
+}
+
+}  // namespace llmb::api

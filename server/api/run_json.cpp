@@ -1,0 +1,164 @@
+#include "server/api/run_json.h"
+
+#include <charconv>
+
+namespace llmb::api {
+namespace {
+
+// The one order of the statistics' names, for the flat and for the nested form.
+template <typename Visit>
+void visit_statistics(const std::optional<parser::WindowStatistics>& statistics, Visit visit) {
+  const auto pick = [&](double parser::WindowStatistics::*field) {
+    return statistics ? number((*statistics).*field) : Json(nullptr);
+  };
+  visit("count", Json(statistics ? statistics->count : 0));
+  visit("mean", pick(&parser::WindowStatistics::mean));
+  visit("stddev_population", pick(&parser::WindowStatistics::stddev_population));
+  visit("stddev_sample", pick(&parser::WindowStatistics::stddev_sample));
+  visit("median", pick(&parser::WindowStatistics::median));
+  visit("min", pick(&parser::WindowStatistics::min));
+  visit("max", pick(&parser::WindowStatistics::max));
+  visit("p95", pick(&parser::WindowStatistics::p95));
+}
+
+void add_flat(Json& json, const std::string& metric,
+              const std::optional<parser::WindowStatistics>& statistics) {
+  visit_statistics(statistics, [&](const char* name, Json value) {
+    json[metric + "_" + name] = std::move(value);
+  });
+}
+
+Json integer_json(const std::optional<std::string>& text) {
+  if (!text) return nullptr;
+  std::int64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  return error == std::errc() && stop == end ? Json(value) : Json(nullptr);
+}
+
+void add_configuration_values(Json& json, const storage::RunRecord& run) {
+  const parser::RunConfiguration& configuration = run.configuration;
+  for (const char* key : {"workload", "model_size", "dtype", "gpu_type"}) {
+    json[key] = nullable(configuration.value(key));
+  }
+  json["gpu_count"] = integer_json(configuration.value("gpu_count"));
+  json["release"] = nullable(configuration.value("release"));
+  json["cluster"] = nullable(run.cluster);
+}
+
+void add_summary(Json& json, const parser::RunSummary& summary) {
+  json["status"] = parser::run_status_name(summary.status);
+  json["status_reason"] = summary.status_reason;
+  json["window"] = parser::to_string(summary.window);
+  json["window_is_whole"] = summary.window_is_whole;
+  json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
+  json["segment"] = summary.segment;
+  json["segment_count"] = summary.segment_count;
+  json["last_iteration"] = nullable(summary.last_iteration);
+  json["declared_last_iteration"] = nullable(summary.declared_last_iteration);
+}
+
+Json configuration_json(const parser::RunConfiguration& configuration) {
+  Json list = Json::array();
+  for (const auto& [key, values] : configuration.all()) {
+    const auto best = configuration.get(key);
+    if (!best) continue;
+    Json alternatives = Json::array();
+    for (const parser::ConfigValue& value : values) {
+      if (value == *best) continue;
+      alternatives.push_back(
+          {{"value", value.value}, {"source", parser::config_source_name(value.source)}});
+    }
+    list.push_back({{"key", key},
+                    {"value", best->value},
+                    {"source", parser::config_source_name(best->source)},
+                    {"alternatives", std::move(alternatives)}});
+  }
+  return list;
+}
+
+Json segments_json(const std::vector<parser::SegmentFacts>& segments) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    list.push_back({{"segment", i},
+                    {"first_iteration", segments[i].first_iteration},
+                    {"last_iteration", segments[i].last_iteration},
+                    {"step_count", segments[i].step_count},
+                    {"nan_step_count", segments[i].nan_step_count}});
+  }
+  return list;
+}
+
+Json events_json(const std::vector<parser::LogEvent>& events) {
+  Json list = Json::array();
+  for (const parser::LogEvent& event : events) {
+    const bool is_failure = event.kind == parser::LogEvent::Kind::failure;
+    list.push_back({{"kind", is_failure ? "failure" : "finish_marker"},
+                    {"cause", event.cause},
+                    {"line", event.line},
+                    {"offset", event.offset},
+                    {"steps_before", event.steps_before}});
+  }
+  return list;
+}
+
+}  // namespace
+
+RootPaths root_paths(const std::vector<storage::RootRecord>& roots) {
+  RootPaths paths;
+  for (const storage::RootRecord& root : roots) paths.emplace(root.id, root.path);
+  return paths;
+}
+
+Json statistics_json(const std::optional<parser::WindowStatistics>& statistics) {
+  if (!statistics) return nullptr;
+  Json json;
+  visit_statistics(statistics,
+                   [&](const char* name, Json value) { json[name] = std::move(value); });
+  return json;
+}
+
+Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
+  const auto root = roots.find(run.root_id);
+  Json json;
+  json["id"] = run.id;
+  json["root_id"] = run.root_id;
+  json["root"] = root == roots.end() ? Json(nullptr) : Json(root->second);
+  json["relative_path"] = run.relative_path;
+  json["generation"] = run.generation;
+  json["is_superseded"] = run.is_superseded;
+  json["revision"] = run.revision;
+  json["experiment"] = run.path.experiment;
+  json["launched_at"] = nullable(run.path.launched_at);
+  json["launch_id"] = nullable(run.path.launch_id);
+  json["account"] = nullable(run.path.account);
+  json["job_id"] = nullable(run.path.job_id);
+  json["retry"] = nullable(run.path.retry);
+  json["first_seen_at"] = run.first_seen_at;
+  json["grown_at"] = run.grown_at;
+  json["vanished_at"] = nullable(run.vanished_at);
+  json["size_bytes"] = run.size_bytes;
+  add_configuration_values(json, run);
+  json["dialect"] = parser::dialect_name(run.facts.dialect);
+  add_summary(json, run.summary);
+  json["step_count"] = run.step_count;
+  add_flat(json, "step_time_s", run.summary.step_time_s);
+  add_flat(json, "tflops_per_gpu", run.summary.tflops_per_gpu);
+  return json;
+}
+
+Json run_details_json(const storage::RunRecord& run, const RootPaths& roots) {
+  Json json = run_json(run, roots);
+  json["configuration"] = configuration_json(run.configuration);
+  json["configuration_conflicts"] = run.configuration.conflicting_keys();
+  json["segments"] = segments_json(run.facts.segments);
+  json["events"] = events_json(run.facts.events);
+  json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
+  json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
+  json["lines_too_long"] = run.facts.lines_too_long;
+  json["lines_not_understood"] = run.facts.lines_not_understood;
+  json["bytes_read"] = run.facts.bytes_read;
+  return json;
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,24 @@
+// A run as JSON: one flat object for lists, with its particulars for the run's own resource.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/api/json.h"
+#include "storage/records.h"
+
+namespace llmb::api {
+
+using RootPaths = std::map<storage::RootId, std::string>;
+RootPaths root_paths(const std::vector<storage::RootRecord>& roots);
+
+Json run_json(const storage::RunRecord& run, const RootPaths& roots);
+
+// run_json and configuration with its sources, segments, events and what could not be read.
+Json run_details_json(const storage::RunRecord& run, const RootPaths& roots);
+
+// {"count", "mean", … "p95"}, or null.
+Json statistics_json(const std::optional<parser::WindowStatistics>& statistics);
+
+}  // namespace llmb::api

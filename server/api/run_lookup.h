@@ -1,0 +1,18 @@
+// What the resources of one run share: its ETag, and the refusal when there is no such run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/api/context.h"
+#include "server/api/refusal.h"
+#include "storage/records.h"
+
+namespace llmb::api {
+
+// Reads one row. `question` tells the representations of one run apart. Throws Refusal (404).
+std::string run_etag(Context& context, storage::RunId id, std::string_view question);
+
+Refusal run_not_found(storage::RunId id);
+
+}  // namespace llmb::api

@@ -1,0 +1,108 @@
+// GET /api/v1/runs and GET /api/v1/runs/{id}.
+#include "server/api/conditional.h"
+#include "server/api/cursor.h"
+#include "server/api/refusal.h"
+#include "server/api/resources.h"
+#include "server/api/run_filter.h"
+#include "server/api/run_json.h"
+#include "server/api/run_lookup.h"
+
+namespace llmb::api {
+namespace {
+
+struct Sort {
+  std::string text = "-launched_at";  // as the parameter has it
+  storage::RunSortKey key = storage::RunSortKey::launched_at;
+  bool descending = true;
+};
+
+Sort read_sort(const QueryParameters& parameters) {
+  const auto text = parameters.text("sort");
+  if (!text) return {};
+  const bool descending = text->starts_with('-');
+  const auto key = storage::run_sort_key_from_name(descending ? text->substr(1) : *text);
+  if (!key) {
+    throw bad_request(
+        "Parameter 'sort' is '" + *text +
+        "'; it has to be one of id, launched_at, grown_at, experiment, status, gpu_count, "
+        "step_time_s_mean, step_time_s_stddev_sample, step_time_s_median, step_time_s_p95, "
+        "tflops_per_gpu_mean, last_iteration, step_count, with a '-' before it for descending.");
+  }
+  return {*text, *key, descending};
+}
+
+RenderedBody render_runs(Context& context, const http::Request& request,
+                         const QueryParameters& parameters, const storage::RunQuery& query,
+                         const Cursor& next_cursor) {
+  struct Answer {
+    storage::RunPage page;
+    std::int64_t total = 0;
+    RootPaths roots;
+  };
+  const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
+    return Answer{reader.runs(query), reader.run_count(query.filter), root_paths(reader.roots())};
+  });
+  Json json;
+  json["runs"] = Json::array();
+  for (const storage::RunRecord& run : answer.page.runs) {
+    json["runs"].push_back(run_json(run, answer.roots));
+  }
+  RenderedBody rendered;
+  json["next_cursor"] = nullptr;
+  if (answer.page.next) {
+    Cursor cursor = next_cursor;
+    cursor.sort_value = answer.page.next->sort_value;
+    cursor.id = answer.page.next->id;
+    const std::string text = encode_cursor(cursor);
+    json["next_cursor"] = text;
+    rendered.headers.push_back(next_link(request, parameters, text));
+  }
+  json["total"] = answer.total;
+  rendered.body = std::make_shared<const std::string>(to_text(json));
+  return rendered;
+}
+
+}  // namespace
+
+http::Response get_runs(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, with_filter_names({"sort", "limit", "cursor"}));
+  const Sort sort = read_sort(parameters);
+  storage::RunQuery query;
+  query.filter = read_run_filter(parameters);
+  query.sort = sort.key;
+  query.descending = sort.descending;
+  query.limit = parameters.limit();
+  const Cursor here{sort.text, std::nullopt, 0,
+                    hash_text(parameters.canonical({"sort", "limit", "cursor"}))};
+  if (const auto text = parameters.text("cursor")) {
+    const Cursor cursor = require_cursor(*text, here.sort, here.filter_hash);
+    query.after = storage::RunKeyset{cursor.sort_value, cursor.id};
+    if (!storage::is_valid_keyset(query.sort, *query.after)) throw unknown_cursor();
+  }
+  const std::int64_t revision =
+      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
+  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
+                           hash_text(request.path + "?" + parameters.canonical());
+  return cached_response(context, request, etag,
+                         [&] { return render_runs(context, request, parameters, query, here); });
+}
+
+http::Response get_run(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  const storage::RunId id = id_parameter(request);
+  const std::string etag = run_etag(context, id, "run");
+  return cached_response(context, request, etag, [&]() -> RenderedBody {
+    struct Answer {
+      std::optional<storage::RunRecord> run;
+      RootPaths roots;
+    };
+    const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
+      return Answer{reader.run(id), root_paths(reader.roots())};
+    });
+    if (!answer.run) throw run_not_found(id);
+    const std::string body = to_text(run_details_json(*answer.run, answer.roots));
+    return {std::make_shared<const std::string>(body), {}};
+  });
+}
+
+}  // namespace llmb::api

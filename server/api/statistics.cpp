@@ -1,0 +1,94 @@
+// GET /api/v1/runs/{id}/statistics?window=: what a run amounts to over any window, computed from
+// its stored steps by the same function that ingest uses.
+#include <algorithm>
+
+#include "server/api/conditional.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+#include "server/api/run_json.h"
+#include "server/api/run_lookup.h"
+
+namespace llmb::api {
+namespace {
+
+// Bounds the memory of one request; the samples of a window are held at once.
+constexpr std::int64_t kStepsInWindowMax = 200'000;
+
+std::string_view window_numbering(parser::Dialect dialect) {
+  switch (dialect) {
+    case parser::Dialect::nemo:
+      return "iterations as nemo prints them, from 0";
+    case parser::Dialect::nemo_progress_bar:
+      return "global steps as the nemo progress bar prints them, from 0";
+    case parser::Dialect::megatron_bridge:
+      return "iterations as megatron_bridge prints them, from 1";
+    case parser::Dialect::megatron_lm:
+      return "iterations as megatron_lm prints them, from 1";
+    case parser::Dialect::maxtext:
+      return "steps as maxtext prints them, from 0";
+    case parser::Dialect::torchtitan:
+      return "steps as torchtitan prints them, from 1";
+    case parser::Dialect::neuronx:
+      return "steps as neuronx prints them, from 0";
+    case parser::Dialect::unknown:
+      break;
+  }
+  return "iterations as the log numbers them";
+}
+
+// At most: what of each segment can lie in the window.
+std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
+  std::int64_t sum = 0;
+  for (const parser::SegmentFacts& segment : facts.segments) {
+    const std::int64_t first = std::max(segment.first_iteration, window.first_iteration);
+    const std::int64_t last = std::min(segment.last_iteration, window.last_iteration);
+    if (first <= last) sum += std::min(segment.step_count, last - first + 1);
+  }
+  return sum;
+}
+
+Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunSummary& summary) {
+  Json json;
+  json["run_id"] = id;
+  json["window"] = parser::to_string(summary.window);
+  json["window_numbering"] = window_numbering(dialect);
+  json["status"] = parser::run_status_name(summary.status);
+  json["status_reason"] = summary.status_reason;
+  json["window_is_whole"] = summary.window_is_whole;
+  json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
+  json["segment"] = summary.segment;
+  json["step_time_s"] = statistics_json(summary.step_time_s);
+  json["tflops_per_gpu"] = statistics_json(summary.tflops_per_gpu);
+  return json;
+}
+
+RenderedBody render_statistics(Context& context, storage::RunId id,
+                               const std::optional<parser::Window>& asked) {
+  const Json json = context.readers.with_reader([&](storage::Reader& reader) {
+    const auto run = reader.run(id);
+    if (!run) throw run_not_found(id);
+    const parser::Window window = asked.value_or(run->summary.window);
+    if (steps_in_window_at_most(run->facts, window) > kStepsInWindowMax) {
+      throw bad_request("Window " + parser::to_string(window) + " holds more than " +
+                        std::to_string(kStepsInWindowMax) + " steps of this run; ask for less.");
+    }
+    const bool may_still_grow = run->summary.status == parser::RunStatus::running;
+    const auto samples = reader.steps(id, window);
+    return summary_json(id, run->facts.dialect,
+                        parser::summarize_run(samples, run->facts, window, may_still_grow));
+  });
+  return {std::make_shared<const std::string>(to_text(json)), {}};
+}
+
+}  // namespace
+
+http::Response get_run_statistics(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {"window"});
+  const storage::RunId id = id_parameter(request);
+  const auto window = parameters.window("window");
+  const std::string etag = run_etag(context, id, "statistics?" + parameters.canonical());
+  return cached_response(context, request, etag,
+                         [&] { return render_statistics(context, id, window); });
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,58 @@
+// GET /api/v1/status: how ingest is doing, from its own counters; reads no database.
+// GET /api/v1/events: the changes of runs, as server-sent events.
+#include "server/api/conditional.h"
+#include "server/api/json.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+
+namespace llmb::api {
+namespace {
+
+std::string_view change_name(ingest::RunChange::Kind kind) {
+  switch (kind) {
+    case ingest::RunChange::Kind::added:
+      return "added";
+    case ingest::RunChange::Kind::grown:
+      return "grown";
+    case ingest::RunChange::Kind::status:
+      return "status";
+    case ingest::RunChange::Kind::superseded:
+      return "superseded";
+  }
+  return "grown";
+}
+
+}  // namespace
+
+http::Response get_status(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  const ingest::IngestStatus status = context.options.ingest_status();
+  Json json;
+  json["first_scan_done"] = status.first_scan_done;
+  json["files_seen"] = status.files_seen;
+  json["files_pending"] = status.files_pending;
+  json["files_parked"] = status.files_parked;
+  json["bytes_read"] = status.bytes_read;
+  json["bytes_pending"] = status.bytes_pending;
+  json["samples_committed"] = status.samples_committed;
+  json["halted_reason"] = null_if_empty(status.halted_reason);
+  json["root_errors"] = status.root_errors;
+  json["version"] = context.options.version;
+  return hashed_response(request, to_text(json));
+}
+
+http::Response get_events(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  http::Response response;
+  response.content_type = "text/event-stream";
+  response.cache_control = "no-store";
+  response.events = context.options.events;
+  return response;
+}
+
+void publish_change(http::EventChannel& channel, const ingest::RunChange& change) {
+  const Json data = {{"run_id", change.run}, {"kind", change_name(change.kind)}};
+  channel.publish("run", data.dump());
+}
+
+}  // namespace llmb::api
