@@ -1,19 +1,10 @@
 #include "server/api/conditional.h"
 
-#include <array>
 #include <cstdint>
 
+#include "server/http/conditional.h"
+
 namespace llmb::api {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-}  // namespace
-
 std::string hash_text(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char byte : text) {
@@ -28,24 +19,11 @@ std::string hash_text(std::string_view text) {
 
 bool not_modified(const http::Request& request, std::string_view etag) {
   const std::optional<std::string> header = request.header("if-none-match");
-  if (!header) return false;
-  std::string_view rest = *header;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    std::string_view tag = trimmed(rest.substr(0, comma));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    if (tag == "*") return true;
-    if (tag.starts_with("W/")) tag.remove_prefix(2);
-    if (tag.size() < 2 || tag.front() != '"' || tag.back() != '"') continue;
-    if (tag.substr(1, tag.size() - 2) == etag) return true;
-  }
-  return false;
+  return header && http::matching_etag(*header, etag);
 }
 
 http::Response not_modified_response(const std::string& etag) {
   http::Response response;
-  response.status = 304;
-  response.body = std::make_shared<const std::string>();
   response.etag = etag;
   return response;
 }

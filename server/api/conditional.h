@@ -14,8 +14,9 @@ namespace llmb::api {
 // 64-bit FNV-1a in hexadecimal: names a query or a body within an ETag or a cursor.
 std::string hash_text(std::string_view text);
 
-// True when If-None-Match holds this tag (weak comparison, RFC 9110 section 8.8.3.2) or "*".
+// The client already holds what this tag names.
 bool not_modified(const http::Request& request, std::string_view etag);
+// The tag and no body: the server compares once more, and answers 304.
 http::Response not_modified_response(const std::string& etag);
 
 // 304 where the client has it, else the cached body, else what `render` gives, which is kept.

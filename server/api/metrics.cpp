@@ -88,13 +88,31 @@ void write_http(OpenMetricsText& text, const http::ServerCounters& counters) {
   gauge(text, "llmb_http_connections_open", "", "Connections open now.", counters.connections_open);
   counter(text, "llmb_http_connections_refused", "", "Connections refused at the limit.",
           counters.connections_refused);
+  counter(text, "llmb_http_accept_pauses", "", "Times that descriptors ran out.",
+          counters.accept_pauses);
+  gauge(text, "llmb_http_event_streams_open", "", "Event streams open now.",
+        counters.event_streams_open);
   counter(text, "llmb_http_deadlines_missed", "", "Connections closed at a deadline.",
           counters.deadlines_missed);
 }
 
-void write_latency(OpenMetricsText& text, const RequestMetrics& metrics) {
+void write_http_latency(OpenMetricsText& text, const http::ServerCounters& counters) {
+  text.begin_family("llmb_http_request_seconds", "histogram", "seconds",
+                    "Time from a request's last byte to its response's first.");
+  std::uint64_t cumulative = 0;
+  for (std::size_t i = 0; i < counters.latency_counts.size(); ++i) {
+    cumulative += counters.latency_counts[i];
+    const bool is_bounded = i < http::kLatencyBoundsS.size();
+    const std::string bound = is_bounded ? metric_number(http::kLatencyBoundsS[i]) : "+Inf";
+    text.sample("_bucket", {{"le", bound}}, cumulative);
+  }
+  text.sample("_sum", {}, counters.latency_s_sum);
+  text.sample("_count", {}, cumulative);
+}
+
+void write_handler_latency(OpenMetricsText& text, const RequestMetrics& metrics) {
   text.begin_family("llmb_http_handler_seconds", "histogram", "seconds",
-                    "Time to make an answer, without reading the request or writing the answer.");
+                    "Time to make an answer, by route; without compressing it.");
   for (const auto& [route, latency] : metrics.by_route()) {
     std::uint64_t cumulative = 0;
     for (std::size_t i = 0; i < latency.buckets.size(); ++i) {
@@ -116,8 +134,10 @@ http::Response get_metrics(Context& context, const http::Request& request) {
   text.begin_family("llmb_build", "info", "", "The program that answers.");
   text.sample("_info", {{"version", context.options.version}}, std::int64_t{1});
   write_ingest(text, context.options.ingest_status());
-  write_http(text, context.options.server_counters());
-  write_latency(text, context.request_metrics);
+  const http::ServerCounters counters = context.options.server_counters();
+  write_http(text, counters);
+  write_http_latency(text, counters);
+  write_handler_latency(text, context.request_metrics);
   // A scrape must not fail with the database: that it is unreadable is a figure of its own.
   std::int64_t is_readable = 1;
   try {
