@@ -1,6 +1,7 @@
 // LogFacts: what a log says beside its steps. Grows while the log is read; small whatever the log.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,9 +46,12 @@ struct SegmentFacts {
   std::int64_t nan_step_count = 0;  // steps whose loss or grad norm is NaN
   std::optional<std::int64_t> first_nan_iteration;
   std::uint64_t first_offset = 0;
+  std::int32_t segment = 0;  // StepSample::segment of its steps
 
   bool operator==(const SegmentFacts&) const = default;
 };
+
+inline constexpr std::size_t kSegmentsMax = 64;
 
 struct LogFacts {
   Dialect dialect = Dialect::unknown;
@@ -56,13 +60,16 @@ struct LogFacts {
   std::optional<std::int64_t> declared_last_iteration;
   // "TFLOPs per sec per GPU=…" at the end of a NeMo 1 run: one figure for the run.
   std::optional<double> reported_tflops_per_gpu;
+  // In the order of the log. Of a log with more than kSegmentsMax restarts the first and the last
+  // halves are kept: segments.back() is always the newest, and segments[i].segment its number.
   std::vector<SegmentFacts> segments;
-  // First failure, first finish marker, and up to 16 further ones, in the order of the log.
+  // First failure, first finish marker, and up to 16 further ones, in the order of the log. Of one
+  // cause the first and the newest are kept: a thousand ranks may print the same line.
   std::vector<LogEvent> events;
   bool nccl_trace_seen = false;  // "NCCL INFO <operation>: opCount" lines
 
   std::uint64_t bytes_read = 0;
-  std::int64_t lines_too_long = 0;      // over 1 MiB: dropped
+  std::int64_t lines_too_long = 0;        // over 1 MiB: dropped
   std::int64_t lines_not_understood = 0;  // looked like a step, could not be read as one
 
   bool operator==(const LogFacts&) const = default;

@@ -1,0 +1,27 @@
+// Lines that say how a run ended: a table of causes, each with the literal that its line holds.
+// A new cause is a new row of the table in failure.cpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "parser/dialects/dialect.h"
+
+namespace llmb::parser {
+
+struct FailureSign {
+  std::string_view cause;
+  LogEvent::Kind kind = LogEvent::Kind::failure;
+  std::string_view literal;
+  // RE2 that the line must match too; empty where the literal says it all.
+  std::string_view pattern;
+};
+
+// In the order in which they are tried: the first that fits names the line.
+std::span<const FailureSign> failure_signs();
+
+// The event that a line tells of, if it tells of one.
+std::optional<LogEvent> read_failure(const Record& record);
+
+}  // namespace llmb::parser

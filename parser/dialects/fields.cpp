@@ -1,0 +1,149 @@
+#include "parser/dialects/fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace llmb::parser {
+namespace {
+
+constexpr std::size_t kExtraFieldsMax = 64;
+constexpr std::size_t kNameBytesMax = 100;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::optional<Number> leading_number(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view printed = text.substr(begin);
+  const char* first = printed.data();
+  const char* last = first + printed.size();
+  if (*first == '+') ++first;  // from_chars takes no plus
+  Number number;
+  const auto [end, error] = std::from_chars(first, last, number.value);
+  if (error == std::errc::invalid_argument) return std::nullopt;
+  if (error == std::errc::result_out_of_range) {
+    // 1e999: beyond double, and beyond any training run.
+    number.value = std::numeric_limits<double>::infinity();
+  }
+  if (is_letter(end[-1]) && end != last && (is_letter(*end) || *end == '(')) return std::nullopt;
+  number.text = printed.substr(0, static_cast<std::size_t>(end - printed.data()));
+  number.rest = printed.substr(number.text.size());
+  return number;
+}
+
+std::optional<std::int64_t> take_integer(std::string_view& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return std::nullopt;
+  std::int64_t value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + begin, last, value);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+bool take_literal(std::string_view& text, std::string_view literal) {
+  if (!text.starts_with(literal)) return false;
+  text.remove_prefix(literal.size());
+  return true;
+}
+
+std::optional<std::int64_t> integer_of(double value) {
+  constexpr double kLimit = 9.0e18;
+  if (!(std::abs(value) < kLimit) || value != std::floor(value)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+double half_last_digit(std::string_view number_text) {
+  const std::size_t exponent_at = number_text.find_first_of("eE");
+  const std::string_view mantissa = number_text.substr(0, exponent_at);
+  const std::size_t point = mantissa.find('.');
+  int exponent = 0;
+  if (point != std::string_view::npos) exponent = -static_cast<int>(mantissa.size() - point - 1);
+  if (exponent_at != std::string_view::npos) {
+    std::string_view printed = number_text.substr(exponent_at + 1);
+    if (printed.starts_with('+')) printed.remove_prefix(1);
+    int value = 0;
+    std::from_chars(printed.data(), printed.data() + printed.size(), value);
+    exponent += value;
+  }
+  return 0.5 * std::pow(10.0, exponent);
+}
+
+double half_significant_digit(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return 0.5 * std::pow(10.0, magnitude - digits + 1);
+}
+
+std::optional<double> known_tflops(double value) {
+  if (!std::isfinite(value) || value <= 0) return std::nullopt;
+  return value;
+}
+
+void add_extra_field(StepSample& sample, std::string_view name, double value) {
+  if (sample.extra_fields.size() >= kExtraFieldsMax || name.empty()) return;
+  sample.extra_fields.emplace_back(name.substr(0, kNameBytesMax), value);
+}
+
+std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
+                             const OnField& on_field, const OnBadField& on_bad) {
+  while (!text.empty()) {
+    const std::size_t end = text.find(syntax.separator);
+    const std::string_view field = text.substr(0, end);
+    const std::string_view next = end == std::string_view::npos
+                                      ? std::string_view()
+                                      : text.substr(end + syntax.separator.size());
+    const std::size_t colon = field.find(syntax.value_separator);
+    if (colon != std::string_view::npos) {
+      const std::string_view name = trimmed(field.substr(0, colon));
+      const auto number = leading_number(field.substr(colon + syntax.value_separator.size()));
+      if (number) {
+        on_field(name, *number);
+        if (!trimmed(number->rest).empty()) return text;
+      } else {
+        on_bad(name);
+      }
+    }
+    text = next;
+  }
+  return text;
+}
+
+PrintedInstant leading_instant(std::string_view text) {
+  constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
+  if (text.size() < kShape.size()) return {};
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    const bool is_separator = kShape[i] == ' ' && text[i] == 'T';
+    if (kShape[i] == 'd' ? !is_digit(text[i]) : text[i] != kShape[i] && !is_separator) return {};
+  }
+  PrintedInstant result;
+  result.instant = text.substr(0, kShape.size());
+  result.instant[10] = 'T';
+  result.length = kShape.size();
+  if (text.size() <= result.length + 1) return result;
+  const char point = text[result.length];
+  if ((point != '.' && point != ',') || !is_digit(text[result.length + 1])) return result;
+  result.instant += '.';
+  for (++result.length; result.length < text.size() && is_digit(text[result.length]);
+       ++result.length) {
+    if (result.instant.size() < 30) result.instant += text[result.length];
+  }
+  return result;
+}
+
+}  // namespace llmb::parser

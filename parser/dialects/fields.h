@@ -1,0 +1,71 @@
+// Numbers and `name: value` fields, as training programs print them. What the dialects share below
+// the level of lines.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parser/step_sample.h"
+
+namespace llmb::parser {
+
+// Larger ones are damage, not iterations.
+inline constexpr std::int64_t kIterationMax = 1'000'000'000'000'000;
+
+std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
+
+struct Number {
+  double value = 0;
+  std::string_view text;  // as printed
+  std::string_view rest;  // what follows it
+};
+
+// The number at the beginning of `text` (after blanks): decimal, exponent, nan, inf, of any sign.
+// Nothing where there is none, or where a letter goes on directly from "nan" or "inf".
+std::optional<Number> leading_number(std::string_view text);
+
+// The integer at the beginning of `text` after blanks; `text` is moved behind it.
+std::optional<std::int64_t> take_integer(std::string_view& text);
+
+// Moves `text` behind `literal` if it begins with it.
+bool take_literal(std::string_view& text, std::string_view literal);
+
+// Nothing where the value is no integer that fits.
+std::optional<std::int64_t> integer_of(double value);
+
+// Half of the last printed digit: "7.38" -> 0.005, "1.2e+01" -> 0.5.
+double half_last_digit(std::string_view number_text);
+// Half of the last of `digits` significant digits, whichever were printed: 7.4 with 4 -> 0.0005.
+double half_significant_digit(double value, int digits);
+
+// A producer that cannot tell the FLOP/s prints 0 or -1: then nothing. NaN and infinities likewise.
+std::optional<double> known_tflops(double value);
+
+// Appends to sample.extra_fields; over 64 fields or 100 bytes of name are dropped, so that a broken
+// line cannot grow without bound.
+void add_extra_field(StepSample& sample, std::string_view name, double value);
+
+// Fields of `text` between `separator`s, each "name<value_separator>value". Calls on_field(name,
+// number) for those with a numeric value; on_bad(name) for the others. Stops after a value that
+// other text is glued to. Returns what was not looked at.
+struct FieldSyntax {
+  std::string_view separator;
+  std::string_view value_separator;
+};
+using OnField = std::function<void(std::string_view name, const Number& number)>;
+using OnBadField = std::function<void(std::string_view name)>;
+std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
+                             const OnField& on_field, const OnBadField& on_bad);
+
+// "2025-06-12 00:02:13.549782" or ",549" at the beginning of `text` ->
+// "2025-06-12T00:02:13.549782"; `length` is how many bytes it takes. Empty where there is none.
+struct PrintedInstant {
+  std::string instant;
+  std::size_t length = 0;
+};
+PrintedInstant leading_instant(std::string_view text);
+
+}  // namespace llmb::parser

@@ -1,0 +1,325 @@
+#include "parser/dialects/megatron.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+
+#include "parser/dialects/fields.h"
+#include "parser/dialects/step_line_grammar.h"
+
+namespace llmb::parser {
+
+struct MegatronReader::IterationMarker {
+  std::size_t begin = 0;  // of "iteration"
+  std::int64_t iteration = 0;
+  std::int64_t total = 0;
+  std::size_t fields_begin = 0;  // behind the first '|'
+};
+
+namespace {
+
+namespace grammar = step_line_grammar::megatron;
+
+// Each part of a broken record has to hold one of these.
+constexpr std::array<std::string_view, 9> kLiterals = {"elapsed time per iteration",
+                                                       "consumed samples:",
+                                                       "GPU utilization:",
+                                                       "learning rate:",
+                                                       "global batch size:",
+                                                       "loss scale:",
+                                                       "grad norm:",
+                                                       "skipped iterations",
+                                                       "nan iterations"};
+
+// More Step Time lines than this without an iteration line: there will be none.
+constexpr std::size_t kWaitingMax = 8;
+// Other output may come between the parts of a broken record; not more than this.
+constexpr std::uint64_t kContinuationBytesMax = 4096;
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool assign_count(StepSample& sample, std::string_view name, double value) {
+  if (name == grammar::kConsumedSamples) {
+    sample.consumed_samples = integer_of(value);
+  } else if (name == grammar::kGlobalBatchSize) {
+    sample.global_batch_size = integer_of(value);
+  } else if (name == grammar::kSkippedIterations) {
+    sample.skipped_iterations = integer_of(value);
+  } else if (name == grammar::kNanIterations) {
+    sample.nan_iterations = integer_of(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void assign(StepSample& sample, std::string_view name, const Number& number) {
+  const double value = number.value;
+  if (name == grammar::kStepTimeMs || name == grammar::kStepTimeS) {
+    const double unit_s = name == grammar::kStepTimeMs ? 1000 : 1;
+    sample.step_time_s = value / unit_s;
+    sample.step_time_resolution_s = half_last_digit(number.text) / unit_s;
+  } else if (name == grammar::kDeepSpeedTflops ||
+             (name.starts_with("throughput") && holds(name, "TFLOP"))) {
+    sample.tflops_per_gpu = known_tflops(value);
+  } else if (name == grammar::kLearningRate) {
+    sample.learning_rate = value;
+  } else if (name == grammar::kLoss) {
+    sample.loss = value;
+  } else if (name == grammar::kLossScale) {
+    sample.loss_scale = value;
+  } else if (name == grammar::kGradNorm) {
+    sample.grad_norm = value;
+  } else if (name == grammar::kParamsNorm) {
+    sample.params_norm = value;
+  } else if (!assign_count(sample, name, value)) {
+    add_extra_field(sample, name, value);
+  }
+}
+
+// "1.258B" of the forks' token counts; 0 for what is no suffix.
+double suffix_factor(std::string_view suffix) {
+  if (suffix.empty()) return 1;
+  if (suffix == "K") return 1e3;
+  if (suffix == "M") return 1e6;
+  if (suffix == "B") return 1e9;
+  return suffix == "T" ? 1e12 : 0;
+}
+
+// "name: value |" fields. Behind the last one's '|' other processes' text may be glued, without
+// the blank that stands between fields. False where the step's time cannot be read.
+bool read_line_fields(std::string_view text, StepSample& sample) {
+  bool is_understood = true;
+  while (!text.empty()) {
+    const std::size_t bar = text.find('|');
+    const std::string_view field = text.substr(0, bar);
+    const std::size_t colon = field.find(':');
+    if (colon != std::string_view::npos) {
+      const std::string_view name = trimmed(field.substr(0, colon));
+      auto number = leading_number(field.substr(colon + 1));
+      const double factor = number ? suffix_factor(trimmed(number->rest)) : 0;
+      if (factor != 0) {
+        number->value *= factor;
+        assign(sample, name, *number);
+      } else if (name == grammar::kStepTimeMs || name == grammar::kStepTimeS) {
+        is_understood = false;
+      }
+    }
+    if (bar == std::string_view::npos || bar + 1 >= text.size() || text[bar + 1] != ' ') break;
+    text.remove_prefix(bar + 1);
+  }
+  return is_understood;
+}
+
+bool begins_with_field(std::string_view text) {
+  const std::size_t bar = text.find('|');
+  const std::size_t colon = text.find(':');
+  if (bar == std::string_view::npos || colon == std::string_view::npos || colon > bar) return false;
+  const auto number = leading_number(text.substr(colon + 1, bar - colon - 1));
+  return number && trimmed(number->rest).empty();
+}
+
+std::string instant_before(std::string_view text) {
+  const std::string_view head = trimmed(text);
+  const std::size_t bracket = head.rfind('[');
+  if (bracket == std::string_view::npos || !head.ends_with(']')) return {};
+  return leading_instant(head.substr(bracket + 1)).instant;
+}
+
+const RE2& step_time_pattern() {
+  static const RE2 pattern(R"(^Step Time\s*:\s*(-?[0-9.]+|nan|inf)s\s+GPU utilization:\s*)"
+                           R"((-?[0-9.]+(?:e[+-]?[0-9]+)?|-?nan|-?inf)\s*(?:MODEL_)?TFLOP/s/GPU)");
+  return pattern;
+}
+
+}  // namespace
+
+std::span<const std::string_view> MegatronReader::literals() const {
+  return kLiterals;
+}
+
+std::optional<MegatronReader::IterationMarker> MegatronReader::find_marker(std::string_view text,
+                                                                           std::size_t from) {
+  for (std::size_t at = text.find(grammar::kMarker, from); at != std::string_view::npos;
+       at = text.find(grammar::kMarker, at + 1)) {
+    const bool is_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == ']';
+    std::string_view rest = text.substr(at + grammar::kMarker.size());
+    const auto iteration = is_word ? take_integer(rest) : std::nullopt;
+    if (!iteration) continue;
+    rest = trimmed(rest);
+    const auto total = take_literal(rest, "/") ? take_integer(rest) : std::nullopt;
+    rest = trimmed(rest);
+    if (!total || *iteration < 0 || *iteration > kIterationMax || !take_literal(rest, "|"))
+      continue;
+    IterationMarker marker{at, *iteration, *total, 0};
+    marker.fields_begin = static_cast<std::size_t>(rest.data() - text.data());
+    return marker;
+  }
+  return std::nullopt;
+}
+
+void MegatronReader::read(const Record& record, StepLedger& ledger) {
+  const std::string_view text = record.text;
+  std::size_t step_time = text.find(grammar::kStepTimeMarker);
+  auto marker = find_marker(text, 0);
+  if (!marker && step_time == std::string_view::npos) {
+    const bool is_read = read_continuation(record, ledger);
+    if (!is_read && holds(text, grammar::kStepTimeMs)) ledger.count_line_not_understood();
+    return;
+  }
+  // Both kinds of record, in the order in which they stand on the line.
+  while (marker || step_time != std::string_view::npos) {
+    if (marker && marker->begin < step_time) {
+      const auto next = find_marker(text, marker->fields_begin);
+      const std::size_t end = std::min(step_time, next ? next->begin : std::string_view::npos);
+      read_iteration(text.substr(0, end), *marker, record.offset, ledger);
+      marker = next;
+      continue;
+    }
+    const std::string_view rest = text.substr(step_time);
+    re2::StringPiece time_text;
+    re2::StringPiece tflops_text;
+    const re2::StringPiece piece(rest.data(), rest.size());
+    if (RE2::PartialMatch(piece, step_time_pattern(), &time_text, &tflops_text)) {
+      const auto time = leading_number({time_text.data(), time_text.size()});
+      const auto tflops = leading_number({tflops_text.data(), tflops_text.size()});
+      if (time && tflops) {
+        read_step_time({{time->value, known_tflops(tflops->value)},
+                        half_last_digit(time->text),
+                        record.offset},
+                       ledger);
+      }
+    }
+    step_time = text.find(grammar::kStepTimeMarker, step_time + 1);
+  }
+}
+
+void MegatronReader::read_iteration(std::string_view text, const IterationMarker& marker,
+                                    std::uint64_t offset, StepLedger& ledger) {
+  const std::string_view fields = text.substr(marker.fields_begin);
+  // Validation and other progress may count iterations too.
+  if (!holds(fields, grammar::kConsumedSamples) && !holds(fields, "elapsed time per iteration")) {
+    return;
+  }
+  StepSample sample;
+  sample.byte_offset = offset;
+  sample.iteration = marker.iteration;
+  sample.logged_at = instant_before(text.substr(0, marker.begin));
+  if (!read_line_fields(fields, sample)) ledger.count_line_not_understood();
+  const std::int64_t steps_before = ledger.step_count();
+  const StepSample added = ledger.add(std::move(sample));
+  ledger.declare_last_iteration(marker.total);
+  iteration_seen_ = true;
+  if (ledger.step_count() == steps_before) return;  // the same line again
+  open_until_.reset();
+  if (!added.nan_iterations) {
+    open_until_ = offset + text.size() + kContinuationBytesMax;
+    open_is_paired_ = added.step_time_s.has_value();
+  }
+  if (added.step_time_s) pair_iteration(added, ledger);
+}
+
+bool MegatronReader::read_continuation(const Record& record, StepLedger& ledger) {
+  const std::string_view text = trimmed(record.text);
+  if (!open_until_ || record.offset > *open_until_ || !begins_with_field(text)) return false;
+  StepSample sample = *ledger.newest();
+  if (!read_line_fields(text, sample)) ledger.count_line_not_understood();
+  if (sample.step_time_s && !open_is_paired_) sample.byte_offset = record.offset;
+  ledger.amend_newest(sample);
+  if (sample.nan_iterations) {
+    open_until_.reset();
+  } else {
+    open_until_ = record.offset + text.size() + kContinuationBytesMax;
+  }
+  pairing_.replace_iteration(sample);
+  if (sample.step_time_s && !open_is_paired_) {
+    open_is_paired_ = true;
+    pair_iteration(sample, ledger);
+  }
+  return true;
+}
+
+void MegatronReader::pair_waiting_lines(StepLedger& ledger) {
+  for (const WaitingLine& waiting : waiting_) {
+    for (const StepSample& changed : pairing_.add_step_time(waiting.line)) ledger.amend(changed);
+  }
+  waiting_.clear();
+}
+
+void MegatronReader::pair_iteration(const StepSample& sample, StepLedger& ledger) {
+  pair_waiting_lines(ledger);
+  for (const StepSample& changed : pairing_.add_iteration(sample)) ledger.amend(changed);
+}
+
+void MegatronReader::read_step_time(const WaitingLine& line, StepLedger& ledger) {
+  step_time_seen_ = true;
+  if (iteration_seen_) {
+    pair_waiting_lines(ledger);
+    for (const StepSample& changed : pairing_.add_step_time(line.line)) ledger.amend(changed);
+    return;
+  }
+  if (steps_by_position_ > 0) {
+    add_step_by_position(line, ledger);
+    return;
+  }
+  waiting_.push_back(line);
+  if (waiting_.size() > kWaitingMax) finish(ledger);
+}
+
+void MegatronReader::finish(StepLedger& ledger) {
+  if (!iteration_seen_) {
+    for (const WaitingLine& waiting : waiting_) add_step_by_position(waiting, ledger);
+  }
+  waiting_.clear();
+}
+
+void MegatronReader::add_step_by_position(const WaitingLine& line, StepLedger& ledger) {
+  StepSample sample;
+  sample.iteration = ++steps_by_position_;
+  sample.iteration_is_logged = false;
+  sample.step_time_s = line.line.step_time_s;
+  sample.step_time_resolution_s = line.resolution_s;
+  sample.tflops_per_gpu = line.line.tflops_per_gpu;
+  sample.byte_offset = line.offset;
+  ledger.add(std::move(sample));
+}
+
+void MegatronReader::save(StateWriter& state) const {
+  state.boolean(step_time_seen_);
+  state.boolean(iteration_seen_);
+  pairing_.save(state);
+  state.unsigned_integer(waiting_.size());
+  for (const WaitingLine& waiting : waiting_) {
+    state.number(waiting.line.step_time_s);
+    state.optional_number(waiting.line.tflops_per_gpu);
+    state.number(waiting.resolution_s);
+    state.unsigned_integer(waiting.offset);
+  }
+  state.integer(steps_by_position_);
+  state.boolean(open_until_.has_value());
+  state.unsigned_integer(open_until_.value_or(0));
+  state.boolean(open_is_paired_);
+}
+
+void MegatronReader::restore(StateReader& state) {
+  step_time_seen_ = state.boolean();
+  iteration_seen_ = state.boolean();
+  pairing_.restore(state);
+  waiting_.resize(state.count(kWaitingMax));
+  for (WaitingLine& waiting : waiting_) {
+    waiting.line.step_time_s = state.number();
+    waiting.line.tflops_per_gpu = state.optional_number();
+    waiting.resolution_s = state.number();
+    waiting.offset = state.unsigned_integer();
+  }
+  steps_by_position_ = state.integer();
+  const bool is_open = state.boolean();
+  const std::uint64_t open_until = state.unsigned_integer();
+  if (is_open) open_until_ = open_until;
+  open_is_paired_ = state.boolean();
+}
+
+}  // namespace llmb::parser

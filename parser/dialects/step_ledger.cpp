@@ -1,0 +1,215 @@
+#include "parser/dialects/step_ledger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace llmb::parser {
+namespace {
+
+constexpr std::size_t kEventsMax = 18;
+// How far back an amended sample looks for its earlier self among those not yet taken.
+constexpr std::size_t kReplaceReach = 64;
+
+bool is_nan(const std::optional<double>& value) {
+  return value && std::isnan(*value);
+}
+bool is_nan_step(const StepSample& sample) {
+  return is_nan(sample.loss) || is_nan(sample.grad_norm);
+}
+
+// Equality in which NaN equals NaN, and segment and offset do not count.
+bool prints_the_same(StepSample a, StepSample b) {
+  a.segment = b.segment;
+  a.byte_offset = b.byte_offset;
+  if (a == b) return true;
+  StateWriter text_a;
+  StateWriter text_b;
+  text_a.sample(a);
+  text_b.sample(b);
+  return text_a.take() == text_b.take();
+}
+
+bool same_step(const StepSample& a, const StepSample& b) {
+  return a.segment == b.segment && a.iteration == b.iteration;
+}
+
+// What stands at the cap gives way to what comes later, but for the two that are always kept.
+bool is_protected(const std::vector<LogEvent>& events, std::size_t index) {
+  for (std::size_t i = 0; i < index; ++i) {
+    if (events[i].kind == events[index].kind) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const StepSample& StepLedger::add(StepSample sample) {
+  if (newest_ && sample.iteration <= newest_->iteration) {
+    if (sample.iteration == newest_->iteration && prints_the_same(sample, *newest_as_added_)) {
+      return *newest_;
+    }
+    ++segment_;
+  }
+  sample.segment = segment_;
+  const bool begins = facts_.segments.empty() || facts_.segments.back().segment != segment_;
+  if (begins) begin_segment(sample);
+  SegmentFacts& segment = facts_.segments.back();
+  segment.last_iteration = sample.iteration;
+  ++segment.step_count;
+  ++step_count_;
+  if (facts_.declared_last_iteration && sample.iteration > *facts_.declared_last_iteration) {
+    facts_.declared_last_iteration.reset();
+  }
+  newest_is_nan_ = false;
+  count_nan(sample);
+  give_out(sample);
+  newest_as_added_ = sample;
+  newest_ = std::move(sample);
+  return *newest_;
+}
+
+void StepLedger::begin_segment(const StepSample& sample) {
+  SegmentFacts segment;
+  segment.first_iteration = sample.iteration;
+  segment.first_offset = sample.byte_offset;
+  segment.segment = segment_;
+  if (facts_.segments.size() == kSegmentsMax) {
+    facts_.segments.erase(facts_.segments.begin() + kSegmentsMax / 2);
+  }
+  facts_.segments.push_back(segment);
+}
+
+void StepLedger::count_nan(const StepSample& sample) {
+  if (newest_is_nan_ || !is_nan_step(sample)) return;
+  newest_is_nan_ = true;
+  SegmentFacts& segment = facts_.segments.back();
+  ++segment.nan_step_count;
+  if (!segment.first_nan_iteration) segment.first_nan_iteration = sample.iteration;
+}
+
+void StepLedger::amend_newest(StepSample sample) {
+  if (!newest_ || prints_the_same(sample, *newest_)) return;
+  count_nan(sample);
+  give_out(sample);
+  newest_ = std::move(sample);
+}
+
+void StepLedger::amend(const StepSample& sample) {
+  if (newest_ && same_step(*newest_, sample)) {
+    amend_newest(sample);
+  } else {
+    give_out(sample);
+  }
+}
+
+void StepLedger::give_out(const StepSample& sample) {
+  const std::size_t reach = std::min(samples_.size(), kReplaceReach);
+  const auto begin = samples_.end() - static_cast<std::ptrdiff_t>(reach);
+  const auto earlier = std::find_if(
+      begin, samples_.end(), [&](const StepSample& other) { return same_step(other, sample); });
+  if (earlier != samples_.end()) {
+    *earlier = sample;
+  } else {
+    samples_.push_back(sample);
+  }
+}
+
+void StepLedger::declare_last_iteration(std::int64_t iteration) {
+  if (newest_ && newest_->iteration > iteration) return;
+  facts_.declared_last_iteration = iteration;
+}
+
+void StepLedger::add_event(LogEvent event) {
+  std::vector<LogEvent>& events = facts_.events;
+  event.steps_before = step_count_;
+  const auto same_cause = [&](const LogEvent& other) {
+    return other.kind == event.kind && other.cause == event.cause;
+  };
+  const auto first = std::find_if(events.begin(), events.end(), same_cause);
+  const bool is_repeated =
+      first != events.end() && std::find_if(first + 1, events.end(), same_cause) != events.end();
+  if (is_repeated || events.size() >= kEventsMax) {
+    // The newest of this cause replaces the one before it; the first of each kind stays.
+    auto last = std::find_if(events.rbegin(), events.rend(), same_cause);
+    if (last == events.rend()) return;
+    const auto index = static_cast<std::size_t>(events.rend() - last) - 1;
+    if (is_protected(events, index)) return;
+    events.erase(events.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+  events.push_back(std::move(event));
+}
+
+std::vector<StepSample> StepLedger::take_samples() {
+  return std::exchange(samples_, {});
+}
+
+void StepLedger::save(StateWriter& state) const {
+  state.optional_integer(facts_.declared_last_iteration);
+  state.optional_number(facts_.reported_tflops_per_gpu);
+  state.boolean(facts_.nccl_trace_seen);
+  state.integer(facts_.lines_too_long);
+  state.integer(facts_.lines_not_understood);
+  state.unsigned_integer(facts_.segments.size());
+  for (const SegmentFacts& segment : facts_.segments) {
+    state.integer(segment.first_iteration);
+    state.integer(segment.last_iteration);
+    state.integer(segment.step_count);
+    state.integer(segment.nan_step_count);
+    state.optional_integer(segment.first_nan_iteration);
+    state.unsigned_integer(segment.first_offset);
+    state.integer(segment.segment);
+  }
+  state.unsigned_integer(facts_.events.size());
+  for (const LogEvent& event : facts_.events) {
+    state.boolean(event.kind == LogEvent::Kind::failure);
+    state.text(event.cause);
+    state.text(event.line);
+    state.unsigned_integer(event.offset);
+    state.integer(event.steps_before);
+  }
+  state.boolean(newest_.has_value());
+  if (newest_) {
+    state.sample(*newest_);
+    state.sample(*newest_as_added_);
+  }
+  state.boolean(newest_is_nan_);
+  state.integer(step_count_);
+  state.integer(segment_);
+}
+
+void StepLedger::restore(StateReader& state) {
+  facts_.declared_last_iteration = state.optional_integer();
+  facts_.reported_tflops_per_gpu = state.optional_number();
+  facts_.nccl_trace_seen = state.boolean();
+  facts_.lines_too_long = state.integer();
+  facts_.lines_not_understood = state.integer();
+  facts_.segments.resize(state.count(kSegmentsMax));
+  for (SegmentFacts& segment : facts_.segments) {
+    segment.first_iteration = state.integer();
+    segment.last_iteration = state.integer();
+    segment.step_count = state.integer();
+    segment.nan_step_count = state.integer();
+    segment.first_nan_iteration = state.optional_integer();
+    segment.first_offset = state.unsigned_integer();
+    segment.segment = static_cast<std::int32_t>(state.integer());
+  }
+  facts_.events.resize(state.count(kEventsMax));
+  for (LogEvent& event : facts_.events) {
+    event.kind = state.boolean() ? LogEvent::Kind::failure : LogEvent::Kind::finish_marker;
+    event.cause = state.text();
+    event.line = state.text();
+    event.offset = state.unsigned_integer();
+    event.steps_before = state.integer();
+  }
+  if (state.boolean()) {
+    newest_ = state.sample();
+    newest_as_added_ = state.sample();
+    if (facts_.segments.empty()) state.fail();
+  }
+  newest_is_nan_ = state.boolean();
+  step_count_ = state.integer();
+  segment_ = static_cast<std::int32_t>(state.integer());
+}
+
+}  // namespace llmb::parser

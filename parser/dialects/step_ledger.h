@@ -1,0 +1,63 @@
+// StepLedger: where the dialects put the steps they read. It numbers the segments, keeps LogFacts
+// true, and hands out samples. Memory is bounded but for samples that were not taken yet.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "parser/dialects/state_text.h"
+#include "parser/log_facts.h"
+#include "parser/step_sample.h"
+
+namespace llmb::parser {
+
+class StepLedger {
+ public:
+  // A step as its line gives it; `sample.segment` is set here. An iteration that does not rise
+  // begins a new segment, unless the sample equals the one before in all but its offset: the same
+  // line printed twice is one step. Returns the sample as it stands in the ledger.
+  const StepSample& add(StepSample sample);
+
+  // The newest step again, with more fields. Nothing happens if it did not change.
+  void amend_newest(StepSample sample);
+
+  // An earlier step again, with more fields; segment and iteration say which.
+  void amend(const StepSample& sample);
+
+  // The newest step, or nothing before the first.
+  const std::optional<StepSample>& newest() const { return newest_; }
+  std::int64_t step_count() const { return step_count_; }
+
+  // The log says how far the run means to go. An iteration beyond it takes that back.
+  void declare_last_iteration(std::int64_t iteration);
+  void report_tflops_per_gpu(double value) { facts_.reported_tflops_per_gpu = value; }
+  void add_event(LogEvent event);
+  void see_nccl_trace() { facts_.nccl_trace_seen = true; }
+  void count_line_not_understood() { ++facts_.lines_not_understood; }
+
+  std::vector<StepSample> take_samples();
+  LogFacts& facts() { return facts_; }
+  const LogFacts& facts() const { return facts_; }
+
+  // Samples that were not taken are not part of the state.
+  void save(StateWriter& state) const;
+  void restore(StateReader& state);
+
+ private:
+  void begin_segment(const StepSample& sample);
+  void count_nan(const StepSample& sample);
+  void give_out(const StepSample& sample);
+
+  LogFacts facts_;
+  std::vector<StepSample> samples_;
+  std::optional<StepSample> newest_;
+  // The newest step as its line first gave it: what a second print of the line is compared with.
+  std::optional<StepSample> newest_as_added_;
+  bool newest_is_nan_ = false;
+  std::int64_t step_count_ = 0;
+  std::int32_t segment_ = 0;
+};
+
+}  // namespace llmb::parser

@@ -1,0 +1,189 @@
+#include "parser/log_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "parser/dialects/dialect.h"
+#include "parser/dialects/failure.h"
+#include "parser/lines/line_cleaner.h"
+#include "parser/lines/line_filter.h"
+#include "parser/lines/literal_scanner.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr std::string_view kStateVersion = "llmb-log-reader-1";
+// A line of a collective's trace: "NCCL INFO AllReduce: opCount 2 sendbuff …".
+constexpr std::string_view kNcclTrace = ": opCount ";
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// All that any dialect or failure sign asks for. Built once: the tables are large.
+const LiteralScanner& scanner() {
+  static const LiteralScanner instance = [] {
+    std::vector<std::string> literals;
+    for (const auto& reader : make_dialect_readers()) {
+      for (const std::string_view literal : reader->literals()) literals.emplace_back(literal);
+    }
+    for (const FailureSign& sign : failure_signs()) literals.emplace_back(sign.literal);
+    literals.emplace_back(kNcclTrace);
+    std::sort(literals.begin(), literals.end());
+    literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
+    return LiteralScanner(std::move(literals));
+  }();
+  return instance;
+}
+
+}  // namespace
+
+struct LogReader::Impl {
+  explicit Impl(std::uint64_t offset = 0, bool in_dropped_line = false)
+      : start_offset(offset),
+        filter(scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {}
+
+  void read_line(const Line& line);
+  void offer(const Record& record);
+  void choose(std::size_t reader);
+  void update_facts();
+
+  std::uint64_t start_offset;
+  LineFilter filter;
+  StepLedger ledger;
+  // All dialects until one yields a step; then that one alone.
+  std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
+  bool is_chosen = false;
+  std::size_t chosen_index = 0;            // in make_dialect_readers()
+  std::int64_t lines_too_long_before = 0;  // those of the readers that this one goes on from
+  std::string scratch;
+};
+
+void LogReader::Impl::read_line(const Line& line) {
+  const Record record{clean_line(line.bytes, scratch), line.offset};
+  offer(record);
+  if (auto event = read_failure(record)) ledger.add_event(std::move(*event));
+  if (holds(record.text, kNcclTrace) && holds(record.text, "NCCL INFO ")) ledger.see_nccl_trace();
+}
+
+void LogReader::Impl::offer(const Record& record) {
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    const auto literals = readers[i]->literals();
+    const bool is_wanted = std::any_of(literals.begin(), literals.end(),
+                                       [&](auto literal) { return holds(record.text, literal); });
+    if (!is_wanted) continue;
+    readers[i]->read(record, ledger);
+    if (!is_chosen && ledger.step_count() > 0) return choose(i);
+  }
+}
+
+void LogReader::Impl::choose(std::size_t reader) {
+  std::unique_ptr<DialectReader> chosen = std::move(readers[reader]);
+  readers.clear();
+  readers.push_back(std::move(chosen));
+  is_chosen = true;
+  chosen_index = reader;
+}
+
+void LogReader::Impl::update_facts() {
+  LogFacts& facts = ledger.facts();
+  facts.dialect = is_chosen ? readers.front()->dialect() : Dialect::unknown;
+  facts.bytes_read = start_offset + filter.bytes_fed();
+  facts.lines_too_long = lines_too_long_before + filter.lines_too_long();
+}
+
+LogReader::LogReader() : impl_(std::make_unique<Impl>()) {}
+LogReader::~LogReader() = default;
+LogReader::LogReader(LogReader&&) noexcept = default;
+LogReader& LogReader::operator=(LogReader&&) noexcept = default;
+
+void LogReader::feed(std::string_view bytes) {
+  impl_->filter.feed(bytes, [this](const Line& line) { impl_->read_line(line); });
+  impl_->update_facts();
+}
+
+void LogReader::finish() {
+  impl_->filter.finish([this](const Line& line) { impl_->read_line(line); });
+  for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
+    impl_->readers[i]->finish(impl_->ledger);
+    if (!impl_->is_chosen && impl_->ledger.step_count() > 0) {
+      impl_->choose(i);
+      break;
+    }
+  }
+  impl_->update_facts();
+}
+
+std::vector<StepSample> LogReader::take_samples() {
+  return impl_->ledger.take_samples();
+}
+const LogFacts& LogReader::facts() const {
+  return impl_->ledger.facts();
+}
+std::uint64_t LogReader::committed_offset() const {
+  return impl_->filter.committed_offset();
+}
+
+std::string LogReader::save_state() const {
+  StateWriter state;
+  state.text(kStateVersion);
+  state.unsigned_integer(impl_->filter.committed_offset());
+  state.boolean(impl_->filter.in_dropped_line());
+  impl_->ledger.save(state);
+  state.boolean(impl_->is_chosen);
+  if (impl_->is_chosen) state.unsigned_integer(impl_->chosen_index);
+  for (const auto& reader : impl_->readers) reader->save(state);
+  return state.take();
+}
+
+Result<LogReader> LogReader::restore(std::string_view text) {
+  StateReader state(text);
+  if (state.text() != kStateVersion) {
+    return fail("The saved state of a log's reader is not one of this version: read the log anew.");
+  }
+  const std::uint64_t offset = state.unsigned_integer();
+  const bool in_dropped_line = state.boolean();
+  LogReader reader;
+  reader.impl_ = std::make_unique<Impl>(offset, in_dropped_line);
+  Impl& impl = *reader.impl_;
+  impl.ledger.restore(state);
+  impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
+  if (state.boolean()) impl.choose(state.count(impl.readers.size() - 1));
+  for (const auto& dialect : impl.readers) dialect->restore(state);
+  if (state.failed() || !state.at_end()) {
+    return fail("The saved state of a log's reader is damaged: read the log anew.");
+  }
+  impl.update_facts();
+  return reader;
+}
+
+ParsedLog parse_log(std::string_view bytes) {
+  LogReader reader;
+  reader.feed(bytes);
+  reader.finish();
+  ParsedLog log;
+  merge_samples(log.samples, reader.take_samples());
+  log.facts = reader.facts();
+  return log;
+}
+
+void merge_samples(std::vector<StepSample>& into, std::vector<StepSample> later) {
+  const auto key = [](const StepSample& sample) {
+    return std::pair(sample.segment, sample.iteration);
+  };
+  const auto before = [&](const StepSample& a, const StepSample& b) { return key(a) < key(b); };
+  into.insert(into.end(), std::make_move_iterator(later.begin()),
+              std::make_move_iterator(later.end()));
+  std::stable_sort(into.begin(), into.end(), before);
+  // Of equal keys the last one stays.
+  auto kept = into.begin();
+  for (auto sample = into.begin(); sample != into.end(); ++sample) {
+    const bool is_replaced = sample + 1 != into.end() && key(*sample) == key(*(sample + 1));
+    if (is_replaced) continue;
+    if (kept != sample) *kept = std::move(*sample);
+    ++kept;
+  }
+  into.erase(kept, into.end());
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,141 @@
+#include "log_samples.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace llmb::parser {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+template <typename T>
+void put(Json& json, const char* name, const std::optional<T>& value) {
+  if (!value) return;
+  if constexpr (std::is_floating_point_v<T>) {
+    json[name] = number(*value);
+  } else {
+    json[name] = *value;
+  }
+}
+
+Json sample_json(const StepSample& sample) {
+  Json json;
+  json["segment"] = sample.segment;
+  json["iteration"] = sample.iteration;
+  if (!sample.iteration_is_logged) json["iteration_is_logged"] = false;
+  put(json, "epoch", sample.epoch);
+  put(json, "global_step", sample.global_step);
+  put(json, "step_time_s", sample.step_time_s);
+  if (sample.step_time_s) json["step_time_resolution_s"] = sample.step_time_resolution_s;
+  put(json, "tflops_per_gpu", sample.tflops_per_gpu);
+  put(json, "loss", sample.loss);
+  put(json, "learning_rate", sample.learning_rate);
+  put(json, "grad_norm", sample.grad_norm);
+  put(json, "params_norm", sample.params_norm);
+  put(json, "loss_scale", sample.loss_scale);
+  put(json, "consumed_samples", sample.consumed_samples);
+  put(json, "global_batch_size", sample.global_batch_size);
+  put(json, "skipped_iterations", sample.skipped_iterations);
+  put(json, "nan_iterations", sample.nan_iterations);
+  put(json, "memory_bytes_max", sample.memory_bytes_max);
+  put(json, "memory_bytes_allocated", sample.memory_bytes_allocated);
+  if (!sample.logged_at.empty()) json["logged_at"] = sample.logged_at;
+  for (const auto& [name, value] : sample.extra_fields) {
+    json["extra_fields"].push_back({name, number(value)});
+  }
+  json["byte_offset"] = sample.byte_offset;
+  return json;
+}
+
+Json facts_json(const LogFacts& facts) {
+  Json json;
+  json["dialect"] = dialect_name(facts.dialect);
+  put(json, "declared_last_iteration", facts.declared_last_iteration);
+  put(json, "reported_tflops_per_gpu", facts.reported_tflops_per_gpu);
+  json["segments"] = Json::array();
+  for (const SegmentFacts& segment : facts.segments) {
+    Json one = {{"segment", segment.segment},
+                {"first_iteration", segment.first_iteration},
+                {"last_iteration", segment.last_iteration},
+                {"step_count", segment.step_count},
+                {"nan_step_count", segment.nan_step_count},
+                {"first_offset", segment.first_offset}};
+    put(one, "first_nan_iteration", segment.first_nan_iteration);
+    json["segments"].push_back(one);
+  }
+  json["events"] = Json::array();
+  for (const LogEvent& event : facts.events) {
+    json["events"].push_back(
+        {{"kind", event.kind == LogEvent::Kind::failure ? "failure" : "finish_marker"},
+         {"cause", event.cause},
+         {"line", event.line},
+         {"offset", event.offset},
+         {"steps_before", event.steps_before}});
+  }
+  json["nccl_trace_seen"] = facts.nccl_trace_seen;
+  json["bytes_read"] = facts.bytes_read;
+  json["lines_too_long"] = facts.lines_too_long;
+  json["lines_not_understood"] = facts.lines_not_understood;
+  return json;
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::filesystem::path> logs_below(const std::filesystem::path& root) {
+  std::vector<std::filesystem::path> logs;
+  if (!std::filesystem::is_directory(root)) return logs;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.path().extension() == ".log") logs.push_back(entry.path());
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+}  // namespace
+
+std::string to_json_text(const ParsedLog& log) {
+  std::string text = "{\n\"facts\": " + dump(facts_json(log.facts), 2) + ",\n\"samples\": [";
+  for (std::size_t i = 0; i < log.samples.size(); ++i) {
+    text += i == 0 ? "\n" : ",\n";
+    text += dump(sample_json(log.samples[i]), -1);
+  }
+  return text + "\n]}\n";
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::filesystem::path> own_logs() {
+  return logs_below(std::filesystem::path(LLMB_SOURCE_DIR) / "tests" / "logs");
+}
+
+std::filesystem::path shared_logs() {
+  const char* given = std::getenv("LLMB_SHARED_DIR");
+  const std::filesystem::path shared =
+      given != nullptr ? std::filesystem::path(given)
+                       : std::filesystem::path(LLMB_SOURCE_DIR) / ".." / "shared";
+  const std::filesystem::path logs = shared / "logs";
+  return std::filesystem::is_directory(logs) ? logs : std::filesystem::path();
+}
+
+std::vector<std::filesystem::path> all_shared_logs() {
+  const std::filesystem::path logs = shared_logs();
+  return logs.empty() ? std::vector<std::filesystem::path>() : logs_below(logs);
+}
+
+}  // namespace llmb::parser
