@@ -1,6 +1,6 @@
 // Model FLOPs: how many floating-point operations one training step needs by definition, whatever
-// the hardware does (recomputation does not count). Three published formulas; each result names
-// its own. A fused multiply-add is two operations; forward, and backward at twice its cost.
+// the hardware does (recomputation does not count). A fused multiply-add is two operations; the
+// backward pass costs twice the forward one. Each result names its formula.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,14 @@
 namespace llmb::parser {
 
 enum class FlopsFormula {
-  // Megatron: 6 per active weight and token, causal attention counted half.
+  // Megatron: 6 per active weight and token, and causal attention's two products counted half.
   megatron,
-  // The recipe documents since 2025-05 (Grok-1 GB200/H100, Llama 4 Maverick, Notes section):
-  // GQA counted, attention's sequence term counted in full, gated MLP of three matrices.
+  // The recipe documents since 2025-05 (Grok-1 GB200/H100 and Llama 4 Maverick, "Notes"):
+  //   attention 12 L h^2 (1 + g/n + s/(2h)),  mlp 18 L h f k,  embedding 6 V h, per token.
+  // The same as Megatron's wherever heads * head_size = h, which a test holds.
   recipe,
-  // The Nemotron-4 document of 25.04: no GQA, two-matrix MLP of width 4h, attention in full.
+  // The Nemotron-4 document of 25.04 ("Notes"): no grouped queries, attention in full, and
+  //   attention 24 L h^2 + 12 L h s,  mlp 48 L h^2,  embedding 6 V h, per token.
   recipe_2025_04,
 };
 std::string_view flops_formula_name(FlopsFormula formula);  // "megatron", "recipe", …

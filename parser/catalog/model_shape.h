@@ -21,7 +21,7 @@ struct ModelShape {
   std::int64_t head_size = 0;          // per head; heads * head_size need not be hidden_size
   std::int64_t ffn_hidden_size = 0;    // of a dense layer
   std::int64_t vocabulary_size = 0;
-  std::int64_t sequence_length = 0;    // of the recipe
+  std::int64_t sequence_length = 0;  // of the recipe
   Activation activation = Activation::swiglu;
   Normalization normalization = Normalization::rms_norm;
   bool tied_embeddings = false;
