@@ -144,7 +144,7 @@ void add_older_runs(std::vector<SampleRun>& runs) {
   runs.push_back(grok_2024);
   SampleRun cut_off = row("grok1_314b_fp8_1024", 0, 220158, Producer::progress_bar, 16.89, 0, 2048);
   cut_off.results_folder = "results/24.11.1/fp8/314b/1024";
-  runs.push_back(with_trouble(cut_off, Trouble::time_limit, 31));
+  runs.push_back(with_trouble(cut_off, Trouble::ends_silently, 31));
 }
 
 }  // namespace
@@ -211,14 +211,14 @@ std::string log_step(const SampleRun& run, std::int64_t index) {
 std::string log_text(const SampleRun& run) {
   std::string text = log_head(run);
   const bool cut = run.trouble == Trouble::time_limit || run.trouble == Trouble::node_failure ||
-                   run.trouble == Trouble::still_running || run.trouble == Trouble::restart_inside;
+                   run.trouble == Trouble::ends_silently || run.trouble == Trouble::restart_inside;
   const std::int64_t end = run.trouble == Trouble::out_of_memory_at_start ? 0
                            : cut                                          ? run.trouble_step + 1
                                                                           : kStepCount;
   for (std::int64_t index = 0; index < end; ++index) text += log_step(run, index);
   text += crash_text(run);
   if (run.trouble == Trouble::restart_inside) {
-    for (std::int64_t index = run.trouble_step / 10 * 10; index < kStepCount; ++index) {
+    for (std::int64_t index = 10; index < kStepCount; ++index) {
       text += log_step(run, index);
     }
   }

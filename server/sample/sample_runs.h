@@ -18,9 +18,9 @@ enum class Trouble {
   time_limit,           // cut off after `trouble_step`
   time_limit_teardown,  // after the last step
   node_failure,
-  restart_inside,  // crashes after `trouble_step`, goes on in the same log ten steps earlier
+  restart_inside,  // crashes after `trouble_step`, goes on in the same log from iteration 10
   nan_gradient,    // from `trouble_step` on
-  still_running,   // simply stops there
+  ends_silently,   // simply stops there
 };
 
 struct SampleRun {
