@@ -51,7 +51,7 @@ std::string like_pattern(const std::string& text) {
 
 // A unary + keeps SQLite from choosing that column's index: with few distinct values in it, a walk
 // along the sort key's index that stops at the page's end is much the shorter way.
-Where where_of(const RunFilter& filter) {
+Where where_of(const RunFilter& filter, RunSortKey sort) {
   Where where;
   if (!filter.include_superseded) where.add("is_superseded = 0");
   if (filter.experiment) where.add("experiment = ?", *filter.experiment);
@@ -67,7 +67,11 @@ Where where_of(const RunFilter& filter) {
   if (filter.status) {
     where.add("+status = ?", std::string(parser::run_status_name(*filter.status)));
   }
-  if (filter.since) where.add("+began_at >= ?", *filter.since);
+  if (filter.since && sort == RunSortKey::launched_at) {
+    where.add("began_at >= ?", *filter.since);  // bounds the walk
+  } else if (filter.since) {
+    where.add("+began_at >= ?", *filter.since);
+  }
   if (filter.text && filter.text->size() > kTextFilterBytesMax) {
     where.add("0");
   } else if (filter.text && !filter.text->empty()) {
@@ -157,7 +161,7 @@ void append_half(Connection& connection, const RunQuery& query, const Half& half
   const SortColumn& column = sort_column(query.sort);
   const std::string name = column.column;
   const char* compare = query.descending ? " < " : " > ";
-  Where where = where_of(query.filter);
+  Where where = where_of(query.filter, query.sort);
   where.add(name + (half.has_value ? " IS NOT NULL" : " IS NULL"));
   if (half.after && half.has_value) {
     where.add("(" + name + ", id)" + compare + "(?, ?)",
@@ -227,7 +231,7 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
 }
 
 std::int64_t count_runs(Connection& connection, const RunFilter& filter) {
-  const Where where = where_of(filter);
+  const Where where = where_of(filter, RunSortKey::launched_at);
   Statement count(connection, "SELECT count(*) FROM run" + where.sql());
   where.bind(count);
   return count.step() ? count.read_integer() : 0;
@@ -236,7 +240,7 @@ std::int64_t count_runs(Connection& connection, const RunFilter& filter) {
 std::vector<ExperimentRecord> list_experiments(Connection& connection, const RunFilter& filter,
                                                std::int64_t limit,
                                                const std::string& after_experiment) {
-  Where where = where_of(filter);
+  Where where = where_of(filter, RunSortKey::experiment);
   where.add("experiment > ?", after_experiment);
   Statement select(connection,
                    "SELECT experiment, root_id, status, grown_at, step_time_s_mean FROM run" +

@@ -49,6 +49,15 @@ void copy_before_migration(Connection& connection, std::int64_t version) {
   }
 }
 
+void require_whole_references(Connection& connection, const Migration& migration) {
+  Statement check(connection, "PRAGMA foreign_key_check");
+  if (!check.step()) return;
+  throw StorageError(StorageError::Kind::constraint,
+                     "cannot migrate " + connection.path() + ": after " +
+                         std::string(migration.name) + " a row of " + check.read_text() +
+                         " would refer to nothing. Nothing was changed; report this.");
+}
+
 }  // namespace
 
 std::span<const Migration> all_migrations() {
@@ -66,14 +75,18 @@ void migrate(Connection& connection, std::span<const Migration> migrations) {
   require_our_database(connection, version, newest);
   if (version == newest) return;
   if (version > 0) copy_before_migration(connection, version);
+  // A migration may have to rebuild a table that others refer to; they are checked at its end.
+  connection.execute("PRAGMA foreign_keys = OFF");
   for (std::int64_t next = version + 1; next <= newest; ++next) {
     const Migration& migration = migrations[static_cast<std::size_t>(next - 1)];
     Transaction transaction(connection, Transaction::Kind::write);
     connection.execute(std::string(migration.sql));
+    require_whole_references(connection, migration);
     connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
                        "; PRAGMA user_version = " + std::to_string(next));
     transaction.commit();
   }
+  connection.execute("PRAGMA foreign_keys = ON");
 }
 
 void require_current_schema(Connection& connection) {

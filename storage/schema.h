@@ -20,7 +20,8 @@ std::span<const Migration> all_migrations();
 
 // Applies what is missing, each migration in one transaction. Existing data is copied first, to
 // `<database>.before-schema-N`. Throws StorageError: newer_schema, corrupt (also for a database of
-// another program), disk_full, io; then the database is at the last version that was completed.
+// another program), disk_full, io, constraint (a migration would leave a dangling reference); then
+// the database is at the last version that was completed, and the connection is not to be used.
 void migrate(Connection& connection, std::span<const Migration> migrations);
 
 // Throws unless the database has exactly this program's schema.

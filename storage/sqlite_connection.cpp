@@ -14,7 +14,9 @@ bool means_no_space(int system_error) {
   return system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
 }
 
-Kind kind_of(int code, int system_error) {
+// SQLite knows ENOSPC by itself, but reports a quota or a size limit as any other failed write,
+// and keeps its errno on some paths only.
+Kind kind_of(int code, bool no_space) {
   switch (code & 0xff) {
     case SQLITE_FULL:
       return Kind::disk_full;
@@ -29,7 +31,7 @@ Kind kind_of(int code, int system_error) {
       return Kind::constraint;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-      return means_no_space(system_error) ? Kind::disk_full : Kind::io;
+      return no_space ? Kind::disk_full : Kind::io;
     default:
       return Kind::io;
   }
@@ -56,8 +58,10 @@ std::string advice(Kind kind, const std::string& path) {
 }  // namespace
 
 void Connection::fail(int code, std::string_view doing) const {
-  const int system_error = handle_ != nullptr ? sqlite3_system_errno(handle_) : 0;
-  const Kind kind = kind_of(code, system_error);
+  const int last_error = errno;
+  const bool no_space = means_no_space(last_error) ||
+                        (handle_ != nullptr && means_no_space(sqlite3_system_errno(handle_)));
+  const Kind kind = kind_of(code, no_space);
   const char* said = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   throw StorageError(kind, "cannot " + std::string(doing) + " (database " + path_ + "): " + said +
                                ". " + advice(kind, path_));
@@ -114,6 +118,7 @@ Statement& Statement::null() {
 
 bool Statement::step() {
   next_column_ = 0;
+  errno = 0;  // fail() tells a full disk by it
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) {
@@ -185,6 +190,7 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
   const int flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  errno = 0;
   const int code = sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail(code, "open it");
@@ -204,6 +210,7 @@ Connection::~Connection() {
 }
 
 void Connection::execute(const std::string& sql) {
+  errno = 0;
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code, "execute \"" + sql.substr(0, 60) + "\"");
 }

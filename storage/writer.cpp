@@ -42,10 +42,20 @@ struct Writer::Impl {
   explicit Impl(const std::string& path)
       : lock(path), connection(path, Connection::Mode::read_write) {
     require_sound_tables(connection);
+    require_wal();
     connection.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-        "PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216;");
+        "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;"
+        "PRAGMA journal_size_limit = 16777216;");
     migrate(connection, all_migrations());
+  }
+
+  void require_wal() {
+    Statement set_mode(connection, "PRAGMA journal_mode = WAL");
+    if (set_mode.step() && set_mode.read_text() == "wal") return;
+    throw StorageError(StorageError::Kind::io,
+                       "cannot use a write-ahead log for " + connection.path() +
+                           ": its file system does not share memory between processes. Put the "
+                           "database on a local disk.");
   }
 
   void bump_data_revision() {

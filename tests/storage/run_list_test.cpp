@@ -1,0 +1,332 @@
+// Pages of runs against a slow oracle: all runs, sorted in memory.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <variant>
+
+#include "storage/database.h"
+#include "tests/storage/temporary_database.h"
+
+namespace llmb::storage {
+namespace {
+
+constexpr RunSortKey kAllKeys[] = {RunSortKey::id,
+                                   RunSortKey::launched_at,
+                                   RunSortKey::grown_at,
+                                   RunSortKey::experiment,
+                                   RunSortKey::status,
+                                   RunSortKey::gpu_count,
+                                   RunSortKey::step_time_s_mean,
+                                   RunSortKey::step_time_s_stddev_sample,
+                                   RunSortKey::step_time_s_median,
+                                   RunSortKey::step_time_s_p95,
+                                   RunSortKey::tflops_per_gpu_mean,
+                                   RunSortKey::last_iteration,
+                                   RunSortKey::step_count};
+
+// Few distinct values and many absent ones: ties and NULLs are what pages get wrong.
+IngestBatch random_batch(RootId root, int number, std::mt19937& random) {
+  const auto below = [&](int limit) { return static_cast<int>(random() % unsigned(limit)); };
+  IngestBatch batch = make_batch(root, "runs/" + std::to_string(number) + ".out", below(3));
+  batch.path.experiment = "experiment_" + std::to_string(below(7));
+  if (below(2) == 0) batch.path.launched_at = "2026-01-0" + std::to_string(1 + below(4));
+  batch.observed_at = "2026-01-0" + std::to_string(1 + below(5)) + "T00:00:00Z";
+  batch.summary.status = static_cast<parser::RunStatus>(below(6));
+  if (below(3) != 0) {
+    batch.configuration.set("gpu_count", std::to_string(8 << below(4)), parser::ConfigSource::path);
+  }
+  if (below(3) != 0) batch.summary.last_iteration = below(9);
+  if (below(4) != 0) {
+    const double mean = (1 + below(20)) / 3.0;
+    batch.summary.step_time_s = {34, mean, 0.1, mean / 7, mean / 11, 0, 9, mean / 13};
+  }
+  if (below(4) == 0) {
+    batch.summary.tflops_per_gpu = {1, below(2) == 0 ? 1e-300 : 1.0 / (1 + below(9)), 0, 0, 0, 0, 0,
+                                    0};
+  }
+  return batch;
+}
+
+void fill(Writer& writer, int run_count) {
+  std::mt19937 random(42);  // NOLINT: the same runs in every test run, on purpose
+  const RootId root = writer.upsert_root("/logs", "");
+  std::vector<IngestBatch> batches;
+  for (int i = 0; i < run_count; ++i) batches.push_back(random_batch(root, i, random));
+  writer.commit(batches);
+}
+
+using SortValue = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+template <typename Value>
+SortValue sort_value(const std::optional<Value>& value) {
+  return value ? SortValue(*value) : SortValue();
+}
+
+SortValue value_of(const RunRecord& run, RunSortKey key) {
+  const auto& time = run.summary.step_time_s;
+  const auto& tflops = run.summary.tflops_per_gpu;
+  switch (key) {
+    case RunSortKey::id:
+      return run.id;
+    case RunSortKey::launched_at:
+      return run.path.launched_at.value_or(run.first_seen_at);
+    case RunSortKey::grown_at:
+      return run.grown_at;
+    case RunSortKey::experiment:
+      return run.path.experiment;
+    case RunSortKey::status:
+      return std::string(parser::run_status_name(run.summary.status));
+    case RunSortKey::gpu_count: {
+      const auto count = run.configuration.value("gpu_count");
+      return count ? SortValue(std::int64_t{std::stoll(*count)}) : SortValue();
+    }
+    case RunSortKey::step_time_s_mean:
+      return time ? SortValue(time->mean) : SortValue();
+    case RunSortKey::step_time_s_stddev_sample:
+      return time ? SortValue(time->stddev_sample) : SortValue();
+    case RunSortKey::step_time_s_median:
+      return time ? SortValue(time->median) : SortValue();
+    case RunSortKey::step_time_s_p95:
+      return time ? SortValue(time->p95) : SortValue();
+    case RunSortKey::tflops_per_gpu_mean:
+      return tflops ? SortValue(tflops->mean) : SortValue();
+    case RunSortKey::last_iteration:
+      return sort_value(run.summary.last_iteration);
+    case RunSortKey::step_count:
+      return run.step_count;
+  }
+  return {};
+}
+
+std::vector<RunRecord> all_pages(Reader& reader, RunQuery query) {
+  std::vector<RunRecord> runs;
+  for (;;) {
+    RunPage page = reader.runs(query);
+    EXPECT_LE(page.runs.size(), static_cast<std::size_t>(query.limit));
+    std::move(page.runs.begin(), page.runs.end(), std::back_inserter(runs));
+    if (!page.next) return runs;
+    if (page.runs.empty() || runs.size() > 100'000) {
+      ADD_FAILURE() << "pages do not end";
+      return runs;
+    }
+    query.after = page.next;
+  }
+}
+
+std::vector<RunId> ids_of(const std::vector<RunRecord>& runs) {
+  std::vector<RunId> ids;
+  for (const RunRecord& run : runs) ids.push_back(run.id);
+  return ids;
+}
+
+std::vector<RunId> sorted_ids(const std::vector<RunRecord>& runs, RunSortKey key, bool descending) {
+  std::vector<std::pair<SortValue, RunId>> order;
+  for (const RunRecord& run : runs) order.emplace_back(value_of(run, key), run.id);
+  std::sort(order.begin(), order.end(), [descending](const auto& a, const auto& b) {
+    const bool a_absent = std::holds_alternative<std::monostate>(a.first);
+    const bool b_absent = std::holds_alternative<std::monostate>(b.first);
+    if (a_absent != b_absent) return b_absent;
+    return descending ? b < a : a < b;
+  });
+  std::vector<RunId> ids;
+  for (const auto& entry : order) ids.push_back(entry.second);
+  return ids;
+}
+
+TEST(RunList, PagesOfEverySortKeyNeitherLoseNorRepeat) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  fill(writer, 1'000);
+  Reader reader(database.path());
+  RunQuery everything;
+  everything.limit = 500;
+  const std::vector<RunRecord> runs = all_pages(reader, everything);
+  ASSERT_EQ(runs.size(), 1'000U);
+  for (const RunSortKey key : kAllKeys) {
+    for (const bool descending : {true, false}) {
+      RunQuery query;
+      query.sort = key;
+      query.descending = descending;
+      query.limit = 37;
+      EXPECT_EQ(ids_of(all_pages(reader, query)), sorted_ids(runs, key, descending))
+          << run_sort_key_name(key) << (descending ? " descending" : " ascending");
+    }
+  }
+}
+
+TEST(RunList, TenThousandRunsPageConsistently) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  fill(writer, 10'000);
+  Reader reader(database.path());
+  RunQuery query;
+  query.sort = RunSortKey::step_time_s_mean;
+  query.limit = 50;
+  const std::vector<RunRecord> runs = all_pages(reader, query);
+  EXPECT_EQ(runs.size(), 10'000U);
+  EXPECT_EQ(ids_of(runs), sorted_ids(runs, query.sort, query.descending));
+  EXPECT_EQ(reader.run_count({}), 10'000);
+}
+
+TEST(RunList, ARunThatArrivesBetweenPagesMovesNoOther) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  fill(writer, 60);
+  Reader reader(database.path());
+  RunQuery query;
+  query.sort = RunSortKey::experiment;
+  query.limit = 20;
+  std::vector<RunId> seen;
+  for (;;) {
+    const RunPage page = reader.runs(query);
+    for (const RunRecord& run : page.runs) seen.push_back(run.id);
+    if (!page.next) break;
+    query.after = page.next;
+    IngestBatch batch = make_batch(1, "late/" + std::to_string(seen.size()));
+    batch.path.experiment = "experiment_9";  // before every other one
+    writer.commit({&batch, 1});
+  }
+  EXPECT_EQ(seen.size(), 60U);
+  EXPECT_EQ(std::set<RunId>(seen.begin(), seen.end()).size(), 60U);
+}
+
+TEST(RunList, RefusesAForgedKeyset) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  RunQuery query;
+  query.sort = RunSortKey::step_time_s_mean;
+  for (const char* value : {"1; DROP TABLE run", "", "nan", "0x"}) {
+    query.after = RunKeyset{value, 1};
+    EXPECT_FALSE(is_valid_keyset(query.sort, *query.after)) << value;
+    EXPECT_THROW(Reader(database.path()).runs(query), std::invalid_argument) << value;
+  }
+  EXPECT_TRUE(is_valid_keyset(query.sort, RunKeyset{"-1.5e-7", 1}));
+  EXPECT_TRUE(is_valid_keyset(query.sort, RunKeyset{std::nullopt, 1}));
+}
+
+class RunFilters : public testing::Test {
+ protected:
+  RunFilters() : writer_(database_.options()) {
+    root_ = writer_.upsert_root("/logs", "eos");
+    other_root_ = writer_.upsert_root("/other", "");
+    IngestBatch grok = make_batch(root_, "experiments/grok/100%_done.out", 1);
+    grok.path.experiment = "pretrain_grok1";
+    grok.path.job_id = 77;
+    grok.path.launched_at = "2026-05-01T00:00:00Z";
+    grok.summary.status = parser::RunStatus::complete;
+    for (const auto& [key, value] : {std::pair{"workload", "pretrain_grok1"},
+                                     {"model_size", "314b"},
+                                     {"dtype", "fp8"},
+                                     {"gpu_type", "gb200"},
+                                     {"gpu_count", "512"},
+                                     {"release", "25.07"}}) {
+      grok.configuration.set(key, value, parser::ConfigSource::experiment_name);
+    }
+    const IngestBatch llama = make_batch(other_root_, "experiments/llama/1000_done.out", 1);
+    writer_.commit(std::vector{grok, llama});
+  }
+
+  std::vector<std::string> found(const RunFilter& filter) {
+    Reader reader(database_.path());
+    RunQuery query;
+    query.filter = filter;
+    std::vector<std::string> paths;
+    for (const RunRecord& run : reader.runs(query).runs) paths.push_back(run.relative_path);
+    EXPECT_EQ(reader.run_count(filter), static_cast<std::int64_t>(paths.size()));
+    return paths;
+  }
+
+  const TemporaryDatabase database_;
+  Writer writer_;
+  RootId root_ = 0;
+  RootId other_root_ = 0;
+};
+
+template <typename Value>
+RunFilter filter_by(std::optional<Value> RunFilter::*field, Value value) {
+  RunFilter filter;
+  filter.*field = std::move(value);
+  return filter;
+}
+
+TEST_F(RunFilters, EachChoosesItsRuns) {
+  const std::vector<std::string> grok = {"experiments/grok/100%_done.out"};
+  using Text = std::string;
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::experiment, "pretrain_grok1")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::workload, "pretrain_grok1")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::model_size, "314b")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::dtype, "fp8")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::gpu_type, "gb200")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::release, "25.07")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::cluster, "eos")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::since, "2026-05-01T00:00:00Z")), grok);
+  EXPECT_EQ(found(filter_by<std::int64_t>(&RunFilter::gpu_count, 512)), grok);
+  EXPECT_EQ(found(filter_by<std::int64_t>(&RunFilter::job_id, 77)), grok);
+  EXPECT_EQ(found(filter_by<RootId>(&RunFilter::root_id, root_)), grok);
+  EXPECT_EQ(found(filter_by(&RunFilter::status, parser::RunStatus::complete)), grok);
+  EXPECT_TRUE(found(filter_by<Text>(&RunFilter::dtype, "fp8' OR '1'='1")).empty());
+  EXPECT_TRUE(found(filter_by<Text>(&RunFilter::since, "2026-05-01T00:00:01Z")).empty());
+  EXPECT_EQ(found({}).size(), 2U);
+}
+
+TEST_F(RunFilters, TextIsTakenLiterally) {
+  const auto by_text = [this](std::string text) {
+    return found(filter_by(&RunFilter::text, std::move(text))).size();
+  };
+  EXPECT_EQ(by_text("done"), 2U);
+  EXPECT_EQ(by_text("DONE"), 2U);
+  EXPECT_EQ(by_text("100%_"), 1U);
+  EXPECT_EQ(by_text("%"), 1U);
+  EXPECT_EQ(by_text("100_done"), 0U);
+  EXPECT_EQ(by_text("\\"), 0U);
+  EXPECT_EQ(by_text("pretrain_grok"), 1U);
+  EXPECT_EQ(by_text(""), 2U);
+  EXPECT_EQ(by_text(std::string(200'000, '%')), 0U);
+}
+
+TEST(ExperimentList, AmountsToItsRuns) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  const RootId other = writer.upsert_root("/other", "");
+  std::vector<IngestBatch> batches;
+  const auto add = [&](RootId where, const char* experiment, parser::RunStatus status,
+                       double mean) {
+    batches.push_back(make_batch(where, std::to_string(batches.size())));
+    batches.back().path.experiment = experiment;
+    batches.back().summary.status = status;
+    batches.back().observed_at = "2026-01-0" + std::to_string(batches.size()) + "T00:00:00Z";
+    if (mean > 0) batches.back().summary.step_time_s = {34, mean, 0, 0, 0, 0, 0, 0};
+  };
+  add(root, "a", parser::RunStatus::complete, 3);
+  add(root, "a", parser::RunStatus::complete, 2);
+  add(root, "a", parser::RunStatus::running, 1);
+  add(root, "b", parser::RunStatus::no_data, 0);
+  add(other, "b", parser::RunStatus::complete, 5);
+  add(root, "c", parser::RunStatus::running, 0);
+  writer.commit(batches);
+
+  Reader reader(database.path());
+  const auto first = reader.experiments({}, 2, "");
+  ASSERT_EQ(first.size(), 3U);  // an experiment of two roots is not torn apart
+  EXPECT_EQ(first[0].experiment, "a");
+  EXPECT_EQ(first[0].run_count, 3);
+  EXPECT_EQ(first[0].complete_count, 2);
+  EXPECT_EQ(first[0].running_count, 1);
+  EXPECT_EQ(first[0].best_step_time_s_mean, 2);
+  EXPECT_EQ(first[0].latest_step_time_s_mean, 1);
+  EXPECT_EQ(first[0].last_grown_at, "2026-01-03T00:00:00Z");
+  EXPECT_EQ(first[1].root_id, root);
+  EXPECT_FALSE(first[1].best_step_time_s_mean);
+  EXPECT_EQ(first[2].root_id, other);
+  const auto rest = reader.experiments({}, 2, first.back().experiment);
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].experiment, "c");
+}
+
+}  // namespace
+}  // namespace llmb::storage

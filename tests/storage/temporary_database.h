@@ -1,0 +1,65 @@
+// A folder of its own for one test, removed with it, and records to fill a database with.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "storage/database.h"
+
+namespace llmb::storage {
+
+class TemporaryDatabase {
+ public:
+  TemporaryDatabase() {
+    std::string name = testing::TempDir() + "/llmb_storage_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + name);
+    folder_ = name;
+  }
+  ~TemporaryDatabase() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  TemporaryDatabase(const TemporaryDatabase&) = delete;
+  TemporaryDatabase& operator=(const TemporaryDatabase&) = delete;
+
+  std::string folder() const { return folder_; }
+  std::string path() const { return folder_ + "/llmb.db"; }
+  OpenOptions options() const { return OpenOptions{path(), false}; }
+
+ private:
+  std::string folder_;
+};
+
+inline parser::StepSample make_step(std::int64_t iteration, double step_time_s,
+                                    std::int32_t segment = 0) {
+  parser::StepSample sample;
+  sample.segment = segment;
+  sample.iteration = iteration;
+  sample.step_time_s = step_time_s;
+  sample.step_time_resolution_s = 0.0005;
+  sample.byte_offset = static_cast<std::uint64_t>(iteration) * 100;
+  return sample;
+}
+
+// A run of `step_count` steps from iteration 0.
+inline IngestBatch make_batch(RootId root, const std::string& relative_path, int step_count = 0) {
+  IngestBatch batch;
+  batch.root_id = root;
+  batch.relative_path = relative_path;
+  batch.observed_at = "2026-01-02T03:04:05Z";
+  batch.size_bytes = static_cast<std::uint64_t>(step_count) * 100;
+  batch.cursor.offset = batch.size_bytes;
+  batch.facts.bytes_read = batch.size_bytes;
+  batch.facts.dialect = parser::Dialect::nemo;
+  batch.path.experiment = "experiment_of_" + relative_path;
+  batch.summary.status = parser::RunStatus::running;
+  batch.summary.status_reason = "still growing";
+  batch.summary.window = {11, 44};
+  for (int i = 0; i < step_count; ++i) batch.samples.push_back(make_step(i, 1.0 + i * 0.25));
+  return batch;
+}
+
+}  // namespace llmb::storage
