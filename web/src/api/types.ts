@@ -6,12 +6,12 @@ export type RunStatus = "running" | "complete" | "incomplete" | "failed" | "inva
 export interface Run {
   id: number;
   root_id: number;
-  root: string;
+  root: string | null;
   relative_path: string;
   generation: number;
   is_superseded: boolean;
   revision: number;
-  experiment: string | null;
+  experiment: string; // empty where the path names none
   launched_at: string | null;
   launch_id: string | null;
   account: string | null;
@@ -19,6 +19,7 @@ export interface Run {
   retry: number | null;
   first_seen_at: string;
   grown_at: string;
+  vanished_at: string | null; // the file is gone, its steps are kept
   size_bytes: number;
   workload: string | null;
   model_size: string | null;
@@ -131,11 +132,11 @@ export interface RunStatistics {
 export interface Root {
   id: number;
   path: string;
-  cluster: string;
+  cluster: string | null;
   last_scan_at: string | null;
   last_scan_s: number | null;
   files_seen: number;
-  error: string;
+  error: string | null;
 }
 
 export interface RootList {

@@ -1,9 +1,11 @@
 // What a run is and how it stands: name, status with its reason, where its log lies.
+import type { ComponentChildren } from "preact";
 import type { RunDetail } from "../api/types";
 import {
   formatBytes,
   formatCount,
   formatDialect,
+  formatInstant,
   formatPlural,
   formatProgress,
 } from "../format";
@@ -41,7 +43,8 @@ export function RunHeader({ run }: { run: RunDetail }) {
       </dl>
       <p class="path">
         <code>
-          {run.root.replace(/\/$/, "")}/{run.relative_path}
+          {run.root && `${run.root.replace(/\/$/, "")}/`}
+          {run.relative_path}
         </code>
       </p>
     </header>
@@ -52,7 +55,7 @@ function jobText(run: RunDetail): string {
   return run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
 }
 
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -65,6 +68,9 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
 function Notes({ run }: { run: RunDetail }) {
   const notes: string[] = [];
   if (run.is_superseded) notes.push("The log was rewritten since: a newer run stands in its place.");
+  if (run.vanished_at) {
+    notes.push(`The log is gone since ${formatInstant(run.vanished_at)}; its steps are kept.`);
+  }
   if (run.segment_count > 1) {
     notes.push(
       `The log holds ${formatPlural(run.segment_count - 1, "restart")}; ` +

@@ -1,0 +1,88 @@
+// A Chromium whose pages may not complain: console errors, failed requests, error responses and
+// breaches of the content security policy are gathered, and a test that ends with any has failed.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+
+export const kChromium = process.env.LLMB_CHROMIUM ?? "/usr/bin/chromium";
+
+// Why the tests cannot run here; empty when they can.
+export function missing() {
+  if (!existsSync(kChromium)) return `there is no browser at ${kChromium}`;
+  if (!process.env.LLMB_REPORT_BIN) return "LLMB_REPORT_BIN does not name the program to test";
+  try {
+    require.resolve("playwright-core");
+    return "";
+  } catch {
+    return "web/node_modules is not installed; build llmb_web first";
+  }
+}
+
+export function launch() {
+  const { chromium } = require("playwright-core");
+  return chromium.launch({
+    executablePath: kChromium,
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+// What a page complained about, apart from what the test expects.
+export class Complaints {
+  constructor(page) {
+    this.list = [];
+    page.on("console", (message) => {
+      if (message.type() === "error") this.list.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => this.list.push(`exception: ${error.message}`));
+    page.on("requestfailed", (request) => {
+      const reason = request.failure()?.errorText ?? "";
+      // The page itself gives up requests that a newer one replaces, or that it leaves behind.
+      if (reason !== "net::ERR_ABORTED") this.list.push(`request: ${request.url()} ${reason}`);
+    });
+    page.on("response", (response) => {
+      if (response.status() >= 400) {
+        this.list.push(`response: ${response.url()} ${response.status()}`);
+      }
+    });
+  }
+
+  expect(pattern) {
+    this.list = this.list.filter((complaint) => !pattern.test(complaint));
+  }
+}
+
+// Runs `body` with a fresh page at `path`; fails on any complaint that the body did not expect.
+export async function withPage(browser, url, options, body) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const complaints = new Complaints(page);
+  await page.addInitScript(() => {
+    window.breaches = [];
+    document.addEventListener("securitypolicyviolation", (event) => {
+      window.breaches.push(`${event.violatedDirective}: ${event.blockedURI}`);
+    });
+  });
+  try {
+    const response = await page.goto(url);
+    const policy = response.headers()["content-security-policy"] ?? "";
+    assert.match(policy, /default-src 'none'/);
+    assert.doesNotMatch(policy, /unsafe/);
+    await body(page, complaints);
+    assert.deepEqual(await page.evaluate(() => window.breaches), []);
+    assert.deepEqual(complaints.list, []);
+  } finally {
+    await context.close();
+  }
+}

@@ -1,0 +1,85 @@
+// Starts the program under test on a free port, with its own database and tree, and ends it.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const kReadyWithinMs = 60_000;
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+export async function until(what, isDone, withinMs = 15_000) {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    const answer = await isDone();
+    if (answer) return answer;
+    if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export class Daemon {
+  static async make() {
+    const daemon = new Daemon();
+    daemon.folder = mkdtempSync(path.join(tmpdir(), "llmb-e2e-"));
+    daemon.tree = path.join(daemon.folder, "workload");
+    daemon.port = await freePort();
+    daemon.url = `http://127.0.0.1:${daemon.port}`;
+    return daemon;
+  }
+
+  async start() {
+    const program = process.env.LLMB_REPORT_BIN;
+    const database = path.join(this.folder, "e2e.db");
+    const options = ["serve", "--db", database, "--port", String(this.port), this.tree];
+    this.output = "";
+    this.process = spawn(program, options, { stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      stream.on("data", (bytes) => {
+        this.output += bytes;
+      });
+    }
+    this.ended = new Promise((resolve) => this.process.once("exit", resolve));
+    await until("the daemon is ready", () => this.isReady(), kReadyWithinMs).catch((error) => {
+      throw new Error(`${error.message}; it said:\n${this.output}`);
+    });
+  }
+
+  async isReady() {
+    if (this.process.exitCode !== null) {
+      throw new Error(`the daemon ended with ${this.process.exitCode}`);
+    }
+    try {
+      return (await this.get("/api/v1/status")).first_scan_done;
+    } catch {
+      return false;
+    }
+  }
+
+  async get(resource) {
+    const response = await fetch(this.url + resource);
+    if (!response.ok) throw new Error(`${resource}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+
+  async stop() {
+    if (!this.process || this.process.exitCode !== null) return;
+    this.process.kill("SIGTERM");
+    await this.ended;
+  }
+
+  async remove() {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

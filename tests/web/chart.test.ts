@@ -1,0 +1,78 @@
+// The scale that a slow first step cannot spoil, and the series of logs with restarts.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Steps } from "../../web/src/api/types";
+import { fullRange, isOffScale, steadyRange } from "../../web/src/chart/scale";
+import { allValues, chartSeries, hasValues, windowValues } from "../../web/src/chart/series";
+
+const steady = Array.from({ length: 40 }, (_, i) => 7.38 + 0.01 * (i % 3));
+
+test("a first step 56 times as slow is off the scale, the steady ones are on it", () => {
+  const all = [7.38 * 56, 7.38 * 1.7, ...steady];
+  const range = steadyRange(all, steady);
+  assert.ok(range);
+  assert.ok(range.max < 8, `max is ${range.max}`);
+  assert.ok(range.min > 7, `min is ${range.min}`);
+  assert.deepEqual(
+    all.map((value) => isOffScale(value, range)),
+    all.map((_, i) => i < 2),
+  );
+});
+
+test("the full scale holds everything", () => {
+  const all = [7.38 * 56, ...steady, null];
+  const range = fullRange(all);
+  assert.ok(all.every((value) => !isOffScale(value, range)));
+});
+
+test("a step slower by a twentieth is on the scale", () => {
+  const all = [...steady, 7.38 * 1.05];
+  assert.equal(isOffScale(7.38 * 1.05, steadyRange(all, steady)), false);
+});
+
+test("steps before the window are shown though nothing of it is there yet", () => {
+  const range = steadyRange([413, 7.4, 7.39, 7.41, 7.4], []);
+  assert.ok(range && range.max < 10 && range.min > 5);
+});
+
+test("equal values get a span, and no values get none", () => {
+  const range = steadyRange([5, 5, 5, 5, 5], []);
+  assert.ok(range && range.max > 5 && range.min < 5);
+  assert.equal(steadyRange([null, null], []), null);
+  assert.equal(fullRange([]), null);
+  assert.equal(isOffScale(3, null), false);
+});
+
+const restarted: Steps = {
+  run_id: 1,
+  segment: [0, 0, 0, 1, 1, 1],
+  iteration: [0, 1, 2, 1, 2, 3],
+  step_time_s: [9, 2, 2.1, 3, null, 3.1],
+  tflops_per_gpu: [null, null, null, null, null, null],
+};
+
+test("segments share one axis, and the one that counts is drawn last", () => {
+  const series = chartSeries(restarted, "step_time_s", 0);
+  assert.deepEqual(series.iterations, [0, 1, 2, 3]);
+  assert.deepEqual(
+    series.segments.map(({ segment, counts }) => [segment, counts]),
+    [
+      [1, false],
+      [0, true],
+    ],
+  );
+  assert.deepEqual(series.segments[0]?.values, [null, 3, null, 3.1]);
+  assert.deepEqual(series.segments[1]?.values, [9, 2, 2.1, null]);
+});
+
+test("the window's values are those of the segment that counts", () => {
+  const series = chartSeries(restarted, "step_time_s", 1);
+  assert.deepEqual(windowValues(series, { first: 1, last: 2 }), [3, null]);
+  assert.deepEqual(windowValues(series, null), []);
+  assert.equal(allValues(series).length, 8);
+});
+
+test("a metric that the log never prints is known to be absent", () => {
+  assert.equal(hasValues(chartSeries(restarted, "tflops_per_gpu", 1)), false);
+  assert.equal(hasValues(chartSeries(restarted, "step_time_s", 1)), true);
+});

@@ -1,0 +1,90 @@
+// The runs page's URL, and what follows from it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Run } from "../../web/src/api/types";
+import {
+  apiQuery,
+  isFiltered,
+  listKey,
+  matchesFilters,
+  nextSort,
+  readListState,
+  sortDirection,
+  withoutFilters,
+  writeListState,
+} from "../../web/src/state/list_state";
+import { pageOf } from "../../web/src/state/location";
+import { parseWindow, windowHolds, windowProblem } from "../../web/src/state/window";
+
+const stateOf = (query: string) => readListState(new URLSearchParams(query));
+
+test("a URL and its state are the same thing", () => {
+  const query = "q=gpus512&status=failed&dtype=fp8_cs&sort=-step_time_s_mean&rows=150";
+  assert.equal(writeListState(stateOf(query)).toString(), query);
+  assert.equal(writeListState(stateOf("")).toString(), "");
+});
+
+test("a number of rows that makes no sense is not believed", () => {
+  for (const rows of ["-1", "abc", "1e9", "12.5", ""]) {
+    const state = stateOf(`rows=${rows}`);
+    assert.ok(state.rows >= 50 && state.rows <= 5000, rows);
+  }
+});
+
+test("the API is asked for what the page filters by", () => {
+  const query = apiQuery(stateOf("q=%20grok%20&workload=pretrain_grok1"), 50, "abc");
+  assert.equal(query.get("q"), "grok");
+  assert.equal(query.get("workload"), "pretrain_grok1");
+  assert.equal(query.get("sort"), "-launched_at");
+  assert.equal(query.get("cursor"), "abc");
+  assert.equal(query.has("status"), false);
+});
+
+test("more rows are the same list, another filter is not", () => {
+  assert.equal(listKey(stateOf("q=a&rows=100")), listKey(stateOf("q=a")));
+  assert.notEqual(listKey(stateOf("q=a")), listKey(stateOf("q=b")));
+});
+
+test("clearing keeps the order", () => {
+  const cleared = withoutFilters(stateOf("q=a&status=failed&sort=experiment"));
+  assert.equal(isFiltered(cleared), false);
+  assert.equal(cleared.sort, "experiment");
+});
+
+test("a column sorts its own way first, then the other", () => {
+  const first = nextSort("-launched_at", "step_time_s_mean", "ascending");
+  assert.equal(first, "step_time_s_mean");
+  assert.equal(nextSort(first, "step_time_s_mean", "ascending"), "-step_time_s_mean");
+  assert.equal(nextSort("x", "tflops_per_gpu_mean", "descending"), "-tflops_per_gpu_mean");
+  assert.equal(sortDirection("-launched_at", "launched_at"), "descending");
+  assert.equal(sortDirection("-launched_at", "grown_at"), null);
+});
+
+test("a run that no longer matches leaves the list", () => {
+  const run = { status: "complete", dtype: "fp8", is_superseded: false } as Run;
+  assert.equal(matchesFilters(run, stateOf("")), true);
+  assert.equal(matchesFilters(run, stateOf("status=complete&dtype=fp8")), true);
+  assert.equal(matchesFilters(run, stateOf("status=running")), false);
+  assert.equal(matchesFilters({ ...run, is_superseded: true }, stateOf("")), false);
+});
+
+test("paths name pages", () => {
+  assert.deepEqual(pageOf("/"), { name: "runs" });
+  assert.deepEqual(pageOf("/runs/17"), { name: "run", id: 17 });
+  assert.deepEqual(pageOf("/runs/x"), { name: "unknown" });
+  assert.deepEqual(pageOf("/runs/17/steps"), { name: "unknown" });
+});
+
+test("windows are two iterations in order", () => {
+  assert.deepEqual(parseWindow("11-44"), { first: 11, last: 44 });
+  assert.deepEqual(parseWindow(" 35 – 44 "), { first: 35, last: 44 });
+  assert.equal(parseWindow("44-11"), null);
+  assert.equal(parseWindow("11"), null);
+  assert.equal(parseWindow("-1-5"), null);
+  assert.match(windowProblem("44-11") ?? "", /after/);
+  assert.match(windowProblem("eleven") ?? "", /hyphen/);
+  assert.equal(windowProblem("0-0"), null);
+  assert.equal(windowHolds({ first: 11, last: 44 }, 44), true);
+  assert.equal(windowHolds({ first: 11, last: 44 }, 45), false);
+  assert.equal(windowHolds(null, 1), false);
+});

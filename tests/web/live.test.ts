@@ -1,0 +1,195 @@
+// The live stream and what it sets off: reconnects, resets, patched rows.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Live, parseChange, type Stream } from "../../web/src/api/live";
+import type { Run, RunChange } from "../../web/src/api/types";
+import { Coalescer } from "../../web/src/state/coalesce";
+import { readListState } from "../../web/src/state/list_state";
+import { RunListStore } from "../../web/src/state/run_list";
+
+class FakeStream implements Stream {
+  readyState = 1;
+  private listeners = new Map<string, ((event: MessageEvent<string>) => void)[]>();
+  addEventListener(type: string, listener: (event: MessageEvent<string>) => void): void {
+    this.listeners.set(type, [...(this.listeners.get(type) ?? []), listener]);
+  }
+  emit(type: string, data = ""): void {
+    for (const listener of this.listeners.get(type) ?? []) {
+      listener({ data } as MessageEvent<string>);
+    }
+  }
+  close(): void {
+    this.readyState = 2;
+  }
+}
+
+function liveWithFakes() {
+  const streams: FakeStream[] = [];
+  const timers: { action: () => void; delayMs: number }[] = [];
+  const heard: (RunChange | "reset")[] = [];
+  const live = new Live(
+    () => {
+      const stream = new FakeStream();
+      streams.push(stream);
+      return stream;
+    },
+    (action, delayMs) => timers.push({ action, delayMs }),
+  );
+  live.listen({ onRun: (change) => heard.push(change), onReset: () => heard.push("reset") });
+  return { live, streams, timers, heard };
+}
+
+test("changes and resets reach who listens, nonsense does not", () => {
+  const { live, streams, heard } = liveWithFakes();
+  live.start();
+  streams[0]?.emit("open");
+  assert.equal(live.connection.value, "live");
+  streams[0]?.emit("run", '{"run_id":7,"kind":"grown"}');
+  streams[0]?.emit("run", "{");
+  streams[0]?.emit("reset", "{}");
+  assert.deepEqual(heard, [{ run_id: 7, kind: "grown" }, "reset"]);
+  assert.equal(parseChange('{"run_id":"7"}'), null);
+});
+
+test("a break that the browser mends needs no reload", () => {
+  const { live, streams, timers, heard } = liveWithFakes();
+  live.start();
+  streams[0]?.emit("open");
+  if (streams[0]) streams[0].readyState = 0;
+  streams[0]?.emit("error");
+  assert.equal(live.connection.value, "lost");
+  streams[0]?.emit("open");
+  assert.equal(live.connection.value, "live");
+  assert.equal(timers.length, 0);
+  assert.deepEqual(heard, []);
+});
+
+test("a refused stream is opened anew, more and more slowly, and then all is reloaded", () => {
+  const { live, streams, timers, heard } = liveWithFakes();
+  live.start();
+  streams[0]?.emit("open");
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    const stream = streams[attempt];
+    assert.ok(stream);
+    stream.readyState = 2;
+    stream.emit("error");
+    timers[attempt]?.action();
+  }
+  const delays = timers.map((timer) => timer.delayMs);
+  assert.deepEqual(delays, [1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
+  streams.at(-1)?.emit("open");
+  assert.deepEqual(heard, ["reset"]);
+});
+
+test("a burst of changes is flushed once", async () => {
+  const timers: (() => void)[] = [];
+  const flushed: number[][] = [];
+  const bursts = new Coalescer(
+    100,
+    async (ids) => {
+      flushed.push(ids);
+    },
+    (action) => timers.push(action),
+  );
+  for (const id of [1, 2, 1, 1]) bursts.add(id);
+  assert.equal(timers.length, 1);
+  timers[0]?.();
+  await Promise.resolve();
+  assert.deepEqual(flushed, [[1, 2]]);
+  bursts.stop();
+  bursts.add(3);
+  timers[1]?.();
+  assert.equal(flushed.length, 1);
+});
+
+const run = (id: number, changes: Partial<Run> = {}) =>
+  ({
+    id,
+    revision: 1,
+    is_superseded: false,
+    status: "running",
+    workload: "grok1",
+    dtype: "fp8",
+    gpu_type: "h100",
+    ...changes,
+  }) as Run;
+
+// Stands in for the server: answers by path, and remembers what was asked.
+function serve(answers: Record<string, unknown>) {
+  const asked: string[] = [];
+  globalThis.fetch = (async (input: unknown) => {
+    const url = new URL(String(input), "http://localhost");
+    asked.push(url.pathname);
+    const body = answers[url.pathname];
+    return new Response(JSON.stringify(body ?? { title: "No such run", detail: "gone" }), {
+      status: body ? 200 : 404,
+      headers: { "content-type": "application/json" },
+    });
+  }) as typeof fetch;
+  return asked;
+}
+
+async function settled(isDone: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 500 && !isDone(); turn += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.ok(isDone(), "did not come about within five seconds");
+}
+
+test("a row that changed is patched in place, and an older answer does not undo it", async () => {
+  const list = { runs: [run(1), run(2, { revision: 5 })], next_cursor: null, total: 2 };
+  serve({
+    "/api/v1/runs": list,
+    "/api/v1/runs/1": run(1, { revision: 2, last_iteration: 23 }),
+    "/api/v1/runs/2": run(2, { revision: 4, last_iteration: 1 }),
+  });
+  const store = new RunListStore();
+  await store.load(readListState(new URLSearchParams()));
+  assert.equal(store.phase.value, "ready");
+  assert.deepEqual(store.choices.value.dtype, ["fp8"]);
+  store.onRun({ run_id: 1, kind: "grown" });
+  store.onRun({ run_id: 2, kind: "grown" });
+  await settled(() => store.runs.value[0]?.last_iteration === 23);
+  assert.deepEqual(
+    store.runs.value.map((each) => [each.id, each.revision]),
+    [
+      [1, 2],
+      [2, 5],
+    ],
+  );
+  store.stop();
+});
+
+test("a run whose status leaves the filter leaves the list", async () => {
+  serve({
+    "/api/v1/runs": { runs: [run(1), run(2)], next_cursor: null, total: 2 },
+    "/api/v1/runs/1": run(1, { revision: 2, status: "complete" }),
+  });
+  const store = new RunListStore();
+  await store.load(readListState(new URLSearchParams("status=running")));
+  store.onRun({ run_id: 1, kind: "status" });
+  await settled(() => store.runs.value.length === 1);
+  assert.equal(store.total.value, 1);
+  store.stop();
+});
+
+test("a new run reloads the list", async () => {
+  const list = { runs: [run(1)], next_cursor: null, total: 1 };
+  serve({ "/api/v1/runs": list });
+  const store = new RunListStore();
+  await store.load(readListState(new URLSearchParams()));
+  list.runs = [run(2), run(1)];
+  store.onRun({ run_id: 2, kind: "added" });
+  await settled(() => store.runs.value.length === 2);
+  store.stop();
+});
+
+test("a refused request is shown with the server's own reason", async () => {
+  serve({});
+  const store = new RunListStore();
+  await store.load(readListState(new URLSearchParams()));
+  assert.equal(store.phase.value, "error");
+  assert.equal(store.problem.value?.title, "No such run");
+  assert.equal(store.problem.value?.detail, "gone");
+  store.stop();
+});
