@@ -24,11 +24,13 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kAcceptPause = 50ms;
 constexpr std::chrono::milliseconds kStopDeadline = 1500ms;
-constexpr std::string_view kTooManyConnections =
-    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"
-    "Content-Type: application/problem+json\r\nContent-Length: 114\r\n\r\n"
-    R"({"type":"about:blank","title":"Service unavailable","status":503,)"
-    R"("detail":"too many connections; try again soon"})";
+std::string too_many_connections() {
+  const Response refusal =
+      problem(503, "Service unavailable", "too many connections are open; try again soon");
+  return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"
+         "Content-Type: application/problem+json\r\nContent-Length: " +
+         std::to_string(refusal.body->size()) + "\r\n\r\n" + *refusal.body;
+}
 
 std::string place_of(const ServerOptions& options) {
   const bool is_ipv6 = options.address.find(':') != std::string::npos;
@@ -74,6 +76,7 @@ struct Server::Impl {
   asio::io_context io;
   tcp::acceptor acceptor;
   asio::steady_timer ticker;
+  const std::string refusal = too_many_connections();
   std::vector<std::thread> threads;
   std::uint16_t port = 0;
 };
@@ -113,9 +116,8 @@ void Server::Impl::admit(Socket socket) {
     ++service.connections_refused;
     if (!tls) {
       // As much as fits at once: a connection too many gets no coroutine and no wait.
-      [[maybe_unused]] const ssize_t sent =
-          ::send(socket.native_handle(), kTooManyConnections.data(), kTooManyConnections.size(),
-                 MSG_DONTWAIT | MSG_NOSIGNAL);
+      [[maybe_unused]] const ssize_t sent = ::send(socket.native_handle(), refusal.data(),
+                                                   refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     return;
   }

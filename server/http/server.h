@@ -29,7 +29,7 @@ struct ServerOptions {
   std::size_t body_bytes_max = 1024 * 1024;
   // One deadline for a whole message, however its chunks trickle in.
   std::chrono::milliseconds read_deadline{10'000};
-  // For a response; a large body gets as much longer as it takes at 64 KiB/s.
+  // For a response, or for each MiB of a large one.
   std::chrono::milliseconds write_deadline{30'000};
   std::chrono::milliseconds idle_deadline{60'000};
   std::chrono::milliseconds event_heartbeat{15'000};

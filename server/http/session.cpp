@@ -17,7 +17,8 @@ using Phase = ConnectionTable::Phase;
 // Small, since ten thousand idle connections each hold one; a body is read in larger pieces.
 constexpr std::size_t kReadBytes = 1024;
 constexpr std::size_t kReadBodyBytes = 32 * 1024;
-constexpr std::size_t kSlowestBytesPerSecond = 64 * 1024;
+// What a client must take within one write deadline; larger than all but exports.
+constexpr std::size_t kWritePieceBytes = 1024 * 1024;
 constexpr std::chrono::seconds kGoodbyeDeadline{1};
 constexpr std::size_t kGoodbyeBytesMax = 4 * 1024 * 1024;
 
@@ -120,13 +121,17 @@ asio::awaitable<bool> Session::send_continue() {
 }
 
 asio::awaitable<bool> Session::write(const WireResponse& wire) {
-  const std::size_t body_bytes = wire.body ? wire.body->size() : 0;
-  const std::chrono::seconds for_the_body(body_bytes / kSlowestBytesPerSecond);
-  entry_.enter(Phase::writing, Clock::now() + service_.options.write_deadline + for_the_body);
+  std::string_view head = wire.head;
+  std::string_view body = wire.body ? std::string_view(*wire.body) : std::string_view();
   ErrorCode ec;
-  co_await stream_.write({asio::buffer(wire.head),
-                          asio::const_buffer(wire.body ? wire.body->data() : nullptr, body_bytes)},
-                         ec);
+  do {
+    const std::string_view piece = body.substr(0, kWritePieceBytes);
+    entry_.enter(Phase::writing, Clock::now() + service_.options.write_deadline);
+    const Stream::Buffers buffers = {asio::buffer(head), asio::buffer(piece)};
+    co_await stream_.write(buffers, ec);
+    head = {};
+    body.remove_prefix(piece.size());
+  } while (!ec && !body.empty());
   co_return !ec;
 }
 

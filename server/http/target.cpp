@@ -94,6 +94,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string read_target(std::string_view raw, Request& request) {
+  std::string with_slash;
   // RFC 9112 3.2.2: a server must understand the absolute form; its authority replaces Host.
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (raw.size() < scheme.size() || !equal_ignoring_case(raw.substr(0, scheme.size()), scheme)) {
@@ -104,7 +105,7 @@ std::string read_target(std::string_view raw, Request& request) {
     request.host = raw.substr(0, end);
     if (request.host.empty()) return "the request's target names no host";
     raw.remove_prefix(end);
-    if (raw.empty()) raw = "/";
+    if (raw.empty() || raw.front() == '?') raw = with_slash = '/' + std::string(raw);
     break;
   }
   if (raw.empty() || raw.front() != '/') return "the request's target must begin with \"/\"";

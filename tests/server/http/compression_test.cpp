@@ -1,0 +1,89 @@
+#include "server/http/compression.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "server/http/body_cache.h"
+
+namespace llmb::http {
+namespace {
+
+std::string gunzip(const std::string& packed, std::size_t size_max) {
+  z_stream stream = {};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string out(size_max + 1, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+TEST(Compression, GivesBackTheSameBytes) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 1000) + ",";
+  for (const std::string& body : {std::string(), std::string("a"), text}) {
+    for (const Effort effort : {Effort::once, Effort::kept, Effort::embedded}) {
+      EXPECT_EQ(gunzip(compress(body, Encoding::gzip, effort), body.size()), body);
+      const std::string packed = compress(body, Encoding::zstd, effort);
+      std::string out(body.size(), '\0');
+      EXPECT_EQ(ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size()), body.size());
+      EXPECT_EQ(out, body);
+    }
+  }
+}
+
+TEST(Negotiation, WeighsWhatTheClientAccepts) {
+  const auto choose = negotiate_encoding;
+  EXPECT_EQ(choose(""), Encoding::identity);
+  EXPECT_EQ(choose("br, deflate"), Encoding::identity);
+  EXPECT_EQ(choose("gzip"), Encoding::gzip);
+  EXPECT_EQ(choose("GZip"), Encoding::gzip);
+  EXPECT_EQ(choose("x-gzip"), Encoding::gzip);
+  EXPECT_EQ(choose("gzip, deflate, br, zstd"), Encoding::zstd);
+  EXPECT_EQ(choose("zstd;q=0.5, gzip;q=0.8"), Encoding::gzip);
+  EXPECT_EQ(choose("zstd; q=0.8 , gzip ; q=0.799"), Encoding::zstd);
+  EXPECT_EQ(choose("gzip;q=0"), Encoding::identity);
+  EXPECT_EQ(choose("*"), Encoding::zstd);
+  EXPECT_EQ(choose("zstd;q=0, *;q=0.1"), Encoding::gzip);
+  EXPECT_EQ(choose("*;q=0"), Encoding::identity);
+  EXPECT_EQ(choose("gzip;q=abc"), Encoding::identity);
+  EXPECT_EQ(choose("gzip;q=0.0001"), Encoding::identity);
+  EXPECT_EQ(choose(",,;;q=,gzip;,"), Encoding::gzip);
+}
+
+TEST(Compressible, AreTextsAndNotImages) {
+  for (const char* type : {"text/html; charset=utf-8", "application/json", "image/svg+xml",
+                           "application/problem+json", "text/csv"}) {
+    EXPECT_TRUE(is_compressible(type)) << type;
+  }
+  for (const char* type : {"image/png", "application/octet-stream", "font/woff2", ""}) {
+    EXPECT_FALSE(is_compressible(type)) << type;
+  }
+}
+
+TEST(BodyCache, ForgetsWhatWasNotAskedForLongest) {
+  const auto body = std::make_shared<const std::string>(99, 'x');  // with its key: 100 bytes
+  BodyCache cache(1000);
+  for (const char key : std::string("abcdefghij")) cache.keep({key}, body);
+  EXPECT_EQ(cache.bytes(), 1000U);
+  EXPECT_NE(cache.find("a"), nullptr);
+  cache.keep("k", body);
+  EXPECT_NE(cache.find("a"), nullptr);
+  EXPECT_EQ(cache.find("b"), nullptr);
+  EXPECT_EQ(cache.bytes(), 1000U);
+}
+
+TEST(BodyCache, DoesNotKeepWhatWouldPushOutTooMuch) {
+  BodyCache cache(800);
+  cache.keep("a", std::make_shared<const std::string>(100, 'x'));
+  EXPECT_EQ(cache.find("a"), nullptr);
+  EXPECT_EQ(cache.bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace llmb::http
