@@ -28,27 +28,39 @@ std::span<const StepSample> samples_of_segment(std::span<const StepSample> sampl
   return {first, last};
 }
 
-// The last segment that holds the whole window with step times, else the last one.
-std::int32_t choose_segment(std::span<const StepSample> samples, const LogFacts& facts,
-                            const Window& window) {
-  const auto last = static_cast<std::int32_t>(facts.segments.size()) - 1;
-  for (std::int32_t segment = last; segment >= 0; --segment) {
-    const SegmentFacts& facts_of_it = facts.segments[static_cast<std::size_t>(segment)];
-    if (facts_of_it.step_count < window.size()) continue;
-    if (measure_coverage(samples_of_segment(samples, segment), window).is_whole()) return segment;
+// The index into facts.segments of the last segment that holds the whole window with step times,
+// else of the last one.
+std::size_t choose_segment(std::span<const StepSample> samples, const LogFacts& facts,
+                           const Window& window) {
+  for (std::size_t i = facts.segments.size(); i-- > 0;) {
+    const SegmentFacts& segment = facts.segments[i];
+    if (segment.step_count < window.size()) continue;
+    const auto own = samples_of_segment(samples, segment.segment);
+    if (measure_coverage(own, window).is_whole()) return i;
   }
-  return last;
+  return facts.segments.size() - 1;
 }
 
-// Sorts the log's events by what they mean for one segment: `steps_before` counts all steps of
-// the log, so a segment spans the counts (start, end].
-void sort_events(const LogFacts& facts, StatusEvidence& evidence) {
-  std::int64_t end = 0;
-  for (std::int32_t i = 0; i <= evidence.segment_index; ++i) {
-    end += facts.segments[static_cast<std::size_t>(i)].step_count;
+// Whether `event` came after the last step of the segment at `index`. Counted in steps; where the
+// log has more segments than LogFacts keeps, told from where the known steps stand.
+bool is_after_segment(const LogEvent& event, const LogFacts& facts, std::size_t index,
+                      std::span<const StepSample> segment_samples) {
+  const SegmentFacts& segment = facts.segments[index];
+  if (segment.segment == static_cast<std::int32_t>(index)) {
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i <= index; ++i) end += facts.segments[i].step_count;
+    return event.steps_before >= end;
   }
+  const std::uint64_t last_known =
+      segment_samples.empty() ? segment.first_offset : segment_samples.back().byte_offset;
+  return event.offset > last_known;
+}
+
+// Sorts the log's events by what they mean for one segment.
+void sort_events(const LogFacts& facts, std::size_t index,
+                 std::span<const StepSample> segment_samples, StatusEvidence& evidence) {
   for (const LogEvent& event : facts.events) {
-    const bool is_after = event.steps_before >= end;
+    const bool is_after = is_after_segment(event, facts, index, segment_samples);
     if (event.kind == LogEvent::Kind::finish_marker) {
       if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
     } else {
@@ -61,19 +73,19 @@ void sort_events(const LogFacts& facts, StatusEvidence& evidence) {
 StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,
                                 const Window& window) {
   StatusEvidence evidence;
+  const std::size_t index = choose_segment(samples, facts, window);
   evidence.window = window;
   evidence.dialect = facts.dialect;
-  evidence.segment_count = static_cast<std::int32_t>(facts.segments.size());
-  evidence.segment_index = choose_segment(samples, facts, window);
-  evidence.segment = facts.segments[static_cast<std::size_t>(evidence.segment_index)];
-  evidence.coverage = measure_coverage(samples_of_segment(samples, evidence.segment_index), window);
+  evidence.segment = facts.segments[index];
+  evidence.segment_count = facts.segments.back().segment + 1;
+  const auto own = samples_of_segment(samples, evidence.segment.segment);
+  evidence.coverage = measure_coverage(own, window);
   evidence.declared_last_iteration = facts.declared_last_iteration;
-  for (auto i = static_cast<std::size_t>(evidence.segment_index) + 1; i < facts.segments.size();
-       ++i) {
+  for (std::size_t i = index + 1; i < facts.segments.size(); ++i) {
     const std::int64_t later = facts.segments[i].last_iteration;
     evidence.later_last_iteration = std::max(evidence.later_last_iteration.value_or(later), later);
   }
-  sort_events(facts, evidence);
+  sort_events(facts, index, own, evidence);
   return evidence;
 }
 
@@ -139,7 +151,6 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
                          const Window& window, bool may_still_grow) {
   RunSummary summary;
   summary.window = window;
-  summary.segment_count = static_cast<std::int32_t>(facts.segments.size());
   summary.declared_last_iteration = facts.declared_last_iteration;
   summary.iterations_missing_in_window = window.size();
   if (facts.segments.empty()) {
@@ -148,7 +159,8 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   }
 
   const StatusEvidence evidence = collect_evidence(samples, facts, window);
-  summary.segment = evidence.segment_index;
+  summary.segment = evidence.segment.segment;
+  summary.segment_count = evidence.segment_count;
   summary.last_iteration = evidence.segment.last_iteration;
   summary.window_is_whole = evidence.coverage.is_whole();
   summary.iterations_missing_in_window = window.size() - evidence.coverage.steps_with_time;
@@ -157,7 +169,7 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
 
   // Samples outside the window may have been left out: only samples that are there and have no
   // time show that the producer prints none.
-  const auto segment_samples = samples_of_segment(samples, evidence.segment_index);
+  const auto segment_samples = samples_of_segment(samples, evidence.segment.segment);
   const bool has_step_times =
       segment_samples.empty() ||
       std::any_of(segment_samples.begin(), segment_samples.end(),

@@ -43,7 +43,7 @@ std::string history(const StatusEvidence& evidence) {
   std::string text;
   if (evidence.segment_count > 1) {
     text += "; the log holds " + plural(evidence.segment_count - 1, "restart") + ", and pass " +
-            std::to_string(evidence.segment_index + 1) + " of " +
+            std::to_string(evidence.segment.segment + 1) + " of " +
             std::to_string(evidence.segment_count) + " counts";
   }
   if (evidence.later_last_iteration) {

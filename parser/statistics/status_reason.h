@@ -17,7 +17,6 @@ struct StatusEvidence {
   Window window;
   Dialect dialect = Dialect::unknown;
   SegmentFacts segment;
-  std::int32_t segment_index = 0;
   std::int32_t segment_count = 0;
   WindowCoverage coverage;
   std::optional<std::int64_t> declared_last_iteration;

@@ -25,12 +25,15 @@ class LogBuilder {
     const auto segment = static_cast<std::int32_t>(facts.segments.size());
     SegmentFacts pass;
     pass.first_iteration = first;
+    pass.segment = segment;
+    pass.first_offset = samples.size() * 100;
     for (std::int64_t i = first; i <= last; i += interval) {
       StepSample sample;
       sample.segment = segment;
       sample.iteration = i;
       sample.step_time_s = 2.0 + static_cast<double>(i % 2);
       sample.tflops_per_gpu = 500;
+      sample.byte_offset = samples.size() * 100;
       samples.push_back(sample);
       pass.last_iteration = i;
       ++pass.step_count;
@@ -58,7 +61,7 @@ class LogBuilder {
 
  private:
   LogEvent event(LogEvent::Kind kind, std::string cause, std::string line) const {
-    return {kind, std::move(cause), std::move(line), 1'000 + facts.events.size(),
+    return {kind, std::move(cause), std::move(line), samples.size() * 100,
             static_cast<std::int64_t>(samples.size())};
   }
 };
@@ -239,6 +242,19 @@ TEST(RunSummary, WithoutADeclaredEndBelievesTheFinishMarkerOrTheSilence) {
   EXPECT_EQ(finished.summarize({11, 44}, true).status, RunStatus::complete);
   log.failure("cuda_oom", "out of memory");
   EXPECT_EQ(log.summarize().status, RunStatus::failed);
+}
+
+TEST(RunSummary, CountsSegmentsThatTheFactsNoLongerKeep) {
+  LogBuilder log;
+  for (int i = 0; i < 5; ++i) log.run(0, 12).failure("cuda_oom", "out of memory");
+  log.run(0, 49).failure("cancelled", "CANCELLED");
+  log.facts.segments.erase(log.facts.segments.begin() + 1, log.facts.segments.begin() + 4);
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.segment, 5);
+  EXPECT_EQ(summary.segment_count, 6);
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_THAT(summary.status_reason, HasSubstr("pass 6 of 6 counts"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("the failure after it (cancelled"));
 }
 
 TEST(RunSummary, NamesEveryStatus) {

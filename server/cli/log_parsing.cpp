@@ -1,0 +1,224 @@
+#include "server/cli/log_parsing.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "parser/layout/llmb_config.h"
+#include "parser/log_reader.h"
+#include "parser/result.h"
+#include "server/cli/progress_line.h"
+
+namespace llmb::cli {
+namespace {
+
+using parser::Result;
+using parser::StepSample;
+using parser::Window;
+
+constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
+constexpr std::size_t kConfigBytesMax = std::size_t{1} << 20U;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+const char* kind_name(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISDIR(mode)) return "a folder";
+  return "a device";
+}
+
+// Regular files only; O_NONBLOCK keeps a FIFO's open from waiting for a writer.
+Result<FileDescriptor> open_regular(const std::string& path, bool may_be_link,
+                                    std::uint64_t& size) {
+  const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (may_be_link ? 0 : O_NOFOLLOW);
+  FileDescriptor file(open(path.c_str(), flags));
+  struct stat status {};
+  if (file.get() < 0 || fstat(file.get(), &status) != 0) return parser::fail(std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) {
+    return parser::fail(std::string("not a regular file but ") + kind_name(status.st_mode));
+  }
+  size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+// Calls `take` with each block until the end. Reads at most up to what is there now: a log that
+// grows faster than it is read still ends.
+template <typename Take>
+Result<std::uint64_t> read_blocks(int file, std::uint64_t size, std::vector<char>& buffer,
+                                  const Take& take) {
+  std::uint64_t done = 0;
+  while (done < size) {
+    const std::size_t wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - done));
+    const ssize_t got = read(file, buffer.data(), wanted);
+    if (got == 0) break;
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return parser::fail("reading broke off at byte " + std::to_string(done) + ": " +
+                          std::strerror(errno));
+    }
+    take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    done += static_cast<std::uint64_t>(got);
+  }
+  return done;
+}
+
+// The dialect, and with it the window, may not be known before the log's end: all defaults count.
+Window widest_default() {
+  const Window a = parser::default_window(parser::Dialect::nemo);
+  const Window b = parser::default_window(parser::Dialect::megatron_bridge);
+  return {std::min(a.first_iteration, b.first_iteration),
+          std::max(a.last_iteration, b.last_iteration)};
+}
+
+class LogParser {
+ public:
+  LogParser(const ParsingOptions& options, ProgressLine& progress)
+      : options_(options), progress_(progress), buffer_(kReadBytes) {}
+
+  Result<ReportedRun> parse(const LogFile& log) {
+    ReportedRun run;
+    run.path = log.path;
+    run.run_path = parser::parse_run_path(log.layout_path);
+    auto file = open_regular(log.path, log.is_named, run.size_bytes);
+    if (!file) return tl::unexpected(file.error());
+
+    parser::LogReader reader;
+    std::vector<StepSample> samples;
+    StepCounter steps;
+    const auto take = [&](std::string_view bytes) {
+      reader.feed(bytes);
+      collect(reader, samples, steps);
+      progress_.add_bytes(bytes.size());
+    };
+    const auto size = read_blocks(file->get(), run.size_bytes, buffer_, take);
+    if (!size) return tl::unexpected(size.error());
+    reader.finish();
+    collect(reader, samples, steps);
+
+    run.size_bytes = *size;
+    run.facts = reader.facts();
+    run.step_count = steps.count;
+    parser::merge_samples(run.samples, std::move(samples));
+    const Window window = options_.window.value_or(parser::default_window(run.facts.dialect));
+    // A one-shot look at a file cannot know whether its job lives: what is there is the end.
+    constexpr bool kMayStillGrow = false;
+    run.summary = parser::summarize_run(run.samples, run.facts, window, kMayStillGrow);
+    if (!options_.keeps_samples) run.samples = {};
+    if (options_.reads_llmb_config) add_llmb_config(run);
+    return run;
+  }
+
+ private:
+  // Steps come in order, and an amended one comes again.
+  struct StepCounter {
+    std::int64_t count = 0;
+    std::pair<std::int32_t, std::int64_t> last{-1, 0};
+
+    void add(const StepSample& sample) {
+      const std::pair step(sample.segment, sample.iteration);
+      if (step <= last) return;
+      last = step;
+      ++count;
+    }
+  };
+
+  void collect(parser::LogReader& reader, std::vector<StepSample>& samples,
+               StepCounter& steps) const {
+    const Window wanted = options_.window.value_or(widest_default());
+    for (StepSample& sample : reader.take_samples()) {
+      steps.add(sample);
+      if (options_.keeps_samples || wanted.contains(sample.iteration)) {
+        samples.push_back(std::move(sample));
+      }
+    }
+  }
+
+  // Absent is normal, and a broken one costs its values only.
+  void add_llmb_config(ReportedRun& run) {
+    if (!run.run_path.job_id) return;
+    const std::string folder = run.path.substr(0, run.path.rfind('/') + 1);
+    const std::string path =
+        folder + "llmb-config_" + std::to_string(*run.run_path.job_id) + ".yaml";
+    std::uint64_t size = 0;
+    const auto file = open_regular(path, false, size);
+    if (!file || size > kConfigBytesMax) return;
+    std::string text;
+    const auto append = [&](std::string_view bytes) { text += bytes; };
+    if (!read_blocks(file->get(), size, buffer_, append)) return;
+    const auto config = parser::parse_llmb_config(text);
+    if (config) run.run_path.configuration.merge(config->configuration);
+  }
+
+  const ParsingOptions& options_;
+  ProgressLine& progress_;
+  std::vector<char> buffer_;
+};
+
+// One log's outcome; a thrown exception (no memory) costs that log only.
+Result<ReportedRun> parse_guarded(LogParser& parser, const LogFile& log) {
+  try {
+    return parser.parse(log);
+  } catch (const std::exception& error) {
+    return parser::fail(error.what());
+  }
+}
+
+}  // namespace
+
+Report parse_logs(Discovery discovery, const ParsingOptions& options) {
+  const std::vector<LogFile>& logs = discovery.logs;
+  std::vector<Result<ReportedRun>> outcomes(logs.size(), parser::fail("not read"));
+  {
+    ProgressLine progress(logs.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      LogParser parser(options, progress);
+      for (std::size_t i = next++; i < logs.size(); i = next++) {
+        outcomes[i] = parse_guarded(parser, logs[i]);
+        progress.add_log();
+      }
+    };
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(cores, logs.size()); ++i) threads.emplace_back(work);
+    work();
+  }
+
+  Report report;
+  report.skipped = std::move(discovery.skipped);
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (outcomes[i]) {
+      report.runs.push_back(std::move(*outcomes[i]));
+    } else {
+      report.skipped.push_back({logs[i].path, outcomes[i].error().message});
+    }
+  }
+  std::stable_sort(report.skipped.begin(), report.skipped.end(),
+                   [](const auto& a, const auto& b) { return a.path < b.path; });
+  return report;
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,224 @@
+#include "server/cli/parse_command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parser/statistics/window.h"
+#include "server/cli/log_discovery.h"
+#include "server/cli/log_parsing.h"
+#include "server/cli/report.h"
+#include "server/compat/shell_parser.h"
+
+namespace llmb::cli {
+namespace {
+
+struct ParseArguments {
+  std::vector<std::string> paths;
+  std::string format = "table";
+  std::string window;
+  bool has_full_names = false;
+  bool has_samples = false;
+  std::string compat;
+};
+
+constexpr const char* kDescription =
+    "Read training logs and say, for each, the mean step time over its window and whether it may "
+    "be believed.";
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report parse                              every log below ./experiments
+  llmb-report parse $LLMB_WORKLOAD/experiments log.txt
+  llmb-report parse --window 35-44 --format csv runs/ > runs.csv
+  llmb-report parse --compat mbridge@25.12 experiments
+  llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
+
+What is read:
+  Below a DIR, every *.out but sbatch_*.out and vboost.out; a FILE whatever its name. Without
+  either: experiments (or results) below $LLMB_WORKLOAD, or $STAGE_PATH, or the current folder.
+  NeMo 1 and 2, Megatron-Bridge, Megatron-LM, MaxText, torchtitan and neuronx logs are told apart
+  by what is in them. What is skipped, and why, is on stderr.
+
+Windows:
+  Iterations as the log counts them: NeMo from 0, Megatron from 1. By default 35-44 for Megatron
+  logs and 11-44 for the others, as the recipes have it.
+
+Status:
+  complete    the whole window has step times and the last iteration was reached
+  incomplete  it ended, or its log did, before that
+  failed      the same, and a line of the log says why
+  invalid     a loss or gradient norm is NaN
+  no_data     no step in the log, or none with a time
+  A restart begins a new segment; the last segment that holds the whole window counts.
+
+Compatibility:
+  --compat nemo[@RELEASE] prints, to the byte, what parse_train_timing.sh of that release prints
+  for one DIR, and exits as it does; --compat mbridge[@RELEASE] is parse_train_timing_mbridge.sh.
+  Their faults come with them (a crash after the window is a success, for one): without --compat
+  the numbers are llmb-report's own. Rows are in path order.
+
+JSON: one object with
+  format, version   "llmb-report parse", 1
+  counts            logs, skipped, and one number for each status
+  runs              a list ordered by path: path, experiment, job_id, dialect, status,
+                    status_reason, window, step_time_s and tflops_per_gpu (each null, or count,
+                    mean, stddev_population, stddev_sample, median, min, max, p95), segments,
+                    events, configuration (every value with its source), and more
+  skipped           a list of path and reason
+  With --samples each run has samples: every logged step, with the fields that its line had.
+  What is not known is null. server/cli/parse_output.schema.json is its JSON Schema.
+
+Exit status: 0 when at least one run is complete, 1 when none is, 2 for bad arguments.)";
+
+// Where the shell parsers look, and where the recipes' variables point.
+std::string default_folder() {
+  std::string base;
+  for (const char* variable : {"STAGE_PATH", "LLMB_WORKLOAD"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') base = std::string(value) + "/";
+  }
+  std::error_code error;
+  const bool has_old_tree_only = !std::filesystem::exists(base + "experiments", error) &&
+                                 std::filesystem::exists(base + "results", error);
+  return base + (has_old_tree_only ? "results" : "experiments");
+}
+
+std::string check_window(const std::string& text) {
+  const auto window = parser::parse_window(text);
+  return window ? std::string() : window.error().message;
+}
+
+std::string check_release(const std::string& text) {
+  const auto release = compat::find_release(text);
+  return release ? std::string() : release.error().message;
+}
+
+// What was left out by design is counted, what was meant to be read is named.
+void tell_skipped(const std::vector<SkippedFile>& skipped) {
+  std::size_t by_design = 0;
+  for (const SkippedFile& file : skipped) {
+    if (file.kind == SkippedFile::Kind::by_design) {
+      ++by_design;
+    } else {
+      std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+    }
+  }
+  if (by_design > 0) {
+    std::cerr << "llmb-report: skipped " << by_design << (by_design == 1 ? " file" : " files")
+              << " that no training log is by its name (sbatch_*.out, vboost*.out)\n";
+  }
+}
+
+bool wants_colour() {
+  const char* terminal = std::getenv("TERM");
+  const char* no_colour = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
+         terminal != nullptr && std::strcmp(terminal, "dumb") != 0;
+}
+
+void write_report(const Report& report, const ParseArguments& arguments) {
+  if (arguments.format == "json") {
+    write_json(report, arguments.has_samples, std::cout);
+  } else if (arguments.format == "csv") {
+    write_csv(report, std::cout);
+  } else if (!report.runs.empty()) {
+    write_table(report, {arguments.has_full_names, wants_colour()}, std::cout);
+  }
+}
+
+int finish_output(int exit_code) {
+  errno = 0;
+  if (std::cout.flush()) return exit_code;
+  std::cerr << "llmb-report: the output could not be written: " << std::strerror(errno) << '\n';
+  return 1;
+}
+
+// Only the shell parsers' own options mean something to them.
+int run_compat(const ParseArguments& arguments) {
+  if (arguments.paths.size() > 1) {
+    throw CLI::ValidationError("--compat", "takes one DIR, as the shell parsers do");
+  }
+  if (!arguments.window.empty()) {
+    throw CLI::ValidationError("--compat", "has its release's own window: leave --window out");
+  }
+  compat::Options options;
+  options.release = compat::find_release(arguments.compat).value();
+  if (arguments.format == "csv") options.format = compat::Format::csv;
+  if (arguments.format == "json") options.format = compat::Format::json;
+  options.full_names = arguments.has_full_names;
+  if (!arguments.paths.empty()) options.folder = arguments.paths.front();
+  return finish_output(compat::run(options, std::cout, std::cerr));
+}
+
+int run_parse(ParseArguments arguments) {
+  if (arguments.paths.empty()) {
+    arguments.paths.push_back(default_folder());
+    if (access(arguments.paths.front().c_str(), F_OK) != 0) {
+      std::cerr << "llmb-report: no folder '" << arguments.paths.front()
+                << "' here: name a folder or a log, or set LLMB_WORKLOAD\n";
+      return 1;
+    }
+  }
+  ParsingOptions options;
+  if (!arguments.window.empty()) options.window = parser::parse_window(arguments.window).value();
+  options.keeps_samples = arguments.has_samples;
+  options.reads_llmb_config = arguments.format == "json";
+
+  const Report report = parse_logs(discover_logs(arguments.paths), options);
+  tell_skipped(report.skipped);
+  if (report.runs.empty()) {
+    std::cerr << "llmb-report: no training log (*.out) could be read below";
+    for (const std::string& path : arguments.paths) std::cerr << " '" << path << "'";
+    std::cerr << '\n';
+  }
+  write_report(report, arguments);
+  return finish_output(report.count(parser::RunStatus::complete) > 0 ? 0 : 1);
+}
+
+}  // namespace
+
+void add_parse_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("parse", kDescription);
+  command->footer(kFooter);
+  const auto arguments = std::make_shared<ParseArguments>();
+  command->add_option("--format", arguments->format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  command->add_flag("--full-names", arguments->has_full_names,
+                    "Show each log's path in the table, not its experiment and job");
+  command->add_option("--window", arguments->window, "Iterations that count, such as 11-44")
+      ->check(check_window)
+      ->type_name("A-B");
+  CLI::Option* samples =
+      command->add_flag("--samples", arguments->has_samples, "Add every logged step to the json");
+  std::string releases;
+  for (const std::string& name : compat::release_names()) {
+    releases += (releases.empty() ? "" : ", ") + name;
+  }
+  command
+      ->add_option(
+          "--compat", arguments->compat,
+          "Print what a release's shell parser prints: nemo, mbridge, or one of " + releases)
+      ->check(check_release)
+      ->type_name("RELEASE");
+  command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
+  command->callback([arguments, samples, &exit_code] {
+    if (arguments->has_samples && arguments->format != "json") {
+      throw CLI::ValidationError(samples->get_name(), "needs --format json");
+    }
+    if (arguments->has_samples && !arguments->compat.empty()) {
+      throw CLI::ValidationError(samples->get_name(), "is nothing that --compat can print");
+    }
+    exit_code = arguments->compat.empty() ? run_parse(*arguments) : run_compat(*arguments);
+  });
+}
+
+}  // namespace llmb::cli

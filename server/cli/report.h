@@ -1,0 +1,46 @@
+// Report: what `parse` found out, and the three ways to write it down. The field names of csv and
+// json are those of the API; parse_output.schema.json describes the json.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/layout/run_path.h"
+#include "parser/log_facts.h"
+#include "parser/statistics/run_summary.h"
+#include "parser/step_sample.h"
+#include "server/cli/log_discovery.h"
+
+namespace llmb::cli {
+
+struct ReportedRun {
+  std::string path;
+  std::uint64_t size_bytes = 0;
+  parser::RunPath run_path;  // its configuration includes the llmb-config's, where there is one
+  parser::LogFacts facts;
+  std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
+  parser::RunSummary summary;
+  std::vector<parser::StepSample> samples;  // all, where they were asked for
+};
+
+struct Report {
+  std::vector<ReportedRun> runs;  // ordered by path
+  std::vector<SkippedFile> skipped;
+
+  std::int64_t count(parser::RunStatus status) const;
+};
+
+struct TableStyle {
+  bool full_names = false;  // paths instead of <experiment>_<jobid>
+  bool has_colour = false;
+};
+
+void write_table(const Report& report, const TableStyle& style, std::ostream& out);
+void write_csv(const Report& report, std::ostream& out);
+// `has_samples`: every run carries a list `samples`, empty or not.
+void write_json(const Report& report, bool has_samples, std::ostream& out);
+
+}  // namespace llmb::cli

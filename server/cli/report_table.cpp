@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <ostream>
+
+#include "server/cli/report.h"
+
+namespace llmb::cli {
+namespace {
+
+using parser::RunStatus;
+
+constexpr std::size_t kColumnCount = 9;
+constexpr std::size_t kStatusColumn = 1;
+constexpr std::size_t kFirstNumberColumn = 2;
+constexpr std::size_t kReasonColumn = 8;
+using Row = std::array<std::string, kColumnCount>;
+
+const Row kHeader = {"Experiment",   "Status",          "Window",         "Steps", "Time mean (s)",
+                     "Time std (s)", "TFLOPS/GPU mean", "TFLOPS/GPU std", ""};
+
+// Names and log lines come from anywhere: what would move the terminal's cursor is made visible.
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  std::replace_if(
+      clean.begin(), clean.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return clean;
+}
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 400> text{};  // the longest double has 309 digits before the point
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+// One row a log, so job and retry are part of the name; the first try goes without saying.
+std::string short_name(const ReportedRun& run) {
+  std::string name = run.run_path.experiment;
+  if (name.empty()) return run.path;
+  const bool has_job = run.run_path.job_id.has_value();
+  const std::string job = has_job ? "_" + std::to_string(*run.run_path.job_id) : "";
+  if (!name.ends_with(job) &&
+      !name.ends_with("-" + job.substr(std::min<std::size_t>(1, job.size()))))
+    name += job;
+  if (run.run_path.retry.value_or(0) > 0) name += "_" + std::to_string(*run.run_path.retry);
+  return name;
+}
+
+Row row_of(const ReportedRun& run, const TableStyle& style) {
+  const parser::RunSummary& summary = run.summary;
+  Row row;
+  row[0] = printable(style.full_names ? run.path : short_name(run));
+  row[kStatusColumn] = run_status_name(summary.status);
+  row[2] = to_string(summary.window);
+  row[3] = std::to_string(summary.step_time_s ? summary.step_time_s->count : 0);
+  row[4] = summary.step_time_s ? fixed(summary.step_time_s->mean, 4) : "-";
+  row[5] = summary.step_time_s ? fixed(summary.step_time_s->stddev_sample, 4) : "-";
+  row[6] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->mean, 2) : "-";
+  row[7] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->stddev_sample, 2) : "-";
+  if (summary.status != RunStatus::complete || summary.segment_count > 1) {
+    row[kReasonColumn] = printable(summary.status_reason);
+  }
+  return row;
+}
+
+const char* colour_of(RunStatus status) {
+  switch (status) {
+    case RunStatus::complete:
+      return "\033[32m";
+    case RunStatus::running:
+      return "\033[36m";
+    case RunStatus::incomplete:
+    case RunStatus::no_data:
+      return "\033[33m";
+    default:
+      return "\033[31m";
+  }
+}
+
+// Columns of a terminal, near enough: bytes that go on a UTF-8 character take none.
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+class TablePrinter {
+ public:
+  TablePrinter(const std::vector<Row>& rows, std::ostream& out) : out_(out) {
+    for (std::size_t i = 0; i < kColumnCount; ++i) {
+      widths_.at(i) = display_width(kHeader.at(i));
+      for (const Row& row : rows) widths_.at(i) = std::max(widths_.at(i), display_width(row.at(i)));
+    }
+  }
+
+  void print(const Row& row, const char* status_colour) {
+    for (std::size_t i = 0; i < kReasonColumn; ++i) {
+      const std::string padding(widths_.at(i) - display_width(row.at(i)), ' ');
+      if (i > 0) out_ << "  ";
+      if (i >= kFirstNumberColumn) {
+        out_ << padding << row.at(i);
+      } else if (i == kStatusColumn && status_colour != nullptr) {
+        out_ << status_colour << row.at(i) << "\033[0m" << padding;
+      } else {
+        out_ << row.at(i) << padding;
+      }
+    }
+    if (!row[kReasonColumn].empty()) out_ << "  " << row[kReasonColumn];
+    out_ << '\n';
+  }
+
+  void print_rule() {
+    for (std::size_t i = 0; i < kReasonColumn; ++i) {
+      out_ << (i > 0 ? "  " : "") << std::string(widths_.at(i), '-');
+    }
+    out_ << '\n';
+  }
+
+ private:
+  std::ostream& out_;
+  std::array<std::size_t, kColumnCount> widths_{};
+};
+
+void write_counts(const Report& report, std::ostream& out) {
+  out << '\n' << report.runs.size() << (report.runs.size() == 1 ? " log: " : " logs: ");
+  const char* separator = "";
+  for (const RunStatus status : {RunStatus::complete, RunStatus::running, RunStatus::incomplete,
+                                 RunStatus::failed, RunStatus::invalid, RunStatus::no_data}) {
+    const std::int64_t count = report.count(status);
+    if (count == 0) continue;
+    out << separator << count << ' ' << run_status_name(status);
+    separator = ", ";
+  }
+  out << '\n';
+}
+
+}  // namespace
+
+std::int64_t Report::count(RunStatus status) const {
+  return std::count_if(runs.begin(), runs.end(),
+                       [&](const ReportedRun& run) { return run.summary.status == status; });
+}
+
+void write_table(const Report& report, const TableStyle& style, std::ostream& out) {
+  std::vector<Row> rows;
+  for (const ReportedRun& run : report.runs) rows.push_back(row_of(run, style));
+  out << "Step time in seconds and TFLOP/s per GPU, over the window of iterations as the log "
+         "counts them;\nstd is the sample standard deviation (n - 1).\n\n";
+  TablePrinter printer(rows, out);
+  printer.print(kHeader, nullptr);
+  printer.print_rule();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const char* colour = style.has_colour ? colour_of(report.runs[i].summary.status) : nullptr;
+    printer.print(rows[i], colour);
+  }
+  write_counts(report, out);
+}
+
+}  // namespace llmb::cli

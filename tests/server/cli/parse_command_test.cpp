@@ -1,0 +1,143 @@
+// What a user meets first: help, arguments, exit codes, the table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+const char* const kGrok = "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256";
+const char* const kLlama = "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64";
+
+TEST(ParseCommand, TeachesItselfWithHelp) {
+  const ProgramRun help = run_program({"parse", "--help"}, {});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* text : {"Examples:", "--window", "--format", "--samples", "--compat",
+                           "parse_output.schema.json", "Exit status:"}) {
+    EXPECT_THAT(help.out, HasSubstr(text));
+  }
+  EXPECT_EQ(run_program({"--help"}, {}).exit_code, 0);
+  EXPECT_THAT(run_program({"--version"}, {}).out, HasSubstr("."));
+}
+
+TEST(ParseCommand, RefusesBadArguments) {
+  const TemporaryFolder folder;
+  const ProgramOptions options{folder.path(), {}, false};
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"nonsense"},
+                                                    {"parse", "--format", "xml"},
+                                                    {"parse", "--window", "44-11"},
+                                                    {"parse", "--window", "x"},
+                                                    {"parse", "--samples"},
+                                                    {"parse", "--no-such-option"},
+                                                    {"parse", "--compat", "nemo@19.99"}}) {
+    const ProgramRun run = run_program(arguments, options);
+    EXPECT_EQ(run.exit_code, 2) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(run.err + run.out, Not(IsEmpty()));
+  }
+}
+
+TEST(ParseCommand, PrintsOneTableForAllDialects) {
+  const TemporaryFolder folder;
+  folder.write(experiment_log_path(kGrok, 388660), nemo_log(49));
+  folder.write(experiment_log_path(kLlama, 658572), megatron_bridge_log(50));
+  folder.write(experiment_log_path("pretrain_nemotron4_15b_bf16_16", 7), nemo_log(46));
+  const ProgramRun run = run_program({"parse"}, {folder.path(), {}, false});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.err, IsEmpty());
+  EXPECT_THAT(run.out, HasSubstr("seconds"));
+  EXPECT_THAT(run.out, MatchesRegex("(.|\n)*\n" + std::string(kGrok) +
+                                    "_388660 +complete +11-44 +34 +2\\.5000 +0\\.5075 +500\\.00 "
+                                    "+0\\.00\n(.|\n)*"));
+  EXPECT_THAT(run.out, MatchesRegex("(.|\n)*\n" + std::string(kLlama) +
+                                    "_658572 +complete +35-44 +10 +1\\.5000 +0\\.0000 +700\\.00 "
+                                    "+0\\.00\n(.|\n)*"));
+  EXPECT_THAT(run.out, HasSubstr("incomplete"));
+  EXPECT_THAT(run.out, HasSubstr("window 11-44 is whole; the run ended at iteration 46 of 49"));
+  EXPECT_THAT(run.out, HasSubstr("3 logs: 2 complete, 1 incomplete"));
+  EXPECT_THAT(run.out, Not(HasSubstr("\033["))) << "colour is for terminals";
+}
+
+TEST(ParseCommand, ShowsPathsWithFullNames) {
+  const TemporaryFolder folder;
+  const std::string path = experiment_log_path(kGrok, 1);
+  folder.write(path, nemo_log(49));
+  const ProgramOptions options{folder.path(), {}, false};
+  EXPECT_THAT(run_program({"parse", "--full-names"}, options).out, HasSubstr("\n" + path + " "));
+  EXPECT_THAT(run_program({"parse"}, options).out, HasSubstr("\n" + std::string(kGrok) + "_1 "));
+}
+
+TEST(ParseCommand, TakesAnotherWindow) {
+  const TemporaryFolder folder;
+  folder.write("experiments/a.out", nemo_log(49));
+  const ProgramRun run = run_program({"parse", "--window", "20-21"}, {folder.path(), {}, false});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, MatchesRegex("(.|\n)*complete +20-21 +2 +2\\.5000(.|\n)*"));
+}
+
+TEST(ParseCommand, ExitsWithOneWhenNothingIsComplete) {
+  const TemporaryFolder folder;
+  folder.write("experiments/a.out", nemo_log(20));
+  const ProgramRun run = run_program({"parse"}, {folder.path(), {}, false});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("the run ended at iteration 20 of 49"));
+}
+
+TEST(ParseCommand, LooksWhereTheRecipesVariablesPoint) {
+  const TemporaryFolder folder;
+  folder.write("workload/experiments/a.out", nemo_log(49));
+  folder.write("stage/results/25.01/bf16/314b/512/b_1.out", nemo_log(49));
+  folder.write("elsewhere/note", "");
+  const auto elsewhere = folder.path() / "elsewhere";
+  const std::string workload = folder.path() / "workload";
+  const std::string stage = folder.path() / "stage";
+  EXPECT_EQ(run_program({"parse"}, {elsewhere, {}, false}).exit_code, 1);
+  EXPECT_THAT(
+      run_program({"parse", "--full-names"}, {elsewhere, {{"LLMB_WORKLOAD", workload}}, false}).out,
+      HasSubstr("experiments/a.out"));
+  EXPECT_THAT(
+      run_program({"parse", "--full-names"}, {elsewhere, {{"STAGE_PATH", stage}}, false}).out,
+      HasSubstr("512/b_1.out"));
+  EXPECT_THAT(run_program({"parse", "--full-names"},
+                          {elsewhere, {{"LLMB_WORKLOAD", workload}, {"STAGE_PATH", stage}}, false})
+                  .out,
+              HasSubstr("experiments/a.out"));
+}
+
+TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
+  const TemporaryFolder folder;
+  const ProgramOptions options{folder.path(), {}, false};
+  const ProgramRun no_default = run_program({"parse"}, options);
+  EXPECT_EQ(no_default.exit_code, 1);
+  EXPECT_THAT(no_default.err, HasSubstr("set LLMB_WORKLOAD"));
+  EXPECT_THAT(no_default.out, IsEmpty());
+
+  const ProgramRun missing = run_program({"parse", "no/such/folder"}, options);
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("no/such/folder: No such file"));
+
+  const ProgramRun empty = run_program({"parse", "."}, options);
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_THAT(empty.err, HasSubstr("no training log"));
+}
+
+TEST(ParseCommand, FailsWhenItsOutputCannotBeWritten) {
+  const TemporaryFolder folder;
+  folder.write("experiments/a.out", nemo_log(49));
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
+  ProgramOptions options{folder.path(), {}, false};
+  options.out_file = "/dev/full";
+  const ProgramRun run = run_program({"parse"}, options);
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("could not be written"));
+}
+
+}  // namespace
+}  // namespace llmb::cli

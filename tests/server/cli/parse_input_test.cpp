@@ -1,0 +1,161 @@
+// Trees as they are found: links, loops, FIFOs, unreadable and odd files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> paths_in(const ProgramRun& run) {
+  std::vector<std::string> paths;
+  const auto document = nlohmann::json::parse(run.out);
+  for (const auto& one : document.at("runs")) paths.push_back(one.at("path"));
+  return paths;
+}
+
+ProgramRun parse_json(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"parse", "--format", "json"});
+  return run_program(arguments, {folder.path(), {}, false});
+}
+
+TEST(ParseInput, OrdersRowsByPathAndReadsEachFileOnce) {
+  const TemporaryFolder folder;
+  folder.write("t/b/2.out", nemo_log(49));
+  folder.write("t/a/1.out", nemo_log(49));
+  folder.write("t/b/1.out", nemo_log(49));
+  folder.write("t/b/notes.txt", nemo_log(49));
+  EXPECT_THAT(paths_in(parse_json(folder, {"t", "t/b/1.out"})),
+              ElementsAre("t/a/1.out", "t/b/1.out", "t/b/2.out"));
+  EXPECT_THAT(paths_in(parse_json(folder, {"t/b", "t/a", "t/b/notes.txt"})),
+              ElementsAre("t/a/1.out", "t/b/1.out", "t/b/2.out", "t/b/notes.txt"));
+}
+
+TEST(ParseInput, LeavesOutBatchScriptsAndSaysSo) {
+  const TemporaryFolder folder;
+  folder.write("t/log-a_1_0.out", nemo_log(49));
+  folder.write("t/sbatch_a_1.out", nemo_log(49));
+  folder.write("t/vboost.out", "boost\n");
+  const ProgramRun run = parse_json(folder, {"t"});
+  EXPECT_THAT(paths_in(run), ElementsAre("t/log-a_1_0.out"));
+  EXPECT_THAT(run.err, HasSubstr("skipped 2 files"));
+  EXPECT_EQ(nlohmann::json::parse(run.out).at("skipped").size(), 2U);
+  EXPECT_THAT(paths_in(parse_json(folder, {"t/sbatch_a_1.out"})), ElementsAre("t/sbatch_a_1.out"))
+      << "named, it is read whatever its name";
+}
+
+TEST(ParseInput, FollowsANamedLinkButNoneBelowIt) {
+  const TemporaryFolder folder;
+  folder.write("disk/real/a.out", nemo_log(49));
+  fs::create_directory_symlink("disk", folder.path() / "experiments");
+  fs::create_directory_symlink("..", folder.path() / "disk/real/loop");
+  fs::create_symlink("a.out", folder.path() / "disk/real/b.out");
+  const ProgramRun run = run_program({"parse", "--format", "json"}, {folder.path(), {}, false});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(paths_in(run), ElementsAre("experiments/real/a.out"));
+  EXPECT_THAT(run.err, HasSubstr("real/loop: a symbolic link"));
+  EXPECT_THAT(run.err, HasSubstr("real/b.out: a symbolic link"));
+  EXPECT_THAT(paths_in(parse_json(folder, {"disk/real/b.out"})), ElementsAre("disk/real/b.out"));
+}
+
+TEST(ParseInput, EndsOnALinkThatPointsAtItself) {
+  const TemporaryFolder folder;
+  fs::create_symlink("self", folder.path() / "self");
+  const ProgramRun run = parse_json(folder, {"self"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("skipped self: "));
+}
+
+TEST(ParseInput, GoesOnAfterWhatIsNoRegularFile) {
+  const TemporaryFolder folder;
+  folder.write("t/good.out", nemo_log(49));
+  folder.write("t/folder.out/inner.out", nemo_log(49));
+  ASSERT_EQ(mkfifo((folder.path() / "t/pipe.out").c_str(), 0644), 0);
+  const ProgramRun run = parse_json(folder, {"t", "t/pipe.out", "t/gone.out"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(paths_in(run), ElementsAre("t/folder.out/inner.out", "t/good.out"));
+  EXPECT_THAT(run.err, HasSubstr("t/pipe.out: not a regular file but a FIFO"));
+  EXPECT_THAT(run.err, HasSubstr("t/folder.out: a folder, not a log"));
+  EXPECT_THAT(run.err, HasSubstr("t/gone.out: No such file"));
+}
+
+TEST(ParseInput, GoesOnAfterWhatMayNotBeRead) {
+  const TemporaryFolder folder;
+  folder.write("t/good.out", nemo_log(49));
+  fs::permissions(folder.write("t/secret.out", nemo_log(49)), fs::perms::none);
+  folder.write("t/closed/a.out", nemo_log(49));
+  fs::permissions(folder.path() / "t/closed", fs::perms::none);
+  const ProgramRun run = run_program({"parse", "--format", "json", "t"}, {folder.path(), {}, true});
+  fs::permissions(folder.path() / "t/closed", fs::perms::owner_all);
+  if (run.exit_code == 126) GTEST_SKIP() << "nobody may not run the program where it was built";
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(paths_in(run), ElementsAre("t/good.out"));
+  EXPECT_THAT(run.err, HasSubstr("t/secret.out: Permission denied"));
+  EXPECT_THAT(run.err, HasSubstr("t/closed: Permission denied"));
+}
+
+TEST(ParseInput, SurvivesGarbageEmptyFilesAndOddNames) {
+  const TemporaryFolder folder;
+  std::string noise;
+  for (unsigned i = 0; i < 300'000; ++i) noise += static_cast<char>((i * 2'654'435'761U) >> 13U);
+  folder.write("t/noise.out", noise);
+  folder.write("t/empty.out", "");
+  folder.write("t/nul.out", std::string(100'000, '\0') + nemo_log(49));
+  folder.write("t/odd \n\"name\",\xff.out", nemo_log(49));
+  folder.write("t/one_line.out", std::string(3'000'000, 'x'));
+  for (const char* format : {"table", "csv", "json"}) {
+    const ProgramRun run =
+        run_program({"parse", "--format", format, "t"}, {folder.path(), {}, false});
+    EXPECT_EQ(run.exit_code, 0) << format << run.err;
+  }
+  const auto runs = nlohmann::json::parse(parse_json(folder, {"t"}).out).at("runs");
+  ASSERT_EQ(runs.size(), 5U);
+  EXPECT_EQ(std::count_if(runs.begin(), runs.end(),
+                          [](const auto& run) { return run.at("status") == "complete"; }),
+            2);
+  EXPECT_EQ(runs.at(0).at("status"), "no_data");
+  EXPECT_EQ(runs.at(0).at("status_reason"), "no step in the log");
+}
+
+TEST(ParseInput, ReadsTheConfigurationFileBesideALog) {
+  const TemporaryFolder folder;
+  const std::string name = "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64";
+  const std::string log = experiment_log_path(name, 12);
+  folder.write(log, megatron_bridge_log(50));
+  folder.write(fs::path(log).parent_path().string() + "/llmb-config_12.yaml",
+               "job_info: {job_id: '12'}\nmodel_info: {dtype: fp8, scale: 256, gpu_type: gb200}\n");
+  const auto run = nlohmann::json::parse(parse_json(folder, {"experiments"}).out).at("runs").at(0);
+  nlohmann::json dtype;
+  for (const auto& entry : run.at("configuration")) {
+    if (entry.at("key") == "dtype") dtype = entry;
+  }
+  EXPECT_EQ(dtype.at("value"), "fp8_cs");
+  EXPECT_EQ(dtype.at("alternatives").at(0).at("source"), "llmb_config");
+  EXPECT_EQ(run.at("configuration_conflicts"), nlohmann::json::array({"gpu_count"}));
+}
+
+TEST(ParseInput, TakesTheFoldersAboveTheNamedOneIntoAccount) {
+  const TemporaryFolder folder;
+  const std::string name = "pretrain_nemotron4_15b_bf16_16";
+  const fs::path log = experiment_log_path(name, 12);
+  folder.write(log, nemo_log(49));
+  for (const fs::path& named : {log, log.parent_path(), log.parent_path().parent_path()}) {
+    const auto run = nlohmann::json::parse(parse_json(folder, {named}).out).at("runs").at(0);
+    EXPECT_EQ(run.at("experiment"), name) << named;
+    EXPECT_EQ(run.at("launched_at"), "2025-06-15T15:06:40Z") << named;
+    EXPECT_EQ(run.at("job_id"), 12) << named;
+  }
+}
+
+}  // namespace
+}  // namespace llmb::cli

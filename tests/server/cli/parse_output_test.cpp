@@ -1,0 +1,164 @@
+// The csv parses, the json is what its schema says, and both hold the same numbers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/server/cli/json_schema.h"
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+nlohmann::json schema() {
+  std::ifstream file(LLMB_SOURCE_DIR "/server/cli/parse_output.schema.json");
+  return nlohmann::json::parse(file);
+}
+
+// RFC 4180, strictly: CRLF between records, quotes only around whole fields.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> records;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::vector<std::string> record;
+    while (true) {
+      std::string field;
+      if (text[at] == '"') {
+        for (++at; text.at(at) != '"' || text.at(at + 1) == '"'; ++at) {
+          if (text[at] == '"') ++at;
+          field += text[at];
+        }
+        ++at;
+      } else {
+        while (text.at(at) != ',' && text.at(at) != '\r') {
+          EXPECT_NE(text[at], '"');
+          field += text[at++];
+        }
+      }
+      record.push_back(field);
+      if (text.at(at) != ',') break;
+      ++at;
+    }
+    EXPECT_EQ(text.substr(at, 2), "\r\n");
+    at += 2;
+    records.push_back(record);
+  }
+  return records;
+}
+
+class ParseOutput : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.write("t/a.out", nemo_log(49));
+    folder_.write("t/b, \"two\"\n.out", nemo_log(30) +
+                                            "torch.OutOfMemoryError: CUDA out of "
+                                            "memory. Tried to allocate 2 GiB, sorry\n");
+    folder_.write("t/c.out", megatron_bridge_log(50));
+    folder_.write("t/d.out", "nothing\n");
+    folder_.write("t/sbatch_d.out", "nothing\n");
+  }
+
+  std::string parse(std::vector<std::string> options) const {
+    options.insert(options.begin(), "parse");
+    options.emplace_back("t");
+    const ProgramRun run = run_program(options, {folder_.path(), {}, false});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.out;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ParseOutput, JsonIsWhatItsSchemaSays) {
+  for (const bool has_samples : {false, true}) {
+    std::vector<std::string> options = {"--format=json"};
+    if (has_samples) options.emplace_back("--samples");
+    const auto document = nlohmann::json::parse(parse(options));
+    EXPECT_THAT(schema_violations(schema(), document), IsEmpty());
+    EXPECT_EQ(document.at("runs").at(0).contains("samples"), has_samples);
+  }
+}
+
+TEST_F(ParseOutput, SchemaIsHeldToByTheValidator) {
+  auto document = nlohmann::json::parse(parse({"--format=json"}));
+  document["runs"][0]["status"] = "splendid";
+  document["runs"][1].erase("window");
+  document["runs"][2]["step_time_s"]["mean"] = "1.5";
+  document["runs"][3]["surprise"] = 1;
+  EXPECT_EQ(schema_violations(schema(), document).size(), 4U);
+}
+
+TEST_F(ParseOutput, JsonHoldsTheNumbers) {
+  const auto document = nlohmann::json::parse(parse({"--format=json", "--samples"}));
+  EXPECT_EQ(document.at("counts").at("logs"), 4);
+  EXPECT_EQ(document.at("counts").at("complete"), 2);
+  EXPECT_EQ(document.at("counts").at("failed"), 1);
+  EXPECT_EQ(document.at("counts").at("no_data"), 1);
+  EXPECT_EQ(document.at("counts").at("skipped"), 1);
+
+  const auto& nemo = document.at("runs").at(0);
+  EXPECT_EQ(nemo.at("dialect"), "nemo");
+  EXPECT_EQ(nemo.at("step_count"), 50);
+  EXPECT_EQ(nemo.at("step_time_s").at("count"), 34);
+  EXPECT_DOUBLE_EQ(nemo.at("step_time_s").at("mean"), 2.5);
+  EXPECT_DOUBLE_EQ(nemo.at("step_time_s").at("stddev_population"), 0.5);
+  EXPECT_DOUBLE_EQ(nemo.at("step_time_s").at("stddev_sample"), std::sqrt(34 * 0.25 / 33));
+  ASSERT_EQ(nemo.at("samples").size(), 50U);
+  EXPECT_EQ(nemo.at("samples").at(49).at("iteration"), 49);
+  EXPECT_EQ(nemo.at("samples").at(49).at("step_time_s"), 3.0);
+  EXPECT_EQ(nemo.at("samples").at(49).at("consumed_samples"), 12'800);
+  EXPECT_FALSE(nemo.at("samples").at(0).contains("consumed_samples"));
+
+  const auto& failed = document.at("runs").at(1);
+  EXPECT_EQ(failed.at("status"), "failed");
+  EXPECT_EQ(failed.at("events").at(0).at("kind"), "failure");
+  EXPECT_EQ(failed.at("events").at(0).at("steps_before"), 31);
+
+  const auto& megatron = document.at("runs").at(2);
+  EXPECT_EQ(megatron.at("dialect"), "megatron_bridge");
+  EXPECT_EQ(megatron.at("window"), "35-44");
+  EXPECT_DOUBLE_EQ(megatron.at("step_time_s").at("mean"), 1.5);
+  EXPECT_DOUBLE_EQ(megatron.at("tflops_per_gpu").at("mean"), 700);
+
+  EXPECT_TRUE(document.at("runs").at(3).at("step_time_s").is_null());
+}
+
+TEST_F(ParseOutput, CsvParsesAndAgreesWithTheJson) {
+  const auto document = nlohmann::json::parse(parse({"--format=json"}));
+  const auto records = read_csv(parse({"--format=csv"}));
+  ASSERT_EQ(records.size(), 5U);
+  for (const auto& record : records) EXPECT_EQ(record.size(), records[0].size());
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    const auto& run = document.at("runs").at(i - 1);
+    for (std::size_t column = 0; column < records[0].size(); ++column) {
+      const std::string& name = records[0][column];
+      nlohmann::json expected;
+      if (run.contains(name)) {
+        expected = run.at(name);
+      } else {
+        const std::string metric =
+            name.starts_with("step_time_s_") ? "step_time_s" : "tflops_per_gpu";
+        const auto& statistics = run.at(metric);
+        if (!statistics.is_null()) expected = statistics.at(name.substr(metric.size() + 1));
+      }
+      const std::string& field = records[i][column];
+      if (expected.is_null()) {
+        EXPECT_EQ(field, "") << name;
+      } else if (expected.is_number_float()) {
+        EXPECT_EQ(std::stod(field), expected.get<double>()) << name;
+      } else {
+        EXPECT_EQ(field, expected.is_string() ? expected.get<std::string>() : expected.dump())
+            << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llmb::cli

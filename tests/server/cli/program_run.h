@@ -1,0 +1,43 @@
+// Runs the real llmb-report and keeps what it said; and folders to run it in.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace llmb::cli {
+
+struct ProgramRun {
+  int exit_code = -1;  // -1: it did not end by itself
+  std::string out;
+  std::string err;
+};
+
+struct ProgramOptions {
+  std::filesystem::path folder = ".";              // current folder of the program
+  std::map<std::string, std::string> environment;  // all of it
+  bool without_privileges = false;                 // as nobody, where the test runs as root
+  std::string out_file = {};                       // takes stdout instead of ProgramRun::out
+};
+
+// Ends the program after 60 s.
+ProgramRun run_program(const std::vector<std::string>& arguments, const ProgramOptions& options);
+
+// A folder that goes with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  // Creates the folders above it.
+  std::filesystem::path write(const std::string& relative_path, const std::string& content) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace llmb::cli
