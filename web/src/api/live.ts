@@ -44,13 +44,11 @@ export class Live {
   start(): void {
     const stream = this.open();
     this.stream = stream;
-    let isFirstOpen = true;
     stream.addEventListener("open", () => {
       this.connection.value = "live";
       this.retryMs = kRetryMinMs;
-      // A stream opened anew knows no Last-Event-ID; a reconnected one does and loses nothing.
-      if (isFirstOpen && this.wasOpen) this.reset();
-      isFirstOpen = false;
+      // Last-Event-ID is no help where no event had come yet, or the server is another one.
+      if (this.wasOpen) this.reset();
       this.wasOpen = true;
     });
     stream.addEventListener("run", (event) => {

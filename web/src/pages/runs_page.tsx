@@ -55,14 +55,16 @@ export function RunsPage() {
               : formatPlural(store.total.value, "run"))}
         </p>
       </div>
-      <RunsFilters
-        state={state}
-        choices={store.choices.value}
-        onFilter={(filter, value) =>
-          go({ ...state, [filter]: value, rows: kPageRows }, filter === "q")
-        }
-        onClear={() => go(withoutFilters(state))}
-      />
+      {(isFiltered(state) || phase !== "ready" || runs.length > 0) && (
+        <RunsFilters
+          state={state}
+          choices={store.choices.value}
+          onFilter={(filter, value) =>
+            go({ ...state, [filter]: value, rows: kPageRows }, filter === "q")
+          }
+          onClear={() => go(withoutFilters(state))}
+        />
+      )}
       {problem && (
         <ProblemPanel
           problem={problem}

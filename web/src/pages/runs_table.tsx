@@ -12,7 +12,7 @@ import {
   progressFraction,
 } from "../format";
 import { StatusMark } from "../parts/status_mark";
-import { Ago, ExperimentName, gpuText } from "../parts/values";
+import { Ago, breakable, ExperimentName, gpuText } from "../parts/values";
 import { sortDirection, type SortDirection } from "../state/list_state";
 
 interface Column {
@@ -47,7 +47,7 @@ const kColumns: Column[] = [
     hint: "Workload, model size and dtype",
     cell: (run) => (
       <>
-        {run.workload ?? kUnknown}
+        {breakable(run.workload ?? kUnknown)}
         <span class="sub">{[run.model_size, run.dtype].filter(Boolean).join(" · ")}</span>
       </>
     ),

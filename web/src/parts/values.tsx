@@ -26,7 +26,7 @@ export function runName(run: Run): string {
 }
 
 // A long name breaks at its underscores, and nowhere else if that suffices.
-function breakable(text: string) {
+export function breakable(text: string) {
   return text.split(/(?<=_)/).flatMap((part, at) => (at === 0 ? [part] : [<wbr />, part]));
 }
 
