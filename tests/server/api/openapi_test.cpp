@@ -1,0 +1,203 @@
+// openapi.json against the routes, and against what the API really answers: every documented
+// field occurs, and no other does.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+// Walks a value along its schema. Remembers, by schema, which properties were met.
+class SchemaWalk {
+ public:
+  explicit SchemaWalk(const Json& document) : document_(document) {}
+
+  void walk(const Json& schema, const Json& value, const std::string& where) {
+    if (schema.contains("$ref")) {
+      const auto name = schema["$ref"].get<std::string>().substr(1);
+      return walk(document_.at(Json::json_pointer(name)), value, where);
+    }
+    if (schema.contains("allOf")) return walk_object(merged(schema), value, where);
+    if (schema.contains("oneOf")) {
+      return value.is_null() ? void() : walk(schema["oneOf"][0], value, where);
+    }
+    expect_type(schema, value, where);
+    if (schema.contains("enum")) {
+      const Json& allowed = schema["enum"];
+      EXPECT_NE(std::find(allowed.begin(), allowed.end(), value), allowed.end())
+          << where << " is " << value;
+    }
+    if (value.is_array()) {
+      for (const Json& item : value) walk(schema["items"], item, where + "[]");
+    }
+    if (value.is_object()) walk_object(schema, value, where);
+  }
+
+  void expect_all_properties_met() const {
+    for (const auto& [schema, names] : documented_) {
+      for (const std::string& name : names) {
+        EXPECT_TRUE(met_.at(schema).contains(name))
+            << schema << " documents " << name << ", which no answer holds";
+      }
+    }
+  }
+
+ private:
+  Json merged(const Json& schema) const {
+    Json all = {{"properties", Json::object()}, {"required", Json::array()}};
+    for (Json part : schema["allOf"]) {
+      if (part.contains("$ref")) {
+        part = document_.at(Json::json_pointer(part["$ref"].get<std::string>().substr(1)));
+      }
+      all["properties"].update(part["properties"]);
+      for (const Json& name : part["required"]) all["required"].push_back(name);
+    }
+    return all;
+  }
+
+  void walk_object(const Json& schema, const Json& value, const std::string& where) {
+    if (schema.contains("additionalProperties")) {
+      if (!schema["additionalProperties"].is_object()) return;
+      for (const auto& [name, item] : value.items()) {
+        walk(schema["additionalProperties"], item, where + "." + name);
+      }
+      return;
+    }
+    for (const auto& [name, property] : schema["properties"].items()) {
+      documented_[where].insert(name);
+      EXPECT_TRUE(property.is_object());
+    }
+    for (const Json& name : schema["required"]) {
+      EXPECT_TRUE(value.contains(name.get<std::string>())) << where << " lacks " << name;
+    }
+    met_.try_emplace(where);
+    for (const auto& [name, item] : value.items()) {
+      ASSERT_TRUE(schema["properties"].contains(name))
+          << where << "." << name << " is not documented";
+      met_[where].insert(name);
+      walk(schema["properties"][name], item, where + "." + name);
+    }
+  }
+
+  static bool has_type(const std::string& type, const Json& value) {
+    if (type == "object") return value.is_object();
+    if (type == "array") return value.is_array();
+    if (type == "string") return value.is_string();
+    if (type == "boolean") return value.is_boolean();
+    if (type == "integer") return value.is_number_integer();
+    if (type == "number") return value.is_number();
+    return type == "null" && value.is_null();
+  }
+
+  static void expect_type(const Json& schema, const Json& value, const std::string& where) {
+    if (!schema.contains("type")) return;
+    const Json types = schema["type"].is_array() ? schema["type"] : Json::array({schema["type"]});
+    EXPECT_TRUE(std::any_of(types.begin(), types.end(),
+                            [&](const Json& type) { return has_type(type, value); }))
+        << where << " is " << value << ", documented as " << types;
+  }
+
+  const Json& document_;
+  std::map<std::string, std::set<std::string>> documented_;
+  std::map<std::string, std::set<std::string>> met_;
+};
+
+class OpenApi : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    fill();
+    document_ = get_json("/api/v1/openapi.json");
+  }
+
+  const Json& schema_of(const std::string& path, const std::string& status,
+                        const std::string& type) {
+    return document_["paths"][path]["get"]["responses"][status]["content"][type]["schema"];
+  }
+
+  Json document_;
+};
+
+TEST_F(OpenApi, DescribesEveryRouteAndNoOther) {
+  std::set<std::string> described;
+  for (const auto& [path, item] : document_["paths"].items()) {
+    for (const auto& [method, operation] : item.items()) {
+      std::string upper = method;
+      std::transform(upper.begin(), upper.end(), upper.begin(),
+                     [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
+      described.insert(upper + " " + path);
+      EXPECT_TRUE(operation.contains("summary")) << path;
+    }
+  }
+  const auto routes = router_.routes();
+  EXPECT_EQ(described, std::set<std::string>(routes.begin(), routes.end()));
+}
+
+TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
+  const Json list = get_json("/api/v1/runs", {{"job_id", "5"}});
+  const std::string run = "/api/v1/runs/" + list["runs"][0]["id"].dump();
+  const std::vector<std::pair<std::string, std::string>> questions = {
+      {"/api/v1/runs", "/api/v1/runs"},
+      {"/api/v1/runs/{id}", run},
+      {"/api/v1/runs/{id}", "/api/v1/runs/3"},  // failed: has an event
+      {"/api/v1/runs/{id}/steps", run + "/steps"},
+      {"/api/v1/runs/{id}/statistics", run + "/statistics"},
+      {"/api/v1/experiments", "/api/v1/experiments"},
+      {"/api/v1/roots", "/api/v1/roots"},
+      {"/api/v1/status", "/api/v1/status"},
+      {"/healthz", "/healthz"},
+      {"/readyz", "/readyz"}};
+  SchemaWalk walk(document_);
+  for (const auto& [path, question] : questions) {
+    walk.walk(schema_of(path, "200", "application/json"), get_json(question), path);
+  }
+  status_.root_errors = {"gone"};
+  const std::string problem = "application/problem+json";
+  walk.walk(schema_of("/readyz", "503", problem), get_json("/readyz", {}, 503), "/readyz 503");
+  const Json& answer = document_["components"]["responses"]["BadRequest"];
+  walk.walk(answer["content"][problem]["schema"], get_json("/api/v1/runs", {{"x", "y"}}, 400),
+            "problem");
+  walk.expect_all_properties_met();
+}
+
+TEST_F(OpenApi, ListsTheParametersThatAreAllowed) {
+  for (const auto& [path, item] : document_["paths"].items()) {
+    std::set<std::string> documented;
+    if (item["get"].contains("parameters")) {
+      for (Json parameter : item["get"]["parameters"]) {
+        if (parameter.contains("$ref")) {
+          parameter =
+              document_.at(Json::json_pointer(parameter["$ref"].get<std::string>().substr(1)));
+        }
+        if (parameter["in"] == "query") documented.insert(parameter["name"]);
+      }
+    }
+    std::string question = path;
+    if (const auto at = question.find("{id}"); at != std::string::npos)
+      question.replace(at, 4, "1");
+    std::string detail = get_detail(question, {{"no_such_parameter", "1"}}, 400);
+    const std::size_t begin = detail.find("allowed: ") + 9;
+    detail = detail.substr(begin, detail.size() - begin - 1) + ", ";
+    std::set<std::string> allowed;
+    for (std::size_t end = 0; (end = detail.find(", ")) != std::string::npos;) {
+      allowed.insert(detail.substr(0, end));
+      detail.erase(0, end + 2);
+    }
+    allowed.erase("none");
+    EXPECT_EQ(documented, allowed) << path;
+  }
+}
+
+TEST_F(OpenApi, ResolvesEveryReference) {
+  const std::string text = document_.dump();
+  for (std::size_t at = 0; (at = text.find("\"$ref\":\"#", at)) != std::string::npos; ++at) {
+    const std::size_t begin = at + 9;
+    const std::string pointer = text.substr(begin, text.find('"', begin) - begin);
+    EXPECT_TRUE(document_.contains(Json::json_pointer(pointer))) << pointer;
+  }
+}
+
+}  // namespace
+}  // namespace llmb::api

@@ -1,0 +1,126 @@
+// The parts that handlers are made of, each by itself.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "server/api/conditional.h"
+#include "server/api/cursor.h"
+#include "server/api/instant.h"
+#include "server/api/json.h"
+#include "server/api/openmetrics_text.h"
+#include "server/api/query_parameters.h"
+#include "server/api/refusal.h"
+#include "server/api/response_cache.h"
+#include "server/api/step_columns.h"
+
+namespace llmb::api {
+namespace {
+
+TEST(Instant, IsNormalisedToUtcSeconds) {
+  EXPECT_EQ(normalise_instant("2025-12-22"), "2025-12-22T00:00:00Z");
+  EXPECT_EQ(normalise_instant("2025-12-22T15:18:33Z"), "2025-12-22T15:18:33Z");
+  EXPECT_EQ(normalise_instant("2025-12-22T15:18:33.999Z"), "2025-12-22T15:18:33Z");
+  EXPECT_EQ(normalise_instant("2025-12-31T23:30:00-01:30"), "2026-01-01T01:00:00Z");
+  EXPECT_EQ(normalise_instant("2025-01-01T00:30:00+01:00"), "2024-12-31T23:30:00Z");
+  EXPECT_EQ(normalise_instant("2024-02-29"), "2024-02-29T00:00:00Z");
+}
+
+TEST(Instant, RefusesWhatIsNone) {
+  for (const char* text : {"", "2025", "2025-13-01", "2025-02-29", "2025-1-1", "2025-12-22T15:18",
+                           "2025-12-22T24:00:00Z", "2025-12-22T15:18:33", "2025-12-22T15:18:33.Z",
+                           "2025-12-22T15:18:33Zx", "2025-12-22 15:18:33Z", "now"}) {
+    EXPECT_EQ(normalise_instant(text), std::nullopt) << text;
+  }
+}
+
+TEST(Cursor, SurvivesTheRoundTrip) {
+  for (const Cursor& cursor : {Cursor{"-launched_at", "2025-12-22T15:18:33Z", 12, "abc"},
+                               Cursor{"id", std::nullopt, 1, ""},
+                               Cursor{"experiment", std::string("\xff\0x", 3), 9, "f"}}) {
+    const std::string text = encode_cursor(cursor);
+    EXPECT_EQ(text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                     "0123456789-_"),
+              std::string::npos);
+    EXPECT_EQ(decode_cursor(text), cursor);
+  }
+}
+
+TEST(Cursor, RefusesForgeries) {
+  for (const char* text : {"", "!", "AAAA", "W10", "WzEsMiwzLDRd", "bnVsbA", "e30"}) {
+    EXPECT_EQ(decode_cursor(text), std::nullopt) << text;
+  }
+}
+
+TEST(QueryParameters, CanonicalFormNamesTheQuestion) {
+  http::Request request;
+  request.query = {{"b", "x y&z"}, {"a", "\xc3\xa9"}};
+  const QueryParameters parameters(request, {"a", "b"});
+  EXPECT_EQ(parameters.canonical(), "a=%C3%A9&b=x%20y%26z");
+  EXPECT_EQ(parameters.canonical({"a"}), "b=x%20y%26z");
+  EXPECT_THROW(QueryParameters(request, {"a"}), Refusal);
+}
+
+TEST(ResponseCache, DropsTheLeastRecentlyUsed) {
+  ResponseCache cache(100);
+  const auto body = [](std::size_t size) {
+    return RenderedBody{std::make_shared<const std::string>(size, 'x'), {}};
+  };
+  for (const char* tag : {"a", "b", "c", "d"}) cache.put(tag, body(25));
+  EXPECT_NE(cache.find("a").body, nullptr);
+  cache.put("e", body(25));
+  EXPECT_EQ(cache.find("b").body, nullptr);
+  EXPECT_NE(cache.find("a").body, nullptr);
+  EXPECT_NE(cache.find("e").body, nullptr);
+  cache.put("too large", body(26));
+  EXPECT_EQ(cache.find("too large").body, nullptr);
+}
+
+TEST(StepColumns, CountsWhatItHasNoColumnFor) {
+  StepColumns columns;
+  parser::StepSample sample;
+  for (int i = 0; i < 70; ++i) sample.extra_fields.emplace_back("f" + std::to_string(i), i);
+  columns.add(sample);
+  sample.iteration = 1;
+  sample.extra_fields = {{"f0", 1.0}, {"f0", 2.0}, {"f1", std::numeric_limits<double>::infinity()}};
+  columns.add(sample);
+  const Json json = Json::parse(columns.finish(3));
+  EXPECT_EQ(json["extra_fields"].size(), StepColumns::kExtraFieldsMax);
+  EXPECT_EQ(json["extra_values_left_out"], 6);
+  EXPECT_EQ(json["extra_fields"]["f0"], Json::parse("[0.0,1.0]"));
+  EXPECT_EQ(json["extra_fields"]["f1"], Json::parse("[1.0,null]"));
+  EXPECT_EQ(json["extra_fields"]["f63"], Json::parse("[63.0,null]"));
+}
+
+TEST(StepColumns, HoldsNoRowsAsEmptyColumns) {
+  StepColumns columns;
+  EXPECT_EQ(columns.finish(1),
+            R"({"run_id":1,"segment":[],"iteration":[],"step_time_s":[],"tflops_per_gpu":[],)"
+            R"("extra_fields":{},"extra_values_left_out":0})");
+}
+
+TEST(StepColumns, KeepsEveryDigit) {
+  StepColumns columns;
+  parser::StepSample sample;
+  sample.iteration = std::numeric_limits<std::int64_t>::max();
+  sample.step_time_s = 0.1 + 0.2;
+  sample.learning_rate = 5e-324;
+  columns.add(sample);
+  const Json json = Json::parse(columns.finish(1));
+  EXPECT_EQ(json["iteration"][0], std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(json["step_time_s"][0].get<double>(), 0.1 + 0.2);
+  EXPECT_EQ(json["learning_rate"][0].get<double>(), 5e-324);
+}
+
+TEST(OpenMetricsText, EscapesLabels) {
+  OpenMetricsText text;
+  text.begin_family("llmb_x", "gauge", "", "A \"help\"\nof two lines.");
+  text.sample("", {{"path", "a\"b\\c\nd"}}, std::int64_t{-1});
+  EXPECT_EQ(std::move(text).finish(),
+            "# TYPE llmb_x gauge\n# HELP llmb_x A \\\"help\\\"\\nof two lines.\n"
+            "llmb_x{path=\"a\\\"b\\\\c\\nd\"} -1\n# EOF\n");
+  EXPECT_EQ(metric_number(1), "1.0");
+  EXPECT_EQ(metric_number(0.00025), "0.00025");
+}
+
+}  // namespace
+}  // namespace llmb::api

@@ -1,0 +1,139 @@
+// GET /api/v1/runs/{id}, its steps and its statistics.
+#include "parser/statistics/run_summary.h"
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using RunResource = ApiTest;
+
+std::string path_of(storage::RunId id, const std::string& rest = "") {
+  return "/api/v1/runs/" + std::to_string(id) + rest;
+}
+
+TEST_F(RunResource, TellsConfigurationWithItsSources) {
+  const auto id = add_run("alpha", 1, 20, 7.5);
+  const Json run = get_json(path_of(id));
+  EXPECT_EQ(run["status"], "failed");
+  bool has_dtype = false;
+  for (const Json& entry : run["configuration"]) {
+    if (entry["key"] != "dtype") continue;
+    has_dtype = true;
+    EXPECT_EQ(entry["value"], "fp8_cs");
+    EXPECT_EQ(entry["source"], "experiment_name");
+    EXPECT_EQ(entry["alternatives"], Json::parse(R"([{"value": "fp8", "source": "llmb_config"}])"));
+  }
+  EXPECT_TRUE(has_dtype);
+  EXPECT_EQ(run["configuration_conflicts"], Json::parse(R"(["model_size"])"));
+  EXPECT_EQ(run["segments"][0]["step_count"], 21);
+  EXPECT_EQ(run["events"][0]["cause"], "time_limit");
+  EXPECT_EQ(run["events"][0]["steps_before"], 21);
+  EXPECT_EQ(run["bytes_read"], 10'000);
+}
+
+TEST_F(RunResource, IsNotFoundWhereThereIsNone) {
+  for (const char* id : {"999", "0", "-1", "1x", "99999999999999999999"}) {
+    for (const char* rest : {"", "/steps", "/statistics"}) {
+      EXPECT_FALSE(get_detail(std::string("/api/v1/runs/") + id + rest, {}, 404).empty());
+    }
+  }
+}
+
+TEST_F(RunResource, GivesStepsAsColumns) {
+  auto batch = sample_batch(root_, "alpha", 1, 3, 7.5);
+  for (auto& step : batch.samples) {
+    step.loss.reset();
+    step.params_norm = std::numeric_limits<double>::quiet_NaN();
+    step.extra_fields.clear();
+  }
+  batch.samples[1].step_time_s.reset();
+  batch.samples[2].grad_norm = std::numeric_limits<double>::quiet_NaN();
+  batch.samples[2].extra_fields = {{"odd \"name\"", 0.1}};
+  const auto id = writer_->commit({&batch, 1}).front();
+  const Json steps = get_json(path_of(id, "/steps"));
+  EXPECT_EQ(steps["run_id"], id);
+  EXPECT_EQ(steps["iteration"], Json::parse("[0,1,2,3]"));
+  EXPECT_EQ(steps["segment"], Json::parse("[0,0,0,0]"));
+  EXPECT_EQ(steps["step_time_s"], Json::parse("[7.5,null,7.5,7.5]"));
+  EXPECT_EQ(steps["grad_norm"], Json::parse("[0.5,0.5,null,0.5]"));
+  EXPECT_EQ(steps["logged_at"][3], "2025-12-22T15:18:33");
+  EXPECT_FALSE(steps.contains("loss"));
+  EXPECT_FALSE(steps.contains("params_norm"));
+  EXPECT_EQ(steps["extra_fields"]["odd \"name\""], Json::parse("[null,null,0.1,null]"));
+}
+
+TEST_F(RunResource, GivesAPartOfTheSteps) {
+  fill();
+  const Json list = get_json("/api/v1/runs", {{"job_id", "5"}});
+  const auto id = list["runs"][0]["id"].get<storage::RunId>();
+  EXPECT_EQ(get_json(path_of(id, "/steps"))["iteration"].size(), 100U);
+  EXPECT_EQ(get_json(path_of(id, "/steps"), {{"segment", "1"}})["segment"],
+            Json(std::vector(50, 1)));
+  const Json part = get_json(path_of(id, "/steps"), {{"segment", "1"}, {"window", "11-12"}});
+  EXPECT_EQ(part["iteration"], Json::parse("[11,12]"));
+  EXPECT_EQ(part["step_time_s"], Json::parse("[5.0,5.0]"));
+  EXPECT_EQ(part["extra_fields"]["val_loss"], Json::parse("[2.25,2.25]"));
+  EXPECT_EQ(get_json(path_of(id, "/steps"), {{"segment", "2"}})["iteration"], Json::array());
+  get_detail(path_of(id, "/steps"), {{"window", "44-11"}}, 400);
+  get_detail(path_of(id, "/steps"), {{"window", "all"}}, 400);
+  get_detail(path_of(id, "/steps"), {{"segment", "-1"}}, 400);
+  get_detail(path_of(id, "/steps"), {{"limit", "5"}}, 400);
+}
+
+TEST_F(RunResource, ComputesStatisticsOverAnyWindow) {
+  auto batch = sample_batch(root_, "alpha", 1, 49, 7.5);
+  for (auto& step : batch.samples) step.step_time_s = 1.0 + static_cast<double>(step.iteration);
+  const auto id = writer_->commit({&batch, 1}).front();
+  const Json statistics = get_json(path_of(id, "/statistics"), {{"window", "35-44"}});
+  const auto expected = parser::summarize_run(batch.samples, batch.facts, {35, 44}, false);
+  EXPECT_EQ(statistics["window"], "35-44");
+  EXPECT_EQ(statistics["status_reason"], expected.status_reason);
+  EXPECT_EQ(statistics["step_time_s"]["count"], 10);
+  EXPECT_EQ(statistics["step_time_s"]["mean"], 40.5);
+  EXPECT_EQ(statistics["step_time_s"]["stddev_sample"], expected.step_time_s->stddev_sample);
+  EXPECT_EQ(statistics["tflops_per_gpu"]["max"], 444.0);
+  EXPECT_NE(statistics["window_numbering"].get<std::string>().find("from 0"), std::string::npos);
+  EXPECT_EQ(get_json(path_of(id, "/statistics"))["window"], "11-44");
+  const Json beyond = get_json(path_of(id, "/statistics"), {{"window", "60-70"}});
+  EXPECT_TRUE(beyond["step_time_s"].is_null());
+  EXPECT_EQ(beyond["iterations_missing_in_window"], 11);
+  get_detail(path_of(id, "/statistics"), {{"window", "5-"}}, 400);
+}
+
+TEST_F(RunResource, ReadsNoStepsForAClientThatHasThem) {
+  const auto id = add_run("alpha", 1, 49, 7.5);
+  const auto other = add_run("beta", 2, 49, 7.5);
+  std::vector<std::pair<std::string, std::string>> tags;
+  for (const char* rest : {"", "/steps", "/statistics"}) {
+    const http::Response response = get(path_of(id, rest));
+    EXPECT_EQ(response.status, 200);
+    EXPECT_NE(response.body, nullptr);
+    tags.emplace_back(path_of(id, rest), response.etag);
+  }
+  EXPECT_NE(tags[0].second, tags[1].second);
+  EXPECT_NE(tags[1].second, tags[2].second);
+  execute_sql("ALTER TABLE step_sample RENAME TO gone");
+  for (const auto& [path, tag] : tags) {
+    const http::Response response = get(path, {}, {{"if-none-match", "W/\"x\", \"" + tag + "\""}});
+    EXPECT_EQ(response.status, 200) << path;
+    EXPECT_EQ(response.etag, tag);
+    EXPECT_EQ(response.body, nullptr) << path;
+  }
+  // What was never asked for does read the steps, and they are not there.
+  get_detail(path_of(other, "/steps"), {}, 503);
+  get_detail(path_of(other, "/statistics"), {}, 503);
+}
+
+TEST_F(RunResource, HasANewTagOnceItGrew) {
+  const auto id = add_run("alpha", 1, 20, 7.5);
+  const auto other = add_run("beta", 2, 20, 7.5);
+  const std::string tag = get(path_of(id, "/steps")).etag;
+  const std::string other_tag = get(path_of(other, "/steps")).etag;
+  EXPECT_EQ(add_run("alpha", 1, 30, 7.5), id);
+  EXPECT_NE(get(path_of(id, "/steps")).etag, tag);
+  EXPECT_EQ(get(path_of(other, "/steps")).etag, other_tag) << "its own revision counts";
+  EXPECT_EQ(get_json(path_of(id, "/steps"))["iteration"].size(), 31U);
+}
+
+}  // namespace
+}  // namespace llmb::api

@@ -1,0 +1,198 @@
+// GET /api/v1/runs: filters, order, pages, tags.
+#include <set>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using RunList = ApiTest;
+
+std::vector<std::int64_t> ids(const Json& list) {
+  std::vector<std::int64_t> result;
+  for (const Json& run : list["runs"]) result.push_back(run["id"].get<std::int64_t>());
+  return result;
+}
+
+std::string header_of(const http::Response& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+TEST_F(RunList, ShowsWhatIsStored) {
+  const auto id = add_run("alpha", 1, 49, 7.5);
+  const Json list = get_json("/api/v1/runs");
+  ASSERT_EQ(list["runs"].size(), 1U);
+  EXPECT_EQ(list["total"], 1);
+  EXPECT_TRUE(list["next_cursor"].is_null());
+  const Json& run = list["runs"][0];
+  EXPECT_EQ(run["id"], id);
+  EXPECT_EQ(run["root"], "/data/w");
+  EXPECT_EQ(run["experiment"], "alpha");
+  EXPECT_EQ(run["launched_at"], "2025-12-22T15:00:01Z");
+  EXPECT_EQ(run["status"], "complete");
+  EXPECT_EQ(run["window"], "11-44");
+  EXPECT_EQ(run["dtype"], "fp8_cs");
+  EXPECT_EQ(run["gpu_count"], 128);
+  EXPECT_EQ(run["cluster"], "eos");
+  EXPECT_EQ(run["step_time_s_count"], 34);
+  EXPECT_EQ(run["step_time_s_mean"], 7.5);
+  EXPECT_EQ(run["tflops_per_gpu_min"], 411.0);
+  EXPECT_EQ(run["step_count"], 50);
+}
+
+TEST_F(RunList, GivesNullForWhatIsUnknown) {
+  auto batch = sample_batch(root_, "empty", 1, -1, 0);
+  batch.configuration = {};
+  batch.path.launched_at.reset();
+  batch.path.account.reset();
+  writer_->commit({&batch, 1});
+  const Json list = get_json("/api/v1/runs");
+  const Json& run = list["runs"][0];
+  for (const char* key : {"launched_at", "account", "workload", "gpu_count", "cluster",
+                          "step_time_s_mean", "tflops_per_gpu_p95", "last_iteration"}) {
+    EXPECT_TRUE(run[key].is_null()) << key;
+  }
+  EXPECT_EQ(run["step_time_s_count"], 0);
+  EXPECT_EQ(run["status"], "failed");
+}
+
+TEST_F(RunList, PagesThroughAllRunsOnceInEitherDirection) {
+  fill();
+  for (const char* sort : {"launched_at", "-launched_at", "step_time_s_mean", "-step_time_s_mean",
+                           "-experiment", "status", "-gpu_count", "id"}) {
+    std::vector<std::int64_t> seen;
+    std::string cursor;
+    for (int page = 0; page < 10; ++page) {
+      Pairs query = {{"sort", sort}, {"limit", "2"}};
+      if (!cursor.empty()) query.emplace_back("cursor", cursor);
+      const Json list = get_json("/api/v1/runs", query);
+      EXPECT_EQ(list["total"], 5) << sort;
+      for (const std::int64_t id : ids(list)) seen.push_back(id);
+      if (list["next_cursor"].is_null()) break;
+      cursor = list["next_cursor"].get<std::string>();
+    }
+    EXPECT_EQ(seen.size(), 5U) << sort;
+    EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), 5U) << sort;
+    EXPECT_EQ(seen, ids(get_json("/api/v1/runs", {{"sort", sort}}))) << sort;
+  }
+}
+
+TEST_F(RunList, LinksToTheNextPageWithTheSameQuestion) {
+  fill();
+  const http::Response response =
+      get("/api/v1/runs", {{"limit", "2"}, {"experiment", "alpha"}, {"q", "a b&c"}});
+  EXPECT_EQ(header_of(response, "Link"), "");
+  const http::Response first = get("/api/v1/runs", {{"limit", "1"}, {"experiment", "alpha"}});
+  const std::string cursor = Json::parse(*first.body)["next_cursor"].get<std::string>();
+  EXPECT_EQ(header_of(first, "Link"),
+            "</api/v1/runs?experiment=alpha&limit=1&cursor=" + cursor + ">; rel=\"next\"");
+  // From the cache as well.
+  const http::Response again = get("/api/v1/runs", {{"limit", "1"}, {"experiment", "alpha"}});
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(header_of(again, "Link"), header_of(first, "Link"));
+}
+
+TEST_F(RunList, Filters) {
+  fill();
+  const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };
+  EXPECT_EQ(count({{"experiment", "alpha"}}), 2);
+  EXPECT_EQ(count({{"status", "complete"}}), 3);
+  EXPECT_EQ(count({{"job_id", "3"}}), 1);
+  EXPECT_EQ(count({{"gpu_count", "128"}}), 5);
+  EXPECT_EQ(count({{"gpu_count", "64"}}), 0);
+  EXPECT_EQ(count({{"q", "bet"}}), 2);
+  EXPECT_EQ(count({{"since", "2025-12-22T15:00:04Z"}}), 2);
+  EXPECT_EQ(count({{"since", "2025-12-22T16:00:04+01:00"}}), 2);
+  EXPECT_EQ(count({{"workload", "pretrain_grok1"},
+                   {"dtype", "fp8_cs"},
+                   {"gpu_type", "h100"},
+                   {"release", "25.07"},
+                   {"cluster", "eos"}}),
+            5);
+  EXPECT_EQ(count({{"root_id", "99"}}), 0);
+}
+
+TEST_F(RunList, RefusesWhatItDoesNotKnowAndSaysWhatIsAllowed) {
+  fill();
+  const std::string unknown = get_detail("/api/v1/runs", {{"expriment", "alpha"}}, 400);
+  EXPECT_NE(unknown.find("'expriment'"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("experiment, workload"), std::string::npos) << unknown;
+  EXPECT_NE(get_detail("/api/v1/runs", {{"limit", "0"}}, 400).find("1 to 500"), std::string::npos);
+  EXPECT_NE(get_detail("/api/v1/runs", {{"limit", "501"}}, 400).find("500"), std::string::npos);
+  EXPECT_NE(get_detail("/api/v1/runs", {{"sort", "speed"}}, 400).find("step_time_s_mean"),
+            std::string::npos);
+  EXPECT_NE(get_detail("/api/v1/runs", {{"status", "done"}}, 400).find("incomplete"),
+            std::string::npos);
+  get_detail("/api/v1/runs", {{"since", "yesterday"}}, 400);
+  get_detail("/api/v1/runs", {{"gpu_count", "many"}}, 400);
+  get_detail("/api/v1/runs", {{"gpu_count", "-1"}}, 400);
+  get_detail("/api/v1/runs", {{"dtype", ""}}, 400);
+  get_detail("/api/v1/runs", {{"dtype", "bf16"}, {"dtype", "fp8"}}, 400);
+  get_detail("/api/v1/runs", {{"include_superseded", "1"}}, 400);
+}
+
+TEST_F(RunList, RefusesACursorOfAnotherQuestion) {
+  fill();
+  const Json list = get_json("/api/v1/runs", {{"limit", "1"}, {"experiment", "alpha"}});
+  const std::string cursor = list["next_cursor"].get<std::string>();
+  EXPECT_NE(get_detail("/api/v1/runs", {{"cursor", cursor}}, 400).find("other filters"),
+            std::string::npos);
+  EXPECT_NE(
+      get_detail("/api/v1/runs", {{"cursor", cursor}, {"experiment", "alpha"}, {"sort", "id"}}, 400)
+          .find("sorted by '-launched_at'"),
+      std::string::npos);
+  EXPECT_NE(get_detail("/api/v1/runs", {{"cursor", "x" + cursor}, {"experiment", "alpha"}}, 400)
+                .find("next_cursor"),
+            std::string::npos);
+  // Another limit is the same question.
+  EXPECT_EQ(get_json("/api/v1/runs",
+                     {{"cursor", cursor}, {"experiment", "alpha"}, {"limit", "7"}})["runs"]
+                .size(),
+            1U);
+}
+
+TEST_F(RunList, IsTaggedByDataAndQuestion) {
+  fill();
+  const http::Response first = get("/api/v1/runs");
+  ASSERT_FALSE(first.etag.empty());
+  EXPECT_NE(get("/api/v1/runs", {{"limit", "3"}}).etag, first.etag);
+  EXPECT_EQ(get("/api/v1/runs", {{"limit", "3"}, {"sort", "id"}}).etag,
+            get("/api/v1/runs", {{"sort", "id"}, {"limit", "3"}}).etag);
+  const Pairs condition = {{"if-none-match", "\"" + first.etag + "\""}};
+  EXPECT_EQ(get("/api/v1/runs", {}, condition).body, nullptr);
+  EXPECT_EQ(get("/api/v1/runs", {}, condition).etag, first.etag);
+  add_run("delta", 6, 49, 1.0);
+  const http::Response changed = get("/api/v1/runs", {}, condition);
+  EXPECT_NE(changed.etag, first.etag);
+  ASSERT_NE(changed.body, nullptr);
+  EXPECT_EQ(Json::parse(*changed.body)["total"], 6);
+}
+
+TEST_F(RunList, IsRenderedOnceForEachState) {
+  fill();
+  const auto body = get("/api/v1/runs").body;
+  EXPECT_EQ(get("/api/v1/runs").body, body) << "the very same bytes";
+}
+
+TEST_F(RunList, SurvivesNamesThatAreNotText) {
+  add_run("caf\xff", 7, 49, 1.0);
+  add_run("caf\xfe", 8, 49, 1.0);
+  add_run("zzz", 9, 49, 1.0);
+  std::set<std::int64_t> seen;
+  std::string cursor;
+  for (int page = 0; page < 5; ++page) {
+    Pairs query = {{"sort", "experiment"}, {"limit", "1"}};
+    if (!cursor.empty()) query.emplace_back("cursor", cursor);
+    const Json list = get_json("/api/v1/runs", query);
+    for (const std::int64_t id : ids(list)) EXPECT_TRUE(seen.insert(id).second);
+    if (list["next_cursor"].is_null()) break;
+    cursor = list["next_cursor"].get<std::string>();
+  }
+  EXPECT_EQ(seen.size(), 3U);
+}
+
+}  // namespace
+}  // namespace llmb::api

@@ -1,0 +1,179 @@
+#include "tests/server/api/sample_database.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include <stdexcept>
+
+namespace llmb::api {
+namespace {
+
+using parser::ConfigSource;
+
+constexpr const char* kObservedAt = "2025-12-22T16:00:00Z";
+
+parser::StepSample sample_step(std::int64_t iteration, double step_time_s) {
+  parser::StepSample step;
+  step.iteration = iteration;
+  step.epoch = 0;
+  step.global_step = iteration;
+  step.step_time_s = step_time_s;
+  step.step_time_resolution_s = 0.0005;
+  step.tflops_per_gpu = 400.0 + static_cast<double>(iteration);
+  step.loss = 2.5;
+  step.learning_rate = 1e-5;
+  step.grad_norm = 0.5;
+  step.params_norm = 10.0;
+  step.loss_scale = 1.0;
+  step.consumed_samples = (iteration + 1) * 128;
+  step.global_batch_size = 128;
+  step.skipped_iterations = 0;
+  step.nan_iterations = 0;
+  step.memory_bytes_max = 7e10;
+  step.memory_bytes_allocated = 6e10;
+  step.logged_at = "2025-12-22T15:18:33";
+  step.extra_fields = {{"val_loss", 2.25}};
+  return step;
+}
+
+}  // namespace
+
+storage::IngestBatch sample_batch(storage::RootId root, const std::string& experiment,
+                                  std::int64_t job_id, std::int64_t last_iteration,
+                                  double step_time_s) {
+  storage::IngestBatch batch;
+  batch.root_id = root;
+  batch.relative_path = "experiments/" + experiment + "/log-a." + experiment + "_" +
+                        std::to_string(job_id) + "_0.out";
+  batch.observed_at = kObservedAt;
+  batch.size_bytes = 10'000;
+  batch.cursor.offset = 10'000;
+  batch.path.experiment = experiment;
+  batch.path.launched_at = "2025-12-22T15:00:0" + std::to_string(job_id % 10) + "Z";
+  batch.path.launch_id = experiment + "_1766415600";
+  batch.path.account = "team";
+  batch.path.job_id = job_id;
+  batch.path.retry = 0;
+  auto& configuration = batch.configuration;
+  configuration.set("workload", "pretrain_grok1", ConfigSource::llmb_config);
+  configuration.set("model_size", "314b", ConfigSource::experiment_name);
+  configuration.set("model_size", "70b", ConfigSource::llmb_config);
+  configuration.set("dtype", "fp8_cs", ConfigSource::experiment_name);
+  configuration.set("dtype", "fp8", ConfigSource::llmb_config);
+  configuration.set("gpu_type", "h100", ConfigSource::llmb_config);
+  configuration.set("gpu_count", "128", ConfigSource::experiment_name);
+  configuration.set("release", "25.07", ConfigSource::llmb_config);
+  configuration.set("cluster", "eos", ConfigSource::llmb_config);
+  batch.facts.dialect = parser::Dialect::nemo;
+  batch.facts.declared_last_iteration = 49;
+  batch.facts.bytes_read = 10'000;
+  for (std::int64_t i = 0; i <= last_iteration; ++i) {
+    batch.samples.push_back(sample_step(i, step_time_s));
+  }
+  if (last_iteration >= 0) {
+    batch.facts.segments.push_back({0, last_iteration, last_iteration + 1, 0, std::nullopt, 0});
+  }
+  if (last_iteration < 49) {
+    batch.facts.events.push_back({parser::LogEvent::Kind::failure, "time_limit",
+                                  "slurmstepd: error: *** JOB CANCELLED DUE TO TIME LIMIT ***",
+                                  9'000, last_iteration + 1});
+  }
+  batch.summary = parser::summarize_run(batch.samples, batch.facts,
+                                        parser::default_window(batch.facts.dialect), false);
+  return batch;
+}
+
+void ApiTest::SetUp() {
+  std::string pattern = ::testing::TempDir() + "llmb-api-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  folder_ = pattern;
+  database_path_ = (folder_ / "test.db").string();
+  storage::OpenOptions options;
+  options.path = database_path_;
+  options.allow_network_file_system = true;
+  writer_ = std::make_unique<storage::Writer>(options);
+  root_ = writer_->upsert_root("/data/w", "");
+  status_.first_scan_done = true;
+  ApiOptions api_options;
+  api_options.database_path = database_path_;
+  api_options.ingest_status = [this] { return status_; };
+  api_options.server_counters = [this] { return counters_; };
+  api_options.events = &events_;
+  api_options.version = "1.2.3";
+  api_ = std::make_unique<Api>(std::move(api_options));
+  api_->add_routes(router_);
+}
+
+void ApiTest::TearDown() {
+  api_.reset();
+  writer_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+http::Response ApiTest::get(const std::string& path, const Pairs& query, const Pairs& headers) {
+  http::Request request;
+  request.method = "GET";
+  request.path = path;
+  request.target = path;
+  request.query = query;
+  request.headers = headers;
+  return router_.dispatch(request);
+}
+
+Json ApiTest::get_json(const std::string& path, const Pairs& query, int status) {
+  const http::Response response = get(path, query);
+  EXPECT_EQ(response.status, status) << path << " " << (response.body ? *response.body : "");
+  return response.body ? Json::parse(*response.body) : Json();
+}
+
+std::string ApiTest::get_detail(const std::string& path, const Pairs& query, int status) {
+  const http::Response response = get(path, query);
+  EXPECT_EQ(response.status, status) << path;
+  EXPECT_EQ(response.content_type, "application/problem+json");
+  const Json json = Json::parse(*response.body);
+  EXPECT_EQ(json["status"], status);
+  return json["detail"].get<std::string>();
+}
+
+storage::RunId ApiTest::add_run(const std::string& experiment, std::int64_t job_id,
+                                std::int64_t last_iteration, double step_time_s) {
+  const auto batch = sample_batch(root_, experiment, job_id, last_iteration, step_time_s);
+  return writer_->commit({&batch, 1}).front();
+}
+
+void ApiTest::fill() {
+  add_run("alpha", 1, 49, 7.0);
+  add_run("alpha", 2, 49, 6.5);
+  add_run("beta", 3, 20, 3.0);
+  add_run("gamma", 4, -1, 0.0);
+  auto restarted = sample_batch(root_, "beta", 5, 49, 4.0);
+  auto again = sample_batch(root_, "beta", 5, 49, 5.0);
+  for (parser::StepSample& step : again.samples) step.segment = 1;
+  restarted.samples.insert(restarted.samples.end(), again.samples.begin(), again.samples.end());
+  restarted.facts.segments.push_back(again.facts.segments.front());
+  restarted.facts.reported_tflops_per_gpu = 1678.6;
+  restarted.summary = parser::summarize_run(restarted.samples, restarted.facts, {11, 44}, false);
+  writer_->commit({&restarted, 1});
+  writer_->record_scan(root_, "2025-12-22T16:00:01Z", 0.25, 5, "");
+  storage::ParkedFile parked;
+  parked.root_id = root_;
+  parked.relative_path = "experiments/x/log.out";
+  parked.reason = "permission denied";
+  parked.parked_at = kObservedAt;
+  parked.retry_at = "2025-12-22T16:00:05Z";
+  parked.failures = 1;
+  writer_->park(parked);
+}
+
+void ApiTest::execute_sql(const std::string& sql) {
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(database_path_.c_str(), &connection), SQLITE_OK);
+  char* message = nullptr;
+  sqlite3_busy_timeout(connection, 5'000);
+  EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+      << (message ? message : "");
+  sqlite3_free(message);
+  sqlite3_close(connection);
+}
+
+}  // namespace llmb::api

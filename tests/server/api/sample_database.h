@@ -1,0 +1,57 @@
+// A real database in a folder of its own, filled through storage's Writer, and an Api on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/api/api.h"
+#include "server/api/json.h"
+#include "server/http/router.h"
+#include "storage/database.h"
+
+namespace llmb::api {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// Steps 0 to `last_iteration`, a step time of `step_time_s` each, every optional field filled.
+storage::IngestBatch sample_batch(storage::RootId root, const std::string& experiment,
+                                  std::int64_t job_id, std::int64_t last_iteration,
+                                  double step_time_s);
+
+class ApiTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // The answer of the Router, as the server would ask it.
+  http::Response get(const std::string& path, const Pairs& query = {}, const Pairs& headers = {});
+  // The body as JSON; fails the test where the status is not `status`.
+  Json get_json(const std::string& path, const Pairs& query = {}, int status = 200);
+  // The detail of a problem response with that status.
+  std::string get_detail(const std::string& path, const Pairs& query, int status);
+
+  storage::RunId add_run(const std::string& experiment, std::int64_t job_id,
+                         std::int64_t last_iteration, double step_time_s);
+  // Three experiments, five runs, a restart, a failure, a parked file, a root with an error.
+  void fill();
+
+  // Runs SQL on the database file, beside the Writer.
+  void execute_sql(const std::string& sql);
+
+  std::filesystem::path folder_;
+  std::string database_path_;
+  std::unique_ptr<storage::Writer> writer_;
+  storage::RootId root_ = 0;
+  http::EventChannel events_;
+  ingest::IngestStatus status_;
+  http::ServerCounters counters_;
+  std::unique_ptr<Api> api_;
+  http::Router router_;
+};
+
+}  // namespace llmb::api

@@ -1,0 +1,172 @@
+// Experiments, roots, status, events, health, metrics; and what happens when the database fails.
+#include <algorithm>
+#include <fstream>
+#include <regex>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using Service = ApiTest;
+
+TEST_F(Service, ListsExperimentsByName) {
+  fill();
+  const Json list = get_json("/api/v1/experiments");
+  ASSERT_EQ(list["experiments"].size(), 3U);
+  const Json& alpha = list["experiments"][0];
+  EXPECT_EQ(alpha["experiment"], "alpha");
+  EXPECT_EQ(alpha["run_count"], 2);
+  EXPECT_EQ(alpha["complete_count"], 2);
+  EXPECT_EQ(alpha["running_count"], 0);
+  EXPECT_EQ(alpha["best_step_time_s_mean"], 6.5);
+  EXPECT_EQ(alpha["last_grown_at"], "2025-12-22T16:00:00Z");
+  EXPECT_TRUE(list["experiments"][2]["best_step_time_s_mean"].is_null());
+  EXPECT_EQ(get_json("/api/v1/experiments", {{"status", "failed"}})["experiments"].size(), 2U);
+}
+
+TEST_F(Service, PagesThroughExperiments) {
+  fill();
+  std::vector<std::string> names;
+  std::string cursor;
+  for (int page = 0; page < 5; ++page) {
+    Pairs query = {{"limit", "1"}};
+    if (!cursor.empty()) query.emplace_back("cursor", cursor);
+    const Json list = get_json("/api/v1/experiments", query);
+    for (const Json& entry : list["experiments"]) names.push_back(entry["experiment"]);
+    if (list["next_cursor"].is_null()) break;
+    cursor = list["next_cursor"].get<std::string>();
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"alpha", "beta", "gamma"}));
+  const Json list = get_json("/api/v1/experiments", {{"limit", "1"}});
+  get_detail("/api/v1/experiments", {{"cursor", list["next_cursor"]}, {"q", "a"}}, 400);
+  get_detail("/api/v1/experiments", {{"sort", "id"}}, 400);
+}
+
+TEST_F(Service, ListsRootsAndParkedFiles) {
+  fill();
+  const Json json = get_json("/api/v1/roots");
+  EXPECT_EQ(json["roots"][0]["path"], "/data/w");
+  EXPECT_TRUE(json["roots"][0]["cluster"].is_null());
+  EXPECT_EQ(json["roots"][0]["last_scan_s"], 0.25);
+  EXPECT_EQ(json["parked_files"][0]["reason"], "permission denied");
+  const std::string tag = get("/api/v1/roots").etag;
+  EXPECT_EQ(get("/api/v1/roots", {}, {{"if-none-match", "\"" + tag + "\""}}).body, nullptr);
+  writer_->record_scan(root_, "2025-12-22T17:00:01Z", 0.5, 5, "root is gone");
+  const http::Response changed = get("/api/v1/roots", {}, {{"if-none-match", "\"" + tag + "\""}});
+  ASSERT_NE(changed.body, nullptr);
+  EXPECT_EQ(Json::parse(*changed.body)["roots"][0]["error"], "root is gone");
+}
+
+TEST_F(Service, TellsHowIngestIsDoing) {
+  status_.bytes_read = 123;
+  status_.root_errors = {"cannot read /data"};
+  const Json json = get_json("/api/v1/status");
+  EXPECT_EQ(json["first_scan_done"], true);
+  EXPECT_EQ(json["bytes_read"], 123);
+  EXPECT_TRUE(json["halted_reason"].is_null());
+  EXPECT_EQ(json["root_errors"][0], "cannot read /data");
+  EXPECT_EQ(json["version"], "1.2.3");
+}
+
+TEST_F(Service, StreamsTheChangesOfRuns) {
+  const http::Response response = get("/api/v1/events");
+  EXPECT_EQ(response.events, &events_);
+  EXPECT_EQ(response.content_type, "text/event-stream");
+  const std::uint64_t before = events_.last_id();
+  publish_change(events_, {ingest::RunChange::Kind::superseded, 7});
+  bool was_reset = false;
+  const auto events = events_.events_after(before, was_reset);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].name, "run");
+  EXPECT_EQ(events[0].data, R"({"run_id":7,"kind":"superseded"})");
+}
+
+TEST_F(Service, NamesEveryCauseThatItIsNotReady) {
+  EXPECT_EQ(get_json("/healthz")["status"], "ok");
+  EXPECT_EQ(get_json("/readyz")["status"], "ready");
+  status_.first_scan_done = false;
+  status_.halted_reason = "the disk is full";
+  status_.root_errors = {"/a is gone", "/b is gone"};
+  const Json json = get_json("/readyz", {}, 503);
+  std::vector<std::string> causes;
+  for (const Json& cause : json["causes"]) causes.push_back(cause["cause"]);
+  EXPECT_EQ(causes, (std::vector<std::string>{"first_scan_not_done", "ingest_halted", "root_error",
+                                              "root_error"}));
+  EXPECT_NE(json["detail"].get<std::string>().find("the disk is full"), std::string::npos);
+  EXPECT_EQ(get_json("/healthz")["status"], "ok") << "alive all the same";
+}
+
+TEST_F(Service, SaysThatTheDatabaseIsUnreadable) {
+  fill();
+  writer_.reset();
+  std::filesystem::remove(database_path_ + "-wal");
+  std::ofstream(database_path_, std::ios::trunc) << std::string(8192, 'x');
+  EXPECT_FALSE(get_detail("/api/v1/runs", {}, 503).empty());
+  const http::Response response = get("/api/v1/runs/1");
+  EXPECT_TRUE(std::any_of(response.headers.begin(), response.headers.end(),
+                          [](const auto& header) { return header.first == "Retry-After"; }));
+  const Json json = get_json("/readyz", {}, 503);
+  EXPECT_EQ(json["causes"][0]["cause"], "database_unreadable");
+  const http::Response metrics = get("/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_NE(metrics.body->find("llmb_database_readable 0\n"), std::string::npos);
+}
+
+TEST_F(Service, ComesBackWithTheDatabase) {
+  std::filesystem::rename(database_path_, database_path_ + ".away");
+  get_detail("/api/v1/runs", {}, 503);
+  std::filesystem::rename(database_path_ + ".away", database_path_);
+  get_json("/api/v1/runs");
+}
+
+TEST_F(Service, WritesOpenMetrics) {
+  fill();
+  get("/api/v1/runs");
+  get("/api/v1/runs/1");
+  status_.files_parked = 1;
+  counters_.responses_by_class[2] = 12;
+  counters_.latency_counts[0] = 3;
+  counters_.latency_counts[1] = 4;
+  const http::Response response = get("/metrics");
+  EXPECT_EQ(response.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  const std::string& text = *response.body;
+  EXPECT_TRUE(text.ends_with("\n# EOF\n"));
+  for (const char* line :
+       {"llmb_runs{status=\"complete\"} 3\n", "llmb_runs{status=\"running\"} 0\n",
+        "llmb_steps 221\n", "llmb_ingest_files_parked 1\n", "llmb_database_readable 1\n",
+        "llmb_http_responses_total{class=\"2xx\"} 12\n", "llmb_build_info{version=\"1.2.3\"} 1\n",
+        "llmb_http_request_seconds_bucket{le=\"0.001\"} 7\n",
+        "llmb_http_handler_seconds_count{route=\"/api/v1/runs/{id}\"} 1\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  // Every line is a comment or a sample of the family that the last TYPE line opened.
+  static const std::regex comment("# (TYPE|HELP|UNIT) ([a-z0-9_]+) .+|# EOF");
+  static const std::regex sample(
+      R"re(([a-z0-9_]+)(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [-+0-9.eE]+)re");
+  std::string family;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    std::smatch match;
+    if (std::regex_match(line, match, comment)) {
+      if (match[1] == "TYPE") family = match[2];
+      continue;
+    }
+    ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
+    EXPECT_TRUE(match[1].str().starts_with(family)) << line;
+  }
+}
+
+TEST_F(Service, RefusesParametersWhereThereAreNone) {
+  for (const char* path : {"/api/v1/roots", "/api/v1/status", "/api/v1/openapi.json", "/healthz",
+                           "/readyz", "/metrics", "/api/v1/events"}) {
+    const Pairs query = {{"verbose", "1"}};
+    EXPECT_EQ(get(path, query).status, 400) << path;
+  }
+}
+
+}  // namespace
+}  // namespace llmb::api
