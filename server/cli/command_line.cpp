@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "server/cli/parse_command.h"
+#include "server/cli/sample_command.h"
 
 namespace llmb::cli {
 namespace {
@@ -22,6 +23,7 @@ int run_command_line(int argc, char** argv) {
 
   int exit_code = 0;
   add_parse_command(app, exit_code);
+  add_sample_command(app, exit_code);
 
   try {
     app.parse(argc, argv);
