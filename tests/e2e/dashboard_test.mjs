@@ -51,7 +51,10 @@ describe("the runs page", () => {
       await rows(page).nth(49).waitFor();
       assert.equal(await rows(page).count(), 50);
       const ids = await rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
-      assert.deepEqual(ids, list.runs.map((run) => run.id));
+      assert.deepEqual(
+        ids,
+        list.runs.map((run) => run.id),
+      );
       assert.equal(await page.locator(".count").innerText(), `${list.total} runs`);
       await page.getByText("live", { exact: true }).waitFor();
     });
@@ -66,7 +69,9 @@ describe("the runs page", () => {
       assert.equal(shown, Math.min(total, 100));
       assert.match(page.url(), new RegExp(`rows=${shown}`));
       await page.reload();
-      await rows(page).nth(shown - 1).waitFor();
+      await rows(page)
+        .nth(shown - 1)
+        .waitFor();
     });
   });
 
@@ -95,13 +100,18 @@ describe("the runs page", () => {
       await page.locator('th.col-step_time[aria-sort="ascending"]').waitFor();
       const expected = await daemon.get("/api/v1/runs?sort=step_time_s_mean&limit=50");
       await until("the API's order", async () => {
-        const ids = await rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
+        const ids = await rows(page).evaluateAll((all) =>
+          all.map((row) => Number(row.dataset.run)),
+        );
         return ids.join() === expected.runs.map((run) => run.id).join();
       });
       const means = (await cells(page, "step_time").allInnerTexts()).map(parseFloat);
       const known = means.filter(Number.isFinite);
       assert.ok(known.length > 10);
-      assert.deepEqual(known, [...known].sort((a, b) => a - b));
+      assert.deepEqual(
+        known,
+        [...known].sort((a, b) => a - b),
+      );
     });
   });
 
@@ -140,7 +150,10 @@ describe("the runs page", () => {
     await withPage(browser, `${daemon.url}/`, {}, async (page) => {
       await rows(page).first().waitFor();
       await page.keyboard.press("Tab");
-      assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Skip to content");
+      assert.equal(
+        await page.evaluate(() => document.activeElement?.textContent),
+        "Skip to content",
+      );
       await page.keyboard.press("Enter");
       assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
     });
@@ -246,7 +259,10 @@ describe("the page of a run", () => {
     assert.ok(others.length > 10);
     for (const run of others) {
       await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
-        await page.locator(run.step_count > 0 ? ".plot canvas" : ".nothing").first().waitFor();
+        await page
+          .locator(run.step_count > 0 ? ".plot canvas" : ".nothing")
+          .first()
+          .waitFor();
       });
     }
   });
@@ -264,7 +280,8 @@ async function assertDrawn(canvas) {
   const colours = await canvas.evaluate((element) => {
     const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
     const seen = new Set();
-    for (let at = 0; at < data.length; at += 4) seen.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+    for (let at = 0; at < data.length; at += 4)
+      seen.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
     return seen.size;
   });
   assert.ok(colours > 5, `the canvas holds ${colours} colours`);

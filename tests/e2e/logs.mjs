@@ -12,7 +12,8 @@ export function stepTime(iteration) {
 }
 
 function stepLine(iteration) {
-  const tflops = iteration === 0 ? "" : ` | TFLOPS_per_GPU: ${(4520 / stepTime(iteration)).toFixed(1)}`;
+  const tflops =
+    iteration === 0 ? "" : ` | TFLOPS_per_GPU: ${(4520 / stepTime(iteration)).toFixed(1)}`;
   return (
     `Training epoch 0, iteration ${iteration}/49 | lr: 3e-07 | global_batch_size: 1024` +
     ` | global_step: ${iteration} | reduced_train_loss: 11.${90 - iteration}` +

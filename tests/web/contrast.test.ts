@@ -44,7 +44,10 @@ test("the sheet holds two themes", () => {
   assert.notEqual(light.get("ground"), dark.get("ground"));
 });
 
-for (const [themeName, theme] of [["light", light], ["dark", dark]] as const) {
+for (const [themeName, theme] of [
+  ["light", light],
+  ["dark", dark],
+] as const) {
   test(`text is readable (${themeName})`, () => {
     const texts = ["text", "text-muted", "accent", "ok", "run", "warn", "bad", "odd"];
     for (const text of texts) {

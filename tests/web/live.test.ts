@@ -160,6 +160,24 @@ test("a row that changed is patched in place, and an older answer does not undo 
   store.stop();
 });
 
+test("a list answered late does not undo a patch, and no run stands twice", async () => {
+  const list = { runs: [run(1, { revision: 3 }), run(2)], next_cursor: null, total: 2 };
+  serve({ "/api/v1/runs": list });
+  const store = new RunListStore();
+  const state = readListState(new URLSearchParams());
+  await store.load(state);
+  list.runs = [run(2), run(1, { revision: 2 }), run(2)];
+  await store.load(state);
+  assert.deepEqual(
+    store.runs.value.map((each) => [each.id, each.revision]),
+    [
+      [2, 1],
+      [1, 3],
+    ],
+  );
+  store.stop();
+});
+
 test("a run whose status leaves the filter leaves the list", async () => {
   serve({
     "/api/v1/runs": { runs: [run(1), run(2)], next_cursor: null, total: 2 },

@@ -102,7 +102,9 @@ const assets = (await bundle()).map((asset) => ({
 const files = [await page(assets), ...assets];
 const compressed = files.reduce((sum, file) => sum + gzipSync(file.bytes).length, 0);
 if (compressed > kBudgetBytes) {
-  throw new Error(`the dashboard takes ${compressed} bytes compressed; ${kBudgetBytes} are allowed`);
+  throw new Error(
+    `the dashboard takes ${compressed} bytes compressed; ${kBudgetBytes} are allowed`,
+  );
 }
 await rm(outdir, { recursive: true, force: true });
 for (const file of files) {

@@ -25,7 +25,9 @@ try {
   });
   const files = readdirSync(out).map((name) => path.join(out, name));
   const options = ["--enable-source-maps", "--test"];
-  process.exitCode = spawnSync(process.execPath, [...options, ...files], { stdio: "inherit" }).status;
+  process.exitCode = spawnSync(process.execPath, [...options, ...files], {
+    stdio: "inherit",
+  }).status;
 } finally {
   rmSync(out, { recursive: true, force: true });
 }

@@ -1,12 +1,5 @@
 // Asks the server. Every failure becomes a Problem, whose detail is fit to be shown.
-import type {
-  RootList,
-  RunDetail,
-  RunList,
-  RunStatistics,
-  ServiceStatus,
-  Steps,
-} from "./types";
+import type { RootList, RunDetail, RunList, RunStatistics, ServiceStatus, Steps } from "./types";
 
 export class Problem extends Error {
   constructor(

@@ -59,7 +59,14 @@ function Entry({ entry, isConflict }: { entry: ConfigurationEntry; isConflict: b
 
 function ConflictShape() {
   return (
-    <svg class="conflict-shape" viewBox="0 0 14 14" width="13" height="13" role="img" aria-label="conflict">
+    <svg
+      class="conflict-shape"
+      viewBox="0 0 14 14"
+      width="13"
+      height="13"
+      role="img"
+      aria-label="conflict"
+    >
       <path d="M7 1.8 13 12.2H1Z" class="stroke thin" />
       <path d="M7 5.4V8.6M7 10.2V10.9" class="stroke thin" />
     </svg>

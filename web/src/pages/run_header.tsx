@@ -67,7 +67,8 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 // What a reader must know before believing the numbers.
 function Notes({ run }: { run: RunDetail }) {
   const notes: string[] = [];
-  if (run.is_superseded) notes.push("The log was rewritten since: a newer run stands in its place.");
+  if (run.is_superseded)
+    notes.push("The log was rewritten since: a newer run stands in its place.");
   if (run.vanished_at) {
     notes.push(`The log is gone since ${formatInstant(run.vanished_at)}; its steps are kept.`);
   }

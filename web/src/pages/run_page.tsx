@@ -125,7 +125,7 @@ function Charts({ run, steps, statistics }: ChartsProps) {
           showsAll={showsAll}
           colorName="--chart-flops"
           formatValue={formatNumber}
-            summary={summarize("TFLOPS per GPU", steps, window, statistics?.tflops_per_gpu)}
+          summary={summarize("TFLOPS per GPU", steps, window, statistics?.tflops_per_gpu)}
         />
       )}
       <p class="legend">

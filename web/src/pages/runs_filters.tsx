@@ -2,7 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { statusWord } from "../parts/status_mark";
 import { formatKey } from "../format";
-import { isFiltered, kChoiceKeys, kStatuses, type FilterKey, type ListState } from "../state/list_state";
+import {
+  isFiltered,
+  kChoiceKeys,
+  kStatuses,
+  type FilterKey,
+  type ListState,
+} from "../state/list_state";
 import type { Choices } from "../state/run_list";
 
 const kTypingPauseMs = 250;

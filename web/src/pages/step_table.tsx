@@ -1,13 +1,7 @@
 // The charts' twin in text: every step with every figure that the log prints for it.
 import { useState } from "preact/hooks";
 import type { Column, Steps } from "../api/types";
-import {
-  formatBytes,
-  formatCount,
-  formatNumber,
-  formatPlural,
-  formatScientific,
-} from "../format";
+import { formatBytes, formatCount, formatNumber, formatPlural, formatScientific } from "../format";
 import { windowHolds, type IterationWindow } from "../state/window";
 
 type Format = (value: number | null | undefined) => string;

@@ -55,7 +55,7 @@ export class RunListStore implements LiveListener {
         cursor = page.next_cursor;
       } while (cursor && runs.length < state.rows);
       batch(() => {
-        this.runs.value = runs;
+        this.runs.value = this.newest(runs);
         this.total.value = total;
         this.nextCursor.value = cursor;
         this.problem.value = null;
@@ -82,9 +82,8 @@ export class RunListStore implements LiveListener {
     this.isBusy.value = true;
     try {
       const page = await fetchRuns(apiQuery(state, kPageRows, cursor), request?.signal);
-      const known = new Set(this.runs.value.map((run) => run.id));
       batch(() => {
-        this.runs.value = this.runs.value.concat(page.runs.filter((run) => !known.has(run.id)));
+        this.runs.value = this.newest(this.runs.value.concat(page.runs));
         this.nextCursor.value = page.next_cursor;
         this.total.value = page.total;
       });
@@ -112,6 +111,17 @@ export class RunListStore implements LiveListener {
     this.patches.stop();
     this.reloads.stop();
     this.request?.abort();
+  }
+
+  // Each run once (one that moved between two pages comes twice), and never older than it is
+  // shown: an answer may have been on its way while a patch came in.
+  private newest(runs: Run[]): Run[] {
+    const shown = new Map(this.runs.value.map((run) => [run.id, run]));
+    const once = new Map(runs.map((run) => [run.id, run]));
+    return [...once.values()].map((run) => {
+      const known = shown.get(run.id);
+      return known && known.revision > run.revision ? known : run;
+    });
   }
 
   private async reload(): Promise<void> {
