@@ -81,6 +81,22 @@ test("a refused stream is opened anew, more and more slowly, and then all is rel
   assert.deepEqual(heard, ["reset"]);
 });
 
+test("a page out of sight holds no stream, and reloads when it is seen again", () => {
+  const { live, streams, timers, heard } = liveWithFakes();
+  live.start();
+  streams[0]?.emit("open");
+  streams[0]?.close();
+  streams[0]?.emit("error");
+  live.stop();
+  timers[0]?.action();
+  assert.equal(streams.length, 1, "the retry that was due opens nothing");
+  live.start();
+  streams[1]?.emit("open");
+  assert.equal(streams[0]?.readyState, 2);
+  assert.equal(live.connection.value, "live");
+  assert.deepEqual(heard, ["reset"]);
+});
+
 test("a burst of changes is flushed once", async () => {
   const timers: (() => void)[] = [];
   const flushed: number[][] = [];

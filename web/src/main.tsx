@@ -4,7 +4,7 @@ import "./styles/base.css";
 import "./styles/runs.css";
 import "./styles/run.css";
 import { render } from "preact";
-import { live } from "./api/live";
+import { startLive } from "./api/live";
 import { Frame } from "./parts/frame";
 import { HintPanel } from "./parts/panels";
 import { RunPage } from "./pages/run_page";
@@ -31,6 +31,6 @@ function App() {
 
 startRouting();
 startService();
-live.start();
+startLive();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -42,6 +42,7 @@ export class Live {
   }
 
   start(): void {
+    this.stop();
     const stream = this.open();
     this.stream = stream;
     stream.addEventListener("open", () => {
@@ -59,8 +60,9 @@ export class Live {
     stream.addEventListener("error", () => {
       this.connection.value = "lost";
       if (stream.readyState !== kClosed) return; // the browser tries again
-      stream.close();
-      this.later(() => this.start(), this.retryMs);
+      this.later(() => {
+        if (this.stream === stream) this.start();
+      }, this.retryMs);
       this.retryMs = Math.min(this.retryMs * 2, kRetryMaxMs);
     });
   }
@@ -68,6 +70,7 @@ export class Live {
   stop(): void {
     this.stream?.close();
     this.stream = null;
+    this.connection.value = "connecting";
   }
 
   private reset(): void {
@@ -85,3 +88,14 @@ export function parseChange(data: string): RunChange | null {
 }
 
 export const live = new Live(() => new EventSource("/api/v1/events"));
+
+// A browser keeps six connections to one server over HTTP/1.1, for all tabs together: a page that
+// nobody sees gives its stream back, and reloads what it shows when it is seen again.
+export function startLive(): void {
+  const follow = () => {
+    if (document.visibilityState === "visible") live.start();
+    else live.stop();
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
