@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "server/ingest/clock.h"
 #include "storage/database.h"
 
 namespace llmb::ingest {
@@ -22,14 +23,19 @@ struct IngestOptions {
   std::vector<RootOptions> roots;
   storage::OpenOptions database;
   int reader_threads = 2;
-  std::chrono::milliseconds hot_interval{1'000};      // files that grew within two minutes
-  std::chrono::milliseconds warm_interval{15'000};    // within a day
+  std::chrono::milliseconds hot_interval{1'000};    // files that grew within two minutes
+  std::chrono::milliseconds warm_interval{15'000};  // within a day
   std::chrono::milliseconds cold_interval{300'000};
-  std::chrono::milliseconds scan_interval{1'000};     // local roots; stretched on slow ones
-  std::chrono::milliseconds park_first{5'000};        // back-off doubles up to park_longest
+  // Between two scans of a root; stretched so that scanning takes at most a fiftieth of a core.
+  std::chrono::milliseconds scan_interval{1'000};
+  // A full scan also examines the logs that are not polled any more.
+  std::chrono::milliseconds full_scan_interval{3'600'000};
+  std::size_t directory_watches_max = 8'192;    // inotify, on local file systems
+  std::chrono::milliseconds park_first{5'000};  // back-off doubles up to park_longest
   std::chrono::milliseconds park_longest{3'600'000};
-  double metadata_operations_per_s_max = 2'000;       // on network file systems
-  int open_files_max = 256;
+  double metadata_operations_per_s_max = 2'000;  // on network file systems
+  int open_files_max = 256;                      // files that are with the readers at once
+  std::shared_ptr<const Clock> clock;            // none: the system's
 };
 
 struct RunChange {
@@ -59,9 +65,11 @@ class Ingest {
   Ingest(const Ingest&) = delete;
   Ingest& operator=(const Ingest&) = delete;
 
-  void start();   // follows the roots until stop()
+  void start();  // follows the roots until stop()
   void stop();
-  // Reads all there is, once, on the calling thread's watch; `on_progress` is called now and then.
+  void request_stop();  // from any thread; returns at once
+  // Reads all there is, once, on the calling thread's watch; `on_progress` is called now and
+  // then. Ends early after request_stop(). Throws std::runtime_error where nothing can be written.
   void run_once(const std::function<void(const IngestStatus&)>& on_progress);
 
   IngestStatus status() const;  // thread-safe

@@ -1,0 +1,189 @@
+#include "server/cli/ingest_command.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/cli/watched_trees.h"
+#include "server/ingest/ingest.h"
+
+namespace llmb::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kBadArguments = 2;
+constexpr int kSignalExit = 128;
+constexpr std::chrono::milliseconds kBetweenDrawings{100};
+constexpr std::chrono::seconds kBetweenLines{10};
+
+struct IngestArguments {
+  bool once = false;
+  bool follow = false;
+  bool allow_network_file_system = false;
+  std::string database;
+  std::vector<std::string> roots;
+};
+
+// SIGINT and SIGTERM, taken from all threads and asked for instead.
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  // The signal that came within `limit`; 0 for none.
+  int wait(std::chrono::milliseconds limit) const {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
+    const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
+    const int signal = sigtimedwait(&signals_, nullptr, &timeout);
+    return signal > 0 ? signal : 0;
+  }
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
+// A bar that is drawn over itself on a terminal; a line now and then elsewhere.
+class Progress {
+ public:
+  void show(const ingest::IngestStatus& status) {
+    const auto now = Clock::now();
+    if (now - shown_at_ < (is_terminal_ ? Clock::duration(kBetweenDrawings) : kBetweenLines)) {
+      return;
+    }
+    shown_at_ = now;
+    if (!is_terminal_) {
+      std::fprintf(stderr, "%s\n", text(status).c_str());
+      return;
+    }
+    std::fprintf(stderr, "\r%s %s\x1b[K", bar(status).c_str(), text(status).c_str());
+    is_drawn_ = true;
+  }
+  void finish(const ingest::IngestStatus& status) {
+    if (is_drawn_) std::fputs("\r\x1b[K", stderr);
+    std::fprintf(stderr, "%s\n", text(status).c_str());
+  }
+
+ private:
+  static std::string bar(const ingest::IngestStatus& status) {
+    constexpr std::size_t kWidth = 24;
+    const double all = static_cast<double>(status.bytes_read + status.bytes_pending);
+    const double share = all > 0 ? static_cast<double>(status.bytes_read) / all : 0;
+    const auto filled = static_cast<std::size_t>(share * static_cast<double>(kWidth));
+    return '[' + std::string(filled, '#') + std::string(kWidth - filled, '.') + ']';
+  }
+  static std::string text(const ingest::IngestStatus& status) {
+    char line[256];
+    std::snprintf(line, sizeof line,
+                  "%lld logs, %lld to read; %.1f MB read, %.1f MB to go; %lld steps stored%s",
+                  static_cast<long long>(status.files_seen),
+                  static_cast<long long>(status.files_pending),
+                  static_cast<double>(status.bytes_read) / 1e6,
+                  static_cast<double>(status.bytes_pending) / 1e6,
+                  static_cast<long long>(status.samples_committed),
+                  status.files_parked == 0 ? "" : "; some could not be read, see above");
+    return line;
+  }
+
+  const bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  bool is_drawn_ = false;
+  Clock::time_point shown_at_ = Clock::now() - kBetweenDrawings;
+};
+
+int ingest_once(ingest::Ingest& ingest, const StopSignals& signals) {
+  Progress progress;
+  int signal = 0;
+  ingest.run_once([&](const ingest::IngestStatus& status) {
+    progress.show(status);
+    if (signal == 0) signal = signals.wait(std::chrono::milliseconds(0));
+    if (signal != 0) ingest.request_stop();
+  });
+  const ingest::IngestStatus status = ingest.status();
+  progress.finish(status);
+  for (const std::string& error : status.root_errors) std::cerr << "llmb-report: " << error << '\n';
+  if (signal != 0) return kSignalExit + signal;
+  return status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
+}
+
+int ingest_follow(ingest::Ingest& ingest, const StopSignals& signals) {
+  ingest.start();
+  bool is_announced = false;
+  while (signals.wait(std::chrono::milliseconds(500)) == 0) {
+    const ingest::IngestStatus status = ingest.status();
+    if (is_announced || !status.first_scan_done || status.files_pending != 0) continue;
+    spdlog::info("{} logs are read; following them", status.files_seen);
+    is_announced = true;
+  }
+  spdlog::info("stopping");
+  ingest.stop();
+  return 0;
+}
+
+int run_ingest(const IngestArguments& arguments) {
+  if (arguments.once == arguments.follow) {
+    std::cerr << "llmb-report ingest: say --once (read what is there, and end) or --follow (go "
+                 "on reading)\n";
+    return kBadArguments;
+  }
+  ingest::IngestOptions options;
+  options.roots = choose_roots(arguments.roots);
+  if (options.roots.empty()) {
+    std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD\n";
+    return kBadArguments;
+  }
+  options.database.allow_network_file_system = arguments.allow_network_file_system;
+  try {
+    options.database.path =
+        arguments.database.empty() ? default_database_path() : arguments.database;
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "llmb-report", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+    const StopSignals signals;
+    ingest::Ingest ingest(std::move(options), {});
+    return arguments.once ? ingest_once(ingest, signals) : ingest_follow(ingest, signals);
+  } catch (const std::exception& error) {
+    std::cerr << "llmb-report ingest: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+
+void add_ingest_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<IngestArguments>();
+  CLI::App* const command =
+      app.add_subcommand("ingest", "Read the logs of trees into a database, once or as they grow");
+  command->add_flag("--once", arguments->once, "read what is there, and end");
+  command->add_flag("--follow", arguments->follow, "go on reading until told to stop");
+  command->add_option("--db", arguments->database,
+                      "the database file (default: llmb-report/llmb-report.db in "
+                      "$XDG_STATE_HOME, else in ~/.local/state)");
+  command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
+                    "keep the database on a file system that is not known to be local");
+  command->add_option("ROOT", arguments->roots,
+                      "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
+  command->footer(
+      "Examples:\n"
+      "  llmb-report ingest --once --db runs.db $LLMB_WORKLOAD\n"
+      "  llmb-report ingest --follow /data/cluster-a /data/cluster-b\n"
+      "What was read before is not read again. Links inside a tree are not followed.");
+  command->callback([arguments, &exit_code] { exit_code = run_ingest(*arguments); });
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,20 @@
+// Which trees to watch and where the database is, when the command line leaves it open.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/ingest/ingest.h"
+
+namespace llmb::cli {
+
+// The roots as given; without any, $LLMB_WORKLOAD, else the older $STAGE_PATH. Where `experiments`
+// or `results` in a root is a symbolic link to a folder elsewhere, that folder is a root too:
+// links inside a tree are not followed. Empty when nothing names a root.
+std::vector<ingest::RootOptions> choose_roots(const std::vector<std::string>& given);
+
+// $XDG_STATE_HOME/llmb-report/llmb-report.db, else under ~/.local/state. Makes the folder.
+// Throws std::runtime_error where that fails.
+std::string default_database_path();
+
+}  // namespace llmb::cli

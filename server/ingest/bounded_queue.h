@@ -1,0 +1,80 @@
+// BoundedQueue: hands items from several threads to one, and makes the givers wait when the taker
+// is slow. Closing it wakes everybody.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace llmb::ingest {
+
+template <typename T>
+class BoundedQueue {
+ public:
+  explicit BoundedQueue(std::size_t items_max) : items_max_(items_max) {}
+
+  // Waits while the queue is full. False: it is closed, and the item was not taken.
+  bool push(T item) {
+    std::unique_lock lock(mutex_);
+    not_full_.wait(lock, [&] { return is_closed_ || items_.size() < items_max_; });
+    if (is_closed_) return false;
+    items_.push_back(std::move(item));
+    not_empty_.notify_one();
+    return true;
+  }
+
+  // Never waits, whatever the bound: for those who must not block.
+  bool push_at_once(T item) {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
+    items_.push_back(std::move(item));
+    not_empty_.notify_one();
+    return true;
+  }
+
+  // Waits for the first item. Nothing: closed, and all that was in it has been taken.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty(); });
+    if (items_.empty()) return std::nullopt;
+    std::optional<T> item(std::move(items_.front()));
+    items_.pop_front();
+    not_full_.notify_one();
+    return item;
+  }
+
+  // As pop(), with up to `most` items that are there already. Empty: closed and all taken.
+  std::vector<T> pop_many(std::size_t most) {
+    std::unique_lock lock(mutex_);
+    not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty(); });
+    std::vector<T> taken;
+    while (!items_.empty() && taken.size() < most) {
+      taken.push_back(std::move(items_.front()));
+      items_.pop_front();
+    }
+    not_full_.notify_all();
+    return taken;
+  }
+
+  // Nothing can be pushed any more; what is inside can still be taken, unless `discard`.
+  void close(bool discard = false) {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    if (discard) items_.clear();
+    not_empty_.notify_all();
+    not_full_.notify_all();
+  }
+
+ private:
+  std::size_t items_max_;
+  std::mutex mutex_;
+  std::condition_variable not_empty_;
+  std::condition_variable not_full_;
+  std::deque<T> items_;
+  bool is_closed_ = false;
+};
+
+}  // namespace llmb::ingest

@@ -1,0 +1,180 @@
+#include "server/ingest/committer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+
+namespace llmb::ingest {
+namespace {
+
+constexpr std::size_t kItemsAtOnce = 128;
+constexpr std::chrono::milliseconds kRetryPause{1'000};
+
+// The batch itself is at fault; waiting will not help it, and others need not wait for it.
+bool is_fault_of_the_data(const storage::StorageError& error) {
+  return error.kind == storage::StorageError::Kind::constraint;
+}
+
+}  // namespace
+
+Committer::Committer(storage::Writer& writer, WriteQueue& queue, OutcomeMailbox& outcomes,
+                     StatusBoard& status, std::function<void(const RunChange&)> on_change,
+                     bool halt_is_fatal)
+    : writer_(writer),
+      queue_(queue),
+      outcomes_(outcomes),
+      status_(status),
+      on_change_(std::move(on_change)),
+      halt_is_fatal_(halt_is_fatal) {}
+
+void Committer::run() {
+  while (fatal_error_.empty()) {
+    auto items = queue_.pop_many(kItemsAtOnce);
+    if (items.empty()) return;
+    write(std::move(items));
+  }
+  queue_.close(true);
+  outcomes_.wake();
+}
+
+void Committer::stop() {
+  const std::lock_guard lock(mutex_);
+  is_stopping_ = true;
+  stopped_.notify_all();
+}
+
+void Committer::write(std::vector<WriteItem> items) {
+  std::vector<WorkResult> with_batch;
+  for (auto& item : items) {
+    auto* result = std::get_if<WorkResult>(&item);
+    if (result == nullptr) {
+      write_note(item);
+    } else if (result->batch) {
+      with_batch.push_back(std::move(*result));
+    } else {
+      write_configuration(std::move(*result));
+    }
+  }
+  if (!with_batch.empty()) commit(std::move(with_batch));
+}
+
+void Committer::write_note(const WriteItem& item) {
+  try {
+    until_it_succeeds([&] {
+      if (const auto* scan = std::get_if<ScanRecord>(&item)) {
+        writer_.record_scan(scan->root, scan->scanned_at, scan->scan_s, scan->files_seen,
+                            scan->error);
+      } else if (const auto* vanished = std::get_if<VanishedFile>(&item)) {
+        writer_.mark_vanished(vanished->root, vanished->relative_path, vanished->at);
+      } else if (const auto* parked = std::get_if<storage::ParkedFile>(&item)) {
+        writer_.park(*parked);
+      } else if (const auto* unparked = std::get_if<UnparkedFile>(&item)) {
+        writer_.unpark(unparked->root, unparked->relative_path);
+      }
+    });
+  } catch (const storage::StorageError& error) {
+    spdlog::error("a note about a file could not be stored: {}", error.what());
+  }
+}
+
+void Committer::commit(std::vector<WorkResult> results) {
+  std::vector<storage::IngestBatch> batches;
+  batches.reserve(results.size());
+  for (auto& result : results) batches.push_back(std::move(*result.batch));
+  std::vector<storage::RunId> runs;
+  try {
+    const bool is_done = until_it_succeeds([&] { runs = writer_.commit(batches); });
+    if (!is_done) return;
+  } catch (const storage::StorageError&) {
+    for (std::size_t i = 0; i < results.size(); ++i) results[i].batch = std::move(batches[i]);
+    commit_one_by_one(std::move(results));
+    return;
+  }
+  std::int64_t samples = 0;
+  for (const auto& batch : batches) samples += static_cast<std::int64_t>(batch.samples.size());
+  status_.update([&](IngestStatus& status) { status.samples_committed += samples; });
+  for (std::size_t i = 0; i < results.size(); ++i) report_committed(results[i], runs[i]);
+}
+
+void Committer::commit_one_by_one(std::vector<WorkResult> results) {
+  for (auto& result : results) {
+    const std::span<const storage::IngestBatch> batch(&*result.batch, 1);
+    std::vector<storage::RunId> runs;
+    try {
+      if (!until_it_succeeds([&] { runs = writer_.commit(batch); })) return;
+    } catch (const storage::StorageError& error) {
+      report_failed(result, error.what());
+      continue;
+    }
+    const auto samples = static_cast<std::int64_t>(batch[0].samples.size());
+    status_.update([&](IngestStatus& status) { status.samples_committed += samples; });
+    report_committed(result, runs[0]);
+  }
+}
+
+void Committer::write_configuration(WorkResult result) {
+  try {
+    const bool is_done = until_it_succeeds(
+        [&] { writer_.update_configuration(result.outcome.run, *result.configuration); });
+    if (!is_done) return;
+  } catch (const storage::StorageError& error) {
+    report_failed(result, error.what());
+    return;
+  }
+  result.outcome.kind = FileOutcome::Kind::committed;
+  if (on_change_) on_change_({RunChange::Kind::status, result.outcome.run});
+  outcomes_.put(std::move(result.outcome));
+}
+
+void Committer::report_committed(WorkResult& result, storage::RunId run) {
+  FileOutcome& outcome = result.outcome;
+  const storage::RunId before = outcome.run;
+  outcome.run = run;
+  outcome.kind = FileOutcome::Kind::committed;
+  if (on_change_) {
+    if (before != 0 && before != run) on_change_({RunChange::Kind::superseded, before});
+    const auto known = outcome.has_new_bytes ? RunChange::Kind::grown : RunChange::Kind::status;
+    on_change_({before == run ? known : RunChange::Kind::added, run});
+  }
+  outcomes_.put(std::move(outcome));
+}
+
+void Committer::report_failed(WorkResult& result, const std::string& error) {
+  result.outcome.kind = FileOutcome::Kind::failed;
+  result.outcome.error = error;
+  outcomes_.put(std::move(result.outcome));
+}
+
+// False: it was given up because of stop() or a fatal error. Throws what is the data's fault.
+bool Committer::until_it_succeeds(const std::function<void()>& operation) {
+  if (!fatal_error_.empty()) return false;
+  bool was_halted = false;
+  while (true) {
+    try {
+      operation();
+      if (was_halted) {
+        spdlog::info("the database can be written again; ingest goes on");
+        status_.update([](IngestStatus& status) { status.halted_reason.clear(); });
+      }
+      return true;
+    } catch (const storage::StorageError& error) {
+      if (is_fault_of_the_data(error)) throw;
+      if (!was_halted) spdlog::error("ingest halts: {}", error.what());
+      was_halted = true;
+      if (!wait_before_retry(error)) return false;
+    }
+  }
+}
+
+bool Committer::wait_before_retry(const storage::StorageError& error) {
+  const std::string reason = error.what();
+  status_.update([&](IngestStatus& status) { status.halted_reason = reason; });
+  if (halt_is_fatal_) {
+    fatal_error_ = reason;
+    return false;
+  }
+  std::unique_lock lock(mutex_);
+  return !stopped_.wait_for(lock, kRetryPause, [&] { return is_stopping_; });
+}
+
+}  // namespace llmb::ingest

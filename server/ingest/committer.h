@@ -1,0 +1,78 @@
+// Committer: the writer thread. Takes what readers and discovery want to have in the database,
+// commits many files in one transaction, and reports. When the disk is full it holds what it has
+// and tries again until there is room; the queue fills up, and so the readers wait.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "server/ingest/bounded_queue.h"
+#include "server/ingest/ingest.h"
+#include "server/ingest/log_worker.h"
+#include "server/ingest/outcome_mailbox.h"
+#include "server/ingest/status_board.h"
+
+namespace llmb::ingest {
+
+struct ScanRecord {
+  storage::RootId root = 0;
+  std::string scanned_at;
+  double scan_s = 0;
+  std::int64_t files_seen = 0;
+  std::string error;
+};
+struct VanishedFile {
+  storage::RootId root = 0;
+  std::string relative_path;
+  std::string at;
+};
+struct UnparkedFile {
+  storage::RootId root = 0;
+  std::string relative_path;
+};
+using WriteItem =
+    std::variant<WorkResult, ScanRecord, VanishedFile, storage::ParkedFile, UnparkedFile>;
+using WriteQueue = BoundedQueue<WriteItem>;
+
+class Committer {
+ public:
+  // All references outlive the Committer. `halt_is_fatal`: stop for good where it would wait.
+  Committer(storage::Writer& writer, WriteQueue& queue, OutcomeMailbox& outcomes,
+            StatusBoard& status, std::function<void(const RunChange&)> on_change,
+            bool halt_is_fatal);
+
+  // Until the queue is closed and empty, or stop() while it is halted.
+  void run();
+  void stop();
+  // Why it gave up; empty when it did not. Read after run() has returned.
+  const std::string& fatal_error() const { return fatal_error_; }
+
+ private:
+  void write(std::vector<WriteItem> items);
+  void write_note(const WriteItem& item);
+  void commit(std::vector<WorkResult> results);
+  void commit_one_by_one(std::vector<WorkResult> results);
+  void write_configuration(WorkResult result);
+  void report_committed(WorkResult& result, storage::RunId run);
+  void report_failed(WorkResult& result, const std::string& error);
+  bool until_it_succeeds(const std::function<void()>& operation);
+  bool wait_before_retry(const storage::StorageError& error);
+
+  storage::Writer& writer_;
+  WriteQueue& queue_;
+  OutcomeMailbox& outcomes_;
+  StatusBoard& status_;
+  std::function<void(const RunChange&)> on_change_;
+  bool halt_is_fatal_;
+  std::string fatal_error_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool is_stopping_ = false;
+};
+
+}  // namespace llmb::ingest

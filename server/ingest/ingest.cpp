@@ -1,0 +1,83 @@
+#include "server/ingest/ingest.h"
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "server/ingest/pipeline.h"
+#include "server/ingest/status_board.h"
+
+namespace llmb::ingest {
+
+struct Ingest::Impl {
+  Impl(IngestOptions ingest_options, std::function<void(const RunChange&)> change)
+      : options(std::move(ingest_options)),
+        on_change(std::move(change)),
+        clock(options.clock ? options.clock : std::make_shared<const Clock>()),
+        writer(options.database) {}
+
+  IngestOptions options;
+  std::function<void(const RunChange&)> on_change;
+  std::shared_ptr<const Clock> clock;
+  storage::Writer writer;
+  StatusBoard status;
+  std::mutex mutex;  // guards the pointer; the Pipeline itself may be told to stop by anybody
+  std::unique_ptr<Pipeline> pipeline;
+  bool stop_is_requested = false;
+};
+
+Ingest::Ingest(IngestOptions options, std::function<void(const RunChange&)> on_change)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(on_change))) {}
+
+Ingest::~Ingest() {
+  stop();
+}
+
+void Ingest::start() {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->pipeline) throw std::logic_error("ingest was started already");
+  impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, *impl_->clock,
+                                               impl_->status, impl_->on_change, true);
+  impl_->pipeline->start();
+}
+
+void Ingest::stop() {
+  std::unique_ptr<Pipeline> pipeline;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    pipeline = std::move(impl_->pipeline);
+  }
+  if (pipeline) pipeline->stop();
+}
+
+void Ingest::request_stop() {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->stop_is_requested = true;
+  if (impl_->pipeline) impl_->pipeline->request_stop();
+}
+
+void Ingest::run_once(const std::function<void(const IngestStatus&)>& on_progress) {
+  Pipeline* pipeline = nullptr;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->pipeline) throw std::logic_error("ingest was started already");
+    if (impl_->stop_is_requested) return;
+    impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, *impl_->clock,
+                                                 impl_->status, impl_->on_change, false);
+    pipeline = impl_->pipeline.get();
+  }
+  pipeline->run([&] {
+    if (on_progress) on_progress(impl_->status.read());
+  });
+  const std::string fatal_error = pipeline->fatal_error();
+  stop();
+  if (on_progress) on_progress(impl_->status.read());
+  if (!fatal_error.empty()) throw std::runtime_error(fatal_error);
+}
+
+IngestStatus Ingest::status() const {
+  return impl_->status.read();
+}
+
+}  // namespace llmb::ingest

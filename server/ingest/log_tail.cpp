@@ -1,0 +1,123 @@
+#include "server/ingest/log_tail.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "server/ingest/file_identity.h"
+
+namespace llmb::ingest {
+namespace {
+
+constexpr std::size_t kBlockBytes = 256 * 1024;
+
+void count_bytes(const TailOptions& options, std::uint64_t bytes) {
+  if (options.bytes_read != nullptr) options.bytes_read->fetch_add(bytes);
+}
+
+// Restores the reader; nothing when the text is of another version.
+std::optional<parser::LogReader> restore_reader(const storage::LogCursor& cursor) {
+  const auto state = decode_tail_state(cursor.parser_state);
+  if (!state) return std::nullopt;
+  auto reader = parser::LogReader::restore(state->reader_state);
+  if (!reader || reader->committed_offset() != cursor.offset) return std::nullopt;
+  return std::move(*reader);
+}
+
+}  // namespace
+
+std::string encode_tail_state(const TailState& state) {
+  return std::to_string(state.modified_us) + ' ' + std::to_string(state.settled_size) + ' ' +
+         state.reader_state;
+}
+
+std::optional<TailState> decode_tail_state(const std::string& text) {
+  TailState state;
+  const char* const end = text.data() + text.size();
+  const auto modified = std::from_chars(text.data(), end, state.modified_us);
+  if (modified.ec != std::errc() || modified.ptr == end || *modified.ptr != ' ') return {};
+  const auto settled = std::from_chars(modified.ptr + 1, end, state.settled_size);
+  if (settled.ec != std::errc() || settled.ptr == end || *settled.ptr != ' ') return {};
+  state.reader_state.assign(settled.ptr + 1, end);
+  return state;
+}
+
+parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCursor>& cursor,
+                                      const TailOptions& options) {
+  LogTail tail;
+  if (cursor) {
+    auto identity = check_identity(fd, *cursor);
+    if (!identity) return tl::unexpected(identity.error());
+    count_bytes(options, cursor->head_length + cursor->tail_length);
+    if (*identity == Identity::shorter && !options.shrink_is_believed) {
+      tail.verdict_ = Verdict::shorter;
+      return tail;
+    }
+    auto reader = *identity == Identity::same ? restore_reader(*cursor) : std::nullopt;
+    if (reader) {
+      tail.reader_ = std::move(*reader);
+      tail.cursor_ = *cursor;
+    } else {
+      tail.verdict_ = *identity == Identity::same ? Verdict::reread : Verdict::rewritten;
+    }
+  }
+  if (auto blocks = tail.read_blocks(fd, options); !blocks) {
+    return tl::unexpected(blocks.error());
+  }
+  struct stat status {};
+  if (fstat(fd, &status) != 0) {
+    return parser::fail(std::string("cannot examine the file: ") + std::strerror(errno));
+  }
+  tail.file_ = file_facts(status);
+  tail.state_.modified_us = tail.file_.modified_ns / 1'000;
+  tail.cursor_.parser_state = encode_tail_state(tail.state_);
+  tail.cursor_.device = tail.file_.device;
+  tail.cursor_.inode = tail.file_.inode;
+  if (auto fingerprint = take_fingerprint(fd, tail.cursor_); !fingerprint) {
+    return tl::unexpected(fingerprint.error());
+  }
+  return tail;
+}
+
+parser::Result<void> LogTail::read_blocks(int fd, const TailOptions& options) {
+  const std::uint64_t begin = cursor_.offset;
+  const auto block = std::make_unique_for_overwrite<char[]>(kBlockBytes);
+  read_to_ = begin;
+  while (options.stop == nullptr || !options.stop->load(std::memory_order_relaxed)) {
+    const ssize_t got = pread(fd, block.get(), kBlockBytes, static_cast<off_t>(read_to_));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return parser::fail("cannot read at offset " + std::to_string(read_to_) + ": " +
+                          std::strerror(errno));
+    }
+    if (got == 0) {
+      reached_end_ = true;
+      break;
+    }
+    const auto length = static_cast<std::size_t>(got);
+    reader_.feed({block.get(), length});
+    read_to_ += length;
+    count_bytes(options, length);
+    auto samples = reader_.take_samples();
+    samples_.insert(samples_.end(), std::make_move_iterator(samples.begin()),
+                    std::make_move_iterator(samples.end()));
+    const bool is_enough =
+        read_to_ - begin >= options.bytes_max || samples_.size() >= options.samples_max;
+    if (is_enough && reader_.committed_offset() > begin) break;
+  }
+  cursor_.offset = reader_.committed_offset();
+  state_.reader_state = reader_.save_state();
+  return {};
+}
+
+void LogTail::settle() {
+  reader_.finish();
+  auto samples = reader_.take_samples();
+  samples_.insert(samples_.end(), std::make_move_iterator(samples.begin()),
+                  std::make_move_iterator(samples.end()));
+  state_.settled_size = read_to_;
+  cursor_.parser_state = encode_tail_state(state_);
+}
+
+}  // namespace llmb::ingest

@@ -1,0 +1,81 @@
+// LogTail: reads what was appended to one log since its cursor, in bounded memory. Knows files
+// and the LogReader; neither the database nor the clock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/log_reader.h"
+#include "parser/result.h"
+#include "server/ingest/root_directory.h"
+#include "storage/records.h"
+
+namespace llmb::ingest {
+
+struct TailOptions {
+  // One tick ends after this many bytes or samples, so that a huge log starves no other. It goes
+  // on past them until a line is complete: a tick that commits nothing would only be repeated.
+  std::uint64_t bytes_max = 64ULL << 20;
+  std::size_t samples_max = 16'384;
+  // The bytes before the offset were missing on several polls: the file was truncated.
+  bool shrink_is_believed = false;
+  const std::atomic<bool>* stop = nullptr;           // ends a tick between two blocks
+  std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
+};
+
+// The state kept in LogCursor::parser_state: the LogReader's, and what tells that a log is as it
+// was: its time of modification, and the size at which it was settled (0: it was not).
+struct TailState {
+  std::int64_t modified_us = 0;
+  std::uint64_t settled_size = 0;
+  std::string reader_state;
+};
+std::string encode_tail_state(const TailState& state);
+std::optional<TailState> decode_tail_state(const std::string& text);
+
+class LogTail {
+ public:
+  enum class Verdict {
+    same,       // goes on where the cursor stood (or is new)
+    rewritten,  // not the file that was read: begins a new generation at offset 0
+    reread,     // the same file, from offset 0: another version wrote the parser's state
+    shorter,    // nothing was read: the bytes before the offset are not there on this look
+  };
+
+  // Checks the cursor, reads and parses. Fails on an I/O error; then nothing may be committed.
+  static parser::Result<LogTail> read(int fd, const std::optional<storage::LogCursor>& cursor,
+                                      const TailOptions& options);
+
+  Verdict verdict() const { return verdict_; }
+  const parser::LogFacts& facts() const { return reader_.facts(); }
+  std::vector<parser::StepSample>& samples() { return samples_; }
+  // Stands at the end of the last complete line.
+  const storage::LogCursor& cursor() const { return cursor_; }
+  bool reached_end() const { return reached_end_; }
+  // Where reading stopped: cursor().offset plus the bytes of an unterminated last line.
+  std::uint64_t read_to() const { return read_to_; }
+  const FileFacts& file() const { return file_; }
+
+  // The job is over: an unterminated last line counts as it stands, and so does what a dialect
+  // held back for a further line. The cursor stays where it was, so that the line is read again,
+  // and its samples replaced, should the log grow after all.
+  void settle();
+
+ private:
+  LogTail() = default;
+  parser::Result<void> read_blocks(int fd, const TailOptions& options);
+
+  Verdict verdict_ = Verdict::same;
+  parser::LogReader reader_;
+  TailState state_;  // as of cursor_
+  std::vector<parser::StepSample> samples_;
+  storage::LogCursor cursor_;
+  FileFacts file_;
+  std::uint64_t read_to_ = 0;
+  bool reached_end_ = false;
+};
+
+}  // namespace llmb::ingest

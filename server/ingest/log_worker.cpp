@@ -1,0 +1,239 @@
+#include "server/ingest/log_worker.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "parser/layout/llmb_config.h"
+#include "parser/layout/run_path.h"
+#include "parser/log_reader.h"
+#include "parser/statistics/run_summary.h"
+#include "server/ingest/file_identity.h"
+#include "server/ingest/poll_schedule.h"
+#include "server/ingest/timestamps.h"
+
+namespace llmb::ingest {
+namespace {
+
+constexpr std::size_t kConfigBytesMax = 1 << 20;
+constexpr std::size_t kConfigsKept = 256;
+
+FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string error = {}) {
+  FileOutcome outcome;
+  outcome.kind = kind;
+  outcome.file = job.file;
+  outcome.is_configuration = job.kind == ReadJob::Kind::configure;
+  outcome.error = std::move(error);
+  outcome.run = job.run;
+  outcome.generation = job.generation;
+  return outcome;
+}
+
+// A name that now belongs to a directory, a link or a device is gone as a log.
+bool means_vanished(int error) {
+  return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ELOOP || error == ENXIO;
+}
+
+bool job_has_ended(const parser::LogFacts& facts, const parser::RunSummary& summary) {
+  const bool is_finished =
+      std::any_of(facts.events.begin(), facts.events.end(), [](const parser::LogEvent& event) {
+        return event.kind == parser::LogEvent::Kind::finish_marker;
+      });
+  return is_finished || summary.status == parser::RunStatus::complete;
+}
+
+// The samples that the summary is made of: what is stored, and what was read just now.
+std::vector<parser::StepSample> window_samples(std::vector<parser::StepSample> stored,
+                                               const std::vector<parser::StepSample>& later,
+                                               const parser::Window& window) {
+  std::vector<parser::StepSample> inside;
+  for (const auto& sample : later) {
+    if (window.contains(sample.iteration)) inside.push_back(sample);
+  }
+  parser::merge_samples(stored, std::move(inside));
+  return stored;
+}
+
+double mean_step_time_s(const parser::RunSummary& summary,
+                        const std::vector<parser::StepSample>& latest) {
+  if (summary.step_time_s) return summary.step_time_s->mean;
+  double sum_s = 0;
+  int count = 0;
+  for (const auto& sample : latest) {
+    if (!sample.step_time_s) continue;
+    sum_s += *sample.step_time_s;
+    ++count;
+  }
+  return count == 0 ? 0 : sum_s / count;
+}
+
+}  // namespace
+
+LogWorker::LogWorker(const std::string& database_path, const Clock& clock,
+                     const std::atomic<bool>& stop, std::atomic<std::uint64_t>& bytes_read)
+    : database_(database_path), clock_(clock), stop_(stop), bytes_read_(bytes_read) {}
+
+WorkResult LogWorker::work(const ReadJob& job) {
+  WorkResult result;
+  try {
+    return job.kind == ReadJob::Kind::read ? read_log(job) : configure(job);
+  } catch (const storage::StorageError& error) {
+    result.outcome = make_outcome(FileOutcome::Kind::postponed, job, error.what());
+  } catch (const std::exception& error) {
+    result.outcome = make_outcome(FileOutcome::Kind::failed, job, error.what());
+  }
+  return result;
+}
+
+WorkResult LogWorker::read_log(const ReadJob& job) {
+  WorkResult result;
+  OpenResult opened = job.root->open_file(job.relative_path);
+  if (opened.error != 0) {
+    const auto kind =
+        means_vanished(opened.error) ? FileOutcome::Kind::vanished : FileOutcome::Kind::failed;
+    result.outcome =
+        make_outcome(kind, job, std::string("cannot open the log: ") + std::strerror(opened.error));
+    return result;
+  }
+  std::optional<storage::LogCursor> before;
+  if (job.run != 0) before = database_.cursor(job.run);
+  if (before) {
+    if (auto settled = unchanged_outcome(job, opened.fd.get(), *before)) {
+      result.outcome = std::move(*settled);
+      return result;
+    }
+  }
+  TailOptions options;
+  options.shrink_is_believed = job.shrink_is_believed;
+  options.stop = &stop_;
+  options.bytes_read = &bytes_read_;
+  auto tail = LogTail::read(opened.fd.get(), before, options);
+  opened.fd.close();
+  if (!tail || tail->verdict() == LogTail::Verdict::shorter) {
+    result.outcome = tail ? make_outcome(FileOutcome::Kind::shorter, job)
+                          : make_outcome(FileOutcome::Kind::failed, job, tail.error().message);
+    return result;
+  }
+  return assemble(job, before, *tail);
+}
+
+std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int fd,
+                                                        const storage::LogCursor& cursor) {
+  struct stat status {};
+  const auto state = decode_tail_state(cursor.parser_state);
+  if (!state || fstat(fd, &status) != 0) return std::nullopt;
+  const FileFacts facts = file_facts(status);
+  if (facts.inode != cursor.inode || facts.modified_ns / 1'000 != state->modified_us) return {};
+  const bool is_settled = state->settled_size == facts.size_bytes && state->settled_size != 0;
+  if (!is_settled && facts.size_bytes != cursor.offset) return {};
+  const auto record = database_.run(job.run);
+  if (!record) return std::nullopt;
+  const double mean_s = mean_step_time_s(record->summary, {});
+  if (!is_settled && clock_.wall() - job.grown_at >= quiet_limit(mean_s)) return {};
+  FileOutcome outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+  outcome.facts = facts;
+  outcome.offset = cursor.offset;
+  outcome.read_to = facts.size_bytes;
+  outcome.is_settled = is_settled;
+  outcome.job_has_ended = job_has_ended(record->facts, record->summary);
+  outcome.step_time_s_mean = mean_s;
+  return outcome;
+}
+
+WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
+                               LogTail& tail) {
+  WorkResult result;
+  const bool is_rewritten = tail.verdict() == LogTail::Verdict::rewritten;
+  const bool is_reread = tail.verdict() == LogTail::Verdict::reread;
+  const bool is_new = job.run == 0 || is_rewritten || is_reread;
+  const parser::Window window = parser::default_window(tail.facts().dialect);
+  std::vector<parser::StepSample> stored;
+  if (!is_new) stored = database_.steps(job.run, window);
+  const WallTime now = clock_.wall();
+  const WallTime modified = std::min(now, wall_time_from_ns(tail.file().modified_ns));
+
+  auto summary = parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
+                                       window, true);
+  const double mean_s = mean_step_time_s(summary, tail.samples());
+  const bool has_new_bytes = is_new || tail.read_to() != job.size_seen;
+  const WallTime grown_at = has_new_bytes ? modified : job.grown_at;
+  const bool is_silent = tail.reached_end() && now - grown_at >= quiet_limit(mean_s);
+  if (is_silent) {
+    tail.settle();
+    summary = parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
+                                    window, false);
+  }
+
+  FileOutcome& outcome = result.outcome;
+  outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+  if (is_rewritten) ++outcome.generation;
+  outcome.facts = tail.file();
+  outcome.offset = tail.cursor().offset;
+  outcome.read_to = tail.read_to();
+  outcome.reached_end = tail.reached_end();
+  outcome.is_settled = is_silent;
+  outcome.has_new_bytes = has_new_bytes;
+  outcome.job_has_ended = job_has_ended(tail.facts(), summary);
+  outcome.step_time_s_mean = mean_s;
+
+  if (!is_new && before && *before == tail.cursor()) return result;
+  storage::IngestBatch& batch = result.batch.emplace();
+  batch.root_id = job.root_id;
+  batch.relative_path = job.relative_path;
+  batch.generation = outcome.generation;
+  batch.observed_at = rfc3339(modified);
+  batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
+  batch.cursor = tail.cursor();
+  batch.path = parser::parse_run_path(job.layout_path);
+  batch.configuration = configuration_of(job, batch.path);
+  batch.facts = tail.facts();
+  batch.summary = std::move(summary);
+  batch.samples = std::move(tail.samples());
+  batch.replaces_all_samples = is_reread;
+  return result;
+}
+
+WorkResult LogWorker::configure(const ReadJob& job) {
+  WorkResult result;
+  result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+  result.configuration = configuration_of(job, parser::parse_run_path(job.layout_path));
+  return result;
+}
+
+parser::RunConfiguration LogWorker::configuration_of(const ReadJob& job,
+                                                     const parser::RunPath& path) {
+  parser::RunConfiguration configuration = path.configuration;
+  if (!job.config_path.empty()) configuration.merge(llmb_config(job));
+  return configuration;
+}
+
+const parser::RunConfiguration& LogWorker::llmb_config(const ReadJob& job) {
+  ConfigFile read_now;
+  const std::string key = std::to_string(job.root_id) + '/' + job.config_path;
+  if (const auto facts = job.root->stat_file(job.config_path)) {
+    read_now.inode = facts->inode;
+    read_now.changed_ns = facts->changed_ns;
+  }
+  if (const auto known = configs_.find(key); known != configs_.end() &&
+                                             known->second.inode == read_now.inode &&
+                                             known->second.changed_ns == read_now.changed_ns) {
+    return known->second.configuration;
+  }
+  const OpenResult opened = job.root->open_file(job.config_path);
+  const auto text = opened.error == 0 ? read_at(opened.fd.get(), 0, kConfigBytesMax + 1)
+                                      : parser::fail(std::strerror(opened.error));
+  const auto config =
+      text ? parser::parse_llmb_config(*text) : tl::unexpected<parser::Error>(text.error());
+  if (config) {
+    read_now.configuration = config->configuration;
+  } else {
+    spdlog::warn("{}: {}; its runs keep what their paths say", job.config_path,
+                 config.error().message);
+  }
+  if (configs_.size() >= kConfigsKept) configs_.clear();
+  return (configs_[key] = std::move(read_now)).configuration;
+}
+
+}  // namespace llmb::ingest

@@ -1,0 +1,58 @@
+// LogWorker: turns one ReadJob into what is to be committed. Each reader thread has its own, with
+// its own read-only connection. Opens the file, closes it, keeps nothing about it.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "server/ingest/clock.h"
+#include "server/ingest/log_tail.h"
+#include "server/ingest/read_job.h"
+#include "storage/database.h"
+
+namespace llmb::ingest {
+
+// What to write; with neither, the outcome is final as it is.
+struct WorkResult {
+  FileOutcome outcome;
+  std::optional<storage::IngestBatch> batch;
+  std::optional<parser::RunConfiguration> configuration;  // a llmb-config came later
+};
+
+class LogWorker {
+ public:
+  // `clock`, `stop` and `bytes_read` outlive the worker. Throws StorageError.
+  LogWorker(const std::string& database_path, const Clock& clock, const std::atomic<bool>& stop,
+            std::atomic<std::uint64_t>& bytes_read);
+
+  // Never throws: what goes wrong is the outcome's.
+  WorkResult work(const ReadJob& job);
+
+ private:
+  WorkResult read_log(const ReadJob& job);
+  // The log is as it was, and nothing is left to say of it: nothing is read.
+  std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, int fd,
+                                               const storage::LogCursor& cursor);
+  WorkResult configure(const ReadJob& job);
+  WorkResult assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
+                      LogTail& tail);
+  parser::RunConfiguration configuration_of(const ReadJob& job, const parser::RunPath& path);
+  const parser::RunConfiguration& llmb_config(const ReadJob& job);
+
+  storage::Reader database_;
+  const Clock& clock_;
+  const std::atomic<bool>& stop_;
+  std::atomic<std::uint64_t>& bytes_read_;
+
+  // The llmb-configs read last, by root and path: a hot log needs its own with every tick.
+  struct ConfigFile {
+    std::uint64_t inode = 0;
+    std::int64_t changed_ns = 0;
+    parser::RunConfiguration configuration;  // empty where the file could not be understood
+  };
+  std::unordered_map<std::string, ConfigFile> configs_;
+};
+
+}  // namespace llmb::ingest

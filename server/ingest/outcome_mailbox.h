@@ -1,0 +1,46 @@
+// OutcomeMailbox: where readers and the writer leave outcomes for the discovery thread, which
+// sleeps in poll() and is woken through an event descriptor.
+#pragma once
+
+#include <sys/eventfd.h>
+
+#include <mutex>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "server/ingest/file_descriptor.h"
+#include "server/ingest/read_job.h"
+
+namespace llmb::ingest {
+
+class OutcomeMailbox {
+ public:
+  OutcomeMailbox() : wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    if (!wake_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
+
+  void put(FileOutcome outcome) {
+    {
+      const std::lock_guard lock(mutex_);
+      outcomes_.push_back(std::move(outcome));
+    }
+    wake();
+  }
+  void wake() { eventfd_write(wake_.get(), 1); }
+
+  std::vector<FileOutcome> take_all() {
+    eventfd_t count = 0;
+    eventfd_read(wake_.get(), &count);
+    const std::lock_guard lock(mutex_);
+    return std::exchange(outcomes_, {});
+  }
+  int fd() const { return wake_.get(); }
+
+ private:
+  FileDescriptor wake_;
+  std::mutex mutex_;
+  std::vector<FileOutcome> outcomes_;
+};
+
+}  // namespace llmb::ingest

@@ -1,0 +1,61 @@
+#include "server/ingest/poll_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmb::ingest {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+constexpr Milliseconds kHotFor = minutes(2);
+constexpr Milliseconds kWarmFor = hours(24);
+constexpr Milliseconds kQuietAtLeast = minutes(10);
+constexpr double kQuietSteps = 20;
+// A step time that makes no sense must not keep a run alive for ever.
+constexpr Milliseconds kQuietAtMost = hours(24);
+constexpr int kScanShare = 50;
+
+}  // namespace
+
+Milliseconds quiet_limit(double step_time_s_mean) {
+  if (!std::isfinite(step_time_s_mean) || step_time_s_mean <= 0) return kQuietAtLeast;
+  const double limit_ms = kQuietSteps * step_time_s_mean * 1e3;
+  if (limit_ms >= static_cast<double>(kQuietAtMost.count())) return kQuietAtMost;
+  return std::max(kQuietAtLeast, Milliseconds(static_cast<Milliseconds::rep>(limit_ms)));
+}
+
+Temperature temperature(const Growth& growth) {
+  if (growth.job_has_ended && growth.since_growth >= quiet_limit(growth.step_time_s_mean)) {
+    return Temperature::ended;
+  }
+  if (growth.since_growth < kHotFor) return Temperature::hot;
+  return growth.since_growth < kWarmFor ? Temperature::warm : Temperature::cold;
+}
+
+std::optional<Milliseconds> poll_interval(Temperature temperature, const PollIntervals& intervals) {
+  switch (temperature) {
+    case Temperature::hot:
+      return intervals.hot;
+    case Temperature::warm:
+      return intervals.warm;
+    case Temperature::cold:
+      return intervals.cold;
+    case Temperature::ended:
+      break;
+  }
+  return std::nullopt;
+}
+
+Milliseconds park_interval(int failures, Milliseconds first, Milliseconds longest) {
+  Milliseconds interval = first;
+  for (int i = 1; i < failures && interval < longest; ++i) interval *= 2;
+  return std::min(interval, longest);
+}
+
+Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest) {
+  return std::max(shortest, scan_took * kScanShare);
+}
+
+}  // namespace llmb::ingest

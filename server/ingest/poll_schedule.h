@@ -1,0 +1,50 @@
+// When to look at a file again, from how long ago it grew. Pure: times are given, none is asked.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace llmb::ingest {
+
+using Milliseconds = std::chrono::milliseconds;
+
+enum class Temperature {
+  hot,    // grew within two minutes
+  warm,   // grew within a day
+  cold,   // older
+  ended,  // its job said that it ended, and it was quiet since: not polled at all
+};
+
+struct PollIntervals {
+  Milliseconds hot{1'000};
+  Milliseconds warm{15'000};
+  Milliseconds cold{300'000};
+};
+
+struct Growth {
+  Milliseconds since_growth{0};
+  // Mean of the step times read so far; 0 where there is none.
+  double step_time_s_mean = 0;
+  // A finish marker was read, or the true last iteration.
+  bool job_has_ended = false;
+};
+
+// How long a log must be silent before its job counts as over: ten minutes, or twenty steps where
+// those take longer.
+Milliseconds quiet_limit(double step_time_s_mean);
+
+// A job that ended is watched as any other until the quiet limit has passed, because its teardown
+// still writes (and fails).
+Temperature temperature(const Growth& growth);
+
+// Nothing: never again. An event or the hourly full scan still finds a change.
+std::optional<Milliseconds> poll_interval(Temperature temperature, const PollIntervals& intervals);
+
+// How long a file that failed rests: `first`, then double each time, up to `longest`.
+Milliseconds park_interval(int failures, Milliseconds first, Milliseconds longest);
+
+// How long until the next scan of a root whose last one took `scan_took`: scanning may use a
+// fiftieth of a core.
+Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest);
+
+}  // namespace llmb::ingest

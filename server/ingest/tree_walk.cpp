@@ -1,0 +1,118 @@
+#include "server/ingest/tree_walk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace llmb::ingest {
+namespace {
+
+constexpr int kDepthMax = 64;
+constexpr std::size_t kPathLengthMax = 4'000;
+constexpr std::size_t kUnreadableMax = 1'000;
+constexpr std::size_t kListingBytes = 64 * 1024;
+
+unsigned char type_of(int directory_fd, const char* name) {
+  struct stat status {};
+  if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
+    return DT_UNKNOWN;
+  }
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
+bool is_dot_or_dot_dot(const char* name) {
+  return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+}
+
+}  // namespace
+
+bool may_be_candidate(std::string_view name) {
+  return name.ends_with(".out") || name.starts_with("llmb-config_");
+}
+
+std::optional<FileFacts> stat_candidate(const Candidate& candidate) {
+  struct stat status {};
+  if (fstatat(candidate.directory_fd, candidate.name, &status,
+              AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 ||
+      !S_ISREG(status.st_mode)) {
+    return std::nullopt;
+  }
+  return file_facts(status);
+}
+
+TreeWalk::TreeWalk(std::shared_ptr<const RootDirectory> root, std::vector<std::string> pruned)
+    : root_(std::move(root)), pruned_(std::move(pruned)), buffer_(kListingBytes) {}
+
+void TreeWalk::add_directory(const std::string& relative_path) {
+  if (std::find(pruned_.begin(), pruned_.end(), relative_path) != pruned_.end()) return;
+  const auto depth =
+      std::count(relative_path.begin(), relative_path.end(), '/') + (relative_path.empty() ? 0 : 1);
+  pending_.push_back({relative_path, static_cast<int>(depth)});
+}
+
+int TreeWalk::step(const CandidateVisitor& on_candidate, const DirectoryVisitor& on_directory) {
+  const Pending directory = std::move(pending_.back());
+  pending_.pop_back();
+  operations_ = 2;
+  OpenResult opened = root_->open_directory(directory.relative_path);
+  int error = opened.error;
+  if (error == 0 && on_directory) {
+    on_directory({directory.relative_path, opened.fd.get(), directory.depth});
+  }
+  while (error == 0) {
+    const ssize_t length = getdents64(opened.fd.get(), buffer_.data(), buffer_.size());
+    if (length < 0) error = errno;
+    if (length <= 0) break;
+    for (ssize_t at = 0; at < length;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer_.data() + at);
+      at += entry->d_reclen;
+      take_entry(directory, opened.fd.get(), entry->d_name, entry->d_type, entry->d_ino,
+                 on_candidate);
+    }
+  }
+  // A directory that went away, or was replaced by something else, is not an error of the tree.
+  const bool is_gone = error == ENOENT || error == ENOTDIR || error == ELOOP;
+  if (error != 0 && (!is_gone || directory.depth == 0)) {
+    if (unreadable_.size() < kUnreadableMax) {
+      unreadable_.push_back({directory.relative_path, error});
+    }
+  } else if (error == 0) {
+    ++directories_listed_;
+  }
+  return operations_;
+}
+
+void TreeWalk::take_entry(const Pending& directory, int directory_fd, const char* name,
+                          unsigned char type, std::uint64_t inode,
+                          const CandidateVisitor& on_candidate) {
+  if (is_dot_or_dot_dot(name)) return;
+  ++entries_seen_;
+  if (type == DT_UNKNOWN) {
+    ++operations_;
+    type = type_of(directory_fd, name);
+  }
+  if (type != DT_DIR && type != DT_REG) return;
+  const std::string_view name_view(name);
+  if (type == DT_REG && !may_be_candidate(name_view)) return;
+  path_.assign(directory.relative_path);
+  if (!path_.empty()) path_ += '/';
+  path_ += name_view;
+  if (path_.size() > kPathLengthMax || directory.depth >= kDepthMax) {
+    if (unreadable_.size() < kUnreadableMax) unreadable_.push_back({path_, ENAMETOOLONG});
+    return;
+  }
+  if (type == DT_DIR) {
+    if (std::find(pruned_.begin(), pruned_.end(), path_) == pruned_.end()) {
+      pending_.push_back({path_, directory.depth + 1});
+    }
+    return;
+  }
+  const parser::FileRole role = parser::classify_file(path_);
+  if (role != parser::FileRole::training_log && role != parser::FileRole::llmb_config) return;
+  on_candidate({path_, role, inode, directory_fd, name});
+}
+
+}  // namespace llmb::ingest
