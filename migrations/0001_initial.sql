@@ -193,7 +193,7 @@ CREATE TABLE parked_file (
   PRIMARY KEY (root_id, relative_path)
 ) STRICT, WITHOUT ROWID;
 
--- Rises with every commit; what the ETag of any list is made of.
+-- Rises with every commit that touches a run; what the ETag of any list of runs is made of.
 CREATE TABLE data_revision (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   revision INTEGER NOT NULL

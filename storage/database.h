@@ -64,10 +64,13 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Rises with every commit: what an ETag of any list is made of. Reads one row.
+  // Rises with every commit that touches a run: what an ETag of any list of runs is made of. Scans,
+  // roots and parked files leave it alone, so that an idle second invalidates nothing. Reads one
+  // row.
   std::int64_t data_revision();
 
   std::vector<RootRecord> roots();
+  // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);
   std::optional<RunRecord> run(RunId id);  // with events and configuration
@@ -83,6 +86,8 @@ class Reader {
                    std::optional<std::int32_t> segment,
                    const std::function<void(parser::StepSample&&)>& visit);
 
+  // By name. A page is longer than `limit` where the last name stands under further roots, so that
+  // `after_experiment`, the last name of the page before, loses none of them.
   std::vector<ExperimentRecord> experiments(const RunFilter& filter, std::int64_t limit,
                                             const std::string& after_experiment);
   std::vector<ParkedFile> parked_files();

@@ -12,28 +12,32 @@
 #include "storage/storage_error.h"
 
 namespace llmb::storage {
+namespace {
+
+// Numbers as in linux/magic.h and, for those outside the kernel's tree, their own headers.
+constexpr std::array<std::uint32_t, 16> kLocalMagics = {
+    0x0000EF53,  // ext2, ext3, ext4
+    0x58465342,  // xfs
+    0x9123683E,  // btrfs
+    0x2FC12FC1,  // zfs
+    0x01021994,  // tmpfs
+    0x858458F6,  // ramfs
+    0x794C7630,  // overlay
+    0xF2F52010,  // f2fs
+    0xCA451A4E,  // bcachefs
+    0x3153464A,  // jfs
+    0x52654973,  // reiserfs
+    0x00003434,  // nilfs
+    0x2011BAB0,  // exfat
+    0x00004D44,  // vfat
+    0x7366746E,  // ntfs3
+    0x61756673,  // aufs
+};
+
+}  // namespace
 
 bool is_local_file_system(std::uint32_t magic) {
-  // Numbers as in linux/magic.h and, for those outside the kernel's tree, their own headers.
-  constexpr std::array<std::uint32_t, 16> kLocal = {
-      0x0000EF53,  // ext2, ext3, ext4
-      0x58465342,  // xfs
-      0x9123683E,  // btrfs
-      0x2FC12FC1,  // zfs
-      0x01021994,  // tmpfs
-      0x858458F6,  // ramfs
-      0x794C7630,  // overlay
-      0xF2F52010,  // f2fs
-      0xCA451A4E,  // bcachefs
-      0x3153464A,  // jfs
-      0x52654973,  // reiserfs
-      0x00003434,  // nilfs
-      0x2011BAB0,  // exfat
-      0x00004D44,  // vfat
-      0x7366746E,  // ntfs3
-      0x61756673,  // aufs
-  };
-  return std::find(kLocal.begin(), kLocal.end(), magic) != kLocal.end();
+  return std::find(kLocalMagics.begin(), kLocalMagics.end(), magic) != kLocalMagics.end();
 }
 
 void require_local_disk(const std::string& database_path) {

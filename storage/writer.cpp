@@ -58,10 +58,6 @@ struct Writer::Impl {
                            "database on a local disk.");
   }
 
-  void bump_data_revision() {
-    connection.kept("UPDATE data_revision SET revision = revision + 1").run();
-  }
-
   void bound_wal() {
     struct stat found {};
     const std::string wal = connection.path() + "-wal";
@@ -75,12 +71,12 @@ struct Writer::Impl {
     connection.set_busy_timeout_ms(kBusyTimeout_ms);
   }
 
-  // Runs `change` in a transaction that also raises the data's revision.
+  // Runs `change` in a transaction that raises the data's revision when `change` returns true:
+  // it touched a run.
   template <typename Change>
   void commit_change(Change change) {
     Transaction transaction(connection, Transaction::Kind::write);
-    change();
-    bump_data_revision();
+    if (change()) connection.kept("UPDATE data_revision SET revision = revision + 1").run();
     transaction.commit();
   }
 
@@ -141,6 +137,7 @@ RootId Writer::upsert_root(const std::string& path, const std::string& cluster) 
         .text(cluster)
         .integer(id)
         .run();
+    return connection.changes() > 0;
   });
   return id;
 }
@@ -158,6 +155,7 @@ void Writer::record_scan(RootId root, const std::string& scanned_at, double scan
         .text(error)
         .integer(root)
         .run();
+    return false;
   });
 }
 
@@ -167,6 +165,7 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
   runs.reserve(batches.size());
   impl_->commit_change([&] {
     for (const IngestBatch& batch : batches) runs.push_back(impl_->commit_batch(batch));
+    return true;
   });
   impl_->bound_wal();
   return runs;
@@ -175,6 +174,7 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
 void Writer::update_summary(RunId run, const parser::RunSummary& summary) {
   impl_->commit_change([&] {
     if (!write_summary(impl_->connection, run, summary)) impl_->refuse_unknown_run(run);
+    return true;
   });
 }
 
@@ -185,6 +185,7 @@ void Writer::update_configuration(RunId run, const parser::RunConfiguration& con
         .run();
     if (impl_->connection.changes() == 0) impl_->refuse_unknown_run(run);
     write_configuration(impl_->connection, run, configuration);
+    return true;
   });
 }
 
@@ -199,6 +200,7 @@ void Writer::mark_vanished(RootId root, const std::string& relative_path, const 
         .integer(root)
         .text(relative_path)
         .run();
+    return impl_->connection.changes() > 0;
   });
 }
 
@@ -212,6 +214,7 @@ void Writer::park(const ParkedFile& file) {
         .text(file.retry_at)
         .integer(file.failures)
         .run();
+    return false;
   });
 }
 
@@ -221,6 +224,7 @@ void Writer::unpark(RootId root, const std::string& relative_path) {
         .integer(root)
         .text(relative_path)
         .run();
+    return false;
   });
 }
 

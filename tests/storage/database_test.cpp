@@ -292,6 +292,38 @@ TEST(Writer, KeepsRootsScansAndParkedFiles) {
   EXPECT_TRUE(reader.parked_files().empty());
 }
 
+TEST(Writer, RaisesTheDataRevisionOnlyWhenARunChanged) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const IngestBatch batch = make_batch(writer.upsert_root("/logs", ""), "a.out", 1);
+  const RunId run = writer.commit({&batch, 1}).at(0);
+  Reader reader(database.path());
+  std::int64_t last = reader.data_revision();
+  const auto rises = [&] {
+    const std::int64_t before = last;
+    last = reader.data_revision();
+    return before < last;
+  };
+
+  writer.upsert_root("/logs", "");
+  writer.record_scan(batch.root_id, "2026-01-01T00:00:00Z", 0.5, 1, "");
+  writer.park({batch.root_id, "b.out", "why", "2026-01-01T00:00:00Z", "2026-01-01T00:00:05Z", 1});
+  writer.unpark(batch.root_id, "b.out");
+  writer.mark_vanished(batch.root_id, "never_seen.out", "2026-01-01T00:00:00Z");
+  EXPECT_FALSE(rises());
+
+  writer.upsert_root("/logs", "eos");
+  EXPECT_TRUE(rises());
+  writer.mark_vanished(batch.root_id, "a.out", "2026-01-01T00:00:00Z");
+  EXPECT_TRUE(rises());
+  writer.update_summary(run, batch.summary);
+  EXPECT_TRUE(rises());
+  writer.update_configuration(run, batch.configuration);
+  EXPECT_TRUE(rises());
+  writer.commit({&batch, 1});
+  EXPECT_TRUE(rises());
+}
+
 TEST(Writer, RenamesTheClusterOfARootsRuns) {
   const TemporaryDatabase database;
   Writer writer(database.options());
