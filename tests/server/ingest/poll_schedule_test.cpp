@@ -1,0 +1,91 @@
+#include "server/ingest/poll_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "server/ingest/operation_budget.h"
+#include "server/ingest/timestamps.h"
+
+namespace llmb::ingest {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+std::optional<Milliseconds> interval_of(Milliseconds since_growth, double step_s, bool has_ended) {
+  return poll_interval(temperature({since_growth, step_s, has_ended}), PollIntervals());
+}
+
+TEST(PollSchedule, AsksOftenForWhatGrewLately) {
+  EXPECT_EQ(interval_of(seconds(0), 7, false), seconds(1));
+  EXPECT_EQ(interval_of(seconds(119), 7, false), seconds(1));
+  EXPECT_EQ(interval_of(minutes(2), 7, false), seconds(15));
+  EXPECT_EQ(interval_of(hours(23), 7, false), seconds(15));
+  EXPECT_EQ(interval_of(hours(24), 7, false), minutes(5));
+}
+
+TEST(PollSchedule, NeverAsksForAJobThatEnded) {
+  EXPECT_EQ(interval_of(minutes(11), 7, true), std::nullopt);
+  EXPECT_EQ(interval_of(minutes(9), 7, true), seconds(15)) << "its teardown still writes";
+  EXPECT_EQ(interval_of(minutes(11), 60, true), seconds(15)) << "20 steps are 20 minutes";
+}
+
+TEST(PollSchedule, CallsAJobOverAfterTenMinutesOrTwentySteps) {
+  EXPECT_EQ(quiet_limit(0), minutes(10));
+  EXPECT_EQ(quiet_limit(7.5), minutes(10));
+  EXPECT_EQ(quiet_limit(60), minutes(20));
+  EXPECT_EQ(quiet_limit(1e12), hours(24));
+  EXPECT_EQ(quiet_limit(-1), minutes(10));
+}
+
+TEST(PollSchedule, DoublesTheRestOfABrokenFile) {
+  const auto rest = [](int failures) { return park_interval(failures, seconds(5), hours(1)); };
+  EXPECT_EQ(rest(1), seconds(5));
+  EXPECT_EQ(rest(2), seconds(10));
+  EXPECT_EQ(rest(5), seconds(80));
+  EXPECT_EQ(rest(60'000), hours(1));
+}
+
+TEST(PollSchedule, GivesScanningAFiftiethOfACore) {
+  EXPECT_EQ(scan_pause(milliseconds(2), seconds(1)), seconds(1));
+  EXPECT_EQ(scan_pause(milliseconds(200), seconds(1)), seconds(10));
+}
+
+TEST(OperationBudget, HoldsOneSecondsWorth) {
+  SteadyTime now{};
+  OperationBudget budget(100, now);
+  int allowed = 0;
+  while (budget.allows(now)) {
+    budget.spend(1);
+    ++allowed;
+  }
+  EXPECT_EQ(allowed, 100);
+  now += milliseconds(500);
+  while (budget.allows(now)) {
+    budget.spend(1);
+    ++allowed;
+  }
+  EXPECT_EQ(allowed, 150);
+  budget.spend(100);
+  EXPECT_FALSE(budget.allows(now + milliseconds(900)));
+  EXPECT_TRUE(budget.allows(now + milliseconds(1'100)));
+}
+
+TEST(OperationBudget, IsUnlimitedWithoutARate) {
+  OperationBudget budget(0, {});
+  budget.spend(1e9);
+  EXPECT_TRUE(budget.allows({}));
+}
+
+TEST(Timestamps, ComeBackAsTheyWere) {
+  const WallTime time = WallTime(seconds(1'766'416'713)) + std::chrono::microseconds(42);
+  EXPECT_EQ(rfc3339(time), "2025-12-22T15:18:33.000042Z");
+  EXPECT_EQ(parse_rfc3339(rfc3339(time)), time);
+  EXPECT_EQ(rfc3339(WallTime(std::chrono::microseconds(-1))), "1969-12-31T23:59:59.999999Z");
+  EXPECT_EQ(parse_rfc3339("2025-12-22T15:18:33Z"), std::nullopt);
+  EXPECT_EQ(parse_rfc3339("2025-12-22T15:18:33.00004xZ"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace llmb::ingest

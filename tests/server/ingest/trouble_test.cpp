@@ -1,0 +1,128 @@
+// What breaks: files that cannot be read, a disk that is full, a second program on the database.
+#include <sys/fsuid.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "tests/server/ingest/ingest_fixture.h"
+
+namespace llmb::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+class IngestTrouble : public TreeTest {};
+
+TEST_F(IngestTrouble, ParksAFileThatCannotBeReadAndTriesAgain) {
+  write("broken.out", nemo_lines(0, 5));
+  write("fine.out", nemo_lines(0, 5));
+  chmod(tree_path("broken.out").c_str(), 0);
+  for (const auto& path : {folder_.string(), tree_}) chmod(path.c_str(), 0777);
+  // Root may read everything: the threads of this Ingest inherit a lesser identity for files.
+  const bool is_root = geteuid() == 0;
+  if (is_root) setfsuid(65'534);
+  auto quick = options();
+  quick.park_first = milliseconds(20);
+  quick.park_longest = milliseconds(40);
+  {
+    Ingest ingest(quick, {});
+    ingest.start();
+    EXPECT_TRUE(eventually([&] { return ingest.status().files_parked == 1; }));
+    EXPECT_TRUE(eventually([&] { return steps_of("fine.out").size() == 5; }));
+    EXPECT_TRUE(eventually([&] {
+      const auto parked = storage::Reader(database_).parked_files();
+      return parked.size() == 1 && parked[0].relative_path == "broken.out" &&
+             parked[0].failures >= 2 && parked[0].reason.find("Permission") != std::string::npos;
+    }));
+    if (is_root) setfsuid(0);
+    chmod(tree_path("broken.out").c_str(), 0644);
+    EXPECT_TRUE(eventually([&] { return steps_of("broken.out").size() == 5; }));
+    EXPECT_TRUE(eventually([&] { return storage::Reader(database_).parked_files().empty(); }));
+    EXPECT_EQ(ingest.status().files_parked, 0);
+  }
+  if (is_root) setfsuid(0);
+}
+
+TEST_F(IngestTrouble, HaltsWhileTheDiskIsFullAndResumesByItself) {
+  const std::string small = folder_.string() + "/small";
+  fs::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=2m") != 0) {
+    GTEST_SKIP() << "mounting a small file system needs root: " << std::strerror(errno);
+  }
+  auto on_small = options();
+  on_small.database.path = database_ = small + "/runs.db";
+  {
+    Ingest ingest(on_small, {});
+    ingest.start();
+    write("first.out", nemo_lines(0, 5));
+    EXPECT_TRUE(eventually([&] { return steps_of("first.out").size() == 5; }));
+    std::ofstream ballast(small + "/ballast");
+    const std::string block(64 * 1024, 'x');
+    while (ballast.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    }
+    ballast.close();
+    write("second.out", nemo_lines(0, 4'000, 3'999));
+    EXPECT_TRUE(eventually([&] { return !ingest.status().halted_reason.empty(); }));
+    EXPECT_EQ(steps_of("first.out").size(), 5U) << "reading goes on";
+    fs::remove(small + "/ballast");
+    EXPECT_TRUE(eventually([&] { return steps_of("second.out").size() == 4'000; }));
+    EXPECT_TRUE(eventually([&] { return ingest.status().halted_reason.empty(); }));
+  }
+  umount2(small.c_str(), MNT_DETACH);
+}
+
+TEST_F(IngestTrouble, StopsAtOnceWhileItIsHalted) {
+  const std::string small = folder_.string() + "/small";
+  fs::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=1m") != 0) {
+    GTEST_SKIP() << "mounting a small file system needs root: " << std::strerror(errno);
+  }
+  auto on_small = options();
+  on_small.database.path = database_ = small + "/runs.db";
+  for (int i = 0; i < 8; ++i) {
+    write("large" + std::to_string(i) + ".out", nemo_lines(0, 20'000, 19'999));
+  }
+  {
+    Ingest ingest(on_small, {});
+    ingest.start();
+    EXPECT_TRUE(eventually([&] { return !ingest.status().halted_reason.empty(); }));
+    const auto begin = std::chrono::steady_clock::now();
+    ingest.stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  }
+  EXPECT_THROW(ingest_once(on_small), std::runtime_error) << "--once does not wait for space";
+  umount2(small.c_str(), MNT_DETACH);
+}
+
+TEST_F(IngestTrouble, RefusesASecondIngestOnTheSameDatabase) {
+  Ingest first(options(), {});
+  try {
+    Ingest second(options(), {});
+    FAIL() << "two writers on one database";
+  } catch (const storage::StorageError& error) {
+    EXPECT_EQ(error.kind, storage::StorageError::Kind::busy_elsewhere);
+  }
+}
+
+TEST_F(IngestTrouble, SurvivesLogsThatVanishWhileItWorks) {
+  auto quick = options();
+  quick.scan_interval = milliseconds(1);
+  Ingest ingest(quick, {});
+  ingest.start();
+  for (int round = 0; round < 100; ++round) {
+    const std::string log = "a/run" + std::to_string(round % 7) + ".out";
+    write(log, nemo_lines(0, 3 + round % 5));
+    if (round % 3 == 0) fs::remove_all(tree_path("a"));
+  }
+  write("last.out", nemo_lines(0, 5));
+  EXPECT_TRUE(eventually([&] { return steps_of("last.out").size() == 5; }));
+  EXPECT_EQ(ingest.status().files_parked, 0);
+}
+
+}  // namespace
+}  // namespace llmb::ingest
