@@ -196,7 +196,7 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
     if (code != SQLITE_OK) fail(code, "open it");
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    set_busy_timeout_ms(5'000);
+    set_patience(kPatience);
     execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;");
   } catch (...) {
     sqlite3_close_v2(handle_);
@@ -241,8 +241,8 @@ bool Connection::is_in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
 }
 
-void Connection::set_busy_timeout_ms(int timeout_ms) {
-  sqlite3_busy_timeout(handle_, timeout_ms);
+void Connection::set_patience(std::chrono::milliseconds patience) {
+  sqlite3_busy_timeout(handle_, static_cast<int>(patience.count()));
 }
 
 bool Connection::try_truncate_wal() {

@@ -4,6 +4,7 @@
 // None of these is thread-safe. A Statement and a Transaction must not outlive their Connection.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -78,6 +79,8 @@ class Statement {
 class Connection {
  public:
   enum class Mode { read_only, read_write };  // read_write creates the file
+  static constexpr std::chrono::milliseconds kPatience{5'000};
+
   Connection(std::string path, Mode mode);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -94,7 +97,8 @@ class Connection {
   std::int64_t changes() const;
   std::int64_t last_insert_id() const;
   bool is_in_transaction() const;
-  void set_busy_timeout_ms(int timeout_ms);
+  // How long a locked database is waited for before that is an error.
+  void set_patience(std::chrono::milliseconds patience);
   // Moves the write-ahead log into the database and empties it. False: a reader was in the way.
   bool try_truncate_wal();
 

@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "storage/database.h"
@@ -16,8 +17,7 @@ namespace {
 // Beyond this the log is emptied by force, as soon as no reader is in the way. In quiet times
 // SQLite itself starts it over after wal_autocheckpoint pages.
 constexpr std::uint64_t kWalBytesMax = 64ULL << 20;
-constexpr int kTruncateBusyTimeout_ms = 20;
-constexpr int kBusyTimeout_ms = 5'000;
+constexpr std::chrono::milliseconds kTruncatePatience{20};
 
 // One name for one file, so that its lock is one too, whatever path led here.
 std::string canonical_path(const std::string& path) {
@@ -63,12 +63,12 @@ struct Writer::Impl {
     const std::string wal = connection.path() + "-wal";
     if (stat(wal.c_str(), &found) != 0) return;
     if (static_cast<std::uint64_t>(found.st_size) <= kWalBytesMax) return;
-    connection.set_busy_timeout_ms(kTruncateBusyTimeout_ms);
+    connection.set_patience(kTruncatePatience);
     try {
       connection.try_truncate_wal();
     } catch (const StorageError&) {  // NOLINT: the commit stands; the next one tries again
     }
-    connection.set_busy_timeout_ms(kBusyTimeout_ms);
+    connection.set_patience(Connection::kPatience);
   }
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
