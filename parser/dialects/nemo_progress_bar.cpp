@@ -219,6 +219,7 @@ void NemoProgressBarReader::read_dllogger(std::string_view text, std::uint64_t o
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
       [](std::string_view) {});
   if (!sample.global_step && !sample.step_time_s) return;  // another logger's line
+  sample.step_time_resolution_s = 0;                       // all digits are printed
   sample.iteration = sample.global_step.value_or(*step);
   if (sample.iteration < 0 || sample.iteration > kIterationMax) {
     ledger.count_line_not_understood();

@@ -46,7 +46,6 @@ void NeuronxReader::read(const Record& record, StepLedger& ledger) {
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   sample.step_time_s = time->value;
-  sample.step_time_resolution_s = half_last_digit(time->text);
   sample.loss = value_after(rest, " loss ");
   sample.learning_rate = value_after(rest, " current_lr: ");
   sample.grad_norm = value_after(rest, " grad norm ");

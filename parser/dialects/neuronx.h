@@ -1,5 +1,5 @@
 // neuronx-distributed: "step 28 step_time 5.86s throughput 112.7 seq/s loss 12.08 val-loss: None
-// current_lr: 4e-06 grad norm 21.875", numbered as printed.
+// current_lr: 4e-06 grad norm 21.875", numbered as printed. All digits are printed: no rounding.
 #pragma once
 
 #include "parser/dialects/dialect.h"

@@ -45,15 +45,11 @@ bool is_protected(const std::vector<LogEvent>& events, std::size_t index) {
 }  // namespace
 
 const StepSample& StepLedger::add(StepSample sample) {
-  if (newest_ && sample.iteration <= newest_->iteration) {
-    if (sample.iteration == newest_->iteration && prints_the_same(sample, *newest_as_added_)) {
-      return *newest_;
-    }
-    ++segment_;
-  }
-  sample.segment = segment_;
-  const bool begins = facts_.segments.empty() || facts_.segments.back().segment != segment_;
-  if (begins) begin_segment(sample);
+  const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
+                                prints_the_same(sample, *newest_as_added_);
+  if (is_printed_again) return *newest_;
+  if (!newest_ || sample.iteration <= newest_->iteration) begin_segment(sample);
+  sample.segment = static_cast<std::int32_t>(facts_.segments.size()) - 1;
   SegmentFacts& segment = facts_.segments.back();
   segment.last_iteration = sample.iteration;
   ++segment.step_count;
@@ -73,10 +69,8 @@ void StepLedger::begin_segment(const StepSample& sample) {
   SegmentFacts segment;
   segment.first_iteration = sample.iteration;
   segment.first_offset = sample.byte_offset;
-  segment.segment = segment_;
-  if (facts_.segments.size() == kSegmentsMax) {
-    facts_.segments.erase(facts_.segments.begin() + kSegmentsMax / 2);
-  }
+  if (facts_.segments.size() == kSegmentsMax) facts_.segments.pop_back();
+  segment.segment = static_cast<std::int32_t>(facts_.segments.size());
   facts_.segments.push_back(segment);
 }
 
@@ -158,7 +152,6 @@ void StepLedger::save(StateWriter& state) const {
     state.integer(segment.nan_step_count);
     state.optional_integer(segment.first_nan_iteration);
     state.unsigned_integer(segment.first_offset);
-    state.integer(segment.segment);
   }
   state.unsigned_integer(facts_.events.size());
   for (const LogEvent& event : facts_.events) {
@@ -175,7 +168,6 @@ void StepLedger::save(StateWriter& state) const {
   }
   state.boolean(newest_is_nan_);
   state.integer(step_count_);
-  state.integer(segment_);
 }
 
 void StepLedger::restore(StateReader& state) {
@@ -185,14 +177,15 @@ void StepLedger::restore(StateReader& state) {
   facts_.lines_too_long = state.integer();
   facts_.lines_not_understood = state.integer();
   facts_.segments.resize(state.count(kSegmentsMax));
+  std::int32_t number = 0;
   for (SegmentFacts& segment : facts_.segments) {
+    segment.segment = number++;
     segment.first_iteration = state.integer();
     segment.last_iteration = state.integer();
     segment.step_count = state.integer();
     segment.nan_step_count = state.integer();
     segment.first_nan_iteration = state.optional_integer();
     segment.first_offset = state.unsigned_integer();
-    segment.segment = static_cast<std::int32_t>(state.integer());
   }
   facts_.events.resize(state.count(kEventsMax));
   for (LogEvent& event : facts_.events) {
@@ -209,7 +202,6 @@ void StepLedger::restore(StateReader& state) {
   }
   newest_is_nan_ = state.boolean();
   step_count_ = state.integer();
-  segment_ = static_cast<std::int32_t>(state.integer());
 }
 
 }  // namespace llmb::parser

@@ -57,7 +57,6 @@ class StepLedger {
   std::optional<StepSample> newest_as_added_;
   bool newest_is_nan_ = false;
   std::int64_t step_count_ = 0;
-  std::int32_t segment_ = 0;
 };
 
 }  // namespace llmb::parser

@@ -9,14 +9,17 @@ namespace llmb::parser {
 namespace {
 
 // Costs, relative to each other. A lone line must cost less than a few steps of a shifted series
-// and more than an inverted pair; a pair is left alone if it costs more than two lone lines.
+// and more than an inverted pair; a pair is left alone if it costs more than two lone lines. Twice
+// the cost of a line between stays below an inverted pair: A A B B are two pairs in order.
 constexpr double kLoneCost = 1.2;
-constexpr double kInvertedCost = 0.75;
-constexpr double kBetweenCost = 0.5;    // for each line between the two, up to kBetweenMax:
+constexpr double kBetweenCost = 0.15;   // for each line between the two, up to kBetweenMax:
 constexpr std::size_t kBetweenMax = 2;  // ranks that buffer print a whole run of lines at once
-constexpr double kOrderChangeCost = 0.5;
-constexpr double kOrderEvidenceCost = 0.1;
-constexpr std::int64_t kOrderEvidenceMax = 30;
+// The more a log has kept to its order, the more a pair against it costs, and a change of order.
+constexpr double kInvertedCost = 0.35;
+constexpr double kInvertedEvidenceCost = 0.04;
+constexpr double kOrderChangeCost = 1.0;
+constexpr double kOrderChangeEvidenceCost = 0.2;
+constexpr std::int64_t kOrderEvidenceMax = 10;
 constexpr double kImpossible = 1e9;
 
 // Rounding explains a difference of half a digit. Beyond it, a few milliseconds are the ranks'
@@ -41,15 +44,17 @@ double TflopsPairing::pair_cost(std::size_t step_time, std::size_t iteration,
   const double iteration_s = sample.step_time_s.value_or(NAN);
   const double rounding_s = kStepTimeLineRoundingS + sample.step_time_resolution_s;
   const bool is_inverted = (step_time < iteration) != step_time_first;
+  const double inverted_cost =
+      kInvertedCost + kInvertedEvidenceCost * static_cast<double>(order_evidence_);
   const std::size_t between = std::max(step_time, iteration) - std::min(step_time, iteration) - 1;
   return time_cost(entries_[step_time].line.step_time_s, iteration_s, rounding_s) +
-         (is_inverted ? kInvertedCost : 0) +
+         (is_inverted ? inverted_cost : 0) +
          kBetweenCost * static_cast<double>(std::min(between, kBetweenMax));
 }
 
 // The classic alignment of two sequences: best[i][j] is the cost of the first i Step Time lines and
 // the first j iterations.
-double TflopsPairing::align(bool step_time_first, Partners& partners) const {
+TflopsPairing::AlignmentCost TflopsPairing::align(bool step_time_first, Partners& partners) const {
   std::vector<std::size_t> times;
   std::vector<std::size_t> iterations;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -90,7 +95,10 @@ double TflopsPairing::align(bool step_time_first, Partners& partners) const {
     if (move != Move::lone_iteration) --i;
     if (move != Move::lone_time) --j;
   }
-  return best.back().cost;
+  const bool newest_is_iteration = entries_.back().is_iteration;
+  const std::size_t without_newest = best.size() - 1 - (newest_is_iteration ? 1 : width);
+  const double total = best.back().cost;
+  return {total, std::min(total, best[without_newest].cost)};
 }
 
 // True while the window holds nothing but neighbours that pair for free, in the prevailing order,
@@ -134,13 +142,15 @@ std::vector<StepSample> TflopsPairing::settle() {
 void TflopsPairing::settle_by_alignment(std::vector<StepSample>& changed) {
   Partners partners;
   Partners other;
-  const double cost = align(step_time_first_, partners);
-  const double other_cost = align(!step_time_first_, other) + kOrderChangeCost +
-                            kOrderEvidenceCost * static_cast<double>(order_evidence_);
-  if (other_cost < cost) {
+  AlignmentCost cost = align(step_time_first_, partners);
+  const AlignmentCost other_cost = align(!step_time_first_, other);
+  const double change_cost =
+      kOrderChangeCost + kOrderChangeEvidenceCost * static_cast<double>(order_evidence_);
+  if (other_cost.while_newest_waits + change_cost < cost.while_newest_waits) {
     step_time_first_ = !step_time_first_;
     order_evidence_ = 0;
     partners = std::move(other);
+    cost = other_cost;
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].is_iteration) continue;
@@ -149,7 +159,7 @@ void TflopsPairing::settle_by_alignment(std::vector<StepSample>& changed) {
     set_tflops(entries_[i], tflops, changed);
   }
   while (entries_.size() > kWindowLines) forget_oldest(partners);
-  in_step_ = std::min(cost, other_cost) == 0;
+  in_step_ = cost.total == 0;
 }
 
 void TflopsPairing::forget_oldest(Partners& partners) {

@@ -55,7 +55,12 @@ class TflopsPairing {
   bool stays_in_step() const;
   static void set_tflops(Entry& iteration, std::optional<double> tflops,
                          std::vector<StepSample>& changed);
-  double align(bool step_time_first, Partners& partners) const;
+  struct AlignmentCost {
+    double total = 0;
+    // The newest line may just wait for its partner: then it speaks for neither order.
+    double while_newest_waits = 0;
+  };
+  AlignmentCost align(bool step_time_first, Partners& partners) const;
   double pair_cost(std::size_t step_time, std::size_t iteration, bool step_time_first) const;
   void forget_oldest(Partners& partners);
 

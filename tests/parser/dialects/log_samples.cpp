@@ -64,8 +64,7 @@ Json facts_json(const LogFacts& facts) {
   put(json, "reported_tflops_per_gpu", facts.reported_tflops_per_gpu);
   json["segments"] = Json::array();
   for (const SegmentFacts& segment : facts.segments) {
-    Json one = {{"segment", segment.segment},
-                {"first_iteration", segment.first_iteration},
+    Json one = {{"first_iteration", segment.first_iteration},
                 {"last_iteration", segment.last_iteration},
                 {"step_count", segment.step_count},
                 {"nan_step_count", segment.nan_step_count},

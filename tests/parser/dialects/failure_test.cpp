@@ -1,0 +1,88 @@
+#include "parser/dialects/failure.h"
+
+#include <gtest/gtest.h>
+
+#include "log_samples.h"
+
+namespace llmb::parser {
+namespace {
+
+std::string cause_of(std::string_view line) {
+  const auto event = read_failure({line, 0});
+  if (!event) return "none";
+  return (event->kind == LogEvent::Kind::finish_marker ? "finish:" : "") + event->cause;
+}
+
+TEST(Failure, IsToldByItsLine) {
+  EXPECT_EQ(
+      cause_of("slurmstepd: error: *** STEP 6.2 ON n1 CANCELLED AT 2025-06-25T05:58:06 DUE TO "
+               "TIME LIMIT ***"),
+      "time_limit");
+  EXPECT_EQ(
+      cause_of("slurmstepd: error: *** JOB 6 ON n1 CANCELLED AT 2025-06-25T05:58:06 DUE TO NODE "
+               "FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***"),
+      "node_failure");
+  EXPECT_EQ(cause_of("[2026-04-29T23:36:37.809] error: *** STEP 5.0 ON n CANCELLED AT "
+                     "2026-04-29T23:36:37 DUE TO TASK FAILURE ***"),
+            "task_failure");
+  EXPECT_EQ(cause_of("slurmstepd: error: *** JOB 18 ON r8 CANCELLED AT 2021-05-23T08:45:57 ***"),
+            "cancelled");
+  EXPECT_EQ(cause_of("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 55.88 GiB."),
+            "cuda_oom");
+  EXPECT_EQ(cause_of("[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2)"),
+            "nccl_timeout");
+  EXPECT_EQ(cause_of("srun: error: node1: task 130: Exited with exit code 1"), "task_exited");
+  EXPECT_EQ(cause_of("srun: error: node1: tasks 0-57,59-63: Terminated"), "task_killed");
+  EXPECT_EQ(cause_of("slurmstepd: error: Detected 1 oom_kill event in StepId=84.0."),
+            "host_oom_kill");
+  EXPECT_EQ(cause_of("srun: error: node1: task 3: Out Of Memory"), "host_oom_kill");
+  EXPECT_EQ(cause_of("Traceback (most recent call last):"), "python_traceback");
+  EXPECT_EQ(cause_of("AssertionError: found NaN in local grad norm in backward pass"), "nan");
+  EXPECT_EQ(cause_of("job exited with code 1"), "job_exited");
+}
+
+TEST(FinishMarker, IsToldByItsLine) {
+  EXPECT_EQ(cause_of("[after training is done] datetime: 2026-01-16 07:32:24 "),
+            "finish:training_done");
+  EXPECT_EQ(cause_of("exiting program at iteration 50"), "finish:exit_at_iteration");
+  EXPECT_EQ(cause_of("[INFO | x]: `Trainer.fit` stopped: `max_steps=50` reached."),
+            "finish:max_steps_reached");
+  EXPECT_EQ(cause_of("job exited with code 0"), "finish:job_exited");
+}
+
+TEST(Failure, IsNotSeenInOrdinaryLines) {
+  EXPECT_EQ(cause_of("srun: error: something else"), "none");
+  EXPECT_EQ(cause_of("Failed with error status: CANCELLED: RunManyGraphs"), "none");
+  EXPECT_EQ(cause_of("the lecture was CANCELLED AT noon"), "none");
+  EXPECT_EQ(cause_of("srun: error: node1: task 1: Exited with exit code 0"), "none");
+  EXPECT_EQ(cause_of("job exited with code unknown"), "none");
+}
+
+TEST(Failure, KeepsAtMost500BytesThatShowTheCause) {
+  const auto event =
+      read_failure({std::string(5000, 'x') + "CUDA out of memory" + std::string(5000, 'y'), 7});
+  ASSERT_TRUE(event.has_value());
+  EXPECT_LE(event->line.size(), 500U);
+  EXPECT_NE(event->line.find("CUDA out of memory"), std::string::npos);
+  EXPECT_EQ(event->offset, 7U);
+}
+
+TEST(LogEvents, SayWhereTheyCame) {
+  const std::string step = "Training epoch 0, iteration 1/9 | train_step_timing in s: 1.5\n";
+  const ParsedLog log = parse_log("CUDA out of memory\n" + step + " 0: CUDA out of memory\n");
+  ASSERT_EQ(log.facts.events.size(), 2U);
+  EXPECT_EQ(log.facts.events[0].steps_before, 0);
+  EXPECT_EQ(log.facts.events[0].offset, 0U);
+  EXPECT_EQ(log.facts.events[1].steps_before, 1);
+  EXPECT_EQ(log.facts.events[1].offset, 19 + step.size());
+  EXPECT_EQ(log.facts.events[1].line, "CUDA out of memory");
+}
+
+TEST(NcclTrace, IsSeen) {
+  EXPECT_TRUE(parse_log("host:1:2 [1] NCCL INFO Send: opCount 12 sendbuff 0x7f count 2\n")
+                  .facts.nccl_trace_seen);
+  EXPECT_FALSE(parse_log("host:1:2 [1] NCCL INFO Bootstrap: Using eth0\n").facts.nccl_trace_seen);
+}
+
+}  // namespace
+}  // namespace llmb::parser

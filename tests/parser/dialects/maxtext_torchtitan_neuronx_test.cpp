@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "log_samples.h"
+
+namespace llmb::parser {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+TEST(MaxtextLine, BecomesOneSample) {
+  const ParsedLog log = parse_log(
+      "completed step: 3, seconds: 5.402, TFLOP/s/device: 141.542, Tokens/s/device: 9098.189, "
+      "total_weights: 196608, loss: 11.379\n");
+  EXPECT_EQ(log.facts.dialect, Dialect::maxtext);
+  ASSERT_EQ(log.samples.size(), 1U);
+  EXPECT_EQ(log.samples[0].iteration, 3);
+  EXPECT_EQ(log.samples[0].step_time_s, 5.402);
+  EXPECT_NEAR(log.samples[0].step_time_resolution_s, 0.0005, 1e-12);
+  EXPECT_EQ(log.samples[0].tflops_per_gpu, 141.542);
+  EXPECT_EQ(log.samples[0].loss, 11.379);
+  EXPECT_THAT(log.samples[0].extra_fields,
+              ElementsAre(Pair("Tokens/s/device", 9098.189), Pair("total_weights", 196608)));
+}
+
+TEST(MaxtextLine, ThatCannotBeReadIsCounted) {
+  const ParsedLog log =
+      parse_log("completed step: x, seconds: 5\ncompleted step: 4, seconds: soon, loss: 2.5\n");
+  EXPECT_EQ(log.facts.lines_not_understood, 2);
+  ASSERT_EQ(log.samples.size(), 1U);
+  EXPECT_EQ(log.samples[0].loss, 2.5);
+}
+
+std::string titan(const std::string& rank, const std::string& instant, int step) {
+  return rank + ": " + instant + " - root - INFO - \x1b[36mstep: " + std::to_string(step) +
+         "  \x1b[32mloss:  3.4370  \x1b[33mmemory: 68.50GiB(86.69%)  \x1b[34mtps: 6,785  "
+         "tflops: 98.5  \x1b[35mmfu: 39.73%\x1b[39m\n";
+}
+
+TEST(TorchtitanLine, OfSeveralRanksIsOneStep) {
+  const ParsedLog log = parse_log(
+      titan("1", "2025-03-04 00:44:44,441", 1980) + titan("0", "2025-03-04 00:44:44,442", 1980) +
+      titan("0", "2025-03-04 00:45:44,441", 1990) + titan("3", "2025-03-04 00:44:44,443", 1980) +
+      titan("1", "2025-03-04 00:45:44,442", 1990));
+  EXPECT_EQ(log.facts.dialect, Dialect::torchtitan);
+  EXPECT_EQ(log.facts.segments.size(), 1U);
+  ASSERT_EQ(log.samples.size(), 2U);
+  const StepSample& sample = log.samples[1];
+  EXPECT_EQ(sample.iteration, 1990);
+  EXPECT_EQ(sample.step_time_s, std::nullopt);
+  EXPECT_EQ(sample.loss, 3.437);
+  EXPECT_EQ(sample.tflops_per_gpu, 98.5);
+  EXPECT_EQ(sample.memory_bytes_max, 68.5 * 1024 * 1024 * 1024);
+  EXPECT_EQ(sample.logged_at, "2025-03-04T00:45:44.441");
+  EXPECT_THAT(sample.extra_fields,
+              ElementsAre(Pair("tps", 6785), Pair("mfu", testing::DoubleEq(0.3973))));
+}
+
+TEST(TorchtitanLine, RepeatedLaterIsARestart) {
+  const ParsedLog log = parse_log(titan("0", "2025-03-04 00:44:44,441", 10) +
+                                  titan("0", "2025-03-04 00:45:44,441", 20) +
+                                  titan("0", "2025-03-04 01:44:44,441", 10));
+  ASSERT_EQ(log.facts.segments.size(), 2U);
+  EXPECT_EQ(log.samples.size(), 3U);
+}
+
+TEST(NeuronxLine, BecomesOneSample) {
+  const ParsedLog log = parse_log(
+      "step 28 step_time 5.86236310005188s throughput 112.5 seq/s loss 12.078991651535034 "
+      "val-loss: "
+      "None current_lr: 3.999999999474788e-06 grad norm 21.875\n");
+  EXPECT_EQ(log.facts.dialect, Dialect::neuronx);
+  ASSERT_EQ(log.samples.size(), 1U);
+  const StepSample& sample = log.samples[0];
+  EXPECT_EQ(sample.iteration, 28);
+  EXPECT_EQ(sample.step_time_s, 5.86236310005188);
+  EXPECT_EQ(sample.loss, 12.078991651535034);
+  EXPECT_EQ(sample.learning_rate, 3.999999999474788e-06);
+  EXPECT_EQ(sample.grad_norm, 21.875);
+  EXPECT_THAT(sample.extra_fields, ElementsAre(Pair("throughput", 112.5)));
+}
+
+TEST(NeuronxLine, ThatCannotBeReadIsCounted) {
+  const ParsedLog log = parse_log("step 28 step_time soon\nthe step_time of step 3\n");
+  EXPECT_EQ(log.facts.lines_not_understood, 1);
+  EXPECT_TRUE(log.samples.empty());
+}
+
+TEST(Dialects, FirstThatYieldsAStepIsTheLogs) {
+  const std::string nemo = "Training epoch 0, iteration 1/9 | train_step_timing in s: 1.5\n";
+  const std::string maxtext = "completed step: 3, seconds: 5.402, loss: 11.379\n";
+  const ParsedLog first_nemo = parse_log(nemo + maxtext);
+  EXPECT_EQ(first_nemo.facts.dialect, Dialect::nemo);
+  EXPECT_EQ(first_nemo.samples.size(), 1U);
+  const ParsedLog first_maxtext = parse_log(maxtext + nemo);
+  EXPECT_EQ(first_maxtext.facts.dialect, Dialect::maxtext);
+  EXPECT_EQ(first_maxtext.samples.size(), 1U);
+}
+
+}  // namespace
+}  // namespace llmb::parser

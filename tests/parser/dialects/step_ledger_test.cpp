@@ -1,0 +1,138 @@
+#include "parser/dialects/step_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace llmb::parser {
+namespace {
+
+StepSample step(std::int64_t iteration, double step_time_s = 1) {
+  StepSample sample;
+  sample.iteration = iteration;
+  sample.step_time_s = step_time_s;
+  return sample;
+}
+
+LogEvent event(std::string cause, LogEvent::Kind kind = LogEvent::Kind::failure) {
+  LogEvent result;
+  result.kind = kind;
+  result.cause = std::move(cause);
+  return result;
+}
+
+TEST(StepLedger, AmendedSampleReplacesItsEarlierSelfUntilTaken) {
+  StepLedger ledger;
+  ledger.add(step(1));
+  StepSample fuller = *ledger.newest();
+  fuller.loss = 2.5;
+  ledger.amend_newest(fuller);
+  auto samples = ledger.take_samples();
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].loss, 2.5);
+  ledger.amend_newest(fuller);  // nothing new
+  EXPECT_TRUE(ledger.take_samples().empty());
+  fuller.grad_norm = 1;
+  ledger.amend_newest(fuller);
+  EXPECT_EQ(ledger.take_samples().size(), 1U);
+  EXPECT_EQ(ledger.step_count(), 1);
+}
+
+TEST(StepLedger, CountsANanStepOnce) {
+  StepLedger ledger;
+  ledger.add(step(1));
+  StepSample sample = *ledger.newest();
+  sample.loss = NAN;
+  ledger.amend_newest(sample);
+  sample.grad_norm = NAN;
+  ledger.amend_newest(sample);
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 1);
+}
+
+TEST(StepLedger, EndlessRestartsStayBounded) {
+  StepLedger ledger;
+  for (int i = 0; i < 2000; ++i) ledger.add(step(5, i));
+  EXPECT_EQ(ledger.facts().segments.size(), kSegmentsMax);
+  EXPECT_EQ(ledger.newest()->segment, static_cast<std::int32_t>(kSegmentsMax) - 1);
+  EXPECT_EQ(ledger.facts().segments.back().step_count, 1);
+  EXPECT_EQ(ledger.step_count(), 2000);
+}
+
+TEST(StepLedger, KeepsTheFirstAndTheNewestEventOfACause) {
+  StepLedger ledger;
+  for (int i = 0; i < 1000; ++i) {
+    ledger.add(step(i));
+    ledger.add_event(event("task_exited"));
+  }
+  const auto& events = ledger.facts().events;
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].steps_before, 1);
+  EXPECT_EQ(events[1].steps_before, 1000);
+}
+
+TEST(StepLedger, KeepsAtMostEighteenEventsAmongThemTheFirstOfEachKind) {
+  StepLedger ledger;
+  ledger.add_event(event("first"));
+  ledger.add_event(event("done", LogEvent::Kind::finish_marker));
+  for (int i = 0; i < 40; ++i) ledger.add_event(event("cause" + std::to_string(i)));
+  ledger.add_event(event("first"));
+  ledger.add_event(event("done", LogEvent::Kind::finish_marker));
+  const auto& events = ledger.facts().events;
+  EXPECT_EQ(events.size(), 18U);
+  EXPECT_EQ(events[0].cause, "first");
+  EXPECT_EQ(events[1].cause, "done");
+}
+
+TEST(StepLedger, DeclaredEndIsTakenBackWhenAStepGoesBeyond) {
+  StepLedger ledger;
+  ledger.add(step(9));
+  ledger.declare_last_iteration(9);
+  EXPECT_EQ(ledger.facts().declared_last_iteration, 9);
+  ledger.add(step(10));
+  EXPECT_EQ(ledger.facts().declared_last_iteration, std::nullopt);
+  ledger.declare_last_iteration(9);
+  EXPECT_EQ(ledger.facts().declared_last_iteration, std::nullopt);
+}
+
+TEST(StateText, KeepsEveryFieldExactly) {
+  StepSample sample = step(-3, 0.1 + 0.2);
+  sample.segment = 2;
+  sample.iteration_is_logged = false;
+  sample.epoch = 1;
+  sample.loss = NAN;
+  sample.grad_norm = -INFINITY;
+  sample.consumed_samples = 9'007'199'254'740'993;
+  sample.logged_at = "2025-06-12T00:02:13";
+  sample.extra_fields = {{"train_backward_timing in s", 5e-324}, {"a%\n\"\xff", 1}, {"", 2}};
+  sample.byte_offset = UINT64_MAX;
+  StateWriter writer;
+  writer.sample(sample);
+  writer.text("");
+  const std::string text = writer.take();
+  EXPECT_EQ(text.find_first_not_of("!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~ "),
+            std::string::npos);
+  StateReader reader(text);
+  const StepSample again = reader.sample();
+  EXPECT_EQ(reader.text(), "");
+  EXPECT_TRUE(reader.at_end());
+  EXPECT_FALSE(reader.failed());
+  ASSERT_TRUE(again.loss.has_value());
+  EXPECT_TRUE(std::isnan(*again.loss));
+  StepSample expected = sample;
+  StepSample found = again;
+  expected.loss.reset();
+  found.loss.reset();
+  EXPECT_EQ(found, expected);
+}
+
+TEST(StateText, ThatIsCutFails) {
+  StateReader reader("12 x");
+  EXPECT_EQ(reader.integer(), 12);
+  EXPECT_EQ(reader.integer(), 0);
+  EXPECT_TRUE(reader.failed());
+  EXPECT_EQ(reader.text(), "");
+}
+
+}  // namespace
+}  // namespace llmb::parser
