@@ -46,6 +46,8 @@ storage::RunFilter read_run_filter(const QueryParameters& parameters) {
   filter.cluster = parameters.text("cluster");
   filter.status = read_status(parameters);
   filter.since = parameters.instant("since");
+  // Compared as text, where "…33.5Z" stands before "…33Z"; both stand after "…33".
+  if (filter.since) filter.since->pop_back();
   filter.job_id = parameters.integer("job_id", 0, kLargest);
   filter.root_id = parameters.integer("root_id", 1, kLargest);
   filter.text = parameters.text("q");

@@ -7,6 +7,7 @@
 #include "server/cli/ingest_command.h"
 #include "server/cli/parse_command.h"
 #include "server/cli/sample_command.h"
+#include "server/cli/serve_command.h"
 
 namespace llmb::cli {
 namespace {
@@ -25,6 +26,7 @@ int run_command_line(int argc, char** argv) {
   int exit_code = 0;
   add_parse_command(app, exit_code);
   add_ingest_command(app, exit_code);
+  add_serve_command(app, exit_code);
   add_sample_command(app, exit_code);
 
   try {

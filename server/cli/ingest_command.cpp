@@ -6,13 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/ingest.h"
 
@@ -32,32 +32,6 @@ struct IngestArguments {
   bool allow_network_file_system = false;
   std::string database;
   std::vector<std::string> roots;
-};
-
-// SIGINT and SIGTERM, taken from all threads and asked for instead.
-class StopSignals {
- public:
-  StopSignals() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-  }
-  ~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-
-  // The signal that came within `limit`; 0 for none.
-  int wait(std::chrono::milliseconds limit) const {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
-    const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
-    const int signal = sigtimedwait(&signals_, nullptr, &timeout);
-    return signal > 0 ? signal : 0;
-  }
-
- private:
-  sigset_t signals_{};
-  sigset_t before_{};
 };
 
 // A bar that is drawn over itself on a terminal; a line now and then elsewhere.
@@ -143,7 +117,9 @@ int run_ingest(const IngestArguments& arguments) {
     return kBadArguments;
   }
   ingest::IngestOptions options;
-  options.roots = choose_roots(arguments.roots);
+  std::vector<std::string> notes;
+  options.roots = choose_roots(roots_at(arguments.roots), notes);
+  for (const std::string& note : notes) std::cerr << "llmb-report ingest: " << note << '\n';
   if (options.roots.empty()) {
     std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD\n";
     return kBadArguments;

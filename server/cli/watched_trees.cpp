@@ -1,5 +1,6 @@
 #include "server/cli/watched_trees.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -15,24 +16,71 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
+std::vector<std::string> paths_of_environment() {
+  for (const char* name : {"LLMB_WORKLOAD", "STAGE_PATH"}) {
+    if (std::string path = variable(name); !path.empty()) return {std::move(path)};
+  }
+  std::vector<std::string> paths;
+  const std::string install = variable("LLMB_INSTALL");
+  if (install.empty()) return paths;
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(install) / "workloads", error), end; at != end;
+       at.increment(error)) {
+    std::error_code unreadable;
+    if (at->is_directory(unreadable)) paths.push_back(at->path().string());
+    if (error) break;
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// The path with its links resolved, as far as it exists.
+fs::path resolved(const std::string& path) {
+  std::error_code error;
+  fs::path result = fs::weakly_canonical(path, error);
+  if (error) result = fs::absolute(path, error).lexically_normal();
+  return result.has_filename() ? result : result.parent_path();  // without a slash at the end
+}
+
+bool is_in(const fs::path& path, const fs::path& folder) {
+  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
 }  // namespace
 
-std::vector<ingest::RootOptions> choose_roots(const std::vector<std::string>& given) {
-  std::vector<std::string> paths = given;
-  if (paths.empty()) {
-    std::string path = variable("LLMB_WORKLOAD");
-    if (path.empty()) path = variable("STAGE_PATH");
-    if (!path.empty()) paths.push_back(std::move(path));
-  }
+std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths) {
   std::vector<ingest::RootOptions> roots;
-  for (const std::string& path : paths) {
-    roots.push_back({path, {}});
+  for (const std::string& path : paths) roots.push_back({path, {}});
+  return roots;
+}
+
+std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
+                                              std::vector<std::string>& notes) {
+  if (given.empty()) given = roots_at(paths_of_environment());
+  std::vector<ingest::RootOptions> all;
+  for (const ingest::RootOptions& root : given) {
+    all.push_back(root);
     for (const char* folder : {"experiments", "results"}) {
-      const fs::path inside = fs::path(path) / folder;
+      const fs::path inside = fs::path(root.path) / folder;
       std::error_code error;
       if (fs::is_symlink(inside, error) && fs::is_directory(inside, error)) {
-        roots.push_back({inside.string(), {}});
+        all.push_back({inside.string(), root.cluster});
       }
+    }
+  }
+  std::vector<ingest::RootOptions> roots;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const fs::path path = resolved(all[i].path);
+    const ingest::RootOptions* outer = nullptr;
+    for (std::size_t j = 0; j < all.size() && outer == nullptr; ++j) {
+      const fs::path other = resolved(all[j].path);
+      if (j != i && is_in(path, other) && (path != other || j < i)) outer = &all[j];
+    }
+    if (outer == nullptr) {
+      roots.push_back(all[i]);
+    } else {
+      notes.push_back(all[i].path + " is part of " + outer->path + ", and watched with it");
     }
   }
   return roots;

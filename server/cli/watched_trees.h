@@ -8,10 +8,15 @@
 
 namespace llmb::cli {
 
-// The roots as given; without any, $LLMB_WORKLOAD, else the older $STAGE_PATH. Where `experiments`
-// or `results` in a root is a symbolic link to a folder elsewhere, that folder is a root too:
-// links inside a tree are not followed. Empty when nothing names a root.
-std::vector<ingest::RootOptions> choose_roots(const std::vector<std::string>& given);
+// The roots as given; without any, $LLMB_WORKLOAD, else the older $STAGE_PATH, else every folder in
+// $LLMB_INSTALL/workloads. Where `experiments` or `results` in a root is a symbolic link to a
+// folder elsewhere, that folder is a root too: links inside a tree are not followed. A root that
+// lies in another, or is there twice, is left out, since its logs would be read twice; `notes`
+// gets a sentence on each. Empty when nothing names a root.
+std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
+                                              std::vector<std::string>& notes);
+
+std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths);
 
 // $XDG_STATE_HOME/llmb-report/llmb-report.db, else under ~/.local/state. Makes the folder.
 // Throws std::runtime_error where that fails.

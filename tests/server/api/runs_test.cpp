@@ -115,6 +115,14 @@ TEST_F(RunList, Filters) {
   EXPECT_EQ(count({{"root_id", "99"}}), 0);
 }
 
+TEST_F(RunList, CountsFractionsOfASecondAsLater) {
+  auto batch = sample_batch(root_, "alpha", 1, 49, 7.0);
+  batch.path.launched_at = "2025-12-22T15:00:01.500000Z";
+  writer_->commit({&batch, 1});
+  EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22T15:00:01Z"}})["total"], 1);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"since", "2025-12-22T15:00:02Z"}})["total"], 0);
+}
+
 TEST_F(RunList, RefusesWhatItDoesNotKnowAndSaysWhatIsAllowed) {
   fill();
   const std::string unknown = get_detail("/api/v1/runs", {{"expriment", "alpha"}}, 400);

@@ -1,0 +1,74 @@
+#include "server/cli/daemon.h"
+
+#include <optional>
+#include <vector>
+
+#include "server/api/api.h"
+#include "server/http/static_files.h"
+#include "web/assets.h"
+
+namespace llmb::cli {
+namespace {
+
+std::vector<http::StaticFile> dashboard_files() {
+  std::vector<http::StaticFile> files;
+  for (const web::File& file : web::files()) {
+    files.push_back({file.path, file.content_type, file.bytes, file.is_immutable});
+  }
+  return files;
+}
+
+}  // namespace
+
+// In the order of dependence: each refers to those before it only, but for the API's view of the
+// server's counters, which exists before the server answers anything.
+struct Daemon::Parts {
+  explicit Parts(DaemonOptions options)
+      : ingest(options.ingest,
+               [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
+        dashboard(dashboard_files()),
+        api(api_options(options)) {
+    api.add_routes(router);
+    router.set_fallback([this](const http::Request& request) { return dashboard.serve(request); });
+    server.emplace(options.http, router);
+  }
+
+  api::ApiOptions api_options(const DaemonOptions& options) {
+    api::ApiOptions result;
+    result.database_path = options.ingest.database.path;
+    result.ingest_status = [this] { return ingest.status(); };
+    result.server_counters = [this] { return server->counters(); };
+    result.events = &events;
+    result.version = options.version;
+    return result;
+  }
+
+  http::EventChannel events;
+  ingest::Ingest ingest;
+  const http::StaticFiles dashboard;
+  api::Api api;
+  http::Router router;
+  std::optional<http::Server> server;
+};
+
+Daemon::Daemon(DaemonOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
+
+Daemon::~Daemon() {
+  stop();
+}
+
+void Daemon::start() {
+  parts_->server->start();
+  parts_->ingest.start();
+}
+
+void Daemon::stop() {
+  parts_->ingest.stop();
+  parts_->server->stop();
+}
+
+std::uint16_t Daemon::port() const {
+  return parts_->server->port();
+}
+
+}  // namespace llmb::cli

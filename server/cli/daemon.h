@@ -1,0 +1,40 @@
+// Daemon: ingest, API and dashboard in one process, put together from their parts.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/http/server.h"
+#include "server/ingest/ingest.h"
+
+namespace llmb::cli {
+
+struct DaemonOptions {
+  ingest::IngestOptions ingest;
+  http::ServerOptions http;
+  std::string version;
+};
+
+// Not thread-safe: one thread makes, starts and stops it.
+class Daemon {
+ public:
+  // Opens the database. Throws storage::StorageError.
+  explicit Daemon(DaemonOptions options);
+  ~Daemon();  // stops
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  // Listens first, so that a port in use is found before a log is read. Throws
+  // std::runtime_error.
+  void start();
+  // In reverse order, within seconds. Idempotent.
+  void stop();
+
+  std::uint16_t port() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace llmb::cli

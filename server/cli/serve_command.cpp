@@ -1,0 +1,217 @@
+#include "server/cli/serve_command.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/cli/daemon.h"
+#include "server/cli/listen_address.h"
+#include "server/cli/serve_settings.h"
+#include "server/cli/stop_signals.h"
+#include "server/cli/watched_trees.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadArguments = 2;
+
+struct ServeArguments {
+  std::string configuration_file;
+  std::vector<std::string> roots;
+  std::string listen;
+  std::string database;
+  std::string tls_certificate_file;
+  std::string tls_key_file;
+  bool behind_proxy = false;
+  bool allow_network_file_system = false;
+  std::vector<std::string> allowed_hosts;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  llmb-report serve $LLMB_WORKLOAD
+  llmb-report serve --listen 127.0.0.1:0 --db runs.db /data/cluster-a /data/cluster-b
+  llmb-report serve --config /etc/llmb-report.yaml
+  llmb-report serve --listen 0.0.0.0:8642 --tls-cert server.pem --tls-key server.key
+
+Without a ROOT: the configuration's roots, else $LLMB_WORKLOAD, else the older $STAGE_PATH, else
+every folder in $LLMB_INSTALL/workloads. Command line counts before file, file before environment.
+)";
+
+std::optional<std::string> set_or_nothing(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+std::optional<bool> set_or_nothing(bool flag) {
+  return flag ? std::optional(true) : std::nullopt;
+}
+
+ServeSettings settings_of(const ServeArguments& arguments) {
+  ServeSettings settings;
+  settings.roots = roots_at(arguments.roots);
+  settings.listen = set_or_nothing(arguments.listen);
+  settings.database = set_or_nothing(arguments.database);
+  settings.tls_certificate_file = set_or_nothing(arguments.tls_certificate_file);
+  settings.tls_key_file = set_or_nothing(arguments.tls_key_file);
+  settings.behind_proxy = set_or_nothing(arguments.behind_proxy);
+  settings.allow_network_file_system = set_or_nothing(arguments.allow_network_file_system);
+  settings.allowed_hosts = arguments.allowed_hosts;
+  return settings;
+}
+
+DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress& listen) {
+  DaemonOptions options;
+  options.version = LLMB_VERSION;
+  std::vector<std::string> notes;
+  options.ingest.roots = choose_roots(settings.roots, notes);
+  for (const std::string& note : notes) std::cerr << "llmb-report serve: " << note << '\n';
+  options.ingest.database.path = settings.database ? *settings.database : default_database_path();
+  options.ingest.database.allow_network_file_system =
+      settings.allow_network_file_system.value_or(false);
+  options.ingest.reader_threads = settings.reader_threads.value_or(options.ingest.reader_threads);
+  options.ingest.open_files_max = settings.open_files_max.value_or(options.ingest.open_files_max);
+  if (settings.metadata_operations_per_s_max) {
+    options.ingest.metadata_operations_per_s_max = *settings.metadata_operations_per_s_max;
+  }
+  options.http.address = listen.address;
+  options.http.port = listen.port;
+  options.http.tls_certificate_file = settings.tls_certificate_file.value_or("");
+  options.http.tls_key_file = settings.tls_key_file.value_or("");
+  options.http.behind_proxy = settings.behind_proxy.value_or(false);
+  options.http.allowed_hosts = settings.allowed_hosts;
+  options.http.threads = settings.http_threads.value_or(options.http.threads);
+  if (settings.connections_max) {
+    options.http.connections_max = static_cast<std::size_t>(*settings.connections_max);
+  }
+  return options;
+}
+
+// Thousands of browsers need thousands of descriptors, and the usual soft limit is 1,024.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string url_of(const DaemonOptions& options, std::uint16_t port) {
+  std::string host = options.http.address;
+  if (host == "0.0.0.0" || host == "::") {
+    std::array<char, 256> name{};
+    host = gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+  }
+  const char* scheme = options.http.tls_key_file.empty() ? "http" : "https";
+  return std::string(scheme) + "://" + to_string(ListenAddress{host, port}) + "/";
+}
+
+void announce(const DaemonOptions& options, std::uint16_t port) {
+  std::cout << "llmb-report " << options.version << '\n';
+  for (const ingest::RootOptions& root : options.ingest.roots) {
+    std::cout << "  watching  " << root.path
+              << (root.cluster.empty() ? "" : " (cluster " + root.cluster + ")") << '\n';
+  }
+  std::cout << "  database  " << options.ingest.database.path << '\n'
+            << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
+}
+
+void warn_of_missing_roots(const std::vector<ingest::RootOptions>& roots) {
+  for (const ingest::RootOptions& root : roots) {
+    std::error_code error;
+    if (std::filesystem::is_directory(root.path, error)) continue;
+    std::cerr << "llmb-report serve: " << root.path << " is not a folder"
+              << (error ? " (" + error.message() + ")" : "")
+              << "; going on without it, and reading it once it is there\n";
+  }
+}
+
+void follow_until_told_to_stop(const DaemonOptions& options) {
+  StopSignals signals;
+  Daemon daemon(options);
+  daemon.start();
+  announce(options, daemon.port());
+  while (signals.wait(std::chrono::hours(1)) == 0) {
+  }
+  signals.restore();
+  spdlog::info("stopping");
+  daemon.stop();
+}
+
+std::string advice_on(const storage::StorageError& error) {
+  if (error.kind != storage::StorageError::Kind::not_local) return "";
+  return " (--allow-network-file-system overrides this, at your own risk.)";
+}
+
+int run_serve(const ServeArguments& arguments) {
+  const auto complain = [](const std::string& what, int exit_code) {
+    std::cerr << "llmb-report serve: " << what << '\n';
+    return exit_code;
+  };
+  try {
+    ServeSettings settings = settings_of(arguments);
+    if (!arguments.configuration_file.empty()) {
+      settings = first_of(settings, read_serve_configuration(arguments.configuration_file));
+    }
+    const auto listen = parse_listen_address(settings.listen.value_or(to_string(ListenAddress{})));
+    if (!listen) return complain(listen.error().message, kBadArguments);
+    const DaemonOptions options = daemon_options(settings, *listen);
+    if (options.ingest.roots.empty()) {
+      return complain(
+          "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file",
+          kBadArguments);
+    }
+    warn_of_missing_roots(options.ingest.roots);
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "llmb-report", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+    raise_descriptor_limit();
+    follow_until_told_to_stop(options);
+    return 0;
+  } catch (const BadConfiguration& error) {
+    return complain(error.what(), kBadArguments);
+  } catch (const storage::StorageError& error) {
+    return complain(error.what() + advice_on(error), kFailed);
+  } catch (const std::exception& error) {
+    return complain(error.what(), kFailed);
+  }
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<ServeArguments>();
+  CLI::App* const command =
+      app.add_subcommand("serve", "Watch trees of logs, and serve what they say over HTTP");
+  command->add_option("--config", arguments->configuration_file, "Configuration file, see below")
+      ->type_name("FILE");
+  command->add_option("--listen", arguments->listen, "Where to listen (default: 127.0.0.1:8642)")
+      ->type_name("ADDR:PORT");
+  command
+      ->add_option("--db", arguments->database,
+                   "The database file (default: llmb-report/llmb-report.db in "
+                   "$XDG_STATE_HOME, else in ~/.local/state)")
+      ->type_name("FILE");
+  command->add_option("--tls-cert", arguments->tls_certificate_file, "Certificate chain, PEM")
+      ->type_name("FILE");
+  command->add_option("--tls-key", arguments->tls_key_file, "Its private key, PEM")
+      ->type_name("FILE");
+  command->add_flag("--behind-proxy", arguments->behind_proxy,
+                    "A proxy in front does TLS: listen anywhere without it");
+  command
+      ->add_option("--allow-host", arguments->allowed_hosts,
+                   "A name that clients may ask for besides the loopback's (repeatable)")
+      ->type_name("NAME");
+  command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
+                    "Keep the database on a file system that is not known to be local");
+  command->add_option("ROOT", arguments->roots, "Trees to watch")->type_name("DIR");
+  command->footer(kExamples + std::string("\n") + std::string(kConfigurationHelp));
+  command->callback([arguments, &exit_code] { exit_code = run_serve(*arguments); });
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,47 @@
+// What `llmb-report serve` can be told, by the command line or by its configuration file. What is
+// not set here is left to the next source: command line, file, environment, default.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/ingest/ingest.h"
+
+namespace llmb::cli {
+
+struct ServeSettings {
+  std::vector<ingest::RootOptions> roots;  // empty: not set
+  std::optional<std::string> listen;
+  std::optional<std::string> database;
+  std::optional<std::string> tls_certificate_file;
+  std::optional<std::string> tls_key_file;
+  std::optional<bool> behind_proxy;
+  std::optional<bool> allow_network_file_system;
+  std::vector<std::string> allowed_hosts;  // empty: not set
+  std::optional<int> http_threads;
+  std::optional<int> reader_threads;
+  std::optional<int> connections_max;
+  std::optional<int> open_files_max;
+  std::optional<int> metadata_operations_per_s_max;
+};
+
+// Every setting of `first`, and where it has none, that of `second`.
+ServeSettings first_of(ServeSettings first, const ServeSettings& second);
+
+// Names the file, the line and the key, and what is allowed there.
+class BadConfiguration : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// YAML; see kConfigurationHelp for the keys. Relative paths are meant from the file's folder.
+// Throws BadConfiguration.
+ServeSettings parse_serve_configuration(const std::string& yaml, const std::string& file);
+ServeSettings read_serve_configuration(const std::string& file);
+
+extern const std::string_view kConfigurationHelp;
+
+}  // namespace llmb::cli
