@@ -89,11 +89,13 @@ std::string gap(const StatusEvidence& evidence) {
          std::to_string(evidence.coverage.first_missing_iteration.value_or(0));
 }
 
+// "20 of 20 steps were run", where the log shows them from the first on.
 std::string steps_run(const StatusEvidence& evidence) {
   const std::int64_t base = numbering_base(evidence.dialect);
+  if (evidence.segment.first_iteration != base) return reached(evidence) + " was reached";
   const std::int64_t total = *evidence.declared_last_iteration - base + 1;
   return std::to_string(evidence.segment.last_iteration - base + 1) + " of " +
-         plural(total, "step") + " were run";
+         std::to_string(total) + (total == 1 ? " step was run" : " steps were run");
 }
 
 }  // namespace

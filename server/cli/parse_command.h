@@ -1,9 +1,7 @@
 // llmb-report parse: logs in, a table, csv or json out; no database.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace llmb::cli {
 

@@ -1,9 +1,7 @@
 // llmb-report sample: writes the sample tree, and lets one run of it grow.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace llmb::cli {
 

@@ -192,6 +192,15 @@ TEST(RunSummary, IsIncompleteWhereAllStepsLieBeforeTheWindow) {
               HasSubstr("20 of 20 steps were run"));
 }
 
+TEST(RunSummary, ClaimsNoStepsThatTheLogDoesNotShow) {
+  const RunSummary summary =
+      LogBuilder(Dialect::megatron_bridge, 50).run(48, 50).summarize({35, 44});
+  EXPECT_EQ(summary.status, RunStatus::incomplete);
+  EXPECT_EQ(summary.status_reason,
+            "iteration 50 of 50 was reached, no iteration of the window 35-44 has a step time (the "
+            "log's are 48-50)");
+}
+
 TEST(RunSummary, NamesALoggingIntervalThatLeavesHolesInTheWindow) {
   const RunSummary summary =
       LogBuilder(Dialect::megatron_lm, 50).run(10, 50, 10).summarize({35, 44});
