@@ -142,6 +142,7 @@ std::vector<SegmentFacts> read_segments(Connection& connection, RunId run) {
     segment.nan_step_count = select.read_integer();
     segment.first_nan_iteration = select.read_optional_integer();
     segment.first_offset = select.read_bits();
+    segment.segment = static_cast<std::int32_t>(segments.size());
     segments.push_back(segment);
   }
   return segments;

@@ -53,7 +53,7 @@ IngestBatch full_batch(RootId root) {
   batch.facts.dialect = parser::Dialect::megatron_bridge;
   batch.facts.declared_last_iteration = 50;
   batch.facts.reported_tflops_per_gpu = -1.0;
-  batch.facts.segments = {{1, 50, 50, 2, 17, 12}, {1, 7, 7, 0, std::nullopt, 9'000}};
+  batch.facts.segments = {{1, 50, 50, 2, 17, 12}, {1, 7, 7, 0, std::nullopt, 9'000, 1}};
   batch.facts.events = {
       {parser::LogEvent::Kind::failure, "time_limit", "*** CANCELLED ***", 88'000, 49},
       {parser::LogEvent::Kind::finish_marker, "training_done", "", 1ULL << 50, 50}};
