@@ -19,7 +19,7 @@
 
 namespace llmb::parser {
 
-inline constexpr std::size_t kFingerprintBytes = 3;
+inline constexpr std::size_t kFingerprintBytes = 4;
 inline constexpr std::size_t kBuckets = 8;
 
 struct FingerprintPlan {

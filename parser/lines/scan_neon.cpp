@@ -22,15 +22,22 @@ struct NeonTables {
   uint8x16_t high[kFingerprintBytes];
 };
 
-// The buckets of the 16 positions from `bytes` on; reads kFingerprintBytes - 1 bytes more.
+// The buckets whose k-th fingerprint bytes may be those of the 16 positions from `bytes` on.
+inline uint8x16_t buckets_by_byte(const NeonTables& tables, std::size_t k,
+                                  const std::uint8_t* bytes) {
+  const uint8x16_t block = vld1q_u8(bytes + k);
+  return vandq_u8(vqtbl1q_u8(tables.low[k], vandq_u8(block, vdupq_n_u8(0x0f))),
+                  vqtbl1q_u8(tables.high[k], vshrq_n_u8(block, 4)));
+}
+
+// By all their bytes; reads kFingerprintBytes - 1 bytes past the 16.
 inline uint8x16_t buckets_of_16(const NeonTables& tables, const std::uint8_t* bytes) {
-  uint8x16_t buckets = vdupq_n_u8(0xff);
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    const uint8x16_t block = vld1q_u8(bytes + k);
-    buckets = vandq_u8(buckets, vqtbl1q_u8(tables.low[k], vandq_u8(block, vdupq_n_u8(0x0f))));
-    buckets = vandq_u8(buckets, vqtbl1q_u8(tables.high[k], vshrq_n_u8(block, 4)));
-  }
-  return buckets;
+  static_assert(kFingerprintBytes == 4);
+  const uint8x16_t first_two =
+      vandq_u8(buckets_by_byte(tables, 0, bytes), buckets_by_byte(tables, 1, bytes));
+  const uint8x16_t last_two =
+      vandq_u8(buckets_by_byte(tables, 2, bytes), buckets_by_byte(tables, 3, bytes));
+  return vandq_u8(first_two, last_two);
 }
 
 void check_16(CandidateSearch& search, std::size_t at, uint8x16_t buckets) {

@@ -8,11 +8,12 @@ void scan_portable(CandidateSearch& search) {
   const std::size_t whole =
       search.size() < kFingerprintBytes ? 0 : search.size() - kFingerprintBytes + 1;
   std::size_t at = search.from();
-  while (at < search.end() && at < whole) {
-    unsigned buckets = tables[0][bytes[at]];
-    for (std::size_t k = 1; k < kFingerprintBytes; ++k) buckets &= tables[k][bytes[at + k]];
+  static_assert(kFingerprintBytes == 4);
+  for (; at < search.end() && at < whole; ++at) {
+    const unsigned pair = tables[0][bytes[at]] & tables[1][bytes[at + 1]];
+    if (pair == 0) continue;
+    const unsigned buckets = pair & tables[2][bytes[at + 2]];
     if (buckets != 0) search.check(at, buckets);
-    ++at;
   }
   search.check_rest(at);
 }

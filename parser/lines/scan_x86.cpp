@@ -19,7 +19,18 @@ bool has_avx2() {
 
 void scan_sse2(CandidateSearch& search) {
   constexpr std::size_t kWidth = 16;
+  constexpr std::size_t kPairsMax = 12;  // with more, the tables are faster
   const auto& pairs = search.plan().pairs;
+  if (pairs.size() > kPairsMax) return scan_portable(search);
+
+  __m128i firsts[kPairsMax];
+  __m128i seconds[kPairsMax];
+  __m128i any_second[kPairsMax];
+  for (std::size_t index = 0; index < pairs.size(); ++index) {
+    firsts[index] = _mm_set1_epi8(static_cast<char>(pairs[index].first));
+    seconds[index] = _mm_set1_epi8(static_cast<char>(pairs[index].second));
+    any_second[index] = _mm_set1_epi8(pairs[index].any_second ? -1 : 0);
+  }
   std::size_t at = search.from();
   while (at < search.end() && search.size() - at > kWidth) {
     const auto* const here = reinterpret_cast<const __m128i*>(search.bytes() + at);
@@ -27,13 +38,10 @@ void scan_sse2(CandidateSearch& search) {
     const __m128i first = _mm_loadu_si128(here);
     const __m128i second = _mm_loadu_si128(next);
     __m128i any = _mm_setzero_si128();
-    for (const FingerprintPlan::BytePair& pair : pairs) {
-      __m128i equal = _mm_cmpeq_epi8(first, _mm_set1_epi8(static_cast<char>(pair.first)));
-      if (!pair.any_second) {
-        const __m128i wanted = _mm_set1_epi8(static_cast<char>(pair.second));
-        equal = _mm_and_si128(equal, _mm_cmpeq_epi8(second, wanted));
-      }
-      any = _mm_or_si128(any, equal);
+    for (std::size_t index = 0; index < pairs.size(); ++index) {
+      const __m128i second_fits =
+          _mm_or_si128(_mm_cmpeq_epi8(second, seconds[index]), any_second[index]);
+      any = _mm_or_si128(any, _mm_and_si128(_mm_cmpeq_epi8(first, firsts[index]), second_fits));
     }
     for (auto bits = static_cast<unsigned>(_mm_movemask_epi8(any)); bits != 0; bits &= bits - 1) {
       const std::size_t position = at + static_cast<std::size_t>(std::countr_zero(bits));
@@ -59,19 +67,28 @@ __attribute__((target("avx2"))) inline __m256i load_table(
       _mm_loadu_si128(reinterpret_cast<const __m128i*>(table.data())));
 }
 
-// The buckets of the 32 positions from `bytes` on; reads kFingerprintBytes - 1 bytes more.
+// The buckets whose k-th fingerprint bytes may be those of the 32 positions from `bytes` on.
+__attribute__((target("avx2"))) inline __m256i buckets_by_byte(const Avx2Tables& tables,
+                                                               std::size_t k,
+                                                               const std::uint8_t* bytes) {
+  const __m256i nibble = _mm256_set1_epi8(0x0f);
+  const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + k));
+  const __m256i low = _mm256_and_si256(block, nibble);
+  const __m256i high = _mm256_and_si256(_mm256_srli_epi16(block, 4), nibble);
+  return _mm256_and_si256(_mm256_shuffle_epi8(tables.low[k], low),
+                          _mm256_shuffle_epi8(tables.high[k], high));
+}
+
+// By all their bytes; reads kFingerprintBytes - 1 bytes past the 32. Written out, since -O2 leaves
+// so short a loop rolled, with the tables in memory.
 __attribute__((target("avx2"))) inline __m256i buckets_of_32(const Avx2Tables& tables,
                                                              const std::uint8_t* bytes) {
-  const __m256i nibble = _mm256_set1_epi8(0x0f);
-  __m256i buckets = _mm256_set1_epi8(-1);
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + k));
-    const __m256i low = _mm256_and_si256(block, nibble);
-    const __m256i high = _mm256_and_si256(_mm256_srli_epi16(block, 4), nibble);
-    buckets = _mm256_and_si256(buckets, _mm256_shuffle_epi8(tables.low[k], low));
-    buckets = _mm256_and_si256(buckets, _mm256_shuffle_epi8(tables.high[k], high));
-  }
-  return buckets;
+  static_assert(kFingerprintBytes == 4);
+  const __m256i first_two =
+      _mm256_and_si256(buckets_by_byte(tables, 0, bytes), buckets_by_byte(tables, 1, bytes));
+  const __m256i last_two =
+      _mm256_and_si256(buckets_by_byte(tables, 2, bytes), buckets_by_byte(tables, 3, bytes));
+  return _mm256_and_si256(first_two, last_two);
 }
 
 __attribute__((target("avx2"), noinline)) void check_32(CandidateSearch& search, std::size_t at,

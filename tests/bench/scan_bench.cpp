@@ -1,0 +1,90 @@
+// What scan_bench.sh measures, on stdin in blocks of 256 KiB: the lines that hold one of the
+// literals of a file (one a line), counted through LineFilter as `rg -c -F -f` does; or with
+// --reader, and all that LogReader looks for, the steps.
+//
+//   scan_bench LITERALS_FILE [ENGINE]
+//   scan_bench --reader
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/lines/line_filter.h"
+#include "parser/log_reader.h"
+
+namespace {
+
+using llmb::parser::LiteralScanner;
+
+std::vector<std::string> read_literals(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  std::vector<std::string> literals;
+  for (std::string line; std::getline(file, line);) literals.push_back(line);
+  return literals;
+}
+
+LiteralScanner::Engine engine_from_name(const std::string& name) {
+  for (const LiteralScanner::Engine engine : LiteralScanner::available_engines()) {
+    if (llmb::parser::engine_name(engine) == name) return engine;
+  }
+  throw std::runtime_error("no engine " + name + " on this machine");
+}
+
+template <typename OnBlock>
+void read_blocks(OnBlock on_block) {
+  constexpr std::size_t kBlockBytes = 256 << 10;
+  std::vector<char> block(kBlockBytes);
+  for (;;) {
+    const ssize_t length = read(STDIN_FILENO, block.data(), block.size());
+    if (length < 0) throw std::runtime_error("cannot read stdin");
+    if (length == 0) return;
+    on_block(std::string_view(block.data(), static_cast<std::size_t>(length)));
+  }
+}
+
+std::int64_t count_lines(const LiteralScanner& scanner) {
+  llmb::parser::LineFilter filter(scanner);
+  std::int64_t count = 0;
+  const auto on_line = [&count](const llmb::parser::Line&) { ++count; };
+  read_blocks([&](std::string_view block) { filter.feed(block, on_line); });
+  filter.finish(on_line);
+  return count;
+}
+
+std::int64_t count_steps() {
+  llmb::parser::LogReader reader;
+  read_blocks([&reader](std::string_view block) { reader.feed(block); });
+  reader.finish();
+  std::vector<llmb::parser::StepSample> samples;
+  llmb::parser::merge_samples(samples, reader.take_samples());
+  return static_cast<std::int64_t>(samples.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::fputs("usage: scan_bench LITERALS_FILE [ENGINE] | --reader\n", stderr);
+    return 2;
+  }
+  try {
+    std::int64_t count = 0;
+    if (argc == 2 && std::string_view(argv[1]) == "--reader") {
+      count = count_steps();
+    } else {
+      const auto engine = argc == 3 ? engine_from_name(argv[2]) : LiteralScanner::Engine::best;
+      count = count_lines(LiteralScanner(read_literals(argv[1]), engine));
+    }
+    std::printf("%lld\n", static_cast<long long>(count));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "scan_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# How fast the scan of a log is beside rg and cat: runs them in turn on one log, all from a pipe,
+# and prints the median of the per-round ratios. Nothing here passes or fails by time; it does fail
+# when the line counts differ. "best" is the engine that this machine takes; "reader" is the whole
+# LogReader, with its own literals, RE2 and statistics of the log.
+#
+#   tests/bench/scan_bench.sh [BUILD_DIR] [ROUNDS] [BYTES]
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=${1:-$here/../../build/release}
+rounds=${2:-9}
+bytes=${3:-1000000000}
+for program in make_bench_log scan_bench; do
+  [ -x "$build/bin/$program" ] || {
+    echo "$build/bin/$program is missing: build it (cmake --build $build --target $program)" >&2
+    exit 1
+  }
+done
+command -v rg >/dev/null || { echo "rg is missing: apt-get install ripgrep" >&2; exit 1; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$work/log.out
+"$build/bin/make_bench_log" "$bytes" >"$log"
+
+# measure NAME COMMAND...: appends the seconds that the command takes on the piped log to times.
+measure() {
+  local name=$1 began ended
+  shift
+  began=$EPOCHREALTIME
+  cat "$log" | "$@" >"$work/$name.count"
+  ended=$EPOCHREALTIME
+  awk -v b="$began" -v e="$ended" 'BEGIN { printf "%.6f\n", e - b }' >>"$work/$name.times"
+}
+
+median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# ratio A B: the median over the rounds of how many times faster A was than B.
+ratio() {
+  paste "$work/$1.times" "$work/$2.times" | awk '{ printf "%.3f\n", $2 / $1 }' | median
+}
+
+rate() { awk -v n="$bytes" '{ printf "%.3f\n", n / $1 / 1e9 }' "$work/$1.times" | median; }
+
+# The other engines of this machine.
+engines() { [ "$(uname -m)" = x86_64 ] && echo sse2 portable || echo portable; }
+
+to_null() { cat >/dev/null; }
+
+for literals in step many; do
+  file=$here/${literals}_literals.txt
+  rm -f "$work"/*.times
+  for ((round = 0; round < rounds; ++round)); do
+    measure cat to_null
+    measure rg rg --no-config -j1 -c -F -f "$file" -
+    for engine in best $(engines); do
+      measure "$engine" "$build/bin/scan_bench" "$file" $([ $engine = best ] || echo $engine)
+      cmp -s "$work/rg.count" "$work/$engine.count" ||
+        { echo "rg and $engine count different lines" >&2; exit 1; }
+    done
+    measure reader "$build/bin/scan_bench" --reader
+    [ "$(cat "$work/reader.count")" = 50 ] ||
+      { echo "LogReader found other than 50 steps" >&2; exit 1; }
+  done
+  echo "$(wc -l <"$file") literals, $(cat "$work/rg.count") lines of $bytes bytes, $rounds rounds:"
+  printf '  %-9s %s GB/s\n' cat "$(rate cat)" rg "$(rate rg)"
+  for engine in best $(engines) reader; do
+    printf '  %-9s %s GB/s, %s x rg, %s x cat\n' "$engine" "$(rate "$engine")" \
+      "$(ratio "$engine" rg)" "$(ratio "$engine" cat)"
+  done
+done
