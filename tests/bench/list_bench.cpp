@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
     Writer writer({path, false});
     const RootId root = writer.upsert_root("/bench", "");
     std::vector<IngestBatch> batches;
+    batches.reserve(static_cast<std::size_t>(runs));
     for (int i = 0; i < runs; ++i) batches.push_back(make_batch(root, i));
     writer.commit(batches);
     std::printf("a page of 50 of %d runs, with its total count:\n", runs);

@@ -55,6 +55,7 @@ void fill(Writer& writer, int run_count) {
   std::mt19937 random(42);  // NOLINT: the same runs in every test run, on purpose
   const RootId root = writer.upsert_root("/logs", "");
   std::vector<IngestBatch> batches;
+  batches.reserve(static_cast<std::size_t>(run_count));
   for (int i = 0; i < run_count; ++i) batches.push_back(random_batch(root, i, random));
   writer.commit(batches);
 }
@@ -119,12 +120,14 @@ std::vector<RunRecord> all_pages(Reader& reader, RunQuery query) {
 
 std::vector<RunId> ids_of(const std::vector<RunRecord>& runs) {
   std::vector<RunId> ids;
+  ids.reserve(runs.size());
   for (const RunRecord& run : runs) ids.push_back(run.id);
   return ids;
 }
 
 std::vector<RunId> sorted_ids(const std::vector<RunRecord>& runs, RunSortKey key, bool descending) {
   std::vector<std::pair<SortValue, RunId>> order;
+  order.reserve(runs.size());
   for (const RunRecord& run : runs) order.emplace_back(value_of(run, key), run.id);
   std::sort(order.begin(), order.end(), [descending](const auto& a, const auto& b) {
     const bool a_absent = std::holds_alternative<std::monostate>(a.first);
@@ -133,6 +136,7 @@ std::vector<RunId> sorted_ids(const std::vector<RunRecord>& runs, RunSortKey key
     return descending ? b < a : a < b;
   });
   std::vector<RunId> ids;
+  ids.reserve(order.size());
   for (const auto& entry : order) ids.push_back(entry.second);
   return ids;
 }
