@@ -52,6 +52,7 @@ constexpr std::array kSigns = {
 const std::vector<std::unique_ptr<RE2>>& patterns() {
   static const auto compiled = [] {
     std::vector<std::unique_ptr<RE2>> result;
+    result.reserve(kSigns.size());
     for (const FailureSign& sign : kSigns) {
       result.push_back(sign.pattern.empty() ? nullptr
                                             : std::make_unique<RE2>(std::string(sign.pattern)));

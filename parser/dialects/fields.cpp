@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t kExtraFieldsMax = 64;
 constexpr std::size_t kNameBytesMax = 100;
+constexpr double kInt64Limit = 9.0e18;
+constexpr std::string_view kInstantShape = "dddd-dd-dd dd:dd:dd";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -63,8 +65,7 @@ bool take_literal(std::string_view& text, std::string_view literal) {
 }
 
 std::optional<std::int64_t> integer_of(double value) {
-  constexpr double kLimit = 9.0e18;
-  if (!(std::abs(value) < kLimit) || value != std::floor(value)) return std::nullopt;
+  if (!(std::abs(value) < kInt64Limit) || value != std::floor(value)) return std::nullopt;
   return static_cast<std::int64_t>(value);
 }
 
@@ -125,16 +126,16 @@ std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
 }
 
 PrintedInstant leading_instant(std::string_view text) {
-  constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
-  if (text.size() < kShape.size()) return {};
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    const bool is_separator = kShape[i] == ' ' && text[i] == 'T';
-    if (kShape[i] == 'd' ? !is_digit(text[i]) : text[i] != kShape[i] && !is_separator) return {};
+  if (text.size() < kInstantShape.size()) return {};
+  for (std::size_t i = 0; i < kInstantShape.size(); ++i) {
+    const bool is_separator = kInstantShape[i] == ' ' && text[i] == 'T';
+    if (kInstantShape[i] == 'd' ? !is_digit(text[i]) : text[i] != kInstantShape[i] && !is_separator)
+      return {};
   }
   PrintedInstant result;
-  result.instant = text.substr(0, kShape.size());
+  result.instant = text.substr(0, kInstantShape.size());
   result.instant[10] = 'T';
-  result.length = kShape.size();
+  result.length = kInstantShape.size();
   if (text.size() <= result.length + 1) return result;
   const char point = text[result.length];
   if ((point != '.' && point != ',') || !is_digit(text[result.length + 1])) return result;

@@ -203,8 +203,7 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
 
 void NemoProgressBarReader::read_dllogger(std::string_view text, std::uint64_t offset,
                                           StepLedger& ledger) {
-  constexpr std::size_t kBeforeInstant = 4;  // "DLL "
-  text.remove_prefix(kBeforeInstant);
+  text.remove_prefix(std::string_view("DLL ").size());
   StepSample sample;
   sample.byte_offset = offset;
   const PrintedInstant printed = leading_instant(text);

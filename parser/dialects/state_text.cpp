@@ -7,6 +7,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kNothing = "-";
+constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kExtraFieldsMax = 4096;
 
 template <typename T>
@@ -46,7 +47,6 @@ void StateWriter::number(double value) {
 }
 
 void StateWriter::text(std::string_view value) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string escaped = "\"";  // so that an empty text is a word too
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);

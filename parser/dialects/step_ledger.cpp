@@ -19,7 +19,7 @@ bool is_nan_step(const StepSample& sample) {
 }
 
 // Equality in which NaN equals NaN, and segment and offset do not count.
-bool prints_the_same(StepSample a, StepSample b) {
+bool prints_the_same(StepSample a, const StepSample& b) {
   a.segment = b.segment;
   a.byte_offset = b.byte_offset;
   if (a == b) return true;
