@@ -49,12 +49,15 @@ if [ "$quick" -eq 0 ]; then
       -verbosity=0 -print_final_stats=1
   done
 
-  for sanitizer in asan tsan; do
-    say "Tests under $sanitizer"
-    cmake --preset "$sanitizer"
-    cmake --build --preset "$sanitizer" -j "$jobs"
-    ctest --test-dir "build/$sanitizer" --output-on-failure -j "$jobs" -LE unsanitized
-  done
+  say "Tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+  cmake --preset asan
+  cmake --build --preset asan -j "$jobs"
+  ctest --test-dir build/asan --output-on-failure -j "$jobs" -LE unsanitized
+
+  say "Threaded tests under ThreadSanitizer"
+  cmake --preset tsan
+  cmake --build --preset tsan --target llmb_threaded_tests -j "$jobs"
+  ctest --test-dir build/tsan --output-on-failure -j "$jobs" -L threaded
 fi
 
 say "Tests"
