@@ -41,7 +41,7 @@ export class Daemon {
   async start() {
     const program = process.env.LLMB_REPORT_BIN;
     const database = path.join(this.folder, "e2e.db");
-    const options = ["serve", "--db", database, "--port", String(this.port), this.tree];
+    const options = ["serve", "--db", database, "--listen", `127.0.0.1:${this.port}`, this.tree];
     this.output = "";
     this.process = spawn(program, options, { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.process.stdout, this.process.stderr]) {
@@ -60,7 +60,8 @@ export class Daemon {
       throw new Error(`the daemon ended with ${this.process.exitCode}`);
     }
     try {
-      return (await this.get("/api/v1/status")).first_scan_done;
+      const { first_scan_done, files_pending } = await this.get("/api/v1/status");
+      return first_scan_done && files_pending === 0;
     } catch {
       return false;
     }
