@@ -214,10 +214,10 @@ int serve_without_descriptors() {
   TestServer server;
   RawClient before(server.port());
   if (before.request(get("/json")).status != 200) return __LINE__;
+  // Logs a line: UBSan checks a type it meets first through a pipe, which later it could not open.
+  if (before.request(get("/throws")).status != 500) return __LINE__;
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
-  const int next_free = ::dup(0);
-  ::close(next_free);
   RawClient waiting(server.port());  // may or may not be accepted yet
   if (waiting.request(get("/json")).status != 200) return __LINE__;
   const int lowest_free = ::dup(0);
