@@ -2,6 +2,7 @@
 #include "server/http/server.h"
 
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -56,6 +57,21 @@ asio::ip::address checked_address(const ServerOptions& options) {
         "behind-proxy where a proxy in front does TLS, or listen on 127.0.0.1");
   }
   return address;
+}
+
+// Distributions begin at 1,024 descriptors, for the sake of programs that use select().
+void raise_descriptor_limit(std::size_t connections_max) {
+  constexpr rlim_t kForFilesAndDatabase = 1024;
+  const rlim_t wanted = connections_max + kForFilesAndDatabase;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < wanted) {
+    spdlog::debug("{} descriptors are allowed: about {} connections at once, not {}",
+                  limit.rlim_cur, limit.rlim_cur - std::min(limit.rlim_cur, kForFilesAndDatabase),
+                  connections_max);
+  }
 }
 
 }  // namespace
@@ -206,6 +222,7 @@ Server::~Server() {
 
 void Server::start() {
   if (!impl_->threads.empty()) return;
+  raise_descriptor_limit(impl_->service.options.connections_max);
   impl_->listen();
   impl_->run_threads();
 }

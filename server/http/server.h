@@ -24,7 +24,9 @@ struct ServerOptions {
   // must not reach the server by pointing its own name at 127.0.0.1 (DNS rebinding).
   std::vector<std::string> allowed_hosts;
   int threads = 2;
-  std::size_t connections_max = 16384;
+  // Beyond, a connection gets a 503. start() raises the process's own limit on descriptors, where
+  // it may, so that they suffice.
+  std::size_t connections_max = 24 * 1024;
   std::size_t header_bytes_max = 8 * 1024;
   std::size_t body_bytes_max = 1024 * 1024;
   // One deadline for a whole message, however its chunks trickle in.

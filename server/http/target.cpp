@@ -15,6 +15,11 @@ int hex_value(char c) {
 
 // Nothing where an escape is broken, or the result holds a control character or is not UTF-8.
 std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
+  // The target's characters were checked: without an escape there is nothing to do.
+  if (text.find('%') == std::string_view::npos &&
+      (!plus_is_space || text.find('+') == std::string_view::npos)) {
+    return std::string(text);
+  }
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -29,7 +34,8 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
     } else if (c == '+' && plus_is_space) {
       c = ' ';
     }
-    if ((c >= 0 && c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f) {
       return std::nullopt;
     }
     out += c;
@@ -110,7 +116,8 @@ std::string read_target(std::string_view raw, Request& request) {
   }
   if (raw.empty() || raw.front() != '/') return "the request's target must begin with \"/\"";
   for (const char c : raw) {
-    if (c <= 0x20 || c == 0x7f || c == '#') {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= 0x20 || byte >= 0x7f || c == '#') {
       return "the request's target holds a character that must be escaped";
     }
   }

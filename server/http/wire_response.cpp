@@ -102,9 +102,15 @@ void append_date(std::string& out) {
 
 // A handler's value must not be able to end the line and begin another.
 void append_header(std::string& out, std::string_view name, std::string_view value) {
+  bool has_control = false;  // without a break in the loop, so that it is done by vectors
+  for (const char c : value) has_control |= static_cast<unsigned char>(c) < 0x20;
   out += name;
   out += ": ";
-  for (const char c : value) out += c == '\r' || c == '\n' || c == '\0' ? ' ' : c;
+  if (has_control) {
+    for (const char c : value) out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  } else {
+    out += value;
+  }
   out += "\r\n";
 }
 

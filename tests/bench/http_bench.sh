@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # http_bench: cached JSON over keep-alive against nginx serving the same bytes from a file. Both have
 # one thread on the same core, wrk has another; rounds alternate, and the ratio of each pair counts.
+# On a busy machine run it under "chrt -f 5": else it measures what the others leave over.
 # Usage: http_bench.sh PROGRAM_FOLDER [BODY_BYTES] [ROUNDS] [SECONDS]
 set -euo pipefail
 programs=${1:?usage: http_bench.sh PROGRAM_FOLDER [BODY_BYTES] [ROUNDS] [SECONDS]}
@@ -15,10 +16,10 @@ done
 
 folder=$(mktemp -d)
 cleanup() {
-  exec 3>&- || true
-  [ -z "${ours_pid:-}" ] || wait "$ours_pid" 2>/dev/null || true
-  [ -z "${nginx_pid:-}" ] || kill "$nginx_pid" 2>/dev/null || true
-  [ -z "${nginx_pid:-}" ] || wait "$nginx_pid" 2>/dev/null || true
+  for pid in ${ours_pid:-} ${nginx_pid:-}; do
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
   rm -rf "$folder"
 }
 trap cleanup EXIT
@@ -30,12 +31,14 @@ awk -v n="$body_bytes" 'BEGIN {
   for (i = 1; size + length(i) + 2 <= n; ++i) { printf ",%d", i; size += length(i) + 1 }
   printf "]" }' > "$body"
 
-# Our server ends when its standard input, descriptor 3 of this shell, does.
-mkfifo "$folder/input" "$folder/output"
-taskset -c "$server_core" "$programs/http_bench_server" "$body" <"$folder/input" >"$folder/output" &
+mkfifo "$folder/output"
+taskset -c "$server_core" "$programs/http_bench_server" "$body" >"$folder/output" &
 ours_pid=$!
-exec 3>"$folder/input"
-read -r our_port <"$folder/output"
+our_port=
+while read -r line; do  # the server may log before it says its port
+  if [[ $line =~ ^[0-9]+$ ]]; then our_port=$line; break; fi
+done <"$folder/output"
+[ -n "$our_port" ] || { echo "http_bench_server did not start" >&2; exit 1; }
 
 nginx_port=$((our_port > 40000 ? our_port - 7919 : our_port + 7919))
 cat > "$folder/nginx.conf" <<CONF
@@ -71,21 +74,31 @@ wait_for() {
 wait_for "$our_port"
 wait_for "$nginx_port"
 
-requests_per_s() {
+cpu_ns() { cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
+
+# Prints requests per second, and microseconds of the server's processor time for each.
+measure() {  # PORT PID
+  local before after
+  before=$(cpu_ns "$2")
   taskset -c "$client_core" wrk -t1 -c16 -d"${seconds}s" "http://127.0.0.1:$1/api/v1/runs" > "$folder/wrk"
+  after=$(cpu_ns "$2")
   if grep -qE 'Non-2xx|Socket errors' "$folder/wrk"; then cat "$folder/wrk" >&2; exit 1; fi
-  awk '/Requests\/sec/ { print $2 }' "$folder/wrk"
+  awk -v cpu_us="$(((after - before) / 1000))" '
+    / requests in / { count = $1 } /Requests\/sec/ { rate = $2 }
+    END { printf "%d %.2f\n", rate, cpu_us / count }' "$folder/wrk"
 }
-requests_per_s "$our_port" > /dev/null  # warm
-requests_per_s "$nginx_port" > /dev/null
+ask_ours() { measure "$our_port" "$ours_pid"; }
+ask_nginx() { measure "$nginx_port" "$nginx_pid"; }
+ask_ours > /dev/null  # warm
+ask_nginx > /dev/null
 for round in $(seq "$rounds"); do
-  if (( round % 2 )); then
-    nginx=$(requests_per_s "$nginx_port"); ours=$(requests_per_s "$our_port")
-  else
-    ours=$(requests_per_s "$our_port"); nginx=$(requests_per_s "$nginx_port")
-  fi
-  awk -v o="$ours" -v n="$nginx" 'BEGIN { printf "%.3f %d %d\n", o / n, o, n }'
-done | sort -n | tee "$folder/ratios" | awk '{ print "  llmb-report " $2 "/s, nginx " $3 "/s, ratio " $1 }'
-awk -v bytes="$(stat -c %s "$body")" '{ ratio[NR] = $1 } END {
-  printf "cached JSON of %d bytes, keep-alive: %.2fx nginx (median of %d pairs; bar 0.85x)\n", bytes,
-    ratio[int((NR + 1) / 2)], NR }' "$folder/ratios"
+  if (( round % 2 )); then theirs=$(ask_nginx); mine=$(ask_ours); else mine=$(ask_ours); theirs=$(ask_nginx); fi
+  awk -v ours="$mine" -v nginx="$theirs" 'BEGIN {
+    split(ours, o); split(nginx, n)
+    printf "%.3f %.3f\n", o[1] / n[1], n[2] / o[2] >> "'"$folder"'/ratios"
+    printf "  llmb-report %d/s at %.1f us, nginx %d/s at %.1f us\n", o[1], o[2], n[1], n[2] }'
+done
+median() { cut -d' ' -f"$1" "$folder/ratios" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+printf 'cached JSON of %d bytes, keep-alive: %.2fx the requests of nginx, %.2fx for each second of processor ' \
+  "$(stat -c %s "$body")" "$(median 1)" "$(median 2)"
+printf '(medians of %d pairs; bar 0.85x)\n' "$rounds"

@@ -1,5 +1,7 @@
-// Serves one JSON answer, from memory and with an etag as the API's cached answers are, until its
-// standard input ends. Prints the port. Usage: http_bench_server FILE
+// Serves one JSON answer, from memory and with an etag as the API's cached answers are, until it is
+// killed. Prints the port. Usage: http_bench_server FILE
+#include <unistd.h>
+
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -27,6 +29,5 @@ int main(int argc, char** argv) {
   llmb::http::Server server(options, router);
   server.start();
   std::cout << server.port() << std::endl;
-  std::cin.get();
-  return 0;
+  for (;;) ::pause();
 }
