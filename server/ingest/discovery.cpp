@@ -151,6 +151,7 @@ void Discovery::poll(FileIndex index, SteadyTime now) {
   WatchedRoot& root = roots_[file.root];
   if (file.is_vanished || file.is_queued) return;
   if (root.directory == nullptr) {
+    unfinished_.erase(index);
     files_.schedule(index, now + intervals_.warm);
     return;
   }

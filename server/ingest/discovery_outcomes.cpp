@@ -13,8 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookAgain{300};     // after a shrink that is not believed yet
-constexpr milliseconds kPostponed{1'000};   // after the database was busy
+constexpr milliseconds kLookAgain{300};    // after a shrink that is not believed yet
+constexpr milliseconds kPostponed{1'000};  // after the database was busy
+constexpr int kPostponedAtMost = 10;
 constexpr milliseconds kBetweenEvents{50};  // one wake-up serves all events of that time
 constexpr milliseconds kLongestSleep{500};  // an injected clock may jump
 constexpr std::chrono::hours kBetweenLogLines{1};
@@ -41,7 +42,12 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
       if (may_log_again("postponed", now)) {
         spdlog::warn("the database cannot be read just now: {}", outcome.error);
       }
-      look_again(outcome.file, now + kPostponed);
+      // --once must end, even when the database does not recover.
+      if (!follows_ && ++file.failures > kPostponedAtMost) {
+        park(outcome.file, outcome.error, now);
+      } else {
+        look_again(outcome.file, now + kPostponed);
+      }
       return;
     case FileOutcome::Kind::vanished:
       // A scan that finds no such name marks it so; a rename may be going on.
