@@ -41,7 +41,7 @@ std::string place_of(const ServerOptions& options) {
 
 asio::ip::address checked_address(const ServerOptions& options) {
   ErrorCode ec;
-  const auto address =
+  auto address =
       asio::ip::make_address(options.address == "localhost" ? "127.0.0.1" : options.address, ec);
   if (ec) {
     throw std::runtime_error("cannot listen on \"" + options.address +
@@ -213,7 +213,7 @@ void Server::Impl::stop() {
   acceptor.close(ignored);
 }
 
-Server::Server(ServerOptions options, const Router& router)
+Server::Server(const ServerOptions& options, const Router& router)
     : impl_(std::make_unique<Impl>(options, router)) {}
 
 Server::~Server() {

@@ -26,16 +26,16 @@ struct ServerOptions {
   int threads = 2;
   // Beyond, a connection gets a 503. start() raises the process's own limit on descriptors, where
   // it may, so that they suffice.
-  std::size_t connections_max = 24 * 1024;
-  std::size_t header_bytes_max = 8 * 1024;
-  std::size_t body_bytes_max = 1024 * 1024;
+  std::size_t connections_max = std::size_t{24} * 1024;
+  std::size_t header_bytes_max = std::size_t{8} * 1024;
+  std::size_t body_bytes_max = std::size_t{1024} * 1024;
   // One deadline for a whole message, however its chunks trickle in.
   std::chrono::milliseconds read_deadline{10'000};
   // For a response, or for each MiB of a large one.
   std::chrono::milliseconds write_deadline{30'000};
   std::chrono::milliseconds idle_deadline{60'000};
   std::chrono::milliseconds event_heartbeat{15'000};
-  std::size_t response_cache_bytes_max = 32 * 1024 * 1024;  // bodies kept compressed
+  std::size_t response_cache_bytes_max = std::size_t{32} * 1024 * 1024;  // bodies kept compressed
 };
 
 inline constexpr std::array<double, 9> kLatencyBoundsS = {0.0005, 0.001, 0.0025, 0.005, 0.01,
@@ -57,7 +57,7 @@ struct ServerCounters {
 
 class Server {
  public:
-  Server(ServerOptions options, const Router& router);
+  Server(const ServerOptions& options, const Router& router);
   ~Server();  // stops
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -16,11 +16,11 @@ using Phase = ConnectionTable::Phase;
 
 // Small, since ten thousand idle connections each hold one; a body is read in larger pieces.
 constexpr std::size_t kReadBytes = 1024;
-constexpr std::size_t kReadBodyBytes = 32 * 1024;
+constexpr std::size_t kReadBodyBytes = std::size_t{32} * 1024;
 // What a client must take within one write deadline; larger than all but exports.
-constexpr std::size_t kWritePieceBytes = 1024 * 1024;
+constexpr std::size_t kWritePieceBytes = std::size_t{1024} * 1024;
 constexpr std::chrono::seconds kGoodbyeDeadline{1};
-constexpr std::size_t kGoodbyeBytesMax = 4 * 1024 * 1024;
+constexpr std::size_t kGoodbyeBytesMax = std::size_t{4} * 1024 * 1024;
 
 class Session {
  public:

@@ -12,7 +12,7 @@ namespace llmb::http {
 namespace {
 
 constexpr std::size_t kCompressedFromBytes = 1024;
-constexpr std::size_t kQuickEffortFromBytes = 1024 * 1024;
+constexpr std::size_t kQuickEffortFromBytes = std::size_t{1024} * 1024;
 
 constexpr std::string_view kHeadersOfEveryResponse =
     "Server: llmb-report\r\n"
