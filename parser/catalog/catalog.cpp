@@ -1,0 +1,64 @@
+#include "parser/catalog/catalog.h"
+
+#include <algorithm>
+
+namespace llmb::parser {
+namespace {
+
+template <typename List, typename Predicate>
+auto find_in(const List& list, Predicate predicate) -> decltype(list.data()) {
+  const auto found = std::find_if(list.begin(), list.end(), predicate);
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Document* Catalog::document(std::string_view id) const {
+  return find_in(documents, [&](const Document& entry) { return entry.id == id; });
+}
+
+const GpuType* Catalog::gpu(std::string_view gpu_type) const {
+  return find_in(gpus, [&](const GpuType& entry) { return entry.gpu_type == gpu_type; });
+}
+
+const Model* Catalog::model(std::string_view family, std::string_view size) const {
+  return find_in(models, [&](const Model& entry) {
+    return entry.shape.family == family && entry.shape.size == size;
+  });
+}
+
+const Workload* Catalog::workload(std::string_view name) const {
+  return find_in(workloads, [&](const Workload& entry) {
+    return entry.workload == name ||
+           std::find(entry.aliases.begin(), entry.aliases.end(), name) != entry.aliases.end();
+  });
+}
+
+const Recipe* Catalog::recipe_of(const Reference& reference) const {
+  if (reference.document.empty()) return nullptr;
+  return find_in(recipes, [&](const Recipe& entry) {
+    return entry.document == reference.document && entry.model_size == reference.model_size &&
+           entry.gpu_type == reference.gpu_type && entry.has_scale(reference.gpu_count) &&
+           std::find(entry.dtypes.begin(), entry.dtypes.end(), coarse_dtype(reference.dtype)) !=
+               entry.dtypes.end();
+  });
+}
+
+const GpuPeak* Catalog::peak(std::string_view gpu_type, std::string_view dtype,
+                             std::string_view document_id) const {
+  const GpuType* const entry = gpu(gpu_type);
+  if (entry == nullptr) return nullptr;
+  const GpuPeak* best = nullptr;
+  const auto release = [&](const GpuPeak& peak) {
+    const Document* const from = document(peak.document);
+    return from == nullptr ? std::string() : from->release;
+  };
+  for (const GpuPeak& peak : entry->peaks) {
+    if (peak.dtype != dtype) continue;
+    if (peak.document == document_id) return &peak;
+    if (best == nullptr || release(peak) > release(*best)) best = &peak;
+  }
+  return best;
+}
+
+}  // namespace llmb::parser

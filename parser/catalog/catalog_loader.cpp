@@ -1,0 +1,256 @@
+#include "parser/catalog/catalog_loader.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "parser/catalog/arithmetic.h"
+#include "parser/catalog/catalog_files.h"
+#include "parser/catalog/catalog_sections.h"
+#include "parser/catalog/json_document.h"
+
+namespace llmb::parser {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kSchemaVersion = 1;
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : " ") + part;
+  return text;
+}
+
+// What makes two entries the same one.
+std::string identity(const Document& entry) {
+  return entry.id;
+}
+std::string identity(const GpuType& entry) {
+  return entry.gpu_type;
+}
+std::string identity(const Model& entry) {
+  return entry.shape.family + " " + entry.shape.size;
+}
+std::string identity(const Workload& entry) {
+  return entry.workload;
+}
+std::string identity(const Recipe& entry) {
+  return join({entry.document, entry.workload, entry.model_size, join(entry.dtypes), entry.gpu_type,
+               std::to_string(entry.gpu_count_min), "-", std::to_string(entry.gpu_count_max),
+               "GPUs"});
+}
+std::string identity(const Reference& entry) {
+  return join({entry.document + entry.source, entry.workload, entry.model_size, entry.dtype,
+               entry.gpu_type, std::to_string(entry.gpu_count), "GPUs, line",
+               std::to_string(entry.line), "column", std::to_string(entry.column)});
+}
+std::string identity(const WorkedExample& entry) {
+  return join({entry.document, "line", std::to_string(entry.line), entry.quantity, entry.printed});
+}
+
+template <typename Entry>
+void read_section(const Json& root, const std::string& name, std::vector<Entry>& list,
+                  Entry (*read)(const Json&, const JsonPath&)) {
+  const auto found = root.find(name);
+  if (found == root.end()) return;
+  if (!found->is_array()) throw CatalogFault{{name}, "'" + name + "' should be a list"};
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    const JsonPath path = {name, std::to_string(i)};
+    Entry entry = read((*found)[i], path);
+    const std::string key = identity(entry);
+    if (!seen.insert(key).second) {
+      throw CatalogFault{path, "there is an earlier entry for " + key + " in " + name};
+    }
+    const auto same = std::find_if(list.begin(), list.end(),
+                                   [&](const Entry& known) { return identity(known) == key; });
+    if (same == list.end()) {
+      list.push_back(std::move(entry));
+    } else {
+      *same = std::move(entry);
+    }
+  }
+}
+
+void read_file(const Json& root, Catalog& catalog) {
+  const JsonRecord record(root, {},
+                          {"schema_version", "documents", "gpus", "models", "workloads", "recipes",
+                           "references", "worked_examples"});
+  record.integer("schema_version", kSchemaVersion, kSchemaVersion);
+  read_section(root, "documents", catalog.documents, read_document);
+  read_section(root, "gpus", catalog.gpus, read_gpu);
+  read_section(root, "models", catalog.models, read_model);
+  read_section(root, "workloads", catalog.workloads, read_workload);
+  read_section(root, "recipes", catalog.recipes, read_recipe);
+  read_section(root, "references", catalog.references, read_reference);
+  read_section(root, "worked_examples", catalog.worked_examples, read_worked_example);
+}
+
+// What one section says of another. `root` is the newest file: only its entries can be at fault.
+class CrossChecks {
+ public:
+  CrossChecks(const Json& root, const Catalog& catalog) : root_(root), catalog_(catalog) {}
+
+  void run() const {
+    each("documents", [&](const Json& entry, const JsonPath& path) { need_workload(entry, path); });
+    each("gpus", [&](const Json& entry, const JsonPath& path) {
+      const Json& peaks = entry.at("peaks");
+      for (std::size_t i = 0; i < peaks.size(); ++i) {
+        need_document(peaks[i], path / "peaks" / std::to_string(i));
+      }
+    });
+    each("workloads",
+         [&](const Json& entry, const JsonPath& path) { need_unique_names(entry, path); });
+    each("recipes", [&](const Json& entry, const JsonPath& path) {
+      need_workload(entry, path);
+      need_document(entry, path);
+      need_gpu(entry, path);
+      need_model(entry, path);
+    });
+    each("references", [&](const Json& entry, const JsonPath& path) {
+      need_workload(entry, path);
+      if (entry.contains("document")) need_document(entry, path);
+      need_gpu(entry, path);
+    });
+    each("worked_examples", [&](const Json& entry, const JsonPath& path) {
+      need_document(entry, path);
+      if (entry.contains("gpu_type")) need_gpu(entry, path);
+      if (!entry.contains("expression")) return;
+      const auto value = evaluate(entry.at("expression").get<std::string>());
+      if (!value) throw CatalogFault{path / "expression", value.error().message};
+    });
+  }
+
+ private:
+  void each(const std::string& section,
+            const std::function<void(const Json&, const JsonPath&)>& check) const {
+    const auto found = root_.find(section);
+    if (found == root_.end()) return;
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      check((*found)[i], {section, std::to_string(i)});
+    }
+  }
+
+  template <typename List, typename Name>
+  static void need(bool is_there, const Json& entry, const JsonPath& path, const char* key,
+                   const List& known, Name name) {
+    if (is_there) return;
+    std::string names;
+    for (const auto& candidate : known) names += (names.empty() ? "" : ", ") + name(candidate);
+    throw CatalogFault{path / key, "'" + std::string(key) + "' is '" +
+                                       entry.at(key).get<std::string>() +
+                                       "', which the catalog lacks; it has " + names};
+  }
+
+  void need_workload(const Json& entry, const JsonPath& path) const {
+    const auto name = entry.at("workload").get<std::string>();
+    const Workload* const found = catalog_.workload(name);
+    need(found != nullptr && found->workload == name, entry, path, "workload", catalog_.workloads,
+         [](const Workload& workload) { return workload.workload; });
+  }
+
+  void need_document(const Json& entry, const JsonPath& path) const {
+    need(catalog_.document(entry.at("document").get<std::string>()) != nullptr, entry, path,
+         "document", catalog_.documents, [](const Document& document) { return document.id; });
+  }
+
+  void need_gpu(const Json& entry, const JsonPath& path) const {
+    need(catalog_.gpu(entry.at("gpu_type").get<std::string>()) != nullptr, entry, path, "gpu_type",
+         catalog_.gpus, [](const GpuType& gpu) { return gpu.gpu_type; });
+  }
+
+  void need_model(const Json& entry, const JsonPath& path) const {
+    const std::string& family = catalog_.workload(entry.at("workload").get<std::string>())->family;
+    need(catalog_.model(family, entry.at("model_size").get<std::string>()) != nullptr, entry, path,
+         "model_size", catalog_.models,
+         [](const Model& model) { return model.shape.family + " " + model.shape.size; });
+  }
+
+  // A name that two workloads have would match whichever comes first.
+  void need_unique_names(const Json& entry, const JsonPath& path) const {
+    const Workload& workload = *catalog_.workload(entry.at("workload").get<std::string>());
+    for (const std::string& alias : workload.aliases) {
+      for (const Workload& other : catalog_.workloads) {
+        const bool is_taken = &other != &workload &&
+                              (other.workload == alias ||
+                               std::count(other.aliases.begin(), other.aliases.end(), alias) > 0);
+        if (!is_taken) continue;
+        throw CatalogFault{path / "aliases",
+                           "'" + alias + "' is already a name of " + other.workload};
+      }
+    }
+  }
+
+  const Json& root_;
+  const Catalog& catalog_;
+};
+
+void mark_proxies(Catalog& catalog) {
+  for (Recipe& recipe : catalog.recipes) {
+    const Workload* const workload = catalog.workload(recipe.workload);
+    const Model* const model = catalog.model(workload->family, recipe.model_size);
+    recipe.is_proxy = recipe.layer_count < model->shape.layer_count;
+  }
+  for (Reference& reference : catalog.references) {
+    if (reference.release.empty()) {
+      reference.release = catalog.document(reference.document)->release;
+    }
+  }
+}
+
+std::string place(const CatalogFile& file, int line) {
+  return std::string(file.name) + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+}
+
+Result<void> add_file(const CatalogFile& file, Catalog& catalog) {
+  const std::string text(file.text);
+  try {
+    const Json root = parse_strict_json(text);
+    read_file(root, catalog);
+    CrossChecks(root, catalog).run();
+  } catch (const CatalogFault& fault) {
+    return fail(place(file, line_of(text, fault.path)) + fault.message);
+  } catch (const Json::parse_error& error) {
+    const auto line =
+        1 +
+        std::count(text.begin(),
+                   text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())),
+                   '\n');
+    return fail(place(file, static_cast<int>(line)) + "this is no JSON: " + error.what());
+  }
+  mark_proxies(catalog);
+  return {};
+}
+
+}  // namespace
+
+Result<Catalog> load_catalog(std::span<const CatalogFile> files) {
+  Catalog catalog;
+  for (const CatalogFile& file : files) {
+    const auto added = add_file(file, catalog);
+    if (!added) return tl::unexpected(added.error());
+  }
+  return catalog;
+}
+
+Result<Catalog> load_catalog_over_embedded(const CatalogFile& file) {
+  Catalog catalog = embedded_catalog();
+  const auto added = add_file(file, catalog);
+  if (!added) return tl::unexpected(added.error());
+  return catalog;
+}
+
+const Catalog& embedded_catalog() {
+  static const Catalog kCatalog = [] {
+    std::vector<CatalogFile> files;
+    for (const EmbeddedFile& file : catalog_files()) files.push_back({file.name, file.bytes});
+    auto loaded = load_catalog(files);
+    if (!loaded) throw std::logic_error("embedded catalog: " + loaded.error().message);
+    return std::move(*loaded);
+  }();
+  return kCatalog;
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,273 @@
+#include "parser/catalog/catalog_sections.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr std::int64_t kGpuCountMax = 10'000'000;
+constexpr std::int64_t kDimensionMax = 100'000'000;
+constexpr std::int64_t kLineMax = 1'000'000;
+
+constexpr NumberRange kTflops{50, 100'000, "in TFLOPS (1e12 FLOP/s)"};
+constexpr NumberRange kMemory{8, 10'000, "in GB"};
+constexpr NumberRange kStepTime{0.001, 3'600, "in seconds"};
+constexpr NumberRange kTokensPerS{1, 1e12, "in tokens per second"};
+constexpr NumberRange kPercent{1, 100, "in percent"};
+constexpr NumberRange kDays{1e-4, 1e6, "in days"};
+
+FlopsFormula read_flops_formula(const JsonRecord& record) {
+  return *flops_formula_from_name(
+      record.one_of("flops_formula", {"megatron", "recipe", "recipe-2025.04"}));
+}
+
+}  // namespace
+
+Document read_document(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path,
+                          {"id", "title", "release", "workload", "default_window", "dialects",
+                           "data_parallel_is_beside_experts", "flops_formula"});
+  Document document;
+  document.id = record.text("id");
+  document.title = record.text("title");
+  document.release = record.text("release");
+  document.workload = record.text("workload");
+  const std::string window = record.text("default_window");
+  if (window != "last") {
+    const auto parsed = parse_window(window);
+    if (!parsed)
+      record.fail_at("default_window",
+                     "is '" + window + "', and should be last, or a window such as 11-44");
+    document.default_window = *parsed;
+  }
+  for (const std::string& name : record.texts("dialects")) {
+    const auto dialect = dialect_from_name(name);
+    if (!dialect || *dialect == Dialect::unknown) {
+      record.fail_at("dialects", "holds '" + name +
+                                     "', and may hold nemo, nemo_progress_bar, megatron_bridge, "
+                                     "megatron_lm, maxtext, torchtitan or neuronx");
+    }
+    document.dialects.push_back(*dialect);
+  }
+  document.data_parallel_is_beside_experts =
+      record.optional_flag("data_parallel_is_beside_experts").value_or(false);
+  if (record.has("flops_formula")) document.flops_formula = read_flops_formula(record);
+  return document;
+}
+
+GpuType read_gpu(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path, {"gpu_type", "memory_gb", "gpus_per_node", "peaks"});
+  GpuType gpu;
+  gpu.gpu_type = record.text("gpu_type");
+  gpu.memory_gb = record.number("memory_gb", kMemory);
+  gpu.gpus_per_node = record.integer("gpus_per_node", 1, 1024);
+  const nlohmann::json& peaks = record.at("peaks");
+  if (!peaks.is_array()) record.fail_at("peaks", "should be a list");
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    const JsonRecord peak(peaks[i], path / "peaks" / std::to_string(i),
+                          {"dtype", "tflops", "document"});
+    gpu.peaks.push_back(
+        {peak.text("dtype"), peak.number("tflops", kTflops), peak.text("document")});
+  }
+  return gpu;
+}
+
+Model read_model(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path,
+                          {"family",
+                           "size",
+                           "layer_count",
+                           "hidden_size",
+                           "attention_head_count",
+                           "query_group_count",
+                           "head_size",
+                           "ffn_hidden_size",
+                           "vocabulary_size",
+                           "sequence_length",
+                           "activation",
+                           "normalization",
+                           "tied_embeddings",
+                           "rotary_fraction",
+                           "rotary_base",
+                           "expert_count",
+                           "experts_per_token",
+                           "expert_ffn_hidden_size",
+                           "shared_expert_ffn_hidden_size",
+                           "moe_layer_interval",
+                           "source"});
+  const auto dimension = [&](std::string_view key) {
+    return record.integer(key, 1, kDimensionMax);
+  };
+  const auto optional_dimension = [&](std::string_view key) {
+    return record.optional_integer(key, 0, kDimensionMax).value_or(0);
+  };
+  Model model;
+  model.source = record.text("source");
+  ModelShape& shape = model.shape;
+  shape.family = record.text("family");
+  shape.size = record.text("size");
+  shape.layer_count = record.integer("layer_count", 1, 10'000);
+  shape.hidden_size = dimension("hidden_size");
+  shape.attention_head_count = dimension("attention_head_count");
+  shape.query_group_count = dimension("query_group_count");
+  shape.head_size = dimension("head_size");
+  shape.ffn_hidden_size = optional_dimension("ffn_hidden_size");  // 0: every layer is MoE
+  shape.vocabulary_size = dimension("vocabulary_size");
+  shape.sequence_length = dimension("sequence_length");
+  const std::string activation = record.one_of("activation", {"swiglu", "geglu", "squared_relu"});
+  shape.activation = activation == "swiglu"  ? Activation::swiglu
+                     : activation == "geglu" ? Activation::geglu
+                                             : Activation::squared_relu;
+  shape.normalization = record.one_of("normalization", {"rms_norm", "layer_norm_1p"}) == "rms_norm"
+                            ? Normalization::rms_norm
+                            : Normalization::layer_norm_1p;
+  shape.tied_embeddings = record.flag("tied_embeddings");
+  shape.rotary_fraction = record.number("rotary_fraction", {0, 1, "as a share"});
+  shape.rotary_base = record.number("rotary_base", {1, 1e9, "without a unit"});
+  shape.expert_count = optional_dimension("expert_count");
+  shape.experts_per_token = optional_dimension("experts_per_token");
+  shape.expert_ffn_hidden_size = optional_dimension("expert_ffn_hidden_size");
+  shape.shared_expert_ffn_hidden_size = optional_dimension("shared_expert_ffn_hidden_size");
+  shape.moe_layer_interval = record.optional_integer("moe_layer_interval", 1, 10'000).value_or(1);
+  if (shape.expert_count == 0 && shape.ffn_hidden_size == 0) {
+    record.fail_at("ffn_hidden_size", "should be over 0 in a model without experts");
+  }
+  return model;
+}
+
+Workload read_workload(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path, {"workload", "family", "aliases", "flops_formula"});
+  Workload workload;
+  workload.workload = record.text("workload");
+  workload.family = record.text("family");
+  if (record.has("aliases")) workload.aliases = record.texts("aliases");
+  workload.flops_formula = read_flops_formula(record);
+  return workload;
+}
+
+Recipe read_recipe(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path,
+                          {"workload",
+                           "model_size",
+                           "dtypes",
+                           "gpu_type",
+                           "gpu_count_min",
+                           "gpu_count_max",
+                           "sequence_length",
+                           "layer_count",
+                           "tensor_parallel",
+                           "pipeline_parallel",
+                           "context_parallel",
+                           "expert_parallel",
+                           "expert_tensor_parallel",
+                           "virtual_pipeline",
+                           "data_parallel",
+                           "micro_batch_size",
+                           "global_batch_size",
+                           "gradient_accumulation",
+                           "fully_sharded",
+                           "cuda_graphs",
+                           "recompute_layers",
+                           "offload_layers",
+                           "document",
+                           "line"});
+  const auto count = [&](std::string_view key) { return record.integer(key, 1, kGpuCountMax); };
+  const auto optional_count = [&](std::string_view key) {
+    return record.optional_integer(key, 1, kGpuCountMax);
+  };
+  Recipe recipe;
+  recipe.workload = record.text("workload");
+  recipe.model_size = record.text("model_size");
+  recipe.dtypes = record.texts("dtypes");
+  recipe.gpu_type = record.text("gpu_type");
+  recipe.gpu_count_min = count("gpu_count_min");
+  recipe.gpu_count_max = record.integer("gpu_count_max", recipe.gpu_count_min, kGpuCountMax);
+  recipe.sequence_length = record.integer("sequence_length", 1, kDimensionMax);
+  recipe.layer_count = record.integer("layer_count", 1, 10'000);
+  recipe.tensor_parallel = count("tensor_parallel");
+  recipe.pipeline_parallel = count("pipeline_parallel");
+  recipe.context_parallel = count("context_parallel");
+  recipe.expert_parallel = optional_count("expert_parallel");
+  recipe.expert_tensor_parallel = optional_count("expert_tensor_parallel");
+  recipe.virtual_pipeline = optional_count("virtual_pipeline");
+  recipe.data_parallel = record.formula("data_parallel");
+  recipe.micro_batch_size = count("micro_batch_size");
+  recipe.global_batch_size = record.formula("global_batch_size");
+  recipe.gradient_accumulation = count("gradient_accumulation");
+  recipe.fully_sharded = record.optional_flag("fully_sharded");
+  recipe.cuda_graphs = record.optional_flag("cuda_graphs");
+  recipe.recompute_layers = record.optional_integer("recompute_layers", 0, 10'000);
+  recipe.offload_layers = record.optional_integer("offload_layers", 0, 10'000);
+  recipe.document = record.text("document");
+  recipe.line = record.integer("line", 1, kLineMax);
+  return recipe;
+}
+
+Reference read_reference(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(
+      value, path,
+      {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "step_time_s", "tokens_per_s",
+       "mfu_percent", "days_to_train_1t", "document", "line", "column", "release", "source",
+       "sequence_length", "global_batch_size", "layer_count"});
+  Reference reference;
+  reference.workload = record.text("workload");
+  reference.model_size = record.text("model_size");
+  reference.dtype = record.text("dtype");
+  reference.gpu_type = record.text("gpu_type");
+  reference.gpu_count = record.integer("gpu_count", 1, kGpuCountMax);
+  reference.step_time_s = record.printed("step_time_s", kStepTime);
+  reference.tokens_per_s = record.printed("tokens_per_s", kTokensPerS);
+  reference.mfu_percent = record.printed("mfu_percent", kPercent);
+  reference.days_to_train_1t = record.printed("days_to_train_1t", kDays);
+  reference.document = record.optional_text("document");
+  reference.source = record.optional_text("source");
+  reference.release = record.optional_text("release");
+  if (reference.document.empty() == reference.source.empty()) {
+    throw CatalogFault{path,
+                       "a reference has either a 'document' with 'line' and 'column', or a "
+                       "'source' with a 'release'"};
+  }
+  if (!reference.document.empty()) {
+    reference.line = record.integer("line", 1, kLineMax);
+    reference.column = record.integer("column", 1, 1'000);
+  } else {
+    reference.release = record.text("release");
+  }
+  reference.sequence_length = record.optional_integer("sequence_length", 1, kDimensionMax);
+  reference.global_batch_size = record.optional_integer("global_batch_size", 1, kDimensionMax);
+  reference.layer_count = record.optional_integer("layer_count", 1, 10'000);
+  return reference;
+}
+
+WorkedExample read_worked_example(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path,
+                          {"document", "line", "quantity", "text", "printed", "expression",
+                           "gpu_type", "dtype", "peak_tflops", "explanation"});
+  WorkedExample example;
+  example.document = record.text("document");
+  example.line = record.integer("line", 1, kLineMax);
+  example.quantity = record.one_of(
+      "quantity", {"tokens_per_s", "days_to_train_1t", "mfu_percent", "peak_tflops",
+                   "attention_flops", "mlp_flops", "embedding_flops", "model_flops", "window"});
+  example.text = record.text("text");
+  example.printed = record.text("printed");
+  example.expression = record.optional_text("expression");
+  example.gpu_type = record.optional_text("gpu_type");
+  example.dtype = record.optional_text("dtype");
+  example.explanation = record.optional_text("explanation");
+  if (record.has("peak_tflops"))
+    example.peak_tflops = record.number("peak_tflops", {1e-3, 1e9, "in TFLOPS"});
+  const bool needs_expression = example.quantity != "window" && example.quantity != "peak_tflops";
+  if (needs_expression) record.at("expression");
+  if (example.quantity == "peak_tflops" || example.peak_tflops) {
+    record.at("gpu_type");
+    record.at("dtype");
+  }
+  if (example.quantity == "window") {
+    const auto window = parse_window(example.printed);
+    if (!window) record.fail_at("printed", "is no window: " + window.error().message);
+  } else {
+    record.printed("printed", {0, 1e30, "of the quantity's unit"});
+  }
+  return example;
+}
+
+}  // namespace llmb::parser

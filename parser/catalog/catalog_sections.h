@@ -1,0 +1,19 @@
+// The sections of a catalog file, one function each: JSON -> record. They throw CatalogFault.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "parser/catalog/catalog.h"
+#include "parser/catalog/json_record.h"
+
+namespace llmb::parser {
+
+Document read_document(const nlohmann::json& value, const JsonPath& path);
+GpuType read_gpu(const nlohmann::json& value, const JsonPath& path);
+Model read_model(const nlohmann::json& value, const JsonPath& path);
+Workload read_workload(const nlohmann::json& value, const JsonPath& path);
+Recipe read_recipe(const nlohmann::json& value, const JsonPath& path);
+Reference read_reference(const nlohmann::json& value, const JsonPath& path);
+WorkedExample read_worked_example(const nlohmann::json& value, const JsonPath& path);
+
+}  // namespace llmb::parser

@@ -1,0 +1,54 @@
+// Reference: a published result, with its figures as printed. WorkedExample: a calculation that a
+// document shows in its text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "parser/catalog/printed_number.h"
+
+namespace llmb::parser {
+
+struct Reference {
+  std::string workload;
+  std::string model_size;  // as published; "405b-proxy" is no size that the catalog has a model of
+  std::string dtype;
+  std::string gpu_type;
+  std::int64_t gpu_count = 0;
+  std::string release;      // "25.05"
+  std::string document;     // Document::id; empty for a release whose document the catalog lacks
+  std::string source;       // where it stands otherwise; empty where `document` says it
+  std::int64_t line = 0;    // of the table's step times in the document
+  std::int64_t column = 0;  // of the table, from 1
+  std::optional<PrintedNumber> step_time_s;
+  std::optional<PrintedNumber> tokens_per_s;
+  std::optional<PrintedNumber> mfu_percent;
+  std::optional<PrintedNumber> days_to_train_1t;
+  // Of the configuration row it was measured with, where no Recipe of the catalog is that row.
+  std::optional<std::int64_t> sequence_length;
+  std::optional<std::int64_t> global_batch_size;
+  std::optional<std::int64_t> layer_count;
+
+  bool operator==(const Reference&) const = default;
+};
+
+struct WorkedExample {
+  std::string document;
+  std::int64_t line = 0;
+  std::string quantity;  // "tokens_per_s", "mfu_percent", "peak_tflops", "window", …
+  std::string text;      // what the line prints
+  std::string printed;   // the result as printed; a window for the quantity "window"
+  // What the printed result should be: see arithmetic.h. Empty for a peak or a window, which is
+  // compared with the document's own statement.
+  std::string expression;
+  // For a peak, and for an MFU: whose peak is meant, and which was used.
+  std::string gpu_type;
+  std::string dtype;
+  std::optional<double> peak_tflops;
+  std::string explanation;  // what a finding on this example is to say
+
+  bool operator==(const WorkedExample&) const = default;
+};
+
+}  // namespace llmb::parser

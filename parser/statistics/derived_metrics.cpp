@@ -1,0 +1,260 @@
+#include "parser/statistics/derived_metrics.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace llmb::parser {
+namespace {
+
+constexpr double kSecondsPerDay = 86'400;
+constexpr double kFlopPerTflop = 1e12;
+
+// An input that may be missing, with the reason why.
+struct Known {
+  std::optional<double> value;
+  std::string source;
+  std::string reason;
+};
+
+Known known(double value, std::string source) {
+  return {value, std::move(source), {}};
+}
+Known missing(std::string reason) {
+  return {std::nullopt, {}, std::move(reason)};
+}
+
+double as_double(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+std::string place(const Recipe& recipe) {
+  return recipe.document + " line " + std::to_string(recipe.line);
+}
+
+// Everything a metric may need, each looked up once.
+class Inputs {
+ public:
+  Inputs(const Catalog& catalog, const RunEvidence& run, const RecipeMatch& match,
+         const RunMeasurement& measurement)
+      : catalog_(catalog), run_(run), match_(match), measurement_(measurement) {}
+
+  Known step_time_s() const { return measured(measurement_.step_time_s_mean, "step time"); }
+  Known tflops_per_gpu() const {
+    return measured(measurement_.tflops_per_gpu_mean, "TFLOPS per GPU");
+  }
+
+  Known gpu_count() const {
+    if (!match_.gpu_count) return missing("The run does not say on how many GPUs it ran.");
+    const auto stated = run_.configuration.get("gpu_count");
+    if (stated) {
+      return known(as_double(*match_.gpu_count), std::string(config_source_name(stated->source)));
+    }
+    return known(as_double(*match_.gpu_count),
+                 match_.recipe != nullptr ? place(*match_.recipe) : "node_count * gpus_per_node");
+  }
+
+  Known global_batch_size() const {
+    if (match_.global_batch_size) {
+      const auto stated = run_.configuration.get("global_batch_size");
+      const bool is_logged = run_.logged_global_batch_size.has_value() || !stated;
+      return known(as_double(*match_.global_batch_size),
+                   is_logged ? "log_content" : std::string(config_source_name(stated->source)));
+    }
+    const auto by_recipe = of_recipe("global batch size", [&](const Recipe& recipe) {
+      return match_.gpu_count ? recipe.global_batch_size.value(*match_.gpu_count) : std::nullopt;
+    });
+    return by_recipe;
+  }
+
+  Known sequence_length() const {
+    const auto stated = run_.configuration.get("sequence_length");
+    std::int64_t length = 0;
+    if (stated) {
+      const char* const end = stated->value.data() + stated->value.size();
+      const auto read = std::from_chars(stated->value.data(), end, length);
+      if (read.ec == std::errc() && read.ptr == end && length > 0) {
+        return known(as_double(length), std::string(config_source_name(stated->source)));
+      }
+    }
+    return of_recipe("sequence length", [](const Recipe& recipe) {
+      return std::optional<std::int64_t>(recipe.sequence_length);
+    });
+  }
+
+  Known peak_flop_per_s() const {
+    if (match_.dtype.empty()) return missing("The run does not say its dtype.");
+    std::string gpu_type = match_.gpu_type;
+    std::string note;
+    if (gpu_type.empty()) {
+      if (match_.recipe == nullptr) {
+        return missing("The run does not say its GPU type; llmb-config's gpu_type would.");
+      }
+      gpu_type = match_.recipe->gpu_type;
+      note = ", the GPU of the only recipe that agrees";
+    }
+    const std::string dtype = coarse_dtype(match_.dtype);
+    const std::string document = match_.recipe != nullptr ? match_.recipe->document : "";
+    const GpuPeak* const peak = catalog_.peak(gpu_type, dtype, document);
+    if (peak == nullptr) {
+      return missing("No document states the peak of " + gpu_type + " for " + dtype +
+                     ": add it to the peaks of gpus in a --catalog FILE.");
+    }
+    return known(peak->tflops * kFlopPerTflop,
+                 peak->document + ", " + gpu_type + " " + dtype + note);
+  }
+
+  // FLOP of one sequence. A proxy has its own number of layers, and each row its own sequence.
+  Known model_flops(FlopsFormula formula) const {
+    if (match_.model == nullptr) return missing(match_.reason);
+    const Known sequence = sequence_length();
+    if (!sequence.value) return missing(sequence.reason);
+    const Known layers = of_recipe("layer count", [](const Recipe& recipe) {
+      return std::optional<std::int64_t>(recipe.layer_count);
+    });
+    if (!layers.value) return missing(layers.reason);
+    ModelShape shape = match_.model->shape;
+    shape.layer_count = static_cast<std::int64_t>(*layers.value);
+    shape.sequence_length = static_cast<std::int64_t>(*sequence.value);
+    return known(model_flops_per_sequence(shape, formula).total(),
+                 "shape of " + shape.family + " " + shape.size + " (" + match_.model->source +
+                     "), formula " + std::string(flops_formula_name(formula)));
+  }
+
+ private:
+  Known measured(const std::optional<double>& mean, const std::string& what) const {
+    const std::string window = "window " + measurement_.window;
+    if (!mean) return missing("The run has no " + what + " in its " + window + ".");
+    if (!std::isfinite(*mean) || *mean <= 0) {
+      return missing("The mean " + what + " in the " + window +
+                     " is not over 0, so the log does not know it.");
+    }
+    return known(*mean, window);
+  }
+
+  // What all rows agree on that may be the run's is as good as one row's word.
+  template <typename Column>
+  Known of_recipe(const std::string& what, Column column) const {
+    if (match_.candidates.empty()) {
+      return missing("The " + what + " stands in no recipe of the catalog that is this run's. " +
+                     match_.reason);
+    }
+    const std::optional<std::int64_t> first = column(*match_.candidates.front());
+    const bool all_agree =
+        std::all_of(match_.candidates.begin(), match_.candidates.end(),
+                    [&](const Recipe* recipe) { return column(*recipe) == first; });
+    if (!first || !all_agree) {
+      return missing("The " + what + " cannot be told. " + match_.reason);
+    }
+    return known(as_double(*first), place(*match_.candidates.front()));
+  }
+
+  const Catalog& catalog_;
+  const RunEvidence& run_;
+  const RecipeMatch& match_;
+  const RunMeasurement& measurement_;
+};
+
+// Builds one metric: inputs are asked for in the order of the formula, and the first missing one
+// is the reason.
+class MetricBuilder {
+ public:
+  MetricBuilder(std::string name, std::string unit, std::string formula) {
+    metric_.name = std::move(name);
+    metric_.unit = std::move(unit);
+    metric_.formula = std::move(formula);
+  }
+
+  double need(const std::string& name, const Known& input) {
+    if (!input.value) {
+      if (metric_.reason.empty()) metric_.reason = input.reason;
+      return std::nan("");
+    }
+    metric_.inputs.push_back({name, *input.value, input.source});
+    return *input.value;
+  }
+
+  void refuse(const std::string& reason) { metric_.reason = reason; }
+
+  Metric finish(double value) {
+    if (metric_.reason.empty()) metric_.value = value;
+    return std::move(metric_);
+  }
+
+ private:
+  Metric metric_;
+};
+
+Metric tokens_per_s(const Inputs& inputs, bool is_per_gpu) {
+  MetricBuilder builder(is_per_gpu ? "tokens_per_s_per_gpu" : "tokens_per_s",
+                        is_per_gpu ? "tokens/s/GPU" : "tokens/s",
+                        std::string("sequence_length * global_batch_size / step_time_s_mean") +
+                            (is_per_gpu ? " / gpu_count" : ""));
+  const double sequence = builder.need("sequence_length", inputs.sequence_length());
+  const double batch = builder.need("global_batch_size", inputs.global_batch_size());
+  const double step_time = builder.need("step_time_s_mean", inputs.step_time_s());
+  const double gpus = is_per_gpu ? builder.need("gpu_count", inputs.gpu_count()) : 1;
+  return builder.finish(sequence * batch / step_time / gpus);
+}
+
+Metric days_to_train(const Metric& throughput, const RecipeMatch& match, double tokens) {
+  MetricBuilder builder("days_to_train", "days", "tokens / tokens_per_s / 86400");
+  builder.need("tokens", known(tokens, "asked for"));
+  const Known rate = throughput.value ? known(*throughput.value,
+                                              "sequence_length * global_batch_size / "
+                                              "step_time_s_mean")
+                                      : missing(throughput.reason);
+  const double per_s = builder.need("tokens_per_s", rate);
+  const auto is_proxy = [](const Recipe* recipe) { return recipe->is_proxy; };
+  if (std::any_of(match.candidates.begin(), match.candidates.end(), is_proxy)) {
+    builder.refuse(
+        "A proxy configuration has fewer layers than the model: its speed gives no "
+        "time to train the model.");
+  }
+  return builder.finish(tokens / per_s / kSecondsPerDay);
+}
+
+Metric mfu_from_model_flops(const std::string& name, const Inputs& inputs, FlopsFormula formula) {
+  MetricBuilder builder(name, "1",
+                        "global_batch_size * model_flops / step_time_s_mean / gpu_count / "
+                        "peak_flop_per_s");
+  const double batch = builder.need("global_batch_size", inputs.global_batch_size());
+  const double flops = builder.need("model_flops", inputs.model_flops(formula));
+  const double step_time = builder.need("step_time_s_mean", inputs.step_time_s());
+  const double gpus = builder.need("gpu_count", inputs.gpu_count());
+  const double peak = builder.need("peak_flop_per_s", inputs.peak_flop_per_s());
+  return builder.finish(batch * flops / step_time / gpus / peak);
+}
+
+Metric mfu_from_tflops(const Inputs& inputs) {
+  MetricBuilder builder("mfu_tflops_per_gpu", "1", "tflops_per_gpu_mean * 1e12 / peak_flop_per_s");
+  const double tflops = builder.need("tflops_per_gpu_mean", inputs.tflops_per_gpu());
+  const double peak = builder.need("peak_flop_per_s", inputs.peak_flop_per_s());
+  return builder.finish(tflops * kFlopPerTflop / peak);
+}
+
+}  // namespace
+
+std::vector<const Metric*> DerivedMetrics::all() const {
+  return {&tokens_per_s,       &tokens_per_s_per_gpu,
+          &days_to_train,      &mfu_model_flops_reference,
+          &mfu_tflops_per_gpu, &mfu_causal};
+}
+
+DerivedMetrics derive_metrics(const Catalog& catalog, const RunEvidence& run,
+                              const RecipeMatch& match, const RunMeasurement& measurement) {
+  const Inputs inputs(catalog, run, match, measurement);
+  const FlopsFormula documented =
+      match.workload != nullptr ? match.workload->flops_formula : FlopsFormula::recipe;
+  DerivedMetrics metrics;
+  metrics.tokens_per_s = tokens_per_s(inputs, false);
+  metrics.tokens_per_s_per_gpu = tokens_per_s(inputs, true);
+  metrics.days_to_train = days_to_train(metrics.tokens_per_s, match, measurement.tokens_to_train);
+  metrics.mfu_model_flops_reference =
+      mfu_from_model_flops("mfu_model_flops_reference", inputs, documented);
+  metrics.mfu_tflops_per_gpu = mfu_from_tflops(inputs);
+  metrics.mfu_causal = mfu_from_model_flops("mfu_causal", inputs, FlopsFormula::megatron);
+  return metrics;
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,117 @@
+// Runs as the documents name them, matched to the rows of the documents.
+#include "parser/catalog/recipe_match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "parser/layout/experiment_name.h"
+#include "parser/layout/run_path.h"
+
+namespace llmb::parser {
+namespace {
+
+using testing::HasSubstr;
+
+RunConfiguration named(const std::string& experiment, const std::string& gpu_type = "") {
+  RunConfiguration configuration = parse_experiment_name(experiment);
+  configuration.set("gpu_type", gpu_type, ConfigSource::llmb_config);
+  return configuration;
+}
+
+RecipeMatch match(const RunConfiguration& configuration, Dialect dialect,
+                  std::optional<std::int64_t> logged_batch = {}) {
+  return match_recipe(embedded_catalog(), {configuration, dialect, logged_batch});
+}
+
+// Grok-1 GB200/H100, "Example output".
+TEST(RecipeMatch, FindsTheGrokRunOfTheDocument) {
+  const auto found = match(named("pretrain_grok1_314b_bf16_256"), Dialect::nemo);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_EQ(found.recipe->document, "grok1-25.05");
+  EXPECT_EQ(found.recipe->line, 16);
+  const Reference* const reference = find_reference(embedded_catalog(), found);
+  ASSERT_NE(reference, nullptr);
+  EXPECT_EQ(reference->step_time_s->text, "7.39");
+}
+
+// The same scale in 2024 was a proxy with a progress bar.
+TEST(RecipeMatch, TellsThe2024ProxyByItsDialect) {
+  const auto found = match(named("pretrain_grok1_314b_bf16_256"), Dialect::nemo_progress_bar);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_EQ(found.recipe->document, "grok1-24.11");
+  EXPECT_TRUE(found.is_proxy());
+  EXPECT_EQ(recipe_window(found, 49), (Window{49, 49}));
+}
+
+// results/$GSW_VERSION/$DTYPE/314b/$JOB_TOTAL_GPUS names no workload; 314b is Grok-1's alone.
+TEST(RecipeMatch, KnowsGrokByItsSizeInThe2024Tree) {
+  const RunPath path = parse_run_path("results/24.11/fp8/314b/512/log-nemo_grok_1234.out");
+  const auto found = match(path.configuration, Dialect::nemo_progress_bar);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_EQ(found.recipe->gpu_count_min, 512);
+  EXPECT_FALSE(found.is_proxy());
+}
+
+// Llama 3.1, "Example output". The rows of GB200 and GB300 differ in nothing but the GPU.
+TEST(RecipeMatch, NeedsTheGpuTypeWhereTwoRowsAreAlike) {
+  const std::string name = "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64";
+  const auto unclear = match(named(name), Dialect::megatron_bridge);
+  EXPECT_EQ(unclear.outcome, MatchOutcome::ambiguous);
+  EXPECT_EQ(unclear.candidates.size(), 2U);
+  EXPECT_THAT(unclear.reason, HasSubstr("gpu_type would tell them apart"));
+  const auto found = match(named(name, "gb200"), Dialect::megatron_bridge);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_EQ(found.recipe->line, 24);
+  EXPECT_EQ(found.dtype, "fp8_cs");  // refines the table's FP8
+  EXPECT_EQ(recipe_window(found, 50), (Window{35, 44}));
+}
+
+// Llama 4 Maverick, "Expected Performance": 64 nodes of 8 GPUs; vp1 where the table prints 12.
+TEST(RecipeMatch, CountsTheGpusOfTheMaverickRunByItsNodes) {
+  const auto found =
+      match(named("pretrain_llama4_e128_fp8_64nodes_tp4_pp1_cp1_vp1_ep128_etp4_1mbs_1024gbs"),
+            Dialect::nemo);
+  ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+  EXPECT_EQ(found.recipe->document, "llama4-25.05");
+  EXPECT_EQ(found.gpu_count, 512);
+}
+
+TEST(RecipeMatch, NamesWhatDisagrees) {
+  const auto batch = match(named("pretrain_nemotron4_15b_bf16_64"), Dialect::nemo, 512);
+  ASSERT_EQ(batch.outcome, MatchOutcome::mismatched);
+  ASSERT_EQ(batch.mismatches.size(), 1U);
+  EXPECT_EQ(batch.mismatches[0].key, "global_batch_size");
+  EXPECT_EQ(batch.mismatches[0].run_value, "512");
+  EXPECT_EQ(batch.mismatches[0].run_source, "log_content");
+  EXPECT_EQ(batch.mismatches[0].recipe_value, "256");
+  EXPECT_THAT(batch.reason, HasSubstr("global_batch_size is 512 (log_content) and not 256"));
+
+  const auto scale = match(named("pretrain_nemotron4_15b_bf16_24"), Dialect::nemo);
+  EXPECT_EQ(scale.outcome, MatchOutcome::mismatched);
+  EXPECT_EQ(scale.mismatches.at(0).key, "gpu_count");
+
+  const auto dtype = match(named("pretrain_nemotron4_15b_nvfp4_64"), Dialect::nemo);
+  EXPECT_EQ(dtype.outcome, MatchOutcome::mismatched);
+  EXPECT_EQ(dtype.mismatches.at(0).key, "dtype");
+
+  const auto layout = match(
+      named("pretrain_llama3_70b_fp8_mx_gpus512_tp2_pp4_cp1_vp5_ep1_etpNone_mbs1_gbs256", "gb200"),
+      Dialect::megatron_bridge);
+  EXPECT_EQ(layout.outcome, MatchOutcome::mismatched);
+  EXPECT_THAT(layout.reason, HasSubstr("tensor_parallel is 2 (experiment_name) and not 1"));
+}
+
+TEST(RecipeMatch, SaysWhatToAddForAModelItLacks) {
+  const auto workload = match(named("pretrain_deepseek_v3_671b_bf16_256"), Dialect::nemo);
+  EXPECT_EQ(workload.outcome, MatchOutcome::unknown_model);
+  EXPECT_THAT(workload.reason, HasSubstr("no workload 'pretrain_deepseek_v3'"));
+  EXPECT_THAT(workload.reason, HasSubstr("--catalog FILE"));
+  const auto size = match(named("pretrain_nemotron4_22b_bf16_64"), Dialect::nemo);
+  EXPECT_EQ(size.outcome, MatchOutcome::unknown_model);
+  EXPECT_THAT(size.reason, HasSubstr("no model nemotron4 22b"));
+  const auto nothing = match(RunConfiguration(), Dialect::nemo);
+  EXPECT_EQ(nothing.outcome, MatchOutcome::unknown_workload);
+}
+
+}  // namespace
+}  // namespace llmb::parser
