@@ -10,7 +10,7 @@
 namespace llmb::api {
 namespace {
 
-constexpr std::size_t kCacheBytesMax = 32U * 1024 * 1024;
+constexpr std::size_t kCacheBytesMax = std::size_t{32} * 1024 * 1024;
 
 std::string random_instance() {
   std::random_device device;

@@ -118,7 +118,7 @@ void write_handler_latency(OpenMetricsText& text, const RequestMetrics& metrics)
     for (std::size_t i = 0; i < latency.buckets.size(); ++i) {
       cumulative += latency.buckets[i];
       const std::string bound =
-          i < kLatencyBounds_s.size() ? metric_number(kLatencyBounds_s[i]) : "+Inf";
+          i < kHandlerLatencyBoundsS.size() ? metric_number(kHandlerLatencyBoundsS[i]) : "+Inf";
       text.sample("_bucket", {{"route", route}, {"le", bound}}, cumulative);
     }
     text.sample("_sum", {{"route", route}}, latency.sum_s);

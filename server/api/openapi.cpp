@@ -9,12 +9,12 @@ namespace llmb::api {
 
 http::Response get_openapi(Context&, const http::Request& request) {
   const QueryParameters parameters(request, {});
-  static const auto kDocument = std::make_shared<const std::string>(api_documents().front().bytes);
-  static const std::string kEtag = hash_text(*kDocument);
-  if (not_modified(request, kEtag)) return not_modified_response(kEtag);
+  static const auto document = std::make_shared<const std::string>(api_documents().front().bytes);
+  static const std::string etag = hash_text(*document);
+  if (not_modified(request, etag)) return not_modified_response(etag);
   http::Response response;
-  response.body = kDocument;
-  response.etag = kEtag;
+  response.body = document;
+  response.etag = etag;
   return response;
 }
 

@@ -6,8 +6,8 @@ namespace llmb::api {
 
 void RequestMetrics::record(const std::string& route, std::chrono::duration<double> taken) {
   const auto bound =
-      std::lower_bound(kLatencyBounds_s.begin(), kLatencyBounds_s.end(), taken.count());
-  const auto bucket = static_cast<std::size_t>(bound - kLatencyBounds_s.begin());
+      std::lower_bound(kHandlerLatencyBoundsS.begin(), kHandlerLatencyBoundsS.end(), taken.count());
+  const auto bucket = static_cast<std::size_t>(bound - kHandlerLatencyBoundsS.begin());
   const std::scoped_lock lock(mutex_);
   RouteLatency& latency = by_route_[route];
   ++latency.buckets[bucket];

@@ -12,11 +12,11 @@
 namespace llmb::api {
 
 // Upper bounds of the histogram's buckets, in seconds; one more bucket holds the rest.
-constexpr std::array<double, 10> kLatencyBounds_s = {0.0001, 0.00025, 0.0005, 0.001, 0.0025,
-                                                     0.005,  0.01,    0.05,   0.25,  1.0};
+constexpr std::array<double, 10> kHandlerLatencyBoundsS = {0.0001, 0.00025, 0.0005, 0.001, 0.0025,
+                                                           0.005,  0.01,    0.05,   0.25,  1.0};
 
 struct RouteLatency {
-  std::array<std::uint64_t, kLatencyBounds_s.size() + 1> buckets{};  // not cumulative
+  std::array<std::uint64_t, kHandlerLatencyBoundsS.size() + 1> buckets{};  // not cumulative
   std::uint64_t count = 0;
   double sum_s = 0;
 };

@@ -118,7 +118,8 @@ void StepColumns::add(const StepSample& sample) {
 }
 
 void StepColumns::add_extra_fields(const StepSample& sample) {
-  for (const auto& [name, value] : sample.extra_fields) {
+  for (const auto& field : sample.extra_fields) {
+    const std::string& name = field.first;
     auto found = std::find_if(extra_columns_.begin(), extra_columns_.end(),
                               [&](const auto& column) { return column.first == name; });
     if (found == extra_columns_.end()) {
@@ -132,7 +133,7 @@ void StepColumns::add_extra_fields(const StepSample& sample) {
     JsonColumn& column = found->second;
     if (column.row_count() > row_count_) continue;  // the line names it twice: the first counts
     column.add_nulls(row_count_ - column.row_count());
-    column.add_number(value);
+    column.add_number(field.second);
   }
 }
 

@@ -23,7 +23,7 @@ std::vector<http::StaticFile> dashboard_files() {
 // In the order of dependence: each refers to those before it only, but for the API's view of the
 // server's counters, which exists before the server answers anything.
 struct Daemon::Parts {
-  explicit Parts(DaemonOptions options)
+  explicit Parts(const DaemonOptions& options)
       : ingest(options.ingest,
                [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
         dashboard(dashboard_files()),
@@ -51,7 +51,7 @@ struct Daemon::Parts {
   std::optional<http::Server> server;
 };
 
-Daemon::Daemon(DaemonOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
+Daemon::Daemon(const DaemonOptions& options) : parts_(std::make_unique<Parts>(options)) {}
 
 Daemon::~Daemon() {
   stop();

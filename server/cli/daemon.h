@@ -19,7 +19,7 @@ struct DaemonOptions {
 class Daemon {
  public:
   // Opens the database. Throws storage::StorageError.
-  explicit Daemon(DaemonOptions options);
+  explicit Daemon(const DaemonOptions& options);
   ~Daemon();  // stops
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;

@@ -1,9 +1,7 @@
 // llmb-report serve: the daemon. Watches trees, answers the API, shows the dashboard.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace llmb::cli {
 

@@ -13,7 +13,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr std::size_t kFileBytesMax = 1024 * 1024;
+constexpr std::size_t kFileBytesMax = std::size_t{1024} * 1024;
 
 using KeyHandlers =
     std::vector<std::pair<std::string_view, std::function<void(const YAML::Node&)>>>;
@@ -39,12 +39,16 @@ class ConfigurationReader {
       if (handler == handlers.end()) {
         std::string known;
         for (const auto& [name, unused] : handlers) {
-          known += (known.empty() ? "" : ", ") + std::string(name);
+          known.append(known.empty() ? "" : ", ").append(name);
         }
-        complain(entry.first.Mark(), "unknown key '" + key + "' in " + where + "; known: " + known);
+        std::string what = "unknown key '";
+        what.append(key).append("' in ").append(where).append("; known: ").append(known);
+        complain(entry.first.Mark(), what);
       }
       if (!seen.insert(key).second) {
-        complain(entry.first.Mark(), "key '" + key + "' is there twice in " + where);
+        std::string what = "key '";
+        what.append(key).append("' is there twice in ").append(where);
+        complain(entry.first.Mark(), what);
       }
       handler->second(entry.second);
     }
@@ -101,51 +105,53 @@ class ConfigurationReader {
   const std::string file_;
 };
 
+KeyHandlers limit_handlers(const ConfigurationReader& reader, ServeSettings& settings) {
+  KeyHandlers handlers;
+  const auto add = [&](const char* key, std::optional<int>& into, int max) {
+    handlers.emplace_back(key, [&reader, &into, key, max](const YAML::Node& node) {
+      into = reader.integer(node, key, 1, max);
+    });
+  };
+  add("http_threads", settings.http_threads, 64);
+  add("reader_threads", settings.reader_threads, 64);
+  add("connections_max", settings.connections_max, 1'000'000);
+  add("open_files_max", settings.open_files_max, 100'000);
+  add("metadata_operations_per_s_max", settings.metadata_operations_per_s_max, 1'000'000);
+  return handlers;
+}
+
 ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node& document) {
   ServeSettings settings;
-  const auto limit = [&reader](std::optional<int>& into, const char* key, int min, int max) {
-    return std::pair<std::string_view, std::function<void(const YAML::Node&)>>(
-        key, [&reader, &into, key, min, max](const YAML::Node& node) {
-          into = reader.integer(node, key, min, max);
-        });
+  KeyHandlers handlers;
+  const auto add_path = [&](const char* key, std::optional<std::string>& into) {
+    handlers.emplace_back(
+        key, [&reader, &into, key](const YAML::Node& node) { into = reader.path(node, key); });
   };
-  const KeyHandlers limits = {
-      limit(settings.http_threads, "http_threads", 1, 64),
-      limit(settings.reader_threads, "reader_threads", 1, 64),
-      limit(settings.connections_max, "connections_max", 1, 1'000'000),
-      limit(settings.open_files_max, "open_files_max", 1, 100'000),
-      limit(settings.metadata_operations_per_s_max, "metadata_operations_per_s_max", 1, 1'000'000)};
-  reader.read_map(
-      document, "the configuration",
-      {{"roots",
-        [&](const YAML::Node& node) {
-          reader.require_list(node, "roots");
-          for (const auto& entry : node) settings.roots.push_back(reader.root(entry));
-        }},
-       {"listen", [&](const YAML::Node& node) { settings.listen = reader.text(node, "listen"); }},
-       {"db", [&](const YAML::Node& node) { settings.database = reader.path(node, "db"); }},
-       {"tls_cert",
-        [&](const YAML::Node& node) {
-          settings.tls_certificate_file = reader.path(node, "tls_cert");
-        }},
-       {"tls_key",
-        [&](const YAML::Node& node) { settings.tls_key_file = reader.path(node, "tls_key"); }},
-       {"behind_proxy",
-        [&](const YAML::Node& node) {
-          settings.behind_proxy = reader.boolean(node, "behind_proxy");
-        }},
-       {"allowed_hosts",
-        [&](const YAML::Node& node) {
-          reader.require_list(node, "allowed_hosts");
-          for (const auto& entry : node) {
-            settings.allowed_hosts.push_back(reader.text(entry, "allowed_hosts"));
-          }
-        }},
-       {"allow_network_file_system",
-        [&](const YAML::Node& node) {
-          settings.allow_network_file_system = reader.boolean(node, "allow_network_file_system");
-        }},
-       {"limits", [&](const YAML::Node& node) { reader.read_map(node, "limits", limits); }}});
+  const auto add_boolean = [&](const char* key, std::optional<bool>& into) {
+    handlers.emplace_back(
+        key, [&reader, &into, key](const YAML::Node& node) { into = reader.boolean(node, key); });
+  };
+  handlers.emplace_back("roots", [&](const YAML::Node& node) {
+    reader.require_list(node, "roots");
+    for (const auto& entry : node) settings.roots.push_back(reader.root(entry));
+  });
+  handlers.emplace_back(
+      "listen", [&](const YAML::Node& node) { settings.listen = reader.text(node, "listen"); });
+  add_path("db", settings.database);
+  add_path("tls_cert", settings.tls_certificate_file);
+  add_path("tls_key", settings.tls_key_file);
+  add_boolean("behind_proxy", settings.behind_proxy);
+  handlers.emplace_back("allowed_hosts", [&](const YAML::Node& node) {
+    reader.require_list(node, "allowed_hosts");
+    for (const auto& entry : node) {
+      settings.allowed_hosts.push_back(reader.text(entry, "allowed_hosts"));
+    }
+  });
+  add_boolean("allow_network_file_system", settings.allow_network_file_system);
+  handlers.emplace_back("limits", [&](const YAML::Node& node) {
+    reader.read_map(node, "limits", limit_handlers(reader, settings));
+  });
+  reader.read_map(document, "the configuration", handlers);
   return settings;
 }
 

@@ -51,6 +51,7 @@ bool is_in(const fs::path& path, const fs::path& folder) {
 
 std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths) {
   std::vector<ingest::RootOptions> roots;
+  roots.reserve(paths.size());
   for (const std::string& path : paths) roots.push_back({path, {}});
   return roots;
 }

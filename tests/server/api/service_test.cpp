@@ -1,7 +1,8 @@
 // Experiments, roots, status, events, health, metrics; and what happens when the database fails.
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <fstream>
-#include <regex>
 
 #include "tests/server/api/sample_database.h"
 
@@ -141,8 +142,8 @@ TEST_F(Service, WritesOpenMetrics) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
   // Every line is a comment or a sample of the family that the last TYPE line opened.
-  static const std::regex comment("# (TYPE|HELP|UNIT) ([a-z0-9_]+) .+|# EOF");
-  static const std::regex sample(
+  static const RE2 comment("# (TYPE|HELP|UNIT) ([a-z0-9_]+) .+|# EOF");
+  static const RE2 sample(
       R"re(([a-z0-9_]+)(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [-+0-9.eE]+)re");
   std::string family;
   std::size_t begin = 0;
@@ -150,13 +151,14 @@ TEST_F(Service, WritesOpenMetrics) {
     const std::size_t end = text.find('\n', begin);
     const std::string line = text.substr(begin, end - begin);
     begin = end + 1;
-    std::smatch match;
-    if (std::regex_match(line, match, comment)) {
-      if (match[1] == "TYPE") family = match[2];
+    std::string kind;
+    std::string name;
+    if (RE2::FullMatch(line, comment, &kind, &name)) {
+      if (kind == "TYPE") family = name;
       continue;
     }
-    ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
-    EXPECT_TRUE(match[1].str().starts_with(family)) << line;
+    ASSERT_TRUE(RE2::FullMatch(line, sample, &name)) << line;
+    EXPECT_TRUE(name.starts_with(family)) << line;
   }
 }
 
