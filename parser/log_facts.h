@@ -34,6 +34,8 @@ struct LogEvent {
   std::uint64_t offset = 0;
   // How many steps had been read when it came: tells a failure before from one after the data.
   std::int64_t steps_before = 0;
+  std::optional<std::int64_t> rank = {};  // that printed the line, where the line says so
+  std::string operation = {};             // the collective that timed out: "ALLREDUCE"
 
   bool operator==(const LogEvent&) const = default;
 };
@@ -64,8 +66,9 @@ struct LogFacts {
   // kSegmentsMax begins its last segment anew each time: later steps replace earlier ones of equal
   // iteration there.
   std::vector<SegmentFacts> segments;
-  // First failure, first finish marker, and up to 16 further ones, in the order of the log. Of one
-  // cause the first and the newest are kept: a thousand ranks may print the same line.
+  // First failure, first finish marker, and up to 22 further ones, in the order of the log. Of one
+  // cause the first, and the first since the newest step are kept: a thousand ranks may print the
+  // same line.
   std::vector<LogEvent> events;
   bool nccl_trace_seen = false;  // "NCCL INFO <operation>: opCount" lines
 

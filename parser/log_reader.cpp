@@ -12,7 +12,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-1";
+constexpr std::string_view kStateVersion = "llmb-log-reader-2";
 // A line of a collective's trace: "NCCL INFO AllReduce: opCount 2 sendbuff …".
 constexpr std::string_view kNcclTrace = ": opCount ";
 
@@ -62,7 +62,7 @@ struct LogReader::Impl {
 void LogReader::Impl::read_line(const Line& line) {
   const Record record{clean_line(line.bytes, scratch), line.offset};
   offer(record);
-  if (auto event = read_failure(record)) ledger.add_event(std::move(*event));
+  if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
   if (holds(record.text, kNcclTrace) && holds(record.text, "NCCL INFO ")) ledger.see_nccl_trace();
 }
 

@@ -42,11 +42,12 @@ std::string_view event_kind_name(LogEvent::Kind kind) {
 void write_events(Connection& connection, RunId run, const std::vector<LogEvent>& events) {
   if (read_events(connection, run) == events) return;
   connection.kept("DELETE FROM run_event WHERE run_id = ?").integer(run).run();
-  Statement& insert = connection.kept("INSERT INTO run_event VALUES (?,?,?,?,?,?,?)");
+  Statement& insert = connection.kept("INSERT INTO run_event VALUES (?,?,?,?,?,?,?,?,?)");
   std::int64_t position = 0;
   for (const LogEvent& event : events) {
     insert.integer(run).integer(position++).text(event_kind_name(event.kind)).text(event.cause);
-    insert.text(event.line).bits(event.offset).integer(event.steps_before).run();
+    insert.text(event.line).bits(event.offset).integer(event.steps_before);
+    insert.integer(event.rank).text(event.operation).run();
   }
 }
 
@@ -150,7 +151,7 @@ std::vector<SegmentFacts> read_segments(Connection& connection, RunId run) {
 
 std::vector<LogEvent> read_events(Connection& connection, RunId run) {
   Statement& select = connection.kept(
-      "SELECT kind, cause, line, byte_offset, steps_before FROM run_event"
+      "SELECT kind, cause, line, byte_offset, steps_before, rank, operation FROM run_event"
       " WHERE run_id = ? ORDER BY position");
   select.integer(run);
   std::vector<LogEvent> events;
@@ -162,6 +163,8 @@ std::vector<LogEvent> read_events(Connection& connection, RunId run) {
     event.line = select.read_text();
     event.offset = select.read_bits();
     event.steps_before = select.read_integer();
+    event.rank = select.read_optional_integer();
+    event.operation = select.read_text();
     events.push_back(std::move(event));
   }
   return events;

@@ -2,64 +2,42 @@
 
 #include <re2/re2.h>
 
-#include <array>
+#include <charconv>
 #include <memory>
 #include <vector>
 
 #include "parser/dialects/fields.h"
+#include "parser/lines/literal_scanner.h"
 
 namespace llmb::parser {
 namespace {
 
-constexpr auto kFinish = LogEvent::Kind::finish_marker;
-constexpr auto kFailure = LogEvent::Kind::failure;
 constexpr std::size_t kLineBytesMax = 500;
-
-constexpr std::array kSigns = {
-    FailureSign{"training_done", kFinish, "after training is done", ""},
-    FailureSign{"exit_at_iteration", kFinish, "exiting program at iteration", ""},
-    FailureSign{"max_steps_reached", kFinish, "`Trainer.fit` stopped: `max_steps=", ""},
-    FailureSign{"trainer_stopped", kFinish, "`Trainer.fit` stopped:", ""},
-    FailureSign{"samples_exhausted", kFinish, "no samples left to consume", ""},
-    FailureSign{"job_exited", kFinish, "job exited with code 0", R"(code 0\s*$)"},
-    FailureSign{"job_exited", kFailure, "job exited with code ", R"(code -?[0-9]+)"},
-    FailureSign{"time_limit", kFailure, "DUE TO TIME LIMIT", ""},
-    FailureSign{"node_failure", kFailure, "DUE TO NODE FAILURE", ""},
-    FailureSign{"task_failure", kFailure, "DUE TO TASK FAILURE", ""},
-    FailureSign{"preempted", kFailure, "DUE TO PREEMPTION", ""},
-    FailureSign{"cancelled", kFailure, " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"},
-    FailureSign{"cuda_oom", kFailure, "CUDA out of memory", ""},
-    FailureSign{"cuda_oom", kFailure, "CUDA error: out of memory", ""},
-    FailureSign{"host_oom_kill", kFailure, "oom-kill", R"((?i)detected .*oom-kill|oom-kill event)"},
-    FailureSign{"host_oom_kill", kFailure, "oom_kill", R"((?i)detected .*oom_kill|oom_kill event)"},
-    FailureSign{"host_oom_kill", kFailure, "Out Of Memory", R"(tasks? [0-9,-]+: Out Of Memory)"},
-    FailureSign{"nccl_timeout", kFailure, "Watchdog caught collective operation timeout", ""},
-    FailureSign{"nccl_error", kFailure, "NCCL error", R"(NCCL error (?:in|:)|NCCL error)"},
-    FailureSign{"cuda_ecc", kFailure, "uncorrectable ECC error", ""},
-    FailureSign{"cuda_error", kFailure, "CUDA error: ", ""},
-    FailureSign{"gpu_xid", kFailure, "NVRM: Xid", ""},
-    FailureSign{"nan", kFailure, "found NaN in local", ""},
-    FailureSign{"segmentation_fault", kFailure, "Segmentation fault", ""},
-    FailureSign{"task_exited", kFailure, "Exited with exit code ",
-                R"(tasks? [0-9,-]+: Exited with exit code [1-9])"},
-    FailureSign{"task_killed", kFailure,
-                "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Aborted|Bus error))"},
-    FailureSign{"child_failed", kFailure, "ChildFailedError", ""},
-    FailureSign{"python_traceback", kFailure, "Traceback (most recent call last)", ""},
-};
+// Labels stand at the beginning of a line.
+constexpr std::size_t kLabelReach = 96;
+constexpr std::int64_t kRankMax = 10'000'000;
 
 // Compiled once, in the table's order; null where a sign has no pattern.
 const std::vector<std::unique_ptr<RE2>>& patterns() {
   static const auto compiled = [] {
     std::vector<std::unique_ptr<RE2>> result;
-    result.reserve(kSigns.size());
-    for (const FailureSign& sign : kSigns) {
+    for (const FailureSign& sign : failure_signs()) {
       result.push_back(sign.pattern.empty() ? nullptr
                                             : std::make_unique<RE2>(std::string(sign.pattern)));
     }
     return result;
   }();
   return compiled;
+}
+
+// Most lines that are offered are steps and hold no sign: one look at the line shows it.
+bool holds_no_sign(std::string_view text) {
+  static const LiteralScanner scanner = [] {
+    std::vector<std::string> literals;
+    for (const FailureSign& sign : failure_signs()) literals.emplace_back(sign.literal);
+    return LiteralScanner(std::move(literals));
+  }();
+  return !scanner.find(text);
 }
 
 // Not in the middle of a UTF-8 character, as far as the bytes are UTF-8.
@@ -70,15 +48,46 @@ std::string_view shortened(std::string_view line) {
   return line.substr(0, end);
 }
 
-}  // namespace
-
-std::span<const FailureSign> failure_signs() {
-  return kSigns;
+// The digits right after `prefix`, where `end` follows them.
+std::optional<std::int64_t> number_between(std::string_view text, std::string_view prefix,
+                                           char end) {
+  for (std::size_t at = text.find(prefix); at != std::string_view::npos;
+       at = text.find(prefix, at + 1)) {
+    const std::string_view rest = text.substr(at + prefix.size());
+    std::int64_t number = 0;
+    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    const bool ends_well = stop != rest.data() + rest.size() && *stop == end;
+    if (error == std::errc() && ends_well && number >= 0 && number <= kRankMax) return number;
+  }
+  return std::nullopt;
 }
 
-std::optional<LogEvent> read_failure(const Record& record) {
-  for (std::size_t i = 0; i < kSigns.size(); ++i) {
-    const FailureSign& sign = kSigns[i];
+// "[Rank 368]" of NCCL's watchdog and "Rank 3]" of its newer form, else torch's label "[rank3]:".
+// What launchers write ("0: ", "[default0]:") may be a local number: that is no rank.
+std::optional<std::int64_t> rank_of(std::string_view text, std::string_view raw) {
+  if (const auto rank = number_between(text, "Rank ", ']')) return rank;
+  const std::string_view label = raw.substr(0, kLabelReach);
+  if (const auto rank = number_between(label, "[rank", ']')) return rank;
+  return number_between(text, "[rank", ']');
+}
+
+// "OpType=ALLREDUCE" of the watchdog's line.
+std::string_view operation_of(std::string_view text) {
+  constexpr std::string_view kName = "OpType=";
+  const std::size_t at = text.find(kName);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(at + kName.size());
+  const std::size_t length = rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  return rest.substr(0, std::min<std::size_t>(length, 40));
+}
+
+}  // namespace
+
+std::optional<LogEvent> read_failure(const Record& record, std::string_view raw) {
+  if (holds_no_sign(record.text)) return std::nullopt;
+  const auto signs = failure_signs();
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    const FailureSign& sign = signs[i];
     const std::size_t at = record.text.find(sign.literal);
     if (at == std::string_view::npos) continue;
     const RE2* pattern = patterns()[i].get();
@@ -94,6 +103,10 @@ std::optional<LogEvent> read_failure(const Record& record) {
     const bool is_near = at + sign.literal.size() < kLineBytesMax;
     event.line = shortened(is_near ? line : record.text.substr(at));
     event.offset = record.offset;
+    if (event.kind == LogEvent::Kind::failure) {
+      event.rank = rank_of(record.text, raw);
+      event.operation = operation_of(record.text);
+    }
     return event;
   }
   return std::nullopt;

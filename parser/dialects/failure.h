@@ -1,7 +1,9 @@
-// Lines that say how a run ended: a table of causes, each with the literal that its line holds.
-// A new cause is a new row of the table in failure.cpp.
+// Lines that say how a run ended: a table of signs, each with the literal that its line holds. A
+// new sign is a new row of the table in failure_signs.cpp; a new cause is also one of
+// failure_class.cpp.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +23,8 @@ struct FailureSign {
 // In the order in which they are tried: the first that fits names the line.
 std::span<const FailureSign> failure_signs();
 
-// The event that a line tells of, if it tells of one.
-std::optional<LogEvent> read_failure(const Record& record);
+// The event that a line tells of, if it tells of one. `raw` is the line before it was cleaned: the
+// rank stands in the label that cleaning takes off.
+std::optional<LogEvent> read_failure(const Record& record, std::string_view raw = {});
 
 }  // namespace llmb::parser

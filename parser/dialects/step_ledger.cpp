@@ -7,7 +7,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::size_t kEventsMax = 18;
+constexpr std::size_t kEventsMax = 24;
 // How far back an amended sample looks for its earlier self among those not yet taken.
 constexpr std::size_t kReplaceReach = 64;
 
@@ -34,12 +34,20 @@ bool same_step(const StepSample& a, const StepSample& b) {
   return a.segment == b.segment && a.iteration == b.iteration;
 }
 
-// What stands at the cap gives way to what comes later, but for the two that are always kept.
-bool is_protected(const std::vector<LogEvent>& events, std::size_t index) {
-  for (std::size_t i = 0; i < index; ++i) {
-    if (events[i].kind == events[index].kind) return false;
+bool is_first_of_its_kind(const std::vector<LogEvent>& events, std::size_t index) {
+  return std::none_of(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(index),
+                      [&](const LogEvent& other) { return other.kind == events[index].kind; });
+}
+
+// At the cap the oldest that steps came after gives way, but for the first of each kind. False
+// where there is none: the many lines of one teardown do not drive out the ones before them.
+bool forget_one(std::vector<LogEvent>& events, std::int64_t step_count) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].steps_before == step_count || is_first_of_its_kind(events, i)) continue;
+    events.erase(events.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
   }
-  return true;
+  return false;
 }
 
 }  // namespace
@@ -120,17 +128,15 @@ void StepLedger::add_event(LogEvent event) {
   const auto same_cause = [&](const LogEvent& other) {
     return other.kind == event.kind && other.cause == event.cause;
   };
-  const auto first = std::find_if(events.begin(), events.end(), same_cause);
-  const bool is_repeated =
-      first != events.end() && std::find_if(first + 1, events.end(), same_cause) != events.end();
-  if (is_repeated || events.size() >= kEventsMax) {
-    // The newest of this cause replaces the one before it; the first of each kind stays.
-    auto last = std::find_if(events.rbegin(), events.rend(), same_cause);
-    if (last == events.rend()) return;
-    const auto index = static_cast<std::size_t>(events.rend() - last) - 1;
-    if (is_protected(events, index)) return;
-    events.erase(events.begin() + static_cast<std::ptrdiff_t>(index));
+  const auto last = std::find_if(events.rbegin(), events.rend(), same_cause);
+  if (last != events.rend()) {
+    // Other ranks print it too: the first that did, since the newest step, is kept.
+    if (last->steps_before == event.steps_before) return;
+    if (std::find_if(last + 1, events.rend(), same_cause) != events.rend()) {
+      events.erase(std::next(last).base());
+    }
   }
+  if (events.size() >= kEventsMax && !forget_one(events, event.steps_before)) return;
   events.push_back(std::move(event));
 }
 
@@ -160,6 +166,8 @@ void StepLedger::save(StateWriter& state) const {
     state.text(event.line);
     state.unsigned_integer(event.offset);
     state.integer(event.steps_before);
+    state.optional_integer(event.rank);
+    state.text(event.operation);
   }
   state.boolean(newest_.has_value());
   if (newest_) {
@@ -194,6 +202,8 @@ void StepLedger::restore(StateReader& state) {
     event.line = state.text();
     event.offset = state.unsigned_integer();
     event.steps_before = state.integer();
+    event.rank = state.optional_integer();
+    event.operation = state.text();
   }
   if (state.boolean()) {
     newest_ = state.sample();

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "parser/statistics/first_cause.h"
 #include "parser/statistics/status_reason.h"
 #include "parser/statistics/window_coverage.h"
 
@@ -26,6 +27,18 @@ std::span<const StepSample> samples_of_segment(std::span<const StepSample> sampl
       first, samples.end(), segment,
       [](std::int32_t number, const StepSample& sample) { return number < sample.segment; });
   return {first, last};
+}
+
+// The median: the first step and a checkpoint take many times as long. 0 where none has a time.
+double typical_step_time_s(std::span<const StepSample> samples) {
+  std::vector<double> times_s;
+  for (const StepSample& sample : samples) {
+    if (sample.step_time_s && *sample.step_time_s > 0) times_s.push_back(*sample.step_time_s);
+  }
+  if (times_s.empty()) return 0;
+  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
+  std::nth_element(times_s.begin(), middle, times_s.end());
+  return *middle;
 }
 
 // The index into facts.segments of the last segment that holds the whole window with step times,
@@ -59,15 +72,18 @@ bool is_after_segment(const LogEvent& event, const LogFacts& facts, std::size_t 
 // Sorts the log's events by what they mean for one segment.
 void sort_events(const LogFacts& facts, std::size_t index,
                  std::span<const StepSample> segment_samples, StatusEvidence& evidence) {
+  FirstCause ending;
+  FirstCause survived;
   for (const LogEvent& event : facts.events) {
     const bool is_after = is_after_segment(event, facts, index, segment_samples);
     if (event.kind == LogEvent::Kind::finish_marker) {
       if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
     } else {
-      const LogEvent*& place = is_after ? evidence.ending_failure : evidence.survived_failure;
-      if (place == nullptr) place = &event;
+      (is_after ? ending : survived).offer(event);
     }
   }
+  evidence.ending_failure = ending.chosen();
+  evidence.survived_failure = survived.chosen();
 }
 
 StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,
@@ -120,15 +136,28 @@ void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_
   }
 }
 
+const LogEvent* first_cause_of_all(const LogFacts& facts) {
+  FirstCause first;
+  for (const LogEvent& event : facts.events) {
+    if (event.kind == LogEvent::Kind::failure) first.offer(event);
+  }
+  return first.chosen();
+}
+
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
-  const auto failure =
-      std::find_if(facts.events.begin(), facts.events.end(),
-                   [](const LogEvent& event) { return event.kind == LogEvent::Kind::failure; });
-  const bool has_failed = failure != facts.events.end();
-  summary.status = has_failed       ? RunStatus::failed
-                   : may_still_grow ? RunStatus::running
-                                    : RunStatus::no_data;
-  summary.status_reason = no_step_reason(has_failed ? &*failure : nullptr, may_still_grow);
+  const LogEvent* failure = first_cause_of_all(facts);
+  summary.status = failure != nullptr ? RunStatus::failed
+                   : may_still_grow   ? RunStatus::running
+                                      : RunStatus::no_data;
+  summary.status_reason = no_step_reason(failure, may_still_grow);
+  if (failure != nullptr) summary.failure_cause = failure->cause;
+}
+
+// Why a run that is neither complete nor running is not complete.
+std::string failure_cause(const StatusEvidence& evidence, RunStatus status) {
+  if (status == RunStatus::complete || status == RunStatus::running) return {};
+  if (evidence.ending_failure != nullptr) return evidence.ending_failure->cause;
+  return status == RunStatus::incomplete && evidence.is_hung() ? "hung" : "";
 }
 
 }  // namespace
@@ -148,7 +177,8 @@ std::optional<RunStatus> run_status_from_name(std::string_view text) {
 }
 
 RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
-                         const Window& window, bool may_still_grow) {
+                         const Window& window, bool may_still_grow,
+                         std::optional<double> silent_s) {
   RunSummary summary;
   summary.window = window;
   summary.declared_last_iteration = facts.declared_last_iteration;
@@ -158,7 +188,7 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     return summary;
   }
 
-  const StatusEvidence evidence = collect_evidence(samples, facts, window);
+  StatusEvidence evidence = collect_evidence(samples, facts, window);
   summary.segment = evidence.segment.segment;
   summary.segment_count = evidence.segment_count;
   summary.last_iteration = evidence.segment.last_iteration;
@@ -174,8 +204,20 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
       segment_samples.empty() ||
       std::any_of(segment_samples.begin(), segment_samples.end(),
                   [](const StepSample& sample) { return sample.step_time_s.has_value(); });
+  if (!may_still_grow) evidence.silent_s = silent_s;
+  evidence.step_time_s = typical_step_time_s(segment_samples);
   decide(evidence, has_step_times, may_still_grow, summary);
+  summary.failure_cause = failure_cause(evidence, summary.status);
   return summary;
+}
+
+const LogEvent* ending_failure(const LogFacts& facts, const RunSummary& summary) {
+  if (facts.segments.empty()) return first_cause_of_all(facts);
+  std::size_t index = facts.segments.size() - 1;
+  while (index > 0 && facts.segments[index].segment > summary.segment) --index;
+  StatusEvidence evidence;
+  sort_events(facts, index, {}, evidence);
+  return evidence.ending_failure;
 }
 
 }  // namespace llmb::parser

@@ -32,6 +32,9 @@ struct RunSummary {
   // One sentence: why this status, with the numbers that show it. Never empty.
   std::string status_reason;
   Window window;
+  // Why it is not complete: the class of the failure that came first (see failure_class.h), "hung"
+  // where a log fell silent without a word. Empty for a complete run, and where nothing shows it.
+  std::string failure_cause;
   // The segment that counts: the last one that holds the whole window, else the last one.
   std::int32_t segment = 0;
   std::int32_t segment_count = 0;  // over 1: the log holds restarts
@@ -48,7 +51,13 @@ struct RunSummary {
 
 // `samples`: of one log, ordered by (segment, iteration); those inside the window suffice.
 // `may_still_grow`: the log's job may be alive; turns incomplete into running.
+// `silent_s`: for how long no byte was added, where that is known.
 RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
-                         const Window& window, bool may_still_grow);
+                         const Window& window, bool may_still_grow,
+                         std::optional<double> silent_s = {});
+
+// The failure that ended the segment that `summary` is about, first cause first; null where there
+// is none. Also for a complete run, whose teardown failed.
+const LogEvent* ending_failure(const LogFacts& facts, const RunSummary& summary);
 
 }  // namespace llmb::parser

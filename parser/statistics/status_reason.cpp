@@ -98,7 +98,20 @@ std::string steps_run(const StatusEvidence& evidence) {
          std::to_string(total) + (total == 1 ? " step was run" : " steps were run");
 }
 
+// "for 900 s, 120 step times"
+std::string silence(const StatusEvidence& evidence) {
+  const auto silent_s = static_cast<std::int64_t>(*evidence.silent_s);
+  const auto steps = static_cast<std::int64_t>(*evidence.silent_s / evidence.step_time_s);
+  return "silent for " + std::to_string(silent_s) + " s, " + std::to_string(steps) +
+         " step times: hung, or killed without a word";
+}
+
 }  // namespace
+
+bool StatusEvidence::is_hung() const {
+  return silent_s && step_time_s > 0 && *silent_s >= kHungStepTimes * step_time_s &&
+         ending_failure == nullptr && finish_marker == nullptr && !last_was_reached();
+}
 
 std::string no_step_reason(const LogEvent* failure, bool may_still_grow) {
   if (failure != nullptr) return "the run died before its first step: " + quoted(*failure);
@@ -158,7 +171,7 @@ std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
   } else if (evidence.finish_marker != nullptr && !is_running && !all_were_run) {
     text += "; the program ended by itself: " + quoted(*evidence.finish_marker);
   } else if (!is_running && !all_were_run) {
-    text += "; the log shows no cause";
+    text += evidence.is_hung() ? "; the log is " + silence(evidence) : "; the log shows no cause";
   }
   return text + history(evidence);
 }

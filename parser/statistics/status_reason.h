@@ -11,6 +11,9 @@
 
 namespace llmb::parser {
 
+// A log that is silent for so many step times, and says nothing of an end, is taken for hung.
+inline constexpr double kHungStepTimes = 20;
+
 // What is known of the segment that counts when its status is decided. The pointers are into
 // LogFacts, or null.
 struct StatusEvidence {
@@ -20,10 +23,15 @@ struct StatusEvidence {
   std::int32_t segment_count = 0;
   WindowCoverage coverage;
   std::optional<std::int64_t> declared_last_iteration;
-  const LogEvent* ending_failure = nullptr;          // no step of this segment came after it
+  const LogEvent* ending_failure = nullptr;          // the first cause after its last step
   const LogEvent* survived_failure = nullptr;        // training went on after it
   const LogEvent* finish_marker = nullptr;           // the program's own end, after the last step
   std::optional<std::int64_t> later_last_iteration;  // the highest that a later segment reached
+
+  std::optional<double> silent_s;  // no byte came for so long, without a cause
+  double step_time_s = 0;          // the median, to compare it with
+
+  bool is_hung() const;
 
   bool last_was_reached() const {
     return declared_last_iteration && segment.last_iteration >= *declared_last_iteration;

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "parser/dialects/failure_class.h"
+
 namespace llmb::api {
 namespace {
 
@@ -49,6 +51,7 @@ void add_configuration_values(Json& json, const storage::RunRecord& run) {
 void add_summary(Json& json, const parser::RunSummary& summary) {
   json["status"] = parser::run_status_name(summary.status);
   json["status_reason"] = summary.status_reason;
+  json["failure_cause"] = null_if_empty(summary.failure_cause);
   json["window"] = parser::to_string(summary.window);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
@@ -97,9 +100,30 @@ Json events_json(const std::vector<parser::LogEvent>& events) {
                     {"cause", event.cause},
                     {"line", event.line},
                     {"offset", event.offset},
-                    {"steps_before", event.steps_before}});
+                    {"steps_before", event.steps_before},
+                    {"rank", nullable(event.rank)},
+                    {"operation", null_if_empty(event.operation)}});
   }
   return list;
+}
+
+// Also of a complete run whose teardown failed: then the data stays valid.
+Json failure_json(const storage::RunRecord& run) {
+  const parser::LogEvent* event = parser::ending_failure(run.facts, run.summary);
+  const std::string& named = run.summary.failure_cause;
+  const std::string cause = event != nullptr ? event->cause : named;
+  if (cause.empty()) return nullptr;
+  const parser::FailureClass* known = parser::find_failure_class(cause);
+  Json json;
+  json["cause"] = cause;
+  json["advice"] = known != nullptr ? Json(known->advice) : Json(nullptr);
+  json["line"] = event != nullptr ? Json(event->line) : Json(nullptr);
+  json["offset"] = event != nullptr ? Json(event->offset) : Json(nullptr);
+  json["steps_before"] = event != nullptr ? Json(event->steps_before) : Json(nullptr);
+  json["rank"] = event != nullptr ? nullable(event->rank) : Json(nullptr);
+  json["operation"] = event != nullptr ? null_if_empty(event->operation) : Json(nullptr);
+  json["data_is_valid"] = run.summary.status == parser::RunStatus::complete;
+  return json;
 }
 
 }  // namespace
@@ -153,6 +177,7 @@ Json run_details_json(const storage::RunRecord& run, const RootPaths& roots) {
   json["configuration_conflicts"] = run.configuration.conflicting_keys();
   json["segments"] = segments_json(run.facts.segments);
   json["events"] = events_json(run.facts.events);
+  json["failure"] = failure_json(run);
   json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
   json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
   json["lines_too_long"] = run.facts.lines_too_long;

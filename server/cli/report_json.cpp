@@ -63,11 +63,14 @@ Json events_json(const parser::LogFacts& facts) {
   Json list = Json::array();
   for (const parser::LogEvent& event : facts.events) {
     const bool is_failure = event.kind == parser::LogEvent::Kind::failure;
-    list.push_back({{"kind", is_failure ? "failure" : "finish_marker"},
-                    {"cause", event.cause},
-                    {"line", event.line},
-                    {"offset", event.offset},
-                    {"steps_before", event.steps_before}});
+    list.push_back(
+        {{"kind", is_failure ? "failure" : "finish_marker"},
+         {"cause", event.cause},
+         {"line", event.line},
+         {"offset", event.offset},
+         {"steps_before", event.steps_before},
+         {"rank", or_null(event.rank)},
+         {"operation", event.operation.empty() ? Json(nullptr) : Json(event.operation)}});
   }
   return list;
 }
@@ -119,6 +122,8 @@ Json run_json(const ReportedRun& run, bool has_samples) {
                {"dialect", dialect_name(facts.dialect)},
                {"status", run_status_name(summary.status)},
                {"status_reason", summary.status_reason},
+               {"failure_cause",
+                summary.failure_cause.empty() ? Json(nullptr) : Json(summary.failure_cause)},
                {"window", to_string(summary.window)},
                {"window_is_whole", summary.window_is_whole},
                {"iterations_missing_in_window", summary.iterations_missing_in_window},

@@ -162,8 +162,9 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const bool is_silent = tail.reached_end() && now - grown_at >= quiet_limit(mean_s);
   if (is_silent) {
     tail.settle();
+    const double silent_s = std::chrono::duration<double>(now - grown_at).count();
     summary = parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
-                                    window, false);
+                                    window, false, silent_s);
   }
 
   FileOutcome& outcome = result.outcome;

@@ -55,7 +55,8 @@ IngestBatch full_batch(RootId root) {
   batch.facts.reported_tflops_per_gpu = -1.0;
   batch.facts.segments = {{1, 50, 50, 2, 17, 12}, {1, 7, 7, 0, std::nullopt, 9'000, 1}};
   batch.facts.events = {
-      {parser::LogEvent::Kind::failure, "time_limit", "*** CANCELLED ***", 88'000, 49},
+      {parser::LogEvent::Kind::failure, "time_limit", "*** CANCELLED ***", 88'000, 49, 368,
+       "ALLREDUCE"},
       {parser::LogEvent::Kind::finish_marker, "training_done", "", 1ULL << 50, 50}};
   batch.facts.nccl_trace_seen = true;
   batch.facts.bytes_read = 1ULL << 41;
@@ -63,6 +64,7 @@ IngestBatch full_batch(RootId root) {
   batch.facts.lines_not_understood = 4;
   batch.summary.status = parser::RunStatus::invalid;
   batch.summary.status_reason = "grad norm is NaN at iteration 17";
+  batch.summary.failure_cause = "nan_gradient";
   batch.summary.window = {35, 44};
   batch.summary.segment = 1;
   batch.summary.segment_count = 2;

@@ -37,7 +37,8 @@ TEST(Failure, IsToldByItsLine) {
             "host_oom_kill");
   EXPECT_EQ(cause_of("srun: error: node1: task 3: Out Of Memory"), "host_oom_kill");
   EXPECT_EQ(cause_of("Traceback (most recent call last):"), "python_traceback");
-  EXPECT_EQ(cause_of("AssertionError: found NaN in local grad norm in backward pass"), "nan");
+  EXPECT_EQ(cause_of("AssertionError: found NaN in local grad norm in backward pass"),
+            "nan_gradient");
   EXPECT_EQ(cause_of("job exited with code 1"), "job_exited");
 }
 

@@ -74,12 +74,14 @@ Json facts_json(const LogFacts& facts) {
   }
   json["events"] = Json::array();
   for (const LogEvent& event : facts.events) {
-    json["events"].push_back(
-        {{"kind", event.kind == LogEvent::Kind::failure ? "failure" : "finish_marker"},
-         {"cause", event.cause},
-         {"line", event.line},
-         {"offset", event.offset},
-         {"steps_before", event.steps_before}});
+    Json one = {{"kind", event.kind == LogEvent::Kind::failure ? "failure" : "finish_marker"},
+                {"cause", event.cause},
+                {"line", event.line},
+                {"offset", event.offset},
+                {"steps_before", event.steps_before}};
+    put(one, "rank", event.rank);
+    if (!event.operation.empty()) one["operation"] = event.operation;
+    json["events"].push_back(std::move(one));
   }
   json["nccl_trace_seen"] = facts.nccl_trace_seen;
   json["bytes_read"] = facts.bytes_read;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "log_samples.h"
+#include "parser/statistics/run_summary.h"
 
 namespace llmb::parser {
 namespace {
@@ -237,10 +238,25 @@ TEST_F(RealLogs, FailuresAreNamed) {
   using Causes = std::vector<std::string>;
   EXPECT_EQ(causes("failures/aws-nxd-slurm-cancel.log"), (Causes{"task_exited", "cancelled"}));
   EXPECT_EQ(causes("failures/desispec-task-failure.log"),
-            (Causes{"task_failure", "task_killed", "time_limit", "time_limit"}));
+            (Causes{"task_failure", "task_killed", "time_limit"}));
   EXPECT_EQ(causes("failures/dgxc-v25.07-llama4-README-395.log"), Causes{"time_limit"});
   EXPECT_EQ(causes("failures/stas-nccl-watchdog-2999.log"), Causes{"nccl_timeout"});
   EXPECT_EQ(causes("failures/stas-oom-636.log"), Causes{"cuda_oom"});
+}
+
+TEST_F(RealLogs, FirstCausesAreFound) {
+  const auto cause = [&](const std::string& name) {
+    const ParsedLog log = parse(name);
+    return summarize_run(log.samples, log.facts, {11, 44}, false).failure_cause;
+  };
+  EXPECT_EQ(cause("failures/aws-nxd-slurm-cancel.log"), "task_exited");
+  EXPECT_EQ(cause("failures/desispec-task-failure.log"), "time_limit");
+  EXPECT_EQ(cause("failures/dgxc-v25.07-llama4-README-395.log"), "time_limit");
+  EXPECT_EQ(cause("failures/stas-nccl-watchdog-2999.log"), "nccl_timeout");
+  EXPECT_EQ(cause("failures/stas-oom-636.log"), "cuda_oom");
+  const auto timeout = parse("failures/stas-nccl-watchdog-2999.log").facts.events.at(0);
+  EXPECT_EQ(timeout.rank, 0);
+  EXPECT_EQ(timeout.operation, "ALLREDUCE");
 }
 
 TEST_F(RealLogs, NcclTracesAreSeen) {

@@ -58,19 +58,35 @@ TEST(StepLedger, EndlessRestartsStayBounded) {
   EXPECT_EQ(ledger.step_count(), 2000);
 }
 
-TEST(StepLedger, KeepsTheFirstAndTheNewestEventOfACause) {
+TEST(StepLedger, KeepsOfACauseTheFirstAndTheFirstSinceTheNewestStep) {
   StepLedger ledger;
   for (int i = 0; i < 1000; ++i) {
     ledger.add(step(i));
     ledger.add_event(event("task_exited"));
+    LogEvent again = event("task_exited");
+    again.rank = 7;
+    ledger.add_event(again);
   }
   const auto& events = ledger.facts().events;
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].steps_before, 1);
   EXPECT_EQ(events[1].steps_before, 1000);
+  EXPECT_EQ(events[1].rank, std::nullopt);
 }
 
-TEST(StepLedger, KeepsAtMostEighteenEventsAmongThemTheFirstOfEachKind) {
+TEST(StepLedger, ForgetsSurvivedEventsForThoseOfTheEnd) {
+  StepLedger ledger;
+  for (int i = 0; i < 40; ++i) {
+    ledger.add(step(i));
+    ledger.add_event(event("cause" + std::to_string(i)));
+  }
+  const auto& events = ledger.facts().events;
+  EXPECT_EQ(events.size(), 24U);
+  EXPECT_EQ(events.front().cause, "cause0");
+  EXPECT_EQ(events.back().cause, "cause39");
+}
+
+TEST(StepLedger, KeepsAtMostTwentyFourEventsAmongThemTheFirstOfEachKind) {
   StepLedger ledger;
   ledger.add_event(event("first"));
   ledger.add_event(event("done", LogEvent::Kind::finish_marker));
@@ -78,7 +94,7 @@ TEST(StepLedger, KeepsAtMostEighteenEventsAmongThemTheFirstOfEachKind) {
   ledger.add_event(event("first"));
   ledger.add_event(event("done", LogEvent::Kind::finish_marker));
   const auto& events = ledger.facts().events;
-  EXPECT_EQ(events.size(), 18U);
+  EXPECT_EQ(events.size(), 24U);
   EXPECT_EQ(events[0].cause, "first");
   EXPECT_EQ(events[1].cause, "done");
 }

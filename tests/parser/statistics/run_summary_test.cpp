@@ -66,6 +66,23 @@ class LogBuilder {
   }
 };
 
+TEST(RunSummary, CallsALongSilenceHung) {
+  const LogBuilder log = LogBuilder().run(0, 20);
+  const auto summarize = [&](std::optional<double> silent_s, bool may_still_grow = false) {
+    return summarize_run(log.samples, log.facts, {11, 44}, may_still_grow, silent_s);
+  };
+  EXPECT_EQ(summarize(600).failure_cause, "hung");
+  EXPECT_EQ(summarize(600).status, RunStatus::incomplete);
+  EXPECT_THAT(summarize(600).status_reason, HasSubstr("silent for 600 s, 300 step times"));
+  EXPECT_EQ(summarize(30).failure_cause, "");  // fifteen steps
+  EXPECT_EQ(summarize({}).failure_cause, "");
+  EXPECT_EQ(summarize(600, true).failure_cause, "");
+  LogBuilder failed = log;
+  failed.failure("time_limit", "DUE TO TIME LIMIT");
+  EXPECT_EQ(summarize_run(failed.samples, failed.facts, {11, 44}, false, 600.0).failure_cause,
+            "time_limit");
+}
+
 TEST(RunSummary, IsCompleteWithTheWholeWindowAndTheLastIteration) {
   const RunSummary summary = LogBuilder().run(0, 49).summarize();
   EXPECT_EQ(summary.status, RunStatus::complete);

@@ -1,0 +1,38 @@
+// What can end a run: the classes of failure, how near each stands to the true cause, and what a
+// user can do about it. The lines that show a class are in failure_signs.cpp; which of several
+// failures of one log came first is told by FirstCause (parser/statistics/first_cause.h).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace llmb::parser {
+
+// How far a line of this class usually stands from what really happened. Of several failures the
+// nearest counts, and of equally near ones the first.
+enum class CauseDepth {
+  root,           // the thing itself: memory ran out, a file is missing, a node died
+  communication,  // may be the thing itself, or what other ranks see of it
+  peer_lost,      // a rank's partner went away: something else made it go
+  exception,      // a Python exception that no class names
+  traceback,      // the head of a traceback, whose last line is the cause
+  consequence,    // a task ended badly, or was ended because another did
+  none,           // further than all others
+};
+
+struct FailureClass {
+  std::string_view cause;  // LogEvent::cause
+  CauseDepth depth = CauseDepth::root;
+  std::string_view advice;
+  // The scheduler or a user ended the run, and what follows is teardown. It counts before earlier
+  // failures of this depth or further; after a nearer one it is teardown itself.
+  std::optional<CauseDepth> ends_run_over;
+};
+
+std::span<const FailureClass> failure_classes();
+
+// Null for a cause that is in no table, as events of another version may have.
+const FailureClass* find_failure_class(std::string_view cause);
+
+}  // namespace llmb::parser

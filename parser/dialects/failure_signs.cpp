@@ -1,0 +1,208 @@
+// The table of failure.h. The order matters where a line holds several literals: what names the
+// cause more closely stands first. A literal is what the block scanner searches for, so it has to
+// be rare in ordinary logs; a pattern may then ask for more.
+#include <array>
+
+#include "parser/dialects/failure.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr auto kFinish = LogEvent::Kind::finish_marker;
+constexpr auto kFailure = LogEvent::Kind::failure;
+
+// "ValueError: …" and "torch.distributed.DistBackendError: …" at the beginning of a line.
+constexpr std::string_view kException =
+    R"(^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit)(?:: |$))";
+constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
+
+constexpr FailureSign failure(std::string_view cause, std::string_view literal,
+                              std::string_view pattern = {}) {
+  return {cause, kFailure, literal, pattern};
+}
+
+constexpr std::array kSigns = {
+    FailureSign{"training_done", kFinish, "after training is done", ""},
+    FailureSign{"exit_at_iteration", kFinish, "exiting program at iteration", ""},
+    FailureSign{"max_steps_reached", kFinish, "`Trainer.fit` stopped: `max_steps=", ""},
+    FailureSign{"trainer_stopped", kFinish, "`Trainer.fit` stopped:", ""},
+    FailureSign{"samples_exhausted", kFinish, "no samples left to consume", ""},
+    FailureSign{"job_exited", kFinish, "job exited with code 0", R"(code 0\s*$)"},
+    failure("job_exited", "job exited with code ", R"(code -?[0-9]+)"),
+
+    // The scheduler's own words.
+    failure("time_limit", "DUE TO TIME LIMIT"),
+    failure("node_failure", "DUE TO NODE FAILURE"),
+    failure("node_failure", "Node failure on "),
+    failure("task_failure", "DUE TO TASK FAILURE"),
+    failure("preempted", "DUE TO PREEMPTION"),
+    failure("preempted", "DUE TO JOB REQUEUE"),
+    failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
+    failure("interrupted", "KeyboardInterrupt", R"(^KeyboardInterrupt\b)"),
+
+    // Memory.
+    failure("cuda_oom", "CUDA out of memory"),
+    failure("cuda_oom", "CUDA error: out of memory"),
+    failure("cuda_oom", "OutOfMemoryError: "),
+    failure("cuda_oom", "CUDA_ERROR_OUT_OF_MEMORY"),
+    failure("cuda_oom", "RESOURCE_EXHAUSTED: Out of memory"),
+    failure("cuda_oom", "CUBLAS_STATUS_ALLOC_FAILED"),
+    failure("cuda_oom", "Cuda failure ", R"(Cuda failure (?:[0-9]+ )?'out of memory')"),
+    failure("host_oom_kill", "oom-kill", R"((?i)detected .*oom-kill|oom-kill event)"),
+    failure("host_oom_kill", "oom_kill", R"((?i)detected .*oom_kill|oom_kill event)"),
+    failure("host_oom_kill", "Out Of Memory", R"(tasks? [0-9,-]+: Out Of Memory)"),
+    failure("host_oom_kill", "Out of memory: Kill"),
+    failure("host_oom_kill", "OOMKilled"),
+    failure("host_oom_kill", "DataLoader worker ", R"(killed by signal: Killed)"),
+    failure("host_oom_kill", "Cannot allocate memory"),
+    failure("host_oom_kill", "MemoryError", R"(^MemoryError\b)"),
+    failure("shared_memory_full", "insufficient shared memory"),
+    failure("shared_memory_full", "unable to open shared memory object"),
+    failure("shared_memory_full", "unable to write to file </torch_"),
+
+    // The GPU and its driver.
+    failure("gpu_hardware_error", "NVRM: Xid",
+            R"(Xid \([^)]*\): (?:48|6[1-4]|69|74|79|9[245]|1[1-4][0-9])\b)"),
+    failure("illegal_memory_access", "NVRM: Xid", R"(Xid \([^)]*\): 31\b)"),
+    failure("gpu_process_error", "NVRM: Xid"),
+    failure("gpu_hardware_error", "uncorrectable ECC error"),
+    failure("gpu_hardware_error", "Uncorrectable NVLink error"),
+    failure("gpu_hardware_error", "uncorrectable NVLink error"),
+    failure("gpu_hardware_error", "fallen off the bus"),
+    failure("gpu_hardware_error", "Unable to determine the device handle for"),
+    failure("gpu_unavailable", "CUDA driver version is insufficient"),
+    failure("gpu_unavailable", "no CUDA-capable device is detected"),
+    failure("gpu_unavailable", "Found no NVIDIA driver on your system"),
+    failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),
+    failure("gpu_unavailable", "CUDA error: system not yet initialized"),
+    failure("gpu_unavailable", "CUDA error: invalid device ordinal"),
+    failure("illegal_memory_access", "an illegal memory access was encountered"),
+    failure("illegal_memory_access", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    failure("illegal_memory_access", "CUDA error: misaligned address"),
+    failure("device_side_assert", "device-side assert triggered"),
+    failure("cuda_error", "CUDA error: "),
+    failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
+    failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
+
+    // Numbers.
+    failure("nan_loss", "found NaN in local forward loss"),
+    failure("nan_loss", "found Inf in local forward loss"),
+    failure("nan_gradient", "found NaN in local"),
+    failure("nan_gradient", "found Inf in local"),
+    failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
+    failure("nan_loss", "loss is NaN"),
+    failure("nan_loss", "loss is nan", R"((?i)error|abort|stop|exit|diverge)"),
+    failure("nan_loss", "Loss is NaN"),
+    failure("nan_gradient", "NaN in gradient"),
+    failure("nan_gradient", "gradient norm is NaN"),
+    failure("nan_gradient", "The total norm of order ", R"(non-finite)"),
+
+    // Files, modules, tokens.
+    failure("disk_full_or_quota", "No space left on device"),
+    failure("disk_full_or_quota", "Disk quota exceeded"),
+    failure("disk_full_or_quota", "ENOSPC"),
+    failure("file_limit", "Too many open files"),
+    failure("hf_authentication", "GatedRepoError"),
+    failure("hf_authentication", "gated repo", R"((?i)cannot access|trying to access)"),
+    failure("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
+    failure("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
+    failure("hf_authentication", "Invalid user token"),
+    failure("hf_unreachable", "429 Client Error", R"(huggingface|hf\.co|Too Many Requests)"),
+    failure("hf_unreachable", "couldn't connect to 'https://huggingface.co'"),
+    failure("hf_unreachable", "LocalEntryNotFoundError"),
+    failure("hf_unreachable", "OfflineModeIsEnabled"),
+    failure("missing_module", "ModuleNotFoundError: "),
+    failure("missing_module", "ImportError: ", R"(^ImportError: )"),
+    failure("missing_module", "cannot open shared object file"),
+    failure("missing_module", ": undefined symbol: "),
+    failure("tokenizer_or_data_missing",
+            "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
+    failure("tokenizer_or_data_missing", "RepositoryNotFoundError"),
+    failure("tokenizer_or_data_missing", "Can't load tokenizer for "),
+    failure("tokenizer_or_data_missing", "is not a valid model identifier"),
+    failure("tokenizer_or_data_missing", "can't open file '"),
+    failure("checkpoint_unreadable", "PytorchStreamReader failed"),
+    failure("checkpoint_unreadable", "CheckpointException"),
+    failure("checkpoint_unreadable", "CheckpointingException"),
+    failure("checkpoint_unreadable", "Missing key(s) in state_dict"),
+    failure("checkpoint_unreadable", "size mismatch for ", R"(copying a param with shape)"),
+    failure("configuration_error", "error: unrecognized arguments"),
+    failure("configuration_error", "error: the following arguments are required"),
+    failure("configuration_error", "error: argument --"),
+    failure("configuration_error", "ConfigCompositionException"),
+    failure("configuration_error", "MissingMandatoryValue"),
+    failure("configuration_error", "divisible by ", kRefusedValue),
+    failure("configuration_error", "world size ", kRefusedValue),
+    failure("configuration_error", "world_size ", kRefusedValue),
+
+    // Ranks that talk to each other.
+    failure("nccl_timeout", "Watchdog caught collective operation timeout"),
+    failure("nccl_timeout", "Timeout at NCCL work"),
+    failure("nccl_timeout", "Some NCCL operations have failed or timed out"),
+    failure("peer_lost", "ncclRemoteError"),
+    failure("peer_lost", "remote process exited or there was a network error"),
+    failure("nccl_system_error", "ncclSystemError"),
+    failure("nccl_system_error", "unhandled system error"),
+    failure("nccl_system_error", "NCCL WARN NET/IB",
+            R"(Got completion .*(?:error|status=)|Async event|Unable to open device|failed)"),
+    failure("nccl_error", "NCCL error"),
+    failure("nccl_error", "ncclInternalError"),
+    failure("nccl_error", "ncclUnhandledCudaError"),
+    failure("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
+    failure("peer_lost", "Connection closed by peer"),
+    failure("peer_lost", "Connection reset by peer"),
+    failure("peer_lost", "Connection closed by remote peer"),
+    failure("gloo_error", "[enforce fail at ", R"(gloo)"),
+    failure("rendezvous_failure", "RendezvousConnectionError"),
+    failure("rendezvous_failure", "RendezvousTimeoutError"),
+    failure("rendezvous_failure", "RendezvousClosedError"),
+    failure("rendezvous_failure", "The client socket has failed to connect"),
+    failure("rendezvous_failure", "The client socket has timed out"),
+    failure("rendezvous_failure", "The server socket has failed to "),
+    failure("rendezvous_failure", "EADDRINUSE"),
+    failure("rendezvous_failure", "ddress already in use"),
+    failure("rendezvous_failure", " clients joined"),
+    failure("rendezvous_failure", "o socket interface found"),
+    failure("peer_lost", "recvValue failed on SocketImpl"),
+    failure("peer_lost", "sendBytes failed on SocketImpl"),
+
+    // Launching.
+    failure("container_error", "error: pyxis: "),
+    failure("container_error", "spank_pyxis.so", R"(error: )"),
+    failure("container_error", "enroot-", R"(enroot-[a-z0-9]+: )"),
+    failure("container_error", "nvidia-container-cli: "),
+    failure("container_error", "Error response from daemon"),
+    failure("container_error", "ErrImagePull"),
+    failure("container_error", "ImagePullBackOff"),
+    failure("srun_launch_error", "srun: error: Unable to "),
+    failure("srun_launch_error", "srun: error: Task launch for "),
+    failure("srun_launch_error", "srun: error: Application launch failed"),
+    failure("srun_launch_error", "srun: fatal: "),
+    failure("srun_launch_error", "srun: unrecognized option"),
+    failure("srun_launch_error", "error: execve(): "),
+    failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),
+    failure("srun_launch_error", "sbatch: error: "),
+
+    // What is left when a process has ended.
+    failure("segmentation_fault", "Segmentation fault"),
+    failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
+    failure("task_exited", "Exited with exit code ",
+            R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
+    failure("task_killed",
+            "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Aborted|Bus error))"),
+    failure("task_killed", "(SIGKILL) received by PID"),
+    failure("task_killed", "SignalException: Process "),
+    failure("task_killed", "(SIGTERM) received by PID"),
+    failure("child_failed", "ChildFailedError"),
+    failure("python_traceback", "Traceback (most recent call last)"),
+    failure("python_exception", "Error: ", kException),
+    failure("python_exception", "Exception: ", kException),
+};
+
+}  // namespace
+
+std::span<const FailureSign> failure_signs() {
+  return kSigns;
+}
+
+}  // namespace llmb::parser
