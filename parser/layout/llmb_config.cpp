@@ -165,7 +165,10 @@ LlmbConfig build_config(const YAML::Node& root) {
   const auto type = config.configuration.value("workload_type");
   const auto model = config.configuration.value("model");
   if (type && model) {
-    config.configuration.set("workload", *type + "_" + *model, ConfigSource::llmb_config);
+    // Some launchers write the whole workload as the model's name.
+    const bool is_whole = model->starts_with(*type + "_");
+    config.configuration.set("workload", is_whole ? *model : *type + "_" + *model,
+                             ConfigSource::llmb_config);
   }
   return config;
 }

@@ -82,12 +82,12 @@ Json configuration_json(const parser::RunConfiguration& configuration) {
 
 Json segments_json(const std::vector<parser::SegmentFacts>& segments) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    list.push_back({{"segment", i},
-                    {"first_iteration", segments[i].first_iteration},
-                    {"last_iteration", segments[i].last_iteration},
-                    {"step_count", segments[i].step_count},
-                    {"nan_step_count", segments[i].nan_step_count}});
+  for (const parser::SegmentFacts& segment : segments) {
+    list.push_back({{"segment", segment.segment},
+                    {"first_iteration", segment.first_iteration},
+                    {"last_iteration", segment.last_iteration},
+                    {"step_count", segment.step_count},
+                    {"nan_step_count", segment.nan_step_count}});
   }
   return list;
 }

@@ -17,19 +17,19 @@ constexpr std::int64_t kStepsInWindowMax = 200'000;
 std::string_view window_numbering(parser::Dialect dialect) {
   switch (dialect) {
     case parser::Dialect::nemo:
-      return "iterations as nemo prints them, from 0";
+      return "iterations as NeMo prints them, from 0";
     case parser::Dialect::nemo_progress_bar:
-      return "global steps as the nemo progress bar prints them, from 0";
+      return "global steps as the NeMo progress bar prints them, from 0";
     case parser::Dialect::megatron_bridge:
-      return "iterations as megatron_bridge prints them, from 1";
+      return "iterations as Megatron-Bridge prints them, from 1";
     case parser::Dialect::megatron_lm:
-      return "iterations as megatron_lm prints them, from 1";
+      return "iterations as Megatron-LM prints them, from 1";
     case parser::Dialect::maxtext:
-      return "steps as maxtext prints them, from 0";
+      return "steps as MaxText prints them, from 0";
     case parser::Dialect::torchtitan:
       return "steps as torchtitan prints them, from 1";
     case parser::Dialect::neuronx:
-      return "steps as neuronx prints them, from 0";
+      return "steps as NeuronX prints them, from 0";
     case parser::Dialect::unknown:
       break;
   }

@@ -59,9 +59,9 @@ SampleRun row(std::string experiment, std::int64_t launched_at_s, std::int64_t j
   return run;
 }
 
-SampleRun with_config(SampleRun run, std::string workload, std::string model_size,
+SampleRun with_config(SampleRun run, std::string model_name, std::string model_size,
                       std::string dtype, std::string gpu_type, std::int64_t gpu_count) {
-  run.workload = std::move(workload);
+  run.model_name = std::move(model_name);
   run.model_size = std::move(model_size);
   run.dtype = std::move(dtype);
   run.gpu_type = std::move(gpu_type);
@@ -81,26 +81,26 @@ void add_nemo_runs(std::vector<SampleRun>& runs) {
   for (int repeat = 0; repeat < 3; ++repeat) {
     runs.push_back(with_config(row(grok_bf16, 1750000000 + repeat * 5400, 388660 + repeat,
                                    Producer::nemo, 7.382 + 0.012 * repeat, 1192.9, 512),
-                               "pretrain_grok1", "314b", "bf16", "gb200", 256));
+                               "grok1", "314b", "bf16", "gb200", 256));
   }
   runs.push_back(
       with_config(row("pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256",
                       1750090000, 388702, Producer::nemo, 5.298, 1612.4, 256),
-                  "pretrain_grok1", "314b", "fp8", "gb200", 128));
+                  "grok1", "314b", "fp8", "gb200", 128));
   runs.push_back(with_trouble(
       with_config(row("pretrain_llama4_e128_fp8_gpus512_tp4_pp1_cp1_vp1_ep128_etp4_mbs1_gbs1024",
                       1750180000, 2784318, Producer::nemo, 3.685, 527.78, 1024),
-                  "pretrain_llama4_maverick", "400b", "fp8", "h100", 512),
+                  "llama4_maverick", "400b", "fp8", "h100", 512),
       Trouble::time_limit, 46));
   runs.push_back(with_trouble(
       with_config(row("pretrain_nemotron4_15b_bf16_gpus64_tp2_pp1_cp1_vpNone_mbs2_gbs256",
                       1750270000, 410023, Producer::nemo, 2.671, 641.3, 256),
-                  "pretrain_nemotron4", "15b", "bf16", "h100", 64),
+                  "nemotron4", "15b", "bf16", "h100", 64),
       Trouble::restart_inside, 27));
   SampleRun requeued =
       with_config(row("pretrain_nemotron4_340b_fp8_gpus256_tp8_pp8_cp1_vp12_mbs1_gbs64", 1750360000,
                       410077, Producer::nemo, 2.934, 881.2, 64),
-                  "pretrain_nemotron4", "340b", "fp8", "h100", 256);
+                  "nemotron4", "340b", "fp8", "h100", 256);
   runs.push_back(with_trouble(requeued, Trouble::node_failure, 18));
   requeued.retry = 1;
   runs.push_back(requeued);
@@ -112,26 +112,26 @@ void add_megatron_runs(std::vector<SampleRun>& runs) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     runs.push_back(with_config(row(llama_405b, 1761000000 + repeat * 7200, 658572 + repeat * 9,
                                    Producer::megatron_bridge, 5.741 + 0.02 * repeat, 1636.8, 64),
-                               "pretrain_llama3.1", "405b", "fp8", "gb200", 128));
+                               "llama3.1", "405b", "fp8", "gb200", 128));
   }
   runs.push_back(
       with_config(row("pretrain_llama3_70b_fp8_cs_gpus64_tp1_pp1_cp1_vpNone_ep1_mbs2_gbs128",
                       1761090000, 658611, Producer::megatron_bridge_time_last, 3.912, 1688.1, 128),
-                  "pretrain_llama3.1", "70b", "fp8", "gb300", 64));
+                  "llama3.1", "70b", "fp8", "gb300", 64));
   runs.push_back(with_trouble(
       with_config(row("pretrain_llama3_8b_fp8_cs_gpus8_tp1_pp1_cp1_vpNone_ep1_mbs1_gbs128",
                       1761180000, 658640, Producer::megatron_bridge, 3.02, 701.4, 128),
-                  "pretrain_llama3.1", "8b", "fp8", "h100", 8),
+                  "llama3.1", "8b", "fp8", "h100", 8),
       Trouble::out_of_memory_at_start));
   runs.push_back(with_trouble(
       with_config(row("pretrain_llama3_8b_fp8_cs_gpus16_tp1_pp1_cp1_vpNone_ep1_mbs2_gbs256",
                       1761270000, 658655, Producer::megatron_bridge, 2.913, 1402.6, 256),
-                  "pretrain_llama3.1", "8b", "fp8", "b200", 16),
+                  "llama3.1", "8b", "fp8", "b200", 16),
       Trouble::nan_gradient, 41));
   runs.push_back(with_trouble(
       with_config(row("pretrain_llama3_70b_fp8_cs_gpus128_tp1_pp1_cp1_vpNone_ep1_mbs2_gbs256",
                       1761360000, 658701, Producer::megatron_bridge, 3.954, 1671.3, 256),
-                  "pretrain_llama3.1", "70b", "fp8", "gb300", 128),
+                  "llama3.1", "70b", "fp8", "gb300", 128),
       Trouble::time_limit_teardown));
   runs.push_back(row("gpt3_175b_megatron_lm_gpus64", 1761450000, 700412, Producer::megatron_lm,
                      15.64, 494.6, 2048));

@@ -32,8 +32,8 @@ struct SampleRun {
   double step_time_s = 0;
   double tflops_per_gpu = 0;
   std::int64_t global_batch_size = 0;
-  // For llmb-config; an empty workload means that the run has no such file.
-  std::string workload, model_size, dtype, gpu_type;
+  // For llmb-config; an empty model name means that the run has no such file.
+  std::string model_name, model_size, dtype, gpu_type;
   std::int64_t gpu_count = 0;
   Trouble trouble = Trouble::none;
   std::int64_t trouble_step = 0;

@@ -38,7 +38,7 @@ std::string llmb_config(const SampleRun& run) {
          (bridge ? "megatron_bridge" : "nemo2") + "\n  gsw_version: '" +
          (bridge ? "25.10" : "25.07") + "'\n  fw_version: " + (bridge ? "25.09.00" : "25.07.01") +
          "\n  workload_type: pretrain\n  synthetic_dataset: true\nmodel_info:\n  model_name: " +
-         run.workload + "\n  model_size: " + run.model_size + "\n  dtype: " + run.dtype +
+         run.model_name + "\n  model_size: " + run.model_size + "\n  dtype: " + run.dtype +
          "\n  scale: " + std::to_string(run.gpu_count) + "\n  gpu_type: " + run.gpu_type +
          "\ncluster_info:\n  cluster_name: sample\n  gpus_per_node: " +
          (run.gpu_type[0] == 'g' ? "4" : "8") +
@@ -53,7 +53,7 @@ std::vector<SampleFile> files_of(const SampleRun& run) {
   files.push_back(
       {job_folder(run) + "sbatch_" + kAccount + "." + run.experiment + "_" + job + ".out",
        "Submitted batch job " + job + "\n"});
-  if (!run.workload.empty()) {
+  if (!run.model_name.empty()) {
     files.push_back({job_folder(run) + "llmb-config_" + job + ".yaml", llmb_config(run)});
   }
   return files;
