@@ -100,7 +100,7 @@ std::string progress_bar_records(const StepFigures& step, const StepFigures& pre
          print("reduced_train_loss : %.15g  lr : %.10g  global_step : %.1f  ", step.loss,
                step.learning_rate, static_cast<double>(step.index)) +
          print(
-             "consumed_samples : %.1f  grad_norm : %.12g  train_step_timing in s : %.12g  "
+             "consumed_samples : %.1f  grad_norm : %.17g  train_step_timing in s : %.17g  "
              "epoch : 0 \n",
              static_cast<double>((step.index + 1) * step.global_batch_size), step.grad_norm,
              step.step_time_s);
