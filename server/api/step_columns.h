@@ -24,7 +24,8 @@ class JsonColumn {
 
   bool has_values() const { return !text_.empty(); }
   std::size_t row_count() const { return rows_ + pending_nulls_; }
-  std::string finish();  // "[…]"
+  void append_to(std::string& document);  // "[…]"
+  std::size_t byte_count() const { return text_.size() + 5 * pending_nulls_ + 2; }
 
  private:
   void begin_value();
