@@ -1,9 +1,7 @@
 // llmb-report ingest: reads logs into the database without serving them.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace llmb::cli {
 

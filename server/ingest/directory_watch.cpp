@@ -44,7 +44,7 @@ bool DirectoryWatch::add(std::uint32_t root, const std::string& relative_path, i
 bool DirectoryWatch::drain(const std::function<void(const Event&)>& on_event) {
   if (!fd_.is_open()) return true;
   bool is_whole = true;
-  alignas(inotify_event) std::array<char, 64 * 1024> buffer;
+  alignas(inotify_event) std::array<char, std::size_t{64} * 1024> buffer;
   while (true) {
     const ssize_t length = read(fd_.get(), buffer.data(), buffer.size());
     if (length <= 0) return is_whole;

@@ -10,7 +10,7 @@
 namespace llmb::ingest {
 namespace {
 
-constexpr std::size_t kBlockBytes = 256 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{256} * 1024;
 
 void count_bytes(const TailOptions& options, std::uint64_t bytes) {
   if (options.bytes_read != nullptr) options.bytes_read->fetch_add(bytes);

@@ -60,8 +60,9 @@ Scanner::Scanner(std::vector<WatchedRoot>& roots, FileTable& files, const Ingest
 
 bool Scanner::advance(SteadyTime now) {
   bool has_more = false;
-  for (RootIndex index = 0; index < roots_.size(); ++index) {
-    WatchedRoot& root = roots_[index];
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    const auto index = static_cast<RootIndex>(i);
+    WatchedRoot& root = roots_[i];
     const bool may_begin = follows_ || !root.was_scanned;
     if (!root.scan && may_begin && now >= root.next_scan) begin_scan(index, now);
     has_more |= advance_root(index, now);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kDepthMax = 64;
 constexpr std::size_t kPathLengthMax = 4'000;
 constexpr std::size_t kUnreadableMax = 1'000;
-constexpr std::size_t kListingBytes = 64 * 1024;
+constexpr std::size_t kListingBytes = std::size_t{64} * 1024;
 
 unsigned char type_of(int directory_fd, const char* name) {
   struct stat status {};
