@@ -187,7 +187,7 @@ TEST_F(Serve, SurvivesGarbage) {
   DaemonProcess daemon(folder_, arguments());
   ASSERT_TRUE(waits_for_steps(daemon, 4)) << daemon.errors();
   const std::vector<std::string> garbage = {
-      std::string("\0\xff\x16\x03\x01 not http\r\n\r\n", 20),
+      std::string("\0\xff\x16\x03\x01 not http\r\n\r\n", 18),
       "GET\r\n\r\n",
       "GET / HTTP/9.9\r\n\r\n",
       "GET /api/v1/runs/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
