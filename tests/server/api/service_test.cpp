@@ -2,7 +2,9 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "tests/server/api/sample_database.h"
 
@@ -160,6 +162,26 @@ TEST_F(Service, WritesOpenMetrics) {
     ASSERT_TRUE(RE2::FullMatch(line, sample, &name)) << line;
     EXPECT_TRUE(name.starts_with(family)) << line;
   }
+}
+
+TEST_F(Service, AnswersSeveralThreadsWhileDataComes) {
+  fill();
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 25; ++round) {
+        for (const char* path : {"/api/v1/runs", "/api/v1/runs/1/steps", "/api/v1/experiments",
+                                 "/api/v1/runs/1/statistics", "/metrics", "/readyz"}) {
+          if (get(path).status != 200) ++failures;
+        }
+      }
+    });
+  }
+  for (int last = 0; last < 40; ++last) add_run("alpha", 1, last, 7.0);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(get_json("/api/v1/runs/1/steps")["iteration"].size(), 50U) << "none is taken back";
 }
 
 TEST_F(Service, RefusesParametersWhereThereAreNone) {
