@@ -10,7 +10,9 @@ namespace {
 
 std::string number_text(double value) {
   std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  const bool is_whole = value == std::round(value) && std::abs(value) < 1e15;
+  const auto format = is_whole ? std::chars_format::fixed : std::chars_format::general;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format).ptr;
   return {text.data(), end};
 }
 

@@ -102,15 +102,15 @@ class RowComparison {
     compare("tensor_parallel", recipe_.tensor_parallel);
     compare("pipeline_parallel", recipe_.pipeline_parallel);
     compare("context_parallel", recipe_.context_parallel);
-    compare("expert_parallel", recipe_.expert_parallel.value_or(1));
+    compare("expert_parallel", recipe_.expert_parallel);
     compare("expert_tensor_parallel", recipe_.expert_tensor_parallel);
     // Without a pipeline there is nothing to interleave, whatever the table says.
     if (recipe_.pipeline_parallel > 1) {
-      compare("virtual_pipeline", recipe_.virtual_pipeline.value_or(1));
+      compare("virtual_pipeline", recipe_.virtual_pipeline);
     }
   }
 
-  // "none" in a name is a table's NA, and 1 does the same.
+  // What the table prints as NA it does not state. "none" in a name does the same as 1.
   void compare(const std::string& key, std::optional<std::int64_t> expected) {
     const auto text = run_.configuration.value(key);
     if (!text || !expected) return;
@@ -126,6 +126,18 @@ class RowComparison {
   std::optional<std::int64_t> scale_;
   std::vector<RecipeMismatch> mismatches_;
 };
+
+// A row of another machine or scale is further off than one with another batch, which may be that
+// of the other scale by chance.
+std::size_t distance(const std::vector<RecipeMismatch>& mismatches) {
+  std::size_t sum = 0;
+  for (const RecipeMismatch& mismatch : mismatches) {
+    const bool is_kind = mismatch.key == "gpu_type" || mismatch.key == "dtype" ||
+                         mismatch.key == "dialect" || mismatch.key == "gpu_count";
+    sum += is_kind ? 3 : 1;
+  }
+  return sum;
+}
 
 // The only model of that size, where the tree (results/<version>/<dtype>/<size>/…) says no more.
 const Model* only_model_of_size(const Catalog& catalog, const std::string& size) {
@@ -298,7 +310,7 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
     std::vector<RecipeMismatch> found = RowComparison(run, match, catalog, recipe).take();
     if (found.empty()) {
       match.candidates.push_back(&recipe);
-    } else if (match.nearest == nullptr || found.size() < match.mismatches.size()) {
+    } else if (match.nearest == nullptr || distance(found) < distance(match.mismatches)) {
       match.nearest = &recipe;
       match.mismatches = std::move(found);
     }

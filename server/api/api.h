@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "parser/catalog/catalog.h"
 #include "server/http/event_channel.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
@@ -26,6 +27,8 @@ struct ApiOptions {
   std::function<http::ServerCounters()> server_counters;
   http::EventChannel* events = nullptr;  // outlives the Api
   std::string version;                   // of the program
+  // Null: the built-in one, which is loaded when it is first asked for.
+  std::shared_ptr<const parser::Catalog> catalog;
 };
 
 class Api {

@@ -13,6 +13,10 @@ namespace llmb::api {
 struct Context {
   explicit Context(ApiOptions options_in);
 
+  const parser::Catalog& catalog() const {
+    return options.catalog ? *options.catalog : parser::embedded_catalog();
+  }
+
   ApiOptions options;
   // Random, one each start: keeps the ETags of another database or another version apart.
   std::string instance;

@@ -1,6 +1,7 @@
 #include "server/api/query_parameters.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "server/api/instant.h"
@@ -67,6 +68,24 @@ std::optional<std::int64_t> QueryParameters::integer(std::string_view name, std:
                       std::to_string(max) + ".");
   }
   return number;
+}
+
+std::optional<double> QueryParameters::number(std::string_view name, double min, double max) const {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  double number = 0;
+  const char* const last = value->data() + value->size();
+  const auto [end, error] = std::from_chars(value->data(), last, number);
+  // A NaN is not between any two numbers.
+  if (error == std::errc() && end == last && number >= min && number <= max) return number;
+  std::array<char, 32> range{};
+  const auto write = [&](double bound) {
+    const auto written = std::to_chars(range.data(), range.data() + range.size(), bound).ptr;
+    return std::string(range.data(), written);
+  };
+  throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
+                    "'; it has to be a number from " + write(min) + " to " + write(max) +
+                    ", such as 1e12.");
 }
 
 std::optional<bool> QueryParameters::boolean(std::string_view name) const {

@@ -24,6 +24,7 @@ class QueryParameters {
   std::optional<std::string> text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
+  std::optional<double> number(std::string_view name, double min, double max) const;
   std::optional<bool> boolean(std::string_view name) const;
   // A date, or an RFC 3339 instant with any offset; given back in UTC, in whole seconds.
   std::optional<std::string> instant(std::string_view name) const;

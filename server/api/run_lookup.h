@@ -15,4 +15,7 @@ std::string run_etag(Context& context, storage::RunId id, std::string_view quest
 
 Refusal run_not_found(storage::RunId id);
 
+// The samples of a window are held at once: throws Refusal (400) where they may be too many.
+void refuse_long_window(const parser::LogFacts& facts, const parser::Window& window);
+
 }  // namespace llmb::api

@@ -1,7 +1,5 @@
 // GET /api/v1/runs/{id}/statistics?window=: what a run amounts to over any window, computed from
 // its stored steps by the same function that ingest uses.
-#include <algorithm>
-
 #include "server/api/conditional.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -10,9 +8,6 @@
 
 namespace llmb::api {
 namespace {
-
-// Bounds the memory of one request; the samples of a window are held at once.
-constexpr std::int64_t kStepsInWindowMax = 200'000;
 
 std::string_view window_numbering(parser::Dialect dialect) {
   switch (dialect) {
@@ -36,17 +31,6 @@ std::string_view window_numbering(parser::Dialect dialect) {
   return "iterations as the log numbers them";
 }
 
-// At most: what of each segment can lie in the window.
-std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
-  std::int64_t sum = 0;
-  for (const parser::SegmentFacts& segment : facts.segments) {
-    const std::int64_t first = std::max(segment.first_iteration, window.first_iteration);
-    const std::int64_t last = std::min(segment.last_iteration, window.last_iteration);
-    if (first <= last) sum += std::min(segment.step_count, last - first + 1);
-  }
-  return sum;
-}
-
 Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunSummary& summary) {
   Json json;
   json["run_id"] = id;
@@ -68,10 +52,7 @@ RenderedBody render_statistics(Context& context, storage::RunId id,
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
     const parser::Window window = asked.value_or(run->summary.window);
-    if (steps_in_window_at_most(run->facts, window) > kStepsInWindowMax) {
-      throw bad_request("Window " + parser::to_string(window) + " holds more than " +
-                        std::to_string(kStepsInWindowMax) + " steps of this run; ask for less.");
-    }
+    refuse_long_window(run->facts, window);
     const bool may_still_grow = run->summary.status == parser::RunStatus::running;
     const auto samples = reader.steps(id, window);
     return summary_json(id, run->facts.dialect,

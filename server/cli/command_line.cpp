@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "server/cli/audit_command.h"
 #include "server/cli/ingest_command.h"
 #include "server/cli/parse_command.h"
 #include "server/cli/sample_command.h"
@@ -27,6 +28,7 @@ int run_command_line(int argc, char** argv) {
   add_parse_command(app, exit_code);
   add_ingest_command(app, exit_code);
   add_serve_command(app, exit_code);
+  add_audit_command(app, exit_code);
   add_sample_command(app, exit_code);
 
   try {

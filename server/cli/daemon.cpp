@@ -40,6 +40,7 @@ struct Daemon::Parts {
     result.server_counters = [this] { return server->counters(); };
     result.events = &events;
     result.version = options.version;
+    result.catalog = options.catalog;
     return result;
   }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "parser/catalog/catalog.h"
 #include "server/http/server.h"
 #include "server/ingest/ingest.h"
 
@@ -13,6 +14,7 @@ struct DaemonOptions {
   ingest::IngestOptions ingest;
   http::ServerOptions http;
   std::string version;
+  std::shared_ptr<const parser::Catalog> catalog;  // null: the built-in one
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

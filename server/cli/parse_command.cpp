@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "parser/statistics/window.h"
+#include "server/cli/catalog_option.h"
 #include "server/cli/log_discovery.h"
 #include "server/cli/log_parsing.h"
 #include "server/cli/report.h"
+#include "server/cli/report_metrics.h"
 #include "server/compat/shell_parser.h"
 
 namespace llmb::cli {
@@ -28,7 +30,11 @@ struct ParseArguments {
   bool has_full_names = false;
   bool has_samples = false;
   std::string compat;
+  bool has_metrics = false;
+  std::string catalog_file;
 };
+
+constexpr int kBadArguments = 2;
 
 constexpr const char* kDescription =
     "Read training logs and say, for each, the mean step time over its window and whether it may "
@@ -39,6 +45,8 @@ constexpr const char* kFooter = R"(Examples:
   llmb-report parse $LLMB_WORKLOAD/experiments log.txt
   llmb-report parse --window 35-44 --format csv runs/ > runs.csv
   llmb-report parse --compat mbridge@25.12 experiments
+  llmb-report parse --metrics experiments        with tokens/s/GPU and MFU
+  llmb-report parse --metrics --format json --catalog my-models.json experiments
   llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
 
 What is read:
@@ -50,6 +58,9 @@ What is read:
 Windows:
   Iterations as the log counts them: NeMo from 0, Megatron from 1. By default 35-44 for Megatron
   logs and 11-44 for the others, as the recipes have it.
+
+  With --metrics the metrics are over the window of the recipe's document where the run is one of
+  its recipes (the last step for the documents of 2024), unless --window says otherwise.
 
 Status:
   complete    the whole window has step times and the last iteration was reached
@@ -73,6 +84,8 @@ JSON: one object with
                     mean, stddev_population, stddev_sample, median, min, max, p95), segments,
                     events, configuration (every value with its source), and more
   skipped           a list of path and reason
+  With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
+  train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
   With --samples each run has samples: every logged step, with the fields that its line had.
   What is not known is null. server/cli/parse_output.schema.json is its JSON Schema.
 
@@ -130,7 +143,8 @@ void write_report(const Report& report, const ParseArguments& arguments) {
   } else if (arguments.format == "csv") {
     write_csv(report, std::cout);
   } else if (!report.runs.empty()) {
-    write_table(report, {arguments.has_full_names, wants_colour()}, std::cout);
+    write_table(report, {arguments.has_full_names, wants_colour(), arguments.has_metrics},
+                std::cout);
   }
 }
 
@@ -169,10 +183,21 @@ int run_parse(ParseArguments arguments) {
   }
   ParsingOptions options;
   if (!arguments.window.empty()) options.window = parser::parse_window(arguments.window).value();
-  options.keeps_samples = arguments.has_samples;
-  options.reads_llmb_config = arguments.format == "json";
+  // The window of the metrics is known only once the run's recipe is.
+  options.keeps_samples = arguments.has_samples || arguments.has_metrics;
+  options.reads_llmb_config = arguments.format == "json" || arguments.has_metrics;
+  std::shared_ptr<const parser::Catalog> catalog;
+  if (arguments.has_metrics) {
+    auto read = read_catalog(arguments.catalog_file);
+    if (!read) {
+      std::cerr << "llmb-report parse: " << read.error().message << '\n';
+      return kBadArguments;
+    }
+    catalog = std::move(*read);
+  }
 
-  const Report report = parse_logs(discover_logs(arguments.paths), options);
+  Report report = parse_logs(discover_logs(arguments.paths), options);
+  if (catalog) add_metrics(report, catalog, options.window);
   tell_skipped(report.skipped);
   if (report.runs.empty()) {
     std::cerr << "llmb-report: no training log (*.out) could be read below";
@@ -209,10 +234,19 @@ void add_parse_command(CLI::App& app, int& exit_code) {
           "Print what a release's shell parser prints: nemo, mbridge, or one of " + releases)
       ->check(check_release)
       ->type_name("RELEASE");
+  command->add_flag("--metrics", arguments->has_metrics,
+                    "Add the recipe, tokens/s, days to train and MFU (table, json)");
+  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
   command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {
       throw CLI::ValidationError(samples->get_name(), "needs --format json");
+    }
+    if (arguments->has_metrics && (arguments->format == "csv" || !arguments->compat.empty())) {
+      throw CLI::ValidationError("--metrics", "goes with table or json, and not with --compat");
+    }
+    if (!arguments->catalog_file.empty() && !arguments->has_metrics) {
+      throw CLI::ValidationError("--catalog", "is of use with --metrics only");
     }
     if (arguments->has_samples && !arguments->compat.empty()) {
       throw CLI::ValidationError(samples->get_name(), "is nothing that --compat can print");

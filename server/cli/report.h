@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "parser/layout/run_path.h"
 #include "parser/log_facts.h"
+#include "parser/statistics/run_metrics.h"
 #include "parser/statistics/run_summary.h"
 #include "parser/step_sample.h"
 #include "server/cli/log_discovery.h"
@@ -23,12 +25,14 @@ struct ReportedRun {
   parser::LogFacts facts;
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
   parser::RunSummary summary;
-  std::vector<parser::StepSample> samples;  // all, where they were asked for
+  std::vector<parser::StepSample> samples;    // all, where they were asked for
+  std::optional<parser::RunMetrics> metrics;  // where they were asked for
 };
 
 struct Report {
   std::vector<ReportedRun> runs;  // ordered by path
   std::vector<SkippedFile> skipped;
+  std::shared_ptr<const parser::Catalog> catalog;  // what the metrics point into
 
   std::int64_t count(parser::RunStatus status) const;
 };
@@ -36,6 +40,7 @@ struct Report {
 struct TableStyle {
   bool full_names = false;  // paths instead of <experiment>_<jobid>
   bool has_colour = false;
+  bool has_metrics = false;
 };
 
 void write_table(const Report& report, const TableStyle& style, std::ostream& out);

@@ -2,6 +2,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "server/api/catalog_json.h"
 #include "server/cli/report.h"
 
 namespace llmb::cli {
@@ -142,6 +143,7 @@ Json run_json(const ReportedRun& run, bool has_samples) {
                {"events", events_json(facts)},
                {"configuration", configuration_json(path.configuration)},
                {"configuration_conflicts", path.configuration.conflicting_keys()}};
+  if (run.metrics) json["run_metrics"] = api::run_metrics_json(*run.metrics);
   if (has_samples) {
     Json samples = Json::array();
     for (const parser::StepSample& sample : run.samples) samples.push_back(sample_json(sample));

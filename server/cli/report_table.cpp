@@ -11,14 +11,24 @@ namespace {
 
 using parser::RunStatus;
 
-constexpr std::size_t kColumnCount = 9;
+constexpr std::size_t kColumnCount = 11;
 constexpr std::size_t kStatusColumn = 1;
 constexpr std::size_t kFirstNumberColumn = 2;
-constexpr std::size_t kReasonColumn = 8;
+constexpr std::size_t kFirstMetricColumn = 8;  // shown where they were asked for
+constexpr std::size_t kReasonColumn = 10;
 using Row = std::array<std::string, kColumnCount>;
 
-const Row kHeader = {"Experiment",   "Status",          "Window",         "Steps", "Time mean (s)",
-                     "Time std (s)", "TFLOPS/GPU mean", "TFLOPS/GPU std", ""};
+const Row kHeader = {"Experiment",
+                     "Status",
+                     "Window",
+                     "Steps",
+                     "Time mean (s)",
+                     "Time std (s)",
+                     "TFLOPS/GPU mean",
+                     "TFLOPS/GPU std",
+                     "Tokens/s/GPU",
+                     "MFU (%)",
+                     ""};
 
 // Names and log lines come from anywhere: what would move the terminal's cursor is made visible.
 std::string printable(std::string_view text) {
@@ -59,6 +69,13 @@ Row row_of(const ReportedRun& run, const TableStyle& style) {
   row[5] = summary.step_time_s ? fixed(summary.step_time_s->stddev_sample, 4) : "-";
   row[6] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->mean, 2) : "-";
   row[7] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->stddev_sample, 2) : "-";
+  if (run.metrics) {
+    const parser::DerivedMetrics& metrics = run.metrics->metrics;
+    const auto& tokens = metrics.tokens_per_s_per_gpu.value;
+    const auto& mfu = metrics.mfu_model_flops_reference.value;
+    row[kFirstMetricColumn] = tokens ? fixed(*tokens, 1) : "-";
+    row[kFirstMetricColumn + 1] = mfu ? fixed(100 * *mfu, 2) : "-";
+  }
   if (summary.status != RunStatus::complete || summary.segment_count > 1) {
     row[kReasonColumn] = printable(summary.status_reason);
   }
@@ -88,7 +105,8 @@ std::size_t display_width(std::string_view text) {
 
 class TablePrinter {
  public:
-  TablePrinter(const std::vector<Row>& rows, std::ostream& out) : out_(out) {
+  TablePrinter(const std::vector<Row>& rows, bool has_metrics, std::ostream& out)
+      : out_(out), column_count_(has_metrics ? kReasonColumn : kFirstMetricColumn) {
     for (std::size_t i = 0; i < kColumnCount; ++i) {
       widths_.at(i) = display_width(kHeader.at(i));
       for (const Row& row : rows) widths_.at(i) = std::max(widths_.at(i), display_width(row.at(i)));
@@ -96,7 +114,7 @@ class TablePrinter {
   }
 
   void print(const Row& row, const char* status_colour) {
-    for (std::size_t i = 0; i < kReasonColumn; ++i) {
+    for (std::size_t i = 0; i < column_count_; ++i) {
       const std::string padding(widths_.at(i) - display_width(row.at(i)), ' ');
       if (i > 0) out_ << "  ";
       if (i >= kFirstNumberColumn) {
@@ -112,7 +130,7 @@ class TablePrinter {
   }
 
   void print_rule() {
-    for (std::size_t i = 0; i < kReasonColumn; ++i) {
+    for (std::size_t i = 0; i < column_count_; ++i) {
       out_ << (i > 0 ? "  " : "") << std::string(widths_.at(i), '-');
     }
     out_ << '\n';
@@ -120,6 +138,7 @@ class TablePrinter {
 
  private:
   std::ostream& out_;
+  const std::size_t column_count_;
   std::array<std::size_t, kColumnCount> widths_{};
 };
 
@@ -147,8 +166,13 @@ void write_table(const Report& report, const TableStyle& style, std::ostream& ou
   std::vector<Row> rows;
   for (const ReportedRun& run : report.runs) rows.push_back(row_of(run, style));
   out << "Step time in seconds and TFLOP/s per GPU, over the window of iterations as the log "
-         "counts them;\nstd is the sample standard deviation (n - 1).\n\n";
-  TablePrinter printer(rows, out);
+         "counts them;\nstd is the sample standard deviation (n - 1).\n";
+  if (style.has_metrics) {
+    out << "Tokens/s/GPU and MFU by the model FLOPs of the recipe documents, over the window of "
+           "the recipe;\n- where an input is missing: --format json says which.\n";
+  }
+  out << '\n';
+  TablePrinter printer(rows, style.has_metrics, out);
   printer.print(kHeader, nullptr);
   printer.print_rule();
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "server/cli/catalog_option.h"
 #include "server/cli/daemon.h"
 #include "server/cli/listen_address.h"
 #include "server/cli/serve_settings.h"
@@ -30,6 +31,7 @@ struct ServeArguments {
   std::vector<std::string> roots;
   std::string listen;
   std::string database;
+  std::string catalog_file;
   std::string tls_certificate_file;
   std::string tls_key_file;
   bool behind_proxy = false;
@@ -58,6 +60,7 @@ ServeSettings settings_of(const ServeArguments& arguments) {
   ServeSettings settings;
   settings.roots = roots_at(arguments.roots);
   settings.listen = set_or_nothing(arguments.listen);
+  settings.catalog_file = set_or_nothing(arguments.catalog_file);
   settings.database = set_or_nothing(arguments.database);
   settings.tls_certificate_file = set_or_nothing(arguments.tls_certificate_file);
   settings.tls_key_file = set_or_nothing(arguments.tls_key_file);
@@ -161,7 +164,12 @@ int run_serve(const ServeArguments& arguments) {
     }
     const auto listen = parse_listen_address(settings.listen.value_or(to_string(ListenAddress{})));
     if (!listen) return complain(listen.error().message, kBadArguments);
-    const DaemonOptions options = daemon_options(settings, *listen);
+    DaemonOptions options = daemon_options(settings, *listen);
+    if (settings.catalog_file) {
+      auto catalog = read_catalog(*settings.catalog_file);
+      if (!catalog) return complain(catalog.error().message, kBadArguments);
+      options.catalog = std::move(*catalog);
+    }
     if (options.ingest.roots.empty()) {
       return complain(
           "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file",
@@ -197,6 +205,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                    "The database file (default: llmb-report/llmb-report.db in "
                    "$XDG_STATE_HOME, else in ~/.local/state)")
       ->type_name("FILE");
+  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
   command->add_option("--tls-cert", arguments->tls_certificate_file, "Certificate chain, PEM")
       ->type_name("FILE");
   command->add_option("--tls-key", arguments->tls_key_file, "Its private key, PEM")

@@ -138,6 +138,7 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   handlers.emplace_back(
       "listen", [&](const YAML::Node& node) { settings.listen = reader.text(node, "listen"); });
   add_path("db", settings.database);
+  add_path("catalog", settings.catalog_file);
   add_path("tls_cert", settings.tls_certificate_file);
   add_path("tls_key", settings.tls_key_file);
   add_boolean("behind_proxy", settings.behind_proxy);
@@ -169,6 +170,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
     - /home/me/experiments
   listen: 127.0.0.1:8642
   db: /var/lib/llmb-report/llmb-report.db
+  catalog: my-models.json           # see parse --catalog
   tls_cert: server.pem              # relative to this file
   tls_key: server.key
   behind_proxy: false
@@ -186,6 +188,7 @@ ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   if (first.allowed_hosts.empty()) first.allowed_hosts = second.allowed_hosts;
   take_if_unset(first.listen, second.listen);
   take_if_unset(first.database, second.database);
+  take_if_unset(first.catalog_file, second.catalog_file);
   take_if_unset(first.tls_certificate_file, second.tls_certificate_file);
   take_if_unset(first.tls_key_file, second.tls_key_file);
   take_if_unset(first.behind_proxy, second.behind_proxy);

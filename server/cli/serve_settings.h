@@ -16,6 +16,7 @@ struct ServeSettings {
   std::vector<ingest::RootOptions> roots;  // empty: not set
   std::optional<std::string> listen;
   std::optional<std::string> database;
+  std::optional<std::string> catalog_file;
   std::optional<std::string> tls_certificate_file;
   std::optional<std::string> tls_key_file;
   std::optional<bool> behind_proxy;

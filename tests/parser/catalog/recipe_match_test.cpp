@@ -76,6 +76,14 @@ TEST(RecipeMatch, CountsTheGpusOfTheMaverickRunByItsNodes) {
   EXPECT_EQ(found.gpu_count, 512);
 }
 
+// The table of Nemotron-4 340B prints NA for VP; its runs are named vp12.
+TEST(RecipeMatch, ComparesOnlyWhatTheTableStates) {
+  const auto found =
+      match(named("pretrain_nemotron4_340b_fp8_gpus256_tp8_pp8_cp1_vp12_mbs1_gbs64", "h100"),
+            Dialect::nemo);
+  EXPECT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
+}
+
 TEST(RecipeMatch, NamesWhatDisagrees) {
   const auto batch = match(named("pretrain_nemotron4_15b_bf16_64"), Dialect::nemo, 512);
   ASSERT_EQ(batch.outcome, MatchOutcome::mismatched);

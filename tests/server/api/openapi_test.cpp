@@ -138,7 +138,16 @@ TEST_F(OpenApi, DescribesEveryRouteAndNoOther) {
 TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
   const Json list = get_json("/api/v1/runs", {{"job_id", "5"}});
   const std::string run = "/api/v1/runs/" + list["runs"][0]["id"].dump();
+  const std::string published =
+      "/api/v1/runs/" + std::to_string(add_published_run(128)) + "/metrics";
+  const std::string other = "/api/v1/runs/" + std::to_string(add_published_run(256)) + "/metrics";
   const std::vector<std::pair<std::string, std::string>> questions = {
+      {"/api/v1/runs/{id}/metrics", published},
+      {"/api/v1/runs/{id}/metrics", other},
+      {"/api/v1/runs/{id}/metrics", run + "/metrics"},
+      {"/api/v1/recipes", "/api/v1/recipes"},
+      {"/api/v1/references", "/api/v1/references"},
+      {"/api/v1/references/audit", "/api/v1/references/audit"},
       {"/api/v1/runs", "/api/v1/runs"},
       {"/api/v1/runs/{id}", run},
       {"/api/v1/runs/{id}", "/api/v1/runs/3"},  // failed: has an event

@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "parser/layout/experiment_name.h"
+
 namespace llmb::api {
 namespace {
 
@@ -138,6 +140,15 @@ std::string ApiTest::get_detail(const std::string& path, const Pairs& query, int
 storage::RunId ApiTest::add_run(const std::string& experiment, std::int64_t job_id,
                                 std::int64_t last_iteration, double step_time_s) {
   const auto batch = sample_batch(root_, experiment, job_id, last_iteration, step_time_s);
+  return writer_->commit({&batch, 1}).front();
+}
+
+storage::RunId ApiTest::add_published_run(std::int64_t global_batch_size) {
+  const std::string experiment = "pretrain_nemotron4_15b_bf16_64";
+  auto batch = sample_batch(root_, experiment, global_batch_size, 49, 2.693);
+  for (parser::StepSample& step : batch.samples) step.global_batch_size = global_batch_size;
+  batch.configuration = parser::parse_experiment_name(experiment);
+  batch.configuration.set("gpu_type", "h100", ConfigSource::llmb_config);
   return writer_->commit({&batch, 1}).front();
 }
 

@@ -1,0 +1,17 @@
+// The three parts of an audit, each over one section of the catalog.
+#pragma once
+
+#include "parser/catalog/audit_ledger.h"
+#include "parser/catalog/catalog.h"
+
+namespace llmb::parser {
+
+// DP * TP * PP * CP = GPUs, GA * MBS * DP = GBS, layers that fit the pipeline.
+void audit_recipe(const Catalog& catalog, const Recipe& recipe, AuditLedger& ledger);
+// Tokens per second, MFU and days from the step time of the same column.
+void audit_reference(const Catalog& catalog, const Reference& reference, AuditLedger& ledger);
+// The text's calculations, the peaks it names and the windows it mentions.
+void audit_worked_example(const Catalog& catalog, const WorkedExample& example,
+                          AuditLedger& ledger);
+
+}  // namespace llmb::parser

@@ -1,0 +1,109 @@
+#include "parser/catalog/audit_checks.h"
+
+namespace llmb::parser {
+namespace {
+
+double as_double(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+// One row at one scale: a range of scales is checked at both ends.
+class RecipeCheck {
+ public:
+  RecipeCheck(const Catalog& catalog, const Recipe& recipe, std::int64_t gpu_count,
+              AuditLedger& ledger)
+      : recipe_(recipe), gpu_count_(gpu_count), ledger_(ledger) {
+    const Document& document = *catalog.document(recipe.document);
+    std::string dtypes;
+    for (const std::string& dtype : recipe.dtypes) dtypes += (dtypes.empty() ? "" : "/") + dtype;
+    place_ = {recipe.document, document.release, recipe.line, 0,
+              recipe.workload + " " + recipe.model_size + " " + dtypes + ", " +
+                  std::to_string(gpu_count) + " " + recipe.gpu_type};
+    replicas_factor_ =
+        document.data_parallel_is_beside_experts ? recipe.expert_parallel.value_or(1) : 1;
+  }
+
+  void run() {
+    const auto data_parallel = recipe_.data_parallel.value(gpu_count_);
+    const auto batch = recipe_.global_batch_size.value(gpu_count_);
+    if (!data_parallel || !batch) {
+      ledger_.count();
+      const auto& formula = data_parallel ? recipe_.global_batch_size : recipe_.data_parallel;
+      ledger_.add(place_, data_parallel ? "global_batch_size" : "data_parallel", to_string(formula),
+                  {}, {},
+                  {"scale_not_divisible", "At this scale the formula gives no whole number."});
+      return;
+    }
+    check_gpu_count(*data_parallel * replicas_factor_);
+    check_batch(*data_parallel * replicas_factor_, *batch);
+    check_pipeline();
+  }
+
+ private:
+  std::string replicas_name() const { return replicas_factor_ > 1 ? "DP * EP" : "DP"; }
+
+  void check_gpu_count(std::int64_t replicas) {
+    ledger_.count();
+    const std::int64_t product =
+        replicas * recipe_.tensor_parallel * recipe_.pipeline_parallel * recipe_.context_parallel;
+    if (product == gpu_count_) return;
+    ledger_.add(place_, "gpu_count", std::to_string(gpu_count_), as_double(gpu_count_),
+                as_double(product),
+                {"layout", replicas_name() + " * TP * PP * CP is " + std::to_string(product) +
+                               ", and not the number of GPUs."});
+  }
+
+  void check_batch(std::int64_t replicas, std::int64_t batch) {
+    ledger_.count();
+    const std::int64_t product =
+        recipe_.gradient_accumulation * recipe_.micro_batch_size * replicas;
+    if (product == batch) return;
+    const double accumulation = as_double(batch) / as_double(recipe_.micro_batch_size * replicas);
+    ledger_.add(place_, "gradient_accumulation", std::to_string(recipe_.gradient_accumulation),
+                as_double(recipe_.gradient_accumulation), accumulation,
+                {"batch", "GA * MBS * " + replicas_name() + " is " + std::to_string(product) +
+                              " and not the GBS of " + std::to_string(batch) + ": the GA of " +
+                              std::to_string(recipe_.gradient_accumulation) +
+                              " is that of the larger scales, and " + figure_text(accumulation) +
+                              " would fit."});
+  }
+
+  // Interleaving splits the layers of a pipeline's stages; one stage has nothing to interleave.
+  // Embedding and loss may count as a layer each: Llama 3.1 405B has 126 for that reason.
+  void check_pipeline() {
+    if (!recipe_.virtual_pipeline) return;
+    ledger_.count();
+    const std::int64_t virtual_stages = *recipe_.virtual_pipeline * recipe_.pipeline_parallel;
+    const std::string printed = std::to_string(*recipe_.virtual_pipeline);
+    if (recipe_.pipeline_parallel == 1 && *recipe_.virtual_pipeline > 1) {
+      ledger_.add(place_, "virtual_pipeline", printed, as_double(*recipe_.virtual_pipeline), 1.0,
+                  {"pipeline_without_stages",
+                   "VP is " + printed +
+                       " with a PP of 1: there is no pipeline to interleave, and "
+                       "the value looks copied from a table that has one."});
+    } else if (recipe_.layer_count % virtual_stages != 0 &&
+               (recipe_.layer_count + 2) % virtual_stages != 0) {
+      ledger_.add(place_, "virtual_pipeline", printed, {}, {},
+                  {"layers_not_divisible", std::to_string(recipe_.layer_count) +
+                                               " layers cannot be split into " +
+                                               std::to_string(virtual_stages) + " stages."});
+    }
+  }
+
+  const Recipe& recipe_;
+  const std::int64_t gpu_count_;
+  AuditLedger& ledger_;
+  FigurePlace place_;
+  std::int64_t replicas_factor_ = 1;
+};
+
+}  // namespace
+
+void audit_recipe(const Catalog& catalog, const Recipe& recipe, AuditLedger& ledger) {
+  RecipeCheck(catalog, recipe, recipe.gpu_count_min, ledger).run();
+  if (recipe.gpu_count_max > recipe.gpu_count_min) {
+    RecipeCheck(catalog, recipe, recipe.gpu_count_max, ledger).run();
+  }
+}
+
+}  // namespace llmb::parser

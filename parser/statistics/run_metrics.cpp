@@ -1,0 +1,55 @@
+#include "parser/statistics/run_metrics.h"
+
+namespace llmb::parser {
+
+std::optional<std::int64_t> logged_global_batch_size(std::span<const StepSample> samples) {
+  std::optional<std::int64_t> batch;
+  for (const StepSample& sample : samples) {
+    if (!sample.global_batch_size) continue;
+    if (batch && *batch != *sample.global_batch_size) return std::nullopt;
+    batch = sample.global_batch_size;
+  }
+  return batch;
+}
+
+ChosenWindow choose_window(const std::optional<Window>& asked, const RecipeMatch& match,
+                           Dialect dialect, std::optional<std::int64_t> last_iteration) {
+  if (asked) return {*asked, "asked for"};
+  if (const auto window = recipe_window(match, last_iteration)) {
+    return {*window, match.document->id};
+  }
+  return {default_window(dialect), "default of " + std::string(dialect_name(dialect))};
+}
+
+RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const RecipeMatch& match,
+                       const RunSummary& summary, const std::string& window_source,
+                       double tokens_to_train) {
+  RunMetrics result;
+  result.window_source = window_source;
+  result.tokens_to_train = tokens_to_train;
+  result.summary = summary;
+  result.match = match;
+  RunMeasurement measurement;
+  measurement.window = to_string(summary.window);
+  if (summary.step_time_s) measurement.step_time_s_mean = summary.step_time_s->mean;
+  if (summary.tflops_per_gpu) measurement.tflops_per_gpu_mean = summary.tflops_per_gpu->mean;
+  measurement.tokens_to_train = tokens_to_train;
+  result.metrics = derive_metrics(catalog, run, match, measurement);
+
+  result.reference = find_reference(catalog, match);
+  if (match.recipe == nullptr) {
+    result.reference_reason = "The run is no recipe of the catalog. " + match.reason;
+  } else if (result.reference == nullptr) {
+    result.reference_reason = "The recipe's document publishes no result at this scale and dtype.";
+  } else if (!result.reference->step_time_s) {
+    result.reference_reason = "The published result has no step time.";
+  } else if (!measurement.step_time_s_mean) {
+    result.reference_reason = "The run has no step time in its window " + measurement.window + ".";
+  } else {
+    result.speed_against_reference =
+        result.reference->step_time_s->value / *measurement.step_time_s_mean;
+  }
+  return result;
+}
+
+}  // namespace llmb::parser

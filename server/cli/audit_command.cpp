@@ -1,0 +1,140 @@
+#include "server/cli/audit_command.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "parser/catalog/audit.h"
+#include "server/api/catalog_json.h"
+#include "server/cli/catalog_option.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr int kBadArguments = 2;
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report audit                          what the five recipe documents get wrong
+  llmb-report audit --all                    and the tables of other releases
+  llmb-report audit --document llama4-25.05
+  llmb-report audit --format json | jq '.findings[] | select(.severity == "error")'
+  llmb-report audit --catalog my-recipes.json
+
+What is checked:
+  results     tokens/s, MFU and days to train 1T tokens, each from the step time and the
+              configuration row of the same column
+  recipes     DP * TP * PP * CP = GPUs, GA * MBS * DP = GBS, layers that fit the pipeline
+  examples    every calculation in the text, the peaks it names, the windows it mentions
+  What the printed decimals can explain, rounded or cut off, is no finding. A finding is an error
+  from 1 % on, and inexact below that. What cannot be checked is listed in the json with its reason.
+
+Exit status: 0 whether or not there are findings, 2 for bad arguments or a bad catalog.)";
+
+struct AuditArguments {
+  std::string format = "table";
+  std::string catalog_file;
+  std::string document;
+  bool has_all = false;
+};
+
+bool is_wanted(const AuditArguments& arguments, const parser::Catalog& catalog,
+               const std::string& document) {
+  if (!arguments.document.empty()) return document == arguments.document;
+  return arguments.has_all || catalog.document(document) != nullptr;
+}
+
+void write_json(const parser::Audit& audit) {
+  api::Json report = {{"format", "llmb-report audit"}, {"version", 1}};
+  report.update(api::audit_json(audit));
+  std::cout << report.dump(1) << '\n';
+}
+
+std::string number_text(double value) {
+  std::array<char, 64> text{};
+  const bool is_large = std::abs(value) >= 1e6;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 is_large ? std::chars_format::fixed : std::chars_format::general,
+                                 is_large ? 0 : 6)
+                       .ptr;
+  return {text.data(), end};
+}
+
+std::string percent_text(double share) {
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), 100 * share,
+                                 std::chars_format::general, 3)
+                       .ptr;
+  return (share > 0 ? "+" : "") + std::string(text.data(), end) + " %";
+}
+
+void write_table(const parser::Audit& audit) {
+  std::string document;
+  for (const auto& finding : audit.findings) {
+    if (finding.document != document) {
+      document = finding.document;
+      std::cout << document << '\n';
+    }
+    std::cout << "  line " << finding.line;
+    if (finding.column > 0) std::cout << " column " << finding.column;
+    std::cout << "  " << finding.row << "\n    " << parser::severity_name(finding.severity) << "  "
+              << finding.quantity << " printed " << finding.printed;
+    if (finding.recomputed) {
+      std::cout << ", recomputed " << number_text(*finding.recomputed);
+    }
+    if (finding.relative_difference) {
+      std::cout << " (" << percent_text(*finding.relative_difference) << ")";
+    }
+    std::cout << ", " << finding.slip << "\n    " << finding.explanation << '\n';
+  }
+  std::cout << audit.figures_checked << " figures checked, " << audit.findings.size()
+            << " findings, " << audit.unchecked.size() << " not checkable\n";
+}
+
+int run_audit(const AuditArguments& arguments) {
+  const auto catalog = read_catalog(arguments.catalog_file);
+  if (!catalog) {
+    std::cerr << "llmb-report audit: " << catalog.error().message << '\n';
+    return kBadArguments;
+  }
+  const parser::Catalog& entries = **catalog;
+  if (!arguments.document.empty() && entries.document(arguments.document) == nullptr) {
+    std::cerr << "llmb-report audit: the catalog has no document '" << arguments.document
+              << "'; it has";
+    for (const auto& document : entries.documents) std::cerr << ' ' << document.id;
+    std::cerr << '\n';
+    return kBadArguments;
+  }
+  const parser::Audit audit = parser::audit_catalog(entries, [&](const std::string& document) {
+    return is_wanted(arguments, entries, document);
+  });
+  if (arguments.format == "json") {
+    write_json(audit);
+  } else {
+    write_table(audit);
+  }
+  return std::cout.flush() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_audit_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand(
+      "audit", "Recompute the published figures, and say which do not follow from their own row");
+  command->footer(kFooter);
+  const auto arguments = std::make_shared<AuditArguments>();
+  command->add_option("--format", arguments->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  CLI::Option* const document =
+      command->add_option("--document", arguments->document, "Only this one, by its id")
+          ->type_name("ID");
+  command->add_flag("--all", arguments->has_all, "The results of other releases too")
+      ->excludes(document);
+  command->callback([arguments, &exit_code] { exit_code = run_audit(*arguments); });
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,34 @@
+#include "server/cli/catalog_option.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "parser/catalog/catalog_loader.h"
+
+namespace llmb::cli {
+
+const char* const kCatalogOptionHelp =
+    "A JSON file of recipes, models, peaks and references that replaces and extends the built-in "
+    "ones";
+
+parser::Result<std::shared_ptr<const parser::Catalog>> read_catalog(const std::string& path) {
+  using parser::Catalog;
+  if (path.empty()) {
+    // Lives as long as the program: nothing owns it.
+    return std::shared_ptr<const Catalog>(std::shared_ptr<void>(), &parser::embedded_catalog());
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    const std::string cause = errno != 0 ? std::strerror(errno) : "it is empty";
+    return parser::fail("the catalog " + path + " cannot be read: " + cause);
+  }
+  auto catalog = parser::load_catalog_over_embedded({path, text.str()});
+  if (!catalog) return tl::unexpected(catalog.error());
+  return std::make_shared<const Catalog>(std::move(*catalog));
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,85 @@
+// /runs/{id}/metrics, /recipes, /references and /references/audit on a real database.
+#include <gmock/gmock.h>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using testing::HasSubstr;
+
+class RunMetrics : public ApiTest {
+ protected:
+  std::string metrics_of(storage::RunId run) {
+    return "/api/v1/runs/" + std::to_string(run) + "/metrics";
+  }
+};
+
+// Nemotron-4 document: 389371 tokens/s, 29.7 days and 65.26 % at 2.693 s; its table has 2.67 s.
+TEST_F(RunMetrics, SaysWhatThePublishedRunMeans) {
+  const Json json = get_json(metrics_of(add_published_run(256)));
+  EXPECT_EQ(json["window"], "49-49");  // "the last training step timing"
+  EXPECT_EQ(json["window_source"], "nemotron4-25.04");
+  EXPECT_EQ(json["recipe_match"]["outcome"], "matched");
+  EXPECT_EQ(json["recipe_match"]["recipe"]["line"], 11);
+  EXPECT_NEAR(json["metrics"]["tokens_per_s"]["value"].get<double>(), 389371, 0.5);
+  EXPECT_NEAR(json["metrics"]["days_to_train"]["value"].get<double>(), 29.7, 0.05);
+  EXPECT_NEAR(json["metrics"]["mfu_model_flops_reference"]["value"].get<double>(), 0.6526, 1e-4);
+  EXPECT_EQ(json["metrics"]["tokens_per_s"]["reason"], nullptr);
+  EXPECT_EQ(json["reference"]["step_time_s"], 2.67);
+  EXPECT_NEAR(json["speed_against_reference"].get<double>(), 2.67 / 2.693, 1e-9);
+}
+
+TEST_F(RunMetrics, TakesTokensAndWindow) {
+  const std::string path = metrics_of(add_published_run(256));
+  const Json json = get_json(path, {{"tokens", "15e12"}, {"window", "35-44"}});
+  EXPECT_EQ(json["window"], "35-44");
+  EXPECT_EQ(json["window_source"], "asked for");
+  EXPECT_NEAR(json["metrics"]["days_to_train"]["value"].get<double>(), 15 * 29.72, 0.2);
+  EXPECT_THAT(get_detail(path, {{"tokens", "many"}}, 400), HasSubstr("such as 1e12"));
+  EXPECT_THAT(get_detail(path, {{"tokens", "nan"}}, 400), HasSubstr("a number from 1 to 1e+18"));
+  get_json("/api/v1/runs/999/metrics", {}, 404);
+}
+
+TEST_F(RunMetrics, NamesTheBatchThatDisagrees) {
+  const Json json = get_json(metrics_of(add_published_run(128)));
+  EXPECT_EQ(json["recipe_match"]["outcome"], "mismatched");
+  EXPECT_EQ(json["recipe_match"]["mismatches"][0]["key"], "global_batch_size");
+  EXPECT_EQ(json["metrics"]["tokens_per_s"]["value"], nullptr);
+  EXPECT_THAT(json["metrics"]["tokens_per_s"]["reason"].get<std::string>(),
+              HasSubstr("global_batch_size is 128"));
+  EXPECT_EQ(json["reference"], nullptr);
+  EXPECT_EQ(json["window"], "11-44");
+}
+
+TEST_F(RunMetrics, ListsRecipesAndReferencesByFilter) {
+  const Json recipes =
+      get_json("/api/v1/recipes", {{"model_size", "405b"}, {"gpu_type", "b200"}})["recipes"];
+  ASSERT_EQ(recipes.size(), 1U);
+  EXPECT_EQ(recipes[0]["data_parallel"], "GPUs/64");
+  EXPECT_EQ(get_json("/api/v1/recipes")["recipes"].size(), 41U);
+  EXPECT_EQ(
+      get_json("/api/v1/recipes", {{"dtype", "fp8_cs"}, {"gpu_count", "8"}})["recipes"].size(),
+      5U);  // Llama 8B on four GPUs, and the Grok proxy
+  const Json references = get_json("/api/v1/references", {{"workload", "pretrain_grok1"},
+                                                          {"dtype", "fp8"},
+                                                          {"gpu_type", "gb200"},
+                                                          {"release", "25.05"},
+                                                          {"gpu_count", "512"}})["references"];
+  ASSERT_EQ(references.size(), 1U);
+  EXPECT_EQ(references[0]["tokens_per_s"], 807684);
+  get_detail("/api/v1/references", {{"status", "complete"}}, 400);
+}
+
+TEST_F(RunMetrics, AuditsTheReferencesOfADocument) {
+  const Json audit = get_json("/api/v1/references/audit", {{"document", "grok1-25.05"}});
+  const Json& findings = audit["findings"];
+  EXPECT_EQ(findings.size(), 5U);
+  EXPECT_EQ(findings[0]["printed"], "49");
+  EXPECT_EQ(findings[1]["slip"], "halved");
+  EXPECT_THAT(get_detail("/api/v1/references/audit", {{"document", "x"}}, 400),
+              HasSubstr("nemotron4-25.04"));
+}
+
+}  // namespace
+}  // namespace llmb::api

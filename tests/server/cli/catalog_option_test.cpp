@@ -1,0 +1,75 @@
+// The program with the catalog: parse --metrics, --catalog and audit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kNemotron = "pretrain_nemotron4_15b_bf16_64";
+
+// Two and three seconds by turns: the last step, 49, takes three.
+TEST(ParseMetrics, ShowsTheRecipeAndItsNumbers) {
+  const TemporaryFolder folder;
+  folder.write(experiment_log_path(kNemotron, 7), nemo_log(49));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto table = run_program({"parse", "--metrics"}, options);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("Tokens/s/GPU"));
+  EXPECT_THAT(table.out, HasSubstr("5461.3"));  // 4096 * 256 / 3 / 64
+  EXPECT_THAT(run_program({"parse"}, options).out, Not(HasSubstr("Tokens/s/GPU")));
+
+  const auto json = run_program({"parse", "--metrics", "--format", "json"}, options);
+  const auto metrics = nlohmann::json::parse(json.out)["runs"][0]["run_metrics"];
+  EXPECT_EQ(metrics["window"], "49-49");
+  EXPECT_EQ(metrics["recipe_match"]["outcome"], "matched");
+  EXPECT_EQ(metrics["reference"]["step_time_s"], 2.67);
+  const auto asked =
+      run_program({"parse", "--metrics", "--format", "json", "--window", "20-29"}, options);
+  const auto window = nlohmann::json::parse(asked.out)["runs"][0]["run_metrics"];
+  EXPECT_EQ(window["window"], "20-29");
+  EXPECT_EQ(window["step_time_s_mean"], 2.5);
+}
+
+TEST(ParseMetrics, RefusesABadCatalogWithFileAndLine) {
+  const TemporaryFolder folder;
+  folder.write(experiment_log_path(kNemotron, 7), nemo_log(49));
+  folder.write("mine.json", "{\"schema_version\": 1,\n \"gpu\": []}");
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto run = run_program({"parse", "--metrics", "--catalog", "mine.json"}, options);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("mine.json:2: unknown key 'gpu'; allowed here:"));
+  EXPECT_EQ(run_program({"parse", "--catalog", "mine.json"}, options).exit_code, 2);
+  const auto missing = run_program({"audit", "--catalog", "none.json"}, options);
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("No such file"));
+}
+
+TEST(AuditCommand, PrintsFindingsAsTableAndJson) {
+  const ProgramOptions options;
+  const auto table = run_program({"audit", "--document", "grok1-25.05"}, options);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("peak_tflops printed 49, recomputed 4900 (-99 %), unit_slip"));
+  EXPECT_THAT(table.out, HasSubstr("tokens_per_s printed 572679, recomputed 1145359 (-50 %)"));
+  const auto all =
+      nlohmann::json::parse(run_program({"audit", "--all", "--format", "json"}, options).out);
+  const auto documents =
+      nlohmann::json::parse(run_program({"audit", "--format", "json"}, options).out);
+  EXPECT_GT(all["figures_checked"], documents["figures_checked"]);
+  EXPECT_EQ(documents["unchecked"].size(), 0U);
+  const auto unknown = run_program({"audit", "--document", "x"}, options);
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("nemotron4-25.04"));
+}
+
+}  // namespace
+}  // namespace llmb::cli
