@@ -19,7 +19,10 @@ constexpr std::int64_t kSchemaVersion = 1;
 
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " ") + part;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += ' ';
+    text += part;
+  }
   return text;
 }
 
@@ -243,14 +246,14 @@ Result<Catalog> load_catalog_over_embedded(const CatalogFile& file) {
 }
 
 const Catalog& embedded_catalog() {
-  static const Catalog kCatalog = [] {
+  static const Catalog kept = [] {
     std::vector<CatalogFile> files;
     for (const EmbeddedFile& file : catalog_files()) files.push_back({file.name, file.bytes});
     auto loaded = load_catalog(files);
     if (!loaded) throw std::logic_error("embedded catalog: " + loaded.error().message);
     return std::move(*loaded);
   }();
-  return kCatalog;
+  return kept;
 }
 
 }  // namespace llmb::parser

@@ -61,10 +61,9 @@ class Inputs {
       return known(as_double(*match_.global_batch_size),
                    is_logged ? "log_content" : std::string(config_source_name(stated->source)));
     }
-    const auto by_recipe = of_recipe("global batch size", [&](const Recipe& recipe) {
+    return of_recipe("global batch size", [&](const Recipe& recipe) {
       return match_.gpu_count ? recipe.global_batch_size.value(*match_.gpu_count) : std::nullopt;
     });
-    return by_recipe;
   }
 
   Known sequence_length() const {

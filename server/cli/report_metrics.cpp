@@ -11,9 +11,9 @@ void add_metrics(Report& report, std::shared_ptr<const parser::Catalog> catalog,
     const auto match = parser::match_recipe(*report.catalog, evidence);
     const auto chosen =
         parser::choose_window(asked, match, run.facts.dialect, run.summary.last_iteration);
-    constexpr bool may_still_grow = false;
+    constexpr bool kMayStillGrow = false;
     const auto summary =
-        parser::summarize_run(run.samples, run.facts, chosen.window, may_still_grow);
+        parser::summarize_run(run.samples, run.facts, chosen.window, kMayStillGrow);
     run.metrics = parser::measure_run(*report.catalog, evidence, match, summary, chosen.source,
                                       parser::kTokensToTrainDefault);
   }
