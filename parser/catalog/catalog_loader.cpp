@@ -65,7 +65,9 @@ void read_section(const Json& root, const std::string& name, std::vector<Entry>&
     Entry entry = read((*found)[i], path);
     const std::string key = identity(entry);
     if (!seen.insert(key).second) {
-      throw CatalogFault{path, "there is an earlier entry for " + key + " in " + name};
+      std::string message = "there is an earlier entry for ";
+      message.append(key).append(" in ").append(name);
+      throw CatalogFault{path, std::move(message)};
     }
     const auto same = std::find_if(list.begin(), list.end(),
                                    [&](const Entry& known) { return identity(known) == key; });
