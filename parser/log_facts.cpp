@@ -20,7 +20,32 @@ constexpr std::array kNames = {
     Name{Dialect::neuronx, "neuronx"},
 };
 
+struct CheckpointName {
+  CheckpointEvent::Kind kind;
+  std::string_view text;
+};
+constexpr std::array kCheckpointNames = {
+    CheckpointName{CheckpointEvent::Kind::save_begun, "save_begun"},
+    CheckpointName{CheckpointEvent::Kind::save, "save"},
+    CheckpointName{CheckpointEvent::Kind::save_finished, "save_finished"},
+    CheckpointName{CheckpointEvent::Kind::load, "load"},
+};
+
 }  // namespace
+
+std::string_view checkpoint_kind_name(CheckpointEvent::Kind kind) {
+  for (const CheckpointName& name : kCheckpointNames) {
+    if (name.kind == kind) return name.text;
+  }
+  return "save";
+}
+
+std::optional<CheckpointEvent::Kind> checkpoint_kind_from_name(std::string_view text) {
+  for (const CheckpointName& name : kCheckpointNames) {
+    if (name.text == text) return name.kind;
+  }
+  return std::nullopt;
+}
 
 std::string_view dialect_name(Dialect dialect) {
   for (const Name& name : kNames) {

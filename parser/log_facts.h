@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/nccl_use.h"
+
 namespace llmb::parser {
 
 // Which program wrote a log, told from its content.
@@ -53,6 +55,24 @@ struct SegmentFacts {
   bool operator==(const SegmentFacts&) const = default;
 };
 
+// A line that tells of a checkpoint. One save may be several: it begins, its blocking part ends
+// (with a duration), and it is finished, which an asynchronous one is later.
+struct CheckpointEvent {
+  enum class Kind { save_begun, save, save_finished, load };
+  Kind kind = Kind::save;
+  std::optional<std::int64_t> iteration;  // as printed; NeMo's load lines have none
+  std::optional<double> duration_s;
+  std::optional<std::int64_t> rank;  // where every rank prints the line, that of the slowest
+  std::uint64_t offset = 0;          // where the line begins in the log
+
+  bool operator==(const CheckpointEvent&) const = default;
+};
+
+inline constexpr std::size_t kCheckpointsMax = 128;
+
+std::string_view checkpoint_kind_name(CheckpointEvent::Kind kind);  // "save_begun", "save", …
+std::optional<CheckpointEvent::Kind> checkpoint_kind_from_name(std::string_view name);
+
 inline constexpr std::size_t kSegmentsMax = 256;
 
 struct LogFacts {
@@ -71,6 +91,10 @@ struct LogFacts {
   // same line.
   std::vector<LogEvent> events;
   bool nccl_trace_seen = false;  // "NCCL INFO <operation>: opCount" lines
+  NcclTrace nccl;                // what they amount to
+  // In the order of the log: the first 16, and the newest.
+  std::vector<CheckpointEvent> checkpoints;
+  std::int64_t checkpoint_count = 0;  // those left out included
 
   std::uint64_t bytes_read = 0;
   std::int64_t lines_too_long = 0;        // over 1 MiB: dropped

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/nccl_trace.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
 #include "parser/lines/literal_scanner.h"
@@ -12,9 +14,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-2";
-// A line of a collective's trace: "NCCL INFO AllReduce: opCount 2 sendbuff …".
-constexpr std::string_view kNcclTrace = ": opCount ";
+constexpr std::string_view kStateVersion = "llmb-log-reader-3";
 
 bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -28,7 +28,8 @@ const LiteralScanner& scanner() {
       for (const std::string_view literal : reader->literals()) literals.emplace_back(literal);
     }
     for (const FailureSign& sign : failure_signs()) literals.emplace_back(sign.literal);
-    literals.emplace_back(kNcclTrace);
+    for (const std::string_view literal : checkpoint_literals()) literals.emplace_back(literal);
+    literals.emplace_back(NcclTraceReader::kLiteral);
     std::sort(literals.begin(), literals.end());
     literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
     return LiteralScanner(std::move(literals));
@@ -45,12 +46,15 @@ struct LogReader::Impl {
 
   void read_line(const Line& line);
   void offer(const Record& record);
+  // True where the line is a collective's, and nothing else.
+  bool read_nccl_trace(std::string_view line);
   void choose(std::size_t reader);
   void update_facts();
 
   std::uint64_t start_offset;
   LineFilter filter;
   StepLedger ledger;
+  NcclTraceReader nccl;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
   bool is_chosen = false;
@@ -60,10 +64,17 @@ struct LogReader::Impl {
 };
 
 void LogReader::Impl::read_line(const Line& line) {
+  if (read_nccl_trace(line.bytes)) return;
   const Record record{clean_line(line.bytes, scratch), line.offset};
   offer(record);
   if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
-  if (holds(record.text, kNcclTrace) && holds(record.text, "NCCL INFO ")) ledger.see_nccl_trace();
+  if (const auto checkpoint = read_checkpoint(record)) ledger.add_checkpoint(*checkpoint);
+}
+
+bool LogReader::Impl::read_nccl_trace(std::string_view line) {
+  if (!holds(line, NcclTraceReader::kLiteral)) return false;
+  if (!ledger.facts().nccl_trace_seen && holds(line, "NCCL INFO ")) ledger.see_nccl_trace();
+  return nccl.read(line);
 }
 
 void LogReader::Impl::offer(const Record& record) {
@@ -90,6 +101,7 @@ void LogReader::Impl::update_facts() {
   facts.dialect = is_chosen ? readers.front()->dialect() : Dialect::unknown;
   facts.bytes_read = start_offset + filter.bytes_fed();
   facts.lines_too_long = lines_too_long_before + filter.lines_too_long();
+  if (nccl.has_changed()) facts.nccl = nccl.take_snapshot();
 }
 
 LogReader::LogReader() : impl_(std::make_unique<Impl>()) {}
@@ -130,6 +142,7 @@ std::string LogReader::save_state() const {
   state.unsigned_integer(impl_->filter.committed_offset());
   state.boolean(impl_->filter.in_dropped_line());
   impl_->ledger.save(state);
+  impl_->nccl.save(state);
   state.boolean(impl_->is_chosen);
   if (impl_->is_chosen) state.unsigned_integer(impl_->chosen_index);
   for (const auto& reader : impl_->readers) reader->save(state);
@@ -147,6 +160,7 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   reader.impl_ = std::make_unique<Impl>(offset, in_dropped_line);
   Impl& impl = *reader.impl_;
   impl.ledger.restore(state);
+  impl.nccl.restore(state);
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
   if (state.boolean()) impl.choose(state.count(impl.readers.size() - 1));
   for (const auto& dialect : impl.readers) dialect->restore(state);

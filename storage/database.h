@@ -73,7 +73,7 @@ class Reader {
   // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);
-  std::optional<RunRecord> run(RunId id);  // with events and configuration
+  std::optional<RunRecord> run(RunId id);  // with all its parts
   std::optional<std::int64_t> run_revision(RunId id);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "storage/database.h"
+#include "storage/evidence_rows.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
@@ -52,6 +53,9 @@ struct Reader::Impl {
     run.configuration = read_configuration(connection, run.id);
     run.facts.segments = read_segments(connection, run.id);
     run.facts.events = read_events(connection, run.id);
+    run.facts.checkpoints = read_checkpoints(connection, run.id);
+    run.facts.nccl.uses = read_nccl_uses(connection, run.id);
+    run.profiles = read_profiles(connection, run.id);
     return run;
   }
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "parser/layout/profile_name.h"
 #include "parser/layout/run_configuration.h"
 #include "parser/layout/run_path.h"
 #include "parser/log_facts.h"
@@ -42,6 +43,14 @@ struct LogCursor {
   bool operator==(const LogCursor&) const = default;
 };
 
+// An Nsight Systems profile beside a run's log.
+struct ProfileFile {
+  std::string relative_path;
+  std::uint64_t size_bytes = 0;
+  parser::ProfileName name;  // its job id is not kept: it is the run's
+  bool operator==(const ProfileFile&) const = default;
+};
+
 // One log, in one generation of its file. `revision` rises with every change of the run.
 struct RunRecord {
   RunId id = 0;
@@ -61,6 +70,9 @@ struct RunRecord {
   parser::LogFacts facts;
   parser::RunSummary summary;   // over the run's default window
   std::int64_t step_count = 0;  // samples stored, all segments
+  // A profiler slowed the run: profiles lie beside its log, or its configuration says so.
+  bool is_profiled = false;
+  std::vector<ProfileFile> profiles;
 };
 
 // What one tick of ingest learned about one file. Commits as a whole or not at all.
@@ -77,6 +89,8 @@ struct IngestBatch {
   parser::RunSummary summary;
   // New samples, and amended ones: (segment, iteration) replaces what is stored.
   std::vector<parser::StepSample> samples;
+  // Nothing: leaves those that are stored.
+  std::optional<std::vector<ProfileFile>> profiles;
   // The log was read anew from its start in the same generation (its parser state could not be
   // restored): the samples stored before are dropped in the same transaction.
   bool replaces_all_samples = false;

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "storage/evidence_rows.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
@@ -91,6 +92,8 @@ bool write_configuration(Connection& connection, RunId run, const RunConfigurati
 void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts& facts) {
   write_segments(connection, run, facts.segments);
   write_events(connection, run, facts.events);
+  write_checkpoints(connection, run, facts.checkpoints);
+  write_nccl_uses(connection, run, facts.nccl.uses);
 }
 
 void write_cursor(Connection& connection, RunId run, const LogCursor& cursor) {

@@ -21,6 +21,10 @@ constexpr std::array kFactColumns = {"dialect",
                                      "reported_tflops_per_gpu",
                                      "reported_tflops_per_gpu_is_nan",
                                      "nccl_trace_seen",
+                                     "nccl_lines_torn",
+                                     "nccl_other_calls",
+                                     "nccl_other_bytes",
+                                     "checkpoint_count",
                                      "bytes_read",
                                      "lines_too_long",
                                      "lines_not_understood"};
@@ -87,7 +91,9 @@ void bind_facts(Statement& statement, const parser::LogFacts& facts) {
   const std::optional<double>& reported = facts.reported_tflops_per_gpu;
   statement.text(parser::dialect_name(facts.dialect)).integer(facts.declared_last_iteration);
   statement.real(reported).boolean(reported && *reported != *reported);
-  statement.boolean(facts.nccl_trace_seen).bits(facts.bytes_read);
+  statement.boolean(facts.nccl_trace_seen).integer(facts.nccl.torn_lines);
+  statement.integer(facts.nccl.other_calls).integer(facts.nccl.other_bytes);
+  statement.integer(facts.checkpoint_count).bits(facts.bytes_read);
   statement.integer(facts.lines_too_long).integer(facts.lines_not_understood);
 }
 
@@ -99,6 +105,10 @@ void read_facts(Statement& row, parser::LogFacts& facts) {
     facts.reported_tflops_per_gpu = std::numeric_limits<double>::quiet_NaN();
   }
   facts.nccl_trace_seen = row.read_boolean();
+  facts.nccl.torn_lines = row.read_integer();
+  facts.nccl.other_calls = row.read_integer();
+  facts.nccl.other_bytes = row.read_integer();
+  facts.checkpoint_count = row.read_integer();
   facts.bytes_read = row.read_bits();
   facts.lines_too_long = row.read_integer();
   facts.lines_not_understood = row.read_integer();
@@ -237,7 +247,10 @@ bool write_summary(Connection& connection, RunId run, const RunSummary& summary)
 
 std::string select_run_sql() {
   return "SELECT id, root_id, relative_path, generation, is_superseded, revision, first_seen_at,"
-         " grown_at, vanished_at, size_bytes, step_count, cluster, " +
+         " grown_at, vanished_at, size_bytes, step_count, cluster,"
+         " EXISTS (SELECT 1 FROM run_profile AS p WHERE p.run_id = run.id) OR"
+         " EXISTS (SELECT 1 FROM run_configuration AS c WHERE c.run_id = run.id"
+         "  AND c.key = 'profile_enabled' AND c.position = 0 AND lower(c.value) = 'true'), " +
          join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
          " FROM run";
 }
@@ -256,6 +269,7 @@ RunRecord read_run_row(Statement& row) {
   run.size_bytes = row.read_bits();
   run.step_count = row.read_integer();
   run.cluster = row.read_optional_text();
+  run.is_profiled = row.read_boolean();
   read_path(row, run.path);
   read_facts(row, run.facts);
   read_summary(row, run.summary);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "storage/database.h"
+#include "storage/evidence_rows.h"
 #include "storage/local_disk.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
@@ -103,6 +104,7 @@ struct Writer::Impl {
     set_step_count(connection, run, step_count);
     write_configuration(connection, run, batch.configuration);
     write_facts_parts(connection, run, batch.facts);
+    if (batch.profiles) write_profiles(connection, run, *batch.profiles);
     write_cursor(connection, run, batch.cursor);
     return run;
   }

@@ -8,6 +8,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::size_t kEventsMax = 24;
+constexpr std::size_t kFirstCheckpointsKept = 16;
 // How far back an amended sample looks for its earlier self among those not yet taken.
 constexpr std::size_t kReplaceReach = 64;
 
@@ -39,6 +40,16 @@ bool is_first_of_its_kind(const std::vector<LogEvent>& events, std::size_t index
                       [&](const LogEvent& other) { return other.kind == events[index].kind; });
 }
 
+bool is_told_again(const CheckpointEvent& before, const CheckpointEvent& event) {
+  if (before.kind != event.kind) return false;
+  if (event.kind == CheckpointEvent::Kind::save_finished && before.iteration && event.iteration) {
+    // NeMo says "from iteration 24", and then of the same save "for step 25 … finalized".
+    return *event.iteration == *before.iteration || *event.iteration == *before.iteration + 1;
+  }
+  return before.iteration == event.iteration && before.rank && event.rank &&
+         *before.rank != *event.rank;
+}
+
 // At the cap the oldest that steps came after gives way, but for the first of each kind. False
 // where there is none: the many lines of one teardown do not drive out the ones before them.
 bool forget_one(std::vector<LogEvent>& events, std::int64_t step_count) {
@@ -48,6 +59,32 @@ bool forget_one(std::vector<LogEvent>& events, std::int64_t step_count) {
     return true;
   }
   return false;
+}
+
+void save_checkpoints(StateWriter& state, const LogFacts& facts) {
+  state.integer(facts.checkpoint_count);
+  state.unsigned_integer(facts.checkpoints.size());
+  for (const CheckpointEvent& event : facts.checkpoints) {
+    state.text(checkpoint_kind_name(event.kind));
+    state.optional_integer(event.iteration);
+    state.optional_number(event.duration_s);
+    state.optional_integer(event.rank);
+    state.unsigned_integer(event.offset);
+  }
+}
+
+void restore_checkpoints(StateReader& state, LogFacts& facts) {
+  facts.checkpoint_count = state.integer();
+  facts.checkpoints.resize(state.count(kCheckpointsMax));
+  for (CheckpointEvent& event : facts.checkpoints) {
+    const auto kind = checkpoint_kind_from_name(state.text());
+    if (!kind) state.fail();
+    event.kind = kind.value_or(CheckpointEvent::Kind::save);
+    event.iteration = state.optional_integer();
+    event.duration_s = state.optional_number();
+    event.rank = state.optional_integer();
+    event.offset = state.unsigned_integer();
+  }
 }
 
 }  // namespace
@@ -140,6 +177,22 @@ void StepLedger::add_event(LogEvent event) {
   events.push_back(std::move(event));
 }
 
+void StepLedger::add_checkpoint(const CheckpointEvent& event) {
+  std::vector<CheckpointEvent>& all = facts_.checkpoints;
+  if (!all.empty() && is_told_again(all.back(), event)) {
+    if (event.duration_s > all.back().duration_s) {
+      all.back().duration_s = event.duration_s;
+      all.back().rank = event.rank;
+    }
+    return;
+  }
+  ++facts_.checkpoint_count;
+  if (all.size() == kCheckpointsMax) {
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(kFirstCheckpointsKept));
+  }
+  all.push_back(event);
+}
+
 std::vector<StepSample> StepLedger::take_samples() {
   return std::exchange(samples_, {});
 }
@@ -169,6 +222,7 @@ void StepLedger::save(StateWriter& state) const {
     state.optional_integer(event.rank);
     state.text(event.operation);
   }
+  save_checkpoints(state, facts_);
   state.boolean(newest_.has_value());
   if (newest_) {
     state.sample(*newest_);
@@ -205,6 +259,7 @@ void StepLedger::restore(StateReader& state) {
     event.rank = state.optional_integer();
     event.operation = state.text();
   }
+  restore_checkpoints(state, facts_);
   if (state.boolean()) {
     newest_ = state.sample();
     newest_as_added_ = state.sample();

@@ -34,6 +34,8 @@ class StepLedger {
   void declare_last_iteration(std::int64_t iteration);
   void report_tflops_per_gpu(double value) { facts_.reported_tflops_per_gpu = value; }
   void add_event(LogEvent event);
+  // Lines that say the same of one save, in other words or by other ranks, are one event.
+  void add_checkpoint(const CheckpointEvent& event);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
   void count_line_not_understood() { ++facts_.lines_not_understood; }
 

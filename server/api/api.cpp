@@ -61,6 +61,9 @@ void Api::add_routes(http::Router& router) {
   add("/api/v1/recipes", get_recipes);
   add("/api/v1/references", get_references);
   add("/api/v1/references/audit", get_reference_audit);
+  add("/api/v1/runs/{id}/nccl", get_run_nccl);
+  add("/api/v1/runs/{id}/checkpoints", get_run_checkpoints);
+  add("/api/v1/runs/{id}/insight", get_run_insight);
   add("/api/v1/roots", get_roots);
   add("/api/v1/status", get_status);
   add("/api/v1/events", get_events);

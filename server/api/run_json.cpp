@@ -126,6 +126,18 @@ Json failure_json(const storage::RunRecord& run) {
   return json;
 }
 
+Json profiles_json(const std::vector<storage::ProfileFile>& profiles) {
+  Json list = Json::array();
+  for (const storage::ProfileFile& profile : profiles) {
+    list.push_back({{"relative_path", profile.relative_path},
+                    {"size_bytes", profile.size_bytes},
+                    {"node", nullable(profile.name.node)},
+                    {"local_rank", nullable(profile.name.local_rank)},
+                    {"process_id", nullable(profile.name.process_id)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 RootPaths root_paths(const std::vector<storage::RootRecord>& roots) {
@@ -164,6 +176,8 @@ Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
   json["size_bytes"] = run.size_bytes;
   add_configuration_values(json, run);
   json["dialect"] = parser::dialect_name(run.facts.dialect);
+  json["is_profiled"] = run.is_profiled;
+  json["is_traced"] = run.facts.nccl_trace_seen;
   add_summary(json, run.summary);
   json["step_count"] = run.step_count;
   add_flat(json, "step_time_s", run.summary.step_time_s);
@@ -180,6 +194,8 @@ Json run_details_json(const storage::RunRecord& run, const RootPaths& roots) {
   json["failure"] = failure_json(run);
   json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
   json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
+  json["checkpoint_count"] = run.facts.checkpoint_count;
+  json["profiles"] = profiles_json(run.profiles);
   json["lines_too_long"] = run.facts.lines_too_long;
   json["lines_not_understood"] = run.facts.lines_not_understood;
   json["bytes_read"] = run.facts.bytes_read;

@@ -16,6 +16,7 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/log_reader.h"
 #include "parser/result.h"
+#include "server/api/evidence_json.h"
 #include "server/cli/progress_line.h"
 
 namespace llmb::cli {
@@ -93,6 +94,41 @@ Window widest_default() {
           std::max(a.last_iteration, b.last_iteration)};
 }
 
+// What StepInsight needs of all steps, also of those outside the window: numbers only.
+class InsightSamples {
+ public:
+  // After the last that fits, all are dropped: memory stays bounded.
+  void add(const StepSample& sample) {
+    if (is_full_) return;
+    StepSample slim;
+    slim.segment = sample.segment;
+    slim.iteration = sample.iteration;
+    slim.step_time_s = sample.step_time_s;
+    slim.step_time_resolution_s = sample.step_time_resolution_s;
+    slim.memory_bytes_max = sample.memory_bytes_max;
+    slim.memory_bytes_allocated = sample.memory_bytes_allocated;
+    samples_.push_back(std::move(slim));
+    is_full_ = static_cast<std::int64_t>(samples_.size()) > api::kInsightStepsMax;
+    if (is_full_) samples_ = {};
+  }
+
+  void report(ReportedRun& run) {
+    if (is_full_) {
+      run.insight_reason = "the log holds too many steps for one look";
+      return;
+    }
+    std::vector<StepSample> merged;
+    parser::merge_samples(merged, std::move(samples_));
+    std::erase_if(merged,
+                  [&](const StepSample& sample) { return sample.segment != run.summary.segment; });
+    run.insight = parser::compute_step_insight(merged);
+  }
+
+ private:
+  std::vector<StepSample> samples_;  // amended ones stand twice
+  bool is_full_ = false;
+};
+
 class LogParser {
  public:
   LogParser(const ParsingOptions& options, ProgressLine& progress)
@@ -108,15 +144,16 @@ class LogParser {
     parser::LogReader reader;
     std::vector<StepSample> samples;
     StepCounter steps;
+    InsightSamples insight;
     const auto take = [&](std::string_view bytes) {
       reader.feed(bytes);
-      collect(reader, samples, steps);
+      collect(reader, samples, steps, insight);
       progress_.add_bytes(bytes.size());
     };
     const auto size = read_blocks(file->get(), run.size_bytes, buffer_, take);
     if (!size) return tl::unexpected(size.error());
     reader.finish();
-    collect(reader, samples, steps);
+    collect(reader, samples, steps, insight);
 
     run.size_bytes = *size;
     run.facts = reader.facts();
@@ -126,6 +163,7 @@ class LogParser {
     // A one-shot look at a file cannot know whether its job lives: what is there is the end.
     constexpr bool may_still_grow = false;
     run.summary = parser::summarize_run(run.samples, run.facts, window, may_still_grow);
+    insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
     if (options_.reads_llmb_config) add_llmb_config(run);
     return run;
@@ -145,11 +183,12 @@ class LogParser {
     }
   };
 
-  void collect(parser::LogReader& reader, std::vector<StepSample>& samples,
-               StepCounter& steps) const {
+  void collect(parser::LogReader& reader, std::vector<StepSample>& samples, StepCounter& steps,
+               InsightSamples& insight) const {
     const Window wanted = options_.window.value_or(widest_default());
     for (StepSample& sample : reader.take_samples()) {
       steps.add(sample);
+      insight.add(sample);
       if (options_.keeps_samples || wanted.contains(sample.iteration)) {
         samples.push_back(std::move(sample));
       }

@@ -13,6 +13,7 @@
 #include "parser/log_facts.h"
 #include "parser/statistics/run_metrics.h"
 #include "parser/statistics/run_summary.h"
+#include "parser/statistics/step_insight.h"
 #include "parser/step_sample.h"
 #include "server/cli/log_discovery.h"
 
@@ -27,6 +28,8 @@ struct ReportedRun {
   parser::RunSummary summary;
   std::vector<parser::StepSample> samples;    // all, where they were asked for
   std::optional<parser::RunMetrics> metrics;  // where they were asked for
+  parser::StepInsight insight;                // over all steps of the segment that counts
+  std::string insight_reason;                 // why it is empty; empty where it is not
 };
 
 struct Report {

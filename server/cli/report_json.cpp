@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "server/api/catalog_json.h"
+#include "server/api/evidence_json.h"
 #include "server/cli/report.h"
 
 namespace llmb::cli {
@@ -141,6 +142,10 @@ Json run_json(const ReportedRun& run, bool has_samples) {
                {"lines_not_understood", facts.lines_not_understood},
                {"segments", segments_json(facts)},
                {"events", events_json(facts)},
+               {"checkpoint_count", facts.checkpoint_count},
+               {"checkpoints", api::checkpoints_json(facts.checkpoints)},
+               {"nccl", facts.nccl_trace_seen ? api::nccl_json(facts.nccl) : Json(nullptr)},
+               {"insight", api::insight_json(run.insight, run.insight_reason)},
                {"configuration", configuration_json(path.configuration)},
                {"configuration_conflicts", path.configuration.conflicting_keys()}};
   if (run.metrics) json["run_metrics"] = api::run_metrics_json(*run.metrics);

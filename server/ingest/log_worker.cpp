@@ -12,6 +12,7 @@
 #include "parser/statistics/run_summary.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/poll_schedule.h"
+#include "server/ingest/profile_listing.h"
 #include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
@@ -193,6 +194,10 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.summary = std::move(summary);
   batch.samples = std::move(tail.samples());
   batch.replaces_all_samples = is_reread;
+  // A profiler writes its files when the job ends; before, one look is enough.
+  if (is_new || is_silent) {
+    batch.profiles = list_profiles(*job.root, job.relative_path, batch.path.job_id);
+  }
   return result;
 }
 

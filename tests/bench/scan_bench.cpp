@@ -4,6 +4,7 @@
 //
 //   scan_bench LITERALS_FILE [ENGINE]
 //   scan_bench --reader
+//   scan_bench --nccl       for nccl_bench.sh: the collectives of a trace
 #include <unistd.h>
 
 #include <cstdio>
@@ -66,17 +67,29 @@ std::int64_t count_steps() {
   return static_cast<std::int64_t>(samples.size());
 }
 
+std::int64_t count_collectives() {
+  llmb::parser::LogReader reader;
+  read_blocks([&reader](std::string_view block) { reader.feed(block); });
+  reader.finish();
+  const llmb::parser::NcclTrace& trace = reader.facts().nccl;
+  std::int64_t calls = trace.other_calls;
+  for (const llmb::parser::NcclUse& use : trace.uses) calls += use.calls;
+  return calls;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3) {
-    std::fputs("usage: scan_bench LITERALS_FILE [ENGINE] | --reader\n", stderr);
+    std::fputs("usage: scan_bench LITERALS_FILE [ENGINE] | --reader | --nccl\n", stderr);
     return 2;
   }
   try {
     std::int64_t count = 0;
     if (argc == 2 && std::string_view(argv[1]) == "--reader") {
       count = count_steps();
+    } else if (argc == 2 && std::string_view(argv[1]) == "--nccl") {
+      count = count_collectives();
     } else {
       const auto engine = argc == 3 ? engine_from_name(argv[2]) : LiteralScanner::Engine::best;
       count = count_lines(LiteralScanner(read_literals(argv[1]), engine));

@@ -59,6 +59,18 @@ IngestBatch full_batch(RootId root) {
        "ALLREDUCE"},
       {parser::LogEvent::Kind::finish_marker, "training_done", "", 1ULL << 50, 50}};
   batch.facts.nccl_trace_seen = true;
+  batch.facts.nccl.uses = {{"AllGather", 9, 1LL << 40, 1024, 1LL << 50, 64, false},
+                           {"AllReduce", 7, 0, 0, 1, 1, true}};
+  batch.facts.nccl.other_calls = 5;
+  batch.facts.nccl.other_bytes = 1LL << 60;
+  batch.facts.nccl.torn_lines = 6;
+  batch.facts.checkpoints = {
+      {parser::CheckpointEvent::Kind::load, std::nullopt, 51.25, 0, 1'000},
+      {parser::CheckpointEvent::Kind::save, 50, 4.389, std::nullopt, 1ULL << 40},
+      {parser::CheckpointEvent::Kind::save_begun, 60, std::nullopt, std::nullopt, 1ULL << 41}};
+  batch.facts.checkpoint_count = 1'000;
+  batch.profiles = {{"a/nsys_profile/profile_1_2_3.nsys-rep", 1ULL << 40, {{}, 2, 3, {}}},
+                    {"a/nsys_profile/profile_77.nsys-rep", 0, {{}, {}, {}, 77}}};
   batch.facts.bytes_read = 1ULL << 41;
   batch.facts.lines_too_long = 3;
   batch.facts.lines_not_understood = 4;
@@ -192,6 +204,8 @@ TEST(RunRows, GiveEveryFieldBack) {
   EXPECT_EQ(run->path, batch.path);
   EXPECT_EQ(run->configuration, batch.configuration);
   EXPECT_EQ(run->facts, batch.facts);
+  EXPECT_EQ(run->profiles, batch.profiles);
+  EXPECT_TRUE(run->is_profiled);
   EXPECT_EQ(run->summary, batch.summary);
   EXPECT_EQ(reader.cursor(id), batch.cursor);
   ASSERT_TRUE(reader.run_at(root, batch.relative_path));

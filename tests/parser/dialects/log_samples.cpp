@@ -57,6 +57,18 @@ Json sample_json(const StepSample& sample) {
   return json;
 }
 
+Json nccl_json(const NcclTrace& trace) {
+  Json json = {{"other_calls", trace.other_calls},
+               {"other_bytes", trace.other_bytes},
+               {"torn_lines", trace.torn_lines},
+               {"uses", Json::array()}};
+  for (const NcclUse& use : trace.uses) {
+    json["uses"].push_back({use.operation, use.datatype, use.element_count, use.rank_count,
+                            use.calls, use.communicator_count, use.communicators_are_complete});
+  }
+  return json;
+}
+
 Json facts_json(const LogFacts& facts) {
   Json json;
   json["dialect"] = dialect_name(facts.dialect);
@@ -84,6 +96,15 @@ Json facts_json(const LogFacts& facts) {
     json["events"].push_back(std::move(one));
   }
   json["nccl_trace_seen"] = facts.nccl_trace_seen;
+  if (facts.nccl_trace_seen) json["nccl"] = nccl_json(facts.nccl);
+  for (const CheckpointEvent& event : facts.checkpoints) {
+    Json one = {{"kind", checkpoint_kind_name(event.kind)}, {"offset", event.offset}};
+    put(one, "iteration", event.iteration);
+    put(one, "duration_s", event.duration_s);
+    put(one, "rank", event.rank);
+    json["checkpoints"].push_back(std::move(one));
+  }
+  if (facts.checkpoint_count > 0) json["checkpoint_count"] = facts.checkpoint_count;
   json["bytes_read"] = facts.bytes_read;
   json["lines_too_long"] = facts.lines_too_long;
   json["lines_not_understood"] = facts.lines_not_understood;

@@ -141,6 +141,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
   const std::string published =
       "/api/v1/runs/" + std::to_string(add_published_run(128)) + "/metrics";
   const std::string other = "/api/v1/runs/" + std::to_string(add_published_run(256)) + "/metrics";
+  const std::string varied = "/api/v1/runs/" + std::to_string(add_run("varied", 77, 49, 2.0));
   const std::vector<std::pair<std::string, std::string>> questions = {
       {"/api/v1/runs/{id}/metrics", published},
       {"/api/v1/runs/{id}/metrics", other},
@@ -153,6 +154,9 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}", "/api/v1/runs/3"},  // failed: has an event
       {"/api/v1/runs/{id}/steps", run + "/steps"},
       {"/api/v1/runs/{id}/statistics", run + "/statistics"},
+      {"/api/v1/runs/{id}/nccl", run + "/nccl"},
+      {"/api/v1/runs/{id}/checkpoints", run + "/checkpoints"},
+      {"/api/v1/runs/{id}/insight", varied + "/insight"},
       {"/api/v1/experiments", "/api/v1/experiments"},
       {"/api/v1/roots", "/api/v1/roots"},
       {"/api/v1/status", "/api/v1/status"},

@@ -38,6 +38,26 @@ parser::StepSample sample_step(std::int64_t iteration, double step_time_s) {
   return step;
 }
 
+// A checkpoint, a trace and a profile; in the experiment `varied` a slow first step, every fifth
+// step slow, and one outlier.
+void add_evidence(storage::IngestBatch& batch) {
+  for (parser::StepSample& step : batch.samples) {
+    if (batch.path.experiment != "varied") break;
+    if (step.iteration % 5 == 0) *step.step_time_s *= 1.5;
+    if (step.iteration == 0) *step.step_time_s *= 10;
+    if (step.iteration == 33) *step.step_time_s *= 3;
+  }
+  batch.facts.nccl_trace_seen = true;
+  batch.facts.nccl.uses = {{"AllReduce", 9, 1024, 8, 100, 16, true},
+                           {"Unheard", 99, 7, 0, 1, 64, false}};
+  batch.facts.nccl.torn_lines = 3;
+  batch.facts.nccl.other_calls = 2;
+  batch.facts.nccl.other_bytes = 64;
+  batch.facts.checkpoints = {{parser::CheckpointEvent::Kind::save, 24, 4.389, 0, 5'000}};
+  batch.facts.checkpoint_count = 1;
+  batch.profiles = {{"experiments/nsys_profile/profile_5_1_7.nsys-rep", 4096, {{}, 1, 7, {}}}};
+}
+
 }  // namespace
 
 storage::IngestBatch sample_batch(storage::RootId root, const std::string& experiment,
@@ -80,6 +100,7 @@ storage::IngestBatch sample_batch(storage::RootId root, const std::string& exper
                                   "slurmstepd: error: *** JOB CANCELLED DUE TO TIME LIMIT ***",
                                   9'000, last_iteration + 1});
   }
+  add_evidence(batch);
   batch.summary = parser::summarize_run(batch.samples, batch.facts,
                                         parser::default_window(batch.facts.dialect), false);
   return batch;

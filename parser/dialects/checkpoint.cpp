@@ -1,0 +1,141 @@
+#include "parser/dialects/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+
+#include "parser/dialects/fields.h"
+
+namespace llmb::parser {
+namespace {
+
+using Kind = CheckpointEvent::Kind;
+
+// How a line is read; the words around the numbers differ from program to program.
+enum class Form {
+  nemo_fields,     // "Rank: 0 : Iteration: 50 : … : Save duration: 4.389s"
+  iteration_next,  // the iteration follows the literal
+  iteration_at,    // the iteration follows the line's last "at iteration "
+  timer,           // "save-checkpoint ....: (24567.21, 24567.33)", in ms
+};
+
+struct Sign {
+  std::string_view literal;
+  Kind kind;
+  Form form;
+};
+constexpr std::array kSigns = {
+    Sign{"Global Checkpoint Save", Kind::save, Form::nemo_fields},
+    Sign{"Global Checkpoint Load", Kind::load, Form::nemo_fields},
+    Sign{"Checkpoint save for step ", Kind::save_begun, Form::iteration_next},
+    Sign{"Async checkpoint save for step ", Kind::save_finished, Form::iteration_next},
+    Sign{"saving checkpoint at iteration ", Kind::save_begun, Form::iteration_next},
+    Sign{"uccessfully saved checkpoint from iteration ", Kind::save_finished, Form::iteration_next},
+    Sign{"successfully loaded checkpoint from ", Kind::load, Form::iteration_at},
+    Sign{"save-checkpoint .", Kind::save, Form::timer},
+    Sign{"load-checkpoint .", Kind::load, Form::timer},
+};
+
+constexpr std::array kLiterals = [] {
+  std::array<std::string_view, kSigns.size()> literals;
+  for (std::size_t i = 0; i < kSigns.size(); ++i) literals[i] = kSigns[i].literal;
+  return literals;
+}();
+
+std::optional<std::int64_t> integer_after(std::string_view text, std::string_view name) {
+  const std::size_t at = text.rfind(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = text.substr(at + name.size());
+  const auto value = take_integer(rest);
+  return value && *value >= 0 && *value <= kIterationMax ? value : std::nullopt;
+}
+
+// A duration: not negative, and a number.
+std::optional<double> seconds(const std::optional<Number>& number) {
+  return number && number->value >= 0 && number->value < 1e9 ? std::optional(number->value)
+                                                             : std::nullopt;
+}
+
+// Both spacings: save lines say "Rank: 0", load lines "Rank : 0".
+std::optional<Number> field(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    std::string_view rest = text.substr(at + name.size());
+    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    if (take_literal(rest, ":")) return leading_number(rest);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> integer_field(std::string_view text, std::string_view name) {
+  const auto number = field(text, name);
+  if (!number) return std::nullopt;
+  const auto value = integer_of(number->value);
+  return value && *value >= 0 ? value : std::nullopt;
+}
+
+bool read_nemo_fields(std::string_view text, CheckpointEvent& event) {
+  event.rank = integer_field(text, "Rank");
+  event.iteration = integer_field(text, "Iteration");
+  const bool is_save = event.kind == Kind::save;
+  event.duration_s = seconds(field(text, is_save ? "Save duration" : "load_checkpoint"));
+  return event.duration_s.has_value();
+}
+
+// The largest of "(min, max)" over the ranks.
+bool read_timer(std::string_view text, CheckpointEvent& event) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  std::string_view rest = trimmed(text.substr(colon + 1));
+  if (take_literal(rest, "(")) {
+    const auto lowest = leading_number(rest);
+    if (!lowest) return false;
+    rest = lowest->rest;
+    if (!take_literal(rest, ",")) return false;
+  }
+  const auto duration_ms = seconds(leading_number(rest));
+  if (!duration_ms) return false;
+  event.duration_s = *duration_ms / 1000;
+  return true;
+}
+
+bool read_form(const Sign& sign, std::string_view text, CheckpointEvent& event) {
+  switch (sign.form) {
+    case Form::nemo_fields:
+      return read_nemo_fields(text, event);
+    case Form::timer:
+      return read_timer(text, event);
+    case Form::iteration_at:
+      event.iteration = integer_after(text, "at iteration ");
+      break;
+    case Form::iteration_next:
+      event.iteration = integer_after(text, sign.literal);
+      break;
+  }
+  return event.iteration.has_value();
+}
+
+}  // namespace
+
+std::span<const std::string_view> checkpoint_literals() {
+  return kLiterals;
+}
+
+std::optional<CheckpointEvent> read_checkpoint(const Record& record) {
+  for (const Sign& sign : kSigns) {
+    const std::size_t at = record.text.find(sign.literal);
+    if (at == std::string_view::npos) continue;
+    CheckpointEvent event;
+    event.kind = sign.kind;
+    event.offset = record.offset;
+    if (!read_form(sign, record.text.substr(at), event)) return std::nullopt;
+    const bool is_async_end = sign.kind == Kind::save_finished && sign.literal.front() == 'A';
+    // "… (/ckpt/step=24.ckpt) finalized successfully.": else it says that it begins.
+    if (is_async_end && record.text.find("finalized", at) == std::string_view::npos) {
+      event.kind = Kind::save_begun;
+    }
+    return event;
+  }
+  return std::nullopt;
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,17 @@
+// Lines that tell of a checkpoint, as NeMo, Megatron-LM and Megatron-Bridge print them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "parser/dialects/dialect.h"
+
+namespace llmb::parser {
+
+// Lines that hold none of these tell of no checkpoint.
+std::span<const std::string_view> checkpoint_literals();
+
+std::optional<CheckpointEvent> read_checkpoint(const Record& record);
+
+}  // namespace llmb::parser

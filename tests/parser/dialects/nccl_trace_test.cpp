@@ -1,0 +1,151 @@
+#include "parser/dialects/nccl_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "log_samples.h"
+
+namespace llmb::parser {
+namespace {
+
+const std::string kSend =
+    "ubuntu:199574:201142 [1] NCCL INFO Send: opCount d60 sendbuff 0x7f505e93c000 recvbuff (nil) "
+    "count 2420736 datatype 7 op 0 root 1 comm 0x7f5128002e10 [nranks=2] stream 0x55f1de727ae0";
+
+std::string call(std::string_view operation, std::int64_t count, std::string_view communicator,
+                 std::string_view process = "n1:10:11") {
+  return std::string(process) + " [0] NCCL INFO " + std::string(operation) +
+         ": opCount a sendbuff 0x1 recvbuff 0x2 count " + std::to_string(count) +
+         " datatype 9 op 0 root 0 comm " + std::string(communicator) + " [nranks=8] stream 0x5";
+}
+
+TEST(NcclCall, IsReadFromItsLine) {
+  const auto call = read_nccl_call(kSend);
+  ASSERT_TRUE(call.has_value());
+  EXPECT_EQ(call->operation, "Send");
+  EXPECT_EQ(call->op_count, 0xd60U);
+  EXPECT_EQ(call->element_count, 2'420'736);
+  EXPECT_EQ(call->datatype, 7);
+  EXPECT_EQ(call->rank_count, 2);
+  EXPECT_EQ(call->communicator, "0x7f5128002e10");
+  EXPECT_EQ(call->process, "ubuntu:199574:201142 [1] ");
+  EXPECT_EQ(call->rest, "");
+}
+
+TEST(NcclCall, IsReadWithoutAHostAndWithRcclsAdditions) {
+  EXPECT_EQ(read_nccl_call("[7] NCCL INFO AllReduce: opCount 2 sendbuff 0x7ff recvbuff 0x7ff count "
+                           "1 datatype 1 op 0 root 0 comm 0x55 [nranks=128] stream 0x5")
+                ->rank_count,
+            128);
+  const auto rccl = read_nccl_call(
+      "h:1:2 [0] NCCL INFO AllReduce: opCount 2 sendbuff 0x7 recvbuff 0x7 acc (nil) count 64 "
+      "datatype 9 op 0 root 0 comm 0x55 [nranks=8] stream 0x5 task 0 globalrank 3");
+  ASSERT_TRUE(rccl.has_value());
+  EXPECT_EQ(rccl->rest, "");
+}
+
+TEST(NcclCall, IsNothingWhereTheLineIsTornAnywhere) {
+  EXPECT_FALSE(read_nccl_call("NCCL INFO Bootstrap: Using eth0").has_value());
+  EXPECT_FALSE(read_nccl_call("a: opCount 1 sendbuff 0x1").has_value());
+  // Up to the stream, whose value nobody needs: any digit will do.
+  const std::size_t needed = kSend.find(" stream ") + 8;
+  for (std::size_t length = 0; length <= needed; ++length) {
+    EXPECT_FALSE(read_nccl_call(kSend.substr(0, length)).has_value()) << length;
+  }
+}
+
+TEST(NcclTraceReader, AddsUpBySizeAndOperation) {
+  NcclTraceReader reader;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xa")));
+  EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xb")));
+  EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xa", "n2:10:11")));
+  EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xa", "n1:10:99")));  // another thread
+  EXPECT_TRUE(reader.read(call("AllGather", 512, "0xa")));
+  const NcclTrace trace = reader.take_snapshot();
+  ASSERT_EQ(trace.uses.size(), 2U);
+  EXPECT_EQ(trace.uses[0].operation, "AllGather");
+  EXPECT_EQ(trace.uses[1].calls, 6);
+  EXPECT_EQ(trace.uses[1].communicator_count, 3);
+  EXPECT_TRUE(trace.uses[1].communicators_are_complete);
+  EXPECT_EQ(bytes_per_call(trace.uses[1]), 2048);
+  EXPECT_EQ(trace.torn_lines, 0);
+}
+
+TEST(NcclTraceReader, CountsTornLinesAndKeepsWhatIsWholeOnThem) {
+  NcclTraceReader reader;
+  EXPECT_FALSE(reader.read(kSend.substr(0, 90) + kSend));  // one was cut, one is whole
+  EXPECT_FALSE(reader.read(kSend + kSend));                // glued
+  EXPECT_FALSE(reader.read(kSend.substr(0, 90)));
+  EXPECT_FALSE(reader.read("unrelated: opCount 3"));  // no trace
+  const NcclTrace trace = reader.take_snapshot();
+  EXPECT_EQ(trace.torn_lines, 3);
+  ASSERT_EQ(trace.uses.size(), 1U);
+  EXPECT_EQ(trace.uses[0].calls, 3);
+}
+
+TEST(NcclTraceReader, StaysBounded) {
+  NcclTraceReader reader;
+  for (int i = 0; i < 1000; ++i) reader.read(call("AllReduce", i, "0xa"));
+  NcclTrace trace = reader.take_snapshot();
+  EXPECT_EQ(trace.uses.size(), kNcclUsesMax);
+  EXPECT_EQ(trace.other_calls, 1000 - static_cast<std::int64_t>(kNcclUsesMax));
+  std::int64_t other_bytes = 0;
+  for (std::int64_t i = kNcclUsesMax; i < 1000; ++i) other_bytes += 2 * i;
+  EXPECT_EQ(trace.other_bytes, other_bytes);
+
+  NcclTraceReader many;
+  for (int i = 0; i < 1000; ++i) many.read(call("AllReduce", 1, "0x" + std::to_string(i)));
+  trace = many.take_snapshot();
+  EXPECT_EQ(trace.uses[0].calls, 1000);
+  EXPECT_LT(trace.uses[0].communicator_count, 1000);
+  EXPECT_FALSE(trace.uses[0].communicators_are_complete);
+}
+
+TEST(NcclTraceReader, GoesOnWhereItWasSaved) {
+  NcclTraceReader reader;
+  for (int i = 0; i < 400; ++i) {
+    reader.read(
+        call(i % 2 == 0 ? "AllReduce" : "ReduceScatter", i % 300, "0x" + std::to_string(i)));
+    StateWriter state;
+    reader.save(state);
+    const std::string text = state.take();
+    StateReader saved(text);
+    NcclTraceReader restored;
+    restored.restore(saved);
+    EXPECT_FALSE(saved.failed());
+    EXPECT_TRUE(saved.at_end());
+    EXPECT_EQ(restored.take_snapshot(), reader.take_snapshot());
+    reader = std::move(restored);
+  }
+}
+
+TEST(NcclTrace, IsAPartOfTheLogsFacts) {
+  const ParsedLog log = parse_log(kSend + "\nhost:1:2 [0] NCCL INFO Connected all rings\n" + kSend);
+  EXPECT_TRUE(log.facts.nccl_trace_seen);
+  ASSERT_EQ(log.facts.nccl.uses.size(), 1U);
+  EXPECT_EQ(log.facts.nccl.uses[0].calls, 2);
+  EXPECT_EQ(nccl_datatype_name(log.facts.nccl.uses[0].datatype), "float32");
+}
+
+TEST(NcclTrace, OfRealLogsIsWhatGrepCounts) {
+  if (shared_logs().empty()) GTEST_SKIP() << "the shared collection of logs is not here";
+  const auto trace = [](const char* name) {
+    return parse_log(read_file(shared_logs() / "nccl" / name)).facts.nccl;
+  };
+  const NcclTrace sends = trace("nccl-issue584-send-recv.log");
+  ASSERT_EQ(sends.uses.size(), 2U);  // Recv, Send
+  EXPECT_EQ(sends.uses[0].calls, 1);
+  EXPECT_EQ(sends.uses[1].calls, 5);
+  EXPECT_EQ(sends.uses[1].communicator_count, 2);
+  EXPECT_EQ(bytes_per_call(sends.uses[1]), 9'682'944);
+  const NcclTrace titan = trace("torchtitan-issue1369-tp-collectives.log");
+  ASSERT_EQ(titan.uses.size(), 3U);
+  EXPECT_EQ(titan.uses[0].operation, "AllGather");
+  EXPECT_EQ(titan.uses[0].calls, 3);
+  EXPECT_EQ(titan.uses[1].calls, 2);
+  EXPECT_EQ(titan.uses[2].calls, 2);
+  EXPECT_EQ(trace("dgxc-v25.05-deepseek_v3-README-299.log").uses.at(0).rank_count, 128);
+  EXPECT_TRUE(trace("aws-slurm-104-nccl-tests-label.log").uses.empty());
+}
+
+}  // namespace
+}  // namespace llmb::parser

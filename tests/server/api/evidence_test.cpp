@@ -1,0 +1,82 @@
+// runs/{id}/nccl, /checkpoints, /insight, and what runs/{id} says of failures and profiles.
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+class Evidence : public ApiTest {
+ protected:
+  std::string path(storage::RunId run, const std::string& rest) {
+    return "/api/v1/runs/" + std::to_string(run) + rest;
+  }
+};
+
+TEST_F(Evidence, OfTheCollectivesComesLargestFirst) {
+  const Json json = get_json(path(add_run("a", 1, 49, 2.0), "/nccl"));
+  EXPECT_EQ(json["calls"], 103);
+  EXPECT_EQ(json["bytes"], 100 * 2048 + 64);
+  EXPECT_EQ(json["torn_lines"], 3);
+  ASSERT_EQ(json["operations"].size(), 2U);
+  const Json& first = json["operations"][0];
+  EXPECT_EQ(first["operation"], "AllReduce");
+  EXPECT_EQ(first["datatype"], "bfloat16");
+  EXPECT_EQ(first["bytes_per_call"], 2048);
+  const Json& second = json["operations"][1];
+  EXPECT_EQ(second["bytes"], nullptr);
+  EXPECT_EQ(second["rank_count"], nullptr);
+  EXPECT_EQ(second["communicators_are_complete"], false);
+}
+
+TEST_F(Evidence, OfCheckpointsHasTheirDurations) {
+  const Json json = get_json(path(add_run("a", 1, 49, 2.0), "/checkpoints"));
+  EXPECT_EQ(json["checkpoint_count"], 1);
+  EXPECT_EQ(json["checkpoints"][0]["kind"], "save");
+  EXPECT_EQ(json["checkpoints"][0]["duration_s"], 4.389);
+}
+
+TEST_F(Evidence, OfTheStepsNamesWarmUpPeriodAndOutliers) {
+  const auto run = add_run("varied", 1, 49, 2.0);
+  const Json json = get_json(path(run, "/insight"));
+  EXPECT_EQ(json["reason"], nullptr);
+  EXPECT_EQ(json["steady_step_time_s"], 2.0);
+  EXPECT_EQ(json["warm_up_last_iteration"], 0);
+  EXPECT_EQ(json["periodic"]["period"], 5);
+  EXPECT_EQ(json["periodic"]["ratio"], 1.5);
+  ASSERT_EQ(json["outliers"].size(), 1U);
+  EXPECT_EQ(json["outliers"][0]["iteration"], 33);
+  EXPECT_EQ(json["memory_bytes_max"], 7e10);
+  const Json part = get_json(path(run, "/insight"), {{"window", "1-4"}});
+  EXPECT_EQ(part["timed_step_count"], 4);
+  EXPECT_EQ(part["steady_step_time_s"], nullptr);
+  EXPECT_NE(part["reason"], nullptr);
+}
+
+TEST_F(Evidence, OfAFailureIsQuotedWithAdvice) {
+  const Json failed = get_json(path(add_run("a", 1, 20, 2.0), ""));
+  EXPECT_EQ(failed["failure_cause"], "time_limit");
+  EXPECT_EQ(failed["failure"]["cause"], "time_limit");
+  EXPECT_EQ(failed["failure"]["offset"], 9000);
+  EXPECT_EQ(failed["failure"]["data_is_valid"], false);
+  EXPECT_FALSE(failed["failure"]["advice"].get<std::string>().empty());
+  const Json complete = get_json(path(add_run("b", 2, 49, 2.0), ""));
+  EXPECT_EQ(complete["failure_cause"], nullptr);
+  EXPECT_EQ(complete["failure"], nullptr);
+}
+
+TEST_F(Evidence, OfAProfilerMarksTheRun) {
+  const Json run = get_json(path(add_run("a", 1, 49, 2.0), ""));
+  EXPECT_EQ(run["is_profiled"], true);
+  EXPECT_EQ(run["is_traced"], true);
+  ASSERT_EQ(run["profiles"].size(), 1U);
+  EXPECT_EQ(run["profiles"][0]["node"], 1);
+  EXPECT_EQ(run["profiles"][0]["local_rank"], 7);
+}
+
+TEST_F(Evidence, OfNoRunIsNotFound) {
+  for (const char* rest : {"/nccl", "/checkpoints", "/insight"}) {
+    get_detail(path(99, rest), {}, 404);
+  }
+}
+
+}  // namespace
+}  // namespace llmb::api

@@ -1,0 +1,79 @@
+// What ingest stores beside steps: causes of failures, checkpoints, NCCL traces, profiles.
+#include <sys/stat.h>
+
+#include "server/ingest/profile_listing.h"
+#include "tests/server/ingest/ingest_fixture.h"
+
+namespace llmb::ingest {
+namespace {
+
+const std::string kFolder = "experiments/e/e_1751000000/e/";
+const std::string kLog = kFolder + "log-acct.e_4711_0.out";
+
+class IngestEvidence : public TreeTest {};
+
+TEST_F(IngestEvidence, OfALogIsStoredWithItsSteps) {
+  write(kLog,
+        nemo_lines(0, 20) +
+            "[NeMo I 2025-04-11 14:48:45 nemo_logging:393] Global Checkpoint Save : Rank: 0 : "
+            "Iteration: 19 : Start time: 1.151s : Save duration: 4.389s\n"
+            "h:1:2 [0] NCCL INFO AllReduce: opCount a sendbuff 0x1 recvbuff 0x2 count 4 "
+            "datatype 7 op 0 root 0 comm 0x3 [nranks=8] stream 0x5\n"
+            "[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9 GiB.\n");
+  set_age(kLog, std::chrono::hours(1));
+  ingest_once();
+  const auto run = run_of(kLog);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->summary.status, parser::RunStatus::failed);
+  EXPECT_EQ(run->summary.failure_cause, "cuda_oom");
+  ASSERT_EQ(run->facts.events.size(), 1U);
+  EXPECT_EQ(run->facts.events[0].rank, 5);
+  ASSERT_EQ(run->facts.checkpoints.size(), 1U);
+  EXPECT_EQ(run->facts.checkpoints[0].duration_s, 4.389);
+  ASSERT_EQ(run->facts.nccl.uses.size(), 1U);
+  EXPECT_EQ(run->facts.nccl.uses[0].element_count, 4);
+  EXPECT_FALSE(run->is_profiled);
+}
+
+TEST_F(IngestEvidence, OfASilentLogIsThatItHung) {
+  write(kLog, nemo_lines(0, 40));
+  set_age(kLog, std::chrono::hours(1));
+  ingest_once();
+  const auto run = run_of(kLog);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->summary.status, parser::RunStatus::incomplete);
+  EXPECT_EQ(run->summary.failure_cause, "hung");
+  EXPECT_NE(run->summary.status_reason.find("step times"), std::string::npos);
+}
+
+TEST_F(IngestEvidence, OfAProfilerIsWhatLiesBesideTheLog) {
+  write(kLog, nemo_lines(0, 50));
+  write(kFolder + "nsys_profile/profile_4711_1_7.nsys-rep", "12345");
+  write(kFolder + "nsys_profile/profile_4712_0_0.nsys-rep", "another job's");
+  write(kFolder + "nsys_profile/notes.txt", "x");
+  set_age(kLog, std::chrono::hours(1));
+  ingest_once();
+  const auto run = run_of(kLog);
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->is_profiled);
+  ASSERT_EQ(run->profiles.size(), 1U);
+  EXPECT_EQ(run->profiles[0].relative_path, kFolder + "nsys_profile/profile_4711_1_7.nsys-rep");
+  EXPECT_EQ(run->profiles[0].size_bytes, 5U);
+  EXPECT_EQ(run->profiles[0].name.node, 1);
+  EXPECT_EQ(run->profiles[0].name.local_rank, 7);
+}
+
+TEST_F(IngestEvidence, OfAProfilerLeavesLinksAlone) {
+  write(kLog, "x");
+  write("../outside/profile_1.nsys-rep", "secret");
+  std::filesystem::create_directory_symlink(folder_ / "outside",
+                                            tree_path(kFolder + "nsys_profile"));
+  const auto root = RootDirectory::open(tree_);
+  ASSERT_TRUE(root.has_value());
+  const auto profiles = list_profiles(*root, kLog, std::nullopt);
+  EXPECT_TRUE(!profiles || profiles->empty());
+  EXPECT_TRUE(list_profiles(*root, "no/such/log.out", std::nullopt)->empty());
+}
+
+}  // namespace
+}  // namespace llmb::ingest
