@@ -139,8 +139,8 @@ std::string key_for(std::string_view name) {
   for (const auto& [dotted, key] : kKeyNames) {
     if (dotted == name) return std::string(key);
   }
-  constexpr std::string_view slurm_prefix = "cluster_info.slurm_";
-  if (name.starts_with(slurm_prefix))
+  constexpr std::string_view kSlurmPrefix = "cluster_info.slurm_";
+  if (name.starts_with(kSlurmPrefix))
     return std::string(name.substr(std::string_view("cluster_info.").size()));
   return std::string(name);
 }
@@ -176,14 +176,14 @@ LlmbConfig build_config(const YAML::Node& root) {
 }  // namespace
 
 Result<LlmbConfig> parse_llmb_config(std::string_view yaml) {
-  constexpr const char* prefix = "llmb-config: ";
-  if (yaml.size() > kBytesMax) return fail(std::string(prefix) + "larger than 1 MiB");
+  constexpr const char* kPrefix = "llmb-config: ";
+  if (yaml.size() > kBytesMax) return fail(std::string(kPrefix) + "larger than 1 MiB");
   try {
     return build_config(YAML::Load(std::string(yaml)));
   } catch (const WrongShape& wrong) {
-    return fail(prefix + wrong.message);
+    return fail(kPrefix + wrong.message);
   } catch (const YAML::Exception& exception) {
-    return fail(std::string(prefix) + "not YAML" + at_line(exception.mark) + ": " + exception.msg);
+    return fail(std::string(kPrefix) + "not YAML" + at_line(exception.mark) + ": " + exception.msg);
   }
 }
 

@@ -62,18 +62,18 @@ LaunchFolder find_launch(const Parts& folders) {
 }
 
 bool read_results_tree(const Parts& folders, RunPath& path) {
-  constexpr auto source = ConfigSource::path;
+  constexpr auto kSource = ConfigSource::path;
   const std::size_t n = folders.size();
   if (n < 3) return false;
   const std::string_view dtype = folders[n - 3];
   const std::string_view size = folders[n - 2];
   const std::string_view gpus = folders[n - 1];
   if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !parse_number(gpus)) return false;
-  path.configuration.set("dtype", std::string(dtype), source);
-  path.configuration.set("model_size", std::string(size), source);
-  path.configuration.set("gpu_count", std::to_string(*parse_number(gpus)), source);
+  path.configuration.set("dtype", std::string(dtype), kSource);
+  path.configuration.set("model_size", std::string(size), kSource);
+  path.configuration.set("gpu_count", std::to_string(*parse_number(gpus)), kSource);
   if (n >= 4 && folders[n - 4] != "results") {
-    path.configuration.set("release", std::string(folders[n - 4]), source);
+    path.configuration.set("release", std::string(folders[n - 4]), kSource);
   }
   return true;
 }

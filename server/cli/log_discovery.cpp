@@ -31,7 +31,7 @@ std::string reason_from(int error) {
 // The last folders of the root belong to the layout: the user may have named an experiment, a
 // launch or a job's folder. More of them would only let unrelated folders speak.
 std::string layout_prefix(const std::string& root) {
-  constexpr std::size_t folders_that_count = 3;
+  constexpr std::size_t kFoldersThatCount = 3;
   std::error_code error;
   const auto absolute = std::filesystem::absolute(root, error).lexically_normal();
   std::vector<std::string> parts;
@@ -39,7 +39,7 @@ std::string layout_prefix(const std::string& root) {
     if (!part.empty() && part != "/") parts.push_back(part.string());
   }
   std::string prefix;
-  const std::size_t first = parts.size() - std::min(parts.size(), folders_that_count);
+  const std::size_t first = parts.size() - std::min(parts.size(), kFoldersThatCount);
   for (std::size_t i = first; i < parts.size(); ++i) prefix += parts[i] + "/";
   return prefix;
 }

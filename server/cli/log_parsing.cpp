@@ -161,8 +161,8 @@ class LogParser {
     parser::merge_samples(run.samples, std::move(samples));
     const Window window = options_.window.value_or(parser::default_window(run.facts.dialect));
     // A one-shot look at a file cannot know whether its job lives: what is there is the end.
-    constexpr bool may_still_grow = false;
-    run.summary = parser::summarize_run(run.samples, run.facts, window, may_still_grow);
+    constexpr bool kMayStillGrow = false;
+    run.summary = parser::summarize_run(run.samples, run.facts, window, kMayStillGrow);
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
     if (options_.reads_llmb_config) add_llmb_config(run);
