@@ -14,7 +14,7 @@ std::string print(const char* format, Arguments... arguments) {
   return {buffer.data(), static_cast<std::size_t>(length)};
 }
 
-std::string without_trailing_zeros(std::string digits) {
+std::string without_trailing_zeros(const std::string& digits) {
   const std::size_t exponent = digits.find('e');
   const std::string tail = exponent == std::string::npos ? "" : digits.substr(exponent);
   std::string head = digits.substr(0, exponent);
