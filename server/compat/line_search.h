@@ -9,7 +9,9 @@
 namespace llmb::compat {
 
 inline bool contains(std::string_view text, std::string_view literal) {
-  return memmem(text.data(), text.size(), literal.data(), literal.size()) != nullptr;
+  // An empty file is mapped nowhere, and memmem takes no null pointer.
+  return !text.empty() &&
+         memmem(text.data(), text.size(), literal.data(), literal.size()) != nullptr;
 }
 
 // Calls on_line for every line that holds `literal`, in order.
