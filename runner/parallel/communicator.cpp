@@ -1,0 +1,195 @@
+#include "runner/parallel/communicator.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace llmb::runner {
+
+const char* name_of(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return "float32";
+    case ElementType::kFloat64:
+      return "float64";
+    case ElementType::kInt64:
+      return "int64";
+    case ElementType::kByte:
+      return "byte";
+  }
+  return "unknown type";
+}
+
+const char* name_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduceSum:
+      return "all_reduce(sum)";
+    case CollectiveKind::kAllReduceMax:
+      return "all_reduce(max)";
+    case CollectiveKind::kAllGather:
+      return "all_gather";
+    case CollectiveKind::kReduceScatter:
+      return "reduce_scatter";
+    case CollectiveKind::kAllToAll:
+      return "all_to_all";
+    case CollectiveKind::kBroadcast:
+      return "broadcast";
+    case CollectiveKind::kBarrier:
+      return "barrier";
+    case CollectiveKind::kSend:
+      return "send";
+    case CollectiveKind::kRecv:
+      return "recv";
+  }
+  return "unknown call";
+}
+
+std::size_t bytes_of(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return sizeof(float);
+    case ElementType::kFloat64:
+    case ElementType::kInt64:
+      return sizeof(double);
+    case ElementType::kByte:
+      return 1;
+  }
+  return 0;
+}
+
+std::string CallTag::str() const {
+  // The path as the compiler was given it may begin anywhere; what follows the tree's root counts.
+  std::string_view file = where.file_name();
+  for (const std::string_view top : {"/runner/", "/tests/"}) {
+    const std::size_t at = file.rfind(top);
+    if (at != std::string_view::npos) {
+      file.remove_prefix(at + 1);
+      break;
+    }
+  }
+  return std::string(name) + " at " + std::string(file) + ":" + std::to_string(where.line());
+}
+
+// Adds the time between its making and its end to the totals, also when a call throws.
+class Communicator::Timing {
+ public:
+  explicit Timing(CommunicationTotals& totals)
+      : totals_(totals), begun_(std::chrono::steady_clock::now()) {}
+  ~Timing() {
+    totals_.time_s +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+  Timing(const Timing&) = delete;
+  Timing& operator=(const Timing&) = delete;
+
+ private:
+  CommunicationTotals& totals_;
+  std::chrono::steady_clock::time_point begun_;
+};
+
+Communicator::Communicator(std::string name, std::vector<int> ranks, int rank)
+    : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {
+  if (rank < 0 || rank >= static_cast<int>(ranks_.size())) {
+    throw std::invalid_argument("group " + name_ + " of " + std::to_string(ranks_.size()) +
+                                " ranks has no member " + std::to_string(rank));
+  }
+}
+
+std::string Communicator::describe_self() const {
+  std::string text = "rank " + std::to_string(ranks_[static_cast<std::size_t>(rank_)]) +
+                     " (member " + std::to_string(rank_) + " of " + name_ + " [";
+  constexpr std::size_t kShown = 16;
+  for (std::size_t i = 0; i < std::min(ranks_.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks_[i]);
+  }
+  return text + (ranks_.size() > kShown ? ", …])" : "])");
+}
+
+void Communicator::check(bool holds, const char* what, const CallTag& tag) const {
+  if (!holds) throw std::invalid_argument(describe_self() + ", " + tag.str() + ": " + what);
+}
+
+void Communicator::check_member(int member, const CallTag& tag) const {
+  check(member >= 0 && member < size(), "no such member of the group", tag);
+}
+
+void Communicator::note(CallRecord record, std::size_t bytes) {
+  record.sequence = totals_.calls;
+  if (observer_) observer_(*this, record);
+  ++totals_.calls;
+  totals_.bytes_sent += bytes;
+}
+
+void Communicator::all_reduce(Buffer data, ReduceOp op, CallTag tag) {
+  check(data.type != ElementType::kByte, "bytes cannot be reduced", tag);
+  const auto kind =
+      op == ReduceOp::kSum ? CollectiveKind::kAllReduceSum : CollectiveKind::kAllReduceMax;
+  note({kind, data.type, data.count, -1, tag, data.data, data.data}, data.bytes());
+  const Timing timing(totals_);
+  do_all_reduce(data, op, tag);
+}
+
+void Communicator::all_gather(ConstBuffer mine, Buffer all, CallTag tag) {
+  check(mine.type == all.type, "the two buffers differ in type", tag);
+  check(all.count == mine.count * ranks_.size(), "all.count is not size() * mine.count", tag);
+  note({CollectiveKind::kAllGather, mine.type, mine.count, -1, tag, mine.data, all.data},
+       mine.bytes());
+  const Timing timing(totals_);
+  do_all_gather(mine, all, tag);
+}
+
+void Communicator::reduce_scatter(ConstBuffer all, Buffer mine, CallTag tag) {
+  check(all.type != ElementType::kByte, "bytes cannot be reduced", tag);
+  check(mine.type == all.type, "the two buffers differ in type", tag);
+  check(all.count == mine.count * ranks_.size(), "all.count is not size() * mine.count", tag);
+  note({CollectiveKind::kReduceScatter, mine.type, mine.count, -1, tag, all.data, mine.data},
+       all.bytes());
+  const Timing timing(totals_);
+  do_reduce_scatter(all, mine, tag);
+}
+
+void Communicator::all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts,
+                              Buffer received, std::span<const std::size_t> received_counts,
+                              CallTag tag) {
+  const auto sum = [](std::span<const std::size_t> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  };
+  check(sent.type == received.type, "the two buffers differ in type", tag);
+  check(sent_counts.size() == ranks_.size() && received_counts.size() == ranks_.size(),
+        "there must be one count for every member", tag);
+  check(sum(sent_counts) == sent.count, "sent_counts do not add up to sent.count", tag);
+  check(sum(received_counts) == received.count, "received_counts do not add up", tag);
+  note({CollectiveKind::kAllToAll, sent.type, sent.count, -1, tag, sent.data, received.data},
+       sent.bytes());
+  const Timing timing(totals_);
+  do_all_to_all(sent, sent_counts, received, received_counts, tag);
+}
+
+void Communicator::broadcast(Buffer data, int root, CallTag tag) {
+  check_member(root, tag);
+  note({CollectiveKind::kBroadcast, data.type, data.count, root, tag, data.data, data.data},
+       root == rank_ ? data.bytes() : 0);
+  const Timing timing(totals_);
+  do_broadcast(data, root, tag);
+}
+
+void Communicator::barrier(CallTag tag) {
+  note({CollectiveKind::kBarrier, ElementType::kByte, 0, -1, tag}, 0);
+  const Timing timing(totals_);
+  do_barrier(tag);
+}
+
+void Communicator::send(ConstBuffer data, int to, CallTag tag) {
+  check_member(to, tag);
+  note({CollectiveKind::kSend, data.type, data.count, to, tag, data.data, nullptr}, data.bytes());
+  const Timing timing(totals_);
+  do_send(data, to, tag);
+}
+
+void Communicator::recv(Buffer data, int from, CallTag tag) {
+  check_member(from, tag);
+  note({CollectiveKind::kRecv, data.type, data.count, from, tag, nullptr, data.data}, 0);
+  const Timing timing(totals_);
+  do_recv(data, from, tag);
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,236 @@
+// Communicator: what one rank says to the other ranks of one group. The interface behind which
+// threads of one process, processes on several hosts and a single rank look the same, and whose
+// reductions always add in the order of the group's ranks, so that results repeat to the bit.
+// Every call carries a tag and the place it was made from: ranks that disagree about which call
+// comes next all fail at once, with both places named, instead of waiting for ever.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <source_location>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace llmb::runner {
+
+enum class ElementType : std::uint8_t { kFloat32, kFloat64, kInt64, kByte };
+enum class ReduceOp : std::uint8_t { kSum, kMax };
+enum class CollectiveKind : std::uint8_t {
+  kAllReduceSum,
+  kAllReduceMax,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kBroadcast,
+  kBarrier,
+  kSend,
+  kRecv,
+};
+
+const char* name_of(ElementType type);
+const char* name_of(CollectiveKind kind);
+std::size_t bytes_of(ElementType type);
+
+// What a call is for, and where it was made. Made from a literal where a call is written:
+// `comm.all_reduce(sums, ReduceOp::kSum, "tp.attention_out")`; it records the caller's line.
+// The name must outlive the call, and for send and recv it is also the channel.
+struct CallTag {
+  // NOLINTNEXTLINE(google-explicit-constructor): the conversion is what records the place
+  CallTag(const char* tag_name, std::source_location at = std::source_location::current())
+      : name(tag_name), where(at) {}
+
+  std::string str() const;  // "tp.attention_out at runner/cpu/stage.cpp:120"
+
+  std::string_view name;
+  std::source_location where;
+};
+
+// A call failed: ranks disagreed, a rank never came, or another rank broke first.
+class CommunicationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// This rank is well; another one failed, and its own error is the one to show.
+class PeerFailure : public CommunicationError {
+ public:
+  using CommunicationError::CommunicationError;
+};
+
+template <typename T>
+concept CommunicatedElement = std::same_as<T, float> || std::same_as<T, double> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::byte>;
+
+template <CommunicatedElement T>
+constexpr ElementType element_type_of() {
+  if constexpr (std::same_as<T, float>) return ElementType::kFloat32;
+  if constexpr (std::same_as<T, double>) return ElementType::kFloat64;
+  if constexpr (std::same_as<T, std::int64_t>) return ElementType::kInt64;
+  return ElementType::kByte;
+}
+
+// A view on elements to read; made from any vector or span of a communicated element.
+struct ConstBuffer {
+  template <std::ranges::contiguous_range R>
+  requires CommunicatedElement<std::remove_cv_t<std::ranges::range_value_t<R>>>
+  // NOLINTNEXTLINE(google-explicit-constructor): vectors and spans are passed as they are
+  ConstBuffer(const R& range)
+      : data(std::ranges::data(range)),
+        count(std::ranges::size(range)),
+        type(element_type_of<std::remove_cv_t<std::ranges::range_value_t<R>>>()) {}
+  ConstBuffer(const void* first, std::size_t elements, ElementType element_type)
+      : data(first), count(elements), type(element_type) {}
+
+  std::size_t bytes() const { return count * bytes_of(type); }
+
+  const void* data;
+  std::size_t count;
+  ElementType type;
+};
+
+// A view on elements to write.
+struct Buffer {
+  template <std::ranges::contiguous_range R>
+  requires CommunicatedElement<std::ranges::range_value_t<R>> &&
+      (!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
+      // NOLINTNEXTLINE(google-explicit-constructor): vectors and spans are passed as they are
+      Buffer(R&& range)
+      : data(std::ranges::data(range)),
+        count(std::ranges::size(range)),
+        type(element_type_of<std::ranges::range_value_t<R>>()) {}
+  Buffer(void* first, std::size_t elements, ElementType element_type)
+      : data(first), count(elements), type(element_type) {}
+
+  std::size_t bytes() const { return count * bytes_of(type); }
+  ConstBuffer as_const() const { return {data, count, type}; }
+
+  void* data;
+  std::size_t count;
+  ElementType type;
+};
+
+// One call as it was made, for traces: given to the observer before the call begins.
+struct CallRecord {
+  CollectiveKind kind;
+  ElementType type;
+  std::size_t count = 0;  // elements of the buffer that is sent (recv, barrier: received, 0)
+  int peer = -1;          // index in the group of root or partner; -1 where there is none
+  CallTag tag;
+  const void* send_buffer = nullptr;
+  void* receive_buffer = nullptr;
+  std::uint64_t sequence = 0;  // calls made on this communicator before this one
+};
+
+// What a communicator did since it was made or reset.
+struct CommunicationTotals {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes_sent = 0;  // of this rank's own buffers, not of what an algorithm moves
+  double time_s = 0;             // inside calls: moving, reducing and waiting for others
+};
+
+// One object per (rank, group); used by one thread at a time. Sizes and indices are the group's:
+// rank() is this rank's place in ranks(). Every member makes the same collective calls in the
+// same order; buffers of one call do not overlap. All calls throw CommunicationError (PeerFailure
+// where another rank failed), after which the communicator is of no more use, and
+// std::invalid_argument where a call's own arguments contradict each other.
+class Communicator {
+ public:
+  using Observer = std::function<void(const Communicator&, const CallRecord&)>;
+
+  // `name` is the group's kind ("tp", "dp"); `ranks` its global ranks in order.
+  Communicator(std::string name, std::vector<int> ranks, int rank);
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::vector<int>& ranks() const { return ranks_; }
+  int size() const { return static_cast<int>(ranks_.size()); }
+  int rank() const { return rank_; }
+
+  // In place, element by element, over all members in the order of ranks().
+  void all_reduce(Buffer data, ReduceOp op, CallTag tag);
+
+  // all = mine of member 0, mine of member 1, …; all.count = size() * mine.count.
+  void all_gather(ConstBuffer mine, Buffer all, CallTag tag);
+
+  // mine = the rank()-th of size() equal parts of the sum of everybody's `all`.
+  void reduce_scatter(ConstBuffer all, Buffer mine, CallTag tag);
+
+  // Block i of `sent` (sent_counts[i] elements) goes to member i, and block i of `received`
+  // (received_counts[i] elements) comes from member i. What i sends to j must be what j expects.
+  void all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
+                  std::span<const std::size_t> received_counts, CallTag tag);
+
+  // Every member's `data` becomes that of `root`.
+  void broadcast(Buffer data, int root, CallTag tag);
+
+  // Returns once every member has come.
+  void barrier(CallTag tag);
+
+  // Buffered: returns once `data` may be reused, and does not wait for the receiver. Messages
+  // of one tag name from one member to another arrive in the order in which they were sent.
+  void send(ConstBuffer data, int to, CallTag tag);
+  void recv(Buffer data, int from, CallTag tag);
+
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
+  const CommunicationTotals& totals() const { return totals_; }
+  void reset_totals() { totals_ = {}; }
+
+ protected:
+  // What an implementation provides; arguments are checked, and size() may be 1.
+  virtual void do_all_reduce(Buffer data, ReduceOp op, const CallTag& tag) = 0;
+  virtual void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& tag) = 0;
+  virtual void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& tag) = 0;
+  virtual void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts,
+                             Buffer received, std::span<const std::size_t> received_counts,
+                             const CallTag& tag) = 0;
+  virtual void do_broadcast(Buffer data, int root, const CallTag& tag) = 0;
+  virtual void do_barrier(const CallTag& tag) = 0;
+  virtual void do_send(ConstBuffer data, int to, const CallTag& tag) = 0;
+  virtual void do_recv(Buffer data, int from, const CallTag& tag) = 0;
+
+  // "rank 3 (member 1 of tp [2, 3])", for messages.
+  std::string describe_self() const;
+
+ private:
+  class Timing;
+
+  void check_member(int member, const CallTag& tag) const;
+  void check(bool holds, const char* what, const CallTag& tag) const;
+  void note(CallRecord record, std::size_t bytes);
+
+  std::string name_;
+  std::vector<int> ranks_;
+  int rank_;
+  Observer observer_;
+  CommunicationTotals totals_;
+};
+
+// All ranks of a run as one of them sees them: hands out communicators. Every member of a group
+// makes the group's communicator with the same name and the same ranks, once.
+class World {
+ public:
+  virtual ~World() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // `ranks` must contain rank(). Does not wait for the other members.
+  virtual std::unique_ptr<Communicator> make_group(const std::string& name,
+                                                   const std::vector<int>& ranks) = 0;
+
+  // This rank broke for `reason`: wakes every other rank with a PeerFailure that says so.
+  virtual void abort(const std::string& reason) = 0;
+};
+
+}  // namespace llmb::runner
