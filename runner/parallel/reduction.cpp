@@ -1,0 +1,60 @@
+#include "runner/parallel/reduction.h"
+
+#include <algorithm>
+
+namespace llmb::runner {
+namespace {
+
+template <typename T>
+void add(T* accumulated, const T* more, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) accumulated[i] += more[i];
+}
+
+template <typename T>
+void raise(T* accumulated, const T* more, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_nan = more[i] != more[i];
+    if (more[i] > accumulated[i] || is_nan) accumulated[i] = more[i];
+  }
+}
+
+template <typename T>
+void reduce(ReduceOp op, std::span<const void* const> sources, std::size_t first, std::size_t count,
+            T* result) {
+  constexpr std::size_t kBlock = 4096;  // stays in the first cache over all sources
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t length = std::min(kBlock, count - begin);
+    T* block = result + begin;
+    const T* origin = static_cast<const T*>(sources[0]) + first + begin;
+    if (origin != block) std::copy_n(origin, length, block);
+    for (const void* source : sources.subspan(1)) {
+      const T* more = static_cast<const T*>(source) + first + begin;
+      op == ReduceOp::kSum ? add(block, more, length) : raise(block, more, length);
+    }
+  }
+}
+
+}  // namespace
+
+void reduce_in_order(ReduceOp op, ElementType type, std::span<const void* const> sources,
+                     std::size_t first, std::size_t count, void* result) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return reduce(op, sources, first, count, static_cast<float*>(result));
+    case ElementType::kFloat64:
+      return reduce(op, sources, first, count, static_cast<double*>(result));
+    case ElementType::kInt64:
+      return reduce(op, sources, first, count, static_cast<std::int64_t*>(result));
+    case ElementType::kByte:
+      throw std::invalid_argument("bytes cannot be reduced");
+  }
+}
+
+Slice slice_of(std::size_t count, int parts, int index) {
+  const auto n = static_cast<std::size_t>(parts);
+  const auto i = static_cast<std::size_t>(index);
+  const std::size_t first = count / n * i + std::min(i, count % n);
+  return {first, count / n + (i < count % n ? 1 : 0)};
+}
+
+}  // namespace llmb::runner
