@@ -7,10 +7,6 @@ double as_double(std::int64_t value) {
   return static_cast<double>(value);
 }
 
-bool is_moe_layer(const ModelShape& shape, std::int64_t layer) {
-  return shape.expert_count > 0 && layer % shape.moe_layer_interval == 0;
-}
-
 std::int64_t mlp_matrix_count(const ModelShape& shape) {
   return shape.activation == Activation::squared_relu ? 2 : 3;  // gated: gate, up, down
 }
@@ -76,6 +72,10 @@ ModelFlops per_token(const ModelShape& shape, FlopsFormula formula) {
 }
 
 }  // namespace
+
+bool is_moe_layer(const ModelShape& shape, std::int64_t layer) {
+  return shape.expert_count > 0 && layer % shape.moe_layer_interval == 0;
+}
 
 std::string_view flops_formula_name(FlopsFormula formula) {
   switch (formula) {

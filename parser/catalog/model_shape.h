@@ -38,6 +38,10 @@ struct ModelShape {
   bool operator==(const ModelShape&) const = default;
 };
 
+// Whether the layer's MLP is a mixture of experts: layer 0 and every moe_layer_interval-th after
+// it.
+bool is_moe_layer(const ModelShape& shape, std::int64_t layer);
+
 // All weights, embeddings and head included.
 std::int64_t parameter_count(const ModelShape& shape);
 // Weights that one token passes through: of the experts only the chosen ones.

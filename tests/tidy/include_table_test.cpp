@@ -36,8 +36,9 @@ const std::vector<Rule>& rules() {
       {"server/main.cpp", {"server/cli/"}, {"CLI/", "spdlog/"}},
       {"web/", {}, {}},
       {"runner/",
-       {"runner/", "parser/catalog/", "parser/dialects/step_line_grammar.h"},
-       {"CLI/", "nlohmann/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h", "omp.h"}},
+       {"runner/", "parser/catalog/", "parser/dialects/step_line_grammar.h", "parser/result.h"},
+       {"CLI/", "nlohmann/", "tl/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h",
+        "omp.h"}},
   };
   return table;
 }

@@ -1,0 +1,206 @@
+#include "runner/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace llmb::runner {
+namespace {
+
+constexpr const char* kDescription =
+    "Trains a recipe's model for a few steps on synthetic tokens and prints the recipe's log\n"
+    "lines; with --dry-run it prints what such a run would be, and needs no GPU.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  The plan of a published configuration (layout, memory, FLOPs, floor):\n"
+    "    llmb-step-runner -w pretrain_grok1 -s 314b --dtype bf16 --scale 512 --gpu-type h100"
+    " --dry-run\n"
+    "  The same, as the recipes' launch scripts are called:\n"
+    "    JOB_TOTAL_GPUS=512 DTYPE=bf16 MODEL_SIZE=314b GPU_TYPE=h100 \\\n"
+    "      llmb-step-runner -w pretrain_grok1 --dry-run\n"
+    "  A tiny proxy on this machine's CPU, as 8 ranks:\n"
+    "    llmb-step-runner -w pretrain_llama3.1 -s 8b --backend cpu --virtual-ranks 8 --tp 2 --pp 2"
+    " \\\n"
+    "      --num-layers 4 --hidden-size 64 --num-attention-heads 4 --num-query-groups 2 \\\n"
+    "      --head-size 16 --ffn-hidden-size 128 --vocab-size 256 --seq-length 64 \\\n"
+    "      --micro-batch-size 1 --global-batch-size 8\n"
+    "\n"
+    "What is not given comes from the recipe's table for that GPU, precision and scale.\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong options, 3 does not fit, 4 communication, 5 not a"
+    " number.";
+
+using Names = std::map<std::string, int>;
+
+void add_recipe_options(CLI::App& app, Options& options) {
+  auto* group = app.add_option_group("Recipe", "which published configuration is meant");
+  group->add_option("-w,--workload", options.workload, "pretrain_grok1, pretrain_llama3.1, …");
+  group->add_option("-s,--model-size", options.model_size, "314b, 8b, … [MODEL_SIZE]");
+  group->add_option("--dtype", options.dtype, "bf16, fp8, fp8_cs, fp8_ds or fp32 [DTYPE]")
+      ->check(CLI::IsMember({"bf16", "fp8", "fp8_cs", "fp8_ds", "fp32"}))
+      ->capture_default_str();
+  group->add_option("--scale", options.scale, "number of GPUs (ranks) [JOB_TOTAL_GPUS]")
+      ->check(CLI::PositiveNumber);
+  group->add_option("--gpu-type", options.gpu_type, "h100, b200, gb200, gb300 [GPU_TYPE]")
+      ->capture_default_str();
+}
+
+void add_shape_options(CLI::App& app, ShapeOverrides& shape) {
+  auto* group = app.add_option_group("Model", "overrides of the published shape: a proxy");
+  group->add_option("--num-layers", shape.layer_count, "layers");
+  group->add_option("--num-experts", shape.expert_count, "experts of an MoE layer");
+  group->add_option("--experts-per-token", shape.experts_per_token, "the router's top-k");
+  group->add_option("--seq-length", shape.sequence_length, "tokens of one sequence");
+  group->add_option("--vocab-size", shape.vocabulary_size, "entries of the vocabulary");
+  group->add_option("--hidden-size", shape.hidden_size, "hidden size");
+  group->add_option("--num-attention-heads", shape.attention_head_count, "query heads");
+  group->add_option("--num-query-groups", shape.query_group_count, "key/value heads");
+  group->add_option("--head-size", shape.head_size, "size of one head");
+  group->add_option("--ffn-hidden-size", shape.ffn_hidden_size, "width of a dense layer's MLP");
+  group->add_option("--expert-ffn-hidden-size", shape.expert_ffn_hidden_size, "of one expert");
+  group->add_option("--shared-expert-ffn-hidden-size", shape.shared_expert_ffn_hidden_size,
+                    "of the shared expert; 0: none");
+}
+
+void add_layout_options(CLI::App& app, Options& options) {
+  auto* group = app.add_option_group("Layout", "overrides of the recipe's parallel sizes");
+  const auto add = [group](const char* name, std::optional<int>& target, const char* what) {
+    group->add_option(name, target, what)->check(CLI::PositiveNumber);
+  };
+  add("--tp", options.tp, "tensor parallel, with sequence parallel");
+  add("--pp", options.pp, "pipeline parallel");
+  add("--vp", options.vp, "virtual pipeline: model chunks a rank");
+  add("--cp", options.cp, "context parallel");
+  add("--ep", options.ep, "expert parallel");
+  add("--etp", options.etp, "expert tensor parallel");
+  add("--dp", options.dp, "data parallel; without it what the scale leaves");
+  group->add_option("--micro-batch-size", options.micro_batch_size, "sequences of one pass")
+      ->check(CLI::PositiveNumber);
+  group->add_option("--global-batch-size", options.global_batch_size, "sequences of one step")
+      ->check(CLI::PositiveNumber);
+  group->add_option("--fsdp", options.fully_sharded, "plan with fully sharded parameters");
+}
+
+void add_run_options(CLI::App& app, Options& options) {
+  auto* group = app.add_option_group("Run", "where and how long it trains");
+  group->add_option("--backend", options.backend, "cuda or cpu")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Backend>{{"cpu", Backend::cpu}, {"cuda", Backend::cuda}}));
+  group->add_option("--virtual-ranks", options.virtual_ranks, "ranks as threads of this process")
+      ->check(CLI::PositiveNumber);
+  group->add_option("--steps", options.step_count, "training steps; 50 without it")
+      ->check(CLI::PositiveNumber);
+  group->add_option("--seed", options.seed, "of weights and tokens")->capture_default_str();
+  group->add_option("--learning-rate", options.learning_rate, "of AdamW")->capture_default_str();
+  group->add_flag("--dry-run", options.dry_run, "print the plan and end");
+}
+
+void add_output_options(CLI::App& app, Options& options) {
+  auto* group = app.add_option_group("Output", "what it prints and keeps");
+  group->add_option("--log-format", options.log_format, "nemo or megatron-bridge")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, LogFormat>{
+          {"nemo", LogFormat::nemo}, {"megatron-bridge", LogFormat::megatron_bridge}}));
+  group
+      ->add_option("--flops-formula", options.flops_formula,
+                   "megatron (default), recipe or recipe-2025.04")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, parser::FlopsFormula>{
+          {"megatron", parser::FlopsFormula::megatron},
+          {"recipe", parser::FlopsFormula::recipe},
+          {"recipe-2025.04", parser::FlopsFormula::recipe_2025_04}}));
+  group->add_option("--phases", options.phases_path, "file for one JSON line a step, with phases");
+  group->add_flag("-p,--profile", options.enable_profile, "profile some steps [ENABLE_PROFILE]");
+  group->add_option("--profile-start-step", options.profile_start_step,
+                    "first profiled step [RUN_CONF_PROFILE_START_STEP]");
+  group->add_option("--profile-stop-step", options.profile_stop_step,
+                    "profiling ends before this step [RUN_CONF_PROFILE_STOP_STEP]");
+  group->add_flag("--nccl-trace", options.enable_nccl_trace,
+                  "trace the first 5 steps' communication [ENABLE_NCCLTRACE]");
+  group->add_flag("--checkpoint", options.enable_checkpoint,
+                  "save after the last step [ENABLE_CHECKPOINT]");
+  group->add_option("--checkpoint-path", options.checkpoint_path, "where to save")
+      ->capture_default_str();
+  group->add_option("--load-checkpoint", options.load_checkpoint_path,
+                    "continue for one step from there [LOAD_CHECKPOINT_PATH]");
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// "Did you mean --scale?", or empty where no flag is near.
+std::string nearest_flag(const CLI::App& app, const std::string& unknown) {
+  const std::string wanted = unknown.substr(0, unknown.find('='));
+  std::string best;
+  std::size_t best_distance = wanted.size() / 2;
+  std::vector<const CLI::App*> groups = app.get_subcommands([](const CLI::App*) { return true; });
+  for (const CLI::App* group : groups) {
+    for (const CLI::Option* option : group->get_options()) {
+      const std::string name = "--" + option->get_lnames().front();
+      const std::size_t distance = edit_distance(wanted, name);
+      if (distance >= best_distance) continue;
+      best_distance = distance;
+      best = name;
+    }
+  }
+  return best.empty() ? "" : "Did you mean " + best + "?\n";
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error,
+                    const std::vector<std::string>& environment_flags) {
+  std::string text = std::string("llmb-step-runner: ") + error.what() + "\n";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    for (const std::string& extra : app.remaining(true)) text += nearest_flag(app, extra);
+  }
+  for (const std::string& flag : environment_flags) {
+    const std::string name = flag.substr(0, flag.find('='));
+    if (text.find(name) == std::string::npos) continue;
+    text += "(" + flag + " comes from the environment.)\n";
+  }
+  return text + "Run with --help for every option and examples.\n";
+}
+
+}  // namespace
+
+ParsedOptions parse_options(const std::vector<std::string>& arguments,
+                            const Environment& environment) {
+  ParsedOptions parsed;
+  CLI::App app(kDescription, "llmb-step-runner");
+  app.footer(kExamples);
+  app.set_version_flag("--version", "llmb-step-runner 0.1.0");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  add_recipe_options(app, parsed.options);
+  add_shape_options(app, parsed.options.shape);
+  add_layout_options(app, parsed.options);
+  add_run_options(app, parsed.options);
+  add_output_options(app, parsed.options);
+
+  const std::vector<std::string> from_environment = flags_from_environment(environment);
+  // CLI11 takes its vector from the back.
+  std::vector<std::string> all(arguments.rbegin(), arguments.rend());
+  all.insert(all.end(), from_environment.rbegin(), from_environment.rend());
+  try {
+    app.parse(all);
+  } catch (const CLI::CallForHelp&) {
+    parsed.exit_code = kExitOk;
+    parsed.text = app.help();
+  } catch (const CLI::CallForVersion& version) {
+    parsed.exit_code = kExitOk;
+    parsed.text = std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    parsed.exit_code = kExitUsage;
+    parsed.text = explain(app, error, from_environment);
+  }
+  return parsed;
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,78 @@
+// Options: what the command line and the recipes' environment variables ask for, as they stand;
+// run_settings.h makes a model, a layout and a batch of them. Flags outrank variables.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/catalog/model_flops.h"
+#include "runner/model/spec.h"
+
+namespace llmb::runner {
+
+enum class Backend { cpu, cuda };
+enum class LogFormat { nemo, megatron_bridge };
+
+// How the program ends.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;          // unknown or contradictory options
+inline constexpr int kExitDoesNotFit = 3;     // the plan needs more memory than a rank has
+inline constexpr int kExitCommunication = 4;  // ranks lost each other
+inline constexpr int kExitNan = 5;            // the loss or a gradient is not a number
+
+struct Options {
+  std::string workload;    // "pretrain_grok1"
+  std::string model_size;  // "314b"
+  std::string dtype = "bf16";
+  std::string gpu_type = "h100";
+  std::optional<int> scale;  // GPUs: ranks of the whole run
+
+  ShapeOverrides shape;
+  std::optional<int> tp, cp, dp, pp, vp, ep, etp;
+  std::optional<std::int64_t> micro_batch_size;
+  std::optional<std::int64_t> global_batch_size;
+  std::optional<bool> fully_sharded;
+
+  std::optional<Backend> backend;       // none: cuda
+  std::optional<int> virtual_ranks;     // ranks as threads of this process
+  std::optional<LogFormat> log_format;  // none: that of the workload's recipe
+  parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
+  bool dry_run = false;
+  std::optional<int> step_count;  // none: the recipe's: 50, one after a load, 25 …
+  std::uint64_t seed = 1234;
+  double learning_rate = 3e-4;
+
+  bool enable_profile = false;
+  std::optional<int> profile_start_step;  // none: the recipe's
+  std::optional<int> profile_stop_step;   // profiling ends before this step
+  bool enable_nccl_trace = false;
+  bool enable_checkpoint = false;
+  std::string checkpoint_path = "checkpoints";  // where to save
+  std::string load_checkpoint_path;             // empty: begin anew
+  std::string phases_path;                      // JSON lines beside the log; empty: none
+};
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+// The process's variables that options_from_environment knows.
+Environment process_environment();
+// Those variables as flags, "--scale=512"; what is empty counts as not set.
+std::vector<std::string> flags_from_environment(const Environment& environment);
+
+struct ParsedOptions {
+  Options options;
+  // Set where the program has nothing more to do: help or version were asked for, or the command
+  // line is wrong. `text` belongs on stdout for kExitOk, on stderr otherwise.
+  std::optional<int> exit_code;
+  std::string text;
+};
+
+// `arguments` without the program's name.
+ParsedOptions parse_options(const std::vector<std::string>& arguments,
+                            const Environment& environment);
+
+}  // namespace llmb::runner
