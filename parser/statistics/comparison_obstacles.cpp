@@ -1,0 +1,111 @@
+// What keeps two configurations from being compared. A different dtype, GPU, layout or release is
+// no obstacle: it is what is compared.
+#include "parser/statistics/run_comparison.h"
+
+namespace llmb::parser {
+namespace {
+
+const std::vector<ComparedMetric> kAll(kComparedMetrics.begin(), kComparedMetrics.end());
+
+std::string workload_of(const ComparedRun& run) {
+  const RecipeMatch& match = run.metrics.match;
+  if (match.workload != nullptr) return match.workload->workload;
+  return run.configuration.value("workload").value_or("");
+}
+
+std::string size_of(const ComparedRun& run) {
+  const RecipeMatch& match = run.metrics.match;
+  if (match.model != nullptr) return match.model->shape.size;
+  return run.configuration.value("model_size").value_or("");
+}
+
+std::optional<double> sequence_length_of(const ComparedRun& run) {
+  for (const MetricInput& input : run.metrics.metrics.tokens_per_s_per_gpu.inputs) {
+    if (input.name == "sequence_length") return input.value;
+  }
+  return std::nullopt;
+}
+
+std::string stated(const std::string& value) {
+  return value.empty() ? "unknown" : value;
+}
+
+std::string stated(const std::optional<std::int64_t>& value) {
+  return value ? std::to_string(*value) : "unknown";
+}
+
+class ObstacleList {
+ public:
+  void add(std::string code, std::string text, std::vector<ComparedMetric> metrics) {
+    list_.push_back({std::move(code), std::move(text), std::move(metrics)});
+  }
+
+  void compare_models(const ComparedRun& a, const ComparedRun& b) {
+    if (workload_of(a) != workload_of(b)) {
+      add("different_workload",
+          "The workloads differ: " + stated(workload_of(a)) + " and " + stated(workload_of(b)) +
+              ".",
+          kAll);
+    } else if (size_of(a) != size_of(b)) {
+      add("different_model_size",
+          "The model sizes differ: " + stated(size_of(a)) + " and " + stated(size_of(b)) + ".",
+          kAll);
+    } else if (workload_of(a).empty() || size_of(a).empty()) {
+      add("unknown_workload", "Neither run says which model it trains.", kAll);
+    }
+    const Recipe* const first = a.metrics.match.recipe;
+    const Recipe* const second = b.metrics.match.recipe;
+    if (first != nullptr && second != nullptr && first->layer_count != second->layer_count &&
+        list_.empty()) {
+      add("different_layer_count",
+          "The models have " + std::to_string(first->layer_count) + " and " +
+              std::to_string(second->layer_count) + " layers.",
+          kAll);
+    }
+  }
+
+  void compare_windows(const ComparedRun& a, const ComparedRun& b) {
+    const std::string first = to_string(a.metrics.summary.window);
+    const std::string second = to_string(b.metrics.summary.window);
+    if (first == second) return;
+    add("different_window",
+        "The windows differ: " + first + " and " + second + "; ask for one window for all.", kAll);
+  }
+
+  void compare_work(const ComparedRun& a, const ComparedRun& b) {
+    const auto first = a.metrics.match.global_batch_size;
+    const auto second = b.metrics.match.global_batch_size;
+    if (first != second) {
+      add("different_global_batch_size",
+          "A step is not the same work: its global batch sizes are " + stated(first) + " and " +
+              stated(second) + ". Tokens per second and GPU can be compared.",
+          {ComparedMetric::step_time_s});
+    }
+    const auto length = sequence_length_of(a);
+    const auto other_length = sequence_length_of(b);
+    if (length && other_length && *length != *other_length) {
+      add("different_sequence_length",
+          "The sequences have " + std::to_string(static_cast<std::int64_t>(*length)) + " and " +
+              std::to_string(static_cast<std::int64_t>(*other_length)) +
+              " tokens: a step, and a token, is not the same work.",
+          {ComparedMetric::step_time_s, ComparedMetric::tokens_per_s_per_gpu});
+    }
+  }
+
+  std::vector<Obstacle> take() { return std::move(list_); }
+
+ private:
+  std::vector<Obstacle> list_;
+};
+
+}  // namespace
+
+std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other) {
+  ObstacleList list;
+  list.compare_models(baseline, other);
+  list.compare_windows(baseline, other);
+  list.compare_work(baseline, other);
+  return list.take();
+}
+
+}  // namespace llmb::parser

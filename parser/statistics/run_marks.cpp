@@ -1,0 +1,114 @@
+#include "parser/statistics/run_marks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace llmb::parser {
+namespace {
+
+using MarkName = std::pair<RunMark, std::string_view>;
+constexpr std::array kMarkNames = {
+    MarkName{RunMark::profiled, "profiled"},     MarkName{RunMark::nccl_traced, "nccl_traced"},
+    MarkName{RunMark::proxy, "proxy"},           MarkName{RunMark::running, "running"},
+    MarkName{RunMark::incomplete, "incomplete"}, MarkName{RunMark::failed, "failed"},
+    MarkName{RunMark::invalid, "invalid"},       MarkName{RunMark::no_data, "no_data"},
+    MarkName{RunMark::superseded, "superseded"},
+};
+
+bool is_true(const RunConfiguration& configuration, std::string_view key) {
+  return configuration.value(key) == "true";
+}
+
+// Nothing for a complete run.
+const RunMark* mark_of_status(RunStatus status) {
+  static constexpr std::array kMarks = {
+      std::pair{RunStatus::running, RunMark::running},
+      std::pair{RunStatus::incomplete, RunMark::incomplete},
+      std::pair{RunStatus::failed, RunMark::failed},
+      std::pair{RunStatus::invalid, RunMark::invalid},
+      std::pair{RunStatus::no_data, RunMark::no_data},
+  };
+  for (const auto& [value, mark] : kMarks) {
+    if (value == status) return &mark;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view run_mark_name(RunMark mark) {
+  for (const auto& [value, name] : kMarkNames) {
+    if (value == mark) return name;
+  }
+  return "no_data";
+}
+
+std::string run_mark_names() {
+  std::string names;
+  for (const auto& [mark, name] : kMarkNames) {
+    if (mark != RunMark::no_data) names += std::string(name) + ", ";
+  }
+  return names + "all";
+}
+
+Result<RunMarkSet> parse_run_marks(std::string_view text) {
+  RunMarkSet marks;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    bool is_known = word == "all";
+    for (const auto& [mark, name] : kMarkNames) {
+      if (word != "all" && word != name) continue;
+      marks.insert(mark);
+      is_known = true;
+    }
+    if (!is_known || word == "no_data") {
+      return fail("'" + std::string(word) + "' is nothing that can be included; there are " +
+                  run_mark_names() + ", separated by commas.");
+    }
+  }
+  return marks;
+}
+
+std::vector<RunMarkReason> marks_of(const RunCondition& run) {
+  std::vector<RunMarkReason> marks;
+  if (run.has_profiles || is_true(run.configuration, "profile_enabled")) {
+    marks.push_back({RunMark::profiled,
+                     "A profiler slowed the run: its profiles lie beside the log, or its "
+                     "configuration says so."});
+  }
+  if (run.nccl_trace_seen || is_true(run.configuration, "nccl_trace_enabled")) {
+    marks.push_back({RunMark::nccl_traced,
+                     "The log holds an NCCL trace, whose writing slows every collective."});
+  }
+  if (run.is_proxy || is_true(run.configuration, "proxy")) {
+    marks.push_back(
+        {RunMark::proxy, "A proxy has fewer layers than its model: its speed is not the model's."});
+  }
+  if (const RunMark* const mark = mark_of_status(run.summary.status)) {
+    marks.push_back({*mark, std::string(run_mark_name(*mark)) + ": " + run.summary.status_reason});
+  }
+  const bool is_timed = run.summary.step_time_s.has_value();
+  if (!is_timed && (marks.empty() || marks.back().mark != RunMark::no_data)) {
+    marks.push_back({RunMark::no_data, "No step in the window " + to_string(run.summary.window) +
+                                           " has a step time."});
+  }
+  if (run.is_superseded) {
+    marks.push_back(
+        {RunMark::superseded, "The log was written anew since: a later run has its place."});
+  }
+  return marks;
+}
+
+std::string exclusion_reason(const std::vector<RunMarkReason>& marks, const RunMarkSet& included) {
+  std::string reason;
+  for (const RunMarkReason& mark : marks) {
+    if (mark.mark != RunMark::no_data && included.contains(mark.mark)) continue;
+    reason += (reason.empty() ? "" : " ") + mark.reason;
+  }
+  return reason;
+}
+
+}  // namespace llmb::parser
