@@ -1,0 +1,70 @@
+// What a published row says of a layout. Some rows contradict themselves; the catalog keeps them
+// as printed, and here it is decided what can run.
+#include "runner/run_settings.h"
+
+namespace llmb::runner {
+namespace {
+
+std::string number(std::int64_t value) {
+  return std::to_string(value);
+}
+
+int narrow(std::int64_t value) {
+  return static_cast<int>(value);
+}
+
+// What the DP column says, in Megatron's counting of replicas; nothing where the scale does not
+// divide.
+std::optional<std::int64_t> stated_replicas(const parser::Recipe& recipe, bool beside_experts,
+                                            int scale) {
+  const auto stated = recipe.data_parallel.value(scale);
+  if (!stated || !beside_experts) return stated;
+  return *stated * recipe.expert_parallel.value_or(1);
+}
+
+void note_accumulation(const parser::Recipe& recipe, const ParallelSizes& sizes, int scale,
+                       std::vector<std::string>& notes) {
+  const auto batch = recipe.global_batch_size.value(scale);
+  if (!batch) return;
+  const std::int64_t passes = *batch / (recipe.micro_batch_size * sizes.dp);
+  if (passes == recipe.gradient_accumulation) return;
+  notes.push_back("the row states GA " + number(recipe.gradient_accumulation) +
+                  ", but a global batch of " + number(*batch) + " over DP " + number(sizes.dp) +
+                  " and micro batch " + number(recipe.micro_batch_size) + " is " + number(passes) +
+                  " accumulations; the batch is kept");
+}
+
+}  // namespace
+
+ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document* document,
+                           int scale, std::vector<std::string>& notes) {
+  ParallelSizes sizes;
+  sizes.tp = narrow(recipe.tensor_parallel);
+  sizes.pp = narrow(recipe.pipeline_parallel);
+  sizes.cp = narrow(recipe.context_parallel);
+  sizes.ep = narrow(recipe.expert_parallel.value_or(1));
+  // Megatron's default: an expert is cut as the attention is.
+  const bool has_experts = recipe.expert_parallel.has_value();
+  sizes.etp = narrow(recipe.expert_tensor_parallel.value_or(has_experts ? sizes.tp : 1));
+  sizes.vp = narrow(recipe.virtual_pipeline.value_or(1));
+  if (sizes.vp > 1 && sizes.pp == 1) {
+    notes.push_back("the row states VP " + number(sizes.vp) +
+                    " with PP 1: one stage has nothing to interleave, so VP is 1");
+    sizes.vp = 1;
+  }
+  sizes.dp = scale / (sizes.tp * sizes.pp * sizes.cp);
+  const bool beside_experts = document != nullptr && document->data_parallel_is_beside_experts;
+  const auto stated = stated_replicas(recipe, beside_experts, scale);
+  if (stated && *stated != sizes.dp) {
+    const std::string column = recipe.data_parallel.depends_on_gpu_count
+                                   ? to_string(recipe.data_parallel)
+                                   : number(recipe.data_parallel.factor);
+    notes.push_back("the row states DP " + column + (beside_experts ? " beside EP" : "") +
+                    ", but " + number(scale) + " GPUs leave DP " + number(sizes.dp) + " to TP " +
+                    number(sizes.tp) + ", PP " + number(sizes.pp) + ", CP " + number(sizes.cp));
+  }
+  note_accumulation(recipe, sizes, scale, notes);
+  return sizes;
+}
+
+}  // namespace llmb::runner

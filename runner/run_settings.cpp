@@ -1,0 +1,190 @@
+#include "runner/run_settings.h"
+
+#include <algorithm>
+
+namespace llmb::runner {
+namespace {
+
+constexpr int kStepCount = 50;
+constexpr int kProfiledStepCount = 5;
+constexpr int kNemotronProfileStepCount = 25;
+
+Precision precision_of(const std::string& dtype) {
+  if (dtype == "fp32") return Precision::fp32;
+  if (dtype == "bf16") return Precision::bf16;
+  return dtype == "fp8_ds" ? Precision::fp8_delayed : Precision::fp8_current;
+}
+
+// The newest row for this GPU, precision and scale: documents stand in the catalog by age.
+const parser::Recipe* find_recipe(const parser::Catalog& catalog, const parser::Workload& workload,
+                                  const Options& options, int scale) {
+  const std::string dtype = parser::coarse_dtype(options.dtype);
+  const parser::Recipe* best = nullptr;
+  for (const parser::Recipe& recipe : catalog.recipes) {
+    const bool fits = recipe.workload == workload.workload &&
+                      recipe.model_size == options.model_size &&
+                      recipe.gpu_type == options.gpu_type && recipe.has_scale(scale);
+    if (!fits) continue;
+    // A table is for the precisions that it names; a layout does not depend on it.
+    const bool same_dtype =
+        std::find(recipe.dtypes.begin(), recipe.dtypes.end(), dtype) != recipe.dtypes.end();
+    if (best == nullptr || same_dtype) best = &recipe;
+  }
+  return best;
+}
+
+// How many ranks there are: asked for, or what the sizes make.
+Result<int> scale_of(const Options& options) {
+  if (options.scale && options.virtual_ranks && *options.scale != *options.virtual_ranks) {
+    return parser::fail("--scale " + std::to_string(*options.scale) + " and --virtual-ranks " +
+                        std::to_string(*options.virtual_ranks) +
+                        " disagree: with virtual ranks, all ranks are in this process; give one");
+  }
+  if (options.scale) return *options.scale;
+  if (options.virtual_ranks) return *options.virtual_ranks;
+  const bool any = options.tp || options.cp || options.dp || options.pp;
+  if (any || options.backend == Backend::cpu) {
+    return options.tp.value_or(1) * options.cp.value_or(1) * options.dp.value_or(1) *
+           options.pp.value_or(1);
+  }
+  return parser::fail("on how many GPUs? Give --scale N, or JOB_TOTAL_GPUS");
+}
+
+void apply_recipe(const parser::Catalog& catalog, int scale, RunSettings& settings,
+                  ShapeOverrides& shape) {
+  const parser::Recipe& recipe = *settings.recipe;
+  settings.sizes = recipe_sizes(recipe, catalog.document(recipe.document), scale, settings.notes);
+  settings.batch.micro_batch_size = recipe.micro_batch_size;
+  settings.batch.global_batch_size =
+      recipe.global_batch_size.value(scale).value_or(recipe.micro_batch_size * settings.sizes.dp);
+  settings.fully_sharded = recipe.fully_sharded.value_or(false);
+  settings.recompute_layers = recipe.recompute_layers.value_or(0);
+  settings.offload_layers = recipe.offload_layers.value_or(0);
+  shape.layer_count = shape.layer_count.value_or(recipe.layer_count);
+  shape.sequence_length = shape.sequence_length.value_or(recipe.sequence_length);
+}
+
+void apply_size_overrides(const Options& options, int scale, RunSettings& settings) {
+  ParallelSizes& sizes = settings.sizes;
+  sizes.tp = options.tp.value_or(sizes.tp);
+  sizes.cp = options.cp.value_or(sizes.cp);
+  sizes.pp = options.pp.value_or(sizes.pp);
+  // An override that takes the pipeline away takes its interleaving with it.
+  sizes.vp = options.vp.value_or(sizes.pp == 1 ? 1 : sizes.vp);
+  sizes.ep = options.ep.value_or(sizes.ep);
+  const bool has_row_etp = settings.recipe != nullptr && settings.recipe->expert_tensor_parallel;
+  const int default_etp = settings.spec.is_moe() && !has_row_etp ? sizes.tp : sizes.etp;
+  sizes.etp = options.etp.value_or(default_etp);
+  const int replica = sizes.tp * sizes.cp * sizes.pp;
+  sizes.dp = options.dp.value_or(std::max(1, scale / replica));
+  settings.batch.micro_batch_size =
+      options.micro_batch_size.value_or(settings.batch.micro_batch_size);
+  const std::int64_t smallest_batch =
+      settings.batch.micro_batch_size * sizes.dp * (sizes.pp > 1 ? sizes.pp : 1);
+  if (options.global_batch_size) {
+    settings.batch.global_batch_size = *options.global_batch_size;
+  } else if (settings.recipe == nullptr) {
+    settings.batch.global_batch_size = smallest_batch;
+    settings.notes.push_back("no published row has " + std::to_string(scale) + " " +
+                             settings.gpu_type +
+                             " GPUs: sizes that were not given are 1, and the " +
+                             "global batch is " + std::to_string(smallest_batch));
+  }
+}
+
+Result<void> apply_steps(const Options& options, RunSettings& settings) {
+  const bool is_nemotron = settings.spec.shape.family == "nemotron4";
+  int count = kStepCount;
+  if (options.enable_profile && is_nemotron) count = kNemotronProfileStepCount;
+  if (!options.load_checkpoint_path.empty()) count = 1;
+  settings.step_count = options.step_count.value_or(count);
+  if (!options.enable_profile) return {};
+  settings.profile_stop_step = options.profile_stop_step.value_or(settings.step_count);
+  settings.profile_start_step = options.profile_start_step.value_or(
+      std::max(0, settings.profile_stop_step - kProfiledStepCount));
+  if (settings.profile_start_step < 0 ||
+      settings.profile_start_step >= settings.profile_stop_step ||
+      settings.profile_stop_step > settings.step_count) {
+    return parser::fail("profiling steps " + std::to_string(settings.profile_start_step) + " to " +
+                        std::to_string(settings.profile_stop_step) + " is no range within " +
+                        std::to_string(settings.step_count) +
+                        " steps; it ends before its stop step, which is at most the last");
+  }
+  return {};
+}
+
+LogFormat default_log_format(const parser::Catalog& catalog, const std::string& workload) {
+  // The newest document of the workload says which producer writes its logs.
+  for (auto document = catalog.documents.rbegin(); document != catalog.documents.rend();
+       ++document) {
+    if (document->workload != workload || document->dialects.empty()) continue;
+    return document->dialects.front() == parser::Dialect::megatron_bridge
+               ? LogFormat::megatron_bridge
+               : LogFormat::nemo;
+  }
+  return LogFormat::nemo;
+}
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += (text.empty() ? "" : "\n  ") + sentence;
+  return text;
+}
+
+Result<void> check(const RunSettings& settings, int scale) {
+  const auto layout = Layout::make(settings.sizes, scale);
+  if (!layout) return tl::unexpected(layout.error());
+  const auto wrong = check_layout(settings.spec, settings.sizes, settings.batch);
+  if (!wrong.empty()) return parser::fail(joined(wrong));
+  return {};
+}
+
+}  // namespace
+
+std::string_view precision_name(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return "fp32";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::fp8_current:
+      return "fp8_cs";
+    case Precision::fp8_delayed:
+      return "fp8_ds";
+  }
+  return "bf16";
+}
+
+Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog) {
+  const auto model = find_model(catalog, options.workload, options.model_size);
+  if (!model) return tl::unexpected(model.error());
+  const parser::Workload& workload = *catalog.workload(options.workload);
+  const auto scale = scale_of(options);
+  if (!scale) return tl::unexpected(scale.error());
+
+  RunSettings settings;
+  settings.workload = workload.workload;
+  settings.gpu_type = options.gpu_type;
+  settings.precision = precision_of(options.dtype);
+  settings.published_shape = (*model)->shape;
+  settings.backend = options.backend.value_or(Backend::cuda);
+  settings.flops_formula = options.flops_formula;
+  settings.log_format = options.log_format.value_or(default_log_format(catalog, settings.workload));
+  settings.recipe = find_recipe(catalog, workload, options, *scale);
+  ShapeOverrides shape = options.shape;
+  if (settings.recipe != nullptr) apply_recipe(catalog, *scale, settings, shape);
+  auto spec = make_model_spec((*model)->shape, shape);
+  if (!spec) return tl::unexpected(spec.error());
+  settings.spec = std::move(*spec);
+  apply_size_overrides(options, *scale, settings);
+  settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
+  if (const auto steps = apply_steps(options, settings); !steps) {
+    return tl::unexpected(steps.error());
+  }
+  if (const auto checked = check(settings, *scale); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  return settings;
+}
+
+}  // namespace llmb::runner

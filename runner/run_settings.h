@@ -1,0 +1,56 @@
+// RunSettings: options and the recipe's row made into what a run is: model, layout, batch, steps.
+// Refused in words, with what would fit; whatever was decided for the user is a note.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runner/options.h"
+#include "runner/parallel/layout.h"
+
+namespace llmb::runner {
+
+// How numbers are kept. fp8_cs scales by the current, fp8_ds by a delayed amax.
+enum class Precision { fp32, bf16, fp8_current, fp8_delayed };
+std::string_view precision_name(Precision precision);  // as --dtype has it
+inline bool is_fp8(Precision precision) {
+  return precision == Precision::fp8_current || precision == Precision::fp8_delayed;
+}
+
+struct RunSettings {
+  std::string workload;  // the catalog's name
+  std::string gpu_type;
+  Precision precision = Precision::bf16;
+  ModelSpec spec;
+  ModelShape published_shape;
+  ParallelSizes sizes;
+  BatchSizes batch;
+  // The published row that the defaults come from; null: none has this GPU, precision and scale.
+  // Lives as long as the catalog.
+  const parser::Recipe* recipe = nullptr;
+  bool fully_sharded = false;
+  std::int64_t recompute_layers = 0;
+  std::int64_t offload_layers = 0;
+
+  Backend backend = Backend::cuda;
+  LogFormat log_format = LogFormat::nemo;
+  parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
+  int step_count = 50;
+  int profile_start_step = 0;
+  int profile_stop_step = 0;
+
+  // Sentences: where the row contradicts itself and what was made of it, what was defaulted.
+  std::vector<std::string> notes;
+
+  int world_size() const { return sizes.world(); }
+  std::int64_t micro_batches() const { return micro_batch_count(batch, sizes); }
+};
+
+Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog);
+
+// The layout that a row states, at one of its scales, with what is contradictory in it resolved
+// and told in `notes`.
+ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document* document,
+                           int scale, std::vector<std::string>& notes);
+
+}  // namespace llmb::runner
