@@ -59,13 +59,8 @@ std::size_t bytes_of(ElementType type) {
 std::string CallTag::str() const {
   // The path as the compiler was given it may begin anywhere; what follows the tree's root counts.
   std::string_view file = where.file_name();
-  for (const std::string_view top : {"/runner/", "/tests/"}) {
-    const std::size_t at = file.rfind(top);
-    if (at != std::string_view::npos) {
-      file.remove_prefix(at + 1);
-      break;
-    }
-  }
+  const std::size_t root = std::min(file.rfind("/runner/"), file.rfind("/tests/"));
+  if (root != std::string_view::npos) file.remove_prefix(root + 1);
   return std::string(name) + " at " + std::string(file) + ":" + std::to_string(where.line());
 }
 

@@ -1,0 +1,29 @@
+// RankGroups: the communicators of one rank, one for every kind of group that training talks in.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runner/parallel/communicator.h"
+#include "runner/parallel/layout.h"
+
+namespace llmb::runner {
+
+struct RankGroups {
+  std::unique_ptr<Communicator> tensor;        // also sequence parallel
+  std::unique_ptr<Communicator> context;       // keys and values
+  std::unique_ptr<Communicator> data_context;  // gradients of the dense parameters
+  std::unique_ptr<Communicator> expert;        // tokens to their experts
+  std::unique_ptr<Communicator> expert_tensor;
+  std::unique_ptr<Communicator> expert_data;  // gradients of the experts
+  std::unique_ptr<Communicator> stage;        // tensor x data x context: one pipeline stage
+  std::unique_ptr<Communicator> pipeline;
+  std::unique_ptr<Communicator> world;
+
+  std::vector<Communicator*> all() const;
+};
+
+// Every rank of the world makes its own; nothing is sent.
+RankGroups make_rank_groups(World& world, const Layout& layout);
+
+}  // namespace llmb::runner

@@ -1,0 +1,47 @@
+// PipelineStage: one chunk of the model's layers on one rank, as the trainer drives it. Tensor,
+// sequence, context and expert parallelism happen inside, over the rank's own communicators;
+// pipeline and data parallelism are the trainer's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runner/data/synthetic_tokens.h"
+
+namespace llmb::runner {
+
+struct StageLoss {
+  // Sum over the tokens of this rank's context slice; the same on every rank of the tensor group.
+  double loss_sum = 0;
+  // The router's load-balancing loss of this chunk's layers, coefficient included, as the mean
+  // over a micro-batch's tokens; the same on every rank of the tensor and context groups.
+  double auxiliary_loss = 0;
+};
+
+// One object per (rank, chunk); used by one thread. Gradients are added to the rank's
+// ParameterStore; they are those of
+//   loss_scale * (sum of token losses + auxiliary loss * tokens of the micro-batch),
+// of this rank's tokens only: the trainer sums them over the tensor group where a parameter is
+// whole on each of its ranks, and over the data groups.
+template <typename T>
+class PipelineStage {
+ public:
+  virtual ~PipelineStage() = default;
+
+  // Elements of the activation that one micro-batch passes to the next chunk on this rank.
+  virtual std::size_t boundary_elements() const = 0;
+
+  // Keeps what backward of the same micro-batch needs; several may be in flight. `input` is empty
+  // on the model's first chunk, `output` on its last, where the loss is taken. `batch` holds whole
+  // sequences; the stage takes its own slices of them.
+  virtual StageLoss forward(std::int64_t micro_batch, const TokenBatch& batch,
+                            std::span<const T> input, std::span<T> output) = 0;
+
+  // Gives back what forward kept. `output_gradient` is empty on the last chunk, `input_gradient`
+  // on the first.
+  virtual void backward(std::int64_t micro_batch, double loss_scale,
+                        std::span<const T> output_gradient, std::span<T> input_gradient) = 0;
+};
+
+}  // namespace llmb::runner
