@@ -1,0 +1,180 @@
+#include "runner/cpu/attention.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "runner/cpu/gemm.h"
+#include "runner/cpu/parallel_for.h"
+
+namespace llmb::runner::cpu {
+namespace {
+
+constexpr std::int64_t kQueryBlock = 64;
+
+// One head of one sample, as the products see it.
+template <typename T>
+struct HeadView {
+  HeadView(View<T> all, const AttentionShape& shape, std::int64_t sample, std::int64_t head)
+      : data(all.data + sample * all.cols + head * shape.head_size),
+        stride(shape.batch * all.cols) {}
+
+  T* row(std::int64_t position) const { return data + position * stride; }
+  Operand<std::remove_const_t<T>> rows_from(std::int64_t position, bool transposed = false) const {
+    return {row(position), stride, transposed};
+  }
+
+  T* data;
+  std::int64_t stride;
+};
+
+// Scores of a block of queries against the keys that its last position sees.
+struct Block {
+  Block(std::span<const std::int64_t> positions, std::int64_t first_query)
+      : first(first_query),
+        count(std::min(kQueryBlock, static_cast<std::int64_t>(positions.size()) - first_query)),
+        visible(positions.subspan(static_cast<std::size_t>(first_query),
+                                  static_cast<std::size_t>(count))),
+        keys(*std::max_element(visible.begin(), visible.end()) + 1) {}
+
+  std::int64_t first;
+  std::int64_t count;
+  std::span<const std::int64_t> visible;  // last key that each query sees
+  std::int64_t keys;
+};
+
+template <typename T>
+T scale_of(const AttentionShape& shape) {
+  return static_cast<T>(1 / std::sqrt(static_cast<double>(shape.head_size)));
+}
+
+// Scores to probabilities in place; returns nothing of what lies beyond the diagonal but zero.
+template <typename T>
+void softmax_row(T* scores, std::int64_t seen, std::int64_t keys, T& log_sum) {
+  const T maximum = *std::max_element(scores, scores + seen);
+  T sum = 0;
+  for (std::int64_t j = 0; j < seen; ++j) sum += scores[j] = std::exp(scores[j] - maximum);
+  for (std::int64_t j = 0; j < seen; ++j) scores[j] /= sum;
+  std::fill(scores + seen, scores + keys, T(0));
+  log_sum = maximum + std::log(sum);
+}
+
+}  // namespace
+
+template <typename T>
+void Attention<T>::forward(const AttentionShape& shape,
+                           std::span<const std::int64_t> query_positions, View<const T> q,
+                           View<const T> k, View<const T> v, View<T> o, View<T> log_sum) {
+  const auto queries = static_cast<std::int64_t>(query_positions.size());
+  const std::int64_t d = shape.head_size;
+  const std::int64_t heads_per_group = shape.head_count / shape.group_count;
+  assert(q.rows == queries * shape.batch && q.cols == shape.head_count * d);
+  assert(k.cols == shape.group_count * d && v.rows == k.rows);
+  parallel_for(shape.batch * shape.head_count, 1, [&](std::int64_t index, std::int64_t) {
+    const std::int64_t sample = index / shape.head_count;
+    const std::int64_t head = index % shape.head_count;
+    const HeadView<const T> q_head(q, shape, sample, head);
+    const HeadView<const T> k_head(k, shape, sample, head / heads_per_group);
+    const HeadView<const T> v_head(v, shape, sample, head / heads_per_group);
+    const HeadView<T> o_head(o, shape, sample, head);
+    std::vector<T> scores;
+    for (std::int64_t first = 0; first < queries; first += kQueryBlock) {
+      const Block block(query_positions, first);
+      scores.resize(static_cast<std::size_t>(block.count * block.keys));
+      gemm<T>(block.count, block.keys, d, scale_of<T>(shape), q_head.rows_from(first),
+              k_head.rows_from(0, true), T(0), scores.data(), block.keys);
+      for (std::int64_t i = 0; i < block.count; ++i) {
+        softmax_row(scores.data() + i * block.keys, block.visible[i] + 1, block.keys,
+                    log_sum.row((first + i) * shape.batch + sample)[head]);
+      }
+      gemm<T>(block.count, d, block.keys, T(1), {scores.data(), block.keys}, v_head.rows_from(0),
+              T(0), o_head.row(first), o_head.stride);
+    }
+  });
+}
+
+namespace {
+
+// What backward reads and writes of one head of one sample.
+template <typename T>
+struct HeadGradients {
+  HeadView<const T> q, k, v, o, d_o;
+  HeadView<T> dq, dk, dv;
+};
+
+// With p the probabilities and ds = p (dp - row sum of p dp): dv += p^T do, dp = do v^T,
+// dq = scale ds k, dk += scale ds^T q. The row sum is that of do o.
+template <typename T>
+void block_backward(const Block& block, std::int64_t d, T scale, const HeadGradients<T>& head,
+                    const std::vector<T>& log_sums, std::vector<T>& p, std::vector<T>& ds) {
+  const std::int64_t first = block.first;
+  p.resize(static_cast<std::size_t>(block.count * block.keys));
+  ds.resize(p.size());
+  gemm<T>(block.count, block.keys, d, scale, head.q.rows_from(first), head.k.rows_from(0, true),
+          T(0), p.data(), block.keys);
+  for (std::int64_t i = 0; i < block.count; ++i) {
+    T* row = p.data() + i * block.keys;
+    const std::int64_t seen = block.visible[i] + 1;
+    for (std::int64_t j = 0; j < seen; ++j) row[j] = std::exp(row[j] - log_sums[first + i]);
+    std::fill(row + seen, row + block.keys, T(0));
+  }
+  gemm<T>(block.keys, d, block.count, T(1), {p.data(), block.keys, true}, head.d_o.rows_from(first),
+          T(1), head.dv.row(0), head.dv.stride);
+  gemm<T>(block.count, block.keys, d, T(1), head.d_o.rows_from(first), head.v.rows_from(0, true),
+          T(0), ds.data(), block.keys);
+  for (std::int64_t i = 0; i < block.count; ++i) {
+    const T* o_row = head.o.row(first + i);
+    const T* d_o_row = head.d_o.row(first + i);
+    T row_sum = 0;
+    for (std::int64_t j = 0; j < d; ++j) row_sum += o_row[j] * d_o_row[j];
+    for (std::int64_t j = i * block.keys; j < (i + 1) * block.keys; ++j) {
+      ds[j] = p[j] * (ds[j] - row_sum);
+    }
+  }
+  gemm<T>(block.count, d, block.keys, scale, {ds.data(), block.keys}, head.k.rows_from(0), T(0),
+          head.dq.row(first), head.dq.stride);
+  gemm<T>(block.keys, d, block.count, scale, {ds.data(), block.keys, true}, head.q.rows_from(first),
+          T(1), head.dk.row(0), head.dk.stride);
+}
+
+}  // namespace
+
+template <typename T>
+void Attention<T>::backward(const AttentionShape& shape,
+                            std::span<const std::int64_t> query_positions, View<const T> q,
+                            View<const T> k, View<const T> v, View<const T> o,
+                            View<const T> log_sum, View<const T> d_o, View<T> dq, View<T> dk,
+                            View<T> dv) {
+  const auto queries = static_cast<std::int64_t>(query_positions.size());
+  const std::int64_t heads_per_group = shape.head_count / shape.group_count;
+  std::fill_n(dk.data, dk.size(), T(0));
+  std::fill_n(dv.data, dv.size(), T(0));
+  // The heads of a group add to the same dk and dv: one thread takes them, in order.
+  parallel_for(shape.batch * shape.group_count, 1, [&](std::int64_t index, std::int64_t) {
+    const std::int64_t sample = index / shape.group_count;
+    const std::int64_t group = index % shape.group_count;
+    std::vector<T> p;
+    std::vector<T> ds;
+    std::vector<T> log_sums(static_cast<std::size_t>(queries));
+    for (std::int64_t h = group * heads_per_group; h < (group + 1) * heads_per_group; ++h) {
+      const HeadGradients<T> head{{q, shape, sample, h},      {k, shape, sample, group},
+                                  {v, shape, sample, group},  {o, shape, sample, h},
+                                  {d_o, shape, sample, h},    {dq, shape, sample, h},
+                                  {dk, shape, sample, group}, {dv, shape, sample, group}};
+      for (std::int64_t i = 0; i < queries; ++i) {
+        log_sums[i] = log_sum.row(i * shape.batch + sample)[h];
+      }
+      for (std::int64_t first = 0; first < queries; first += kQueryBlock) {
+        block_backward(Block(query_positions, first), shape.head_size, scale_of<T>(shape), head,
+                       log_sums, p, ds);
+      }
+    }
+  });
+}
+
+template struct Attention<float>;
+template struct Attention<double>;
+
+}  // namespace llmb::runner::cpu

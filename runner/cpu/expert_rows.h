@@ -1,0 +1,37 @@
+// ExpertRows: between tokens in their order and rows sorted by expert (permute and unpermute).
+// Nothing is dropped: every choice of every token has its row. Three sums serve both ways and
+// both passes:
+//   permute      forward: scatter    backward: dx = combine(drows), dweights = dot(x, drows)
+//   unpermute    forward: combine    backward: drows = scatter(dy), dweights = dot(dy, rows)
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runner/cpu/tensor.h"
+
+namespace llmb::runner::cpu {
+
+// Where choice j of token t, slot t * k + j, has its row; rows of an expert are in slot order.
+struct ExpertOrder {
+  std::vector<std::int64_t> row_of_slot;
+  std::vector<std::int64_t> rows_of_expert;  // how many
+
+  // choices (n, k) of `experts`
+  void sort(View<const std::int64_t> choices, std::int64_t experts);
+};
+
+// weights (n, k) multiply where they are given, and are ones where weights.data is null.
+template <typename T>
+struct ExpertRows {
+  // rows[row of (t, j)] = weights[t, j] x[t]; x (n, h) -> rows (n * k, h)
+  static void scatter(const ExpertOrder& order, View<const T> weights, View<const T> x,
+                      View<T> rows);
+  // y[t] = sum_j weights[t, j] rows[row of (t, j)]; rows (n * k, h) -> y (n, h)
+  static void combine(const ExpertOrder& order, View<const T> weights, View<const T> rows,
+                      View<T> y);
+  // dots[t, j] = x[t] . rows[row of (t, j)]; x (n, h), rows (n * k, h) -> dots (n, k)
+  static void dot(const ExpertOrder& order, View<const T> x, View<const T> rows, View<T> dots);
+};
+
+}  // namespace llmb::runner::cpu

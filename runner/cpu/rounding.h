@@ -1,0 +1,25 @@
+// What narrow formats keep of a number, emulated in float: the reference for casts on a GPU.
+// Rounding is to nearest, ties to even. BF16 overflows to infinity; the FP8 formats saturate, as
+// trainers' casts do, at 448 (E4M3, which has no infinity) and 57344 (E5M2). NaN stays NaN.
+// Source: OCP 8-bit Floating Point Specification 1.0; Micikevicius et al. 2022.
+#pragma once
+
+#include <cstdint>
+
+namespace llmb::runner::cpu {
+
+enum class Fp8Format { e4m3, e5m2 };
+
+float round_to_bf16(float value);
+float round_to_fp8(float value, Fp8Format format);
+
+// The bits, and what bits mean. Codes of NaN: 0x7f (the sign kept).
+std::uint16_t encode_bf16(float value);
+float decode_bf16(std::uint16_t bits);
+std::uint8_t encode_fp8(float value, Fp8Format format);
+float decode_fp8(std::uint8_t bits, Fp8Format format);
+
+// Largest finite value: 448 or 57344.
+float fp8_max(Fp8Format format);
+
+}  // namespace llmb::runner::cpu
