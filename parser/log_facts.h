@@ -73,6 +73,14 @@ inline constexpr std::size_t kCheckpointsMax = 128;
 std::string_view checkpoint_kind_name(CheckpointEvent::Kind kind);  // "save_begun", "save", …
 std::optional<CheckpointEvent::Kind> checkpoint_kind_from_name(std::string_view name);
 
+// What a line of the log states of the run's configuration; keys as in RunConfiguration.
+struct StatedValue {
+  std::string key;
+  std::string value;
+
+  bool operator==(const StatedValue&) const = default;
+};
+
 inline constexpr std::size_t kSegmentsMax = 256;
 
 struct LogFacts {
@@ -90,6 +98,9 @@ struct LogFacts {
   // cause the first, and the first since the newest step are kept: a thousand ranks may print the
   // same line.
   std::vector<LogEvent> events;
+  // In the order of the log, each key once: the first statement stays. Stored as the run's
+  // configuration (ConfigSource::log_content), not as a fact.
+  std::vector<StatedValue> stated;
   bool nccl_trace_seen = false;  // "NCCL INFO <operation>: opCount" lines
   NcclTrace nccl;                // what they amount to
   // In the order of the log: the first 16, and the newest.

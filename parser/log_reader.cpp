@@ -7,6 +7,7 @@
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
 #include "parser/dialects/nccl_trace.h"
+#include "parser/dialects/stated_configuration.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
 #include "parser/lines/literal_scanner.h"
@@ -14,7 +15,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-3";
+constexpr std::string_view kStateVersion = "llmb-log-reader-4";
 
 bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -29,6 +30,9 @@ const LiteralScanner& scanner() {
     }
     for (const FailureSign& sign : failure_signs()) literals.emplace_back(sign.literal);
     for (const std::string_view literal : checkpoint_literals()) literals.emplace_back(literal);
+    for (const std::string_view literal : stated_configuration_literals()) {
+      literals.emplace_back(literal);
+    }
     literals.emplace_back(NcclTraceReader::kLiteral);
     std::sort(literals.begin(), literals.end());
     literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
@@ -69,6 +73,7 @@ void LogReader::Impl::read_line(const Line& line) {
   offer(record);
   if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
   if (const auto checkpoint = read_checkpoint(record)) ledger.add_checkpoint(*checkpoint);
+  for (StatedValue& value : read_stated_configuration(record)) ledger.add_stated(std::move(value));
 }
 
 bool LogReader::Impl::read_nccl_trace(std::string_view line) {

@@ -8,6 +8,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::size_t kEventsMax = 24;
+constexpr std::size_t kStatedMax = 32;
 constexpr std::size_t kFirstCheckpointsKept = 16;
 // How far back an amended sample looks for its earlier self among those not yet taken.
 constexpr std::size_t kReplaceReach = 64;
@@ -197,6 +198,13 @@ std::vector<StepSample> StepLedger::take_samples() {
   return std::exchange(samples_, {});
 }
 
+void StepLedger::add_stated(StatedValue value) {
+  const bool is_known =
+      std::any_of(facts_.stated.begin(), facts_.stated.end(),
+                  [&](const StatedValue& known) { return known.key == value.key; });
+  if (!is_known && facts_.stated.size() < kStatedMax) facts_.stated.push_back(std::move(value));
+}
+
 void StepLedger::save(StateWriter& state) const {
   state.optional_integer(facts_.declared_last_iteration);
   state.optional_number(facts_.reported_tflops_per_gpu);
@@ -223,6 +231,11 @@ void StepLedger::save(StateWriter& state) const {
     state.text(event.operation);
   }
   save_checkpoints(state, facts_);
+  state.unsigned_integer(facts_.stated.size());
+  for (const StatedValue& value : facts_.stated) {
+    state.text(value.key);
+    state.text(value.value);
+  }
   state.boolean(newest_.has_value());
   if (newest_) {
     state.sample(*newest_);
@@ -260,6 +273,11 @@ void StepLedger::restore(StateReader& state) {
     event.operation = state.text();
   }
   restore_checkpoints(state, facts_);
+  facts_.stated.resize(state.count(kStatedMax));
+  for (StatedValue& value : facts_.stated) {
+    value.key = state.text();
+    value.value = state.text();
+  }
   if (state.boolean()) {
     newest_ = state.sample();
     newest_as_added_ = state.sample();

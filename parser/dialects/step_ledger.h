@@ -36,6 +36,8 @@ class StepLedger {
   void add_event(LogEvent event);
   // Lines that say the same of one save, in other words or by other ranks, are one event.
   void add_checkpoint(const CheckpointEvent& event);
+  // Nothing happens where the key was stated before.
+  void add_stated(StatedValue value);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
   void count_line_not_understood() { ++facts_.lines_not_understood; }
 

@@ -4,9 +4,12 @@
 //   NeMo 2.2      pretrain_llama4_e128_fp8_64nodes_tp4_pp1_cp1_vp1_ep128_etp4_1mbs_1024gbs
 //   25.05-26.06   pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64
 //   documents     pretraining_llama4_maverick_400b_<dtype>_<scale>_<config>
+// Names of other makers (gpt3_175b_megatron_lm_gpus64, llama3-8b-8gpu-tp1-pp1-gbs128-mbs2-fp8) say
+// only what a token of theirs says by itself; what is a model's name in them is not told apart.
 // Kubernetes jobs cut the name at 33 characters, and so possibly inside its last token.
 #include "parser/layout/experiment_name.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -91,6 +94,46 @@ void set_token(std::string_view token, RunConfiguration& configuration) {
   }
 }
 
+std::optional<std::string> number_behind(std::string_view token, std::string_view word) {
+  if (!token.starts_with(word)) return std::nullopt;
+  const auto number = parse_number(token.substr(word.size()));
+  return number ? std::optional(std::to_string(*number)) : std::nullopt;
+}
+
+// "gpus64", "64gpus", "8gpu"; a token without its word says nothing.
+void set_lone_token(std::string_view token, bool names_layout, RunConfiguration& configuration) {
+  for (const std::string_view word : {"gpus", "gpu"}) {
+    if (!token.ends_with(word)) continue;
+    const auto number = parse_number(token.substr(0, token.size() - word.size()));
+    if (number) configuration.set("gpu_count", std::to_string(*number), kSource);
+  }
+  for (const TokenKey& known : kTokenKeys) {
+    // Alone, ep10 may be ten epochs: beside tp it is the layout.
+    if (known.key.ends_with("parallel") && !names_layout) continue;
+    const auto number = number_behind(token, known.token);
+    if (number) configuration.set(std::string(known.key), *number, kSource);
+  }
+}
+
+// A size or dtype counts only where the name holds one of its kind.
+void set_lone_tokens(std::string_view name, RunConfiguration& configuration) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '-', '_');
+  std::vector<std::string_view> sizes;
+  std::vector<std::string_view> dtypes;
+  const std::vector<std::string_view> tokens = split(text, '_');
+  const bool names_layout = std::any_of(tokens.begin(), tokens.end(), [](auto token) {
+    return number_behind(token, "tp").has_value();
+  });
+  for (const std::string_view token : tokens) {
+    if (is_dtype(token)) dtypes.push_back(token);
+    if (is_model_size(token) && token.back() == 'b') sizes.push_back(token);
+    set_lone_token(token, names_layout, configuration);
+  }
+  if (sizes.size() == 1) configuration.set("model_size", std::string(sizes[0]), kSource);
+  if (dtypes.size() == 1) configuration.set("dtype", std::string(dtypes[0]), kSource);
+}
+
 // 0 where there is none.
 std::size_t find_dtype(const std::vector<std::string_view>& tokens) {
   for (std::size_t i = tokens.size(); i-- > 2;) {
@@ -104,14 +147,21 @@ std::size_t find_dtype(const std::vector<std::string_view>& tokens) {
 RunConfiguration parse_experiment_name(std::string_view name) {
   RunConfiguration configuration;
   std::vector<std::string_view> tokens = split(name, '_');
-  if (workload_type(tokens[0]).empty()) return configuration;
+  if (workload_type(tokens[0]).empty()) {
+    set_lone_tokens(name, configuration);
+    return configuration;
+  }
   const bool may_be_cut = name.size() == kKubernetesNameLength &&
                           name.find("_gbs") == std::string_view::npos &&
                           name.find("gpus") != std::string_view::npos;
   if (may_be_cut) tokens.pop_back();
 
   const std::size_t dtype_index = find_dtype(tokens);
-  if (dtype_index == 0 || tokens[1].empty()) return configuration;
+  if (dtype_index == 0 || tokens[1].empty()) {
+    // A cut name's last token may be cut too: gpus128 that ends as gpus12.
+    if (!may_be_cut) set_lone_tokens(name, configuration);
+    return configuration;
+  }
   std::size_t next = dtype_index + 1;
   std::string dtype(tokens[dtype_index]);
   if (next < tokens.size() && is_dtype_variant(tokens[next])) {

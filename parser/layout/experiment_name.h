@@ -7,8 +7,9 @@
 
 namespace llmb::parser {
 
-// Empty where the name follows no known pattern. All values have ConfigSource::experiment_name.
-// Read from `_gpus` backwards, because dtypes hold underscores (fp8_cs).
+// What single tokens say (gpus64, tp4, gbs128) where the name follows no known pattern. All values
+// have ConfigSource::experiment_name. Read from `_gpus` backwards, because dtypes hold underscores
+// (fp8_cs).
 RunConfiguration parse_experiment_name(std::string_view name);
 
 }  // namespace llmb::parser

@@ -94,6 +94,16 @@ std::vector<std::string> RunConfiguration::conflicting_keys() const {
   return keys;
 }
 
+RunConfiguration RunConfiguration::from(ConfigSource source) const {
+  RunConfiguration own;
+  for (const auto& [key, values] : values_) {
+    for (const ConfigValue& value : values) {
+      if (value.source == source) own.set(key, value.value, source);
+    }
+  }
+  return own;
+}
+
 void RunConfiguration::merge(const RunConfiguration& other) {
   for (const auto& [key, values] : other.values_) {
     for (const ConfigValue& value : values) set(key, value.value, value.source);

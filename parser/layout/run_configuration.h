@@ -43,6 +43,8 @@ class RunConfiguration {
   }
   // Keys for which two sources disagree beyond refinement.
   std::vector<std::string> conflicting_keys() const;
+  // What this one source says.
+  RunConfiguration from(ConfigSource source) const;
   // Sets every value of `other`.
   void merge(const RunConfiguration& other);
 

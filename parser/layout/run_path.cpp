@@ -8,6 +8,7 @@
 #include "parser/layout/experiment_name.h"
 #include "parser/layout/log_name.h"
 #include "parser/layout/name_tokens.h"
+#include "parser/layout/results_tree.h"
 
 namespace llmb::parser {
 namespace {
@@ -61,31 +62,6 @@ LaunchFolder find_launch(const Parts& folders) {
   return launch;
 }
 
-bool read_results_tree(const Parts& folders, RunPath& path) {
-  constexpr auto kSource = ConfigSource::path;
-  const std::size_t n = folders.size();
-  if (n < 3) return false;
-  const std::string_view dtype = folders[n - 3];
-  const std::string_view size = folders[n - 2];
-  const std::string_view gpus = folders[n - 1];
-  if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !parse_number(gpus)) return false;
-  path.configuration.set("dtype", std::string(dtype), kSource);
-  path.configuration.set("model_size", std::string(size), kSource);
-  path.configuration.set("gpu_count", std::to_string(*parse_number(gpus)), kSource);
-  if (n >= 4 && folders[n - 4] != "results") {
-    path.configuration.set("release", std::string(folders[n - 4]), kSource);
-  }
-  return true;
-}
-
-// <name>_<jobid>.out: the last number is the job, whatever stands before it.
-void read_results_name(std::string_view stem, RunPath& path) {
-  const std::size_t underscore = stem.rfind('_');
-  if (underscore == std::string_view::npos || underscore == 0) return;
-  path.job_id = parse_number(stem.substr(underscore + 1));
-  if (path.job_id) path.experiment = stem.substr(0, underscore);
-}
-
 // The job's folder is the experiment's name, or that and _nsys or _nccltrace; the log is named
 // after it. A root inside a launch leaves the log's own folder as the only witness.
 std::string_view find_task(const LaunchFolder& launch, const Parts& folders,
@@ -132,7 +108,7 @@ RunPath parse_run_path(std::string_view relative_path) {
   read_workload_folder(folders, path);
 
   const LaunchFolder launch = find_launch(folders);
-  const bool is_results_tree = launch.experiment.empty() && read_results_tree(folders, path);
+  const bool is_results_tree = launch.experiment.empty() && read_results_folders(folders, path);
   const std::string_view task = find_task(launch, is_results_tree ? Parts{} : folders, file_name);
   const LogName log = parse_log_name(file_name, task);
   path.experiment = log.name;
@@ -143,8 +119,8 @@ RunPath parse_run_path(std::string_view relative_path) {
     path.experiment = launch.experiment;
     path.launched_at = format_utc(launch.timestamp);
     path.launch_id = launch.launch_id;
-  } else if (is_results_tree && !log.job_id) {
-    read_results_name(log.name, path);
+  } else if (is_results_tree && log.account == std::nullopt) {
+    read_results_file_name(file_name, path);
   }
   path.configuration.merge(parse_experiment_name(path.experiment));
   if (!task.empty()) path.configuration.merge(parse_experiment_name(task));

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "parser/dialects/stated_configuration.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/log_reader.h"
 #include "parser/result.h"
@@ -165,6 +166,7 @@ class LogParser {
     run.summary = parser::summarize_run(run.samples, run.facts, window, kMayStillGrow);
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
+    run.run_path.configuration.merge(parser::stated_configuration(run.facts));
     if (options_.reads_llmb_config) add_llmb_config(run);
     return run;
   }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "parser/dialects/stated_configuration.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "parser/log_reader.h"
@@ -190,6 +191,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.cursor = tail.cursor();
   batch.path = parser::parse_run_path(job.layout_path);
   batch.configuration = configuration_of(job, batch.path);
+  batch.configuration.merge(parser::stated_configuration(tail.facts()));
   batch.facts = tail.facts();
   batch.summary = std::move(summary);
   batch.samples = std::move(tail.samples());
@@ -205,6 +207,10 @@ WorkResult LogWorker::configure(const ReadJob& job) {
   WorkResult result;
   result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
   result.configuration = configuration_of(job, parser::parse_run_path(job.layout_path));
+  // What the log itself stated is not read anew.
+  if (const auto record = database_.run(job.run)) {
+    result.configuration->merge(record->configuration.from(parser::ConfigSource::log_content));
+  }
   return result;
 }
 

@@ -107,18 +107,43 @@ const std::vector<NameCase> kKnownNames = {
 };
 INSTANTIATE_TEST_SUITE_P(Known, ExperimentName, ::testing::ValuesIn(kKnownNames));
 
+// Names of other makers: the sample tree's, and those of ../shared/logs.
+const std::vector<NameCase> kForeignNames = {
+    {"gpt3_175b_megatron_lm_gpus64", "gpu_count=64 model_size=175b"},
+    {"gpu-recipes-a4-llama3-8b-8gpu-tp1-pp1-cp1-vp1-gbs128-mbs2-fp8-full-logs-3612218",
+     "context_parallel=1 dtype=fp8 global_batch_size=128 gpu_count=8 micro_batch_size=2 "
+     "model_size=8b pipeline_parallel=1 tensor_parallel=1 virtual_pipeline=1"},
+    {"gpu-recipes-a4-qwen2-5-32b-64gpu-sptrue-tp1-pp2-cp1-vp32-gbs512-mbs1-eb9b621",
+     "context_parallel=1 global_batch_size=512 gpu_count=64 micro_batch_size=1 model_size=32b "
+     "pipeline_parallel=2 tensor_parallel=1 virtual_pipeline=32"},
+    {"gpu-recipes-a4-qwen2-5-7b-8gpu-spfalse-tp1-pp1-cp1-vpnull-gbs512-mbs4-a938891",
+     "context_parallel=1 global_batch_size=512 gpu_count=8 micro_batch_size=4 model_size=7b "
+     "pipeline_parallel=1 tensor_parallel=1"},
+    {"gpu-recipes-a4-qwen3-30b-16gpu-tp1-pp1-cp1-vp1-ep8-gbs256-mbs4-c9893b9",
+     "context_parallel=1 expert_parallel=8 global_batch_size=256 gpu_count=16 micro_batch_size=4 "
+     "model_size=30b pipeline_parallel=1 tensor_parallel=1 virtual_pipeline=1"},
+    {"bigscience-meg_gpt2_base_n4-1809579.out", ""},
+    {"meg_gpt2_base_n4_dp1_tp4_pp4-1809579", "pipeline_parallel=4 tensor_parallel=4"},
+    {"aws-llama3-8b-a", "model_size=8b"},
+    {"mixtral_8b_7b_bf16_fp8", ""},
+};
+INSTANTIATE_TEST_SUITE_P(Foreign, ExperimentName, ::testing::ValuesIn(kForeignNames));
+
 const std::vector<NameCase> kUnknownNames = {
     {"", ""},
     {"_", ""},
     {"my-experiment", ""},
     {"pretrain", ""},
     {"pretrain_", ""},
-    {"pretrain__bf16", ""},
-    {"pretrain_bf16_256", ""},
-    {"bf16_fp8_gpus8", ""},
+    {"pretrain__bf16", "dtype=bf16"},
+    {"pretrain_bf16_256", "dtype=bf16"},
+    {"bf16_fp8_gpus8", "gpu_count=8"},
+    {"esm2_8m_finetune_ep10", ""},
+    {"slurm-99", ""},
+    {"gpus_8gpusx_gpus-1_gpus99999999999999999999", ""},
     {"import_ckpt_exp", ""},
-    {"pretrain_llama3.1_405b", ""},
-    {std::string("pretrain\0_x_bf16", 16), ""},
+    {"pretrain_llama3.1_405b", "model_size=405b"},
+    {std::string("pretrain\0_x_bf16", 16), "dtype=bf16"},
     {"\xff\xfe_\xff", ""},
 };
 INSTANTIATE_TEST_SUITE_P(Unknown, ExperimentName, ::testing::ValuesIn(kUnknownNames));

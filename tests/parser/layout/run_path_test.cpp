@@ -112,10 +112,46 @@ INSTANTIATE_TEST_SUITE_P(Garbage, RunPaths,
 TEST(RunPath, ReadsTheOlderResultsTree) {
   const RunPath path = parse_run_path("results/25.01/bf16/314b/512/grok1_314b_512_4155437.out");
   EXPECT_EQ(describe(path), "grok1_314b_512|-|-|-|4155437|-");
+  EXPECT_EQ(path.configuration.get("workload"),
+            (ConfigValue{"grok1", ConfigSource::experiment_name}));
+  EXPECT_FALSE(path.configuration.value("workload_type"));
   EXPECT_EQ(path.configuration.get("release"), (ConfigValue{"25.01", ConfigSource::path}));
   EXPECT_EQ(path.configuration.get("dtype"), (ConfigValue{"bf16", ConfigSource::path}));
-  EXPECT_EQ(path.configuration.get("model_size"), (ConfigValue{"314b", ConfigSource::path}));
+  EXPECT_EQ(path.configuration.value("model_size"), "314b");
   EXPECT_EQ(path.configuration.get("gpu_count"), (ConfigValue{"512", ConfigSource::path}));
+}
+
+// What grok1/launch.sh of release 25.01 writes.
+TEST(RunPath, ReadsFrameworkAndModelOfTheOlderLogNames) {
+  const RunPath path =
+      parse_run_path("results/25.01-nccl-trace/fp8/314b/512/log-nemo_grok1_314b_512_4155437.out");
+  EXPECT_EQ(describe(path), "nemo_grok1_314b_512|-|-|-|4155437|-");
+  EXPECT_EQ(path.configuration.value("workload"), "grok1");
+  EXPECT_EQ(path.configuration.value("model"), "grok1");
+  EXPECT_EQ(path.configuration.value("framework"), "nemo");
+  EXPECT_EQ(path.configuration.value("release"), "25.01");
+  EXPECT_EQ(path.configuration.value("nccl_trace_enabled"), "true");
+}
+
+TEST(RunPath, TellsScaleJobAndRetryApartInTheOlderLogNames) {
+  const auto of = [](const std::string& name) {
+    return describe(parse_run_path("results/24.11/bf16/8b/16/" + name));
+  };
+  EXPECT_EQ(of("nemo_llama3_8b_16.out"), "nemo_llama3_8b_16|-|-|-|-|-");
+  EXPECT_EQ(of("log-nemo_llama3_8b_16_16.out"), "nemo_llama3_8b_16|-|-|-|16|-");
+  EXPECT_EQ(of("log-nemo_llama3_8b_16_4711_1.out"), "nemo_llama3_8b_16|-|-|-|4711|1");
+  EXPECT_EQ(of("mine_4711.out"), "mine|-|-|-|4711|-");
+  EXPECT_EQ(of("slurm-4711.out"), "slurm-4711|-|-|-|4711|-");
+  EXPECT_EQ(of("notes.out"), "notes|-|-|-|-|-");
+  EXPECT_EQ(of("16.out"), "16|-|-|-|-|-");
+}
+
+TEST(RunPath, ClaimsNoWorkloadThatAnOlderLogNameDoesNotHold) {
+  for (const char* name : {"mine_4711.out", "slurm-4711.out", "8b_16_4711.out",
+                           "nemo_8b_16_4711.out", "log-grok1_314b_16_4711.out"}) {
+    const RunPath path = parse_run_path(std::string("results/24.11/bf16/8b/16/") + name);
+    EXPECT_FALSE(path.configuration.value("workload")) << name;
+  }
 }
 
 TEST(RunPath, TakesNeitherTooFewNorOtherFoldersForTheResultsTree) {

@@ -46,6 +46,21 @@ TEST_F(IngestEvidence, OfASilentLogIsThatItHung) {
   EXPECT_NE(run->summary.status_reason.find("step times"), std::string::npos);
 }
 
+// The configuration that a log states stays when a llmb-config comes later.
+TEST_F(IngestEvidence, OfTheConfigurationIsWhatTheLogStates) {
+  write(kLog,
+        "GPU 0: NVIDIA GB200 (UUID: GPU-1)\nGLOBAL_RANK: 0, MEMBER: 1/64\n" + nemo_lines(0, 50));
+  ingest_once();
+  write(kFolder + "llmb-config_4711.yaml", "model_info:\n  gpu_type: h100\n  dtype: fp8\n");
+  ingest_once();
+  const auto run = run_of(kLog);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->configuration.get("gpu_count"),
+            (parser::ConfigValue{"64", parser::ConfigSource::log_content}));
+  EXPECT_EQ(run->configuration.value("gpu_type"), "h100");
+  EXPECT_EQ(run->configuration.conflicting_keys(), std::vector<std::string>{"gpu_type"});
+}
+
 TEST_F(IngestEvidence, OfAProfilerIsWhatLiesBesideTheLog) {
   write(kLog, nemo_lines(0, 50));
   write(kFolder + "nsys_profile/profile_4711_1_7.nsys-rep", "12345");

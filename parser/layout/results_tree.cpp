@@ -1,0 +1,103 @@
+#include "parser/layout/results_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "parser/layout/name_tokens.h"
+
+namespace llmb::parser {
+namespace {
+
+using Tokens = std::vector<std::string_view>;
+
+constexpr std::string_view kTraceSuffix = "-nccl-trace";
+constexpr std::array<std::string_view, 7> kFrameworks = {"nemo", "maxtext", "megatron", "jax",
+                                                         "hf",   "pytorch", "paxml"};
+
+std::string join(const Tokens& tokens, std::size_t first, std::size_t last) {
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) {
+    if (i > first) text += '_';
+    text += tokens[i];
+  }
+  return text;
+}
+
+// How many tokens the experiment's name has: all but job id and retry. The scale is a number too,
+// and known from the folder.
+std::size_t count_name_tokens(const Tokens& tokens, const std::string& gpu_count) {
+  const std::size_t n = tokens.size();
+  for (std::size_t count = n > 3 ? n - 2 : 1; count <= n; ++count) {
+    const bool rest_is_numbers =
+        std::all_of(tokens.begin() + static_cast<std::ptrdiff_t>(count), tokens.end(), is_digits);
+    if (rest_is_numbers && tokens[count - 1] == gpu_count) return count;
+  }
+  return n > 1 && is_digits(tokens.back()) ? n - 1 : n;
+}
+
+void read_model(const Tokens& tokens, std::size_t name_tokens, RunPath& path) {
+  constexpr auto kSource = ConfigSource::experiment_name;
+  const auto size = path.configuration.value("model_size").value_or("");
+  const bool has_framework =
+      std::find(kFrameworks.begin(), kFrameworks.end(), tokens[0]) != kFrameworks.end();
+  const std::string type(workload_type(tokens[0]));
+  const std::size_t first = has_framework || !type.empty() ? 1 : 0;
+  std::size_t end = first;
+  while (end < name_tokens && tokens[end] != size) ++end;
+  if (end == name_tokens || end == first || tokens[first].empty()) return;
+  if (has_framework) path.configuration.set("framework", std::string(tokens[0]), kSource);
+  const std::string model = join(tokens, first, end);
+  path.configuration.set("model", model, kSource);
+  path.configuration.set("workload_type", type, kSource);
+  path.configuration.set("workload", type.empty() ? model : type + "_" + model, kSource);
+}
+
+}  // namespace
+
+bool read_results_folders(std::span<const std::string_view> folders, RunPath& path) {
+  constexpr auto kSource = ConfigSource::path;
+  const std::size_t n = folders.size();
+  if (n < 3) return false;
+  const std::string_view dtype = folders[n - 3];
+  const std::string_view size = folders[n - 2];
+  const auto gpus = parse_number(folders[n - 1]);
+  if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !gpus) return false;
+  path.configuration.set("dtype", std::string(dtype), kSource);
+  path.configuration.set("model_size", std::string(size), kSource);
+  path.configuration.set("gpu_count", std::to_string(*gpus), kSource);
+  if (n >= 4 && folders[n - 4] != "results") {
+    std::string_view release = folders[n - 4];
+    if (release.ends_with(kTraceSuffix)) {
+      release.remove_suffix(kTraceSuffix.size());
+      path.configuration.set("nccl_trace_enabled", "true", kSource);
+    }
+    path.configuration.set("release", std::string(release), kSource);
+  }
+  return true;
+}
+
+void read_results_file_name(std::string_view file_name, RunPath& path) {
+  std::string_view stem = file_name;
+  if (stem.ends_with(".out") && stem.size() > 4) stem.remove_suffix(4);
+  path.experiment = stem;
+  path.job_id.reset();
+  path.retry.reset();
+  if (stem.starts_with("slurm-")) {
+    path.job_id = parse_number(stem.substr(6));
+    return;
+  }
+  if (stem.starts_with("log-") && stem.size() > 4) stem.remove_prefix(4);
+  const Tokens tokens = split(stem, '_');
+  const std::size_t name_tokens =
+      count_name_tokens(tokens, path.configuration.value("gpu_count").value_or(""));
+  path.experiment = join(tokens, 0, name_tokens);
+  if (name_tokens < tokens.size()) path.job_id = parse_number(tokens[name_tokens]);
+  if (path.job_id && name_tokens + 1 < tokens.size()) {
+    path.retry = parse_number(tokens[name_tokens + 1]);
+  }
+  read_model(tokens, name_tokens, path);
+}
+
+}  // namespace llmb::parser
