@@ -1,0 +1,40 @@
+#include "runner/dry_run.h"
+
+#include <unistd.h>
+
+#include "runner/memory/gpu_rates.h"
+#include "runner/plan_text.h"
+
+namespace llmb::runner {
+
+Result<Capacity> capacity_of(const RunSettings& settings, const parser::Catalog& catalog) {
+  if (settings.backend == Backend::cpu) {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
+    return Capacity{pages * sysconf(_SC_PAGESIZE), "this machine"};
+  }
+  const auto rates = gpu_rates(catalog, settings.gpu_type);
+  if (!rates) return tl::unexpected(rates.error());
+  return Capacity{rates->memory_bytes, rates->gpu_type};
+}
+
+bool fits(const RunSettings& settings, const MemoryPlan& plan, const Capacity& capacity) {
+  return settings.backend == Backend::cpu
+             ? plan.total_of_all_ranks(settings.sizes) <= capacity.bytes
+             : plan.fits(capacity.bytes);
+}
+
+Result<DryRun> dry_run(const RunSettings& settings, const parser::Catalog& catalog) {
+  const auto rates = gpu_rates(catalog, settings.gpu_type);
+  if (!rates) return tl::unexpected(rates.error());
+  const auto capacity = capacity_of(settings, catalog);
+  if (!capacity) return tl::unexpected(capacity.error());
+  const MemoryPlan plan = make_memory_plan(settings);
+  DryRun result{plan_text(settings, plan, *rates), kExitOk};
+  if (!fits(settings, plan, *capacity)) {
+    result.text += does_not_fit_text(settings, plan, capacity->bytes, capacity->name);
+    result.exit_code = kExitDoesNotFit;
+  }
+  return result;
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,140 @@
+#include "runner/memory/layer_cost.h"
+
+#include <functional>
+#include <numeric>
+
+namespace llmb::runner {
+namespace {
+
+double as_double(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+// One MLP, as its tokens see it.
+struct MlpPart {
+  std::int64_t token_count = 0;  // rows on this rank
+  std::int64_t width = 0;        // columns on this rank
+  bool is_gated = true;
+};
+
+void add_mlp(const MlpPart& mlp, std::int64_t hidden, const NumberBytes& bytes, LayerCost& cost) {
+  const std::int64_t up = mlp.is_gated ? 2 : 1;
+  const std::int64_t cells = mlp.token_count * mlp.width;
+  cost.gemm_flops += 2.0 * as_double(cells) * as_double(hidden) * as_double(up + 1);
+  cost.activation_bytes += cells * (up * bytes.activation + bytes.gemm_input);
+  // Activation: reads up cells, writes one; backward reads one more and writes up.
+  cost.memory_bytes_forward += as_double(cells * (up + 1) * bytes.activation);
+  cost.memory_bytes_backward += as_double(cells * (2 * up + 1) * bytes.activation);
+}
+
+void add_experts(const RunSettings& settings, const TokenCounts& tokens, const NumberBytes& bytes,
+                 LayerCost& cost) {
+  const ModelShape& shape = settings.spec.shape;
+  const std::int64_t chosen = tokens.resident * shape.experts_per_token;
+  const std::int64_t gathered = chosen * settings.sizes.etp;
+  add_mlp({gathered, shape.expert_ffn_hidden_size / settings.sizes.etp, settings.spec.is_gated()},
+          shape.hidden_size, bytes, cost);
+  // Rows on their way to the experts and back, and the router's probabilities.
+  cost.activation_bytes += gathered * shape.hidden_size * bytes.gemm_input +
+                           chosen * shape.hidden_size * bytes.activation +
+                           tokens.resident * shape.expert_count * std::int64_t{sizeof(float)};
+  const double moved = as_double(4 * chosen * shape.hidden_size * bytes.activation);
+  cost.memory_bytes_forward += moved;
+  cost.memory_bytes_backward += moved;
+  cost.gemm_flops +=
+      2.0 * as_double(tokens.resident) * as_double(shape.hidden_size * shape.expert_count);
+}
+
+void add_attention(const RunSettings& settings, const TokenCounts& tokens, const NumberBytes& bytes,
+                   LayerCost& cost) {
+  const ModelSpec& spec = settings.spec;
+  const std::int64_t tp = settings.sizes.tp;
+  const std::int64_t query = spec.query_size() / tp;
+  const std::int64_t qkv = query + 2 * spec.key_value_size() / tp;
+  const std::int64_t output_copy = is_fp8(settings.precision) ? bytes.gemm_input : 0;
+  cost.gemm_flops +=
+      2.0 * as_double(tokens.attended) * as_double(spec.shape.hidden_size) * as_double(qkv + query);
+  // Two products of the sequence with itself, half of them masked.
+  cost.attention_flops =
+      2.0 * as_double(tokens.attended) * as_double(spec.shape.sequence_length) * as_double(query);
+  const std::int64_t statistics =
+      spec.shape.attention_head_count / tp * std::int64_t{sizeof(float)};
+  cost.activation_bytes +=
+      tokens.attended *
+      (qkv * bytes.activation + query * (bytes.activation + output_copy) + statistics);
+  // RoPE turns queries and keys, there and back.
+  const double turned = as_double(2 * tokens.attended * (qkv + query) / 2 * bytes.activation);
+  cost.memory_bytes_forward += turned;
+  cost.memory_bytes_backward += turned;
+}
+
+}  // namespace
+
+NumberBytes number_bytes(Precision precision, Backend backend) {
+  if (backend == Backend::cpu || precision == Precision::fp32) return {4, 4, 8, 4, 4};
+  NumberBytes bytes;
+  if (is_fp8(precision)) bytes.gemm_input = 1;
+  return bytes;
+}
+
+TokenCounts token_counts(const ModelSpec& spec, const ParallelSizes& sizes,
+                         std::int64_t micro_batch_size) {
+  TokenCounts tokens;
+  tokens.attended = spec.shape.sequence_length * micro_batch_size / sizes.cp;
+  tokens.resident = tokens.attended / sizes.tp;
+  return tokens;
+}
+
+std::int64_t local_element_count(const Parameter& parameter, const ParallelSizes& sizes) {
+  const auto shape = local_shape(parameter, sizes.tp, sizes.etp, sizes.ep);
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
+  const ModelSpec& spec = settings.spec;
+  const ModelShape& shape = spec.shape;
+  const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
+  const TokenCounts tokens = token_counts(spec, settings.sizes, settings.batch.micro_batch_size);
+  LayerCost cost;
+  for (const Parameter& parameter : layer_parameters(spec, layer)) {
+    (parameter.is_expert() ? cost.expert_parameter_count : cost.parameter_count) +=
+        local_element_count(parameter, settings.sizes);
+  }
+  const std::int64_t row = tokens.resident * shape.hidden_size;
+  cost.input_bytes = row * bytes.activation;
+  // Both norms keep what they read (the residual stream) and what the next GEMM reads.
+  cost.activation_bytes = 2 * row * (bytes.activation + bytes.gemm_input);
+  // Norm with residual: reads two rows, writes two; backward reads three and writes one.
+  cost.memory_bytes_forward = as_double(2 * 4 * row * bytes.activation);
+  cost.memory_bytes_backward = as_double(2 * 4 * row * bytes.activation);
+  add_attention(settings, tokens, bytes, cost);
+  const std::int64_t tp = settings.sizes.tp;
+  if (spec.is_moe_layer(layer)) {
+    add_experts(settings, tokens, bytes, cost);
+    if (shape.shared_expert_ffn_hidden_size > 0) {
+      add_mlp({tokens.attended, shape.shared_expert_ffn_hidden_size / tp, spec.is_gated()},
+              shape.hidden_size, bytes, cost);
+    }
+  } else {
+    add_mlp({tokens.attended, shape.ffn_hidden_size / tp, spec.is_gated()}, shape.hidden_size,
+            bytes, cost);
+  }
+  return cost;
+}
+
+HeadCost head_cost(const RunSettings& settings) {
+  const ModelShape& shape = settings.spec.shape;
+  const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
+  const TokenCounts tokens =
+      token_counts(settings.spec, settings.sizes, settings.batch.micro_batch_size);
+  const std::int64_t cells = tokens.attended * (shape.vocabulary_size / settings.sizes.tp);
+  HeadCost cost;
+  // Logits, and their exponentials in FP32; the gradient takes the logits' place.
+  cost.logits_bytes = cells * (bytes.activation + std::int64_t{sizeof(float)});
+  cost.gemm_flops = 2.0 * as_double(cells) * as_double(shape.hidden_size);
+  // Read for the maximum and sum, read again, gradient written.
+  cost.memory_bytes = as_double(3 * cells * bytes.activation);
+  return cost;
+}
+
+}  // namespace llmb::runner

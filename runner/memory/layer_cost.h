@@ -1,0 +1,56 @@
+// LayerCost: what one layer costs one rank for one micro-batch: operations, bytes that pass through
+// memory, and bytes that stay until the backward pass. Tokens are taken as spread evenly over
+// experts. Counted for the kernels that a good backend fuses: nothing is kept twice, attention
+// keeps no scores.
+#pragma once
+
+#include <cstdint>
+
+#include "runner/model/parameters.h"
+#include "runner/run_settings.h"
+
+namespace llmb::runner {
+
+// Bytes of one number, by what it is.
+struct NumberBytes {
+  std::int64_t parameter = 2;   // as the GEMMs read it; FP8 weights are kept in both layouts
+  std::int64_t gradient = 2;    // accumulated and reduced; NeMo's recipes reduce in BF16
+  std::int64_t optimizer = 12;  // FP32 master weight and AdamW's two moments
+  std::int64_t activation = 2;  // between operations
+  std::int64_t gemm_input = 2;  // kept for the weight's gradient
+};
+// The CPU backend computes in FP32 and rounds what a precision would round.
+NumberBytes number_bytes(Precision precision, Backend backend);
+
+// Tokens of one micro-batch on one rank.
+struct TokenCounts {
+  std::int64_t attended = 0;  // between tensor-parallel GEMMs: the rank's part of the context
+  std::int64_t resident = 0;  // between them and the next: sequence parallel, / tp
+};
+TokenCounts token_counts(const ModelSpec& spec, const ParallelSizes& sizes,
+                         std::int64_t micro_batch_size);
+
+struct LayerCost {
+  std::int64_t parameter_count = 0;         // on one rank, without experts
+  std::int64_t expert_parameter_count = 0;  // on one rank
+  std::int64_t activation_bytes = 0;        // kept from forward to backward
+  std::int64_t input_bytes = 0;             // kept where the layer is recomputed
+  double gemm_flops = 0;                    // forward; the backward pass takes twice that
+  double attention_flops = 0;               // forward, causal; backward takes 2.5 times that
+  double memory_bytes_forward = 0;          // read and written by what is no GEMM
+  double memory_bytes_backward = 0;
+};
+LayerCost layer_cost(const RunSettings& settings, std::int64_t layer);
+
+// Of the head and the loss, on a rank of the last stage.
+struct HeadCost {
+  std::int64_t logits_bytes = 0;
+  double gemm_flops = 0;
+  double memory_bytes = 0;  // forward and backward
+};
+HeadCost head_cost(const RunSettings& settings);
+
+// Elements of one rank's part.
+std::int64_t local_element_count(const Parameter& parameter, const ParallelSizes& sizes);
+
+}  // namespace llmb::runner

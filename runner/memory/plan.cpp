@@ -1,0 +1,159 @@
+#include "runner/memory/plan.h"
+
+#include <algorithm>
+
+namespace llmb::runner {
+namespace {
+
+constexpr std::int64_t kGibi = std::int64_t{1} << 30;
+constexpr std::int64_t kReserveBytes = 3 * kGibi;
+
+std::int64_t divided(std::int64_t bytes, std::int64_t ranks) {
+  return (bytes + ranks - 1) / ranks;
+}
+
+// Forward passes before the first backward one, that one included. Megatron's schedules: 1F1B, and
+// interleaved 1F1B when there are several chunks.
+std::int64_t live_pass_count(const RunSettings& settings, int stage) {
+  const ParallelSizes& sizes = settings.sizes;
+  const std::int64_t all = settings.micro_batches() * sizes.vp;
+  const std::int64_t behind = sizes.pp - stage - 1;
+  if (sizes.vp == 1) return std::min(all, behind + 1);
+  return std::min(all, 2 * behind + std::int64_t{sizes.vp - 1} * sizes.pp + 1);
+}
+
+// Bytes that one pass through each chunk keeps.
+struct ChunkBytes {
+  std::vector<std::int64_t> device;
+  std::vector<std::int64_t> host;
+};
+
+ChunkBytes chunk_bytes(const RunSettings& settings, const StageBytes& stage) {
+  ChunkBytes bytes;
+  // Megatron recomputes, and offloads, a stage's first layers.
+  std::int64_t to_recompute = settings.recompute_layers;
+  std::int64_t to_offload = settings.offload_layers;
+  for (const LayerRange& chunk : stage.chunks) {
+    std::int64_t device = 0;
+    std::int64_t host = 0;
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      const LayerCost cost = layer_cost(settings, layer);
+      if (to_recompute-- > 0) {
+        device += cost.input_bytes;
+      } else if (to_offload-- > 0) {
+        host += cost.activation_bytes;
+      } else {
+        device += cost.activation_bytes;
+      }
+    }
+    bytes.device.push_back(device);
+    bytes.host.push_back(host);
+  }
+  return bytes;
+}
+
+void plan_activations(const RunSettings& settings, StageBytes& stage) {
+  stage.live_passes = live_pass_count(settings, stage.stage);
+  const ChunkBytes bytes = chunk_bytes(settings, stage);
+  const std::int64_t pp = settings.sizes.pp;
+  for (std::int64_t pass = 0; pass < stage.live_passes; ++pass) {
+    const auto chunk = static_cast<std::size_t>(pass / pp % settings.sizes.vp);
+    stage.activations += bytes.device[chunk];
+    stage.host += bytes.host[chunk];
+  }
+  // A recomputed layer comes whole for as long as its backward pass takes.
+  if (settings.recompute_layers > 0) {
+    stage.activations += layer_cost(settings, stage.chunks.front().first).activation_bytes;
+  }
+}
+
+void plan_parameters(const RunSettings& settings, StageBytes& stage) {
+  const ParallelSizes& sizes = settings.sizes;
+  for (const LayerRange& chunk : stage.chunks) {
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      const LayerCost cost = layer_cost(settings, layer);
+      stage.parameter_count += cost.parameter_count;
+      stage.expert_parameter_count += cost.expert_parameter_count;
+    }
+  }
+  const std::int64_t layer_count = settings.spec.shape.layer_count;
+  const bool is_first = stage.stage == 0;
+  const bool is_last = stage.stage == sizes.pp - 1;
+  for (const Parameter& parameter : model_parameters(settings.spec)) {
+    const bool is_here =
+        (parameter.layer < 0 && is_first) || (parameter.layer == layer_count && is_last);
+    if (is_here) stage.parameter_count += local_element_count(parameter, sizes);
+  }
+  const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
+  const std::int64_t dense_replicas = std::int64_t{sizes.dp} * sizes.cp;
+  const std::int64_t expert_replicas = sizes.edp();
+  const std::int64_t dense_shards = settings.fully_sharded ? dense_replicas : 1;
+  const std::int64_t expert_shards = settings.fully_sharded ? expert_replicas : 1;
+  const auto spread = [&](std::int64_t per_element, std::int64_t dense, std::int64_t expert) {
+    return divided(stage.parameter_count * per_element, dense) +
+           divided(stage.expert_parameter_count * per_element, expert);
+  };
+  stage.parameters = spread(bytes.parameter, dense_shards, expert_shards);
+  stage.gradients = spread(bytes.gradient, dense_shards, expert_shards);
+  stage.optimizer = spread(bytes.optimizer, dense_replicas, expert_replicas);
+}
+
+void plan_communication(const RunSettings& settings, StageBytes& stage) {
+  const ModelSpec& spec = settings.spec;
+  const ParallelSizes& sizes = settings.sizes;
+  const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
+  const TokenCounts tokens = token_counts(spec, sizes, settings.batch.micro_batch_size);
+  const std::int64_t row_bytes = spec.shape.hidden_size * bytes.activation;
+  // Gathered before a GEMM, and scattered after one.
+  if (sizes.tp > 1) stage.communication += 2 * tokens.attended * row_bytes;
+  // Sent and received, forward and backward.
+  if (sizes.pp > 1) stage.communication += 4 * tokens.resident * row_bytes;
+  if (sizes.cp > 1) {  // keys and values of the whole context
+    stage.communication +=
+        tokens.attended * sizes.cp * 2 * spec.key_value_size() / sizes.tp * bytes.activation;
+  }
+  if (spec.is_moe() && sizes.ep * sizes.etp > 1) {
+    stage.communication +=
+        2 * tokens.resident * spec.shape.experts_per_token * sizes.etp * row_bytes;
+  }
+  if (settings.fully_sharded) {  // the layer at work and the next one, whole
+    const LayerCost cost = layer_cost(settings, stage.chunks.front().first);
+    stage.communication +=
+        2 * (cost.parameter_count + cost.expert_parameter_count) * bytes.parameter;
+  }
+}
+
+}  // namespace
+
+const StageBytes& MemoryPlan::largest() const {
+  return *std::max_element(
+      stages.begin(), stages.end(),
+      [](const StageBytes& a, const StageBytes& b) { return a.total() < b.total(); });
+}
+
+std::int64_t MemoryPlan::total_of_all_ranks(const ParallelSizes& sizes) const {
+  std::int64_t bytes = 0;
+  for (const StageBytes& stage : stages) bytes += stage.total() * (sizes.world() / sizes.pp);
+  return bytes;
+}
+
+MemoryPlan make_memory_plan(const RunSettings& settings) {
+  MemoryPlan plan;
+  for (int index = 0; index < settings.sizes.pp; ++index) {
+    StageBytes stage;
+    stage.stage = index;
+    for (int chunk = 0; chunk < settings.sizes.vp; ++chunk) {
+      stage.chunks.push_back(
+          layers_of(settings.sizes, settings.spec.shape.layer_count, index, chunk));
+    }
+    plan_parameters(settings, stage);
+    plan_activations(settings, stage);
+    plan_communication(settings, stage);
+    if (index == settings.sizes.pp - 1) stage.logits = head_cost(settings).logits_bytes;
+    if (settings.backend == Backend::cuda) stage.reserve = kReserveBytes;
+    plan.stages.push_back(std::move(stage));
+  }
+  return plan;
+}
+
+}  // namespace llmb::runner

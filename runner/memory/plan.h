@@ -1,0 +1,47 @@
+// MemoryPlan: what a rank of every pipeline stage holds, in bytes, before anything runs. Ranks of
+// one stage hold the same. It plans Megatron's way: BF16 weights and gradients, FP32 optimizer
+// states spread over the data-parallel group, activations kept as deep as 1F1B needs them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runner/memory/layer_cost.h"
+#include "runner/run_settings.h"
+
+namespace llmb::runner {
+
+struct StageBytes {
+  int stage = 0;
+  std::vector<LayerRange> chunks;
+  std::int64_t parameter_count = 0;         // on one rank, without experts
+  std::int64_t expert_parameter_count = 0;  // on one rank
+  // Forward passes whose activations wait for their backward pass, at the deepest.
+  std::int64_t live_passes = 0;
+
+  std::int64_t parameters = 0;
+  std::int64_t gradients = 0;
+  std::int64_t optimizer = 0;
+  std::int64_t activations = 0;
+  std::int64_t logits = 0;
+  std::int64_t communication = 0;  // buffers of the collectives
+  std::int64_t reserve = 0;        // context, communication library, workspaces
+  std::int64_t host = 0;           // offloaded activations; not in total()
+
+  std::int64_t total() const {
+    return parameters + gradients + optimizer + activations + logits + communication + reserve;
+  }
+};
+
+struct MemoryPlan {
+  std::vector<StageBytes> stages;
+
+  const StageBytes& largest() const;
+  bool fits(std::int64_t capacity_bytes) const { return largest().total() <= capacity_bytes; }
+  // Over all ranks: what a machine needs that runs them all as threads.
+  std::int64_t total_of_all_ranks(const ParallelSizes& sizes) const;
+};
+
+MemoryPlan make_memory_plan(const RunSettings& settings);
+
+}  // namespace llmb::runner

@@ -1,0 +1,255 @@
+#include "runner/plan_text.h"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+
+namespace llmb::runner {
+namespace {
+
+constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+constexpr double kTera = 1e12;
+
+[[gnu::format(printf, 1, 2)]] std::string text_of(const char* format, ...) {
+  std::array<char, 512> buffer{};
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(buffer.data(), buffer.size(), format, arguments);
+  va_end(arguments);
+  return std::string(buffer.data(),
+                     std::min(buffer.size() - 1, static_cast<std::size_t>(std::max(length, 0))));
+}
+
+std::string number(std::int64_t value) {
+  return std::to_string(value);
+}
+
+// "316.49 B", "21.3 M": parameters.
+std::string count_text(std::int64_t count) {
+  const auto value = static_cast<double>(count);
+  if (value >= 1e9) return text_of("%.2f B", value / 1e9);
+  if (value >= 1e6) return text_of("%.2f M", value / 1e6);
+  return number(count);
+}
+
+std::string gib(std::int64_t bytes) {
+  const double value = static_cast<double>(bytes) / kGibi;
+  return text_of(value < 0.1 && bytes > 0 ? "%.4f" : "%.2f", value);
+}
+
+std::string model_text(const RunSettings& settings) {
+  const ModelShape& shape = settings.spec.shape;
+  std::string text = "model      " + shape.family + " " + shape.size + ", " +
+                     count_text(parser::parameter_count(shape)) + " parameters, " +
+                     count_text(parser::active_parameter_count(shape)) + " active a token, " +
+                     std::string(precision_name(settings.precision)) + "\n";
+  text += "           " + number(shape.layer_count) + " layers, hidden " +
+          number(shape.hidden_size) + ", heads " + number(shape.attention_head_count) + " with " +
+          number(shape.query_group_count) + " key/value heads of " + number(shape.head_size) +
+          ", " + std::string(activation_name(shape.activation)) + ", " +
+          std::string(normalization_name(shape.normalization)) + "\n";
+  text += "           ";
+  if (settings.spec.is_moe()) {
+    text += number(shape.expert_count) + " experts of " + number(shape.expert_ffn_hidden_size) +
+            ", top-" + number(shape.experts_per_token);
+    if (shape.moe_layer_interval > 1) {
+      text += ", every " + number(shape.moe_layer_interval) + " layers (dense ffn " +
+              number(shape.ffn_hidden_size) + ")";
+    }
+    if (shape.shared_expert_ffn_hidden_size > 0) {
+      text += ", shared expert of " + number(shape.shared_expert_ffn_hidden_size);
+    }
+  } else {
+    text += "ffn " + number(shape.ffn_hidden_size);
+  }
+  text += ", vocabulary " + number(shape.vocabulary_size) + ", sequence " +
+          number(shape.sequence_length) + "\n";
+  for (const std::string& change : settings.spec.overrides) {
+    text += "           differs from the published model: " + change + "\n";
+  }
+  return text;
+}
+
+std::string recipe_text(const RunSettings& settings) {
+  std::string text = "recipe     ";
+  if (settings.recipe == nullptr) {
+    text += "none: " + settings.workload + " has no published row like this\n";
+  } else {
+    text += settings.workload + ", document " + settings.recipe->document + " line " +
+            number(settings.recipe->line) + "\n";
+  }
+  for (const std::string& note : settings.notes) text += "           note: " + note + "\n";
+  return text;
+}
+
+std::string group_line(const Layout& layout, GroupKind kind, const char* purpose) {
+  const auto groups = layout.groups(kind);
+  if (groups.front().size() == 1) return "";
+  constexpr std::size_t kShownMax = 8;
+  std::string ranks;
+  for (std::size_t i = 0; i < std::min(kShownMax, groups.front().size()); ++i) {
+    ranks += (i == 0 ? "" : " ") + number(groups.front()[i]);
+  }
+  if (groups.front().size() > kShownMax) ranks += " … " + number(groups.front().back());
+  return text_of("           %-15s %6zu groups of %4zu  %-34s [%s]\n",
+                 std::string(group_kind_name(kind)).c_str(), groups.size(), groups.front().size(),
+                 purpose, ranks.c_str());
+}
+
+std::string layout_text(const RunSettings& settings) {
+  const ParallelSizes& sizes = settings.sizes;
+  std::string text = "layout     " + number(sizes.world()) + " ranks = TP " + number(sizes.tp) +
+                     " x CP " + number(sizes.cp) + " x DP " + number(sizes.dp) + " x PP " +
+                     number(sizes.pp) + ", VP " + number(sizes.vp);
+  if (settings.spec.is_moe()) {
+    text += "; experts ETP " + number(sizes.etp) + " x EP " + number(sizes.ep) + " x EDP " +
+            number(sizes.edp()) + " x PP " + number(sizes.pp);
+  }
+  if (settings.fully_sharded) text += "; fully sharded";
+  if (settings.recompute_layers > 0) {
+    text += "; recomputes " + number(settings.recompute_layers) + " layers";
+  }
+  if (settings.offload_layers > 0) {
+    text += "; offloads " + number(settings.offload_layers) + " layers";
+  }
+  text += "\n";
+  const auto layout = Layout::make(sizes, sizes.world());
+  if (!layout) return text;
+  text += group_line(*layout, GroupKind::tensor, "all-gather, reduce-scatter");
+  text += group_line(*layout, GroupKind::context, "keys and values");
+  text += group_line(*layout, GroupKind::data_context, "gradients, optimizer states");
+  text += group_line(*layout, GroupKind::pipeline, "activations, their gradients");
+  if (settings.spec.is_moe()) {
+    text += group_line(*layout, GroupKind::expert, "tokens, all-to-all");
+    text += group_line(*layout, GroupKind::expert_tensor, "experts' all-gather, reduce-scatter");
+    text += group_line(*layout, GroupKind::expert_data, "experts' gradients");
+  }
+  return text;
+}
+
+std::string schedule_text(const RunSettings& settings, const StepFloor& floor) {
+  const ParallelSizes& sizes = settings.sizes;
+  const std::int64_t tokens =
+      settings.batch.global_batch_size * settings.spec.shape.sequence_length;
+  std::string text = "batch      global " + number(settings.batch.global_batch_size) +
+                     " sequences (" + number(tokens) + " tokens), micro " +
+                     number(settings.batch.micro_batch_size) + ", " +
+                     number(settings.micro_batches()) + " micro-batches a replica\n";
+  if (sizes.pp == 1) return text + "schedule   no pipeline: forward and backward in turn\n";
+  text += "schedule   ";
+  text += sizes.vp > 1 ? "interleaved 1F1B, " + number(sizes.vp) + " chunks a stage" : "1F1B";
+  text += text_of(", bubble %.2f %% (pp-1 = %d by vp x micro-batches = %lld)\n",
+                  100 * floor.bubble_fraction, sizes.pp - 1,
+                  static_cast<long long>(settings.micro_batches() * sizes.vp));
+  return text;
+}
+
+// "0-3", or for interleaved stages "0, 8, 16, … 56".
+std::string layers_text(const StageBytes& stage) {
+  std::string text;
+  for (std::size_t i = 0; i < stage.chunks.size(); ++i) {
+    const bool is_shown = i < 2 || i + 1 == stage.chunks.size();
+    if (!is_shown) {
+      if (i == 2) text += ",…";
+      continue;
+    }
+    const LayerRange& chunk = stage.chunks[i];
+    text += (i == 0 ? "" : ",") + number(chunk.first);
+    if (chunk.size() > 1) text += "-" + number(chunk.last - 1);
+  }
+  return text;
+}
+
+std::string flops_text(const RunSettings& settings) {
+  const parser::ModelFlops flops =
+      parser::model_flops_per_sequence(settings.spec.shape, settings.flops_formula);
+  const double step = model_flops_per_step(settings);
+  return text_of(
+             "FLOPs      %.4g a sequence by the formula '%s': attention %.4g, mlp %.4g, head "
+             "%.4g\n",
+             flops.total(), std::string(flops_formula_name(settings.flops_formula)).c_str(),
+             flops.attention, flops.mlp, flops.embedding) +
+         text_of("           %.4g a step, %.4g a GPU\n", step, step / settings.world_size());
+}
+
+std::string floor_text(const RunSettings& settings, const StepFloor& floor, const GpuRates& rates) {
+  const bool fp8 = is_fp8(settings.precision);
+  const double peak = fp8 ? rates.fp8_peak_flops : rates.bf16_peak_flops;
+  return text_of("floor      %.3f s a step on %s, %.0f TFLOPS per GPU, MFU %.1f %% of %.0f\n",
+                 floor.step_time_s, rates.gpu_type.c_str(), floor.tflops_per_gpu, 100 * floor.mfu,
+                 peak / kTera) +
+         text_of(
+             "           GEMMs %.3f s, attention %.3f s, memory-bound %.3f s, bubble %.3f s, "
+             "optimizer %.3f s\n",
+             floor.gemm_s, floor.attention_s, floor.memory_s,
+             (floor.gemm_s + floor.attention_s + floor.memory_s) * floor.bubble_fraction,
+             floor.optimizer_s) +
+         text_of(
+             "           at %.0f %% of the GEMM peak and %.0f %% of the bandwidth; "
+             "communication counted as hidden\n",
+             100 * rates.gemm_share, 100 * rates.bandwidth_share);
+}
+
+}  // namespace
+
+std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
+  const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
+  std::string text = text_of(
+      "memory     GiB a rank; bytes a parameter: weight %lld, gradient %lld, optimizer %lld / "
+      "replicas\n",
+      static_cast<long long>(bytes.parameter), static_cast<long long>(bytes.gradient),
+      static_cast<long long>(bytes.optimizer));
+  text += text_of("  %5s  %-14s %10s %8s %8s %9s %11s %5s %7s %7s %7s %8s\n", "stage", "layers",
+                  "parameters", "weights", "grads", "optimizer", "activations", "live", "logits",
+                  "comm", "reserve", "total");
+  std::int64_t host = 0;
+  for (const StageBytes& stage : plan.stages) {
+    text += text_of("  %5d  %-14s %10s %8s %8s %9s %11s %5lld %7s %7s %7s %8s\n", stage.stage,
+                    layers_text(stage).c_str(),
+                    count_text(stage.parameter_count + stage.expert_parameter_count).c_str(),
+                    gib(stage.parameters).c_str(), gib(stage.gradients).c_str(),
+                    gib(stage.optimizer).c_str(), gib(stage.activations).c_str(),
+                    static_cast<long long>(stage.live_passes), gib(stage.logits).c_str(),
+                    gib(stage.communication).c_str(), gib(stage.reserve).c_str(),
+                    gib(stage.total()).c_str());
+    host = std::max(host, stage.host);
+  }
+  if (host > 0) text += "  offloaded to the host: " + gib(host) + " GiB a rank\n";
+  return text;
+}
+
+std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const GpuRates& rates) {
+  const StepFloor floor = step_floor(settings, rates);
+  std::string text = model_text(settings) + recipe_text(settings) + layout_text(settings) +
+                     schedule_text(settings, floor) + memory_table(settings, plan);
+  if (settings.backend == Backend::cuda) {
+    text += text_of("           %s of %s GiB on the fullest stage\n",
+                    gib(plan.largest().total()).c_str(), gib(rates.memory_bytes).c_str());
+  }
+  return text + flops_text(settings) + floor_text(settings, floor, rates);
+}
+
+std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,
+                              std::int64_t capacity_bytes, const std::string& capacity_name) {
+  const bool is_cpu = settings.backend == Backend::cpu;
+  const auto needed = [&](const MemoryPlan& some_plan) {
+    return is_cpu ? some_plan.total_of_all_ranks(settings.sizes) : some_plan.largest().total();
+  };
+  std::string text = "does not fit: " + gib(needed(plan)) + " GiB are needed " +
+                     (is_cpu ? "for all ranks" : "on stage " + number(plan.largest().stage)) +
+                     ", and " + capacity_name + " has " + gib(capacity_bytes) + "\n";
+  const std::int64_t chunks = std::int64_t{settings.sizes.pp} * settings.sizes.vp;
+  RunSettings smaller = settings;
+  for (std::int64_t layers = settings.spec.shape.layer_count - 1; layers >= chunks; --layers) {
+    if (layers % chunks != 0) continue;
+    smaller.spec.shape.layer_count = layers;
+    if (needed(make_memory_plan(smaller)) > capacity_bytes) continue;
+    return text + "--num-layers " + number(layers) + " would fit with this layout; otherwise " +
+           "spread it over more ranks (--tp, --pp, --ep, --scale)\n";
+  }
+  return text +
+         "no number of layers fits with this layout: spread it over more ranks "
+         "(--tp, --pp, --ep, --scale), or shorten the sequence\n";
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,20 @@
+// The plan of a run as text, as --dry-run prints it: model, layout and groups, what every pipeline
+// stage holds, schedule, model FLOPs and the floor of a step on the named GPU.
+#pragma once
+
+#include <string>
+
+#include "runner/memory/step_floor.h"
+
+namespace llmb::runner {
+
+std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const GpuRates& rates);
+
+// The stages' table alone; bytes in GiB.
+std::string memory_table(const RunSettings& settings, const MemoryPlan& plan);
+
+// Where the plan does not fit: by how much, and the largest proxy of the same layout that does.
+std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,
+                              std::int64_t capacity_bytes, const std::string& capacity_name);
+
+}  // namespace llmb::runner

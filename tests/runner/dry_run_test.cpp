@@ -1,0 +1,73 @@
+#include "runner/dry_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace llmb::runner {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+DryRun dry_run_of(const std::vector<std::string>& arguments) {
+  const ParsedOptions parsed = parse_options(arguments, {});
+  EXPECT_FALSE(parsed.exit_code) << parsed.text;
+  const parser::Catalog& catalog = parser::embedded_catalog();
+  const auto settings = make_run_settings(parsed.options, catalog);
+  EXPECT_TRUE(settings.has_value()) << settings.error().message;
+  const auto planned = dry_run(*settings, catalog);
+  EXPECT_TRUE(planned.has_value()) << planned.error().message;
+  return *planned;
+}
+
+TEST(DryRun, PlansAPublishedConfiguration) {
+  const DryRun planned = dry_run_of({"-w", "pretrain_grok1", "-s", "314b", "--dtype", "bf16",
+                                     "--scale", "512", "--gpu-type", "h100", "--dry-run"});
+  EXPECT_EQ(planned.exit_code, kExitOk);
+  for (const char* part :
+       {"grok1 314b, 316.45 B parameters", "document grok1-25.05 line 25",
+        "512 ranks = TP 4 x CP 2 x DP 8 x PP 8, VP 8; experts ETP 1 x EP 8 x EDP 8",
+        "128 groups of    4", "128 micro-batches a replica", "interleaved 1F1B, 8 chunks",
+        "of 80.00 GiB", "4.274e+15 a sequence by the formula 'megatron'",
+        "4.377e+18 a step, 8.548e+15 a GPU"}) {
+    EXPECT_THAT(planned.text, HasSubstr(part));
+  }
+  EXPECT_THAT(planned.text, Not(HasSubstr("differs from the published")));
+}
+
+TEST(DryRun, NamesTheFormulaAndWhatDiffersFromThePublishedModel) {
+  const DryRun planned = dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "16",
+                                     "--num-layers", "16", "--flops-formula", "recipe-2025.04"});
+  EXPECT_THAT(planned.text, HasSubstr("layer_count 32 -> 16"));
+  EXPECT_THAT(planned.text, HasSubstr("by the formula 'recipe-2025.04'"));
+}
+
+TEST(DryRun, WhatDoesNotFitEndsWithItsOwnCodeAndWhatWouldFit) {
+  const DryRun planned =
+      dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "1", "--dtype", "bf16"});
+  EXPECT_EQ(planned.exit_code, kExitDoesNotFit);
+  EXPECT_THAT(planned.text, HasSubstr("does not fit"));
+  EXPECT_THAT(planned.text, HasSubstr("would fit with this layout"));
+  EXPECT_THAT(planned.text, HasSubstr("optimizer"));  // the table is there too
+}
+
+TEST(DryRun, TheSuggestedProxyFits) {
+  const DryRun planned =
+      dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "1", "--dtype", "bf16"});
+  const auto begin = planned.text.find("--num-layers ");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string layers =
+      planned.text.substr(begin + 13, planned.text.find(' ', begin + 13) - begin - 13);
+  EXPECT_EQ(
+      dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "1", "--num-layers", layers})
+          .exit_code,
+      kExitOk);
+}
+
+TEST(DryRun, ContradictionsOfARowAreNoted) {
+  EXPECT_THAT(dry_run_of({"-w", "pretrain_llama4", "-s", "400b", "--scale", "512"}).text,
+              HasSubstr("note: the row states VP 12 with PP 1"));
+}
+
+}  // namespace
+}  // namespace llmb::runner

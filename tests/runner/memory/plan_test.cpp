@@ -1,0 +1,128 @@
+#include "runner/memory/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "runner/memory/gpu_rates.h"
+
+namespace llmb::runner {
+namespace {
+
+RunSettings settings_of(const Options& options) {
+  auto settings = make_run_settings(options, parser::embedded_catalog());
+  EXPECT_TRUE(settings.has_value()) << settings.error().message;
+  return *settings;
+}
+
+Options tiny() {
+  Options options;
+  options.workload = "pretrain_llama3.1";
+  options.model_size = "8b";
+  options.scale = 4;
+  options.tp = 2;
+  options.pp = 2;
+  options.global_batch_size = 8;
+  options.shape.layer_count = 4;
+  options.shape.hidden_size = 64;
+  options.shape.attention_head_count = 4;
+  options.shape.query_group_count = 2;
+  options.shape.head_size = 16;
+  options.shape.ffn_hidden_size = 128;
+  options.shape.vocabulary_size = 256;
+  options.shape.sequence_length = 32;
+  return options;
+}
+
+// By hand: per rank, 2 layers of qkv 64*128/2, out 64*64/2, fc1 2*128*64/2, fc2 64*128/2 and two
+// norms of 64; stage 0 has the embedding 256*64/2, stage 1 the head and the final norm.
+TEST(MemoryPlan, CountsParametersOfEveryStage) {
+  const MemoryPlan plan = make_memory_plan(settings_of(tiny()));
+  ASSERT_EQ(plan.stages.size(), 2U);
+  const std::int64_t layers = 2 * (4096 + 2048 + 8192 + 4096 + 128);
+  EXPECT_EQ(plan.stages[0].parameter_count, layers + 8192);
+  EXPECT_EQ(plan.stages[1].parameter_count, layers + 8192 + 64);
+  EXPECT_EQ(plan.stages[0].parameters, 2 * plan.stages[0].parameter_count);
+  EXPECT_EQ(plan.stages[0].optimizer, 12 * plan.stages[0].parameter_count);
+  EXPECT_EQ(plan.stages[0].logits, 0);
+  EXPECT_EQ(plan.stages[1].logits, 32 * 256 / 2 * 6);
+}
+
+// By hand, in bf16: 32 tokens, 16 on a rank between GEMMs. Norms 2 * 16*64*4; attention
+// 32 * (64*2 + 32*2 + 2*4); MLP 32*64 * (2*2 + 2). Two layers a pass, two passes live on stage 0.
+TEST(MemoryPlan, KeepsActivationsAsDeepAsThePipelineNeeds) {
+  const MemoryPlan plan = make_memory_plan(settings_of(tiny()));
+  const std::int64_t layer = 2 * 16 * 64 * 4 + 32 * (64 * 2 + 32 * 2 + 8) + 32 * 64 * 6;
+  EXPECT_EQ(plan.stages[0].live_passes, 2);
+  EXPECT_EQ(plan.stages[1].live_passes, 1);
+  EXPECT_EQ(plan.stages[0].activations, 2 * 2 * layer);
+  EXPECT_EQ(plan.stages[1].activations, 2 * layer);
+  Options one_batch = tiny();
+  one_batch.global_batch_size = 1;  // one micro-batch: nothing else can wait
+  EXPECT_EQ(make_memory_plan(settings_of(one_batch)).stages[0].live_passes, 1);
+}
+
+TEST(MemoryPlan, StagesTogetherHoldTheWholeModel) {
+  for (const parser::Recipe& recipe : parser::embedded_catalog().recipes) {
+    Options options;
+    options.workload = recipe.workload;
+    options.model_size = recipe.model_size;
+    options.gpu_type = recipe.gpu_type;
+    options.dtype = recipe.dtypes.front();
+    options.scale = static_cast<int>(recipe.gpu_count_max);
+    const RunSettings settings = settings_of(options);
+    std::int64_t held = 0;
+    for (const StageBytes& stage : make_memory_plan(settings).stages) {
+      held += stage.expert_parameter_count * settings.sizes.ep * settings.sizes.etp;
+      held += stage.parameter_count * settings.sizes.tp;
+    }
+    // Norms and routers are on every tensor-parallel rank.
+    const auto whole = static_cast<double>(parser::parameter_count(settings.spec.shape));
+    EXPECT_NEAR(static_cast<double>(held) / whole, 1.0, 1e-3) << recipe.document << recipe.line;
+    EXPECT_GE(static_cast<double>(held), whole);
+  }
+}
+
+// They were all run and published; a plan that says otherwise is wrong.
+TEST(MemoryPlan, EveryPublishedRowFitsItsGpu) {
+  const parser::Catalog& catalog = parser::embedded_catalog();
+  for (const parser::Recipe& recipe : catalog.recipes) {
+    for (const std::string& dtype : recipe.dtypes) {
+      for (const std::int64_t scale : {recipe.gpu_count_min, recipe.gpu_count_max}) {
+        Options options;
+        options.workload = recipe.workload;
+        options.model_size = recipe.model_size;
+        options.gpu_type = recipe.gpu_type;
+        options.dtype = dtype;
+        options.scale = static_cast<int>(scale);
+        const MemoryPlan plan = make_memory_plan(settings_of(options));
+        const std::int64_t capacity = gpu_rates(catalog, recipe.gpu_type)->memory_bytes;
+        EXPECT_TRUE(plan.fits(capacity))
+            << recipe.document << ":" << recipe.line << " " << dtype << " at " << scale << ": "
+            << static_cast<double>(plan.largest().total()) / 1e9 << " of "
+            << static_cast<double>(capacity) / 1e9 << " GB";
+      }
+    }
+  }
+}
+
+TEST(MemoryPlan, AWholeModelOnOneGpuDoesNotFit) {
+  Options options;
+  options.workload = "pretrain_grok1";
+  options.model_size = "314b";
+  options.scale = 1;
+  EXPECT_FALSE(make_memory_plan(settings_of(options)).fits(std::int64_t{80} << 30));
+}
+
+TEST(MemoryPlan, RecomputationAndOffloadingTakeActivationsAway) {
+  RunSettings settings = settings_of(tiny());
+  const StageBytes plain = make_memory_plan(settings).stages[0];
+  settings.offload_layers = 1;
+  const StageBytes offloaded = make_memory_plan(settings).stages[0];
+  EXPECT_EQ(offloaded.activations * 2, plain.activations);
+  EXPECT_EQ(offloaded.host + offloaded.activations, plain.activations);
+  settings.offload_layers = 0;
+  settings.recompute_layers = 2;
+  EXPECT_LT(make_memory_plan(settings).stages[0].activations, plain.activations);
+}
+
+}  // namespace
+}  // namespace llmb::runner
