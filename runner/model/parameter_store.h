@@ -15,6 +15,10 @@
 
 namespace llmb::runner {
 
+enum class ParameterBlock : std::uint8_t { dense, expert };
+inline constexpr std::array<ParameterBlock, 2> kParameterBlocks = {ParameterBlock::dense,
+                                                                   ParameterBlock::expert};
+
 // One rank's part of a parameter: on every axis the indices [origin, origin + local_shape).
 template <typename T>
 struct LocalParameter {
@@ -26,11 +30,10 @@ struct LocalParameter {
   std::span<T> gradient;
 
   std::int64_t element_count() const { return static_cast<std::int64_t>(weight.size()); }
+  ParameterBlock block() const {
+    return parameter.is_expert() ? ParameterBlock::expert : ParameterBlock::dense;
+  }
 };
-
-enum class ParameterBlock : std::uint8_t { dense, expert };
-inline constexpr std::array<ParameterBlock, 2> kParameterBlocks = {ParameterBlock::dense,
-                                                                   ParameterBlock::expert};
 
 // Owns the memory; used by the rank's thread. T is float, or double for checks.
 template <typename T>

@@ -4,15 +4,15 @@ namespace llmb::runner {
 
 std::string CallSignature::str() const {
   std::string text = name_of(kind);
-  if (kind != CollectiveKind::kBarrier) {
+  if (kind != CollectiveKind::barrier) {
     text += " of " + std::to_string(count) + " " + name_of(type);
   }
-  if (kind == CollectiveKind::kBroadcast) text += " from member " + std::to_string(root);
+  if (kind == CollectiveKind::broadcast) text += " from member " + std::to_string(root);
   return text + ", " + site;
 }
 
 std::string disagreement(const CallSignature& a, int rank_a, const CallSignature& b, int rank_b) {
-  const bool counts_agree = a.count == b.count || a.kind == CollectiveKind::kAllToAll;
+  const bool counts_agree = a.count == b.count || a.kind == CollectiveKind::all_to_all;
   if (a.kind == b.kind && a.type == b.type && counts_agree && a.root == b.root &&
       a.tag_name == b.tag_name) {
     return "";

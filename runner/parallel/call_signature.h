@@ -11,8 +11,8 @@
 namespace llmb::runner {
 
 struct CallSignature {
-  CollectiveKind kind = CollectiveKind::kBarrier;
-  ElementType type = ElementType::kByte;
+  CollectiveKind kind = CollectiveKind::barrier;
+  ElementType type = ElementType::byte;
   std::size_t count = 0;
   int root = -1;
   std::string tag_name;

@@ -7,13 +7,13 @@ namespace llmb::runner {
 
 const char* name_of(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32:
+    case ElementType::float32:
       return "float32";
-    case ElementType::kFloat64:
+    case ElementType::float64:
       return "float64";
-    case ElementType::kInt64:
+    case ElementType::int64:
       return "int64";
-    case ElementType::kByte:
+    case ElementType::byte:
       return "byte";
   }
   return "unknown type";
@@ -21,23 +21,23 @@ const char* name_of(ElementType type) {
 
 const char* name_of(CollectiveKind kind) {
   switch (kind) {
-    case CollectiveKind::kAllReduceSum:
+    case CollectiveKind::all_reduce_sum:
       return "all_reduce(sum)";
-    case CollectiveKind::kAllReduceMax:
+    case CollectiveKind::all_reduce_max:
       return "all_reduce(max)";
-    case CollectiveKind::kAllGather:
+    case CollectiveKind::all_gather:
       return "all_gather";
-    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::reduce_scatter:
       return "reduce_scatter";
-    case CollectiveKind::kAllToAll:
+    case CollectiveKind::all_to_all:
       return "all_to_all";
-    case CollectiveKind::kBroadcast:
+    case CollectiveKind::broadcast:
       return "broadcast";
-    case CollectiveKind::kBarrier:
+    case CollectiveKind::barrier:
       return "barrier";
-    case CollectiveKind::kSend:
+    case CollectiveKind::send:
       return "send";
-    case CollectiveKind::kRecv:
+    case CollectiveKind::recv:
       return "recv";
   }
   return "unknown call";
@@ -45,12 +45,12 @@ const char* name_of(CollectiveKind kind) {
 
 std::size_t bytes_of(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32:
+    case ElementType::float32:
       return sizeof(float);
-    case ElementType::kFloat64:
-    case ElementType::kInt64:
+    case ElementType::float64:
+    case ElementType::int64:
       return sizeof(double);
-    case ElementType::kByte:
+    case ElementType::byte:
       return 1;
   }
   return 0;
@@ -115,9 +115,9 @@ void Communicator::note(CallRecord record, std::size_t bytes) {
 }
 
 void Communicator::all_reduce(Buffer data, ReduceOp op, CallTag tag) {
-  check(data.type != ElementType::kByte, "bytes cannot be reduced", tag);
+  check(data.type != ElementType::byte, "bytes cannot be reduced", tag);
   const auto kind =
-      op == ReduceOp::kSum ? CollectiveKind::kAllReduceSum : CollectiveKind::kAllReduceMax;
+      op == ReduceOp::sum ? CollectiveKind::all_reduce_sum : CollectiveKind::all_reduce_max;
   note({kind, data.type, data.count, -1, tag, data.data, data.data}, data.bytes());
   const Timing timing(totals_);
   do_all_reduce(data, op, tag);
@@ -126,17 +126,17 @@ void Communicator::all_reduce(Buffer data, ReduceOp op, CallTag tag) {
 void Communicator::all_gather(ConstBuffer mine, Buffer all, CallTag tag) {
   check(mine.type == all.type, "the two buffers differ in type", tag);
   check(all.count == mine.count * ranks_.size(), "all.count is not size() * mine.count", tag);
-  note({CollectiveKind::kAllGather, mine.type, mine.count, -1, tag, mine.data, all.data},
+  note({CollectiveKind::all_gather, mine.type, mine.count, -1, tag, mine.data, all.data},
        mine.bytes());
   const Timing timing(totals_);
   do_all_gather(mine, all, tag);
 }
 
 void Communicator::reduce_scatter(ConstBuffer all, Buffer mine, CallTag tag) {
-  check(all.type != ElementType::kByte, "bytes cannot be reduced", tag);
+  check(all.type != ElementType::byte, "bytes cannot be reduced", tag);
   check(mine.type == all.type, "the two buffers differ in type", tag);
   check(all.count == mine.count * ranks_.size(), "all.count is not size() * mine.count", tag);
-  note({CollectiveKind::kReduceScatter, mine.type, mine.count, -1, tag, all.data, mine.data},
+  note({CollectiveKind::reduce_scatter, mine.type, mine.count, -1, tag, all.data, mine.data},
        all.bytes());
   const Timing timing(totals_);
   do_reduce_scatter(all, mine, tag);
@@ -153,7 +153,7 @@ void Communicator::all_to_all(ConstBuffer sent, std::span<const std::size_t> sen
         "there must be one count for every member", tag);
   check(sum(sent_counts) == sent.count, "sent_counts do not add up to sent.count", tag);
   check(sum(received_counts) == received.count, "received_counts do not add up", tag);
-  note({CollectiveKind::kAllToAll, sent.type, sent.count, -1, tag, sent.data, received.data},
+  note({CollectiveKind::all_to_all, sent.type, sent.count, -1, tag, sent.data, received.data},
        sent.bytes());
   const Timing timing(totals_);
   do_all_to_all(sent, sent_counts, received, received_counts, tag);
@@ -161,28 +161,28 @@ void Communicator::all_to_all(ConstBuffer sent, std::span<const std::size_t> sen
 
 void Communicator::broadcast(Buffer data, int root, CallTag tag) {
   check_member(root, tag);
-  note({CollectiveKind::kBroadcast, data.type, data.count, root, tag, data.data, data.data},
+  note({CollectiveKind::broadcast, data.type, data.count, root, tag, data.data, data.data},
        root == rank_ ? data.bytes() : 0);
   const Timing timing(totals_);
   do_broadcast(data, root, tag);
 }
 
 void Communicator::barrier(CallTag tag) {
-  note({CollectiveKind::kBarrier, ElementType::kByte, 0, -1, tag}, 0);
+  note({CollectiveKind::barrier, ElementType::byte, 0, -1, tag}, 0);
   const Timing timing(totals_);
   do_barrier(tag);
 }
 
 void Communicator::send(ConstBuffer data, int to, CallTag tag) {
   check_member(to, tag);
-  note({CollectiveKind::kSend, data.type, data.count, to, tag, data.data, nullptr}, data.bytes());
+  note({CollectiveKind::send, data.type, data.count, to, tag, data.data, nullptr}, data.bytes());
   const Timing timing(totals_);
   do_send(data, to, tag);
 }
 
 void Communicator::recv(Buffer data, int from, CallTag tag) {
   check_member(from, tag);
-  note({CollectiveKind::kRecv, data.type, data.count, from, tag, nullptr, data.data}, 0);
+  note({CollectiveKind::recv, data.type, data.count, from, tag, nullptr, data.data}, 0);
   const Timing timing(totals_);
   do_recv(data, from, tag);
 }

@@ -22,18 +22,18 @@
 
 namespace llmb::runner {
 
-enum class ElementType : std::uint8_t { kFloat32, kFloat64, kInt64, kByte };
-enum class ReduceOp : std::uint8_t { kSum, kMax };
+enum class ElementType : std::uint8_t { float32, float64, int64, byte };
+enum class ReduceOp : std::uint8_t { sum, max };
 enum class CollectiveKind : std::uint8_t {
-  kAllReduceSum,
-  kAllReduceMax,
-  kAllGather,
-  kReduceScatter,
-  kAllToAll,
-  kBroadcast,
-  kBarrier,
-  kSend,
-  kRecv,
+  all_reduce_sum,
+  all_reduce_max,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  barrier,
+  send,
+  recv,
 };
 
 const char* name_of(ElementType type);
@@ -41,7 +41,7 @@ const char* name_of(CollectiveKind kind);
 std::size_t bytes_of(ElementType type);
 
 // What a call is for, and where it was made. Made from a literal where a call is written:
-// `comm.all_reduce(sums, ReduceOp::kSum, "tp.attention_out")`; it records the caller's line.
+// `comm.all_reduce(sums, ReduceOp::sum, "tp.attention_out")`; it records the caller's line.
 // The name must outlive the call, and for send and recv it is also the channel.
 struct CallTag {
   // NOLINTNEXTLINE(google-explicit-constructor): the conversion is what records the place
@@ -72,10 +72,10 @@ concept CommunicatedElement = std::same_as<T, float> || std::same_as<T, double> 
 
 template <CommunicatedElement T>
 constexpr ElementType element_type_of() {
-  if constexpr (std::same_as<T, float>) return ElementType::kFloat32;
-  if constexpr (std::same_as<T, double>) return ElementType::kFloat64;
-  if constexpr (std::same_as<T, std::int64_t>) return ElementType::kInt64;
-  return ElementType::kByte;
+  if constexpr (std::same_as<T, float>) return ElementType::float32;
+  if constexpr (std::same_as<T, double>) return ElementType::float64;
+  if constexpr (std::same_as<T, std::int64_t>) return ElementType::int64;
+  return ElementType::byte;
 }
 
 // A view on elements to read; made from any vector or span of a communicated element.
@@ -156,6 +156,7 @@ class Communicator {
   const std::vector<int>& ranks() const { return ranks_; }
   int size() const { return static_cast<int>(ranks_.size()); }
   int rank() const { return rank_; }
+  int global_rank() const { return ranks_[static_cast<std::size_t>(rank_)]; }
 
   // In place, element by element, over all members in the order of ranks().
   void all_reduce(Buffer data, ReduceOp op, CallTag tag);

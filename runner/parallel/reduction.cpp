@@ -29,7 +29,7 @@ void reduce(ReduceOp op, std::span<const void* const> sources, std::size_t first
     if (origin != block) std::copy_n(origin, length, block);
     for (const void* source : sources.subspan(1)) {
       const T* more = static_cast<const T*>(source) + first + begin;
-      op == ReduceOp::kSum ? add(block, more, length) : raise(block, more, length);
+      op == ReduceOp::sum ? add(block, more, length) : raise(block, more, length);
     }
   }
 }
@@ -39,13 +39,13 @@ void reduce(ReduceOp op, std::span<const void* const> sources, std::size_t first
 void reduce_in_order(ReduceOp op, ElementType type, std::span<const void* const> sources,
                      std::size_t first, std::size_t count, void* result) {
   switch (type) {
-    case ElementType::kFloat32:
+    case ElementType::float32:
       return reduce(op, sources, first, count, static_cast<float*>(result));
-    case ElementType::kFloat64:
+    case ElementType::float64:
       return reduce(op, sources, first, count, static_cast<double*>(result));
-    case ElementType::kInt64:
+    case ElementType::int64:
       return reduce(op, sources, first, count, static_cast<std::int64_t*>(result));
-    case ElementType::kByte:
+    case ElementType::byte:
       throw std::invalid_argument("bytes cannot be reduced");
   }
 }

@@ -19,33 +19,33 @@ class ThreadCommunicator final : public Communicator {
  private:
   void do_all_reduce(Buffer data, ReduceOp op, const CallTag& tag) override {
     const auto kind =
-        op == ReduceOp::kSum ? CollectiveKind::kAllReduceSum : CollectiveKind::kAllReduceMax;
+        op == ReduceOp::sum ? CollectiveKind::all_reduce_sum : CollectiveKind::all_reduce_max;
     group_->collective(rank(), {kind, data.as_const(), data, {}, {}, -1, &tag});
   }
 
   void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& tag) override {
-    group_->collective(rank(), {CollectiveKind::kAllGather, mine, all, {}, {}, -1, &tag});
+    group_->collective(rank(), {CollectiveKind::all_gather, mine, all, {}, {}, -1, &tag});
   }
 
   void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& tag) override {
-    group_->collective(rank(), {CollectiveKind::kReduceScatter, all, mine, {}, {}, -1, &tag});
+    group_->collective(rank(), {CollectiveKind::reduce_scatter, all, mine, {}, {}, -1, &tag});
   }
 
   void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
                      std::span<const std::size_t> received_counts, const CallTag& tag) override {
-    group_->collective(rank(), {CollectiveKind::kAllToAll, sent, received, sent_counts,
+    group_->collective(rank(), {CollectiveKind::all_to_all, sent, received, sent_counts,
                                 received_counts, -1, &tag});
   }
 
   void do_broadcast(Buffer data, int root, const CallTag& tag) override {
     group_->collective(rank(),
-                       {CollectiveKind::kBroadcast, data.as_const(), data, {}, {}, root, &tag});
+                       {CollectiveKind::broadcast, data.as_const(), data, {}, {}, root, &tag});
   }
 
   void do_barrier(const CallTag& tag) override {
-    const ConstBuffer nothing{nullptr, 0, ElementType::kByte};
-    const Buffer nowhere{nullptr, 0, ElementType::kByte};
-    group_->collective(rank(), {CollectiveKind::kBarrier, nothing, nowhere, {}, {}, -1, &tag});
+    const ConstBuffer nothing{nullptr, 0, ElementType::byte};
+    const Buffer nowhere{nullptr, 0, ElementType::byte};
+    group_->collective(rank(), {CollectiveKind::barrier, nothing, nowhere, {}, {}, -1, &tag});
   }
 
   void do_send(ConstBuffer data, int to, const CallTag& tag) override {

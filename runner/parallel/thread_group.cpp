@@ -36,7 +36,7 @@ ThreadGroup::ThreadGroup(std::string name, std::vector<int> ranks,
 
 CallSignature ThreadGroup::signature_of(const ThreadPost& post) const {
   const std::size_t count =
-      post.kind == CollectiveKind::kBroadcast ? post.received.count : post.sent.count;
+      post.kind == CollectiveKind::broadcast ? post.received.count : post.sent.count;
   return {post.kind,      post.sent.type, count, post.root, std::string(post.tag->name),
           post.tag->str()};
 }
@@ -70,7 +70,7 @@ std::string ThreadGroup::first_disagreement() const {
     std::string wrong = disagreement(first, ranks_[0], signature_of(*posts_[i]), ranks_[i]);
     if (!wrong.empty()) return wrong;
   }
-  if (first.kind != CollectiveKind::kAllToAll) return "";
+  if (first.kind != CollectiveKind::all_to_all) return "";
   for (std::size_t i = 0; i < posts_.size(); ++i) {
     for (std::size_t j = 0; j < posts_.size(); ++j) {
       const std::size_t sent = posts_[i]->sent_counts[j];
@@ -115,7 +115,7 @@ void ThreadGroup::meet(int member, const ThreadPost& post, bool first_time) {
     const std::string wrong = first_disagreement();
     if (!wrong.empty()) fail(lock, wrong);
     const bool reduces =
-        post.kind == CollectiveKind::kAllReduceSum || post.kind == CollectiveKind::kAllReduceMax;
+        post.kind == CollectiveKind::all_reduce_sum || post.kind == CollectiveKind::all_reduce_max;
     if (reduces && reduced_.size() < post.sent.bytes()) reduced_.resize(post.sent.bytes());
   }
   agreed_ = posts_;
@@ -149,7 +149,7 @@ void ThreadGroup::copy_for(int member, const ThreadPost& post) {
   for (std::size_t i = 0; i < agreed_.size(); ++i) {
     const auto* sent = static_cast<const std::byte*>(agreed_[i]->sent.data);
     std::size_t count = agreed_[i]->sent.count;
-    if (post.kind == CollectiveKind::kAllToAll) {
+    if (post.kind == CollectiveKind::all_to_all) {
       sent += sum_before(agreed_[i]->sent_counts, as_index(member)) * width;
       count = post.received_counts[i];
     }
@@ -160,45 +160,45 @@ void ThreadGroup::copy_for(int member, const ThreadPost& post) {
 
 void ThreadGroup::share_work(int member, const ThreadPost& post) {
   switch (post.kind) {
-    case CollectiveKind::kAllReduceSum:
-      return reduce_slice(ReduceOp::kSum, member);
-    case CollectiveKind::kAllReduceMax:
-      return reduce_slice(ReduceOp::kMax, member);
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kAllToAll:
+    case CollectiveKind::all_reduce_sum:
+      return reduce_slice(ReduceOp::sum, member);
+    case CollectiveKind::all_reduce_max:
+      return reduce_slice(ReduceOp::max, member);
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
       return copy_for(member, post);
-    case CollectiveKind::kReduceScatter: {
+    case CollectiveKind::reduce_scatter: {
       std::vector<const void*> sources;
       for (const ThreadPost* other : agreed_) sources.push_back(other->sent.data);
-      return reduce_in_order(ReduceOp::kSum, post.sent.type, sources,
+      return reduce_in_order(ReduceOp::sum, post.sent.type, sources,
                              as_index(member) * post.received.count, post.received.count,
                              post.received.data);
     }
-    case CollectiveKind::kBroadcast:
+    case CollectiveKind::broadcast:
       if (member == post.root) return;
       return copy_bytes(post.received.data, agreed_[as_index(post.root)]->received.data,
                         post.received.bytes());
-    case CollectiveKind::kBarrier:
-    case CollectiveKind::kSend:
-    case CollectiveKind::kRecv:
+    case CollectiveKind::barrier:
+    case CollectiveKind::send:
+    case CollectiveKind::recv:
       return;
   }
 }
 
 void ThreadGroup::collective(int member, const ThreadPost& post) {
   meet(member, post, true);
-  if (post.kind == CollectiveKind::kBarrier) return;
+  if (post.kind == CollectiveKind::barrier) return;
   share_work(member, post);
   meet(member, post, false);
   // `reduced_` is touched again only after all members have come to their next call.
-  if (post.kind == CollectiveKind::kAllReduceSum || post.kind == CollectiveKind::kAllReduceMax) {
+  if (post.kind == CollectiveKind::all_reduce_sum || post.kind == CollectiveKind::all_reduce_max) {
     copy_bytes(post.received.data, reduced_.data(), post.received.bytes());
   }
 }
 
 void ThreadGroup::send(int from, int to, ConstBuffer data, const CallTag& tag) {
   Message message{
-      {CollectiveKind::kSend, data.type, data.count, -1, std::string(tag.name), tag.str()}, {}};
+      {CollectiveKind::send, data.type, data.count, -1, std::string(tag.name), tag.str()}, {}};
   message.data.resize(data.bytes());
   copy_bytes(message.data.data(), data.data, data.bytes());
   const std::lock_guard lock(mutex_);
@@ -219,7 +219,7 @@ std::string ThreadGroup::unheard_message(int from, int to, const CallSignature& 
 }
 
 void ThreadGroup::recv(int from, int to, Buffer data, const CallTag& tag) {
-  const CallSignature wanted{CollectiveKind::kRecv, data.type, data.count, -1,
+  const CallSignature wanted{CollectiveKind::recv,  data.type, data.count, -1,
                              std::string(tag.name), tag.str()};
   std::unique_lock lock(mutex_);
   std::deque<Message>& mailbox = mailboxes_[{from, to, wanted.tag_name}];

@@ -20,9 +20,9 @@ namespace llmb::runner {
 
 // What one member brings to a collective call; valid until it leaves the call.
 struct ThreadPost {
-  CollectiveKind kind = CollectiveKind::kBarrier;
-  ConstBuffer sent{nullptr, 0, ElementType::kByte};
-  Buffer received{nullptr, 0, ElementType::kByte};
+  CollectiveKind kind = CollectiveKind::barrier;
+  ConstBuffer sent{nullptr, 0, ElementType::byte};
+  Buffer received{nullptr, 0, ElementType::byte};
   std::span<const std::size_t> sent_counts{};
   std::span<const std::size_t> received_counts{};
   int root = -1;

@@ -6,21 +6,10 @@
 #include <map>
 
 #include "tests/runner/model/tiny_models.h"
+#include "tests/runner/parallel/whole_index.h"
 
 namespace llmb::runner {
 namespace {
-
-// Where element `index` of the local part lies in the whole tensor.
-std::int64_t whole_index(const LocalParameter<float>& local, std::int64_t index) {
-  std::int64_t whole = 0;
-  std::int64_t stride = 1;
-  for (std::size_t axis = local.local_shape.size(); axis-- > 0;) {
-    whole += (index % local.local_shape[axis] + local.origin[axis]) * stride;
-    index /= local.local_shape[axis];
-    stride *= local.parameter.shape[axis];
-  }
-  return whole;
-}
 
 using Values = std::map<std::string, std::map<std::int64_t, float>>;
 
@@ -36,7 +25,7 @@ Values joined(const ModelSpec& spec, const ParallelSizes& sizes) {
       for (std::int64_t i = 0; i < local.element_count(); ++i) {
         const float weight = local.weight[static_cast<std::size_t>(i)];
         const auto [at, is_new] =
-            values[local.parameter.name].emplace(whole_index(local, i), weight);
+            values[local.parameter.name].emplace(testing::whole_index(local, i), weight);
         EXPECT_TRUE(is_new || at->second == weight) << local.parameter.name;
       }
     }

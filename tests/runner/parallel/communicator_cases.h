@@ -51,7 +51,7 @@ void expect_reductions_in_rank_order(World& world) {
     const std::size_t count = part * n;
     const std::vector<T> expected = sum_in_rank_order<T>(count, world.size());
     std::vector<T> data = rough_numbers<T>(count, world.rank());
-    comm->all_reduce(data, ReduceOp::kSum, "sum");
+    comm->all_reduce(data, ReduceOp::sum, "sum");
     EXPECT_EQ(data, expected);
     const std::vector<T> all = rough_numbers<T>(count, world.rank());
     std::vector<T> mine(part, T{-1});
@@ -60,7 +60,7 @@ void expect_reductions_in_rank_order(World& world) {
                        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(world.rank()) * part);
     EXPECT_EQ(mine, std::vector<T>(first, first + static_cast<std::ptrdiff_t>(part)));
     std::vector<T> largest = rough_numbers<T>(count, world.rank());
-    comm->all_reduce(largest, ReduceOp::kMax, "max");
+    comm->all_reduce(largest, ReduceOp::max, "max");
     std::vector<T> expected_max = rough_numbers<T>(count, 0);
     for (int rank = 1; rank < world.size(); ++rank) {
       const std::vector<T> more = rough_numbers<T>(count, rank);
@@ -140,10 +140,10 @@ inline void expect_groups_apart(World& world) {
   const auto columns = world.make_group("column", {column, column + half});
   for (int round = 0; round < 20; ++round) {
     std::vector<std::int64_t> a = {world.rank()};
-    rows->all_reduce(a, ReduceOp::kSum, "row.sum");
+    rows->all_reduce(a, ReduceOp::sum, "row.sum");
     EXPECT_EQ(a[0], row * half * half + half * (half - 1) / 2);
     std::vector<std::int64_t> b = {world.rank()};
-    columns->all_reduce(b, ReduceOp::kSum, "column.sum");
+    columns->all_reduce(b, ReduceOp::sum, "column.sum");
     EXPECT_EQ(b[0], 2 * column + half);
   }
 }

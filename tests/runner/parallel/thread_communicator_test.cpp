@@ -48,7 +48,7 @@ TEST(ThreadCommunicator, ReducesInTheOrderOfTheGroupNotOfTheRanks) {
     const auto comm = world.make_group("reversed", {2, 1, 0});
     const std::vector<float> numbers = {1e8F, -1e8F, 1.0F};
     std::vector<float> data = {numbers[static_cast<std::size_t>(world.rank())]};
-    comm->all_reduce(data, ReduceOp::kSum, "sum");
+    comm->all_reduce(data, ReduceOp::sum, "sum");
     EXPECT_EQ(data[0], 0.0F);  // (1 - 1e8) + 1e8, where 1 is lost; the other order gives 1
   });
 }
@@ -57,7 +57,7 @@ TEST(ThreadCommunicator, KeepsANaNInAMaximum) {
   run_thread_ranks(3, [](World& world) {
     const auto comm = world.make_group("all", all_ranks(3));
     std::vector<float> data = {world.rank() == 1 ? std::nanf("") : 1.0F};
-    comm->all_reduce(data, ReduceOp::kMax, "max");
+    comm->all_reduce(data, ReduceOp::max, "max");
     EXPECT_TRUE(std::isnan(data[0]));
   });
 }
@@ -70,7 +70,7 @@ TEST(ThreadCommunicator, NamesBothPlacesWhereRanksDisagree) {
     if (world.rank() == 2) {
       comm->all_gather(data, all, "attention.gather");
     } else {
-      comm->all_reduce(data, ReduceOp::kSum, "attention.sum");
+      comm->all_reduce(data, ReduceOp::sum, "attention.sum");
     }
   });
   EXPECT_THAT(operation, AllOf(HasSubstr("attention.gather at tests/runner/parallel/thread_"),
@@ -82,7 +82,7 @@ TEST(ThreadCommunicator, NamesBothPlacesWhereRanksDisagree) {
       std::vector<float> floats(world.rank() == 1 ? other_count : 8);
       std::vector<double> doubles(8);
       const bool as_double = other_type && world.rank() == 1;
-      comm->all_reduce(as_double ? Buffer(doubles) : Buffer(floats), ReduceOp::kSum, "sum");
+      comm->all_reduce(as_double ? Buffer(doubles) : Buffer(floats), ReduceOp::sum, "sum");
     };
   };
   EXPECT_THAT(error_of(2, reduce(9, false)), AllOf(HasSubstr("of 8"), HasSubstr("of 9")));
@@ -151,7 +151,7 @@ TEST(ThreadCommunicator, ARankThatThrowsWakesTheOthersWhereverTheyWait) {
       if (world.rank() == 0) throw std::runtime_error("out of tokens");
       if (world.rank() == 1) all->barrier("never");
       if (world.rank() == 2) pair->recv(data, 1, "never");
-      if (world.rank() == 3) all->all_reduce(data, ReduceOp::kSum, "never");
+      if (world.rank() == 3) all->all_reduce(data, ReduceOp::sum, "never");
     } catch (const CommunicationError& failure) {
       EXPECT_THAT(failure.what(), HasSubstr("rank 0 failed: out of tokens"));
       ++woken;
@@ -169,7 +169,7 @@ TEST(ThreadCommunicator, ShowsTheCauseAndNotItsEchoes) {
       for (int i = 0; i < 10; ++i) {
         if (world.rank() == 3 && i == 5) throw std::runtime_error("the cause");
         std::vector<float> data(100);
-        all->all_reduce(data, ReduceOp::kSum, "sum");
+        all->all_reduce(data, ReduceOp::sum, "sum");
       }
     });
     EXPECT_EQ(error, "the cause");
@@ -185,7 +185,7 @@ TEST(ThreadCommunicator, RefusesArgumentsThatContradictEachOther) {
     std::vector<std::byte> bytes(2);
     EXPECT_THROW(comm->all_gather(two, three, "x"), std::invalid_argument);
     EXPECT_THROW(comm->reduce_scatter(two, doubles, "x"), std::invalid_argument);
-    EXPECT_THROW(comm->all_reduce(bytes, ReduceOp::kSum, "x"), std::invalid_argument);
+    EXPECT_THROW(comm->all_reduce(bytes, ReduceOp::sum, "x"), std::invalid_argument);
     EXPECT_THROW(comm->broadcast(two, 1, "x"), std::invalid_argument);
     EXPECT_THROW(comm->send(two, -1, "x"), std::invalid_argument);
     EXPECT_THROW(world.make_group("other", {1}), std::invalid_argument);
@@ -201,7 +201,7 @@ TEST(Communicator, TellsItsObserverAndCounts) {
                      " #" + std::to_string(call.sequence));
     });
     std::vector<float> data(6);
-    comm->all_reduce(data, ReduceOp::kSum, "sum");
+    comm->all_reduce(data, ReduceOp::sum, "sum");
     comm->barrier("end");
     EXPECT_EQ(seen, (std::vector<std::string>{"dp all_reduce(sum) 6 #0", "dp barrier 0 #1"}));
     EXPECT_EQ(comm->totals().calls, 2U);
