@@ -1,0 +1,50 @@
+// AttentionBlock: projection to heads (column parallel), RoPE, causal attention over the keys and
+// values of the whole sequence (gathered over the context group), projection back (row parallel).
+#pragma once
+
+#include <string>
+
+#include "runner/model/stage_context.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+class AttentionBlock {
+ public:
+  using Element = typename Ops::Element;
+  using Tensor = typename Ops::Tensor;
+  using ConstView = typename Ops::ConstView;
+  using View = typename Ops::View;
+
+  // What backward needs of forward. Rows: this rank's context slice.
+  struct State {
+    Tensor q;        // (rows, heads * d), turned
+    Tensor k;        // (rows, groups * d), turned
+    Tensor v;        // (rows, groups * d)
+    Tensor o;        // (rows, heads * d)
+    Tensor log_sum;  // (rows, heads)
+  };
+
+  // `name` as in "layers.3.attention"; `context` and `store` outlive it.
+  AttentionBlock(const StageContext& context, const ParameterStore<Element>& store,
+                 const std::string& name);
+
+  // x and y (shard rows, hidden)
+  void forward(ConstView x, State& state, View y) const;
+  // dx is overwritten. x as in forward.
+  void backward(ConstView x, const State& state, ConstView dy, View dx) const;
+
+ private:
+  // Keys or values of the whole sequence in its order; `own` itself without context parallelism.
+  ConstView gather_context(ConstView own, Tensor& storage, CallTag tag) const;
+  // This rank's rows of the sum of everybody's gradients of the whole sequence.
+  void scatter_context(const Tensor& whole, Tensor& own, CallTag tag) const;
+
+  const StageContext& context_;
+  typename Ops::AttentionShape shape_;  // of this rank's heads
+  Tensor rotary_table_;
+  Weight<Element> qkv_;
+  Weight<Element> out_;
+};
+
+}  // namespace llmb::runner

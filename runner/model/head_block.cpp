@@ -1,0 +1,56 @@
+#include "runner/model/head_block.h"
+
+#include "runner/cpu/ops.h"
+#include "runner/model/sequence_parallel.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+HeadBlock<Ops>::HeadBlock(const StageContext& context, const ParameterStore<Element>& store)
+    : context_(context), norm_(context.spec, store, "final_norm"), head_(store.at("head.weight")) {}
+
+template <typename Ops>
+double HeadBlock<Ops>::forward(ConstView x, State& state) const {
+  state.input.resize(x.rows, x.cols);
+  Ops::Elementwise::copy(x, state.input);
+  norm_.forward(state.input, state.normalized, state.statistics);
+  Tensor storage;
+  const ConstView input = gather_sequence<Ops>(context_, state.normalized, storage, "tp.head_in");
+  state.logits.resize(input.rows, head_.rows);
+  Ops::Linear::forward(input, head_.template value_as<ConstView>(), state.logits);
+
+  state.maxima.resize(input.rows, 1);
+  state.sums.resize(input.rows, 2);
+  Tensor losses(input.rows, 1);
+  Ops::CrossEntropy::local_max(state.logits, state.maxima.values());
+  if (context_.sizes.tp > 1) {
+    context_.groups.tensor->all_reduce(state.maxima.values(), ReduceOp::kMax, "tp.loss_maxima");
+  }
+  Ops::CrossEntropy::local_sums(state.logits, state.maxima.values(), state.targets, first_token(),
+                                state.sums);
+  if (context_.sizes.tp > 1) {
+    context_.groups.tensor->all_reduce(state.sums.values(), ReduceOp::kSum, "tp.loss_sums");
+  }
+  Ops::CrossEntropy::losses(state.sums, losses.values());
+  return Ops::Elementwise::sum(losses);
+}
+
+template <typename Ops>
+void HeadBlock<Ops>::backward(State& state, double loss_scale, View dx) const {
+  Ops::CrossEntropy::backward(state.logits, state.maxima.values(), state.sums, state.targets,
+                              first_token(), static_cast<Element>(loss_scale));
+  Tensor storage;
+  const ConstView input =
+      gather_sequence<Ops>(context_, state.normalized, storage, "tp.head_in_again");
+  Ops::Linear::backward_weight(input, state.logits, head_.template gradient_as<View>());
+  Tensor partial(input.rows, input.cols);
+  Ops::Linear::backward_input(state.logits, head_.template value_as<ConstView>(), partial);
+  Tensor d_normalized(dx.rows, dx.cols);
+  scatter_sequence<Ops>(context_, partial, d_normalized, "tp.head_in_grad");
+  norm_.backward(state.input, state.statistics, d_normalized, dx);
+}
+
+template class HeadBlock<cpu::Ops<float>>;
+template class HeadBlock<cpu::Ops<double>>;
+
+}  // namespace llmb::runner

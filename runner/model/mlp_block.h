@@ -1,0 +1,40 @@
+// MlpBlock: fc1 (column parallel), activation, fc2 (row parallel). A dense layer's MLP, or the
+// expert that all tokens share.
+#pragma once
+
+#include <string>
+
+#include "runner/model/stage_context.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+class MlpBlock {
+ public:
+  using Element = typename Ops::Element;
+  using Tensor = typename Ops::Tensor;
+  using ConstView = typename Ops::ConstView;
+  using View = typename Ops::View;
+
+  // Rows: this rank's context slice.
+  struct State {
+    Tensor before;  // the activation: (rows, ffn or 2 ffn)
+    Tensor after;   // (rows, ffn)
+  };
+
+  // `name` as in "layers.3.mlp"; `context` and `store` outlive it.
+  MlpBlock(const StageContext& context, const ParameterStore<Element>& store,
+           const std::string& name);
+
+  // x and y (shard rows, hidden)
+  void forward(ConstView x, State& state, View y) const;
+  // dx is overwritten. x as in forward.
+  void backward(ConstView x, const State& state, ConstView dy, View dx) const;
+
+ private:
+  const StageContext& context_;
+  Weight<Element> fc1_;
+  Weight<Element> fc2_;
+};
+
+}  // namespace llmb::runner

@@ -1,0 +1,42 @@
+// TokenExchange: brings rows to the ranks that hold their experts, and back. Dropless: every row
+// travels, however uneven the load. Rows go to their expert's rank of the expert group, and from
+// there to all ranks of its expert-tensor group, each of which has a slice of the expert; on the
+// way back the slices' partial results are summed in the order of those ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runner/model/stage_context.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+class TokenExchange {
+ public:
+  using Tensor = typename Ops::Tensor;
+  using ConstView = typename Ops::ConstView;
+  using View = typename Ops::View;
+
+  // Agrees with the other ranks on who sends how many rows. rows_of_expert: this rank's, for every
+  // expert of the model.
+  void plan(const StageContext& context, std::span<const std::int64_t> rows_of_expert);
+
+  // Rows that each of this rank's own experts gets.
+  const std::vector<std::int64_t>& rows_of_local_expert() const { return rows_of_local_expert_; }
+
+  // rows, sorted by the model's experts -> the rows of this rank's own experts, sorted by these
+  void to_experts(const StageContext& context, ConstView rows, Tensor& local) const;
+  // The way back, with the sum over expert-tensor slices.
+  void from_experts(const StageContext& context, ConstView local, Tensor& rows) const;
+
+ private:
+  std::vector<std::int64_t> rows_of_local_expert_;
+  std::vector<std::size_t> sent_rows_;      // to each rank of the expert group
+  std::vector<std::size_t> received_rows_;  // from each of them
+  std::vector<std::size_t> slice_rows_;     // that each rank of the expert-tensor group brings
+  std::vector<std::int64_t> order_;         // place by expert of every row as it arrives
+};
+
+}  // namespace llmb::runner

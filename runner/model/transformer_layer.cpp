@@ -1,0 +1,67 @@
+#include "runner/model/transformer_layer.h"
+
+#include "runner/cpu/ops.h"
+
+namespace llmb::runner {
+namespace {
+std::string prefix_of(std::int64_t layer) {
+  return "layers." + std::to_string(layer) + ".";
+}
+}  // namespace
+
+template <typename Ops>
+TransformerLayer<Ops>::TransformerLayer(const StageContext& context,
+                                        const ParameterStore<Element>& store, std::int64_t layer)
+    : input_norm_(context.spec, store, prefix_of(layer) + "input_norm"),
+      attention_(context, store, prefix_of(layer) + "attention"),
+      mlp_norm_(context.spec, store, prefix_of(layer) + "mlp_norm") {
+  if (context.spec.is_moe_layer(layer)) {
+    moe_.emplace(context, store, prefix_of(layer));
+  } else {
+    mlp_.emplace(context, store, prefix_of(layer) + "mlp");
+  }
+}
+
+template <typename Ops>
+double TransformerLayer<Ops>::forward(View x, State& state) const {
+  Tensor branch(x.rows, x.cols);
+  state.input.resize(x.rows, x.cols);
+  Ops::Elementwise::copy(x, state.input);
+  input_norm_.forward(state.input, state.attention_input, state.input_statistics);
+  attention_.forward(state.attention_input, state.attention, branch);
+  Ops::Elementwise::add(branch, x);
+
+  state.middle.resize(x.rows, x.cols);
+  Ops::Elementwise::copy(x, state.middle);
+  mlp_norm_.forward(state.middle, state.mlp_input, state.middle_statistics);
+  double auxiliary_loss = 0;
+  if (moe_) {
+    auxiliary_loss = moe_->forward(state.mlp_input, state.moe, branch);
+  } else {
+    mlp_->forward(state.mlp_input, state.mlp, branch);
+  }
+  Ops::Elementwise::add(branch, x);
+  return auxiliary_loss;
+}
+
+template <typename Ops>
+void TransformerLayer<Ops>::backward(const State& state, double auxiliary_scale, View dx) const {
+  Tensor d_normalized(dx.rows, dx.cols);
+  Tensor d_branch(dx.rows, dx.cols);
+  if (moe_) {
+    moe_->backward(state.mlp_input, state.moe, dx, auxiliary_scale, d_normalized);
+  } else {
+    mlp_->backward(state.mlp_input, state.mlp, dx, d_normalized);
+  }
+  mlp_norm_.backward(state.middle, state.middle_statistics, d_normalized, d_branch);
+  Ops::Elementwise::add(d_branch, dx);
+
+  attention_.backward(state.attention_input, state.attention, dx, d_normalized);
+  input_norm_.backward(state.input, state.input_statistics, d_normalized, d_branch);
+  Ops::Elementwise::add(d_branch, dx);
+}
+
+template class TransformerLayer<cpu::Ops<float>>;
+template class TransformerLayer<cpu::Ops<double>>;
+
+}  // namespace llmb::runner

@@ -1,0 +1,51 @@
+// TransformerLayer: x + attention(norm(x)), then + mlp(norm(.)), the MLP dense or of experts.
+#pragma once
+
+#include <optional>
+
+#include "runner/model/attention_block.h"
+#include "runner/model/mlp_block.h"
+#include "runner/model/moe_block.h"
+#include "runner/model/norm_layer.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+class TransformerLayer {
+ public:
+  using Element = typename Ops::Element;
+  using Tensor = typename Ops::Tensor;
+  using ConstView = typename Ops::ConstView;
+  using View = typename Ops::View;
+
+  // What backward needs of forward; matrices are (shard rows, hidden).
+  struct State {
+    Tensor input;
+    Tensor input_statistics;
+    Tensor attention_input;  // normalized
+    typename AttentionBlock<Ops>::State attention;
+    Tensor middle;  // between attention and MLP
+    Tensor middle_statistics;
+    Tensor mlp_input;  // normalized
+    typename MlpBlock<Ops>::State mlp;
+    typename MoeBlock<Ops>::State moe;
+  };
+
+  // `layer` counts over the whole model; `context` and `store` outlive it.
+  TransformerLayer(const StageContext& context, const ParameterStore<Element>& store,
+                   std::int64_t layer);
+
+  // x (shard rows, hidden) becomes the layer's output. Returns its auxiliary loss.
+  double forward(View x, State& state) const;
+  // dx, the gradient of the output, becomes that of the input.
+  void backward(const State& state, double auxiliary_scale, View dx) const;
+
+ private:
+  NormLayer<Ops> input_norm_;
+  AttentionBlock<Ops> attention_;
+  NormLayer<Ops> mlp_norm_;
+  std::optional<MlpBlock<Ops>> mlp_;
+  std::optional<MoeBlock<Ops>> moe_;
+};
+
+}  // namespace llmb::runner

@@ -1,0 +1,155 @@
+#include "runner/model/transformer_stage.h"
+
+#include <stdexcept>
+
+#include "runner/cpu/ops.h"
+#include "runner/model/sequence_parallel.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& layout, int rank,
+                                        int chunk, std::int64_t micro_batch_size,
+                                        const ParameterStore<Element>& store, RankGroups& groups)
+    : context_(spec, layout, rank, groups, micro_batch_size) {
+  if (spec.shape.tied_embeddings) {
+    throw std::invalid_argument(spec.shape.family +
+                                ": tied embeddings are not trained here; no recipe has them");
+  }
+  const LayerRange range =
+      layers_of(context_.sizes, spec.shape.layer_count, context_.place.pp, chunk);
+  const bool is_first = context_.place.pp == 0 && chunk == 0;
+  const bool is_last = context_.place.pp == context_.sizes.pp - 1 && chunk == context_.sizes.vp - 1;
+  if (is_first) embedding_.emplace(store.at("embedding.weight"));
+  layers_.reserve(static_cast<std::size_t>(range.size()));
+  for (std::int64_t layer = range.first; layer < range.last; ++layer) {
+    layers_.emplace_back(context_, store, layer);
+  }
+  if (is_last) head_.emplace(context_, store);
+}
+
+template <typename Ops>
+std::size_t TransformerStage<Ops>::boundary_elements() const {
+  return static_cast<std::size_t>(context_.shard_rows() * context_.spec.shape.hidden_size);
+}
+
+template <typename Ops>
+std::vector<std::int64_t> TransformerStage<Ops>::context_tokens(const TokenBatch& batch,
+                                                                int shift) const {
+  std::vector<std::int64_t> tokens;
+  for (const std::int64_t position : context_.positions) {
+    for (std::int64_t sample = 0; sample < batch.sequences; ++sample) {
+      const auto all = shift == 0 ? batch.inputs(sample) : batch.targets(sample);
+      tokens.push_back(all[static_cast<std::size_t>(position)]);
+    }
+  }
+  return tokens;
+}
+
+template <typename Ops>
+typename TransformerStage<Ops>::State& TransformerStage<Ops>::begin(std::int64_t micro_batch) {
+  std::unique_ptr<State>& state = in_flight_[micro_batch];
+  if (state) {
+    throw std::logic_error("micro-batch " + std::to_string(micro_batch) +
+                           " went forward twice without going back");
+  }
+  if (free_.empty()) {
+    state = std::make_unique<State>();
+    state->layers.resize(layers_.size());
+  } else {
+    state = std::move(free_.back());
+    free_.pop_back();
+  }
+  return *state;
+}
+
+template <typename Ops>
+std::unique_ptr<typename TransformerStage<Ops>::State> TransformerStage<Ops>::finish(
+    std::int64_t micro_batch) {
+  auto node = in_flight_.extract(micro_batch);
+  if (node.empty()) {
+    throw std::logic_error("micro-batch " + std::to_string(micro_batch) +
+                           " goes back without having gone forward");
+  }
+  return std::move(node.mapped());
+}
+
+template <typename Ops>
+void TransformerStage<Ops>::embed(const State& state, View x) const {
+  Tensor partial(context_.context_rows(), embedding_->cols);
+  Ops::Embedding::forward(state.tokens, context_.place.tp * embedding_->rows,
+                          embedding_->template value_as<typename Ops::ConstView>(), partial);
+  scatter_sequence<Ops>(context_, partial, x, "tp.embedding");
+}
+
+template <typename Ops>
+void TransformerStage<Ops>::embed_backward(const State& state, typename Ops::ConstView dx) const {
+  Tensor storage;
+  const auto gradient = gather_sequence<Ops>(context_, dx, storage, "tp.embedding_grad");
+  Ops::Embedding::backward(state.tokens, context_.place.tp * embedding_->rows, gradient,
+                           embedding_->template gradient_as<View>());
+}
+
+template <typename Ops>
+StageLoss TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBatch& batch,
+                                         std::span<const Element> input,
+                                         std::span<Element> output) {
+  if (batch.sequences != context_.micro_batch_size ||
+      batch.length != context_.spec.shape.sequence_length) {
+    throw std::invalid_argument("a micro-batch of " + std::to_string(batch.sequences) + " x " +
+                                std::to_string(batch.length) + " tokens came to a stage made for " +
+                                std::to_string(context_.micro_batch_size) + " x " +
+                                std::to_string(context_.spec.shape.sequence_length));
+  }
+  State& state = begin(micro_batch);
+  const std::int64_t hidden = context_.spec.shape.hidden_size;
+  const std::int64_t rows = context_.shard_rows();
+  Tensor x(rows, hidden);
+  if (embedding_) {
+    state.tokens = context_tokens(batch, 0);
+    embed(state, x);
+  } else {
+    Ops::Elementwise::copy({input.data(), rows, hidden}, x);
+  }
+  StageLoss loss;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    loss.auxiliary_loss += layers_[layer].forward(x, state.layers[layer]);
+  }
+  if (head_) {
+    state.head.targets = context_tokens(batch, 1);
+    loss.loss_sum = head_->forward(x, state.head);
+  } else {
+    Ops::Elementwise::copy(x, {output.data(), rows, hidden});
+  }
+  return loss;
+}
+
+template <typename Ops>
+void TransformerStage<Ops>::backward(std::int64_t micro_batch, double loss_scale,
+                                     std::span<const Element> output_gradient,
+                                     std::span<Element> input_gradient) {
+  std::unique_ptr<State> state = finish(micro_batch);
+  const std::int64_t hidden = context_.spec.shape.hidden_size;
+  const std::int64_t rows = context_.shard_rows();
+  Tensor dx(rows, hidden);
+  if (head_) {
+    head_->backward(state->head, loss_scale, dx);
+  } else {
+    Ops::Elementwise::copy({output_gradient.data(), rows, hidden}, dx);
+  }
+  const double auxiliary_scale = loss_scale * static_cast<double>(context_.token_count());
+  for (std::size_t layer = layers_.size(); layer-- > 0;) {
+    layers_[layer].backward(state->layers[layer], auxiliary_scale, dx);
+  }
+  if (embedding_) {
+    embed_backward(*state, dx);
+  } else {
+    Ops::Elementwise::copy(dx, {input_gradient.data(), rows, hidden});
+  }
+  free_.push_back(std::move(state));
+}
+
+template class TransformerStage<cpu::Ops<float>>;
+template class TransformerStage<cpu::Ops<double>>;
+
+}  // namespace llmb::runner
