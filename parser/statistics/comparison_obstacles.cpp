@@ -19,11 +19,17 @@ std::string size_of(const ComparedRun& run) {
   return run.configuration.value("model_size").value_or("");
 }
 
-std::optional<double> sequence_length_of(const ComparedRun& run) {
+// As the run says, or as all recipes do that may be its own.
+std::optional<std::int64_t> input_of(const ComparedRun& run, std::string_view name) {
   for (const MetricInput& input : run.metrics.metrics.tokens_per_s_per_gpu.inputs) {
-    if (input.name == "sequence_length") return input.value;
+    if (input.name == name) return static_cast<std::int64_t>(input.value);
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> batch_of(const ComparedRun& run) {
+  const auto& stated = run.metrics.match.global_batch_size;
+  return stated ? stated : input_of(run, "global_batch_size");
 }
 
 std::string stated(const std::string& value) {
@@ -73,21 +79,20 @@ class ObstacleList {
   }
 
   void compare_work(const ComparedRun& a, const ComparedRun& b) {
-    const auto first = a.metrics.match.global_batch_size;
-    const auto second = b.metrics.match.global_batch_size;
+    const auto first = batch_of(a);
+    const auto second = batch_of(b);
     if (first != second) {
       add("different_global_batch_size",
           "A step is not the same work: its global batch sizes are " + stated(first) + " and " +
               stated(second) + ". Tokens per second and GPU can be compared.",
           {ComparedMetric::step_time_s});
     }
-    const auto length = sequence_length_of(a);
-    const auto other_length = sequence_length_of(b);
+    const auto length = input_of(a, "sequence_length");
+    const auto other_length = input_of(b, "sequence_length");
     if (length && other_length && *length != *other_length) {
       add("different_sequence_length",
-          "The sequences have " + std::to_string(static_cast<std::int64_t>(*length)) + " and " +
-              std::to_string(static_cast<std::int64_t>(*other_length)) +
-              " tokens: a step, and a token, is not the same work.",
+          "The sequences have " + std::to_string(*length) + " and " +
+              std::to_string(*other_length) + " tokens: a step, and a token, is not the same work.",
           {ComparedMetric::step_time_s, ComparedMetric::tokens_per_s_per_gpu});
     }
   }

@@ -26,7 +26,9 @@ std::string_view compared_metric_unit(ComparedMetric metric);
 // What a comparison needs of a run.
 struct ComparedRun {
   std::int64_t id = 0;  // the caller's
-  std::string name;
+  std::string experiment;
+  std::optional<std::int64_t> job_id;
+  std::string path;
   RunConfiguration configuration;
   Dialect dialect = Dialect::unknown;
   bool has_profiles = false;

@@ -9,7 +9,7 @@ namespace {
 
 using MarkName = std::pair<RunMark, std::string_view>;
 constexpr std::array kMarkNames = {
-    MarkName{RunMark::profiled, "profiled"},     MarkName{RunMark::nccl_traced, "nccl_traced"},
+    MarkName{RunMark::profiled, "profiled"},     MarkName{RunMark::traced, "traced"},
     MarkName{RunMark::proxy, "proxy"},           MarkName{RunMark::running, "running"},
     MarkName{RunMark::incomplete, "incomplete"}, MarkName{RunMark::failed, "failed"},
     MarkName{RunMark::invalid, "invalid"},       MarkName{RunMark::no_data, "no_data"},
@@ -80,8 +80,8 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
                      "configuration says so."});
   }
   if (run.nccl_trace_seen || is_true(run.configuration, "nccl_trace_enabled")) {
-    marks.push_back({RunMark::nccl_traced,
-                     "The log holds an NCCL trace, whose writing slows every collective."});
+    marks.push_back(
+        {RunMark::traced, "The log holds an NCCL trace, whose writing slows every collective."});
   }
   if (run.is_proxy || is_true(run.configuration, "proxy")) {
     marks.push_back(

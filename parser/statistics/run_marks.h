@@ -15,7 +15,7 @@ namespace llmb::parser {
 
 enum class RunMark {
   profiled,
-  nccl_traced,
+  traced,
   proxy,
   running,
   incomplete,
@@ -30,7 +30,7 @@ using RunMarkSet = std::set<RunMark>;
 
 // "profiled,failed", "all", or "" for none. Error: what is allowed.
 Result<RunMarkSet> parse_run_marks(std::string_view text);
-std::string run_mark_names();  // "profiled, nccl_traced, …, all"
+std::string run_mark_names();  // "profiled, traced, …, all"
 
 struct RunMarkReason {
   RunMark mark = RunMark::incomplete;

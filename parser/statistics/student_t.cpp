@@ -1,7 +1,5 @@
 #include "parser/statistics/student_t.h"
 
-#include <math.h>
-
 #include <cmath>
 #include <limits>
 

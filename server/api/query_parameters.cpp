@@ -120,6 +120,12 @@ std::optional<parser::Window> QueryParameters::window(std::string_view name) con
   return *window;
 }
 
+parser::RunMarkSet QueryParameters::run_marks(std::string_view name) const {
+  const auto marks = parser::parse_run_marks(text(name).value_or(""));
+  if (!marks) throw bad_request("Parameter '" + std::string(name) + "': " + marks.error().message);
+  return *marks;
+}
+
 std::int64_t QueryParameters::limit() const {
   return integer("limit", 1, 500).value_or(50);
 }

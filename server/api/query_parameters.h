@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "parser/statistics/run_marks.h"
 #include "parser/statistics/window.h"
 #include "server/http/message.h"
 
@@ -29,6 +30,7 @@ class QueryParameters {
   // A date, or an RFC 3339 instant with any offset; given back in UTC, in whole seconds.
   std::optional<std::string> instant(std::string_view name) const;
   std::optional<parser::Window> window(std::string_view name) const;
+  parser::RunMarkSet run_marks(std::string_view name) const;  // none where it is not given
   std::int64_t limit() const;  // "limit": 1 to 500, 50 by default
 
   // All parameters but `except`, sorted and percent-encoded: equal for equal questions.

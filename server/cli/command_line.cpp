@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "server/cli/audit_command.h"
+#include "server/cli/compare_command.h"
 #include "server/cli/ingest_command.h"
 #include "server/cli/parse_command.h"
 #include "server/cli/sample_command.h"
@@ -28,6 +29,7 @@ int run_command_line(int argc, char** argv) {
   add_parse_command(app, exit_code);
   add_ingest_command(app, exit_code);
   add_serve_command(app, exit_code);
+  add_compare_command(app, exit_code);
   add_audit_command(app, exit_code);
   add_sample_command(app, exit_code);
 

@@ -46,6 +46,10 @@ struct TableStyle {
   bool has_metrics = false;
 };
 
+// <experiment>_<job>_<retry>: one row a log, so job and retry are part of the name; the first try
+// goes without saying.
+std::string short_name(const parser::RunPath& path);
+
 void write_table(const Report& report, const TableStyle& style, std::ostream& out);
 void write_csv(const Report& report, std::ostream& out);
 // `has_samples`: every run carries a list `samples`, empty or not.

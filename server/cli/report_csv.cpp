@@ -1,11 +1,9 @@
-// RFC 4180: a header, lines ended by CRLF, fields quoted where they hold a comma, a quote or a
-// line's end. Numbers are the shortest text that reads back to the same double.
-#include <array>
-#include <charconv>
+// One header, and one line a run.
 #include <optional>
 #include <ostream>
 #include <string_view>
 
+#include "server/cli/csv_line.h"
 #include "server/cli/report.h"
 
 namespace llmb::cli {
@@ -18,69 +16,18 @@ constexpr std::string_view kHeader =
 constexpr std::string_view kStatisticsFields[] = {
     "count", "mean", "stddev_population", "stddev_sample", "median", "min", "max", "p95"};
 
-class CsvLine {
- public:
-  explicit CsvLine(std::ostream& out) : out_(out) {}
-  ~CsvLine() { out_ << "\r\n"; }
-  CsvLine(const CsvLine&) = delete;
-  CsvLine& operator=(const CsvLine&) = delete;
-
-  void add(std::string_view text) {
-    separate();
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-      out_ << text;
-      return;
-    }
-    out_ << '"';
-    for (const char c : text) {
-      if (c == '"') out_ << '"';
-      out_ << c;
-    }
-    out_ << '"';
+void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>& statistics) {
+  if (!statistics) {
+    for (std::size_t i = 0; i < std::size(kStatisticsFields); ++i) line.add_empty();
+    return;
   }
-
-  void add(std::int64_t number) {
-    separate();
-    out_ << number;
+  line.add(statistics->count);
+  for (const double number :
+       {statistics->mean, statistics->stddev_population, statistics->stddev_sample,
+        statistics->median, statistics->min, statistics->max, statistics->p95}) {
+    line.add(number);
   }
-
-  void add(double number) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-    add(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
-  }
-
-  template <typename T>
-  void add(const std::optional<T>& value) {
-    if (value) {
-      add(*value);
-    } else {
-      separate();
-    }
-  }
-
-  void add(const std::optional<parser::WindowStatistics>& statistics) {
-    if (!statistics) {
-      for (std::size_t i = 0; i < std::size(kStatisticsFields); ++i) separate();
-      return;
-    }
-    add(statistics->count);
-    for (const double number :
-         {statistics->mean, statistics->stddev_population, statistics->stddev_sample,
-          statistics->median, statistics->min, statistics->max, statistics->p95}) {
-      add(number);
-    }
-  }
-
- private:
-  void separate() {
-    if (!is_first_) out_ << ',';
-    is_first_ = false;
-  }
-
-  std::ostream& out_;
-  bool is_first_ = true;
-};
+}
 
 void write_run(const ReportedRun& run, std::ostream& out) {
   const parser::RunPath& path = run.run_path;
@@ -104,8 +51,8 @@ void write_run(const ReportedRun& run, std::ostream& out) {
   line.add(summary.last_iteration);
   line.add(summary.declared_last_iteration);
   line.add(run.step_count);
-  line.add(summary.step_time_s);
-  line.add(summary.tflops_per_gpu);
+  add_statistics(line, summary.step_time_s);
+  add_statistics(line, summary.tflops_per_gpu);
 }
 
 }  // namespace

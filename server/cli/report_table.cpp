@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <ostream>
 
 #include "server/cli/report.h"
+#include "server/cli/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -30,38 +30,11 @@ const Row kHeader = {"Experiment",
                      "MFU (%)",
                      ""};
 
-// Names and log lines come from anywhere: what would move the terminal's cursor is made visible.
-std::string printable(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return clean;
-}
-
-std::string fixed(double value, int decimals) {
-  std::array<char, 400> text{};  // the longest double has 309 digits before the point
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
-// One row a log, so job and retry are part of the name; the first try goes without saying.
-std::string short_name(const ReportedRun& run) {
-  std::string name = run.run_path.experiment;
-  if (name.empty()) return run.path;
-  const bool has_job = run.run_path.job_id.has_value();
-  const std::string job = has_job ? "_" + std::to_string(*run.run_path.job_id) : "";
-  if (!name.ends_with(job) &&
-      !name.ends_with("-" + job.substr(std::min<std::size_t>(1, job.size()))))
-    name += job;
-  if (run.run_path.retry.value_or(0) > 0) name += "_" + std::to_string(*run.run_path.retry);
-  return name;
-}
-
 Row row_of(const ReportedRun& run, const TableStyle& style) {
   const parser::RunSummary& summary = run.summary;
   Row row;
-  row[0] = printable(style.full_names ? run.path : short_name(run));
+  row[0] = printable(
+      style.full_names || run.run_path.experiment.empty() ? run.path : short_name(run.run_path));
   row[kStatusColumn] = run_status_name(summary.status);
   row[2] = to_string(summary.window);
   row[3] = std::to_string(summary.step_time_s ? summary.step_time_s->count : 0);
@@ -94,13 +67,6 @@ const char* colour_of(RunStatus status) {
     default:
       return "\033[31m";
   }
-}
-
-// Columns of a terminal, near enough: bytes that go on a UTF-8 character take none.
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
 }
 
 class TablePrinter {
@@ -156,6 +122,17 @@ void write_counts(const Report& report, std::ostream& out) {
 }
 
 }  // namespace
+
+std::string short_name(const parser::RunPath& path) {
+  std::string name = path.experiment;
+  const bool has_job = path.job_id.has_value();
+  const std::string job = has_job ? "_" + std::to_string(*path.job_id) : "";
+  if (!name.ends_with(job) &&
+      !name.ends_with("-" + job.substr(std::min<std::size_t>(1, job.size()))))
+    name += job;
+  if (path.retry.value_or(0) > 0) name += "_" + std::to_string(*path.retry);
+  return name;
+}
 
 std::int64_t Report::count(RunStatus status) const {
   return std::count_if(runs.begin(), runs.end(),

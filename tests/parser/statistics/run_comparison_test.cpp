@@ -34,7 +34,7 @@ RunSummary summary_of(double step_time_s, RunStatus status = RunStatus::complete
 ComparedRun make_run(const std::string& experiment, double step_time_s,
                      RunStatus status = RunStatus::complete) {
   ComparedRun run;
-  run.name = experiment;
+  run.experiment = experiment;
   run.configuration = parse_experiment_name(experiment);
   run.configuration.set("gpu_type", "gb200", ConfigSource::llmb_config);
   run.dialect = Dialect::nemo;
@@ -141,7 +141,7 @@ TEST(RunComparison, LeavesOutWhatIsMarked) {
   EXPECT_THAT(result.runs[3].exclusion, HasSubstr("failed: as the test wants it"));
   EXPECT_FALSE(result.runs[3].group);
 
-  const RunComparison asked = compare_runs(runs, *parse_run_marks("profiled,failed,nccl_traced"));
+  const RunComparison asked = compare_runs(runs, *parse_run_marks("profiled,failed,traced"));
   EXPECT_EQ(asked.runs[1].group, 1U);  // a profiled run is no repeat of the others
   EXPECT_EQ(asked.runs[2].group, 2U);
   EXPECT_EQ(asked.runs[3].group, 0U);
@@ -152,7 +152,7 @@ TEST(RunComparison, LeavesOutWhatIsMarked) {
 TEST(RunMarks, AreReadStrictly) {
   EXPECT_THAT(*parse_run_marks(""), IsEmpty());
   EXPECT_EQ(parse_run_marks("proxy,running")->size(), 2U);
-  EXPECT_THAT(parse_run_marks("slow").error().message, HasSubstr("profiled, nccl_traced, proxy"));
+  EXPECT_THAT(parse_run_marks("slow").error().message, HasSubstr("profiled, traced, proxy"));
   EXPECT_FALSE(parse_run_marks("no_data"));
 }
 

@@ -1,0 +1,19 @@
+// A stored run as comparisons want it: measured over the window asked for, and over that of its
+// recipe's document.
+#pragma once
+
+#include <optional>
+
+#include "parser/statistics/run_comparison.h"
+#include "storage/database.h"
+
+namespace llmb::api {
+
+// Without `asked`: the run's default window, whose statistics are stored. Nothing where there is
+// no such run. Throws Refusal (400) where the window may hold too many steps. Pointers in the
+// result live as long as the catalog.
+std::optional<parser::ComparedRun> measure_stored_run(storage::Reader& reader, storage::RunId id,
+                                                      const parser::Catalog& catalog,
+                                                      const std::optional<parser::Window>& asked);
+
+}  // namespace llmb::api

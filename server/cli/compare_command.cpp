@@ -1,0 +1,144 @@
+#include "server/cli/compare_command.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "server/api/comparison_json.h"
+#include "server/cli/catalog_option.h"
+#include "server/cli/comparison_report.h"
+#include "server/cli/measured_runs.h"
+#include "server/cli/run_options.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr int kBadArguments = 2;
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report compare experiments                    every workload of a tree, group by group
+  llmb-report compare before.out after.out           one run against another
+  llmb-report compare --db runs.db 3 7 8             runs of a database, by id
+  llmb-report compare --include profiled,failed experiments
+  llmb-report compare --window 20-40 --format csv experiments > groups.csv
+  llmb-report compare --format json a.out b.out | jq '.comparisons[].differences'
+
+What is compared:
+  Runs of one configuration are repeats and form a group. Every group is tested against group 0,
+  that of the first run; the keys of the configuration in which groups differ are listed, and no
+  others. Of a tree, or a whole database, runs of one workload and model size are compared with
+  each other. Each run also stands against the published result of the same recipe, scale, dtype
+  and GPU, over the window of its document: 1 is as published, over 1 is faster.
+
+What a difference means:
+  One value is the mean of one run. Intervals are Student's t, tests are Welch's, on run means.
+  Iterations are never tested: they share nodes and neighbours, and would call equal runs
+  different. With one run a side the difference cannot be told from run-to-run noise; one run
+  against several is tested against the deviation of the several.
+
+What is left out, unless --include asks for it:
+  profiled, traced, proxy, running, incomplete, failed, invalid, superseded (or all). Each
+  says why. A run without a step time in its window is always left out.
+
+Exit status: 0 when a group could be formed, 1 when none could, 2 for bad arguments.)";
+
+struct CompareArguments {
+  std::vector<std::string> names;
+  std::string database;
+  std::string format = "table";
+  std::string window;
+  std::string include;
+  std::string catalog_file;
+};
+
+std::string title_of(const parser::ComparedRun& run) {
+  const parser::RecipeMatch& match = run.metrics.match;
+  if (match.workload != nullptr && match.model != nullptr) {
+    return match.workload->workload + " " + match.model->shape.size;
+  }
+  const auto workload = run.configuration.value("workload");
+  if (!workload) return run.experiment;
+  return *workload + " " + run.configuration.value("model_size").value_or("");
+}
+
+// Runs that were named for themselves are one set, whatever they are.
+std::vector<ComparedSet> make_sets(MeasuredRuns measured) {
+  std::vector<ComparedSet> sets;
+  for (parser::ComparedRun& run : measured.runs) {
+    const std::string title = title_of(run);
+    auto set = std::find_if(sets.begin(), sets.end(), [&](const ComparedSet& candidate) {
+      return measured.is_chosen || candidate.title == title;
+    });
+    if (set == sets.end()) set = sets.insert(sets.end(), ComparedSet{title, {}, {}});
+    set->runs.push_back(std::move(run));
+  }
+  return sets;
+}
+
+void write_json(const std::vector<ComparedSet>& sets) {
+  api::Json report = {{"format", "llmb-report compare"}, {"version", 1}};
+  report["comparisons"] = api::Json::array();
+  for (const ComparedSet& set : sets) {
+    api::Json json = {{"title", set.title}};
+    json.update(api::comparison_json(set.runs, set.comparison));
+    report["comparisons"].push_back(std::move(json));
+  }
+  std::cout << report.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
+}
+
+int run_compare(const CompareArguments& arguments) {
+  const auto catalog = read_catalog(arguments.catalog_file);
+  if (!catalog) {
+    std::cerr << "llmb-report compare: " << catalog.error().message << '\n';
+    return kBadArguments;
+  }
+  RunSource source{arguments.database, arguments.names, std::nullopt};
+  if (!arguments.window.empty()) source.window = parser::parse_window(arguments.window).value();
+  auto measured = measure_runs(source, **catalog);
+  if (!measured) {
+    std::cerr << "llmb-report compare: " << measured.error().message << '\n';
+    return 1;
+  }
+  const parser::RunMarkSet included = parser::parse_run_marks(arguments.include).value();
+  std::vector<ComparedSet> sets = make_sets(std::move(*measured));
+  bool has_group = false;
+  for (ComparedSet& set : sets) {
+    set.comparison = parser::compare_runs(set.runs, included);
+    has_group = has_group || !set.comparison.groups.empty();
+  }
+  if (arguments.format == "json") {
+    write_json(sets);
+  } else if (arguments.format == "csv") {
+    write_comparison_csv(sets, std::cout);
+  } else {
+    write_comparison_table(sets, std::cout);
+  }
+  return std::cout.flush() && has_group ? 0 : 1;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand(
+      "compare", "Runs side by side: repeats, configurations, and published results");
+  command->footer(kFooter);
+  const auto arguments = std::make_shared<CompareArguments>();
+  command->add_option("--db", arguments->database, "A database of runs; names are then run ids")
+      ->type_name("FILE");
+  command->add_option("--format", arguments->format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  add_window_option(*command, arguments->window);
+  add_include_option(*command, arguments->include);
+  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  command->add_option("names", arguments->names, "Folders and logs, or run ids with --db")
+      ->type_name("DIR|FILE|ID");
+  command->callback([arguments, &exit_code] {
+    if (arguments->names.empty() && arguments->database.empty()) {
+      throw CLI::RequiredError("DIR, FILE or --db FILE");
+    }
+    exit_code = run_compare(*arguments);
+  });
+}
+
+}  // namespace llmb::cli

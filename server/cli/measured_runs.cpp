@@ -1,0 +1,151 @@
+#include "server/cli/measured_runs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+
+#include "parser/layout/profile_name.h"
+#include "server/api/run_measuring.h"
+#include "server/cli/log_discovery.h"
+#include "server/cli/log_parsing.h"
+#include "server/cli/report.h"
+#include "storage/database.h"
+
+namespace llmb::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using parser::Result;
+
+constexpr std::int64_t kPageSize = 500;
+
+bool has_profiles_beside(const ReportedRun& run) {
+  const std::size_t folder_bytes = run.path.rfind('/') + 1;
+  std::error_code error;
+  const fs::path folder = run.path.substr(0, folder_bytes) + std::string(parser::kProfileFolder);
+  fs::directory_iterator entries(folder, error);
+  if (error) return false;
+  return std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
+    const auto name = parser::parse_profile_name(entry.path().filename().string());
+    const auto& job_id = run.run_path.job_id;
+    return name && (!name->job_id || !job_id || *name->job_id == *job_id);
+  });
+}
+
+parser::ComparedRun measure_log(const ReportedRun& run, const parser::Catalog& catalog,
+                                const std::optional<parser::Window>& asked, std::int64_t id) {
+  const parser::RunConfiguration& configuration = run.run_path.configuration;
+  const parser::Dialect dialect = run.facts.dialect;
+  const parser::RunEvidence evidence{configuration, dialect,
+                                     parser::logged_global_batch_size(run.samples)};
+  const auto match = parser::match_recipe(catalog, evidence);
+  const auto measure = [&](const parser::RunSummary& summary, const std::string& source) {
+    return parser::measure_run(catalog, evidence, match, summary, source,
+                               parser::kTokensToTrainDefault);
+  };
+  parser::ComparedRun compared;
+  compared.id = id;
+  compared.experiment = run.run_path.experiment.empty() ? run.path : short_name(run.run_path);
+  compared.job_id = run.run_path.job_id;
+  compared.path = run.path;
+  compared.configuration = configuration;
+  compared.dialect = dialect;
+  compared.has_profiles = has_profiles_beside(run);
+  compared.nccl_trace_seen = run.facts.nccl_trace_seen;
+  const std::string source =
+      asked ? "asked for" : "default of " + std::string(parser::dialect_name(dialect));
+  compared.metrics = measure(run.summary, source);
+  const auto chosen = parser::choose_window(asked, match, dialect, run.summary.last_iteration);
+  constexpr bool kMayStillGrow = false;
+  compared.published = measure(
+      parser::summarize_run(run.samples, run.facts, chosen.window, kMayStillGrow), chosen.source);
+  return compared;
+}
+
+Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalog& catalog) {
+  for (const std::string& name : source.names) {
+    std::error_code error;
+    if (!fs::exists(name, error)) return parser::fail("there is no file or folder '" + name + "'");
+  }
+  ParsingOptions options;
+  options.window = source.window;
+  options.keeps_samples = true;
+  options.reads_llmb_config = true;
+  const Report report = parse_logs(discover_logs(source.names), options);
+  for (const SkippedFile& file : report.skipped) {
+    if (file.kind == SkippedFile::Kind::by_design) continue;
+    std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+  }
+  if (report.runs.empty()) {
+    std::string text = "no training log (*.out) could be read below";
+    for (const std::string& name : source.names) text += " '" + name + "'";
+    return parser::fail(text);
+  }
+  MeasuredRuns measured;
+  measured.is_chosen =
+      std::none_of(source.names.begin(), source.names.end(), [](const std::string& name) {
+        std::error_code error;
+        return fs::is_directory(name, error);
+      });
+  for (const ReportedRun& run : report.runs) {
+    const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
+    measured.runs.push_back(measure_log(run, catalog, source.window, id));
+  }
+  return measured;
+}
+
+std::vector<storage::RunId> all_run_ids(storage::Reader& reader) {
+  std::vector<storage::RunId> ids;
+  storage::RunQuery query;
+  query.sort = storage::RunSortKey::id;
+  query.descending = false;
+  query.limit = kPageSize;
+  do {
+    const storage::RunPage page = reader.runs(query);
+    for (const storage::RunRecord& run : page.runs) ids.push_back(run.id);
+    query.after = page.next;
+  } while (query.after);
+  return ids;
+}
+
+Result<std::vector<storage::RunId>> read_ids(const std::vector<std::string>& names) {
+  std::vector<storage::RunId> ids;
+  for (const std::string& name : names) {
+    storage::RunId id = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), end, id);
+    if (error != std::errc() || stop != end || id < 1) {
+      return parser::fail("'" + name + "' is no run id: with --db runs are named by number");
+    }
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Catalog& catalog) {
+  storage::Reader reader(source.database);
+  auto ids = read_ids(source.names);
+  if (!ids) return tl::unexpected(ids.error());
+  MeasuredRuns measured;
+  measured.is_chosen = !ids->empty();
+  if (ids->empty()) ids = all_run_ids(reader);
+  if (ids->empty()) return parser::fail("the database " + source.database + " holds no run");
+  for (const storage::RunId id : *ids) {
+    auto run = api::measure_stored_run(reader, id, catalog, source.window);
+    if (!run) {
+      return parser::fail("there is no run " + std::to_string(id) + " in " + source.database);
+    }
+    measured.runs.push_back(std::move(*run));
+  }
+  return measured;
+}
+
+}  // namespace
+
+Result<MeasuredRuns> measure_runs(const RunSource& source, const parser::Catalog& catalog) {
+  return source.database.empty() ? measure_trees(source, catalog)
+                                 : measure_database(source, catalog);
+}
+
+}  // namespace llmb::cli

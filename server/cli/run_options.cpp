@@ -1,0 +1,30 @@
+#include "server/cli/run_options.h"
+
+#include "parser/statistics/run_marks.h"
+#include "parser/statistics/window.h"
+
+namespace llmb::cli {
+
+CLI::Option* add_window_option(CLI::App& command, std::string& value) {
+  const auto check = [](const std::string& text) {
+    const auto window = parser::parse_window(text);
+    return window ? std::string() : window.error().message;
+  };
+  return command.add_option("--window", value, "Iterations that count, such as 11-44")
+      ->check(check)
+      ->type_name("A-B");
+}
+
+CLI::Option* add_include_option(CLI::App& command, std::string& value) {
+  const auto check = [](const std::string& text) {
+    const auto marks = parser::parse_run_marks(text);
+    return marks ? std::string() : marks.error().message;
+  };
+  return command
+      .add_option("--include", value,
+                  "Runs to count that are left out: " + parser::run_mark_names())
+      ->check(check)
+      ->type_name("MARK,MARK");
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,15 @@
+// Options that several subcommands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace llmb::cli {
+
+// --window A-B: checked, so that parse_window(value) has a value.
+CLI::Option* add_window_option(CLI::App& command, std::string& value);
+
+// --include MARKS: checked, so that parse_run_marks(value) has a value.
+CLI::Option* add_include_option(CLI::App& command, std::string& value);
+
+}  // namespace llmb::cli

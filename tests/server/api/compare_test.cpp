@@ -1,0 +1,121 @@
+// /compare on a real database.
+#include <gmock/gmock.h>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using testing::HasSubstr;
+
+class Compare : public ApiTest {
+ protected:
+  // Clean runs: no trace and no profile, unlike those of fill().
+  storage::RunId add_clean(const std::string& experiment, std::int64_t job_id, double step_time_s,
+                           const std::string& dtype = "fp8") {
+    auto batch = sample_batch(root_, experiment, job_id, 49, step_time_s);
+    batch.facts.nccl_trace_seen = false;
+    batch.facts.nccl = {};
+    batch.profiles.reset();
+    batch.configuration = {};
+    for (const auto& [key, value] :
+         std::vector<std::pair<std::string, std::string>>{{"workload", "pretrain_grok1"},
+                                                          {"model_size", "314b"},
+                                                          {"dtype", dtype},
+                                                          {"gpu_type", "gb200"},
+                                                          {"gpu_count", "256"},
+                                                          {"job_id", std::to_string(job_id)}}) {
+      batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
+    }
+    for (auto& step : batch.samples) step.global_batch_size = 512;
+    return writer_->commit({&batch, 1}).front();
+  }
+
+  Json compare(const std::vector<storage::RunId>& runs, Pairs query = {}) {
+    std::string ids;
+    for (const storage::RunId run : runs) ids += (ids.empty() ? "" : ",") + std::to_string(run);
+    query.emplace_back("runs", ids);
+    return get_json("/api/v1/compare", query);
+  }
+};
+
+TEST_F(Compare, GroupsRepeatsAndTestsThem) {
+  const auto a1 = add_clean("a", 1, 7.40);
+  const auto b1 = add_clean("b", 2, 5.30, "bf16");
+  const auto a2 = add_clean("a", 3, 7.44);
+  const auto b2 = add_clean("b", 4, 5.31, "bf16");
+  const Json json = compare({a1, b1, a2, b2});
+  ASSERT_EQ(json["groups"].size(), 2U);
+  EXPECT_EQ(json["groups"][0]["run_ids"], Json({a1, a2}));
+  EXPECT_NEAR(json["groups"][0]["metrics"]["step_time_s"]["mean"].get<double>(), 7.42, 1e-9);
+  // t(0.95, 1) * 0.0282843 / sqrt(2)
+  EXPECT_NEAR(json["groups"][0]["metrics"]["step_time_s"]["high"].get<double>(),
+              7.42 + 12.7062047 * 0.02, 1e-6);
+  const Json& step = json["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["method"], "welch");
+  EXPECT_EQ(step["verdict"], "faster");
+  EXPECT_LT(step["p_value"].get<double>(), 0.01);
+  ASSERT_EQ(json["differences"].size(), 1U);
+  EXPECT_EQ(json["differences"][0]["key"], "dtype");
+  EXPECT_THAT(json["method"].get<std::string>(), HasSubstr("never on iterations"));
+  EXPECT_EQ(json["runs"][1]["group"], 1);
+}
+
+TEST_F(Compare, SetsOneRunAgainstItsPublishedResult) {
+  const Json json = compare({add_clean("a", 1, 7.40, "bf16")});
+  EXPECT_TRUE(json["comparisons"].empty());
+  const Json& published = json["runs"][0]["published"];
+  EXPECT_EQ(published["reference"]["step_time_s"], 7.39);
+  EXPECT_EQ(published["window_source"], "grok1-25.05");
+  EXPECT_NEAR(published["speed_against_reference"].get<double>(), 7.39 / 7.40, 1e-9);
+}
+
+TEST_F(Compare, LeavesMarkedRunsOutUnlessAsked) {
+  fill();  // run 1 is traced and profiled, run 3 failed
+  const auto clean = add_clean("a", 9, 7.40);
+  const Json json = compare({1, clean, 3});
+  EXPECT_EQ(json["groups"].size(), 1U);
+  EXPECT_EQ(json["runs"][0]["marks"][0]["mark"], "profiled");
+  EXPECT_EQ(json["runs"][0]["marks"][1]["mark"], "traced");
+  EXPECT_THAT(json["runs"][0]["exclusion"].get<std::string>(), HasSubstr("NCCL trace"));
+  EXPECT_EQ(json["runs"][1]["group"], 0);
+  const Json all = compare({1, clean, 3}, {{"include", "profiled,traced"}});
+  EXPECT_EQ(all["groups"].size(), 2U);
+  EXPECT_EQ(all["runs"][2]["group"], nullptr);
+  EXPECT_EQ(all["comparisons"][0]["obstacles"][0]["code"], "different_model_size");
+}
+
+TEST_F(Compare, TakesAWindowForAll) {
+  const auto a = add_clean("a", 1, 7.40);
+  EXPECT_EQ(compare({a}, {{"window", "20-40"}})["runs"][0]["window"], "20-40");
+  const Json none = compare({a}, {{"window", "90-99"}, {"include", "all"}});
+  EXPECT_THAT(none["runs"][0]["exclusion"].get<std::string>(), HasSubstr("90-99"));
+}
+
+TEST_F(Compare, IsNotReadAgainUntilARunChanges) {
+  const auto a = add_clean("a", 1, 7.40);
+  const auto ask = [&](const std::string& held) {
+    return get("/api/v1/compare", {{"runs", std::to_string(a)}},
+               held.empty() ? Pairs{} : Pairs{{"if-none-match", '"' + held + '"'}});
+  };
+  const std::string etag = ask("").etag;
+  EXPECT_EQ(ask(etag).body, nullptr);
+  add_clean("a", 1, 7.50);
+  EXPECT_NE(ask(etag).body, nullptr);
+}
+
+TEST_F(Compare, RefusesWhatItCannotRead) {
+  const std::string path = "/api/v1/compare";
+  add_clean("a", 1, 7.40);
+  EXPECT_THAT(get_detail(path, {}, 400), HasSubstr("runs=3,7,8"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1,x"}}, 400), HasSubstr("whole numbers from 1"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1,"}}, 400), HasSubstr("whole numbers from 1"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1,1"}}, 400), HasSubstr("more than once"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1,2,3,4,5,6,7,8,9"}}, 400), HasSubstr("more than 8"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1,99"}}, 404), HasSubstr("no run with the id 99"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1"}, {"include", "slow"}}, 400),
+              HasSubstr("Parameter 'include': 'slow'"));
+}
+
+}  // namespace
+}  // namespace llmb::api
