@@ -1,0 +1,116 @@
+// RankTrainer: everything one rank needs for training, and its steps: it executes the rank's
+// schedule over its stages, passes activations and gradients along the pipeline, and lets the
+// optimizer sum gradients and move weights.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runner/model/parameter_store.h"
+#include "runner/optimizer/distributed_optimizer.h"
+#include "runner/parallel/rank_groups.h"
+#include "runner/schedule/task_list.h"
+#include "runner/trainer/pipeline_stage.h"
+
+namespace llmb::runner {
+
+// Seconds of this rank's wall clock. They add up to total_s but for what is too small to name.
+struct PhaseTimes {
+  double data_s = 0;       // drawing tokens
+  double forward_s = 0;    // tensor, context and expert communication included
+  double backward_s = 0;   // likewise
+  double pipeline_s = 0;   // sending to and waiting for other stages
+  double optimizer_s = 0;  // summing gradients, clipping, updating, gathering weights
+  double total_s = 0;
+};
+
+struct StepResult {
+  std::int64_t step = 0;         // from 0
+  double loss = 0;               // mean over the tokens of the global batch; the same on every rank
+  double auxiliary_loss = 0;     // of all routers, likewise; part of what is minimised, not of loss
+  double gradient_norm = 0;      // before clipping
+  bool is_updated = false;       // false where the norm is no number
+  std::int64_t token_count = 0;  // of the global batch
+  PhaseTimes phases;
+};
+
+template <typename T>
+struct TrainerSettings {
+  BatchSizes batch;
+  std::uint64_t seed = 1234;
+  OptimizerSettings<T> optimizer;
+};
+
+// Makes chunk `chunk` of the rank's pipeline stage: where a backend comes in.
+template <typename T>
+using StageFactory = std::function<std::unique_ptr<PipelineStage<T>>(
+    int chunk, const ParameterStore<T>& store, RankGroups& groups)>;
+
+// Used by the rank's thread; `world` outlives it. All ranks make theirs and step together.
+template <typename T>
+class RankTrainer {
+ public:
+  // Weights are drawn from the seed; a checkpoint may replace them afterwards. Throws
+  // std::invalid_argument where the batch does not divide over the layout.
+  RankTrainer(World& world, const ModelSpec& spec, const Layout& layout,
+              const TrainerSettings<T>& settings, const StageFactory<T>& make_stage);
+
+  // Forward, loss, backward, gradient reduction and update of one global batch.
+  StepResult step(std::int64_t step, double learning_rate);
+
+  // Only the first half: gradients stay in store(), this rank's part of the sum.
+  StepResult accumulate_gradients(std::int64_t step);
+
+  int rank() const { return groups_.world->rank(); }
+  const Layout& layout() const { return layout_; }
+  RankGroups& groups() { return groups_; }
+  ParameterStore<T>& store() { return store_; }
+  DistributedOptimizer<T>& optimizer() { return optimizer_; }
+
+ private:
+  using Pass = std::pair<int, int>;  // micro-batch, chunk
+  struct Losses {
+    double loss_sum = 0;
+    double auxiliary = 0;
+  };
+
+  void execute(const Task& task, std::int64_t step, StepResult& result);
+  void forward(const Task& task, std::int64_t step, StepResult& result);
+  void backward(const Task& task);
+  void receive(const Task& task, std::map<Pass, std::vector<T>>& into, CallTag tag);
+  void send(const Task& task, std::map<Pass, std::vector<T>>& from, CallTag tag);
+  void reduce_losses(StepResult& result);
+  PipelineStage<T>& stage(int chunk) { return *stages_[static_cast<std::size_t>(chunk)]; }
+  bool is_first_part(int chunk) const;
+  bool is_last_part(int chunk) const;
+  // Of a micro-batch, while one of its forwards on this rank is still to come.
+  const TokenBatch& tokens_of(int micro_batch, std::int64_t step, StepResult& result);
+
+  ModelSpec spec_;
+  Layout layout_;
+  RankPlace place_;
+  TrainerSettings<T> settings_;
+  RankGroups groups_;
+  ParameterStore<T> store_;
+  DistributedOptimizer<T> optimizer_;
+  std::vector<std::unique_ptr<PipelineStage<T>>> stages_;  // by chunk
+  std::vector<Task> tasks_;
+  SyntheticTokens data_;
+
+  // Of the step in progress.
+  Losses losses_;
+  std::map<int, TokenBatch> batches_;
+  std::map<Pass, std::vector<T>> inputs_;            // received, not yet used
+  std::map<Pass, std::vector<T>> outputs_;           // computed, not yet sent
+  std::map<Pass, std::vector<T>> output_gradients_;  // received, not yet used
+  std::map<Pass, std::vector<T>> input_gradients_;   // computed, not yet sent
+};
+
+extern template class RankTrainer<float>;
+extern template class RankTrainer<double>;
+
+}  // namespace llmb::runner
