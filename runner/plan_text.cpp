@@ -1,24 +1,14 @@
 #include "runner/plan_text.h"
 
-#include <array>
-#include <cstdarg>
-#include <cstdio>
+#include <algorithm>
+
+#include "runner/text_format.h"
 
 namespace llmb::runner {
 namespace {
 
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 constexpr double kTera = 1e12;
-
-[[gnu::format(printf, 1, 2)]] std::string text_of(const char* format, ...) {
-  std::array<char, 512> buffer{};
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = std::vsnprintf(buffer.data(), buffer.size(), format, arguments);
-  va_end(arguments);
-  return std::string(buffer.data(),
-                     std::min(buffer.size() - 1, static_cast<std::size_t>(std::max(length, 0))));
-}
 
 std::string number(std::int64_t value) {
   return std::to_string(value);

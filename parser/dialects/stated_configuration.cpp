@@ -4,6 +4,8 @@
 //   Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/512      Lightning, one process a GPU
 //   using world size: 16, data-parallel-size: 1, tensor-model-parallel size: 4, …    Megatron-LM
 //   GPU 0: NVIDIA B200 (UUID: …)                                  nvidia-smi -L
+//   llmb-step-runner configuration: backend=cpu workload=pretrain_grok1 dtype=bf16 …   its keys are
+//                                         those of RunConfiguration
 #include "parser/dialects/stated_configuration.h"
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "parser/dialects/fields.h"
+#include "parser/dialects/step_line_grammar.h"
 #include "parser/layout/name_tokens.h"
 
 namespace llmb::parser {
@@ -21,7 +24,8 @@ constexpr std::string_view kLauncher = "GSW: MODEL=";
 constexpr std::string_view kMember = "MEMBER: 1/";
 constexpr std::string_view kWorldSize = "using world size: ";
 constexpr std::string_view kGpuList = "GPU 0: NVIDIA ";
-constexpr std::array kLiterals = {kLauncher, kMember, kWorldSize, kGpuList};
+constexpr std::string_view kStepRunner = step_line_grammar::step_runner::kConfigurationMarker;
+constexpr std::array kLiterals = {kLauncher, kMember, kWorldSize, kGpuList, kStepRunner};
 
 using Name = std::pair<std::string_view, std::string_view>;
 constexpr std::array kLauncherKeys = {
@@ -40,6 +44,7 @@ constexpr std::array kWorldSizeFields = {
 constexpr std::array<std::string_view, 9> kGpuTypes = {"GB300", "GB200", "GH200", "B300", "B200",
                                                        "H200",  "H100",  "A100",  "H20"};
 constexpr std::size_t kValueBytesMax = 64;
+constexpr std::size_t kStepRunnerKeysMax = 32;
 
 std::string lower(std::string_view text) {
   std::string copy(text);
@@ -101,6 +106,22 @@ void read_gpu(std::string_view rest, std::vector<StatedValue>& values) {
   }
 }
 
+bool is_key(std::string_view key) {
+  return !key.empty() && key.size() <= kValueBytesMax &&
+         std::all_of(key.begin(), key.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+}
+
+void read_step_runner(std::string_view rest, std::vector<StatedValue>& values) {
+  for (const std::string_view field : split(trimmed(rest), ' ')) {
+    const std::size_t equals = field.find('=');
+    if (equals == std::string_view::npos || values.size() == kStepRunnerKeysMax) return;
+    const std::string_view value = field.substr(equals + 1);
+    if (!is_key(field.substr(0, equals)) || !is_plain(value)) return;
+    values.push_back({std::string(field.substr(0, equals)), std::string(value)});
+  }
+}
+
 }  // namespace
 
 std::span<const std::string_view> stated_configuration_literals() {
@@ -122,6 +143,8 @@ std::vector<StatedValue> read_stated_configuration(const Record& record) {
     read_world_size(record.text, values);
   } else if (const auto gpu = behind(kGpuList)) {
     read_gpu(*gpu, values);
+  } else if (const auto runner = behind(kStepRunner)) {
+    read_step_runner(*runner, values);
   }
   return values;
 }

@@ -54,4 +54,10 @@ inline constexpr std::string_view kStepTimeMarker = "Step Time";
 inline constexpr std::string_view kGpuUtilization = "GPU utilization:";
 }  // namespace megatron
 
+// llmb-step-runner says once what it runs: "llmb-step-runner configuration: key=value key=value …",
+// with the keys of RunConfiguration.
+namespace step_runner {
+inline constexpr std::string_view kConfigurationMarker = "llmb-step-runner configuration: ";
+}  // namespace step_runner
+
 }  // namespace llmb::parser::step_line_grammar

@@ -13,7 +13,7 @@ constexpr std::array kMarkNames = {
     MarkName{RunMark::proxy, "proxy"},           MarkName{RunMark::running, "running"},
     MarkName{RunMark::incomplete, "incomplete"}, MarkName{RunMark::failed, "failed"},
     MarkName{RunMark::invalid, "invalid"},       MarkName{RunMark::no_data, "no_data"},
-    MarkName{RunMark::superseded, "superseded"},
+    MarkName{RunMark::superseded, "superseded"}, MarkName{RunMark::on_cpu, "on_cpu"},
 };
 
 bool is_true(const RunConfiguration& configuration, std::string_view key) {
@@ -86,6 +86,9 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
   if (run.is_proxy || is_true(run.configuration, "proxy")) {
     marks.push_back(
         {RunMark::proxy, "A proxy has fewer layers than its model: its speed is not the model's."});
+  }
+  if (run.configuration.value("backend") == "cpu") {
+    marks.push_back({RunMark::on_cpu, "The run computed on CPUs: its speed is no GPU's."});
   }
   if (const RunMark* const mark = mark_of_status(run.summary.status)) {
     marks.push_back({*mark, std::string(run_mark_name(*mark)) + ": " + run.summary.status_reason});

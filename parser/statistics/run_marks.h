@@ -17,6 +17,7 @@ enum class RunMark {
   profiled,
   traced,
   proxy,
+  on_cpu,
   running,
   incomplete,
   failed,

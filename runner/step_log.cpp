@@ -1,0 +1,169 @@
+#include "runner/step_log.h"
+
+#include <cmath>
+
+#include "parser/dialects/step_line_grammar.h"
+#include "runner/text_format.h"
+
+namespace llmb::runner {
+namespace {
+
+namespace nemo = parser::step_line_grammar::nemo;
+namespace megatron = parser::step_line_grammar::megatron;
+
+constexpr int kMillisecondsPerSecond = 1000;
+
+long long whole(std::int64_t value) {
+  return static_cast<long long>(value);
+}
+
+std::string nemo_field(std::string_view name, double value) {
+  return std::string(nemo::kFieldSeparator) + std::string(name) +
+         std::string(nemo::kValueSeparator) + nemo_number(value);
+}
+
+std::string nemo_field(std::string_view name, std::int64_t value) {
+  return nemo_field(name, static_cast<double>(value));
+}
+
+// NeMo numbers steps from 0, and prints the last one's number.
+std::string nemo_line(const StepLogHead& head, const StepRecord& step) {
+  std::string line = std::string(nemo::kMarker) + " 0" + std::string(nemo::kIteration) +
+                     std::to_string(step.step) + "/" + std::to_string(head.end_step() - 1);
+  line += nemo_field(nemo::kLearningRate, step.learning_rate);
+  line += nemo_field(nemo::kGlobalBatchSize, head.global_batch_size);
+  line += nemo_field(nemo::kGlobalStep, step.step);
+  line += nemo_field(nemo::kPeakMemoryUsage, step.memory_bytes_max);
+  line += nemo_field(nemo::kMemoryAllocated, step.memory_bytes_allocated);
+  line += nemo_field(nemo::kLoss, step.loss);
+  line += nemo_field(nemo::kStepTime, step.step_time_s);
+  line += nemo_field(nemo::kTflopsPerGpu, step.tflops_per_gpu);
+  line += nemo_field(nemo::kConsumedSamples, (step.step + 1) * head.global_batch_size);
+  line += nemo_field(nemo::kGradNorm, step.grad_norm);
+  return line + "\n";
+}
+
+std::string name_of(std::string_view name) {
+  return std::string(name);
+}
+
+// Megatron numbers steps from 1, and prints how many there are.
+std::string megatron_lines(const StepLogHead& head, const StepRecord& step,
+                           const std::string& date_time) {
+  std::string text =
+      text_of("%s : %.2fs %s %.1fMODEL_TFLOP/s/GPU\n", name_of(megatron::kStepTimeMarker).c_str(),
+              step.step_time_s, name_of(megatron::kGpuUtilization).c_str(), step.tflops_per_gpu);
+  text += text_of(" [%s] %s %8lld/%8lld |", date_time.c_str(), name_of(megatron::kMarker).c_str(),
+                  whole(step.step + 1), whole(head.end_step()));
+  text += text_of(" %s: %12lld |", name_of(megatron::kConsumedSamples).c_str(),
+                  whole((step.step + 1) * head.global_batch_size));
+  text += text_of(" %s: %.1f |", name_of(megatron::kStepTimeMs).c_str(),
+                  step.step_time_s * kMillisecondsPerSecond);
+  text += text_of(" %s: %.6E |", name_of(megatron::kLearningRate).c_str(), step.learning_rate);
+  text += text_of(" %s: %5lld |", name_of(megatron::kGlobalBatchSize).c_str(),
+                  whole(head.global_batch_size));
+  if (step.auxiliary_loss) text += text_of(" load_balancing_loss: %.6E |", *step.auxiliary_loss);
+  text += text_of(" %s: %.6E |", name_of(megatron::kLoss).c_str(), step.loss);
+  text += text_of(" %s: %.1f |", name_of(megatron::kLossScale).c_str(), 1.0);
+  text += text_of(" %s: %.3f |", name_of(megatron::kGradNorm).c_str(), step.grad_norm);
+  text += text_of(" %s: %3d |", name_of(megatron::kSkippedIterations).c_str(), 0);
+  const bool is_nan = std::isnan(step.loss) || std::isnan(step.grad_norm);
+  text += text_of(" %s: %3d |\n", name_of(megatron::kNanIterations).c_str(), is_nan ? 1 : 0);
+  return text;
+}
+
+// Without trailing zeros, but with one decimal at least.
+std::string shortened(std::string decimal) {
+  while (decimal.back() == '0') decimal.pop_back();
+  return decimal.back() == '.' ? decimal + "0" : decimal;
+}
+
+std::string nemo_prefix(const std::string& date_time) {
+  return "[NeMo I " + date_time + " nemo_logging:393] ";
+}
+
+}  // namespace
+
+std::string nemo_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  constexpr double kWholeMax = 1e15;
+  if (value == std::floor(value) && std::abs(value) < kWholeMax) return text_of("%.0f", value);
+  constexpr int kDecimals = nemo::kSignificantDigits - 1;
+  const std::string scientific = text_of("%.*e", kDecimals, value);
+  const std::size_t at = scientific.find('e');
+  const int exponent = std::stoi(scientific.substr(at + 1));
+  constexpr int kExponentMin = -4;
+  if (exponent >= kExponentMin && exponent < kDecimals) {
+    return shortened(text_of("%.*f", kDecimals - exponent, value));
+  }
+  std::string mantissa = shortened(scientific.substr(0, at));
+  if (mantissa.ends_with(".0")) mantissa.resize(mantissa.size() - 2);
+  return mantissa + scientific.substr(at);
+}
+
+std::string step_lines(const StepLogHead& head, const StepRecord& step,
+                       const std::string& date_time) {
+  return head.format == LogFormat::nemo ? nemo_line(head, step)
+                                        : megatron_lines(head, step, date_time);
+}
+
+std::string finish_line(const StepLogHead& head, const std::string& date_time) {
+  if (head.format == LogFormat::nemo) {
+    return "`Trainer.fit` stopped: `max_steps=" + std::to_string(head.end_step()) + "` reached.\n";
+  }
+  return "[after training is done] datetime: " + date_time + " \n";
+}
+
+std::string configuration_line(const RunSettings& settings) {
+  const ParallelSizes& sizes = settings.sizes;
+  const bool on_gpu = settings.backend == Backend::cuda;
+  std::string line(parser::step_line_grammar::step_runner::kConfigurationMarker);
+  const auto add = [&line](const char* key, const std::string& value) {
+    if (line.back() != ' ') line += " ";
+    line += std::string(key) + "=" + value;
+  };
+  add("framework", "llmb-step-runner");
+  add("backend", on_gpu ? "cuda" : "cpu");
+  add("workload", settings.workload);
+  add("model_size", settings.spec.shape.size);
+  add("dtype", std::string(precision_name(settings.precision)));
+  add("gpu_type", on_gpu ? settings.gpu_type : "cpu");
+  // A rank on the CPU is no GPU: nothing is to be divided by its number.
+  add(on_gpu ? "gpu_count" : "rank_count", std::to_string(settings.world_size()));
+  add("tensor_parallel", std::to_string(sizes.tp));
+  add("pipeline_parallel", std::to_string(sizes.pp));
+  add("context_parallel", std::to_string(sizes.cp));
+  add("virtual_pipeline", std::to_string(sizes.vp));
+  if (settings.spec.is_moe()) {
+    add("expert_parallel", std::to_string(sizes.ep));
+    add("expert_tensor_parallel", std::to_string(sizes.etp));
+  }
+  add("micro_batch_size", std::to_string(settings.batch.micro_batch_size));
+  add("global_batch_size", std::to_string(settings.batch.global_batch_size));
+  add("sequence_length", std::to_string(settings.spec.shape.sequence_length));
+  add("layer_count", std::to_string(settings.spec.shape.layer_count));
+  add("proxy", settings.spec.overrides.empty() ? "false" : "true");
+  add("flops_formula", std::string(flops_formula_name(settings.flops_formula)));
+  return line + "\n";
+}
+
+std::string checkpoint_save_line(int rank, std::int64_t iteration, double started_at_s,
+                                 double duration_s, const std::string& date_time) {
+  return nemo_prefix(date_time) +
+         text_of(
+             "Global Checkpoint Save : Rank: %d : Iteration: %lld : Start time: %.3fs : "
+             "Save duration: %.3fs\n",
+             rank, whole(iteration), started_at_s, duration_s);
+}
+
+std::string checkpoint_load_line(int rank, double started_at_s, double duration_s,
+                                 const std::string& date_time) {
+  return nemo_prefix(date_time) +
+         text_of(
+             "Global Checkpoint Load : Rank : %d : Start time : %.3fs : Time spent in "
+             "load_checkpoint: %.3fs\n",
+             rank, started_at_s, duration_s);
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,22 @@
+#include "runner/text_format.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace llmb::runner {
+
+std::string text_of(const char* format, ...) {
+  std::va_list arguments;
+  std::va_list again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, arguments);
+  va_end(arguments);
+  std::string text(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
+  // One more for the terminator, for which a string has room.
+  std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+}  // namespace llmb::runner
