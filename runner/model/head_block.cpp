@@ -24,12 +24,12 @@ double HeadBlock<Ops>::forward(ConstView x, State& state) const {
   Tensor losses(input.rows, 1);
   Ops::CrossEntropy::local_max(state.logits, state.maxima.values());
   if (context_.sizes.tp > 1) {
-    context_.groups.tensor->all_reduce(state.maxima.values(), ReduceOp::kMax, "tp.loss_maxima");
+    context_.groups.tensor->all_reduce(state.maxima.values(), ReduceOp::max, "tp.loss_maxima");
   }
   Ops::CrossEntropy::local_sums(state.logits, state.maxima.values(), state.targets, first_token(),
                                 state.sums);
   if (context_.sizes.tp > 1) {
-    context_.groups.tensor->all_reduce(state.sums.values(), ReduceOp::kSum, "tp.loss_sums");
+    context_.groups.tensor->all_reduce(state.sums.values(), ReduceOp::sum, "tp.loss_sums");
   }
   Ops::CrossEntropy::losses(state.sums, losses.values());
   return Ops::Elementwise::sum(losses);

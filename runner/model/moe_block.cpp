@@ -37,10 +37,10 @@ double MoeBlock<Ops>::balance(State& state) const {
   Ops::AuxiliaryLoss::count(state.choices, tokens.values());
   const auto sum_over_micro_batch = [&](auto&& values, CallTag tensor_tag, CallTag context_tag) {
     if (context_.sizes.tp > 1) {
-      context_.groups.tensor->all_reduce(values, ReduceOp::kSum, tensor_tag);
+      context_.groups.tensor->all_reduce(values, ReduceOp::sum, tensor_tag);
     }
     if (context_.sizes.cp > 1) {
-      context_.groups.context->all_reduce(values, ReduceOp::kSum, context_tag);
+      context_.groups.context->all_reduce(values, ReduceOp::sum, context_tag);
     }
   };
   sum_over_micro_batch(tokens.values(), "tp.expert_load", "cp.expert_load");

@@ -43,7 +43,7 @@ class RankStep {
     for (std::int64_t m = 0; m < micro_batches(); ++m) backward_micro_batch(m);
     reduce_gradients();
     std::vector<double> loss = {loss_};
-    groups_->world->all_reduce(loss, ReduceOp::kSum, "test.loss");
+    groups_->world->all_reduce(loss, ReduceOp::sum, "test.loss");
     return loss[0];
   }
 
@@ -101,13 +101,13 @@ class RankStep {
   void reduce_gradients() {
     for (const LocalParameter<T>& local : store_.parameters()) {
       if (local.parameter.is_expert()) {
-        groups_->expert_data->all_reduce(local.gradient, ReduceOp::kSum, "test.expert_gradient");
+        groups_->expert_data->all_reduce(local.gradient, ReduceOp::sum, "test.expert_gradient");
         continue;
       }
       if (!local.parameter.tensor_axis) {
-        groups_->tensor->all_reduce(local.gradient, ReduceOp::kSum, "test.whole_gradient");
+        groups_->tensor->all_reduce(local.gradient, ReduceOp::sum, "test.whole_gradient");
       }
-      groups_->data_context->all_reduce(local.gradient, ReduceOp::kSum, "test.dense_gradient");
+      groups_->data_context->all_reduce(local.gradient, ReduceOp::sum, "test.dense_gradient");
     }
   }
 
