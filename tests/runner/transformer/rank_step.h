@@ -3,6 +3,7 @@
 // schedule and its optimizer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -99,16 +100,24 @@ class RankStep {
   }
 
   void reduce_gradients() {
-    for (const LocalParameter<T>& local : store_.parameters()) {
-      if (local.parameter.is_expert()) {
-        groups_->expert_data->all_reduce(local.gradient, ReduceOp::sum, "test.expert_gradient");
-        continue;
+    if (sizes_.tp > 1) {  // parameters that every rank of the group has whole, side by side
+      std::vector<T> whole;
+      for (const LocalParameter<T>& local : store_.parameters()) {
+        if (local.parameter.tensor_axis) continue;
+        whole.insert(whole.end(), local.gradient.begin(), local.gradient.end());
       }
-      if (!local.parameter.tensor_axis) {
-        groups_->tensor->all_reduce(local.gradient, ReduceOp::sum, "test.whole_gradient");
+      groups_->tensor->all_reduce(whole, ReduceOp::sum, "test.whole_gradients");
+      auto next = whole.begin();
+      for (const LocalParameter<T>& local : store_.parameters()) {
+        if (local.parameter.tensor_axis) continue;
+        std::copy_n(next, local.gradient.size(), local.gradient.begin());
+        next += static_cast<std::ptrdiff_t>(local.gradient.size());
       }
-      groups_->data_context->all_reduce(local.gradient, ReduceOp::sum, "test.dense_gradient");
     }
+    groups_->data_context->all_reduce(store_.gradients(ParameterBlock::dense), ReduceOp::sum,
+                                      "test.dense_gradients");
+    groups_->expert_data->all_reduce(store_.gradients(ParameterBlock::expert), ReduceOp::sum,
+                                     "test.expert_gradients");
   }
 
   ModelSpec spec_;
