@@ -21,15 +21,13 @@ class BucketLoad {
   // what is to be expected of text that the page lacks, were a log's bytes independent.
   double pass_rate_with(std::string_view literal, std::size_t anchor) const;
 
-  std::size_t members() const { return members_; }
-
   // Positions of the typical text: bit i of word w is position 64 w + i.
   static constexpr std::size_t kWords = (kTypicalLogText.size() + 63) / 64;
   using Positions = std::array<std::uint64_t, kWords>;
 
  private:
-  // Of one byte of the fingerprint: the nibbles that may stand there (bit n: nibble n), and where
-  // in the typical text such nibbles stand.
+  // Of one byte of the fingerprint: the nibbles that may stand there (bit n: nibble n), and the
+  // positions of the typical text at which a fingerprint with such a nibble there may begin.
   struct ByteSet {
     std::uint16_t low_nibbles = 0;
     std::uint16_t high_nibbles = 0;
@@ -38,7 +36,10 @@ class BucketLoad {
   };
 
   std::array<ByteSet, kFingerprintBytes> bytes_;
-  std::size_t members_ = 0;
 };
+
+// How likely a log holds these bytes, by the pairs of adjacent bytes of the typical text: to
+// compare places for a fingerprint at little cost.
+double likelihood_in_log(std::string_view bytes);
 
 }  // namespace llmb::parser

@@ -31,9 +31,12 @@ class CandidateSearch {
 
   // Compares the literals of the buckets (a bit each) whose fingerprint may begin at `position`.
   void check(std::size_t position, unsigned buckets) {
+    if (buckets == 0) return;
+    const std::uint64_t here = bytes_at(position);
     for (; buckets != 0; buckets &= buckets - 1) {
       const auto bucket = static_cast<std::size_t>(std::countr_zero(buckets));
       for (const FingerprintPlan::Member& member : plan_.buckets[bucket]) {
+        if (((here ^ member.bytes) & member.mask) != 0) continue;
         if (position >= from_ + member.anchor) compare(position - member.anchor, member.literal);
       }
     }
@@ -42,7 +45,7 @@ class CandidateSearch {
   // The buckets by the exact tables; bytes past the block's end are allowed, as check() looks.
   unsigned buckets_at(std::size_t position) const {
     unsigned buckets = 0xff;
-    for (std::size_t k = 0; k < kFingerprintBytes && position + k < size(); ++k) {
+    for (std::size_t k = 0; k < kFingerprintBytes && position + k < size() && buckets != 0; ++k) {
       buckets &= plan_.byte_tables[k][bytes()[position + k]];
     }
     return buckets;
@@ -54,6 +57,15 @@ class CandidateSearch {
   }
 
  private:
+  // As many as the block has; past its end zeros, which a literal may hold: compare() knows.
+  std::uint64_t bytes_at(std::size_t position) const {
+    std::uint64_t eight = 0;
+    static_assert(sizeof eight == kFingerprintBytes);
+    const std::size_t length = size() - position;
+    std::memcpy(&eight, bytes() + position, length < sizeof eight ? length : sizeof eight);
+    return eight;
+  }
+
   void compare(std::size_t start, std::uint32_t index) {
     const std::string& literal = plan_.literals[index];
     if (literal.size() > size() - start) return;

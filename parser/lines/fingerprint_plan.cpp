@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "parser/lines/bucket_load.h"
@@ -15,7 +17,7 @@ struct Choice {
   std::size_t anchor = 0;
 };
 
-// Puts each literal where it raises the cost of candidates least, then moves each once more.
+// Puts each literal where it lets the fewest more positions pass.
 class Planner {
  public:
   explicit Planner(const std::vector<std::string>& literals)
@@ -28,97 +30,98 @@ class Planner {
       hardest.emplace_back(-find_rarest_anchors(index), index);
     }
     std::sort(hardest.begin(), hardest.end());
-
-    for (const auto& [rate, index] : hardest) place(index);
-    for (const auto& [rate, index] : hardest) {
-      take_out(index);
-      place(index);
-    }
+    for (const auto& [likelihood, index] : hardest) place(index);
     return choices_;
   }
 
  private:
-  // Keeps the few best places for the literal's fingerprint; returns the pass rate of the best.
+  // Keeps the few best places for the literal's fingerprint; returns the likelihood of the best.
   double find_rarest_anchors(std::size_t index) {
-    constexpr std::size_t kAnchorsMax = 6;
-    const std::string& literal = literals_[index];
+    constexpr std::size_t kAnchorsMax = 8;
+    const std::string_view literal = literals_[index];
     std::vector<std::pair<double, std::size_t>> rated;
     std::size_t anchor = 0;
     do {
-      rated.emplace_back(BucketLoad().pass_rate_with(literal, anchor), anchor);
+      rated.emplace_back(likelihood_in_log(literal.substr(anchor, kFingerprintBytes)), anchor);
       ++anchor;
     } while (anchor + kFingerprintBytes <= literal.size());
     std::sort(rated.begin(), rated.end());
     if (rated.size() > kAnchorsMax) rated.resize(kAnchorsMax);
-    for (const auto& [rate, at] : rated) anchors_[index].push_back(at);
+    for (const auto& [likelihood, at] : rated) anchors_[index].push_back(at);
     return rated.front().first;
   }
 
-  // What a candidate costs rises with the members that it is compared with.
-  static double cost(double pass_rate, std::size_t members) {
-    constexpr double kCandidateCost = 4;
-    return pass_rate * (kCandidateCost + static_cast<double>(members));
-  }
-
-  BucketLoad load_of(const std::vector<std::size_t>& members) const {
-    BucketLoad load;
-    for (const std::size_t member : members) load.add(literals_[member], choices_[member].anchor);
-    return load;
-  }
-
-  void take_out(std::size_t index) {
-    const std::size_t bucket = choices_[index].bucket;
-    std::vector<std::size_t>& members = members_[bucket];
-    members.erase(std::find(members.begin(), members.end(), index));
-    costs_[bucket] = 0;
-    if (members.empty()) return;
-    const BucketLoad load = load_of(members);
-    const std::size_t any = members.front();  // a member already: adds nothing
-    costs_[bucket] =
-        cost(load.pass_rate_with(literals_[any], choices_[any].anchor), load.members());
-  }
-
   void place(std::size_t index) {
+    const std::string& literal = literals_[index];
     double least = -1;
     bool empty_seen = false;  // one empty bucket is as good as another
     for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-      if (members_[bucket].empty() && std::exchange(empty_seen, true)) continue;
-      const BucketLoad load = load_of(members_[bucket]);
-      const double cost_before = costs_[bucket];
+      if (pass_rates_[bucket] == 0 && std::exchange(empty_seen, true)) continue;
       for (const std::size_t anchor : anchors_[index]) {
-        const double rate = load.pass_rate_with(literals_[index], anchor);
-        const double rise = cost(rate, load.members() + 1) - cost_before;
+        const double rate = (*loads_)[bucket].pass_rate_with(literal, anchor);
+        const double rise = rate - pass_rates_[bucket];
         if (least >= 0 && rise >= least) continue;
         least = rise;
         choices_[index] = {bucket, anchor};
       }
     }
-    members_[choices_[index].bucket].push_back(index);
-    costs_[choices_[index].bucket] += least;
+    const Choice choice = choices_[index];
+    (*loads_)[choice.bucket].add(literal, choice.anchor);
+    pass_rates_[choice.bucket] += least;
   }
 
   const std::vector<std::string>& literals_;
   std::vector<Choice> choices_;
   std::vector<std::vector<std::size_t>> anchors_;  // by literal, the rarest first
-  std::array<std::vector<std::size_t>, kBuckets> members_;
-  std::array<double, kBuckets> costs_{};
+  // 0: nothing in it yet. Large, so not on the stack.
+  std::unique_ptr<std::array<BucketLoad, kBuckets>> loads_ =
+      std::make_unique<std::array<BucketLoad, kBuckets>>();
+  std::array<double, kBuckets> pass_rates_{};
 };
 
-void add_to_tables(FingerprintPlan& plan, const std::string& literal, std::size_t bucket,
-                   std::size_t anchor) {
-  const auto bit = static_cast<std::uint8_t>(1U << bucket);
+void add_to_tables(FingerprintPlan& plan, const std::string& literal, const Choice& choice) {
+  const auto bit = static_cast<std::uint8_t>(1U << choice.bucket);
   const auto allow = [bit](std::uint8_t& entry) { entry = static_cast<std::uint8_t>(entry | bit); };
   for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    if (anchor + k >= literal.size()) {
+    if (choice.anchor + k >= literal.size()) {
       for (std::uint8_t& entry : plan.byte_tables[k]) allow(entry);
       for (std::uint8_t& entry : plan.low_nibble_tables[k]) allow(entry);
       for (std::uint8_t& entry : plan.high_nibble_tables[k]) allow(entry);
       continue;
     }
-    const auto byte = static_cast<std::uint8_t>(literal[anchor + k]);
+    const auto byte = static_cast<std::uint8_t>(literal[choice.anchor + k]);
     allow(plan.byte_tables[k][byte]);
     allow(plan.low_nibble_tables[k][byte & 0xf]);
     allow(plan.high_nibble_tables[k][byte >> 4]);
+  }
+}
+
+FingerprintPlan::Member member_of(const std::string& literal, std::size_t index,
+                                  std::size_t anchor) {
+  FingerprintPlan::Member member;
+  const std::size_t length = std::min(kFingerprintBytes, literal.size() - anchor);
+  const std::array<std::uint8_t, kFingerprintBytes> ones = {0xff, 0xff, 0xff, 0xff,
+                                                            0xff, 0xff, 0xff, 0xff};
+  std::memcpy(&member.bytes, literal.data() + anchor, length);
+  std::memcpy(&member.mask, ones.data(), length);
+  member.literal = static_cast<std::uint32_t>(index);
+  member.anchor = static_cast<std::uint32_t>(anchor);
+  return member;
+}
+
+void plan_grams(FingerprintPlan& plan, const std::vector<Choice>& choices) {
+  constexpr std::size_t kGramBytes = FingerprintPlan::kGramBytes;
+  std::size_t shortest = kFingerprintBytes;
+  for (const std::string& literal : plan.literals) shortest = std::min(shortest, literal.size());
+  if (shortest < kGramBytes) return;
+  plan.gram_stride = shortest - kGramBytes + 1;
+  plan.gram_table.resize(std::size_t{1} << FingerprintPlan::kGramTableBits);
+  for (std::size_t index = 0; index < choices.size(); ++index) {
+    for (std::size_t k = 0; k < plan.gram_stride; ++k) {
+      std::uint32_t gram = 0;
+      std::memcpy(&gram, plan.literals[index].data() + choices[index].anchor + k, kGramBytes);
+      plan.gram_table[FingerprintPlan::gram_slot(gram)] = 1;
+    }
   }
 }
 
@@ -130,21 +133,13 @@ FingerprintPlan plan_fingerprints(std::vector<std::string> literals) {
   const std::vector<Choice> choices = Planner(plan.literals).choose();
   for (std::size_t index = 0; index < choices.size(); ++index) {
     const std::string& literal = plan.literals[index];
-    const std::size_t bucket = choices[index].bucket;
-    const std::size_t anchor = choices[index].anchor;
-    plan.buckets[bucket].push_back(
-        {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(anchor)});
-    plan.anchor_max = std::max(plan.anchor_max, anchor);
-    add_to_tables(plan, literal, bucket, anchor);
-
-    FingerprintPlan::BytePair pair;
-    pair.first = static_cast<std::uint8_t>(literal[anchor]);
-    pair.any_second = literal.size() == 1;
-    if (!pair.any_second) pair.second = static_cast<std::uint8_t>(literal[anchor + 1]);
-    if (std::find(plan.pairs.begin(), plan.pairs.end(), pair) == plan.pairs.end()) {
-      plan.pairs.push_back(pair);
-    }
+    const Choice& choice = choices[index];
+    plan.buckets[choice.bucket].push_back(member_of(literal, index, choice.anchor));
+    plan.anchor_max = std::max(plan.anchor_max, choice.anchor);
+    plan.holds_line_end = plan.holds_line_end || literal.find_first_of("\r\n") != std::string::npos;
+    add_to_tables(plan, literal, choice);
   }
+  plan_grams(plan, choices);
   return plan;
 }
 

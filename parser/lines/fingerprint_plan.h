@@ -1,12 +1,15 @@
 // FingerprintPlan: the tables with which a block is searched for many literals at once.
 //
-// Of each literal a few adjacent bytes that are rare in logs are its fingerprint; `anchor` is where
-// they begin in it. Literals share eight buckets. For each byte of the fingerprint a table says,
-// one bit a bucket, which buckets a byte value may belong to; where the tables' answers for
-// adjacent bytes of the block have a bucket in common, its literals are compared (candidate.h).
-// The SIMD engines split each table in two by nibbles, since sixteen entries fit a register: they
-// let more bytes pass, and the plan puts literals together so that few do. This is the "Teddy"
-// idea of the Hyperscan regular expression library.
+// Of each literal up to eight adjacent bytes that are rare in logs are its fingerprint; `anchor` is
+// where they begin in it. Literals share eight buckets. For each byte of the fingerprint a table
+// says, one bit a bucket, which buckets a byte value may belong to; where the tables' answers for
+// adjacent bytes of the block have a bucket in common, its fingerprints and then the literals are
+// compared (candidate_search.h). The SIMD engines split each table in two by nibbles, since sixteen
+// entries fit a register: they let more bytes pass, and the plan puts literals together so that few
+// do. This is the "Teddy" idea of the Hyperscan regular expression library.
+//
+// The portable engine looks at every gram_stride-th four bytes of the block only, in a table of the
+// hashes of all four bytes at the first gram_stride places of the fingerprints.
 #pragma once
 
 #include <array>
@@ -19,11 +22,14 @@
 
 namespace llmb::parser {
 
-inline constexpr std::size_t kFingerprintBytes = 4;
+inline constexpr std::size_t kFingerprintBytes = 8;
 inline constexpr std::size_t kBuckets = 8;
 
 struct FingerprintPlan {
   struct Member {
+    // The fingerprint as eight bytes in the order of memory; the mask is 0 past its end.
+    std::uint64_t bytes = 0;
+    std::uint64_t mask = 0;
     std::uint32_t literal = 0;  // index into literals
     std::uint32_t anchor = 0;   // fingerprint's place in the literal
   };
@@ -31,6 +37,7 @@ struct FingerprintPlan {
   using NibbleTable = std::array<std::uint8_t, 16>;
 
   std::vector<std::string> literals;
+  bool holds_line_end = false;  // some literal has a '\n' or '\r'
   std::array<std::vector<Member>, kBuckets> buckets;
   std::size_t anchor_max = 0;
 
@@ -40,15 +47,14 @@ struct FingerprintPlan {
   std::array<NibbleTable, kFingerprintBytes> low_nibble_tables{};
   std::array<NibbleTable, kFingerprintBytes> high_nibble_tables{};
 
-  // The first two bytes of each distinct fingerprint, for engines without a table look-up.
-  struct BytePair {
-    std::uint8_t first = 0;
-    std::uint8_t second = 0;
-    bool any_second = false;  // of a literal of one byte
+  static constexpr std::size_t kGramBytes = 4;
+  static constexpr unsigned kGramTableBits = 14;
+  std::size_t gram_stride = 0;  // 0: a literal is shorter than a gram
+  std::vector<std::uint8_t> gram_table;
 
-    bool operator==(const BytePair&) const = default;
-  };
-  std::vector<BytePair> pairs;
+  static std::size_t gram_slot(std::uint32_t gram) {
+    return (gram * 0x9e3779b1U) >> (32 - kGramTableBits);
+  }
 
   LiteralScanner::Engine engine = LiteralScanner::Engine::portable;
 };

@@ -14,10 +14,8 @@ LineFilter::LineFilter(const LiteralScanner& scanner, std::uint64_t start_offset
       block_offset_(start_offset),
       in_dropped_line_(in_dropped_line),
       committed_offset_(start_offset) {
-  for (const std::string& literal : scanner.literals()) {
-    if (literal.find_first_of("\r\n") != std::string::npos) {
-      throw std::invalid_argument("line filter: a literal holds a line's end, no line can hold it");
-    }
+  if (scanner.holds_line_end()) {
+    throw std::invalid_argument("line filter: a literal holds a line's end, no line can hold it");
   }
 }
 

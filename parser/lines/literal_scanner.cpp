@@ -30,11 +30,14 @@ std::optional<LiteralScanner::Hit> LiteralScanner::find(std::string_view block,
   if (from >= block.size()) return std::nullopt;
   CandidateSearch search(*plan_, block, from);
   switch (plan_->engine) {
+    case Engine::avx512:
+      scan_avx512(search);
+      break;
     case Engine::avx2:
       scan_avx2(search);
       break;
-    case Engine::sse2:
-      scan_sse2(search);
+    case Engine::ssse3:
+      scan_ssse3(search);
       break;
     case Engine::neon:
       scan_neon(search);
@@ -51,10 +54,15 @@ const std::vector<std::string>& LiteralScanner::literals() const {
   return plan_->literals;
 }
 
+bool LiteralScanner::holds_line_end() const {
+  return plan_->holds_line_end;
+}
+
 std::vector<LiteralScanner::Engine> LiteralScanner::available_engines() {
   std::vector<Engine> engines = {Engine::portable};
-  if (has_sse2()) engines.push_back(Engine::sse2);
+  if (has_ssse3()) engines.push_back(Engine::ssse3);
   if (has_avx2()) engines.push_back(Engine::avx2);
+  if (has_avx512()) engines.push_back(Engine::avx512);
   if (has_neon()) engines.push_back(Engine::neon);
   return engines;
 }
@@ -65,10 +73,12 @@ std::string_view engine_name(LiteralScanner::Engine engine) {
       return "best";
     case LiteralScanner::Engine::portable:
       return "portable";
-    case LiteralScanner::Engine::sse2:
-      return "sse2";
+    case LiteralScanner::Engine::ssse3:
+      return "ssse3";
     case LiteralScanner::Engine::avx2:
       return "avx2";
+    case LiteralScanner::Engine::avx512:
+      return "avx512";
     case LiteralScanner::Engine::neon:
       return "neon";
   }

@@ -19,7 +19,7 @@ struct FingerprintPlan;
 class LiteralScanner {
  public:
   // `best` is the fastest that this program was built with and this CPU has. All find the same.
-  enum class Engine { best, portable, sse2, avx2, neon };
+  enum class Engine { best, portable, ssse3, avx2, avx512, neon };
 
   // Literals may hold any bytes, be prefixes of each other and repeat. Throws
   // std::invalid_argument when there is none, one is empty, or the engine is not available here.
@@ -37,6 +37,7 @@ class LiteralScanner {
   std::optional<Hit> find(std::string_view block, std::size_t from = 0) const;
 
   const std::vector<std::string>& literals() const;
+  bool holds_line_end() const;  // some literal has a '\n' or '\r'
 
   // What this program can run on this CPU, `portable` first, the fastest last; never `best`.
   static std::vector<Engine> available_engines();

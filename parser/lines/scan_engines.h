@@ -8,12 +8,14 @@
 namespace llmb::parser {
 
 void scan_portable(CandidateSearch& search);
-void scan_sse2(CandidateSearch& search);
+void scan_ssse3(CandidateSearch& search);
 void scan_avx2(CandidateSearch& search);
+void scan_avx512(CandidateSearch& search);
 void scan_neon(CandidateSearch& search);
 
-bool has_sse2();
+bool has_ssse3();
 bool has_avx2();
+bool has_avx512();
 bool has_neon();
 
 }  // namespace llmb::parser

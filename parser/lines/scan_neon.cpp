@@ -32,12 +32,15 @@ inline uint8x16_t buckets_by_byte(const NeonTables& tables, std::size_t k,
 
 // By all their bytes; reads kFingerprintBytes - 1 bytes past the 16.
 inline uint8x16_t buckets_of_16(const NeonTables& tables, const std::uint8_t* bytes) {
-  static_assert(kFingerprintBytes == 4);
-  const uint8x16_t first_two =
-      vandq_u8(buckets_by_byte(tables, 0, bytes), buckets_by_byte(tables, 1, bytes));
-  const uint8x16_t last_two =
-      vandq_u8(buckets_by_byte(tables, 2, bytes), buckets_by_byte(tables, 3, bytes));
-  return vandq_u8(first_two, last_two);
+  static_assert(kFingerprintBytes == 8);
+  uint8x16_t buckets = buckets_by_byte(tables, 0, bytes);
+  buckets = vandq_u8(buckets, buckets_by_byte(tables, 1, bytes));
+  buckets = vandq_u8(buckets, buckets_by_byte(tables, 2, bytes));
+  buckets = vandq_u8(buckets, buckets_by_byte(tables, 3, bytes));
+  buckets = vandq_u8(buckets, buckets_by_byte(tables, 4, bytes));
+  buckets = vandq_u8(buckets, buckets_by_byte(tables, 5, bytes));
+  buckets = vandq_u8(buckets, buckets_by_byte(tables, 6, bytes));
+  return vandq_u8(buckets, buckets_by_byte(tables, 7, bytes));
 }
 
 void check_16(CandidateSearch& search, std::size_t at, uint8x16_t buckets) {

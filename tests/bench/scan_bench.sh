@@ -44,7 +44,7 @@ ratio() {
 rate() { awk -v n="$bytes" '{ printf "%.3f\n", n / $1 / 1e9 }' "$work/$1.times" | median; }
 
 # The other engines of this machine.
-engines() { [ "$(uname -m)" = x86_64 ] && echo sse2 portable || echo portable; }
+engines() { [ "$(uname -m)" = x86_64 ] && echo avx2 ssse3 portable || echo portable; }
 
 to_null() { cat >/dev/null; }
 

@@ -153,7 +153,8 @@ TEST(LiteralScanner, OffersPortableEverywhereAndRefusesWhatIsMissing) {
   const auto engines = LiteralScanner::available_engines();
   ASSERT_FALSE(engines.empty());
   EXPECT_EQ(engines.front(), Engine::portable);
-  for (const Engine engine : {Engine::portable, Engine::sse2, Engine::avx2, Engine::neon}) {
+  for (const Engine engine :
+       {Engine::portable, Engine::ssse3, Engine::avx2, Engine::avx512, Engine::neon}) {
     if (std::find(engines.begin(), engines.end(), engine) != engines.end()) {
       EXPECT_NO_THROW(LiteralScanner({"a"}, engine));
     } else {
