@@ -37,8 +37,8 @@ const std::vector<Rule>& rules() {
       {"web/", {}, {}},
       {"runner/",
        {"runner/", "parser/catalog/", "parser/dialects/step_line_grammar.h", "parser/result.h"},
-       {"CLI/", "nlohmann/", "tl/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h",
-        "omp.h"}},
+       {"CLI/", "nlohmann/", "tl/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h", "omp.h",
+        "zlib.h"}},
   };
   return table;
 }

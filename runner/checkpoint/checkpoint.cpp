@@ -1,0 +1,262 @@
+#include "runner/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "runner/checkpoint/manifest.h"
+#include "runner/checkpoint/resharding.h"
+#include "runner/checkpoint/shard_file.h"
+
+namespace llmb::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename T>
+struct NamedState {
+  const char* name;
+  std::vector<T> OptimizerShard<T>::*values;
+};
+
+template <typename T>
+constexpr std::array<NamedState<T>, 3> states() {
+  return {{{"master", &OptimizerShard<T>::master},
+           {"first_moment", &OptimizerShard<T>::first_moment},
+           {"second_moment", &OptimizerShard<T>::second_moment}}};
+}
+
+std::string shard_name(int rank) {
+  std::string digits = std::to_string(rank);
+  return "rank_" + std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits +
+         ".shard";
+}
+
+template <typename T>
+Stretch share_of(const LocalParameter<T>& local, const OptimizerShard<T>& shard) {
+  return stretch_in_share(local, shard.first, static_cast<std::int64_t>(shard.master.size()));
+}
+
+// Writes what this rank holds and no other rank saves; returns the file's size.
+template <typename T>
+std::uint64_t write_rank(const fs::path& directory, RankTrainer<T>& trainer) {
+  std::vector<ShardPiece> pieces;
+  std::vector<std::span<const std::byte>> elements;
+  const bool saves_whole_parameters = trainer.groups().tensor->rank() == 0;
+  for (const LocalParameter<T>& local : trainer.store().parameters()) {
+    if (!local.parameter.tensor_axis && !saves_whole_parameters) continue;
+    const OptimizerShard<T>& shard = trainer.optimizer().shard(local.block());
+    const Stretch stretch = share_of(local, shard);
+    if (stretch.count == 0) continue;
+    const auto begin = static_cast<std::size_t>(local.block_offset + stretch.first - shard.first);
+    for (const NamedState<T>& state : states<T>()) {
+      pieces.push_back({local.parameter.name, state.name, local.parameter.shape, local.local_shape,
+                        local.origin, stretch.first, stretch.count, 0, 0});
+      elements.push_back(std::as_bytes(
+          std::span(shard.*state.values).subspan(begin, static_cast<std::size_t>(stretch.count))));
+    }
+  }
+  return write_shard(directory / shard_name(trainer.rank()), element_type_of<T>(),
+                     std::move(pieces), elements);
+}
+
+// Makes an empty directory to save into; what crashed saves left is removed.
+fs::path begin_save(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw CheckpointError("could not make the checkpoint directory " + path.string() + ": " +
+                          error.message());
+  }
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.path().filename().string().rfind(".saving", 0) == 0) fs::remove_all(entry.path());
+  }
+  fs::path directory = path / ".saving";
+  fs::create_directory(directory);
+  return directory;
+}
+
+// A name that no checkpoint has: one of the same step may be there, and must stay until `latest`
+// names the new one.
+std::string free_name(const fs::path& path, std::int64_t completed_steps) {
+  std::string digits = std::to_string(completed_steps);
+  const std::string plain =
+      "iteration_" + std::string(7 - std::min<std::size_t>(7, digits.size()), '0') + digits;
+  std::string name = plain;
+  for (int attempt = 2; fs::exists(path / name); ++attempt) {
+    name = plain + "_" + std::to_string(attempt);
+  }
+  return name;
+}
+
+// Removes older checkpoints of the same step.
+void remove_superseded(const fs::path& path, const std::string& kept, std::int64_t step) {
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    if (name == kept || name.rfind("iteration_", 0) != 0) continue;
+    const std::size_t end = name.find('_', 10);
+    if (std::atoll(name.substr(10, end - 10).c_str()) == step) old.push_back(entry.path());
+  }
+  for (const fs::path& directory : old) fs::remove_all(directory);
+}
+
+void point_latest_to(const fs::path& path, const std::string& name) {
+  const std::string line = name + "\n";
+  const fs::path next = path / ".latest";
+  write_durably(next, {std::as_bytes(std::span(line))});
+  rename_durably(next, path / "latest");
+}
+
+// Where `path` says its newest checkpoint is; a checkpoint's own directory says itself.
+fs::path newest_checkpoint(const fs::path& path) {
+  if (fs::exists(path / "manifest.json")) return path;
+  std::ifstream stream(path / "latest");
+  std::string name;
+  if (!std::getline(stream, name) || name.empty() || name.find('/') != std::string::npos) {
+    throw CheckpointError("no checkpoint in " + path.string() +
+                          ": it has neither a file \"latest\" nor a manifest.json");
+  }
+  return path / name;
+}
+
+void check_shape(const ShardPiece& piece, const Parameter& parameter) {
+  if (piece.shape == parameter.shape) return;
+  const auto text = [](const std::vector<std::int64_t>& shape) {
+    return nlohmann::json(shape).dump();
+  };
+  throw CheckpointError("the checkpoint is of another model: its " + piece.name + " is " +
+                        text(piece.shape) + ", and this run's " + text(parameter.shape));
+}
+
+// Counts what was loaded of every state of every parameter, and complains where some is missing.
+template <typename T>
+class Coverage {
+ public:
+  void add(const ShardPiece& piece, std::int64_t count) {
+    loaded_[{piece.name, piece.state}] += count;
+  }
+
+  void expect_whole(const LocalParameter<T>& local, std::int64_t count, const fs::path& directory) {
+    for (const NamedState<T>& state : states<T>()) {
+      const std::int64_t loaded = loaded_[{local.parameter.name, state.name}];
+      if (loaded == count) continue;
+      throw CheckpointError("the checkpoint " + directory.string() + " holds " +
+                            std::to_string(loaded) + " of " + std::to_string(count) +
+                            " elements that this rank needs of " + state.name + " of " +
+                            local.parameter.name + ": is it of another model?");
+    }
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::int64_t> loaded_;
+};
+
+template <typename T>
+void load_piece(const ShardReader& reader, const ShardPiece& piece, RankTrainer<T>& trainer,
+                const LocalParameter<T>& local, Coverage<T>& coverage) {
+  OptimizerShard<T>& shard = trainer.optimizer().shard(local.block());
+  const Stretch wanted = share_of(local, shard);
+  if (wanted.count == 0 || !may_overlap(piece, local)) return;
+  const std::vector<std::byte> bytes = reader.read(piece);
+  const std::span<const T> elements(reinterpret_cast<const T*>(bytes.data()),
+                                    static_cast<std::size_t>(piece.count));
+  for (const NamedState<T>& state : states<T>()) {
+    if (piece.state != state.name) continue;
+    const auto begin = static_cast<std::size_t>(local.block_offset + wanted.first - shard.first);
+    const std::span<T> into =
+        std::span(shard.*state.values).subspan(begin, static_cast<std::size_t>(wanted.count));
+    coverage.add(piece, copy_overlap(piece, elements, local, wanted, into));
+  }
+}
+
+template <typename T>
+void load_shards(const fs::path& directory, const Manifest& manifest, RankTrainer<T>& trainer) {
+  std::map<std::string_view, const LocalParameter<T>*> mine;
+  for (const LocalParameter<T>& local : trainer.store().parameters()) {
+    mine.emplace(local.parameter.name, &local);
+  }
+  Coverage<T> coverage;
+  for (const ManifestShard& shard : manifest.shards) {
+    const ShardReader reader(directory / shard.file, element_type_of<T>(), shard.bytes);
+    for (const ShardPiece& piece : reader.pieces()) {
+      const auto local = mine.find(piece.name);
+      if (local == mine.end()) continue;
+      check_shape(piece, local->second->parameter);
+      load_piece(reader, piece, trainer, *local->second, coverage);
+    }
+  }
+  for (const LocalParameter<T>& local : trainer.store().parameters()) {
+    const Stretch wanted = share_of(local, trainer.optimizer().shard(local.block()));
+    coverage.expect_whole(local, wanted.count, directory);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+fs::path save_checkpoint(const fs::path& path, RankTrainer<T>& trainer,
+                         std::int64_t completed_steps, const SaveOptions& options) {
+  Communicator& world = *trainer.groups().world;
+  const bool leads = world.rank() == 0;
+  const auto reached = [&](std::string_view moment) {
+    if (leads && options.on_progress) options.on_progress(moment);
+  };
+  reached("begin");
+  const fs::path directory = leads ? begin_save(path) : path / ".saving";
+  world.barrier("checkpoint.begin");
+  reached("directory made");
+  std::vector<std::int64_t> bytes = {static_cast<std::int64_t>(write_rank(directory, trainer))};
+  reached("shard written");
+  std::vector<std::int64_t> all_bytes(static_cast<std::size_t>(world.size()));
+  world.all_gather(bytes, all_bytes, "checkpoint.written");
+  std::vector<std::byte> name(64);
+  if (leads) {
+    Manifest manifest;
+    manifest.completed_steps = completed_steps;
+    manifest.update_count = trainer.optimizer().update_count();
+    manifest.element_type = name_of(element_type_of<T>());
+    manifest.description = options.description;
+    for (int rank = 0; rank < world.size(); ++rank) {
+      manifest.shards.push_back({shard_name(rank), static_cast<std::uint64_t>(
+                                                       all_bytes[static_cast<std::size_t>(rank)])});
+    }
+    write_manifest(directory / "manifest.json", manifest);
+    reached("manifest written");
+    sync_directory(directory);
+    const std::string final_name = free_name(path, completed_steps);
+    rename_durably(directory, path / final_name);
+    reached("renamed");
+    point_latest_to(path, final_name);
+    reached("latest written");
+    remove_superseded(path, final_name, completed_steps);
+    reached("end");
+    std::transform(final_name.begin(), final_name.end(), name.begin(),
+                   [](char c) { return static_cast<std::byte>(c); });
+  }
+  world.broadcast(name, 0, "checkpoint.saved");
+  return path / reinterpret_cast<const char*>(name.data());
+}
+
+template <typename T>
+std::int64_t load_checkpoint(const fs::path& path, RankTrainer<T>& trainer) {
+  const fs::path directory = newest_checkpoint(path);
+  const Manifest manifest = read_manifest(directory / "manifest.json");
+  load_shards(directory, manifest, trainer);
+  trainer.groups().world->barrier("checkpoint.loaded");
+  trainer.optimizer().restored(manifest.update_count);
+  return manifest.completed_steps;
+}
+
+template fs::path save_checkpoint(const fs::path&, RankTrainer<float>&, std::int64_t,
+                                  const SaveOptions&);
+template fs::path save_checkpoint(const fs::path&, RankTrainer<double>&, std::int64_t,
+                                  const SaveOptions&);
+template std::int64_t load_checkpoint(const fs::path&, RankTrainer<float>&);
+template std::int64_t load_checkpoint(const fs::path&, RankTrainer<double>&);
+
+}  // namespace llmb::runner

@@ -1,0 +1,29 @@
+// Manifest: what a checkpoint consists of, in JSON: written last, so that a directory that has one
+// has everything.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace llmb::runner {
+
+struct ManifestShard {
+  std::string file;
+  std::uint64_t bytes = 0;
+};
+
+struct Manifest {
+  std::int64_t completed_steps = 0;
+  std::int64_t update_count = 0;  // less than the steps where some were skipped
+  std::string element_type;       // "float32"
+  std::string description;
+  std::vector<ManifestShard> shards;
+};
+
+// Both throw CheckpointError, which names the file.
+void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
+Manifest read_manifest(const std::filesystem::path& path);
+
+}  // namespace llmb::runner
