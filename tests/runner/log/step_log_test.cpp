@@ -43,8 +43,8 @@ std::string log_of(LogFormat format, std::int64_t first_step, std::int64_t step_
 }
 
 parser::RunSummary verdict_on(const ParsedLog& log) {
-  return parser::summarize_run(log.samples, log.facts,
-                               parser::default_window(log.facts.dialect), false);
+  return parser::summarize_run(log.samples, log.facts, parser::default_window(log.facts.dialect),
+                               false);
 }
 
 TEST(StepLog, NemoLinesAreReadAsTheyWereMeasured) {
