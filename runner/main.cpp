@@ -1,30 +1,74 @@
 // llmb-step-runner: trains, or plans to.
+#include <fstream>
 #include <iostream>
 
 #include "runner/dry_run.h"
 #include "runner/options.h"
+#include "runner/parallel/communicator.h"
+#include "runner/plan_text.h"
 #include "runner/run_settings.h"
+#include "runner/train_loop.h"
 
 namespace {
 
 using namespace llmb::runner;
+using llmb::parser::Catalog;
 
 int refuse(const std::string& message) {
   std::cerr << "llmb-step-runner: " << message << "\n";
   return kExitUsage;
 }
 
+int fail(int exit_code, const std::string& message) {
+  std::cerr << "llmb-step-runner: " << message << "\n";
+  return exit_code;
+}
+
+int plan(const RunSettings& settings, const Catalog& catalog) {
+  const auto planned = dry_run(settings, catalog);
+  if (!planned) return refuse(planned.error().message);
+  std::cout << planned->text;
+  return planned->exit_code;
+}
+
+int train(const Options& options, const RunSettings& settings) {
+  std::ofstream phases;
+  if (!options.phases_path.empty()) {
+    phases.open(options.phases_path, std::ios::trunc);
+    if (!phases) return refuse("cannot write --phases file '" + options.phases_path + "'");
+  }
+  LogSink log(std::cout);
+  try {
+    train_on_cpu(options, settings, {log, phases.is_open() ? &phases : nullptr});
+  } catch (const NotANumber& error) {
+    return fail(kExitNan, error.what());
+  } catch (const CommunicationError& error) {
+    return fail(kExitCommunication, error.what());
+  } catch (const std::exception& error) {
+    return fail(kExitFailed, error.what());
+  }
+  return kExitOk;
+}
+
 int run(const Options& options) {
-  const llmb::parser::Catalog& catalog = llmb::parser::embedded_catalog();
+  const Catalog& catalog = llmb::parser::embedded_catalog();
   const auto settings = make_run_settings(options, catalog);
   if (!settings) return refuse(settings.error().message);
-  if (options.dry_run) {
-    const auto planned = dry_run(*settings, catalog);
-    if (!planned) return refuse(planned.error().message);
-    std::cout << planned->text;
-    return planned->exit_code;
+  if (options.dry_run) return plan(*settings, catalog);
+  const auto capacity = capacity_of(*settings, catalog);
+  if (!capacity) return refuse(capacity.error().message);
+  const MemoryPlan memory = make_memory_plan(*settings);
+  if (!fits(*settings, memory, *capacity)) {
+    std::cout << memory_table(*settings, memory);
+    return fail(kExitDoesNotFit,
+                does_not_fit_text(*settings, memory, capacity->bytes, capacity->name));
   }
-  return refuse("this build trains on no GPU; --dry-run prints the plan");
+  if (settings->backend == Backend::cuda) {
+    return refuse(
+        "this build has no CUDA backend: --backend cpu trains a proxy on this machine, and "
+        "--dry-run prints the plan");
+  }
+  return train(options, *settings);
 }
 
 }  // namespace

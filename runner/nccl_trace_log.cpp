@@ -64,10 +64,9 @@ std::string nccl_trace_line(const TraceProcess& process, const Communicator& com
                             const CallRecord& call) {
   const char* const operation = operation_of(call.kind);
   if (operation == nullptr || communicator.size() == 1) return "";
-  const bool counts_one_part =
-      call.kind == CollectiveKind::reduce_scatter || call.kind == CollectiveKind::all_to_all;
-  const std::size_t count =
-      counts_one_part ? call.count / static_cast<std::size_t>(communicator.size()) : call.count;
+  const std::size_t count = call.kind == CollectiveKind::all_to_all
+                                ? call.count / static_cast<std::size_t>(communicator.size())
+                                : call.count;
   return text_of(
       "%s:%lld:%lld [%d] NCCL INFO %s: opCount %llx sendbuff %p recvbuff %p count %zu datatype %d "
       "op %d root %d comm %p [nranks=%d] stream %p\n",

@@ -228,18 +228,18 @@ std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& pla
   std::string text = "does not fit: " + gib(needed(plan)) + " GiB are needed " +
                      (is_cpu ? "for all ranks" : "on stage " + number(plan.largest().stage)) +
                      ", and " + capacity_name + " has " + gib(capacity_bytes) + "\n";
+  const std::string otherwise =
+      is_cpu ? "a proxy needs less: --hidden-size, --ffn-hidden-size, --vocab-size, --seq-length\n"
+             : "otherwise spread it over more ranks: --tp, --pp, --ep, --scale\n";
   const std::int64_t chunks = std::int64_t{settings.sizes.pp} * settings.sizes.vp;
   RunSettings smaller = settings;
   for (std::int64_t layers = settings.spec.shape.layer_count - 1; layers >= chunks; --layers) {
     if (layers % chunks != 0) continue;
     smaller.spec.shape.layer_count = layers;
     if (needed(make_memory_plan(smaller)) > capacity_bytes) continue;
-    return text + "--num-layers " + number(layers) + " would fit with this layout; otherwise " +
-           "spread it over more ranks (--tp, --pp, --ep, --scale)\n";
+    return text + "--num-layers " + number(layers) + " would fit with this layout; " + otherwise;
   }
-  return text +
-         "no number of layers fits with this layout: spread it over more ranks "
-         "(--tp, --pp, --ep, --scale), or shorten the sequence\n";
+  return text + "no number of layers fits with this layout; " + otherwise;
 }
 
 }  // namespace llmb::runner

@@ -7,6 +7,7 @@ namespace {
 
 constexpr int kStepCount = 50;
 constexpr int kProfiledStepCount = 5;
+constexpr int kTracedStepCount = 5;
 constexpr int kNemotronProfileStepCount = 25;
 
 Precision precision_of(const std::string& dtype) {
@@ -96,9 +97,13 @@ Result<void> apply_steps(const Options& options, RunSettings& settings) {
   const bool is_nemotron = settings.spec.shape.family == "nemotron4";
   int count = kStepCount;
   if (options.enable_profile && is_nemotron) count = kNemotronProfileStepCount;
+  if (options.enable_nccl_trace) count = kTracedStepCount;
   if (!options.load_checkpoint_path.empty()) count = 1;
   settings.step_count = options.step_count.value_or(count);
   if (!options.enable_profile) return {};
+  if (options.enable_nccl_trace) {
+    return parser::fail("profiling and the NCCL trace slow each other's subject; give one");
+  }
   settings.profile_stop_step = options.profile_stop_step.value_or(settings.step_count);
   settings.profile_start_step = options.profile_start_step.value_or(
       std::max(0, settings.profile_stop_step - kProfiledStepCount));

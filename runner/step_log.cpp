@@ -47,12 +47,19 @@ std::string name_of(std::string_view name) {
   return std::string(name);
 }
 
+// One decimal, as Megatron has it; but a CPU's fraction of a TFLOP/s keeps its digits, because 0.0
+// says that nothing is known.
+std::string megatron_tflops(double tflops) {
+  return tflops < 1 ? text_of("%.6f", tflops) : text_of("%.1f", tflops);
+}
+
 // Megatron numbers steps from 1, and prints how many there are.
 std::string megatron_lines(const StepLogHead& head, const StepRecord& step,
                            const std::string& date_time) {
   std::string text =
-      text_of("%s : %.2fs %s %.1fMODEL_TFLOP/s/GPU\n", name_of(megatron::kStepTimeMarker).c_str(),
-              step.step_time_s, name_of(megatron::kGpuUtilization).c_str(), step.tflops_per_gpu);
+      text_of("%s : %.2fs %s %sMODEL_TFLOP/s/GPU\n", name_of(megatron::kStepTimeMarker).c_str(),
+              step.step_time_s, name_of(megatron::kGpuUtilization).c_str(),
+              megatron_tflops(step.tflops_per_gpu).c_str());
   text += text_of(" [%s] %s %8lld/%8lld |", date_time.c_str(), name_of(megatron::kMarker).c_str(),
                   whole(step.step + 1), whole(head.end_step()));
   text += text_of(" %s: %12lld |", name_of(megatron::kConsumedSamples).c_str(),

@@ -71,7 +71,7 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
 }  // namespace
 
 NumberBytes number_bytes(Precision precision, Backend backend) {
-  if (backend == Backend::cpu || precision == Precision::fp32) return {4, 4, 8, 4, 4};
+  if (backend == Backend::cpu || precision == Precision::fp32) return {4, 4, 12, 4, 4};
   NumberBytes bytes;
   if (is_fp8(precision)) bytes.gemm_input = 1;
   return bytes;

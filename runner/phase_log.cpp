@@ -1,0 +1,59 @@
+#include "runner/phase_log.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace llmb::runner {
+namespace {
+
+// JSON has no NaN.
+nlohmann::json number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+CommunicationByGroup communication_of(const RankGroups& groups) {
+  CommunicationByGroup totals;
+  for (const Communicator* communicator : groups.all()) {
+    totals[communicator->name()] = communicator->totals();
+  }
+  return totals;
+}
+
+CommunicationByGroup difference(const CommunicationByGroup& later,
+                                const CommunicationByGroup& earlier) {
+  CommunicationByGroup between = later;
+  for (auto& [name, totals] : between) {
+    const auto before = earlier.find(name);
+    if (before == earlier.end()) continue;
+    totals.calls -= before->second.calls;
+    totals.bytes_sent -= before->second.bytes_sent;
+    totals.time_s -= before->second.time_s;
+  }
+  return between;
+}
+
+std::string phase_line(const RunSettings& settings, const StepRecord& step,
+                       const PhaseTimes& phases, const CommunicationByGroup& communication) {
+  nlohmann::ordered_json line;
+  line["step"] = step.step;
+  line["backend"] = settings.backend == Backend::cpu ? "cpu" : "cuda";
+  line["step_time_s"] = step.step_time_s;
+  line["tflops_per_gpu"] = number(step.tflops_per_gpu);
+  line["loss"] = number(step.loss);
+  line["grad_norm"] = number(step.grad_norm);
+  line["phases"] = {{"data_s", phases.data_s},           {"forward_s", phases.forward_s},
+                    {"backward_s", phases.backward_s},   {"pipeline_s", phases.pipeline_s},
+                    {"optimizer_s", phases.optimizer_s}, {"total_s", phases.total_s}};
+  nlohmann::ordered_json groups = nlohmann::ordered_json::object();
+  for (const auto& [name, totals] : communication) {
+    if (totals.calls == 0) continue;
+    groups[name] = {
+        {"calls", totals.calls}, {"bytes_sent", totals.bytes_sent}, {"time_s", totals.time_s}};
+  }
+  line["communication"] = std::move(groups);
+  return line.dump() + "\n";
+}
+
+}  // namespace llmb::runner

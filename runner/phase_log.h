@@ -1,0 +1,25 @@
+// The side file beside the log: one JSON object a line and step, with what the log's line has no
+// room for: rank 0's phases, and what it communicated. Keys are SI units, as everywhere.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runner/step_log.h"
+#include "runner/trainer/rank_trainer.h"
+
+namespace llmb::runner {
+
+// By the name of the group ("tp", "dp_cp").
+using CommunicationByGroup = std::map<std::string, CommunicationTotals>;
+
+CommunicationByGroup communication_of(const RankGroups& groups);
+// What came between the two.
+CommunicationByGroup difference(const CommunicationByGroup& later,
+                                const CommunicationByGroup& earlier);
+
+// With its newline.
+std::string phase_line(const RunSettings& settings, const StepRecord& step,
+                       const PhaseTimes& phases, const CommunicationByGroup& communication);
+
+}  // namespace llmb::runner

@@ -1,0 +1,157 @@
+#include "runner/train_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "runner/cpu/ops.h"
+#include "runner/cpu/parallel_for.h"
+#include "runner/cpu/rounding.h"
+#include "runner/memory/step_floor.h"
+#include "runner/model/transformer_stage.h"
+#include "runner/nccl_trace_log.h"
+#include "runner/parallel/thread_communicator.h"
+#include "runner/phase_log.h"
+#include "runner/process_memory.h"
+#include "runner/step_log.h"
+#include "runner/step_timer.h"
+
+namespace llmb::runner {
+namespace {
+
+using Stage = TransformerStage<cpu::Ops<float>>;
+
+constexpr std::int64_t kTracedSteps = 5;
+constexpr double kTera = 1e12;
+
+TrainerSettings<float> trainer_settings(const Options& options, const RunSettings& settings) {
+  TrainerSettings<float> trainer;
+  trainer.batch = settings.batch;
+  trainer.seed = options.seed;
+  trainer.optimizer.adamw.learning_rate = options.learning_rate;
+  if (settings.precision != Precision::fp32) trainer.optimizer.round_weight = cpu::round_to_bf16;
+  return trainer;
+}
+
+// One rank's run; used by the rank's thread.
+class RankRun {
+ public:
+  RankRun(World& world, const Options& options, const RunSettings& settings, const Layout& layout,
+          TrainOutput output)
+      : options_(options),
+        settings_(settings),
+        output_(output),
+        trainer_(world, settings.spec, layout, trainer_settings(options, settings),
+                 [&](int chunk, const ParameterStore<float>& store, RankGroups& groups) {
+                   return std::make_unique<Stage>(settings.spec, layout, world.rank(), chunk,
+                                                  settings.batch.micro_batch_size, store, groups);
+                 }) {
+    head_.format = settings.log_format;
+    head_.step_count = settings.step_count;
+    head_.global_batch_size = settings.batch.global_batch_size;
+  }
+
+  void train() {
+    trainer_.groups().world->barrier("train.begin");
+    timer_.begin_step();
+    for (std::int64_t step = head_.first_step; step < head_.end_step(); ++step) {
+      trace_calls(options_.enable_nccl_trace && step - head_.first_step < kTracedSteps);
+      train_step(step);
+    }
+    trace_calls(false);
+    if (is_first_rank()) output_.log.write(finish_line(head_, local_date_time()));
+  }
+
+ private:
+  bool is_first_rank() const { return trainer_.rank() == 0; }
+
+  void train_step(std::int64_t step) {
+    const CommunicationByGroup before = communication_of(trainer_.groups());
+    const StepResult result = trainer_.step(step, options_.learning_rate);
+    trainer_.groups().world->barrier("train.step_end");
+    const double step_time_s = timer_.end_step();
+    if (is_first_rank()) log_step(result, step_time_s, before);
+    if (!result.is_updated || std::isnan(result.loss)) {
+      throw NotANumber("step " + std::to_string(step) + ": loss " + std::to_string(result.loss) +
+                       ", gradient norm " + std::to_string(result.gradient_norm) +
+                       "; a lower --learning-rate or another --seed may help");
+    }
+  }
+
+  void log_step(const StepResult& result, double step_time_s, const CommunicationByGroup& before) {
+    StepRecord record;
+    record.step = result.step;
+    record.step_time_s = step_time_s;
+    record.tflops_per_gpu =
+        model_flops_per_step(settings_) / step_time_s / settings_.world_size() / kTera;
+    record.learning_rate = options_.learning_rate;
+    record.loss = result.loss;
+    if (settings_.spec.is_moe()) record.auxiliary_loss = result.auxiliary_loss;
+    record.grad_norm = result.gradient_norm;
+    const ProcessMemory memory = process_memory();
+    // The kernel's figure is not always the newest; a maximum never falls.
+    memory_bytes_max_ = std::max(memory_bytes_max_, memory.resident_bytes_max);
+    record.memory_bytes_max = memory_bytes_max_;
+    record.memory_bytes_allocated = memory.resident_bytes;
+    output_.log.write(step_lines(head_, record, local_date_time()));
+    if (output_.phases == nullptr) return;
+    const auto communication = difference(communication_of(trainer_.groups()), before);
+    *output_.phases << phase_line(settings_, record, result.phases, communication) << std::flush;
+  }
+
+  void trace_calls(bool is_wanted) {
+    if (is_wanted == is_traced_) return;
+    is_traced_ = is_wanted;
+    Communicator::Observer observer;
+    if (is_wanted) {
+      observer = [this, process = this_trace_process(trainer_.rank())](
+                     const Communicator& communicator, const CallRecord& call) {
+        const std::string line = nccl_trace_line(process, communicator, call);
+        if (!line.empty()) output_.log.write(line);
+      };
+    }
+    for (Communicator* communicator : trainer_.groups().all()) {
+      communicator->set_observer(observer);
+    }
+  }
+
+  const Options& options_;
+  const RunSettings& settings_;
+  TrainOutput output_;
+  StepLogHead head_;
+  RankTrainer<float> trainer_;
+  StepTimer timer_;
+  bool is_traced_ = false;
+  std::int64_t memory_bytes_max_ = 0;
+};
+
+// What a reader must know before the first number.
+std::string preamble(const RunSettings& settings) {
+  std::string text = configuration_line(settings);
+  text += "llmb-step-runner: " + std::to_string(settings.world_size()) +
+          " ranks as threads on this machine's CPUs; times and TFLOPS are theirs, not a GPU's\n";
+  if (settings.precision != Precision::fp32) {
+    text += "llmb-step-runner: weights are kept in bf16, arithmetic is fp32\n";
+  }
+  for (const std::string& change : settings.spec.overrides) {
+    text += "llmb-step-runner: proxy: " + change + "\n";
+  }
+  for (const std::string& note : settings.notes) text += "llmb-step-runner: note: " + note + "\n";
+  return text;
+}
+
+}  // namespace
+
+void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output) {
+  const auto layout = Layout::make(settings.sizes, settings.world_size());
+  if (!layout) throw std::invalid_argument(layout.error().message);
+  output.log.write(preamble(settings));
+  // One rank has the machine to itself; several keep a core each, as far as there are cores.
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  cpu::set_threads_per_rank(std::max(1, cores / settings.world_size()));
+  run_thread_ranks(settings.world_size(), [&](World& world) {
+    RankRun(world, options, settings, *layout, output).train();
+  });
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,29 @@
+// train_on_cpu: the whole run on the CPU backend, ranks as threads of this process, from the
+// configuration line to the last checkpoint, as a recipe's job logs it.
+#pragma once
+
+#include <ostream>
+#include <stdexcept>
+
+#include "runner/log_sink.h"
+#include "runner/options.h"
+#include "runner/run_settings.h"
+
+namespace llmb::runner {
+
+// The loss or a gradient is no number: the run has no result.
+class NotANumber : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Where a run writes. `phases` may be null.
+struct TrainOutput {
+  LogSink& log;
+  std::ostream* phases = nullptr;
+};
+
+// Throws NotANumber, CommunicationError where ranks lost each other, and what else breaks.
+void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output);
+
+}  // namespace llmb::runner
