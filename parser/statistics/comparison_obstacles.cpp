@@ -7,29 +7,12 @@ namespace {
 
 const std::vector<ComparedMetric> kAll(kComparedMetrics.begin(), kComparedMetrics.end());
 
-std::string workload_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.metrics.match;
-  if (match.workload != nullptr) return match.workload->workload;
-  return run.configuration.value("workload").value_or("");
-}
-
-std::string size_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.metrics.match;
-  if (match.model != nullptr) return match.model->shape.size;
-  return run.configuration.value("model_size").value_or("");
-}
-
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> input_of(const ComparedRun& run, std::string_view name) {
   for (const MetricInput& input : run.metrics.metrics.tokens_per_s_per_gpu.inputs) {
     if (input.name == name) return static_cast<std::int64_t>(input.value);
   }
   return std::nullopt;
-}
-
-std::optional<std::int64_t> batch_of(const ComparedRun& run) {
-  const auto& stated = run.metrics.match.global_batch_size;
-  return stated ? stated : input_of(run, "global_batch_size");
 }
 
 std::string stated(const std::string& value) {
@@ -52,11 +35,12 @@ class ObstacleList {
           "The workloads differ: " + stated(workload_of(a)) + " and " + stated(workload_of(b)) +
               ".",
           kAll);
-    } else if (size_of(a) != size_of(b)) {
+    } else if (model_size_of(a) != model_size_of(b)) {
       add("different_model_size",
-          "The model sizes differ: " + stated(size_of(a)) + " and " + stated(size_of(b)) + ".",
+          "The model sizes differ: " + stated(model_size_of(a)) + " and " +
+              stated(model_size_of(b)) + ".",
           kAll);
-    } else if (workload_of(a).empty() || size_of(a).empty()) {
+    } else if (workload_of(a).empty() || model_size_of(a).empty()) {
       add("unknown_workload", "Neither run says which model it trains.", kAll);
     }
     const Recipe* const first = a.metrics.match.recipe;
@@ -79,8 +63,8 @@ class ObstacleList {
   }
 
   void compare_work(const ComparedRun& a, const ComparedRun& b) {
-    const auto first = batch_of(a);
-    const auto second = batch_of(b);
+    const auto first = global_batch_size_of(a);
+    const auto second = global_batch_size_of(b);
     if (first != second) {
       add("different_global_batch_size",
           "A step is not the same work: its global batch sizes are " + stated(first) + " and " +
@@ -104,6 +88,23 @@ class ObstacleList {
 };
 
 }  // namespace
+
+std::string workload_of(const ComparedRun& run) {
+  const RecipeMatch& match = run.metrics.match;
+  if (match.workload != nullptr) return match.workload->workload;
+  return run.configuration.value("workload").value_or("");
+}
+
+std::string model_size_of(const ComparedRun& run) {
+  const RecipeMatch& match = run.metrics.match;
+  if (match.model != nullptr) return match.model->shape.size;
+  return run.configuration.value("model_size").value_or("");
+}
+
+std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
+  const auto& stated = run.metrics.match.global_batch_size;
+  return stated ? stated : input_of(run, "global_batch_size");
+}
 
 std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other) {
   ObstacleList list;

@@ -260,15 +260,18 @@ std::string_view comparison_verdict_name(ComparisonVerdict verdict) {
   return "cannot_be_told";
 }
 
+std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
+  return marks_of({run.metrics.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
+                   run.metrics.match.is_proxy(), run.is_superseded});
+}
+
 RunComparison compare_runs(const std::vector<ComparedRun>& runs, const RunMarkSet& included) {
   RunComparison result;
   std::vector<Characteristics> groups;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ComparedRun& run = runs[i];
     RunStanding standing;
-    standing.marks =
-        marks_of({run.metrics.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
-                  run.metrics.match.is_proxy(), run.is_superseded});
+    standing.marks = marks_of(run);
     standing.exclusion = exclusion_reason(standing.marks, included);
     if (standing.exclusion.empty()) {
       const Characteristics own = characteristics_of(run, standing.marks);

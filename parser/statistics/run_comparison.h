@@ -38,6 +38,13 @@ struct ComparedRun {
   RunMetrics published;  // over the window of the recipe's document: for the reference alone
 };
 
+// By the catalog's names where it knows the model; empty where the run does not say.
+std::string workload_of(const ComparedRun& run);
+std::string model_size_of(const ComparedRun& run);
+// As the run says, or as all recipes do that may be its own.
+std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
+std::vector<RunMarkReason> marks_of(const ComparedRun& run);
+
 struct RunStanding {
   std::vector<RunMarkReason> marks;
   std::string exclusion;             // why it is left out; empty where it is in

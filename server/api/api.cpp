@@ -59,6 +59,7 @@ void Api::add_routes(http::Router& router) {
   add("/api/v1/runs/{id}/statistics", get_run_statistics);
   add("/api/v1/runs/{id}/metrics", get_run_metrics);
   add("/api/v1/compare", get_comparison);
+  add("/api/v1/scaling", get_scaling);
   add("/api/v1/recipes", get_recipes);
   add("/api/v1/references", get_references);
   add("/api/v1/references/audit", get_reference_audit);

@@ -14,6 +14,7 @@ http::Response get_run_steps(Context& context, const http::Request& request);
 http::Response get_run_statistics(Context& context, const http::Request& request);
 http::Response get_run_metrics(Context& context, const http::Request& request);
 http::Response get_comparison(Context& context, const http::Request& request);
+http::Response get_scaling(Context& context, const http::Request& request);
 http::Response get_recipes(Context& context, const http::Request& request);
 http::Response get_references(Context& context, const http::Request& request);
 http::Response get_reference_audit(Context& context, const http::Request& request);

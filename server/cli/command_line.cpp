@@ -9,6 +9,7 @@
 #include "server/cli/ingest_command.h"
 #include "server/cli/parse_command.h"
 #include "server/cli/sample_command.h"
+#include "server/cli/scaling_command.h"
 #include "server/cli/serve_command.h"
 
 namespace llmb::cli {
@@ -30,6 +31,7 @@ int run_command_line(int argc, char** argv) {
   add_ingest_command(app, exit_code);
   add_serve_command(app, exit_code);
   add_compare_command(app, exit_code);
+  add_scaling_command(app, exit_code);
   add_audit_command(app, exit_code);
   add_sample_command(app, exit_code);
 

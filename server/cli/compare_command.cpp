@@ -37,8 +37,8 @@ What a difference means:
   against several is tested against the deviation of the several.
 
 What is left out, unless --include asks for it:
-  profiled, traced, proxy, running, incomplete, failed, invalid, superseded (or all). Each
-  says why. A run without a step time in its window is always left out.
+  profiled, traced, proxy, on_cpu, running, incomplete, failed, invalid, superseded (or all).
+  Each says why. A run without a step time in its window is always left out.
 
 Exit status: 0 when a group could be formed, 1 when none could, 2 for bad arguments.)";
 
@@ -137,6 +137,7 @@ void add_compare_command(CLI::App& app, int& exit_code) {
     if (arguments->names.empty() && arguments->database.empty()) {
       throw CLI::RequiredError("DIR, FILE or --db FILE");
     }
+    if (!arguments->database.empty()) check_run_ids(arguments->names);
     exit_code = run_compare(*arguments);
   });
 }

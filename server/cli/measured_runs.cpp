@@ -109,23 +109,9 @@ std::vector<storage::RunId> all_run_ids(storage::Reader& reader) {
   return ids;
 }
 
-Result<std::vector<storage::RunId>> read_ids(const std::vector<std::string>& names) {
-  std::vector<storage::RunId> ids;
-  for (const std::string& name : names) {
-    storage::RunId id = 0;
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data(), end, id);
-    if (error != std::errc() || stop != end || id < 1) {
-      return parser::fail("'" + name + "' is no run id: with --db runs are named by number");
-    }
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
-  }
-  return ids;
-}
-
 Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Catalog& catalog) {
   storage::Reader reader(source.database);
-  auto ids = read_ids(source.names);
+  auto ids = read_run_ids(source.names);
   if (!ids) return tl::unexpected(ids.error());
   MeasuredRuns measured;
   measured.is_chosen = !ids->empty();
@@ -142,6 +128,20 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
 }
 
 }  // namespace
+
+Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& names) {
+  std::vector<std::int64_t> ids;
+  for (const std::string& name : names) {
+    std::int64_t id = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), end, id);
+    if (error != std::errc() || stop != end || id < 1) {
+      return parser::fail("'" + name + "' is no run id: with --db runs are named by number");
+    }
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  return ids;
+}
 
 Result<MeasuredRuns> measure_runs(const RunSource& source, const parser::Catalog& catalog) {
   return source.database.empty() ? measure_trees(source, catalog)

@@ -1,6 +1,7 @@
 // MeasuredRuns: runs of trees, of logs or of a database, measured as comparisons want them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ struct MeasuredRuns {
   // Every run was named for itself, so that all are meant to be compared with each other.
   bool is_chosen = false;
 };
+
+// Run ids as the command line names them, each once. Error: what is no id.
+parser::Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& names);
 
 // Logs that cannot be read are named on stderr, and the others are measured. Error: a run that is
 // not there, or nothing at all. Pointers in the result live as long as the catalog.

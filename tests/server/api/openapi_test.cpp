@@ -161,6 +161,8 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}/metrics", other},
       {"/api/v1/runs/{id}/metrics", run + "/metrics"},
       {"/api/v1/compare", "/api/v1/compare?runs=1,2,3,5&include=all"},
+      {"/api/v1/scaling", "/api/v1/scaling?include=all"},
+      {"/api/v1/scaling", "/api/v1/scaling"},
       {"/api/v1/recipes", "/api/v1/recipes"},
       {"/api/v1/references", "/api/v1/references"},
       {"/api/v1/references/audit", "/api/v1/references/audit"},

@@ -1,0 +1,93 @@
+// GET /api/v1/scaling: tokens/s/GPU by number of GPUs, for each workload, model size, dtype and
+// GPU type.
+#include <vector>
+
+#include "server/api/conditional.h"
+#include "server/api/query_parameters.h"
+#include "server/api/refusal.h"
+#include "server/api/resources.h"
+#include "server/api/run_measuring.h"
+#include "server/api/scaling_json.h"
+
+namespace llmb::api {
+namespace {
+
+// Each is measured from its steps, and all are held at once.
+constexpr std::int64_t kRunsMax = 10'000;
+constexpr std::int64_t kPageSize = 500;
+
+struct ScalingQuestion {
+  parser::ScalingSelection selection;
+  std::optional<parser::Window> window;
+  parser::RunMarkSet included;
+};
+
+// A workload's runs may go by any of its names; whatever else is asked for may follow from the
+// recipe and is not in the database.
+std::vector<std::optional<std::string>> names_of_workload(const parser::Catalog& catalog,
+                                                          const std::optional<std::string>& asked) {
+  if (!asked) return {std::nullopt};
+  std::vector<std::optional<std::string>> names = {asked};
+  const parser::Workload* const workload = catalog.workload(*asked);
+  if (workload == nullptr) return names;
+  names = {workload->workload};
+  names.insert(names.end(), workload->aliases.begin(), workload->aliases.end());
+  return names;
+}
+
+std::vector<storage::RunId> find_runs(storage::Reader& reader, const parser::Catalog& catalog,
+                                      const ScalingQuestion& question) {
+  std::vector<storage::RunId> ids;
+  for (const auto& name : names_of_workload(catalog, question.selection.workload)) {
+    storage::RunQuery query;
+    query.filter.workload = name;
+    query.filter.include_superseded = question.included.contains(parser::RunMark::superseded);
+    query.sort = storage::RunSortKey::id;
+    query.descending = false;
+    query.limit = kPageSize;
+    if (reader.run_count(query.filter) + static_cast<std::int64_t>(ids.size()) > kRunsMax) {
+      throw bad_request("More than " + std::to_string(kRunsMax) +
+                        " runs would have to be measured; name a 'workload', or use "
+                        "`llmb-report scaling --db FILE`, which has no limit.");
+    }
+    do {
+      const storage::RunPage page = reader.runs(query);
+      for (const storage::RunRecord& run : page.runs) ids.push_back(run.id);
+      query.after = page.next;
+    } while (query.after);
+  }
+  return ids;
+}
+
+RenderedBody render_scaling(Context& context, const ScalingQuestion& question) {
+  const parser::Catalog& catalog = context.catalog();
+  const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
+    std::vector<parser::ComparedRun> measured;
+    for (const storage::RunId id : find_runs(reader, catalog, question)) {
+      auto run = measure_stored_run(reader, id, catalog, question.window);
+      if (run) measured.push_back(std::move(*run));
+    }
+    return measured;
+  });
+  const auto report = parser::scaling_series(catalog, runs, question.selection, question.included);
+  return {std::make_shared<const std::string>(to_text(scaling_json(runs, report))), {}};
+}
+
+}  // namespace
+
+http::Response get_scaling(Context& context, const http::Request& request) {
+  const QueryParameters parameters(
+      request, {"workload", "model_size", "dtype", "gpu_type", "window", "include"});
+  ScalingQuestion question;
+  question.selection = {parameters.text("workload"), parameters.text("model_size"),
+                        parameters.text("dtype"), parameters.text("gpu_type")};
+  question.window = parameters.window("window");
+  question.included = parameters.run_marks("include");
+  const std::int64_t revision =
+      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
+  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
+                           hash_text("scaling?" + parameters.canonical());
+  return cached_response(context, request, etag, [&] { return render_scaling(context, question); });
+}
+
+}  // namespace llmb::api

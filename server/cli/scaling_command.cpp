@@ -1,0 +1,119 @@
+#include "server/cli/scaling_command.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "server/api/scaling_json.h"
+#include "server/cli/catalog_option.h"
+#include "server/cli/measured_runs.h"
+#include "server/cli/run_options.h"
+#include "server/cli/scaling_report.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr int kBadArguments = 2;
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report scaling experiments                    every workload of a tree
+  llmb-report scaling --workload pretrain_grok1 --dtype fp8 experiments
+  llmb-report scaling --db runs.db                   the runs of a database
+  llmb-report scaling --format csv experiments > scaling.csv
+  llmb-report scaling --format json experiments | jq '.series[].points[].efficiency'
+
+What a series is:
+  The runs of one workload, model size, dtype and GPU type, by their number of GPUs. One value is
+  sequence_length * global_batch_size / step_time_s_mean / gpu_count of one run over its window;
+  a point is the mean over runs. Efficiency is a point over that of the smallest scale. Where the
+  windows, sequence lengths or layers of two scales differ there is none, and the reason is given.
+
+Weak or strong:
+  weak     the global batch grows with the GPUs, so that each GPU keeps its work
+  strong   the global batch stays, so that each GPU has less to do
+  mixed    neither, or some scales are the one and some the other
+
+Beside it stands what the recipes' document publishes, computed from its printed step times.
+
+What is left out, unless --include asks for it:
+  profiled, traced, proxy, on_cpu, running, incomplete, failed, invalid, superseded (or all).
+  Each says why. A run without a step time in its window is always left out.
+
+Exit status: 0 when there is a point, 1 when there is none, 2 for bad arguments.)";
+
+struct ScalingArguments {
+  std::vector<std::string> names;
+  std::string database;
+  std::string format = "table";
+  std::string window;
+  std::string include;
+  std::string catalog_file;
+  parser::ScalingSelection selection;
+};
+
+int run_scaling(const ScalingArguments& arguments) {
+  const auto catalog = read_catalog(arguments.catalog_file);
+  if (!catalog) {
+    std::cerr << "llmb-report scaling: " << catalog.error().message << '\n';
+    return kBadArguments;
+  }
+  RunSource source{arguments.database, arguments.names, std::nullopt};
+  if (!arguments.window.empty()) source.window = parser::parse_window(arguments.window).value();
+  const auto measured = measure_runs(source, **catalog);
+  if (!measured) {
+    std::cerr << "llmb-report scaling: " << measured.error().message << '\n';
+    return 1;
+  }
+  const auto& runs = measured->runs;
+  const auto report = parser::scaling_series(**catalog, runs, arguments.selection,
+                                             parser::parse_run_marks(arguments.include).value());
+  if (arguments.format == "json") {
+    api::Json json = {{"format", "llmb-report scaling"}, {"version", 1}};
+    json.update(api::scaling_json(runs, report));
+    std::cout << json.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
+  } else if (arguments.format == "csv") {
+    write_scaling_csv(report, std::cout);
+  } else {
+    write_scaling_table(runs, report, std::cout);
+  }
+  const bool has_point = std::any_of(report.series.begin(), report.series.end(),
+                                     [](const auto& series) { return !series.points.empty(); });
+  if (!has_point) std::cerr << "llmb-report scaling: no run of what was asked for is a point\n";
+  return std::cout.flush() && has_point ? 0 : 1;
+}
+
+}  // namespace
+
+void add_scaling_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand(
+      "scaling", "Tokens/s/GPU and efficiency by number of GPUs, measured and published");
+  command->footer(kFooter);
+  const auto arguments = std::make_shared<ScalingArguments>();
+  command->add_option("--db", arguments->database, "A database of runs; names are then run ids")
+      ->type_name("FILE");
+  command->add_option("--workload", arguments->selection.workload, "Only this workload")
+      ->type_name("NAME");
+  command->add_option("--model-size", arguments->selection.model_size, "Only this model size")
+      ->type_name("SIZE");
+  command->add_option("--dtype", arguments->selection.dtype, "Only this dtype: fp8 is fp8_cs too")
+      ->type_name("DTYPE");
+  command->add_option("--gpu-type", arguments->selection.gpu_type, "Only this GPU type")
+      ->type_name("GPU");
+  command->add_option("--format", arguments->format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  add_window_option(*command, arguments->window);
+  add_include_option(*command, arguments->include);
+  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  command->add_option("names", arguments->names, "Folders and logs, or run ids with --db")
+      ->type_name("DIR|FILE|ID");
+  command->callback([arguments, &exit_code] {
+    if (arguments->names.empty() && arguments->database.empty()) {
+      throw CLI::RequiredError("DIR, FILE or --db FILE");
+    }
+    if (!arguments->database.empty()) check_run_ids(arguments->names);
+    exit_code = run_scaling(*arguments);
+  });
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,141 @@
+// Runs of real recipes of the catalog, with step times made for the purpose.
+#include "parser/statistics/scaling_series.h"
+
+#include <gmock/gmock.h>
+
+#include "parser/catalog/catalog.h"
+#include "parser/layout/experiment_name.h"
+
+namespace llmb::parser {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Of the table of grok1-25.05: the global batch is twice the number of GPUs.
+std::string grok(int gpu_count, int global_batch_size, const std::string& dtype = "bf16") {
+  return "pretrain_grok1_314b_" + dtype + "_gpus" + std::to_string(gpu_count) +
+         "_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs" + std::to_string(global_batch_size);
+}
+
+ComparedRun make_run(const std::string& experiment, double step_time_s, Window window = {11, 44},
+                     RunStatus status = RunStatus::complete) {
+  ComparedRun run;
+  run.experiment = experiment;
+  run.configuration = parse_experiment_name(experiment);
+  run.configuration.set("gpu_type", "gb200", ConfigSource::llmb_config);
+  run.configuration.set("sequence_length", "8192", ConfigSource::llmb_config);
+  run.dialect = Dialect::nemo;
+  RunSummary summary;
+  summary.status = status;
+  summary.status_reason = "as the test wants it";
+  summary.window = window;
+  summary.step_time_s = {34, step_time_s, 0.01, 0.01, step_time_s, 1, 9, 9};
+  const Catalog& catalog = embedded_catalog();
+  const RunEvidence evidence{run.configuration, run.dialect, std::nullopt};
+  const RecipeMatch match = match_recipe(catalog, evidence);
+  run.metrics = measure_run(catalog, evidence, match, summary, "test", kTokensToTrainDefault);
+  run.published = run.metrics;
+  return run;
+}
+
+ScalingReport scale(const std::vector<ComparedRun>& runs, const ScalingSelection& selection = {},
+                    const RunMarkSet& included = {}) {
+  return scaling_series(embedded_catalog(), runs, selection, included);
+}
+
+TEST(ScalingSeries, SetsEachScaleAgainstTheSmallest) {
+  const auto report = scale({make_run(grok(512, 1024), 8.0), make_run(grok(128, 256), 7.2),
+                             make_run(grok(128, 256), 7.4), make_run(grok(256, 512), 7.5)});
+  ASSERT_EQ(report.series.size(), 1U);
+  const ScalingSeries& series = report.series[0];
+  EXPECT_EQ(series.workload, "pretrain_grok1");
+  EXPECT_EQ(series.dtype, "bf16");
+  EXPECT_EQ(series.gpu_type, "gb200");
+  EXPECT_EQ(series.kind, ScalingKind::weak);
+  ASSERT_EQ(series.points.size(), 3U);
+  // 8192 tokens * 256 sequences / 128 GPUs = 16384 tokens a step and GPU, at every scale.
+  const double smallest = (16384 / 7.2 + 16384 / 7.4) / 2;
+  EXPECT_THAT(series.points[0].runs, ElementsAre(1U, 2U));
+  EXPECT_NEAR(series.points[0].tokens_per_s_per_gpu.mean, smallest, 1e-6);
+  EXPECT_EQ(series.points[0].tokens_per_s_per_gpu.run_count, 2);
+  EXPECT_EQ(series.points[0].kind, ScalingKind::baseline);
+  EXPECT_NEAR(*series.points[0].efficiency, 1, 1e-12);
+  EXPECT_EQ(series.points[1].kind, ScalingKind::weak);
+  EXPECT_NEAR(*series.points[1].efficiency, 16384 / 7.5 / smallest, 1e-9);
+  EXPECT_NEAR(*series.points[2].efficiency, 16384 / 8.0 / smallest, 1e-9);
+  EXPECT_FALSE(series.points[2].tokens_per_s_per_gpu.low) << "one run has no interval";
+}
+
+TEST(ScalingSeries, StandsBesideThePublishedOne) {
+  const auto report = scale({make_run(grok(256, 512), 7.5)});
+  const ScalingSeries& series = report.series.at(0);
+  EXPECT_EQ(series.kind, ScalingKind::baseline);
+  EXPECT_EQ(series.document->id, "grok1-25.05");
+  ASSERT_EQ(series.published.size(), 3U);
+  // Line 82 of the document: 7.325, 7.39 and 7.324 s. The throughput printed for 512 GPUs is half
+  // of what follows from its step time, and is not used.
+  EXPECT_NEAR(series.published[0].tokens_per_s_per_gpu, 16384 / 7.325, 1e-6);
+  EXPECT_NEAR(series.published[2].tokens_per_s_per_gpu, 16384 / 7.324, 1e-6);
+  EXPECT_NEAR(series.published[1].efficiency, 7.325 / 7.39, 1e-9);
+  EXPECT_EQ(series.published[2].kind, ScalingKind::weak);
+  EXPECT_NEAR(series.points[0].speed_against_reference->mean, 7.39 / 7.5, 1e-9);
+}
+
+TEST(ScalingSeries, NamesStrongAndMixedScaling) {
+  // No recipes of the catalog: what the runs say is enough for tokens/s/GPU.
+  const auto strong = scale({make_run(grok(128, 512), 14.0), make_run(grok(256, 512), 7.5)});
+  ASSERT_EQ(strong.series.size(), 1U);
+  ASSERT_EQ(strong.series[0].points.size(), 2U);
+  EXPECT_EQ(strong.series[0].kind, ScalingKind::strong);
+  EXPECT_NEAR(*strong.series[0].points[1].efficiency, 14.0 / (2 * 7.5), 1e-9);
+  const auto mixed = scale({make_run(grok(128, 256), 7.2), make_run(grok(256, 512), 7.5),
+                            make_run(grok(512, 256), 2.1)});
+  EXPECT_EQ(mixed.series.at(0).kind, ScalingKind::mixed);
+  EXPECT_EQ(mixed.series[0].points.at(2).kind, ScalingKind::strong);
+}
+
+TEST(ScalingSeries, LeavesMarkedRunsOutUnlessAsked) {
+  auto traced = make_run(grok(128, 256), 9.0);
+  traced.nccl_trace_seen = true;
+  const std::vector<ComparedRun> runs = {
+      traced, make_run(grok(256, 512), 7.5),
+      make_run(grok(512, 1024), 7.5, {11, 44}, RunStatus::incomplete)};
+  const auto clean = scale(runs);
+  ASSERT_EQ(clean.series.at(0).points.size(), 1U);
+  EXPECT_EQ(clean.series[0].points[0].gpu_count, 256);
+  ASSERT_EQ(clean.series[0].left_out.size(), 2U);
+  EXPECT_THAT(clean.series[0].left_out[0].reason, HasSubstr("NCCL trace"));
+  EXPECT_THAT(clean.series[0].left_out[1].reason, HasSubstr("incomplete"));
+  const auto all = scale(runs, {}, {RunMark::traced, RunMark::incomplete});
+  EXPECT_EQ(all.series.at(0).points.size(), 3U);
+  EXPECT_THAT(all.series[0].left_out, IsEmpty());
+}
+
+TEST(ScalingSeries, GivesNoEfficiencyAcrossWindows) {
+  const auto report =
+      scale({make_run(grok(128, 256), 7.2), make_run(grok(256, 512), 7.5, {20, 40})});
+  const auto& points = report.series.at(0).points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_FALSE(points[1].efficiency);
+  EXPECT_THAT(points[1].efficiency_reason, HasSubstr("11-44 and 20-40"));
+}
+
+TEST(ScalingSeries, SeparatesAndSelects) {
+  const std::vector<ComparedRun> runs = {make_run(grok(128, 256), 7.2),
+                                         make_run(grok(128, 256, "fp8"), 5.3),
+                                         make_run("pretrain_grok1_314b_fp8", 5.3)};
+  const auto all = scale(runs);
+  EXPECT_EQ(all.series.size(), 2U);
+  ASSERT_EQ(all.unplaced.size(), 1U);
+  EXPECT_THAT(all.unplaced[0].reason, HasSubstr("GPU count"));
+  const auto fp8 = scale(runs, {"grok1", "314b", "fp8", "gb200"});
+  ASSERT_EQ(fp8.series.size(), 1U);
+  EXPECT_EQ(fp8.series[0].dtype, "fp8");
+  EXPECT_THAT(scale(runs, {"pretrain_nemotron4", {}, {}, {}}).series, IsEmpty());
+  EXPECT_THAT(scale(runs, {{}, {}, {}, "h100"}).series, IsEmpty());
+}
+
+}  // namespace
+}  // namespace llmb::parser

@@ -1,0 +1,92 @@
+// /scaling on a real database.
+#include <gmock/gmock.h>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using testing::HasSubstr;
+
+class Scaling : public ApiTest {
+ protected:
+  // The global batch is twice the number of GPUs, as in the table of grok1-25.05.
+  storage::RunId add_clean(std::int64_t job_id, std::int64_t gpu_count, double step_time_s,
+                           const std::string& workload = "pretrain_grok1", bool traced = false) {
+    auto batch = sample_batch(root_, "grok_" + std::to_string(gpu_count), job_id, 49, step_time_s);
+    batch.facts.nccl_trace_seen = traced;
+    batch.facts.nccl = {};
+    batch.profiles.reset();
+    batch.configuration = {};
+    const std::vector<std::pair<std::string, std::string>> values = {
+        {"workload", workload},
+        {"model_size", "314b"},
+        {"dtype", "bf16"},
+        {"gpu_type", "gb200"},
+        {"gpu_count", std::to_string(gpu_count)},
+        {"job_id", std::to_string(job_id)}};
+    for (const auto& [key, value] : values) {
+      batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
+    }
+    for (auto& step : batch.samples) step.global_batch_size = 2 * gpu_count;
+    return writer_->commit({&batch, 1}).front();
+  }
+};
+
+TEST_F(Scaling, GivesTheSeriesWithThePublishedOne) {
+  const auto large = add_clean(1, 512, 8.0);
+  const auto small = add_clean(2, 128, 7.2);
+  const auto again = add_clean(3, 128, 7.4, "grok1");  // by an alias
+  const auto traced = add_clean(4, 256, 9.9, "pretrain_grok1", true);
+  const Json json = get_json("/api/v1/scaling", {{"workload", "pretrain_grok1"},
+                                                 {"model_size", "314b"},
+                                                 {"dtype", "bf16"},
+                                                 {"gpu_type", "gb200"}});
+  ASSERT_EQ(json["series"].size(), 1U);
+  const Json& series = json["series"][0];
+  EXPECT_EQ(series["scaling"], "weak");
+  ASSERT_EQ(series["points"].size(), 2U);
+  EXPECT_EQ(series["points"][0]["tokens_per_s_per_gpu"]["run_count"], 2);
+  EXPECT_EQ(series["points"][0]["runs"][0]["id"], small);
+  EXPECT_EQ(series["points"][0]["runs"][1]["id"], again);
+  EXPECT_EQ(series["points"][1]["runs"][0]["id"], large);
+  const double smallest = (16384 / 7.2 + 16384 / 7.4) / 2;
+  EXPECT_NEAR(series["points"][1]["efficiency"].get<double>(), 16384 / 8.0 / smallest, 1e-9);
+  EXPECT_EQ(series["left_out"][0]["id"], traced);
+  EXPECT_THAT(series["left_out"][0]["reason"].get<std::string>(), HasSubstr("NCCL trace"));
+  EXPECT_EQ(series["document"], "grok1-25.05");
+  ASSERT_EQ(series["published"].size(), 3U);
+  EXPECT_EQ(series["published"][2]["reference"]["step_time_s"], 7.324);
+  EXPECT_NEAR(series["published"][2]["efficiency"].get<double>(), 7.325 / 7.324, 1e-9);
+}
+
+TEST_F(Scaling, CountsMarkedRunsWhenAsked) {
+  add_clean(1, 128, 7.2);
+  add_clean(2, 256, 9.9, "pretrain_grok1", true);
+  const Json json = get_json("/api/v1/scaling", {{"include", "traced"}, {"window", "20-40"}});
+  ASSERT_EQ(json["series"][0]["points"].size(), 2U);
+  EXPECT_EQ(json["series"][0]["points"][1]["runs"][0]["window"], "20-40");
+  EXPECT_TRUE(json["series"][0]["left_out"].empty());
+}
+
+TEST_F(Scaling, IsNotReadAgainUntilARunChanges) {
+  add_clean(1, 128, 7.2);
+  const auto ask = [&](const std::string& held) {
+    return get("/api/v1/scaling", {},
+               held.empty() ? Pairs{} : Pairs{{"if-none-match", '"' + held + '"'}});
+  };
+  const std::string etag = ask("").etag;
+  EXPECT_EQ(ask(etag).body, nullptr);
+  add_clean(2, 256, 7.4);
+  EXPECT_NE(ask(etag).body, nullptr);
+}
+
+TEST_F(Scaling, AnswersWithoutSeriesAndRefusesWhatItCannotRead) {
+  EXPECT_TRUE(get_json("/api/v1/scaling", {{"workload", "nothing"}})["series"].empty());
+  EXPECT_THAT(get_detail("/api/v1/scaling", {{"gpus", "8"}}, 400), HasSubstr("gpus"));
+  EXPECT_THAT(get_detail("/api/v1/scaling", {{"window", "9-1"}}, 400), HasSubstr("window"));
+  EXPECT_THAT(get_detail("/api/v1/scaling", {{"include", "slow"}}, 400), HasSubstr("slow"));
+}
+
+}  // namespace
+}  // namespace llmb::api

@@ -1,0 +1,134 @@
+// `llmb-report compare` and `scaling` on trees and databases.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string grok(int gpu_count) {
+  return "pretrain_grok1_314b_fp8_gpus" + std::to_string(gpu_count) +
+         "_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs" + std::to_string(2 * gpu_count);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Two runs on 128 GPUs and one on 256, and one that broke off; the global batch grows
+// with the GPUs.
+class ComparingCommands : public ::testing::Test {
+ protected:
+  ComparingCommands() {
+    add(128, 11, 49);
+    add(128, 12, 49);
+    add(256, 13, 49);
+    add(256, 14, 20);
+  }
+
+  void add(int gpu_count, int job, int last) {
+    const std::string path = experiment_log_path(grok(gpu_count), job);
+    const std::string batch = "global_batch_size: ";
+    folder_.write(path,
+                  replaced(nemo_log(last), batch + "256", batch + std::to_string(2 * gpu_count)));
+    folder_.write(path.substr(0, path.rfind('/')) + "/llmb-config_" + std::to_string(job) + ".yaml",
+                  "job_info:\n  job_id: '" + std::to_string(job) +
+                      "'\nmodel_info:\n  model_name: grok1\n  model_size: 314b\n  dtype: fp8\n"
+                      "  scale: " +
+                      std::to_string(gpu_count) + "\n  gpu_type: gb200\n");
+  }
+
+  ProgramRun run(const std::vector<std::string>& arguments) {
+    return run_program(arguments, {folder_.path(), {}, false});
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ComparingCommands, CompareGroupsRepeats) {
+  const ProgramRun table = run({"compare", "experiments"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("pretrain_grok1 314b\n==="));
+  EXPECT_THAT(table.out, HasSubstr("left out: incomplete"));
+  const json report = json::parse(run({"compare", "--format", "json", "experiments"}).out);
+  const json& comparison = report.at("comparisons").at(0);
+  ASSERT_EQ(comparison.at("groups").size(), 2U);
+  EXPECT_EQ(comparison["groups"][0]["run_ids"].size(), 2U);
+  ASSERT_EQ(comparison["differences"].size(), 2U);
+  EXPECT_EQ(comparison["differences"][0]["key"], "global_batch_size");
+  EXPECT_EQ(comparison["differences"][1]["key"], "gpu_count");
+  const ProgramRun csv = run({"compare", "--format", "csv", "experiments"});
+  EXPECT_THAT(csv.out, StartsWith("set,group,experiment,"));
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3) << csv.out;
+}
+
+TEST_F(ComparingCommands, ScalingNamesWeakScaling) {
+  const ProgramRun table = run({"scaling", "experiments"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("pretrain_grok1 314b fp8 on gb200\n==="));
+  EXPECT_THAT(table.out, HasSubstr("(job 14): incomplete"));
+  const json report = json::parse(run({"scaling", "--format", "json", "experiments"}).out);
+  ASSERT_EQ(report.at("series").size(), 1U);
+  const json& series = report["series"][0];
+  EXPECT_EQ(series.at("scaling"), "weak");
+  ASSERT_EQ(series.at("points").size(), 2U);
+  // 8192 * 256 tokens in 2.5 s, on 128 GPUs; twice the GPUs do twice as much in that time.
+  EXPECT_NEAR(series["points"][0]["tokens_per_s_per_gpu"]["mean"].get<double>(),
+              8192.0 * 256 / 2.5 / 128, 1e-6);
+  EXPECT_EQ(series["points"][0]["tokens_per_s_per_gpu"]["run_count"], 2);
+  EXPECT_NEAR(series["points"][1]["efficiency"].get<double>(), 1.0, 1e-9);
+  EXPECT_EQ(series.at("left_out").size(), 1U);
+  EXPECT_EQ(series.at("document"), "grok1-25.05");
+  const ProgramRun csv = run({"scaling", "--format", "csv", "experiments"});
+  EXPECT_THAT(csv.out, StartsWith("workload,model_size,dtype,gpu_type,gpu_count,"));
+  EXPECT_THAT(csv.out, HasSubstr("\npretrain_grok1,314b,fp8,gb200,256,512,weak,1,"));
+}
+
+TEST_F(ComparingCommands, DatabasesAnswerAsTreesDo) {
+  ASSERT_EQ(run({"ingest", "--once", "--db", "runs.db", "experiments"}).exit_code, 0);
+  const ProgramRun scaling = run({"scaling", "--db", "runs.db", "--format", "csv"});
+  EXPECT_EQ(scaling.exit_code, 0) << scaling.err;
+  EXPECT_EQ(scaling.out, run({"scaling", "--format", "csv", "experiments"}).out);
+  const ProgramRun compare = run({"compare", "--db", "runs.db", "--format", "json", "1", "2"});
+  EXPECT_EQ(compare.exit_code, 0) << compare.err;
+  EXPECT_EQ(json::parse(compare.out).at("comparisons").size(), 1U);
+}
+
+TEST_F(ComparingCommands, NothingToShowIsAnExitStatusOfOne) {
+  EXPECT_EQ(run({"scaling", "--workload", "pretrain_nemotron4", "experiments"}).exit_code, 1);
+  EXPECT_EQ(run({"scaling", "--window", "90-99", "experiments"}).exit_code, 1);
+  EXPECT_EQ(run({"compare", "--window", "90-99", "experiments"}).exit_code, 1);
+  EXPECT_EQ(run({"compare", "nowhere"}).exit_code, 1);
+}
+
+TEST_F(ComparingCommands, BadArgumentsAreAnExitStatusOfTwo) {
+  for (const std::string command : {"compare", "scaling"}) {
+    for (const std::vector<std::string>& rest : {std::vector<std::string>{},
+                                                 {"--window", "44-11", "experiments"},
+                                                 {"--include", "slow", "experiments"},
+                                                 {"--format", "xml", "experiments"},
+                                                 {"--db", "runs.db", "x"},
+                                                 {"--db", "runs.db", "0"}}) {
+      std::vector<std::string> arguments = {command};
+      arguments.insert(arguments.end(), rest.begin(), rest.end());
+      const ProgramRun refused = run(arguments);
+      EXPECT_EQ(refused.exit_code, 2) << ::testing::PrintToString(arguments) << refused.err;
+    }
+  }
+  EXPECT_THAT(run({"compare", "--db", "runs.db", "x"}).err, HasSubstr("'x' is no run id"));
+}
+
+}  // namespace
+}  // namespace llmb::cli
