@@ -1,0 +1,110 @@
+#include "runner/parallel/bootstrap.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace llmb::runner {
+namespace {
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::array kVariables = {"SLURM_PROCID", "SLURM_LOCALID",       "SLURM_STEP_NUM_TASKS",
+                                   "SLURM_NTASKS", "SLURM_STEP_NODELIST", "SLURM_STEP_ID",
+                                   "SLURM_STEPID", "SLURM_JOB_ID",        "SLURM_JOB_NODELIST",
+                                   "RANK",         "LOCAL_RANK",          "WORLD_SIZE",
+                                   "MASTER_ADDR",  "MASTER_PORT"};
+
+std::string_view value_of(const Environment& environment, std::string_view name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string_view() : std::string_view(found->second);
+}
+
+// The first of the variables that is set, as a number; nothing where none is.
+parser::Result<std::optional<int>> number(const Environment& environment,
+                                          std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const std::string_view text = value_of(environment, name);
+    if (text.empty()) continue;
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+      return parser::fail(std::string(name) + "=" + std::string(text) + " is no number");
+    }
+    return value;
+  }
+  return std::nullopt;
+}
+
+// Another port for every step, below the range from which systems give out ports on their own.
+int derived_port(int job, int step) {
+  constexpr int kFirst = 15000;
+  constexpr int kCount = 15000;
+  return kFirst + (job % kCount * 17 + step % kCount) % kCount;
+}
+
+}  // namespace
+
+std::string first_host(std::string_view node_list) {
+  const std::size_t end = node_list.find_first_of(",[");
+  std::string host(node_list.substr(0, end));
+  if (end == std::string_view::npos || node_list[end] == ',') return host;
+  const std::string_view numbers = node_list.substr(end + 1);
+  host += numbers.substr(0, numbers.find_first_of("-,]"));
+  // "rack1-[02-03]-ib": what follows the bracket belongs to every name.
+  const std::size_t close = numbers.find(']');
+  if (close == std::string_view::npos) return host;
+  const std::string_view rest = numbers.substr(close + 1);
+  if (rest.empty() || rest[0] == ',') return host;
+  return host + first_host(rest);
+}
+
+parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environment& environment) {
+  const auto step = number(environment, {"SLURM_STEP_ID", "SLURM_STEPID"});
+  if (!step) return parser::fail(step.error().message);
+  // A batch script has SLURM_PROCID too, but it is no step with tasks.
+  const bool is_step = step->has_value();
+  const auto rank =
+      is_step ? number(environment, {"SLURM_PROCID", "RANK"}) : number(environment, {"RANK"});
+  const auto size =
+      is_step ? number(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "WORLD_SIZE"})
+              : number(environment, {"WORLD_SIZE"});
+  const auto local = number(environment, {"SLURM_LOCALID", "LOCAL_RANK"});
+  const auto port = number(environment, {"MASTER_PORT"});
+  const auto job = number(environment, {"SLURM_JOB_ID"});
+  for (const auto* value : {&rank, &size, &local, &port, &job}) {
+    if (!*value) return parser::fail(value->error().message);
+  }
+  if (!rank->has_value() && !size->has_value()) return std::nullopt;
+  ProcessPlace place;
+  place.rank = rank->value_or(0);
+  place.size = size->value_or(1);
+  place.local_rank = local->value_or(0);
+  if (place.rank >= place.size) {
+    return parser::fail("the launcher says that this is rank " + std::to_string(place.rank) +
+                        " of " + std::to_string(place.size));
+  }
+  place.master_host = value_of(environment, "MASTER_ADDR");
+  if (place.master_host.empty()) {
+    std::string_view nodes = value_of(environment, "SLURM_STEP_NODELIST");
+    if (nodes.empty()) nodes = value_of(environment, "SLURM_JOB_NODELIST");
+    place.master_host = first_host(nodes);
+  }
+  place.master_port = port->value_or(derived_port(job->value_or(0), step->value_or(0)));
+  if (place.size > 1 && place.master_host.empty()) {
+    return parser::fail("of " + std::to_string(place.size) +
+                        " ranks none knows where rank 0 is: set MASTER_ADDR and MASTER_PORT");
+  }
+  return place;
+}
+
+Environment launcher_environment() {
+  Environment environment;
+  for (const char* name : kVariables) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+    if (value != nullptr) environment.emplace(name, value);
+  }
+  return environment;
+}
+
+}  // namespace llmb::runner

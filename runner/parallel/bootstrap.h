@@ -1,0 +1,35 @@
+// Bootstrap: which rank this process is, of how many, and where rank 0 waits for the others, as
+// the launcher says it. Pure: the environment comes in as a map.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parser/result.h"
+
+namespace llmb::runner {
+
+struct ProcessPlace {
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;       // among the ranks of this host
+  std::string master_host;  // of rank 0
+  int master_port = 0;
+};
+
+// From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST),
+// or a torchrun-like launcher's (RANK, WORLD_SIZE); MASTER_ADDR and MASTER_PORT outrank what is
+// derived from the node list and from job and step id. Nothing where no launcher started this
+// process, which includes Slurm's batch script itself; an error where its words contradict.
+parser::Result<std::optional<ProcessPlace>> place_from_environment(
+    const std::map<std::string, std::string, std::less<>>& environment);
+
+// The variables above that this process has.
+std::map<std::string, std::string, std::less<>> launcher_environment();
+
+// "gpu[03-05,9],login" -> "gpu03". Slurm puts rank 0 on the first node of a step.
+std::string first_host(std::string_view node_list);
+
+}  // namespace llmb::runner

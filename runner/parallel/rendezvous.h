@@ -1,0 +1,25 @@
+// Rendezvous: how the processes of a run find each other. Rank 0 waits at an address that all know;
+// the others come, say where they themselves listen, and learn where everybody is; then every pair
+// of ranks has a connection.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "runner/parallel/bootstrap.h"
+#include "runner/parallel/socket.h"
+
+namespace llmb::runner {
+
+struct RendezvousOptions {
+  std::chrono::milliseconds patience{std::chrono::minutes(2)};
+  // Called on rank 0 with the port that it waits at: tests let the system choose one (port 0).
+  std::function<void(int port)> on_listening;
+};
+
+// By rank; this rank's own is closed. Throws CommunicationError, which on rank 0 names the ranks
+// that did not come.
+std::vector<Socket> connect_ranks(const ProcessPlace& place, const RendezvousOptions& options);
+
+}  // namespace llmb::runner

@@ -1,0 +1,66 @@
+// Socket: a TCP connection between two ranks, with deadlines on everything that can wait. What it
+// throws is CommunicationError.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace llmb::runner {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+// Where something listens. `host` is a name or a numeric address of either family.
+struct Endpoint {
+  std::string host;
+  int port = 0;
+
+  std::string str() const { return host + ":" + std::to_string(port); }
+};
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept;
+  ~Socket();
+
+  bool is_open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
+
+  // Waits until all of it is written or read; the error says `what` could not be done.
+  void write_all(std::span<const std::byte> bytes, Deadline deadline, const std::string& what);
+  void read_all(std::span<std::byte> bytes, Deadline deadline, const std::string& what);
+
+  // The other end's numeric address.
+  std::string peer_host() const;
+
+ private:
+  int descriptor_ = -1;
+};
+
+// Tries until somebody listens there, or the deadline passes: the error says why the last try
+// failed.
+Socket connect_to(const Endpoint& endpoint, Deadline deadline);
+
+class Listener {
+ public:
+  // On every interface, and on the loopback one alone where `host` is a loopback address or
+  // "localhost". Port 0: any.
+  Listener(const std::string& host, int port);
+
+  int port() const { return port_; }
+  // A closed socket where nobody came before the deadline.
+  Socket accept_one(Deadline deadline);
+
+ private:
+  Socket socket_;
+  int port_ = 0;
+};
+
+bool is_loopback_address(const std::string& numeric_host);
+
+}  // namespace llmb::runner

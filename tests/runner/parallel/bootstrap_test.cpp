@@ -1,0 +1,79 @@
+#include "runner/parallel/bootstrap.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace llmb::runner {
+namespace {
+
+using ::testing::HasSubstr;
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+Environment slurm_step() {
+  return {{"SLURM_PROCID", "5"},  {"SLURM_STEP_NUM_TASKS", "8"},
+          {"SLURM_NTASKS", "8"},  {"SLURM_STEP_NODELIST", "gpu[003-004]"},
+          {"SLURM_STEP_ID", "2"}, {"SLURM_JOB_ID", "4711"},
+          {"SLURM_LOCALID", "1"}};
+}
+
+TEST(Bootstrap, TakesThePlaceThatSlurmSays) {
+  const auto place = place_from_environment(slurm_step());
+  ASSERT_TRUE(place.has_value() && place->has_value());
+  EXPECT_EQ((*place)->rank, 5);
+  EXPECT_EQ((*place)->size, 8);
+  EXPECT_EQ((*place)->local_rank, 1);
+  EXPECT_EQ((*place)->master_host, "gpu003");
+  EXPECT_GE((*place)->master_port, 15000);
+  EXPECT_LT((*place)->master_port, 30000);
+  Environment next = slurm_step();
+  next["SLURM_STEP_ID"] = "3";
+  EXPECT_NE((*place_from_environment(next))->master_port, (*place)->master_port);
+}
+
+TEST(Bootstrap, MasterVariablesOutrankWhatIsDerived) {
+  Environment environment = slurm_step();
+  environment["MASTER_ADDR"] = "10.0.0.7";
+  environment["MASTER_PORT"] = "29500";
+  const auto place = place_from_environment(environment);
+  EXPECT_EQ((*place)->master_host, "10.0.0.7");
+  EXPECT_EQ((*place)->master_port, 29500);
+}
+
+TEST(Bootstrap, KnowsOtherLaunchersAndNone) {
+  EXPECT_FALSE(place_from_environment({})->has_value());
+  const auto place = place_from_environment(
+      {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "29500"}});
+  EXPECT_EQ((*place)->rank, 1);
+  EXPECT_EQ((*place)->size, 2);
+}
+
+// In a batch script SLURM_PROCID is 0 and SLURM_NTASKS that of the job, but no other task runs.
+TEST(Bootstrap, DoesNotTakeABatchScriptForATask) {
+  Environment environment = slurm_step();
+  environment.erase("SLURM_STEP_ID");
+  EXPECT_FALSE(place_from_environment(environment)->has_value());
+}
+
+TEST(Bootstrap, RefusesWhatContradictsItself) {
+  Environment environment = slurm_step();
+  environment["SLURM_PROCID"] = "8";
+  EXPECT_THAT(place_from_environment(environment).error().message, HasSubstr("rank 8 of 8"));
+  environment["SLURM_PROCID"] = "x";
+  EXPECT_THAT(place_from_environment(environment).error().message, HasSubstr("SLURM_PROCID=x"));
+  environment = slurm_step();
+  environment.erase("SLURM_STEP_NODELIST");
+  EXPECT_THAT(place_from_environment(environment).error().message, HasSubstr("MASTER_ADDR"));
+}
+
+TEST(Bootstrap, ReadsTheFirstHostOfANodeList) {
+  EXPECT_EQ(first_host("node7"), "node7");
+  EXPECT_EQ(first_host("node7,node9"), "node7");
+  EXPECT_EQ(first_host("gpu[03-05,9],login"), "gpu03");
+  EXPECT_EQ(first_host("gpu[9,11]"), "gpu9");
+  EXPECT_EQ(first_host("rack[2-3]n[08-09]"), "rack2n08");
+  EXPECT_EQ(first_host("r[1-2]-ib,x"), "r1-ib");
+  EXPECT_EQ(first_host(""), "");
+}
+
+}  // namespace
+}  // namespace llmb::runner

@@ -1,0 +1,221 @@
+// Ranks that talk over loopback TCP. They are threads here, each with connections of its own, so
+// that ThreadSanitizer sees them; nothing else is shared between them.
+#include "runner/parallel/socket_communicator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "tests/runner/parallel/communicator_cases.h"
+
+namespace llmb::runner {
+namespace {
+
+using testing::all_ranks;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::chrono::milliseconds kLong = std::chrono::seconds(60);
+constexpr std::chrono::milliseconds kShort{400};
+
+// What every rank threw; empty where it did not.
+std::vector<std::string> run_socket_ranks(int size, const std::function<void(World&)>& body,
+                                          std::chrono::milliseconds patience = kLong) {
+  std::promise<int> listening;
+  const std::shared_future<int> port = listening.get_future().share();
+  std::vector<std::string> errors(static_cast<std::size_t>(size));
+  const auto run = [&](int rank) {
+    RendezvousOptions options;
+    options.patience = patience;
+    ProcessPlace place{rank, size, rank, "127.0.0.1", 0};
+    if (rank == 0) {
+      options.on_listening = [&](int chosen) { listening.set_value(chosen); };
+      if (size == 1) listening.set_value(0);
+    } else {
+      place.master_port = port.get();
+    }
+    try {
+      const std::unique_ptr<World> world = make_socket_world(place, options);
+      try {
+        body(*world);
+      } catch (const PeerFailure&) {
+        throw;
+      } catch (const std::exception& error) {
+        world->abort(error.what());
+        throw;
+      }
+    } catch (const std::exception& error) {
+      errors[static_cast<std::size_t>(rank)] = error.what();
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < size; ++rank) threads.emplace_back(run, rank);
+  threads.clear();
+  return errors;
+}
+
+void expect_no_errors(const std::vector<std::string>& errors) {
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+}
+
+TEST(SocketCommunicator, ReducesInTheOrderOfTheRanks) {
+  for (const int ranks : {1, 2, 5}) {
+    expect_no_errors(run_socket_ranks(ranks, testing::expect_reductions_in_rank_order<float>));
+    expect_no_errors(run_socket_ranks(ranks, testing::expect_reductions_in_rank_order<double>));
+  }
+}
+
+TEST(SocketCommunicator, MovesWhatItIsTold) {
+  for (const int ranks : {2, 5}) {
+    expect_no_errors(run_socket_ranks(ranks, testing::expect_moves));
+  }
+}
+
+TEST(SocketCommunicator, DeliversMessagesInOrderOnEveryChannel) {
+  for (const int ranks : {1, 2, 5}) {
+    expect_no_errors(run_socket_ranks(ranks, testing::expect_messages));
+  }
+}
+
+TEST(SocketCommunicator, KeepsGroupsApart) {
+  expect_no_errors(run_socket_ranks(6, testing::expect_groups_apart));
+}
+
+// Both send more than any buffer of the system holds before they receive.
+TEST(SocketCommunicator, DoesNotBlockWhereBothSendFirst) {
+  expect_no_errors(run_socket_ranks(2, [](World& world) {
+    const auto comm = world.make_group("pp", {0, 1});
+    std::vector<float> data(4 << 20, static_cast<float>(world.rank()));
+    comm->send(data, 1 - world.rank(), "swap");
+    comm->recv(data, 1 - world.rank(), "swap");
+    EXPECT_EQ(data.back(), static_cast<float>(1 - world.rank()));
+  }));
+}
+
+TEST(SocketCommunicator, NamesBothPlacesWhereRanksDisagree) {
+  const auto errors = run_socket_ranks(3, [](World& world) {
+    const auto comm = world.make_group("tp", all_ranks(3));
+    std::vector<float> data(8);
+    if (world.rank() == 2) {
+      comm->broadcast(data, 2, "head.weights");
+    } else {
+      comm->all_reduce(data, ReduceOp::sum, "attention.sum");
+    }
+  });
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("head.weights at tests/runner/parallel/socket_"),
+                               HasSubstr("attention.sum at tests/runner/parallel/socket_")));
+  EXPECT_NE(errors[1], "");
+}
+
+TEST(SocketCommunicator, ComparesCountsAndTypes) {
+  const auto counts = run_socket_ranks(2, [](World& world) {
+    const auto comm = world.make_group("dp", {0, 1});
+    std::vector<float> data(world.rank() == 0 ? 8 : 9);
+    comm->all_reduce(data, ReduceOp::sum, "sum");
+  });
+  for (const std::string& error : counts) {
+    EXPECT_THAT(error, AllOf(HasSubstr("of 8 float32"), HasSubstr("of 9 float32")));
+  }
+  const auto blocks = run_socket_ranks(2, [](World& world) {
+    const auto comm = world.make_group("ep", {0, 1});
+    const std::vector<float> sent(3);
+    std::vector<float> received(world.rank() == 0 ? 3 : 4);
+    const std::vector<std::size_t> sends = {1, 2};
+    const std::vector<std::size_t> receives = {1, world.rank() == 0 ? 2U : 3U};
+    comm->all_to_all(sent, sends, received, receives, "dispatch");
+  });
+  EXPECT_THAT(blocks[1], AllOf(HasSubstr("sends"), HasSubstr("expects"), HasSubstr("dispatch")));
+}
+
+TEST(SocketCommunicator, ARankThatFailsWakesTheOthers) {
+  const auto errors = run_socket_ranks(3, [](World& world) {
+    const auto comm = world.make_group("all", all_ranks(3));
+    if (world.rank() == 1) throw std::runtime_error("out of tokens");
+    comm->barrier("never");
+  });
+  EXPECT_EQ(errors[1], "out of tokens");
+  EXPECT_THAT(errors[0], HasSubstr("rank 1 failed: out of tokens"));
+  EXPECT_THAT(errors[2], HasSubstr("rank 1 failed: out of tokens"));
+}
+
+TEST(SocketCommunicator, NoticesARankThatEndsTooEarly) {
+  const auto errors = run_socket_ranks(
+      2,
+      [](World& world) {
+        const auto comm = world.make_group("all", all_ranks(2));
+        if (world.rank() == 0) comm->barrier("step.end");
+      },
+      kLong);
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("waited for rank 1"), HasSubstr("step.end"),
+                               HasSubstr("it has ended")));
+}
+
+TEST(SocketCommunicator, WaitsNoLongerThanItsPatience) {
+  std::promise<void> end;
+  const auto ended = end.get_future().share();
+  const auto errors = run_socket_ranks(
+      2,
+      [&](World& world) {
+        const auto comm = world.make_group("all", all_ranks(2));
+        if (world.rank() == 1) return ended.wait();
+        try {
+          comm->barrier("step.end");
+        } catch (...) {
+          end.set_value();
+          throw;
+        }
+      },
+      kShort);
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("waited for rank 1"), HasSubstr("nothing came in time")));
+}
+
+TEST(Rendezvous, NamesTheRanksThatDidNotCome) {
+  RendezvousOptions options;
+  options.patience = kShort;
+  try {
+    connect_ranks({0, 3, 0, "127.0.0.1", 0}, options);
+    FAIL() << "nobody came, and yet all are there";
+  } catch (const CommunicationError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did not come: rank 1, rank 2"));
+  }
+}
+
+TEST(Rendezvous, SaysThatRankZeroIsNotThere) {
+  int unused_port = 0;
+  { unused_port = Listener("127.0.0.1", 0).port(); }
+  RendezvousOptions options;
+  options.patience = kShort;
+  try {
+    connect_ranks({2, 3, 0, "127.0.0.1", unused_port}, options);
+    FAIL() << "nobody listens, and yet somebody answered";
+  } catch (const CommunicationError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("rank 2 did not reach rank 0"),
+                      HasSubstr(std::to_string(unused_port)), HasSubstr("Connection refused")));
+  }
+}
+
+TEST(Rendezvous, IgnoresAVisitorThatIsNoRank) {
+  std::promise<int> listening;
+  auto port = listening.get_future();
+  std::jthread host([&] {
+    RendezvousOptions options;
+    options.on_listening = [&](int chosen) { listening.set_value(chosen); };
+    EXPECT_EQ(connect_ranks({0, 2, 0, "127.0.0.1", 0}, options).size(), 2U);
+  });
+  const int chosen = port.get();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  {
+    Socket visitor = connect_to({"127.0.0.1", chosen}, deadline);
+    const std::string greeting = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+    visitor.write_all(std::as_bytes(std::span(greeting)), deadline, "visit");
+  }
+  EXPECT_EQ(connect_ranks({1, 2, 0, "127.0.0.1", chosen}, {}).size(), 2U);
+}
+
+}  // namespace
+}  // namespace llmb::runner
