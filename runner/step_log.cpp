@@ -123,12 +123,17 @@ std::string finish_line(const StepLogHead& head, const std::string& date_time) {
 }
 
 std::string configuration_line(const RunSettings& settings) {
+  return std::string(parser::step_line_grammar::step_runner::kConfigurationMarker) +
+         configuration_text(settings) + "\n";
+}
+
+std::string configuration_text(const RunSettings& settings) {
   const ParallelSizes& sizes = settings.sizes;
   const bool on_gpu = settings.backend == Backend::cuda;
-  std::string line(parser::step_line_grammar::step_runner::kConfigurationMarker);
-  const auto add = [&line](const char* key, const std::string& value) {
-    if (line.back() != ' ') line += " ";
-    line += std::string(key) + "=" + value;
+  std::string text;
+  const auto add = [&text](const char* key, const std::string& value) {
+    if (!text.empty()) text += " ";
+    text += std::string(key) + "=" + value;
   };
   add("framework", "llmb-step-runner");
   add("backend", on_gpu ? "cuda" : "cpu");
@@ -151,8 +156,9 @@ std::string configuration_line(const RunSettings& settings) {
   add("sequence_length", std::to_string(settings.spec.shape.sequence_length));
   add("layer_count", std::to_string(settings.spec.shape.layer_count));
   add("proxy", settings.spec.overrides.empty() ? "false" : "true");
+  if (settings.profile_stop_step > 0) add("profile_enabled", "true");
   add("flops_formula", std::string(flops_formula_name(settings.flops_formula)));
-  return line + "\n";
+  return text;
 }
 
 std::string checkpoint_save_line(int rank, std::int64_t iteration, double started_at_s,

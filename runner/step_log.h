@@ -44,6 +44,8 @@ std::string finish_line(const StepLogHead& head, const std::string& date_time);
 // The line that says who wrote the log and with which configuration, so that it can be ingested
 // like a recipe's, and a CPU run never looks like a GPU's.
 std::string configuration_line(const RunSettings& settings);
+// What it states: "framework=llmb-step-runner backend=cpu …".
+std::string configuration_text(const RunSettings& settings);
 
 // As NeMo formats a metric: whole numbers as integers, others with 4 significant digits, the
 // exponent form from 1000 up.

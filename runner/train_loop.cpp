@@ -4,12 +4,15 @@
 #include <cmath>
 #include <thread>
 
+#include "runner/checkpoint/checkpoint.h"
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/ops.h"
 #include "runner/cpu/parallel_for.h"
 #include "runner/cpu/rounding.h"
 #include "runner/memory/step_floor.h"
 #include "runner/model/transformer_stage.h"
 #include "runner/nccl_trace_log.h"
+#include "runner/op_table_text.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/phase_log.h"
 #include "runner/process_memory.h"
@@ -52,24 +55,69 @@ class RankRun {
   }
 
   void train() {
+    load();
     trainer_.groups().world->barrier("train.begin");
     timer_.begin_step();
     for (std::int64_t step = head_.first_step; step < head_.end_step(); ++step) {
       trace_calls(options_.enable_nccl_trace && step - head_.first_step < kTracedSteps);
+      if (is_profiled(step) && profile_first_step_ < 0) begin_profile(step);
       train_step(step);
+      if (is_profiled(step) && !is_profiled(step + 1)) end_profile(step + 1);
     }
     trace_calls(false);
+    save();
     if (is_first_rank()) output_.log.write(finish_line(head_, local_date_time()));
   }
 
  private:
   bool is_first_rank() const { return trainer_.rank() == 0; }
 
+  // The layout may be another than the one that saved.
+  void load() {
+    if (options_.load_checkpoint_path.empty()) return;
+    const double started_at_s = seconds_since_epoch();
+    StepTimer clock;
+    head_.first_step = load_checkpoint(options_.load_checkpoint_path, trainer_);
+    trainer_.groups().world->barrier("train.loaded");
+    if (!is_first_rank()) return;
+    output_.log.write(checkpoint_load_line(0, started_at_s, clock.end_step(), local_date_time()));
+  }
+
+  void save() {
+    if (!options_.enable_checkpoint) return;
+    const double started_at_s = seconds_since_epoch();
+    StepTimer clock;
+    save_checkpoint(options_.checkpoint_path, trainer_, head_.end_step(),
+                    {configuration_text(settings_), {}});
+    trainer_.groups().world->barrier("train.saved");
+    if (!is_first_rank()) return;
+    output_.log.write(checkpoint_save_line(0, head_.end_step(), started_at_s, clock.end_step(),
+                                           local_date_time()));
+  }
+
+  bool is_profiled(std::int64_t step) const {
+    const std::int64_t done = step - head_.first_step;
+    return options_.enable_profile && is_first_rank() && done >= settings_.profile_start_step &&
+           done < settings_.profile_stop_step;
+  }
+
+  void begin_profile(std::int64_t step) {
+    profile_first_step_ = step;
+    profiled_time_s_ = 0;
+    cpu::begin_op_profile();
+  }
+
+  void end_profile(std::int64_t stop_step) {
+    output_.log.write(
+        op_table_text(cpu::end_op_profile(), profile_first_step_, stop_step, profiled_time_s_));
+  }
+
   void train_step(std::int64_t step) {
     const CommunicationByGroup before = communication_of(trainer_.groups());
     const StepResult result = trainer_.step(step, options_.learning_rate);
     trainer_.groups().world->barrier("train.step_end");
     const double step_time_s = timer_.end_step();
+    profiled_time_s_ += step_time_s;
     if (is_first_rank()) log_step(result, step_time_s, before);
     if (!result.is_updated || std::isnan(result.loss)) {
       throw NotANumber("step " + std::to_string(step) + ": loss " + std::to_string(result.loss) +
@@ -122,6 +170,8 @@ class RankRun {
   RankTrainer<float> trainer_;
   StepTimer timer_;
   bool is_traced_ = false;
+  std::int64_t profile_first_step_ = -1;
+  double profiled_time_s_ = 0;
   std::int64_t memory_bytes_max_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -47,6 +48,7 @@ std::int64_t inputs_per_output(Activation activation) {
 
 template <typename T>
 void ActivationFunction<T>::forward(Activation activation, View<const T> x, View<T> y) {
+  const OpTimer timer("activation.forward");
   assert(x.rows == y.rows && x.cols == y.cols * inputs_per_output(activation));
   parallel_for(x.rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -66,6 +68,7 @@ void ActivationFunction<T>::forward(Activation activation, View<const T> x, View
 template <typename T>
 void ActivationFunction<T>::backward(Activation activation, View<const T> x, View<const T> dy,
                                      View<T> dx) {
+  const OpTimer timer("activation.backward");
   parallel_for(x.rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const T* in = x.row(i);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -13,6 +14,7 @@ constexpr std::int64_t kBlock = 16384;
 
 template <typename T>
 double AdamW<T>::sum_of_squares(std::span<const T> gradients) {
+  const OpTimer timer("adamw.sum_of_squares");
   const auto count = static_cast<std::int64_t>(gradients.size());
   std::vector<double> sums(static_cast<std::size_t>((count + kBlock - 1) / kBlock));
   parallel_for(count, kBlock, [&](std::int64_t begin, std::int64_t end) {
@@ -31,6 +33,7 @@ template <typename T>
 void AdamW<T>::update(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
                       std::span<const T> gradients, std::span<T> parameters,
                       std::span<T> first_moments, std::span<T> second_moments) {
+  const OpTimer timer("adamw.update");
   const double exponent = static_cast<double>(step);
   const T beta1 = static_cast<T>(settings.beta1);
   const T beta2 = static_cast<T>(settings.beta2);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runner/cpu/gemm.h"
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -67,6 +68,7 @@ template <typename T>
 void Attention<T>::forward(const AttentionShape& shape,
                            std::span<const std::int64_t> query_positions, View<const T> q,
                            View<const T> k, View<const T> v, View<T> o, View<T> log_sum) {
+  const OpTimer timer("attention.forward");
   const auto queries = static_cast<std::int64_t>(query_positions.size());
   const std::int64_t d = shape.head_size;
   const std::int64_t heads_per_group = shape.head_count / shape.group_count;
@@ -147,6 +149,7 @@ void Attention<T>::backward(const AttentionShape& shape,
                             View<const T> k, View<const T> v, View<const T> o,
                             View<const T> log_sum, View<const T> d_o, View<T> dq, View<T> dk,
                             View<T> dv) {
+  const OpTimer timer("attention.backward");
   const auto queries = static_cast<std::int64_t>(query_positions.size());
   const std::int64_t heads_per_group = shape.head_count / shape.group_count;
   std::fill_n(dk.data, dk.size(), T(0));

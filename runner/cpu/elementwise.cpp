@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -12,6 +13,7 @@ constexpr std::int64_t kBlock = 16384;
 
 template <typename T>
 void Elementwise<T>::add(View<const T> x, View<T> y) {
+  const OpTimer timer("elementwise.add");
   assert(x.rows == y.rows && x.cols == y.cols);
   parallel_for(x.size(), kBlock, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) y.data[i] += x.data[i];
@@ -20,18 +22,21 @@ void Elementwise<T>::add(View<const T> x, View<T> y) {
 
 template <typename T>
 void Elementwise<T>::copy(View<const T> x, View<T> y) {
+  const OpTimer timer("elementwise.copy");
   assert(x.size() == y.size());
   std::copy_n(x.data, x.size(), y.data);
 }
 
 template <typename T>
 void Elementwise<T>::scale(T factor, View<const T> x, View<T> y) {
+  const OpTimer timer("elementwise.scale");
   assert(x.size() == y.size());
   for (std::int64_t i = 0; i < x.size(); ++i) y.data[i] = factor * x.data[i];
 }
 
 template <typename T>
 double Elementwise<T>::sum(View<const T> x) {
+  const OpTimer timer("elementwise.sum");
   double total = 0;
   for (const T value : x.values()) total += static_cast<double>(value);
   return total;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -10,6 +11,7 @@ namespace llmb::runner::cpu {
 template <typename T>
 void Embedding<T>::forward(std::span<const std::int64_t> tokens, std::int64_t first_token,
                            View<const T> table, View<T> y) {
+  const OpTimer timer("embedding.forward");
   assert(y.rows == static_cast<std::int64_t>(tokens.size()) && y.cols == table.cols);
   parallel_for(y.rows, 64, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -27,6 +29,7 @@ void Embedding<T>::forward(std::span<const std::int64_t> tokens, std::int64_t fi
 template <typename T>
 void Embedding<T>::backward(std::span<const std::int64_t> tokens, std::int64_t first_token,
                             View<const T> dy, View<T> dtable) {
+  const OpTimer timer("embedding.backward");
   parallel_for(dy.cols, 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = 0; i < dy.rows; ++i) {
       const std::int64_t row = tokens[i] - first_token;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -27,6 +28,7 @@ void ExpertOrder::sort(View<const std::int64_t> choices, std::int64_t experts) {
 template <typename T>
 void ExpertRows<T>::scatter(const ExpertOrder& order, View<const T> weights, View<const T> x,
                             View<T> rows) {
+  const OpTimer timer("expert_rows.scatter");
   const std::int64_t top_k = x.rows == 0 ? 1 : rows.rows / x.rows;
   assert(rows.rows == static_cast<std::int64_t>(order.row_of_slot.size()));
   parallel_for(rows.rows, 64, [&](std::int64_t begin, std::int64_t end) {
@@ -42,6 +44,7 @@ void ExpertRows<T>::scatter(const ExpertOrder& order, View<const T> weights, Vie
 template <typename T>
 void ExpertRows<T>::combine(const ExpertOrder& order, View<const T> weights, View<const T> rows,
                             View<T> y) {
+  const OpTimer timer("expert_rows.combine");
   const std::int64_t top_k = y.rows == 0 ? 1 : rows.rows / y.rows;
   parallel_for(y.rows, 64, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -59,6 +62,7 @@ void ExpertRows<T>::combine(const ExpertOrder& order, View<const T> weights, Vie
 template <typename T>
 void ExpertRows<T>::dot(const ExpertOrder& order, View<const T> x, View<const T> rows,
                         View<T> dots) {
+  const OpTimer timer("expert_rows.dot");
   parallel_for(dots.size(), 64, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t slot = begin; slot < end; ++slot) {
       const T* a = x.row(slot / dots.cols);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runner/cpu/norm.h"
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -9,6 +10,7 @@ namespace llmb::runner::cpu {
 template <typename T>
 void LayerNorm1p<T>::forward(View<const T> x, std::span<const T> weight, std::span<const T> bias,
                              T epsilon, View<T> y, View<T> statistics) {
+  const OpTimer timer("layer_norm_1p.forward");
   assert(statistics.rows == x.rows && statistics.cols == 2);
   const T count = static_cast<T>(x.cols);
   parallel_for(x.rows, 16, [&](std::int64_t begin, std::int64_t end) {
@@ -34,6 +36,7 @@ template <typename T>
 void LayerNorm1p<T>::backward(View<const T> x, std::span<const T> weight, View<const T> statistics,
                               View<const T> dy, View<T> dx, std::span<T> dweight,
                               std::span<T> dbias) {
+  const OpTimer timer("layer_norm_1p.backward");
   const T count = static_cast<T>(x.cols);
   parallel_for(x.rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

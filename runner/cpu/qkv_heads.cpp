@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
 
 template <typename T>
 void QkvHeads<T>::split(std::int64_t groups, View<const T> qkv, View<T> q, View<T> k, View<T> v) {
+  const OpTimer timer("qkv_heads.split");
   assert(qkv.cols == q.cols + k.cols + v.cols);
   const std::int64_t queries = q.cols / groups;
   const std::int64_t head = k.cols / groups;
@@ -27,6 +29,7 @@ void QkvHeads<T>::split(std::int64_t groups, View<const T> qkv, View<T> q, View<
 template <typename T>
 void QkvHeads<T>::join(std::int64_t groups, View<const T> q, View<const T> k, View<const T> v,
                        View<T> qkv) {
+  const OpTimer timer("qkv_heads.join");
   const std::int64_t queries = q.cols / groups;
   const std::int64_t head = k.cols / groups;
   parallel_for(qkv.rows, 64, [&](std::int64_t begin, std::int64_t end) {

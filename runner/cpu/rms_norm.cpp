@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runner/cpu/norm.h"
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -9,6 +10,7 @@ namespace llmb::runner::cpu {
 template <typename T>
 void RmsNorm<T>::forward(View<const T> x, std::span<const T> weight, T epsilon, View<T> y,
                          View<T> scale) {
+  const OpTimer timer("rms_norm.forward");
   assert(static_cast<std::int64_t>(weight.size()) == x.cols && scale.rows == x.rows);
   parallel_for(x.rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -26,6 +28,7 @@ void RmsNorm<T>::forward(View<const T> x, std::span<const T> weight, T epsilon, 
 template <typename T>
 void RmsNorm<T>::backward(View<const T> x, std::span<const T> weight, View<const T> scale,
                           View<const T> dy, View<T> dx, std::span<T> dweight) {
+  const OpTimer timer("rms_norm.backward");
   parallel_for(x.rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const T* x_row = x.row(i);

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
 
 namespace llmb::runner::cpu {
@@ -32,6 +33,7 @@ void turn(View<const T> table, std::int64_t batch, std::int64_t head_size, T dir
 
 template <typename T>
 void Rope<T>::make_table(std::span<const std::int64_t> positions, double base, View<T> table) {
+  const OpTimer timer("rope.make_table");
   assert(table.rows == static_cast<std::int64_t>(positions.size()) && table.cols % 2 == 0);
   const std::int64_t half = table.cols / 2;
   for (std::int64_t s = 0; s < table.rows; ++s) {
@@ -46,12 +48,14 @@ void Rope<T>::make_table(std::span<const std::int64_t> positions, double base, V
 
 template <typename T>
 void Rope<T>::forward(View<const T> table, std::int64_t batch, std::int64_t head_size, View<T> x) {
+  const OpTimer timer("rope.forward");
   turn<T>(table, batch, head_size, T(1), x);
 }
 
 template <typename T>
 void Rope<T>::backward(View<const T> table, std::int64_t batch, std::int64_t head_size,
                        View<T> dx) {
+  const OpTimer timer("rope.backward");
   turn<T>(table, batch, head_size, T(-1), dx);
 }
 

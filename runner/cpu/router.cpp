@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "runner/cpu/op_profile.h"
+
 namespace llmb::runner::cpu {
 namespace {
 
@@ -41,6 +43,7 @@ void add_softmax_gradient(std::span<const T> p, std::span<const T> dp, std::span
 template <typename T>
 void Router<T>::forward(RouterScore score, View<const T> logits, View<T> probabilities,
                         View<std::int64_t> choices, View<T> weights) {
+  const OpTimer timer("router.forward");
   assert(choices.cols == weights.cols && choices.cols <= logits.cols);
   const std::int64_t top_k = choices.cols;
   for (std::int64_t i = 0; i < logits.rows; ++i) {
@@ -70,6 +73,7 @@ template <typename T>
 void Router<T>::backward(RouterScore score, View<const T> probabilities,
                          View<const std::int64_t> choices, View<const T> weights,
                          View<const T> dweights, std::span<const T> dprobability, View<T> dlogits) {
+  const OpTimer timer("router.backward");
   const std::int64_t top_k = choices.cols;
   std::vector<T> dp(dprobability.size());
   std::vector<T> dchosen(static_cast<std::size_t>(top_k));
@@ -96,6 +100,7 @@ void Router<T>::backward(RouterScore score, View<const T> probabilities,
 
 template <typename T>
 void AuxiliaryLoss<T>::count(View<const std::int64_t> choices, std::span<T> tokens) {
+  const OpTimer timer("auxiliary_loss.count");
   std::fill(tokens.begin(), tokens.end(), T(0));
   for (const std::int64_t expert : choices.values()) tokens[expert] += 1;
 }
@@ -103,6 +108,7 @@ void AuxiliaryLoss<T>::count(View<const std::int64_t> choices, std::span<T> toke
 template <typename T>
 void AuxiliaryLoss<T>::gradient(T coefficient, std::int64_t token_count, std::int64_t top_k,
                                 std::span<const T> tokens, std::span<T> dprobability) {
+  const OpTimer timer("auxiliary_loss.gradient");
   const T count = static_cast<T>(token_count);
   const T factor =
       coefficient * static_cast<T>(tokens.size()) / (static_cast<T>(top_k) * count * count);
@@ -111,6 +117,7 @@ void AuxiliaryLoss<T>::gradient(T coefficient, std::int64_t token_count, std::in
 
 template <typename T>
 T AuxiliaryLoss<T>::value(View<const T> probabilities, std::span<const T> dprobability) {
+  const OpTimer timer("auxiliary_loss.value");
   T loss = 0;
   for (std::int64_t i = 0; i < probabilities.rows; ++i) {
     for (std::int64_t e = 0; e < probabilities.cols; ++e) {

@@ -119,6 +119,21 @@ TEST(TrainLoop, ANanEndsTheRunAfterItsLine) {
   EXPECT_THROW(run_tiny(arguments), NotANumber);
 }
 
+TEST(TrainLoop, ProfilesAWindowOperationByOperation) {
+  const TinyRun run = run_tiny(
+      tiny_grok({"--virtual-ranks", "2", "--ep", "2", "--steps", "6", "--global-batch-size", "2"}),
+      {{"ENABLE_PROFILE", "true"},
+       {"RUN_CONF_PROFILE_START_STEP", "2"},
+       {"RUN_CONF_PROFILE_STOP_STEP", "4"}});
+  EXPECT_THAT(run.log, HasSubstr("profile: steps 2 to 4 (before 4), rank 0"));
+  // 4 layers of 1 micro-batch, 2 steps.
+  EXPECT_THAT(run.log, testing::ContainsRegex("attention.forward +8 "));
+  EXPECT_THAT(run.log, testing::ContainsRegex("router.backward +8 "));
+  EXPECT_THAT(run.log, HasSubstr("communication and other"));
+  const auto configuration = parser::stated_configuration(parser::parse_log(run.log).facts);
+  EXPECT_EQ(configuration.value("profile_enabled"), "true");
+}
+
 TEST(TrainLoop, RepeatsToTheBit) {
   const Arguments arguments =
       tiny_nemotron({"--virtual-ranks", "1", "--steps", "3", "--global-batch-size", "2"});
