@@ -58,6 +58,7 @@ void Api::add_routes(http::Router& router) {
   add("/api/v1/runs/{id}/steps", get_run_steps);
   add("/api/v1/runs/{id}/statistics", get_run_statistics);
   add("/api/v1/runs/{id}/metrics", get_run_metrics);
+  add("/api/v1/runs/{id}/agreement", get_run_agreement);
   add("/api/v1/compare", get_comparison);
   add("/api/v1/scaling", get_scaling);
   add("/api/v1/recipes", get_recipes);

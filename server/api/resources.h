@@ -13,6 +13,7 @@ http::Response get_run(Context& context, const http::Request& request);
 http::Response get_run_steps(Context& context, const http::Request& request);
 http::Response get_run_statistics(Context& context, const http::Request& request);
 http::Response get_run_metrics(Context& context, const http::Request& request);
+http::Response get_run_agreement(Context& context, const http::Request& request);
 http::Response get_comparison(Context& context, const http::Request& request);
 http::Response get_scaling(Context& context, const http::Request& request);
 http::Response get_recipes(Context& context, const http::Request& request);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "server/cli/agreement_command.h"
 #include "server/cli/audit_command.h"
 #include "server/cli/compare_command.h"
 #include "server/cli/ingest_command.h"
@@ -32,6 +33,7 @@ int run_command_line(int argc, char** argv) {
   add_serve_command(app, exit_code);
   add_compare_command(app, exit_code);
   add_scaling_command(app, exit_code);
+  add_agreement_command(app, exit_code);
   add_audit_command(app, exit_code);
   add_sample_command(app, exit_code);
 

@@ -160,6 +160,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}/metrics", published},
       {"/api/v1/runs/{id}/metrics", other},
       {"/api/v1/runs/{id}/metrics", run + "/metrics"},
+      {"/api/v1/runs/{id}/agreement", run + "/agreement"},
       {"/api/v1/compare", "/api/v1/compare?runs=1,2,3,5&include=all"},
       {"/api/v1/scaling", "/api/v1/scaling?include=all"},
       {"/api/v1/scaling", "/api/v1/scaling"},

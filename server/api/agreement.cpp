@@ -1,0 +1,56 @@
+// GET /api/v1/runs/{id}/agreement?window=: what each known tool would report for the run's log, and
+// why that differs from ours.
+#include "server/api/agreement_json.h"
+#include "server/api/conditional.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+#include "server/api/run_lookup.h"
+
+namespace llmb::api {
+namespace {
+
+constexpr std::int64_t kAgreementStepsMax = 200'000;
+
+// The tools' windows differ, and some take all steps.
+std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage::RunId id) {
+  std::vector<parser::StepSample> samples;
+  reader.visit_steps(id, std::nullopt, std::nullopt, [&](parser::StepSample&& sample) {
+    if (static_cast<std::int64_t>(samples.size()) == kAgreementStepsMax) {
+      throw bad_request("This run holds more than " + std::to_string(kAgreementStepsMax) +
+                        " steps: no agreement is computed.");
+    }
+    sample.extra_fields = {};
+    sample.logged_at = {};
+    samples.push_back(std::move(sample));
+  });
+  return samples;
+}
+
+RenderedBody render_agreement(Context& context, storage::RunId id,
+                              const std::optional<parser::Window>& asked) {
+  Json json;
+  json["run_id"] = id;
+  json.update(context.readers.with_reader([&](storage::Reader& reader) {
+    const auto run = reader.run(id);
+    if (!run) throw run_not_found(id);
+    const auto samples = read_all_steps(reader, id);
+    const bool may_still_grow = run->summary.status == parser::RunStatus::running;
+    const auto ours =
+        asked ? parser::summarize_run(samples, run->facts, *asked, may_still_grow) : run->summary;
+    return agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
+  }));
+  return {std::make_shared<const std::string>(to_text(json)), {}};
+}
+
+}  // namespace
+
+http::Response get_run_agreement(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {"window"});
+  const storage::RunId id = id_parameter(request);
+  const auto window = parameters.window("window");
+  const std::string etag = run_etag(context, id, "agreement?" + parameters.canonical());
+  return cached_response(context, request, etag,
+                         [&] { return render_agreement(context, id, window); });
+}
+
+}  // namespace llmb::api

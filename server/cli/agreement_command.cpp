@@ -1,0 +1,129 @@
+#include "server/cli/agreement_command.h"
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "server/api/agreement_json.h"
+#include "server/cli/log_parsing.h"
+#include "server/cli/run_options.h"
+#include "server/cli/text_table.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report agreement log-pretrain_grok1_314b_fp8_cs_gpus256_1234_0.out
+  llmb-report agreement --window 35-44 experiments
+  llmb-report agreement --format json a.out | jq '.runs[].tools[] | select(.gives_result)'
+
+What is shown:
+  One row for each release of each tool that reads such logs: the recipes' two shell parsers,
+  llmb-run, cloudai's reports, and a spreadsheet of last steps. Window, deviation, mean, and by how
+  much its mean differs from ours, in per cent, with the reason. Times are in seconds, also for
+  tools that print milliseconds. The json has every tool, those included that cannot read the log.
+
+  Results are told from the steps: --compat of the parse command reproduces the two shell parsers
+  to the byte, file names and broken lines included.
+
+Exit status: 0 when a log could be read, 1 when none could, 2 for bad arguments.)";
+
+struct AgreementArguments {
+  std::vector<std::string> names;
+  std::string format = "table";
+  std::string window;
+};
+
+std::string fixed_or_dash(const std::optional<double>& value, int decimals) {
+  return value ? fixed(*value, decimals) : "-";
+}
+
+std::vector<parser::ToolResult> compare_tools(const ReportedRun& run) {
+  return parser::compute_agreement(run.samples, run.facts, run.summary);
+}
+
+void write_run(const ReportedRun& run) {
+  const auto& ours = run.summary;
+  std::cout << printable(run.path) << " (" << parser::dialect_name(run.facts.dialect) << ", "
+            << parser::run_status_name(ours.status) << ")\n";
+  TextTable table({"tool", "release", "window", ">steps", ">mean s", ">std s", "std by", ">TFLOPS",
+                   ">vs ours %", "why"});
+  std::optional<double> mean_s;
+  std::optional<double> deviation_s;
+  std::optional<double> tflops;
+  if (ours.step_time_s) {
+    mean_s = ours.step_time_s->mean;
+    deviation_s = ours.step_time_s->stddev_population;
+  }
+  if (ours.tflops_per_gpu) tflops = ours.tflops_per_gpu->mean;
+  table.add({"ours", "", parser::to_string(ours.window),
+             std::to_string(ours.step_time_s ? ours.step_time_s->count : 0),
+             fixed_or_dash(mean_s, 4), fixed_or_dash(deviation_s, 4), "population",
+             fixed_or_dash(tflops, 2), "", ours.status_reason});
+  for (const parser::ToolResult& tool : compare_tools(run)) {
+    if (!tool.reads_such_logs) continue;
+    std::optional<double> difference_percent;
+    if (tool.difference_to_ours) difference_percent = 100 * *tool.difference_to_ours;
+    table.add({tool.tool, tool.release, tool.window, std::to_string(tool.step_count),
+               fixed_or_dash(tool.step_time_s_mean, 4), fixed_or_dash(tool.step_time_s_std, 4),
+               std::string(parser::deviation_name(tool.deviation)),
+               fixed_or_dash(tool.tflops_per_gpu_mean, 2), fixed_or_dash(difference_percent, 2),
+               tool.why});
+  }
+  table.print(std::cout);
+  std::cout << '\n';
+}
+
+void write_json(const Report& report) {
+  api::Json json = {{"format", "llmb-report agreement"}, {"version", 1}};
+  json["runs"] = api::Json::array();
+  for (const ReportedRun& run : report.runs) {
+    api::Json entry = {{"path", run.path}, {"dialect", parser::dialect_name(run.facts.dialect)}};
+    entry.update(api::agreement_json(run.summary, compare_tools(run)));
+    json["runs"].push_back(std::move(entry));
+  }
+  std::cout << json.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
+}
+
+int run_agreement(const AgreementArguments& arguments) {
+  for (const std::string& name : arguments.names) {
+    std::error_code error;
+    if (std::filesystem::exists(name, error)) continue;
+    std::cerr << "llmb-report agreement: there is no file or folder '" << name << "'\n";
+    return 1;
+  }
+  ParsingOptions options;
+  options.keeps_samples = true;
+  if (!arguments.window.empty()) options.window = parser::parse_window(arguments.window).value();
+  const Report report = parse_logs(discover_logs(arguments.names), options);
+  for (const SkippedFile& file : report.skipped) {
+    if (file.kind == SkippedFile::Kind::by_design) continue;
+    std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+  }
+  if (arguments.format == "json") {
+    write_json(report);
+  } else {
+    for (const ReportedRun& run : report.runs) write_run(run);
+    if (report.runs.empty()) std::cerr << "llmb-report agreement: no training log (*.out) found\n";
+  }
+  return std::cout.flush() && !report.runs.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_agreement_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command =
+      app.add_subcommand("agreement", "What other tools would report for a log, and why");
+  command->footer(kFooter);
+  const auto arguments = std::make_shared<AgreementArguments>();
+  command->add_option("--format", arguments->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  add_window_option(*command, arguments->window);
+  command->add_option("names", arguments->names, "Logs and folders")
+      ->required()
+      ->type_name("LOG|DIR");
+  command->callback([arguments, &exit_code] { exit_code = run_agreement(*arguments); });
+}
+
+}  // namespace llmb::cli
