@@ -86,6 +86,9 @@ class Reader {
                    std::optional<std::int32_t> segment,
                    const std::function<void(parser::StepSample&&)>& visit);
 
+  // Of the last `count` steps, those that have one: in no order.
+  std::vector<double> latest_step_times_s(RunId id, std::int64_t count);
+
   // By name. A page is longer than `limit` where the last name stands under further roots, so that
   // `after_experiment`, the last name of the page before, loses none of them.
   std::vector<ExperimentRecord> experiments(const RunFilter& filter, std::int64_t limit,

@@ -148,6 +148,10 @@ std::vector<parser::StepSample> Reader::steps(RunId id, std::optional<parser::Wi
   return samples;
 }
 
+std::vector<double> Reader::latest_step_times_s(RunId id, std::int64_t count) {
+  return impl_->ask([&] { return storage::latest_step_times_s(impl_->connection, id, count); });
+}
+
 void Reader::visit_steps(RunId id, std::optional<parser::Window> window,
                          std::optional<std::int32_t> segment,
                          const std::function<void(parser::StepSample&&)>& visit) {

@@ -31,6 +31,7 @@ constexpr std::array kFactColumns = {"dialect",
 constexpr std::array kSummaryColumns = {"status",
                                         "status_reason",
                                         "failure_cause",
+                                        "silent_s",
                                         "window_first_iteration",
                                         "window_last_iteration",
                                         "segment",
@@ -139,7 +140,7 @@ std::optional<WindowStatistics> read_statistics(Statement& row) {
 
 void bind_summary(Statement& statement, const RunSummary& summary) {
   statement.text(parser::run_status_name(summary.status)).text(summary.status_reason);
-  statement.text(summary.failure_cause);
+  statement.text(summary.failure_cause).real(summary.silent_s);
   statement.integer(summary.window.first_iteration).integer(summary.window.last_iteration);
   statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
   statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
@@ -153,6 +154,7 @@ void read_summary(Statement& row, RunSummary& summary) {
       parser::run_status_from_name(row.read_text()).value_or(parser::RunStatus::no_data);
   summary.status_reason = row.read_text();
   summary.failure_cause = row.read_text();
+  summary.silent_s = row.read_optional_real();
   summary.window.first_iteration = row.read_integer();
   summary.window.last_iteration = row.read_integer();
   summary.segment = static_cast<std::int32_t>(row.read_integer());

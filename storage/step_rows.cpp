@@ -207,4 +207,16 @@ void visit_steps(Connection& connection, RunId run, const std::optional<parser::
   }
 }
 
+std::vector<double> latest_step_times_s(Connection& connection, RunId run, std::int64_t count) {
+  Statement& steps = connection.kept(
+      "SELECT step_time_s FROM step_sample WHERE run_id = ?"
+      " ORDER BY segment DESC, iteration DESC LIMIT ?");
+  steps.integer(run).integer(count);
+  std::vector<double> times_s;
+  while (steps.step()) {
+    if (const auto time_s = steps.read_optional_real()) times_s.push_back(*time_s);
+  }
+  return times_s;
+}
+
 }  // namespace llmb::storage

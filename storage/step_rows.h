@@ -28,4 +28,7 @@ using StepVisitor = std::function<void(parser::StepSample&&)>;
 void visit_steps(Connection& connection, RunId run, const std::optional<parser::Window>& window,
                  std::optional<std::int32_t> segment, const StepVisitor& visit);
 
+// Of the last `count` steps, those that have one: one seek in the key.
+std::vector<double> latest_step_times_s(Connection& connection, RunId run, std::int64_t count);
+
 }  // namespace llmb::storage

@@ -191,8 +191,8 @@ constexpr std::array kClasses = {
                  {}},
     FailureClass{"hung",
                  consequence,
-                 "The log fell silent without a word: a rank hangs, or the job was killed from "
-                 "outside. See the job's state (squeue, sacct).",
+                 "The log fell silent without a word, for 20 step times or more: a rank hangs, or "
+                 "the job was killed from outside. See the job's state (squeue, sacct).",
                  {}},
 };
 

@@ -29,18 +29,6 @@ std::span<const StepSample> samples_of_segment(std::span<const StepSample> sampl
   return {first, last};
 }
 
-// The median: the first step and a checkpoint take many times as long. 0 where none has a time.
-double typical_step_time_s(std::span<const StepSample> samples) {
-  std::vector<double> times_s;
-  for (const StepSample& sample : samples) {
-    if (sample.step_time_s && *sample.step_time_s > 0) times_s.push_back(*sample.step_time_s);
-  }
-  if (times_s.empty()) return 0;
-  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
-  std::nth_element(times_s.begin(), middle, times_s.end());
-  return *middle;
-}
-
 // The index into facts.segments of the last segment that holds the whole window with step times,
 // else of the last one.
 std::size_t choose_segment(std::span<const StepSample> samples, const LogFacts& facts,
@@ -153,11 +141,12 @@ void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSumm
   if (failure != nullptr) summary.failure_cause = failure->cause;
 }
 
-// Why a run that is neither complete nor running is not complete.
+// Why a run is not complete.
 std::string failure_cause(const StatusEvidence& evidence, RunStatus status) {
+  const bool is_unfinished = status == RunStatus::running || status == RunStatus::incomplete;
+  if (is_unfinished && evidence.is_hung()) return "hung";
   if (status == RunStatus::complete || status == RunStatus::running) return {};
-  if (evidence.ending_failure != nullptr) return evidence.ending_failure->cause;
-  return status == RunStatus::incomplete && evidence.is_hung() ? "hung" : "";
+  return evidence.ending_failure != nullptr ? evidence.ending_failure->cause : "";
 }
 
 }  // namespace
@@ -176,9 +165,17 @@ std::optional<RunStatus> run_status_from_name(std::string_view text) {
   return std::nullopt;
 }
 
+double typical_step_time_s(std::vector<double> times_s) {
+  std::erase_if(times_s, [](double time_s) { return !(time_s > 0); });
+  if (times_s.empty()) return 0;
+  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
+  std::nth_element(times_s.begin(), middle, times_s.end());
+  return *middle;
+}
+
 RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
                          const Window& window, bool may_still_grow,
-                         std::optional<double> silent_s) {
+                         std::optional<Silence> silence) {
   RunSummary summary;
   summary.window = window;
   summary.declared_last_iteration = facts.declared_last_iteration;
@@ -204,10 +201,13 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
       segment_samples.empty() ||
       std::any_of(segment_samples.begin(), segment_samples.end(),
                   [](const StepSample& sample) { return sample.step_time_s.has_value(); });
-  if (!may_still_grow) evidence.silent_s = silent_s;
-  evidence.step_time_s = typical_step_time_s(segment_samples);
+  if (silence) {
+    evidence.silent_s = silence->silent_s;
+    evidence.step_time_s = silence->step_time_s;
+  }
   decide(evidence, has_step_times, may_still_grow, summary);
   summary.failure_cause = failure_cause(evidence, summary.status);
+  if (summary.failure_cause == "hung") summary.silent_s = evidence.silent_s;
   return summary;
 }
 

@@ -33,8 +33,11 @@ struct RunSummary {
   std::string status_reason;
   Window window;
   // Why it is not complete: the class of the failure that came first (see failure_class.h), "hung"
-  // where a log fell silent without a word. Empty for a complete run, and where nothing shows it.
+  // where a log fell silent without a word, also of a running one. Empty for a complete run, and
+  // where nothing shows it.
   std::string failure_cause;
+  // Of a hung run: how long the log had been silent when that was found.
+  std::optional<double> silent_s;
   // The segment that counts: the last one that holds the whole window, else the last one.
   std::int32_t segment = 0;
   std::int32_t segment_count = 0;  // over 1: the log holds restarts
@@ -49,12 +52,22 @@ struct RunSummary {
   bool operator==(const RunSummary&) const = default;
 };
 
+// For how long no byte was added, and what to compare it with.
+struct Silence {
+  double silent_s = 0;
+  double step_time_s = 0;  // typical of the log; 0: not known, and nothing is called hung
+};
+
+// The median of those over 0, or 0 where there is none: the first step and a checkpoint take many
+// times as long.
+double typical_step_time_s(std::vector<double> times_s);
+
 // `samples`: of one log, ordered by (segment, iteration); those inside the window suffice.
 // `may_still_grow`: the log's job may be alive; turns incomplete into running.
-// `silent_s`: for how long no byte was added, where that is known.
+// `silence`: where it is known.
 RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
                          const Window& window, bool may_still_grow,
-                         std::optional<double> silent_s = {});
+                         std::optional<Silence> silence = {});
 
 // The failure that ended the segment that `summary` is about, first cause first; null where there
 // is none. Also for a complete run, whose teardown failed.

@@ -170,8 +170,10 @@ std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
     text += (all_were_run ? "; the log ends with " : ": ") + quoted(*evidence.ending_failure);
   } else if (evidence.finish_marker != nullptr && !is_running && !all_were_run) {
     text += "; the program ended by itself: " + quoted(*evidence.finish_marker);
+  } else if (evidence.is_hung()) {
+    text += "; the log is " + silence(evidence);
   } else if (!is_running && !all_were_run) {
-    text += evidence.is_hung() ? "; the log is " + silence(evidence) : "; the log shows no cause";
+    text += "; the log shows no cause";
   }
   return text + history(evidence);
 }

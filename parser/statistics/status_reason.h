@@ -29,7 +29,7 @@ struct StatusEvidence {
   std::optional<std::int64_t> later_last_iteration;  // the highest that a later segment reached
 
   std::optional<double> silent_s;  // no byte came for so long, without a cause
-  double step_time_s = 0;          // the median, to compare it with
+  double step_time_s = 0;          // typical of the log, to compare it with
 
   bool is_hung() const;
 

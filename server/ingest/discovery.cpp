@@ -125,7 +125,7 @@ void Discovery::examine(FileIndex index, const FileFacts& facts) {
   const bool is_changed =
       file.size_seen != facts.size_bytes || file.inode != facts.inode ||
       microseconds_of(file.modified_ns_seen) != microseconds_of(facts.modified_ns);
-  if (file.run == 0 || is_changed || file.is_parked || is_settling_due(file)) {
+  if (file.run == 0 || is_changed || file.is_parked || is_verdict_due(file)) {
     set_pending(file, facts.size_bytes > file.offset ? facts.size_bytes - file.offset : 0);
     enqueue(index);
     return;
@@ -137,9 +137,13 @@ void Discovery::examine(FileIndex index, const FileFacts& facts) {
   }
 }
 
-bool Discovery::is_settling_due(const FileState& file) const {
-  return !file.is_settled &&
-         links_.clock.wall() - file.grown_at >= quiet_limit(file.step_time_s_mean);
+Milliseconds Discovery::next_verdict(const FileState& file) {
+  const Milliseconds over = quiet_limit(file.step_time_s_mean);
+  return file.silence_is_judged ? over : std::min(over, hung_limit(file.step_time_s_typical));
+}
+
+bool Discovery::is_verdict_due(const FileState& file) const {
+  return !file.is_settled && links_.clock.wall() - file.grown_at >= next_verdict(file);
 }
 
 void Discovery::poll_due(SteadyTime now) {
@@ -224,6 +228,7 @@ ReadJob Discovery::make_job(FileIndex index) {
   job.generation = file.generation;
   job.size_seen = file.size_seen;
   job.grown_at = file.grown_at;
+  job.silence_is_judged = file.silence_is_judged;
   job.shrink_is_believed = file.shrink_polls >= kShrinkPolls;
   if (file.run != 0 && file.wants_configuration) job.kind = ReadJob::Kind::configure;
   file.wants_configuration = false;

@@ -62,7 +62,9 @@ class Discovery {
   void note_scan(const WatchedRoot& root);
   void note_unreadable(const WatchedRoot& root, const UnreadableDirectory& directory);
   bool may_log_again(const std::string& key, SteadyTime now);
-  bool is_settling_due(const FileState& file) const;
+  // How long it must have been silent for its next verdict: whether it hangs, then that it is over.
+  static Milliseconds next_verdict(const FileState& file);
+  bool is_verdict_due(const FileState& file) const;
   bool is_finished() const;
   void publish();
   void wait(SteadyTime now, bool has_more);

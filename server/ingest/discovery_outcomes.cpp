@@ -77,6 +77,8 @@ void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
     file.size_seen = outcome.read_to;
     file.modified_ns_seen = outcome.facts.modified_ns;
     file.step_time_s_mean = static_cast<float>(outcome.step_time_s_mean);
+    file.step_time_s_typical = static_cast<float>(outcome.step_time_s_typical);
+    file.silence_is_judged = outcome.silence_is_judged;
     file.job_has_ended = outcome.job_has_ended;
     file.is_settled = outcome.is_settled;
     if (outcome.has_new_bytes) {
@@ -114,8 +116,7 @@ void Discovery::schedule_next(FileIndex index, SteadyTime now) {
     due = now + *interval - spread * (index % 16) / 16;
   }
   if (!file.is_settled) {
-    const milliseconds quiet = quiet_limit(file.step_time_s_mean);
-    due = std::min(due, now + std::max(intervals_.hot, quiet - since_growth));
+    due = std::min(due, now + std::max(intervals_.hot, next_verdict(file) - since_growth));
   }
   files_.schedule(index, due);
 }

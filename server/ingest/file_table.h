@@ -34,14 +34,16 @@ struct FileState {
   std::uint64_t pending_bytes = 0;
   std::uint32_t scan_seen = 0;  // the last scan that met it
   float step_time_s_mean = 0;
+  float step_time_s_typical = 0;  // of the newest steps
   RootIndex root = 0;
   std::uint16_t failures = 0;
   std::uint8_t shrink_polls = 0;
   bool job_has_ended : 1 = false;
-  bool is_settled : 1 = false;        // the summary says that the job is over
-  bool is_queued : 1 = false;         // waits for a reader, or is with one
-  bool is_changed_again : 1 = false;  // changed while it was queued
-  bool is_parked : 1 = false;         // failed: rests until `due`
+  bool is_settled : 1 = false;         // the summary says that the job is over
+  bool silence_is_judged : 1 = false;  // whether it hangs was said since it grew
+  bool is_queued : 1 = false;          // waits for a reader, or is with one
+  bool is_changed_again : 1 = false;   // changed while it was queued
+  bool is_parked : 1 = false;          // failed: rests until `due`
   bool is_vanished : 1 = false;
   bool wants_configuration : 1 = false;
 };

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::size_t kConfigBytesMax = 1 << 20;
 constexpr std::size_t kConfigsKept = 256;
+// So many of the newest steps tell how long one takes now.
+constexpr std::size_t kTypicalSteps = 20;
 
 FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string error = {}) {
   FileOutcome outcome;
@@ -58,17 +60,15 @@ std::vector<parser::StepSample> window_samples(std::vector<parser::StepSample> s
   return stored;
 }
 
-double mean_step_time_s(const parser::RunSummary& summary,
-                        const std::vector<parser::StepSample>& latest) {
-  if (summary.step_time_s) return summary.step_time_s->mean;
-  double sum_s = 0;
-  int count = 0;
-  for (const auto& sample : latest) {
-    if (!sample.step_time_s) continue;
-    sum_s += *sample.step_time_s;
-    ++count;
-  }
-  return count == 0 ? 0 : sum_s / count;
+// Before the window is reached there is no mean over it.
+double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
+  return summary.step_time_s ? summary.step_time_s->mean : typical_s;
+}
+
+bool is_same_verdict(const std::optional<storage::RunRecord>& record,
+                     const parser::RunSummary& summary) {
+  return record && record->summary.status == summary.status &&
+         record->summary.failure_cause == summary.failure_cause;
 }
 
 }  // namespace
@@ -132,15 +132,21 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (!is_settled && facts.size_bytes != cursor.offset) return {};
   const auto record = database_.run(job.run);
   if (!record) return std::nullopt;
-  const double mean_s = mean_step_time_s(record->summary, {});
-  if (!is_settled && clock_.wall() - job.grown_at >= quiet_limit(mean_s)) return {};
+  const double typical_s = is_settled ? 0 : typical_step_time_s(job.run, {});
+  const double mean_s = mean_step_time_s(record->summary, typical_s);
+  const auto silence = clock_.wall() - job.grown_at;
+  const bool verdict_is_due = silence >= quiet_limit(mean_s) ||
+                              (!job.silence_is_judged && silence >= hung_limit(typical_s));
+  if (!is_settled && verdict_is_due) return {};
   FileOutcome outcome = make_outcome(FileOutcome::Kind::unchanged, job);
   outcome.facts = facts;
   outcome.offset = cursor.offset;
   outcome.read_to = facts.size_bytes;
   outcome.is_settled = is_settled;
   outcome.job_has_ended = job_has_ended(record->facts, record->summary);
+  outcome.silence_is_judged = job.silence_is_judged;
   outcome.step_time_s_mean = mean_s;
+  outcome.step_time_s_typical = typical_s;
   return outcome;
 }
 
@@ -156,17 +162,23 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const WallTime now = clock_.wall();
   const WallTime modified = std::min(now, wall_time_from_ns(tail.file().modified_ns));
 
-  auto summary = parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
-                                       window, true);
-  const double mean_s = mean_step_time_s(summary, tail.samples());
   const bool has_new_bytes = is_new || tail.read_to() != job.size_seen;
   const WallTime grown_at = has_new_bytes ? modified : job.grown_at;
+  const double typical_s = typical_step_time_s(is_new ? 0 : job.run, tail.samples());
+  const auto summarize = [&](bool may_still_grow, std::optional<parser::Silence> silence) {
+    return parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
+                                 window, may_still_grow, silence);
+  };
+  std::optional<parser::Silence> silence;
+  if (tail.reached_end() && now - grown_at >= hung_limit(typical_s)) {
+    silence = {std::chrono::duration<double>(now - grown_at).count(), typical_s};
+  }
+  auto summary = summarize(true, silence);
+  const double mean_s = mean_step_time_s(summary, typical_s);
   const bool is_silent = tail.reached_end() && now - grown_at >= quiet_limit(mean_s);
   if (is_silent) {
     tail.settle();
-    const double silent_s = std::chrono::duration<double>(now - grown_at).count();
-    summary = parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
-                                    window, false, silent_s);
+    summary = summarize(false, silence);
   }
 
   FileOutcome& outcome = result.outcome;
@@ -177,11 +189,14 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   outcome.read_to = tail.read_to();
   outcome.reached_end = tail.reached_end();
   outcome.is_settled = is_silent;
+  outcome.silence_is_judged = silence.has_value();
   outcome.has_new_bytes = has_new_bytes;
   outcome.job_has_ended = job_has_ended(tail.facts(), summary);
   outcome.step_time_s_mean = mean_s;
+  outcome.step_time_s_typical = typical_s;
 
-  if (!is_new && before && *before == tail.cursor()) return result;
+  const bool has_same_cursor = !is_new && before && *before == tail.cursor();
+  if (has_same_cursor && is_same_verdict(database_.run(job.run), summary)) return result;
   storage::IngestBatch& batch = result.batch.emplace();
   batch.root_id = job.root_id;
   batch.relative_path = job.relative_path;
@@ -201,6 +216,21 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
     batch.profiles = list_profiles(*job.root, job.relative_path, batch.path.job_id);
   }
   return result;
+}
+
+double LogWorker::typical_step_time_s(storage::RunId run,
+                                      const std::vector<parser::StepSample>& latest) {
+  std::vector<double> times_s;
+  for (auto sample = latest.rbegin(); sample != latest.rend(); ++sample) {
+    if (times_s.size() == kTypicalSteps) break;
+    if (sample->step_time_s) times_s.push_back(*sample->step_time_s);
+  }
+  if (run != 0 && times_s.size() < kTypicalSteps) {
+    const auto missing = static_cast<std::int64_t>(kTypicalSteps - times_s.size());
+    const auto stored = database_.latest_step_times_s(run, missing);
+    times_s.insert(times_s.end(), stored.begin(), stored.end());
+  }
+  return parser::typical_step_time_s(std::move(times_s));
 }
 
 WorkResult LogWorker::configure(const ReadJob& job) {

@@ -12,18 +12,27 @@ using std::chrono::minutes;
 constexpr Milliseconds kHotFor = minutes(2);
 constexpr Milliseconds kWarmFor = hours(24);
 constexpr Milliseconds kQuietAtLeast = minutes(10);
+constexpr Milliseconds kHungAtLeast = std::chrono::seconds(30);
 constexpr double kQuietSteps = 20;
 // A step time that makes no sense must not keep a run alive for ever.
 constexpr Milliseconds kQuietAtMost = hours(24);
 constexpr int kScanShare = 50;
 
+Milliseconds twenty_steps(double step_time_s, Milliseconds at_least) {
+  if (!std::isfinite(step_time_s) || step_time_s <= 0) return at_least;
+  const double limit_ms = std::ceil(kQuietSteps * step_time_s * 1e3);
+  if (limit_ms >= static_cast<double>(kQuietAtMost.count())) return kQuietAtMost;
+  return std::max(at_least, Milliseconds(static_cast<Milliseconds::rep>(limit_ms)));
+}
+
 }  // namespace
 
 Milliseconds quiet_limit(double step_time_s_mean) {
-  if (!std::isfinite(step_time_s_mean) || step_time_s_mean <= 0) return kQuietAtLeast;
-  const double limit_ms = kQuietSteps * step_time_s_mean * 1e3;
-  if (limit_ms >= static_cast<double>(kQuietAtMost.count())) return kQuietAtMost;
-  return std::max(kQuietAtLeast, Milliseconds(static_cast<Milliseconds::rep>(limit_ms)));
+  return twenty_steps(step_time_s_mean, kQuietAtLeast);
+}
+
+Milliseconds hung_limit(double step_time_s_typical) {
+  return twenty_steps(step_time_s_typical, kHungAtLeast);
 }
 
 Temperature temperature(const Growth& growth) {

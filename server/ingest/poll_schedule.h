@@ -33,6 +33,10 @@ struct Growth {
 // those take longer.
 Milliseconds quiet_limit(double step_time_s_mean);
 
+// How long a log must be silent before it is asked whether its job hangs: twenty steps, and half a
+// minute at least, because output is buffered.
+Milliseconds hung_limit(double step_time_s_typical);
+
 // A job that ended is watched as any other until the quiet limit has passed, because its teardown
 // still writes (and fails).
 Temperature temperature(const Growth& growth);

@@ -29,6 +29,7 @@ struct ReadJob {
   storage::RunId run = 0;   // 0: not in the database yet
   std::int64_t generation = 0;
   bool shrink_is_believed = false;
+  bool silence_is_judged = false;  // whether it hangs was said since it grew
   // As they were when it was read last.
   std::uint64_t size_seen = 0;
   WallTime grown_at{};
@@ -55,10 +56,12 @@ struct FileOutcome {
   std::uint64_t offset = 0;   // committed
   std::uint64_t read_to = 0;  // offset plus an unterminated line that was looked at
   bool reached_end = true;
-  bool is_settled = false;  // the job counts as over, and the summary says so
+  bool is_settled = false;         // the job counts as over, and the summary says so
+  bool silence_is_judged = false;  // it was silent for so long that it may hang
   bool has_new_bytes = false;
   bool job_has_ended = false;
   double step_time_s_mean = 0;
+  double step_time_s_typical = 0;  // of the newest steps
 };
 
 }  // namespace llmb::ingest

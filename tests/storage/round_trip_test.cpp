@@ -77,6 +77,7 @@ IngestBatch full_batch(RootId root) {
   batch.summary.status = parser::RunStatus::invalid;
   batch.summary.status_reason = "grad norm is NaN at iteration 17";
   batch.summary.failure_cause = "nan_gradient";
+  batch.summary.silent_s = 150.5;
   batch.summary.window = {35, 44};
   batch.summary.segment = 1;
   batch.summary.segment_count = 2;
@@ -97,6 +98,19 @@ TEST(StepRows, GiveEveryFieldBack) {
   const std::vector<RunId> runs = writer.commit({&batch, 1});
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(Reader(database.path()).steps(runs[0]), batch.samples);
+}
+
+TEST(StepRows, TellTheLatestTimes) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  IngestBatch batch = make_batch(writer.upsert_root("/logs", ""), "a.out");
+  batch.samples = {make_step(8, 1.0), make_step(9, 2.0), make_step(10, kNan), make_step(3, 4.0)};
+  batch.samples[3].segment = 1;
+  const RunId run = writer.commit({&batch, 1})[0];
+  Reader reader(database.path());
+  EXPECT_EQ(reader.latest_step_times_s(run, 3), (std::vector{4.0, 2.0})) << "one has no time";
+  EXPECT_EQ(reader.latest_step_times_s(run, 1), std::vector{4.0});
+  EXPECT_TRUE(reader.latest_step_times_s(run + 1, 3).empty());
 }
 
 TEST(StepRows, KeepNanApartFromAbsent) {

@@ -69,18 +69,44 @@ class LogBuilder {
 TEST(RunSummary, CallsALongSilenceHung) {
   const LogBuilder log = LogBuilder().run(0, 20);
   const auto summarize = [&](std::optional<double> silent_s, bool may_still_grow = false) {
-    return summarize_run(log.samples, log.facts, {11, 44}, may_still_grow, silent_s);
+    std::optional<Silence> silence;
+    if (silent_s) silence = {*silent_s, 2.0};
+    return summarize_run(log.samples, log.facts, {11, 44}, may_still_grow, silence);
   };
   EXPECT_EQ(summarize(600).failure_cause, "hung");
   EXPECT_EQ(summarize(600).status, RunStatus::incomplete);
   EXPECT_THAT(summarize(600).status_reason, HasSubstr("silent for 600 s, 300 step times"));
   EXPECT_EQ(summarize(30).failure_cause, "");  // fifteen steps
   EXPECT_EQ(summarize({}).failure_cause, "");
-  EXPECT_EQ(summarize(600, true).failure_cause, "");
+  EXPECT_EQ(summarize(600).silent_s, 600);
+  EXPECT_EQ(summarize(30).silent_s, std::nullopt);
   LogBuilder failed = log;
   failed.failure("time_limit", "DUE TO TIME LIMIT");
-  EXPECT_EQ(summarize_run(failed.samples, failed.facts, {11, 44}, false, 600.0).failure_cause,
-            "time_limit");
+  const auto other = summarize_run(failed.samples, failed.facts, {11, 44}, false, Silence{600, 2});
+  EXPECT_EQ(other.failure_cause, "time_limit");
+  EXPECT_EQ(other.silent_s, std::nullopt);
+}
+
+TEST(RunSummary, CallsARunHungThatMayStillGrow) {
+  const LogBuilder log = LogBuilder().run(0, 3);
+  const auto summarize = [](const LogBuilder& of, Silence silence) {
+    return summarize_run(of.samples, of.facts, {11, 44}, true, silence);
+  };
+  const RunSummary summary = summarize(log, {50, 2.5});
+  EXPECT_EQ(summary.status, RunStatus::running);
+  EXPECT_EQ(summary.failure_cause, "hung");
+  EXPECT_EQ(summary.silent_s, 50);
+  EXPECT_THAT(summary.status_reason, HasSubstr("the run is at iteration 3 of 49"));
+  EXPECT_THAT(summary.status_reason, HasSubstr("the log is silent for 50 s, 20 step times"));
+  EXPECT_EQ(summarize(log, {49.9, 2.5}).failure_cause, "");
+  EXPECT_EQ(summarize(log, {1e6, 0}).failure_cause, "") << "no step time to compare with";
+  EXPECT_EQ(summarize(LogBuilder().run(0, 3).finish(), {50, 2.5}).failure_cause, "");
+  EXPECT_EQ(summarize(LogBuilder().run(0, 49), {50, 2.5}).failure_cause, "");
+}
+
+TEST(RunSummary, KnowsTheTypicalStepTime) {
+  EXPECT_EQ(typical_step_time_s({}), 0);
+  EXPECT_EQ(typical_step_time_s({60, 2, 3, 0, -1, std::nan("")}), 3);
 }
 
 TEST(RunSummary, IsCompleteWithTheWholeWindowAndTheLastIteration) {

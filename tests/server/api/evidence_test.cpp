@@ -63,6 +63,22 @@ TEST_F(Evidence, OfAFailureIsQuotedWithAdvice) {
   EXPECT_EQ(complete["failure"], nullptr);
 }
 
+TEST_F(Evidence, OfAHungRunIsHowLongItWasSilent) {
+  const auto run = add_run("a", 1, 49, 2.0);
+  EXPECT_EQ(get_json(path(run, ""))["silent_s"], nullptr);
+  parser::RunSummary summary = storage::Reader(database_path_).run(run)->summary;
+  summary.status = parser::RunStatus::running;
+  summary.failure_cause = "hung";
+  summary.silent_s = 151.5;
+  writer_->update_summary(run, summary);
+  const Json hung = get_json(path(run, ""));
+  EXPECT_EQ(hung["status"], "running");
+  EXPECT_EQ(hung["failure_cause"], "hung");
+  EXPECT_EQ(hung["silent_s"], 151.5);
+  EXPECT_EQ(hung["failure"]["cause"], "hung");
+  EXPECT_EQ(hung["failure"]["line"], nullptr);
+}
+
 TEST_F(Evidence, OfAProfilerMarksTheRun) {
   const Json run = get_json(path(add_run("a", 1, 49, 2.0), ""));
   EXPECT_EQ(run["is_profiled"], true);

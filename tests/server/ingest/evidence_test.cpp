@@ -46,6 +46,68 @@ TEST_F(IngestEvidence, OfASilentLogIsThatItHung) {
   EXPECT_NE(run->summary.status_reason.find("step times"), std::string::npos);
 }
 
+// Steps of 7.5 s, far from the window: twenty of them are 150 s, long before the run counts as
+// over.
+TEST_F(IngestEvidence, OfARunningLogIsThatItHangsUntilItGoesOn) {
+  const auto clock = std::make_shared<ManualClock>();
+  auto with_clock = options();
+  with_clock.clock = clock;
+  std::atomic<int> status_changes = 0;
+  Ingest ingest(with_clock, [&](const RunChange& change) {
+    if (change.kind == RunChange::Kind::status) ++status_changes;
+  });
+  ingest.start();
+  write(kLog, nemo_lines(0, 4));
+  ASSERT_TRUE(eventually([&] {
+    clock->move(std::chrono::milliseconds(2));
+    return steps_of(kLog).size() == 4;
+  }));
+  EXPECT_EQ(run_of(kLog)->summary.failure_cause, "");
+
+  clock->move(std::chrono::seconds(100));  // not yet, however often it is looked at
+  EXPECT_EQ(run_of(kLog)->summary.failure_cause, "");
+  ASSERT_TRUE(eventually([&] {
+    clock->move(std::chrono::seconds(1));
+    return run_of(kLog)->summary.failure_cause == "hung";
+  }));
+  const auto hung = run_of(kLog)->summary;
+  EXPECT_EQ(hung.status, parser::RunStatus::running);
+  ASSERT_TRUE(hung.silent_s);
+  EXPECT_GE(*hung.silent_s, 150);
+  EXPECT_EQ(status_changes, 1) << "said once";
+
+  // It goes on, at the time of the clock that was moved; in one step, so that no look falls
+  // between.
+  write(kFolder + "next", nemo_lines(0, 6));
+  const auto ahead = clock->wall() - std::chrono::system_clock::now();
+  set_age(kFolder + "next", -std::chrono::duration_cast<std::chrono::seconds>(ahead));
+  std::filesystem::rename(tree_path(kFolder + "next"), tree_path(kLog));
+  ASSERT_TRUE(eventually([&] {
+    clock->move(std::chrono::milliseconds(10));
+    return steps_of(kLog).size() == 6 && run_of(kLog)->summary.failure_cause.empty();
+  }));
+  EXPECT_EQ(run_of(kLog)->summary.status, parser::RunStatus::running);
+  EXPECT_EQ(run_of(kLog)->summary.silent_s, std::nullopt);
+}
+
+TEST_F(IngestEvidence, OfASecondLookIsWhatTheFirstCouldNotKnow) {
+  write(kLog, nemo_lines(0, 4));
+  set_age(kLog, std::chrono::seconds(60));
+  ingest_once();
+  EXPECT_EQ(run_of(kLog)->summary.failure_cause, "");  // eight steps
+  auto later = options();
+  const auto clock = std::make_shared<ManualClock>();
+  clock->move(std::chrono::seconds(100));
+  later.clock = clock;
+  ingest_once(later);
+  const auto run = run_of(kLog);
+  EXPECT_EQ(run->summary.status, parser::RunStatus::running);
+  EXPECT_EQ(run->summary.failure_cause, "hung");
+  const auto revision = run->revision;
+  ingest_once(later);
+  EXPECT_EQ(run_of(kLog)->revision, revision) << "an unchanged verdict is not stored again";
+}
+
 // The configuration that a log states stays when a llmb-config comes later.
 TEST_F(IngestEvidence, OfTheConfigurationIsWhatTheLogStates) {
   write(kLog,

@@ -39,6 +39,13 @@ TEST(PollSchedule, CallsAJobOverAfterTenMinutesOrTwentySteps) {
   EXPECT_EQ(quiet_limit(-1), minutes(10));
 }
 
+TEST(PollSchedule, AsksAfterTwentyStepsWhetherAJobHangs) {
+  EXPECT_EQ(hung_limit(0), seconds(30));
+  EXPECT_EQ(hung_limit(0.1), seconds(30));
+  EXPECT_EQ(hung_limit(7.5), seconds(150));
+  EXPECT_EQ(hung_limit(1e12), hours(24));
+}
+
 TEST(PollSchedule, DoublesTheRestOfABrokenFile) {
   const auto rest = [](int failures) { return park_interval(failures, seconds(5), hours(1)); };
   EXPECT_EQ(rest(1), seconds(5));
