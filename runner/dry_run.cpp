@@ -18,9 +18,9 @@ Result<Capacity> capacity_of(const RunSettings& settings, const parser::Catalog&
 }
 
 bool fits(const RunSettings& settings, const MemoryPlan& plan, const Capacity& capacity) {
-  return settings.backend == Backend::cpu
-             ? plan.total_of_all_ranks(settings.sizes) <= capacity.bytes
-             : plan.fits(capacity.bytes);
+  const bool in_one_process = settings.backend == Backend::cpu && settings.launched_ranks == 1;
+  return in_one_process ? plan.total_of_all_ranks(settings.sizes) <= capacity.bytes
+                        : plan.fits(capacity.bytes);
 }
 
 Result<DryRun> dry_run(const RunSettings& settings, const parser::Catalog& catalog) {

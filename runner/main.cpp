@@ -4,7 +4,8 @@
 
 #include "runner/dry_run.h"
 #include "runner/options.h"
-#include "runner/parallel/communicator.h"
+#include "runner/parallel/bootstrap.h"
+#include "runner/parallel/socket_communicator.h"
 #include "runner/plan_text.h"
 #include "runner/run_settings.h"
 #include "runner/train_loop.h"
@@ -31,15 +32,22 @@ int plan(const RunSettings& settings, const Catalog& catalog) {
   return planned->exit_code;
 }
 
-int train(const Options& options, const RunSettings& settings) {
+void train(const Options& options, const RunSettings& settings, const ProcessPlace& place,
+           TrainOutput output) {
+  if (place.size == 1) return train_on_cpu(options, settings, output);
+  const auto world = make_socket_world(place);
+  train_rank_on_cpu(*world, options, settings, output);
+}
+
+int train_and_tell(const Options& options, const RunSettings& settings, const ProcessPlace& place) {
   std::ofstream phases;
-  if (!options.phases_path.empty()) {
+  if (!options.phases_path.empty() && place.rank == 0) {
     phases.open(options.phases_path, std::ios::trunc);
     if (!phases) return refuse("cannot write --phases file '" + options.phases_path + "'");
   }
   LogSink log(std::cout);
   try {
-    train_on_cpu(options, settings, {log, phases.is_open() ? &phases : nullptr});
+    train(options, settings, place, {log, phases.is_open() ? &phases : nullptr});
   } catch (const NotANumber& error) {
     return fail(kExitNan, error.what());
   } catch (const CommunicationError& error) {
@@ -50,16 +58,16 @@ int train(const Options& options, const RunSettings& settings) {
   return kExitOk;
 }
 
-int run(const Options& options) {
+int run(const Options& options, const ProcessPlace& place) {
   const Catalog& catalog = llmb::parser::embedded_catalog();
   const auto settings = make_run_settings(options, catalog);
   if (!settings) return refuse(settings.error().message);
-  if (options.dry_run) return plan(*settings, catalog);
+  if (options.dry_run) return place.rank == 0 ? plan(*settings, catalog) : kExitOk;
   const auto capacity = capacity_of(*settings, catalog);
   if (!capacity) return refuse(capacity.error().message);
   const MemoryPlan memory = make_memory_plan(*settings);
   if (!fits(*settings, memory, *capacity)) {
-    std::cout << memory_table(*settings, memory);
+    std::cerr << memory_table(*settings, memory);
     return fail(kExitDoesNotFit,
                 does_not_fit_text(*settings, memory, capacity->bytes, capacity->name));
   }
@@ -68,17 +76,21 @@ int run(const Options& options) {
         "this build has no CUDA backend: --backend cpu trains a proxy on this machine, and "
         "--dry-run prints the plan");
   }
-  return train(options, *settings);
+  return train_and_tell(options, *settings, place);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ParsedOptions parsed =
+  ParsedOptions parsed =
       parse_options(std::vector<std::string>(argv + 1, argv + argc), process_environment());
   if (parsed.exit_code) {
     (*parsed.exit_code == kExitOk ? std::cout : std::cerr) << parsed.text;
     return *parsed.exit_code;
   }
-  return run(parsed.options);
+  const auto place = place_from_environment(launcher_environment());
+  if (!place) return refuse(place.error().message);
+  const ProcessPlace here = place->value_or(ProcessPlace{});
+  parsed.options.launched_ranks = here.size;
+  return run(parsed.options, here);
 }

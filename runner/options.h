@@ -38,8 +38,9 @@ struct Options {
   std::optional<std::int64_t> global_batch_size;
   std::optional<bool> fully_sharded;
 
-  std::optional<Backend> backend;       // none: cuda
-  std::optional<int> virtual_ranks;     // ranks as threads of this process
+  std::optional<Backend> backend;    // none: cuda
+  std::optional<int> virtual_ranks;  // ranks as threads of this process
+  int launched_ranks = 1;  // processes that a launcher started, this one included; no flag
   std::optional<LogFormat> log_format;  // none: that of the workload's recipe
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
   bool dry_run = false;

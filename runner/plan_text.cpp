@@ -222,12 +222,15 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,
                               std::int64_t capacity_bytes, const std::string& capacity_name) {
   const bool is_cpu = settings.backend == Backend::cpu;
+  const bool in_one_process = is_cpu && settings.launched_ranks == 1;
   const auto needed = [&](const MemoryPlan& some_plan) {
-    return is_cpu ? some_plan.total_of_all_ranks(settings.sizes) : some_plan.largest().total();
+    return in_one_process ? some_plan.total_of_all_ranks(settings.sizes)
+                          : some_plan.largest().total();
   };
-  std::string text = "does not fit: " + gib(needed(plan)) + " GiB are needed " +
-                     (is_cpu ? "for all ranks" : "on stage " + number(plan.largest().stage)) +
-                     ", and " + capacity_name + " has " + gib(capacity_bytes) + "\n";
+  std::string text =
+      "does not fit: " + gib(needed(plan)) + " GiB are needed " +
+      (in_one_process ? "for all ranks" : "on stage " + number(plan.largest().stage)) + ", and " +
+      capacity_name + " has " + gib(capacity_bytes) + "\n";
   const std::string otherwise =
       is_cpu ? "a proxy needs less: --hidden-size, --ffn-hidden-size, --vocab-size, --seq-length\n"
              : "otherwise spread it over more ranks: --tp, --pp, --ep, --scale\n";

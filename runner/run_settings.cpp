@@ -34,6 +34,20 @@ const parser::Recipe* find_recipe(const parser::Catalog& catalog, const parser::
   return best;
 }
 
+// A launcher started one process a rank.
+Result<int> launched_scale(const Options& options) {
+  const std::string launched = std::to_string(options.launched_ranks);
+  if (options.virtual_ranks) {
+    return parser::fail("the launcher started " + launched + " processes, and --virtual-ranks " +
+                        "wants the ranks as threads of one: start one process, or leave it out");
+  }
+  if (options.scale && *options.scale != options.launched_ranks && !options.dry_run) {
+    return parser::fail("the launcher started " + launched + " processes, and the scale is " +
+                        std::to_string(*options.scale) + ": one process is one rank");
+  }
+  return options.scale.value_or(options.launched_ranks);
+}
+
 // How many ranks there are: asked for, or what the sizes make.
 Result<int> scale_of(const Options& options) {
   if (options.scale && options.virtual_ranks && *options.scale != *options.virtual_ranks) {
@@ -41,6 +55,7 @@ Result<int> scale_of(const Options& options) {
                         std::to_string(*options.virtual_ranks) +
                         " disagree: with virtual ranks, all ranks are in this process; give one");
   }
+  if (options.launched_ranks > 1) return launched_scale(options);
   if (options.scale) return *options.scale;
   if (options.virtual_ranks) return *options.virtual_ranks;
   const bool any = options.tp || options.cp || options.dp || options.pp;
@@ -173,6 +188,7 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
   settings.precision = precision_of(options.dtype);
   settings.published_shape = (*model)->shape;
   settings.backend = options.backend.value_or(Backend::cuda);
+  settings.launched_ranks = options.launched_ranks;
   settings.flops_formula = options.flops_formula;
   settings.log_format = options.log_format.value_or(default_log_format(catalog, settings.workload));
   settings.recipe = find_recipe(catalog, workload, options, *scale);

@@ -35,6 +35,7 @@ struct RunSettings {
   Backend backend = Backend::cuda;
   LogFormat log_format = LogFormat::nemo;
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
+  int launched_ranks = 1;  // above 1: ranks are processes, not threads
   int step_count = 50;
   int profile_start_step = 0;
   int profile_stop_step = 0;

@@ -1,6 +1,7 @@
 #include "runner/train_loop.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -25,6 +26,8 @@ namespace {
 using Stage = TransformerStage<cpu::Ops<float>>;
 
 constexpr std::int64_t kTracedSteps = 5;
+// How long a rank waits for the others: some have more layers, and all may share a few cores.
+constexpr std::chrono::minutes kRankPatience{30};
 constexpr double kTera = 1e12;
 
 TrainerSettings<float> trainer_settings(const Options& options, const RunSettings& settings) {
@@ -178,8 +181,9 @@ class RankRun {
 // What a reader must know before the first number.
 std::string preamble(const RunSettings& settings) {
   std::string text = configuration_line(settings);
-  text += "llmb-step-runner: " + std::to_string(settings.world_size()) +
-          " ranks as threads on this machine's CPUs; times and TFLOPS are theirs, not a GPU's\n";
+  text += "llmb-step-runner: " + std::to_string(settings.world_size()) + " ranks as " +
+          (settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs") +
+          "; times and TFLOPS are theirs, not a GPU's\n";
   if (settings.precision != Precision::fp32) {
     text += "llmb-step-runner: weights are kept in bf16, arithmetic is fp32\n";
   }
@@ -190,18 +194,43 @@ std::string preamble(const RunSettings& settings) {
   return text;
 }
 
+// One rank has its machine to itself; several keep a core each, as far as there are cores.
+void share_cores(int ranks_of_this_machine) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  cpu::set_threads_per_rank(std::max(1, cores / ranks_of_this_machine));
+}
+
+Layout layout_of(const RunSettings& settings) {
+  const auto layout = Layout::make(settings.sizes, settings.world_size());
+  if (!layout) throw std::invalid_argument(layout.error().message);
+  return *layout;
+}
+
 }  // namespace
 
 void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output) {
-  const auto layout = Layout::make(settings.sizes, settings.world_size());
-  if (!layout) throw std::invalid_argument(layout.error().message);
+  const Layout layout = layout_of(settings);
   output.log.write(preamble(settings));
-  // One rank has the machine to itself; several keep a core each, as far as there are cores.
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  cpu::set_threads_per_rank(std::max(1, cores / settings.world_size()));
-  run_thread_ranks(settings.world_size(), [&](World& world) {
-    RankRun(world, options, settings, *layout, output).train();
-  });
+  share_cores(settings.world_size());
+  run_thread_ranks(
+      settings.world_size(),
+      [&](World& world) { RankRun(world, options, settings, layout, output).train(); },
+      kRankPatience);
+}
+
+void train_rank_on_cpu(World& world, const Options& options, const RunSettings& settings,
+                       TrainOutput output) {
+  const Layout layout = layout_of(settings);
+  if (world.rank() == 0) output.log.write(preamble(settings));
+  share_cores(settings.world_size());
+  try {
+    RankRun(world, options, settings, layout, output).train();
+  } catch (const NotANumber&) {
+    throw;  // every rank has seen it
+  } catch (const std::exception& error) {
+    world.abort(error.what());
+    throw;
+  }
 }
 
 }  // namespace llmb::runner

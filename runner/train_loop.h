@@ -1,5 +1,5 @@
-// train_on_cpu: the whole run on the CPU backend, ranks as threads of this process, from the
-// configuration line to the last checkpoint, as a recipe's job logs it.
+// The whole run on the CPU backend, from the configuration line to the last checkpoint, as a
+// recipe's job logs it. Ranks are threads of this process, or processes that a launcher started.
 #pragma once
 
 #include <ostream>
@@ -7,6 +7,7 @@
 
 #include "runner/log_sink.h"
 #include "runner/options.h"
+#include "runner/parallel/communicator.h"
 #include "runner/run_settings.h"
 
 namespace llmb::runner {
@@ -23,7 +24,12 @@ struct TrainOutput {
   std::ostream* phases = nullptr;
 };
 
-// Throws NotANumber, CommunicationError where ranks lost each other, and what else breaks.
+// All ranks as threads of this process. Throws NotANumber, CommunicationError where ranks lost each
+// other, and what else breaks.
 void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output);
+
+// This process as one rank of the world. Throws likewise; the other ranks end too.
+void train_rank_on_cpu(World& world, const Options& options, const RunSettings& settings,
+                       TrainOutput output);
 
 }  // namespace llmb::runner
