@@ -1,0 +1,150 @@
+// llmb-step-runner as a user starts it, and llmb-report on the log that it leaves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runner/options.h"
+#include "runner/parallel/socket.h"
+
+namespace llmb::runner {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string kRunner = LLMB_BINARY_DIR "/bin/llmb-step-runner";
+const std::string kReport = LLMB_BINARY_DIR "/bin/llmb-report";
+const std::string kTiny =
+    " -w pretrain_llama3.1 -s 8b --backend cpu --dtype fp32 --num-layers 2 --hidden-size 32"
+    " --num-attention-heads 4 --num-query-groups 2 --head-size 8 --ffn-hidden-size 64"
+    " --vocab-size 64 --seq-length 32 --micro-batch-size 1 --global-batch-size 4";
+
+class Program : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "runner-program-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string text_of(const std::string& name) const {
+    std::ifstream file(path(name));
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+  // The exit code; stdout and stderr are in the files out and err.
+  int shell(const std::string& command) const {
+    const std::string whole = "cd '" + folder_.string() + "' && ( " + command + " ) >out 2>err";
+    const int status = std::system(whole.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  // What llmb-report says of a log in the folder. It ends with 1 where no run is complete.
+  json report(const std::string& log) const {
+    EXPECT_LE(shell(kReport + " parse --format json --samples " + log), 1) << text_of("err");
+    return json::parse(text_of("out"))["runs"][0];
+  }
+
+  std::vector<json> phases(const std::string& name) const {
+    std::vector<json> lines;
+    std::ifstream file(path(name));
+    for (std::string line; std::getline(file, line);) lines.push_back(json::parse(line));
+    return lines;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+double mean_step_time_s(const std::vector<json>& phases, std::size_t first, std::size_t last) {
+  double sum = 0;
+  for (std::size_t i = first; i <= last; ++i) sum += phases.at(i)["step_time_s"].get<double>();
+  return sum / static_cast<double>(last - first + 1);
+}
+
+TEST_F(Program, LlmbReportReadsARunAsCompleteWithWhatWasMeasured) {
+  for (const char* format : {"nemo", "megatron-bridge"}) {
+    SCOPED_TRACE(format);
+    ASSERT_EQ(shell(kRunner + kTiny + " --virtual-ranks 4 --tp 2 --pp 2 --phases phases.jsonl" +
+                    " --log-format " + format + " > run.out"),
+              0)
+        << text_of("err");
+    const json run = report("run.out");
+    EXPECT_EQ(run["status"], "complete") << run["status_reason"];
+    EXPECT_EQ(run["step_count"], 50);
+    // NeMo's window is of iterations from 0, Megatron's of iterations from 1.
+    const bool is_nemo = std::string(format) == "nemo";
+    EXPECT_EQ(run["window"], is_nemo ? "11-44" : "35-44");
+    const double measured_s = is_nemo ? mean_step_time_s(phases("phases.jsonl"), 11, 44)
+                                      : mean_step_time_s(phases("phases.jsonl"), 34, 43);
+    EXPECT_NEAR(run["step_time_s"]["mean"].get<double>(), measured_s, 0.00005);
+    EXPECT_EQ(run["tflops_per_gpu"]["count"], is_nemo ? 34 : 10);
+    std::map<std::string, std::string> configuration;
+    for (const json& entry : run["configuration"]) configuration[entry["key"]] = entry["value"];
+    EXPECT_EQ(configuration["backend"], "cpu");
+    EXPECT_EQ(configuration["gpu_type"], "cpu");
+  }
+}
+
+// The ranks as processes, as srun or torchrun would start them.
+TEST_F(Program, ProcessesTrainAsThreadsDo) {
+  const std::string arguments = kTiny + " --tp 2 --steps 3 --log-format nemo --phases ";
+  ASSERT_EQ(shell(kRunner + arguments + "threads.jsonl --virtual-ranks 2"), 0) << text_of("err");
+  const int port = Listener("127.0.0.1", 0).port();
+  const std::string launched = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(port) +
+                               " WORLD_SIZE=2 timeout 60 " + kRunner + arguments;
+  ASSERT_EQ(shell("RANK=1 " + launched + "other.jsonl & RANK=0 " + launched +
+                  "processes.jsonl; code=$?; wait $! || exit 99; exit $code"),
+            0)
+      << text_of("err");
+  const auto threads = phases("threads.jsonl");
+  const auto processes = phases("processes.jsonl");
+  ASSERT_EQ(threads.size(), 3U);
+  ASSERT_EQ(processes.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(threads[i]["loss"], processes[i]["loss"]);
+    EXPECT_EQ(threads[i]["grad_norm"], processes[i]["grad_norm"]);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("other.jsonl")));  // rank 0 alone measures
+}
+
+TEST_F(Program, ExitCodesSayWhatIsWrong) {
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --dry-run"), kExitOk);
+  EXPECT_THAT(text_of("out"), HasSubstr("512 ranks = TP 4"));
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --tp 5"), kExitUsage);
+  EXPECT_THAT(text_of("err"), HasSubstr("multiple of 80"));
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512"), kExitUsage);
+  EXPECT_THAT(text_of("err"), HasSubstr("--backend cpu"));
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 1 --backend cpu"), kExitDoesNotFit);
+  EXPECT_THAT(text_of("err"), HasSubstr("does not fit"));
+  EXPECT_EQ(shell(kRunner + kTiny + " --learning-rate 1e30"), kExitNan);
+  EXPECT_THAT(text_of("err"), HasSubstr("gradient norm"));
+  EXPECT_EQ(shell("RANK=0 WORLD_SIZE=2 " + kRunner + kTiny), kExitUsage);
+  EXPECT_THAT(text_of("err"), HasSubstr("MASTER_ADDR"));
+}
+
+TEST_F(Program, ACheckpointGoesOnInAnotherProcess) {
+  const std::string run = kRunner + kTiny + " --virtual-ranks 2 --dp 2 --log-format nemo";
+  ASSERT_EQ(shell("ENABLE_CHECKPOINT=true " + run + " --steps 2 --checkpoint-path saved > a.out"),
+            0)
+      << text_of("err");
+  ASSERT_EQ(shell("LOAD_CHECKPOINT_PATH=saved " + run + " > b.out"), 0) << text_of("err");
+  EXPECT_EQ(report("a.out")["checkpoints"][0]["kind"], "save");
+  const json loaded = report("b.out");
+  EXPECT_EQ(loaded["checkpoints"][0]["kind"], "load");
+  EXPECT_EQ(loaded["step_count"], 1);
+  EXPECT_EQ(loaded["last_iteration"], 2);
+}
+
+}  // namespace
+}  // namespace llmb::runner
