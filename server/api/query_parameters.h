@@ -31,7 +31,7 @@ class QueryParameters {
   std::optional<std::string> instant(std::string_view name) const;
   std::optional<parser::Window> window(std::string_view name) const;
   parser::RunMarkSet run_marks(std::string_view name) const;  // none where it is not given
-  std::int64_t limit() const;  // "limit": 1 to 500, 50 by default
+  std::int64_t limit() const;                                 // "limit": 1 to 500, 50 by default
 
   // All parameters but `except`, sorted and percent-encoded: equal for equal questions.
   std::string canonical(const std::vector<std::string_view>& except = {}) const;
