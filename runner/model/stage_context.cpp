@@ -12,9 +12,10 @@ std::vector<std::int64_t> zigzag_positions(std::int64_t length, int cp, int inde
   if (cp == 1) {
     add(0, length);
   } else {
-    const std::int64_t piece = length / (2 * cp);
+    const std::int64_t pieces = 2 * std::int64_t{cp};
+    const std::int64_t piece = length / pieces;
     add(index * piece, piece);
-    add((2 * cp - 1 - index) * piece, piece);
+    add((pieces - 1 - index) * piece, piece);
   }
   return positions;
 }

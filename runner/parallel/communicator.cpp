@@ -58,10 +58,10 @@ std::size_t bytes_of(ElementType type) {
 
 std::string CallTag::str() const {
   // The path as the compiler was given it may begin anywhere; what follows the tree's root counts.
-  std::string_view file = where.file_name();
-  const std::size_t root = std::min(file.rfind("/runner/"), file.rfind("/tests/"));
-  if (root != std::string_view::npos) file.remove_prefix(root + 1);
-  return std::string(name) + " at " + std::string(file) + ":" + std::to_string(where.line());
+  std::string_view path = file;
+  const std::size_t root = std::min(path.rfind("/runner/"), path.rfind("/tests/"));
+  if (root != std::string_view::npos) path.remove_prefix(root + 1);
+  return std::string(name) + " at " + std::string(path) + ":" + std::to_string(line);
 }
 
 // Adds the time between its making and its end to the totals, also when a call throws.

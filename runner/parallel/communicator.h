@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <ranges>
-#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -45,13 +44,16 @@ std::size_t bytes_of(ElementType type);
 // The name must outlive the call, and for send and recv it is also the channel.
 struct CallTag {
   // NOLINTNEXTLINE(google-explicit-constructor): the conversion is what records the place
-  CallTag(const char* tag_name, std::source_location at = std::source_location::current())
-      : name(tag_name), where(at) {}
+  CallTag(const char* tag_name, const char* at_file = __builtin_FILE(),
+          int at_line = __builtin_LINE())
+      : name(tag_name), file(at_file), line(at_line) {}
 
   std::string str() const;  // "tp.attention_out at runner/cpu/stage.cpp:120"
 
   std::string_view name;
-  std::source_location where;
+  // Not std::source_location, which clang 14 lacks the means for.
+  const char* file;
+  int line;
 };
 
 // A call failed: ranks disagreed, a rank never came, or another rank broke first.
@@ -102,8 +104,8 @@ struct Buffer {
   template <std::ranges::contiguous_range R>
   requires CommunicatedElement<std::ranges::range_value_t<R>> &&
       (!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
-      // NOLINTNEXTLINE(google-explicit-constructor): vectors and spans are passed as they are
-      Buffer(R&& range)
+      // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      Buffer(R&& range)  // vectors and spans are passed as they are; a Buffer is no range
       : data(std::ranges::data(range)),
         count(std::ranges::size(range)),
         type(element_type_of<std::ranges::range_value_t<R>>()) {}
