@@ -128,9 +128,9 @@ std::string schedule_text(const RunSettings& settings, const StepFloor& floor) {
   if (sizes.pp == 1) return text + "schedule   no pipeline: forward and backward in turn\n";
   text += "schedule   ";
   text += sizes.vp > 1 ? "interleaved 1F1B, " + number(sizes.vp) + " chunks a stage" : "1F1B";
+  const long long slots = settings.micro_batches() * sizes.vp;
   text += text_of(", bubble %.2f %% (pp-1 = %d by vp x micro-batches = %lld)\n",
-                  100 * floor.bubble_fraction, sizes.pp - 1,
-                  static_cast<long long>(settings.micro_batches() * sizes.vp));
+                  100 * floor.bubble_fraction, sizes.pp - 1, slots);
   return text;
 }
 
@@ -240,7 +240,9 @@ std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& pla
     if (layers % chunks != 0) continue;
     smaller.spec.shape.layer_count = layers;
     if (needed(make_memory_plan(smaller)) > capacity_bytes) continue;
-    return text + "--num-layers " + number(layers) + " would fit with this layout; " + otherwise;
+    text += "--num-layers ";
+    text += number(layers);
+    return text.append(" would fit with this layout; ").append(otherwise);
   }
   return text + "no number of layers fits with this layout; " + otherwise;
 }

@@ -193,7 +193,7 @@ std::string rule_text(const Tool& tool) {
 std::string window_text(const Tool& tool) {
   if (tool.window) return to_string(*tool.window);
   if (tool.last_steps == 1) return "last step";
-  const std::string last = "last " + std::to_string(tool.last_steps) + " steps";
+  std::string last = "last " + std::to_string(tool.last_steps) + " steps";
   if (tool.all_up_to == 0) return last;
   return "all steps, " + last + " of more than " + std::to_string(tool.all_up_to);
 }

@@ -105,8 +105,8 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
   // Both norms keep what they read (the residual stream) and what the next GEMM reads.
   cost.activation_bytes = 2 * row * (bytes.activation + bytes.gemm_input);
   // Norm with residual: reads two rows, writes two; backward reads three and writes one.
-  cost.memory_bytes_forward = as_double(2 * 4 * row * bytes.activation);
-  cost.memory_bytes_backward = as_double(2 * 4 * row * bytes.activation);
+  cost.memory_bytes_forward = as_double(8 * row * bytes.activation);
+  cost.memory_bytes_backward = as_double(8 * row * bytes.activation);
   add_attention(settings, tokens, bytes, cost);
   const std::int64_t tp = settings.sizes.tp;
   if (spec.is_moe_layer(layer)) {
