@@ -101,7 +101,7 @@ ParameterStore<T>::ParameterStore(const ModelSpec& spec, const Layout& layout, i
     local.parameter = std::move(parameter);
     parameters_.push_back(std::move(local));
   }
-  const std::array<std::int64_t, 2> sharers = {sizes.dp * sizes.cp, sizes.edp()};
+  const std::array<std::int64_t, 2> sharers = {std::int64_t{sizes.dp} * sizes.cp, sizes.edp()};
   for (std::size_t block = 0; block < storage_.size(); ++block) {
     const auto size = static_cast<std::size_t>(round_up(used[block], sharers[block]));
     storage_[block].weights.assign(size, T{0});

@@ -169,6 +169,7 @@ void run_thread_ranks(int size, const std::function<void(World&)>& body,
     }
   };
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) threads.emplace_back(run, rank);
   threads.clear();  // joins
   if (cause) std::rethrow_exception(cause);

@@ -144,7 +144,8 @@ class Simulation {
         return complain(stage, lists_[stage][next_[stage]], "waits for ever");
       }
     }
-    const auto passes = static_cast<std::size_t>(shape_.micro_batches * shape_.chunks);
+    const auto passes =
+        static_cast<std::size_t>(shape_.micro_batches) * static_cast<std::size_t>(shape_.chunks);
     for (std::size_t stage = 0; stage < lists_.size(); ++stage) {
       if (done_[stage].forwards.size() != passes || done_[stage].backwards.size() != passes) {
         report_.problem = "stage " + std::to_string(stage) + " leaves work undone";
@@ -192,6 +193,7 @@ SimulationReport simulate(const PipelineShape& shape, const std::vector<std::vec
 
 SimulationReport simulate(const PipelineShape& shape, const TaskCosts& costs) {
   std::vector<std::vector<Task>> lists;
+  lists.reserve(static_cast<std::size_t>(shape.stages));
   for (int stage = 0; stage < shape.stages; ++stage) lists.push_back(make_task_list(shape, stage));
   return simulate(shape, lists, costs);
 }
