@@ -59,6 +59,7 @@ void TextTable::print(std::ostream& out) const {
   };
   print_row(rows_.front());
   std::vector<std::string> rule;
+  rule.reserve(widths.size());
   for (const std::size_t width : widths) rule.emplace_back(width, '-');
   print_row(rule);
   for (std::size_t i = 1; i < rows_.size(); ++i) print_row(rows_[i]);
