@@ -28,6 +28,9 @@ const std::vector<Rule>& rules() {
        {"server/api/", "server/http/", "server/ingest/", "storage/", "parser/"},
        {"nlohmann/", "spdlog/", "tl/"}},
       {"server/ingest/", {"server/ingest/", "storage/", "parser/"}, {"spdlog/", "tl/"}},
+      {"server/dispatch/",
+       {"server/dispatch/", "storage/", "parser/"},
+       {"spdlog/", "nlohmann/", "yaml-cpp/", "tl/"}},
       {"server/compat/", {"server/compat/", "parser/"}, {"tl/", "re2/"}},
       {"server/sample/", {"server/sample/", "parser/"}, {"nlohmann/"}},
       {"server/cli/",
@@ -58,9 +61,9 @@ bool is_system_header(const std::string& name) {
   static const std::regex standard("[a-z_0-9]+");
   static const std::regex posix("(sys|linux|netinet|arpa|net)/[a-z_0-9]+\\.h");
   static const std::vector<std::string> named = {
-      "unistd.h",    "fcntl.h",    "dirent.h", "signal.h",  "poll.h", "pthread.h", "netdb.h",
-      "immintrin.h", "arm_neon.h", "cpuid.h",  "termios.h", "time.h", "errno.h",   "getopt.h",
-      "glob.h",      "string.h",   "stdlib.h", "sched.h",   "pwd.h"};
+      "unistd.h", "fcntl.h",     "dirent.h",   "signal.h", "poll.h",    "pthread.h", "spawn.h",
+      "netdb.h",  "immintrin.h", "arm_neon.h", "cpuid.h",  "termios.h", "time.h",    "errno.h",
+      "getopt.h", "glob.h",      "string.h",   "stdlib.h", "sched.h",   "pwd.h"};
   return std::regex_match(name, standard) || std::regex_match(name, posix) ||
          std::find(named.begin(), named.end(), name) != named.end();
 }

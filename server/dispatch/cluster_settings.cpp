@@ -1,0 +1,107 @@
+#include "server/dispatch/cluster_settings.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+constexpr std::size_t kFileBytesMax = std::size_t{1024} * 1024;
+
+std::string scalar(const YAML::Node& map, const char* key) {
+  if (!map.IsMap()) return {};
+  const YAML::Node value = map[key];
+  if (!value.IsDefined() || !value.IsScalar() || value.Scalar() == "null") return {};
+  return value.Scalar();
+}
+
+YAML::Node section(const YAML::Node& map, const char* key) {
+  return map.IsMap() && map[key].IsDefined() ? map[key] : YAML::Node();
+}
+
+void take_if_unset(std::string& into, const std::string& from) {
+  if (into.empty()) into = from;
+}
+
+parser::Result<void> check_path(const std::string& path, const char* what) {
+  if (path.empty() || is_plain_path(path)) return {};
+  return parser::fail(std::string(what) + " " + in_quotes(path) +
+                      " has to be an absolute path of printable characters, without '%', '\\' and "
+                      "'..'");
+}
+
+}  // namespace
+
+parser::Result<void> apply_llmb_cluster_config(ClusterSettings& settings, const std::string& yaml) {
+  try {
+    const YAML::Node document = YAML::Load(yaml);
+    if (!document.IsMap()) return parser::fail("cluster_config.yaml is no list of sections");
+    const YAML::Node launcher = section(document, "launcher");
+    take_if_unset(settings.llmb_repo, scalar(launcher, "llmb_repo"));
+    take_if_unset(settings.llmb_install, scalar(launcher, "llmb_install"));
+    take_if_unset(settings.gpu_type, scalar(launcher, "gpu_type"));
+    const YAML::Node slurm = section(document, "slurm");
+    const YAML::Node gpu = section(slurm, "gpu");  // the newer form: slurm.gpu.partition, .gres
+    SlurmParameters found;
+    const auto add = [&](const char* name, std::string value,
+                         const std::string& newer) -> parser::Result<void> {
+      take_if_unset(value, newer);
+      if (value.empty()) return {};
+      return add_slurm_parameter(found, name, value, "cluster_config.yaml");
+    };
+    if (auto added = add("account", scalar(slurm, "account"), ""); !added) return added;
+    if (auto added = add("partition", scalar(slurm, "gpu_partition"), scalar(gpu, "partition"));
+        !added) {
+      return added;
+    }
+    if (auto added = add("gpus-per-node", scalar(slurm, "gpu_partition_gres"), scalar(gpu, "gres"));
+        !added) {
+      return added;
+    }
+    fill_missing(settings.slurm, found);
+    return {};
+  } catch (const YAML::Exception& error) {
+    return parser::fail("cluster_config.yaml is not valid YAML: " + std::string(error.what()));
+  }
+}
+
+parser::Result<void> complete_settings(ClusterSettings& settings) {
+  if (!is_name(settings.name)) {
+    return parser::fail("a cluster's name has letters, digits, '.', '_', '-' and '+'; not " +
+                        in_quotes(settings.name));
+  }
+  if (!settings.llmb_install.empty()) {
+    const std::string file = settings.llmb_install + "/cluster_config.yaml";
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(file, error);
+    if (!error && bytes <= kFileBytesMax) {
+      std::ifstream input(file, std::ios::binary);
+      std::ostringstream text;
+      text << input.rdbuf();
+      if (auto applied = apply_llmb_cluster_config(settings, text.str()); !applied) {
+        return parser::fail(file + ": " + applied.error().message);
+      }
+    }
+  }
+  for (const auto& [path, what] : {std::pair(settings.workload_folder, "the folder for runs"),
+                                   std::pair(settings.llmb_install, "the LLMB installation"),
+                                   std::pair(settings.llmb_repo, "the LLMB repository"),
+                                   std::pair(settings.slurm_conf, "slurm_conf")}) {
+    if (auto checked = check_path(path, what); !checked) return checked;
+  }
+  if (settings.workload_folder.empty()) {
+    return parser::fail("the cluster " + settings.name +
+                        " needs a folder for its runs: 'workload_folder', or LLMB_WORKLOAD");
+  }
+  if (!is_printable(settings.runner) || settings.runner.empty()) {
+    return parser::fail("the runner " + in_quotes(settings.runner) + " is no path of a program");
+  }
+  return {};
+}
+
+}  // namespace llmb::dispatch

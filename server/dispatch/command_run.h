@@ -1,0 +1,30 @@
+// Runs another program by argv: no shell, an environment of its own, a deadline, and a bound on
+// what is kept of its output. Whatever it started in its process group ends with it.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace llmb::dispatch {
+
+struct CommandRun {
+  std::vector<std::string> arguments;    // the first is the program; without '/' sought in PATH
+  std::vector<std::string> environment;  // "NAME=value"; nothing else reaches the program
+  std::chrono::milliseconds deadline{20'000};
+  std::size_t output_bytes_max = std::size_t{256} * 1024 * 1024;
+};
+
+struct CommandResult {
+  enum class End { exited, signalled, timed_out, output_too_long, not_started };
+  End end = End::not_started;
+  int exit_code = 0;   // of `exited`
+  std::string output;  // stdout
+  std::string errors;  // the first 64 KiB of stderr; for `not_started` why
+  bool is_ok() const { return end == End::exited && exit_code == 0; }
+};
+
+// May be called from any thread; waits for the end.
+CommandResult run_command(const CommandRun& command);
+
+}  // namespace llmb::dispatch

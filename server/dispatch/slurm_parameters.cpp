@@ -1,0 +1,253 @@
+#include "server/dispatch/slurm_parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+constexpr std::size_t kValueBytesMax = 4096;
+
+enum class Form { value, flag, either };
+struct Option {
+  std::string_view name;
+  Form form = Form::value;
+};
+
+constexpr std::array kOptions = std::to_array<Option>({
+    {"account"},
+    {"begin"},
+    {"constraint"},
+    {"contiguous", Form::flag},
+    {"core-spec"},
+    {"cpu-freq"},
+    {"cpus-per-gpu"},
+    {"cpus-per-task"},
+    {"deadline"},
+    {"dependency"},
+    {"distribution"},
+    {"exclude"},
+    {"exclusive", Form::either},
+    {"gpu-bind"},
+    {"gpu-freq"},
+    {"gpus-per-node"},
+    {"gres"},
+    {"hint"},
+    {"hold", Form::flag},
+    {"licenses"},
+    {"mail-type"},
+    {"mail-user"},
+    {"mem"},
+    {"mem-per-cpu"},
+    {"mem-per-gpu"},
+    {"mincpus"},
+    {"network"},
+    {"nice", Form::either},
+    {"no-requeue", Form::flag},
+    {"nodelist"},
+    {"partition"},
+    {"priority"},
+    {"qos"},
+    {"requeue", Form::flag},
+    {"reservation"},
+    {"segment"},
+    {"signal"},
+    {"sockets-per-node"},
+    {"spread-job", Form::flag},
+    {"switches"},
+    {"threads-per-core"},
+    {"time"},
+    {"time-min"},
+    {"tmp"},
+    {"use-min-nodes", Form::flag},
+    {"wckey"},
+});
+
+// What the dispatcher sets, with the reason that it gives.
+constexpr std::array kOwnOptions = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"nodes", "it follows from the scale and the GPUs per node"},
+    {"ntasks", "it is the scale"},
+    {"ntasks-per-node", "it follows from the scale and the GPUs per node"},
+    {"job-name", "it is made of account and experiment"},
+    {"output", "the run's folder has its documented layout"},
+    {"error", "the run's folder has its documented layout"},
+    {"chdir", "the run's folder has its documented layout"},
+    {"comment", "it holds the mark by which a submission is found again"},
+    {"export", "only what is asked for with --env reaches the job"},
+});
+
+const Option* find_option(std::string_view name) {
+  const auto found = std::find_if(kOptions.begin(), kOptions.end(),
+                                  [&](const Option& option) { return option.name == name; });
+  return found == kOptions.end() ? nullptr : &*found;
+}
+
+std::string allowed_names() {
+  std::string names;
+  for (const Option& option : kOptions) {
+    names.append(names.empty() ? "" : ", ").append(option.name);
+  }
+  return names;
+}
+
+parser::Result<void> refuse_name(std::string_view name, std::string_view where) {
+  std::string message = in_quotes(where) + ": ";
+  for (const auto& [own, reason] : kOwnOptions) {
+    if (own != name) continue;
+    message.append("'").append(own).append("' cannot be set: ").append(reason);
+    return parser::fail(std::move(message));
+  }
+  return parser::fail(message + in_quotes(name) +
+                      " is no Slurm option that may be set; these may: " + allowed_names());
+}
+
+std::set<std::string, std::less<>> items(std::string_view list) {
+  std::set<std::string, std::less<>> result;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) result.emplace(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return result;
+}
+
+constexpr auto kAlternatives = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"gres", "gpus-per-node"},
+    {"requeue", "no-requeue"},
+    {"mem", "mem-per-cpu"},
+    {"mem", "mem-per-gpu"},
+    {"mem-per-cpu", "mem-per-gpu"},
+    {"cpus-per-task", "cpus-per-gpu"},
+});
+
+}  // namespace
+
+parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::string_view name,
+                                         std::string_view value, std::string_view where) {
+  std::string normal(name);
+  std::replace(normal.begin(), normal.end(), '_', '-');
+  const Option* const option = find_option(normal);
+  if (option == nullptr) return refuse_name(normal, where);
+  if (option->form == Form::value && value.empty()) {
+    return parser::fail("'" + normal + "' needs a value: " + normal + "=…");
+  }
+  if (option->form == Form::flag && !value.empty()) {
+    return parser::fail("'" + normal + "' takes no value");
+  }
+  if (value.size() > kValueBytesMax || !is_printable(value)) {
+    return parser::fail("the value of '" + normal +
+                        "' is not what Slurm could take: printable characters without spaces at "
+                        "the ends, at most " +
+                        std::to_string(kValueBytesMax) + "; it begins " + in_quotes(value));
+  }
+  const auto [entry, is_new] = parameters.emplace(normal, value);
+  if (!is_new && entry->second != value) {
+    return parser::fail("'" + normal + "' is given twice, as " + in_quotes(entry->second) +
+                        " and as " + in_quotes(value) + ": decide for one");
+  }
+  return {};
+}
+
+parser::Result<void> add_slurm_argument(SlurmParameters& parameters, std::string_view argument,
+                                        std::string_view where) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string_view::npos) {
+    return add_slurm_parameter(parameters, argument, "", where);
+  }
+  return add_slurm_parameter(parameters, argument.substr(0, equals), argument.substr(equals + 1),
+                             where);
+}
+
+parser::Result<void> add_additional_slurm_params(SlurmParameters& parameters,
+                                                 std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t semicolon = std::min(text.find(';'), text.size());
+    const std::string_view part = trimmed(text.substr(0, semicolon));
+    if (!part.empty()) {
+      if (auto added = add_slurm_argument(parameters, part, "ADDITIONAL_SLURM_PARAMS"); !added) {
+        return added;
+      }
+    }
+    text.remove_prefix(std::min(semicolon + 1, text.size()));
+  }
+  return {};
+}
+
+parser::Result<SlurmParameters> slurm_parameters_of(const Environment& environment) {
+  constexpr auto kVariables = std::to_array<std::pair<std::string_view, std::string_view>>({
+      {"SBATCH_ACCOUNT", "account"},
+      {"SBATCH_PARTITION", "partition"},
+      {"SBATCH_GPUS_PER_NODE", "gpus-per-node"},
+      {"SBATCH_TIMELIMIT", "time"},
+      {"SBATCH_RESERVATION", "reservation"},
+      {"SBATCH_QOS", "qos"},
+      {"SBATCH_CONSTRAINT", "constraint"},
+      {"SLURM_ACCOUNT", "account"},
+      {"SLURM_PARTITION", "partition"},
+      {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
+  });
+  SlurmParameters parameters;
+  for (const auto& [variable, name] : kVariables) {
+    const auto found = environment.find(variable);
+    if (found == environment.end() || found->second.empty() || found->second == "null") continue;
+    auto added = add_slurm_parameter(parameters, name, found->second, variable);
+    if (!added) {
+      return parser::fail(std::string(variable) + " in the environment: " + added.error().message);
+    }
+  }
+  const auto additional = environment.find("ADDITIONAL_SLURM_PARAMS");
+  if (additional != environment.end()) {
+    // A parameter outranks the variable of the same meaning, as it does for sbatch.
+    SlurmParameters explicit_ones;
+    if (auto added = add_additional_slurm_params(explicit_ones, additional->second); !added) {
+      return tl::unexpected(added.error());
+    }
+    fill_missing(explicit_ones, parameters);
+    return explicit_ones;
+  }
+  return parameters;
+}
+
+parser::Result<void> refuse_contradictions(const SlurmParameters& parameters) {
+  for (const auto& [one, other] : kAlternatives) {
+    if (parameters.contains(one) && parameters.contains(other)) {
+      return parser::fail("'" + std::string(one) + "' and '" + std::string(other) +
+                          "' contradict each other: give one of them");
+    }
+  }
+  const auto listed = parameters.find("nodelist");
+  const auto excluded = parameters.find("exclude");
+  if (listed == parameters.end() || excluded == parameters.end()) return {};
+  const auto nodes = items(listed->second);
+  for (const std::string& node : items(excluded->second)) {
+    if (nodes.contains(node)) {
+      return parser::fail("node " + in_quotes(node) + " is both in nodelist and in exclude");
+    }
+  }
+  return {};
+}
+
+void fill_missing(SlurmParameters& parameters, const SlurmParameters& fallback) {
+  const SlurmParameters given = parameters;
+  for (const auto& [name, value] : fallback) {
+    bool has_alternative = false;
+    for (const auto& [one, other] : kAlternatives) {
+      has_alternative = has_alternative || (one == name && given.contains(other)) ||
+                        (other == name && given.contains(one));
+    }
+    if (!has_alternative) parameters.emplace(name, value);
+  }
+}
+
+std::vector<std::string> sbatch_options(const SlurmParameters& parameters) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : parameters) {
+    options.push_back("--" + name + (value.empty() ? "" : "=" + value));
+  }
+  return options;
+}
+
+}  // namespace llmb::dispatch

@@ -1,0 +1,201 @@
+// Submission <-> JSON: the body of POST /jobs, an entry of a file of jobs, a row of the database.
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "server/dispatch/submission.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Thrown and caught within this file.
+struct BadField {
+  std::string message;
+};
+
+std::string text_of(const Json& value, const std::string& key) {
+  if (!value.is_string()) throw BadField{"'" + key + "' has to be a text"};
+  return value.get<std::string>();
+}
+
+bool flag_of(const Json& value, const std::string& key) {
+  if (!value.is_boolean()) throw BadField{"'" + key + "' has to be true or false"};
+  return value.get<bool>();
+}
+
+std::int64_t count_of(const Json& value, const std::string& key) {
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 1 ||
+      value.get<std::int64_t>() > 10'000'000) {
+    throw BadField{"'" + key + "' has to be a whole number from 1 to 10000000"};
+  }
+  return value.get<std::int64_t>();
+}
+
+void require_object(const Json& value, const std::string& key) {
+  if (!value.is_object()) throw BadField{"'" + key + "' has to be an object"};
+}
+
+std::vector<std::int64_t> counts_of(const Json& value, const std::string& key) {
+  if (!value.is_array()) return {count_of(value, key)};
+  std::vector<std::int64_t> counts;
+  for (const Json& count : value) counts.push_back(count_of(count, key));
+  if (counts.empty()) throw BadField{"'" + key + "' has to hold a number"};
+  return counts;
+}
+
+void require(const parser::Result<void>& result) {
+  if (!result) throw BadField{result.error().message};
+}
+
+void read_slurm(const Json& value, SlurmParameters& slurm) {
+  require_object(value, "slurm");
+  for (const auto& [name, setting] : value.items()) {
+    std::string word;
+    if (setting.is_string()) {
+      word = setting.get<std::string>();
+    } else if (setting.is_number_integer()) {
+      word = std::to_string(setting.get<std::int64_t>());
+    } else if (setting.is_boolean() && setting.get<bool>()) {
+      word = "";
+    } else {
+      throw BadField{"'slurm." + name + "' has to be a text, a number or true"};
+    }
+    require(add_slurm_parameter(slurm, name, word, "slurm"));
+  }
+}
+
+struct Several {
+  Submission submission;
+  std::vector<std::int64_t> scales;
+  std::int64_t repeats = 1;
+};
+
+using Reader = std::function<void(Several&, const Json&)>;
+
+const std::vector<std::pair<std::string, Reader>>& readers() {
+  const auto text = [](std::string Submission::*field, std::string key) -> Reader {
+    return [field, key](Several& into, const Json& value) {
+      into.submission.*field = text_of(value, key);
+    };
+  };
+  const auto flag = [](bool Submission::*field, std::string key) -> Reader {
+    return [field, key](Several& into, const Json& value) {
+      into.submission.*field = flag_of(value, key);
+    };
+  };
+  static const std::vector<std::pair<std::string, Reader>> all = {
+      {"workload", text(&Submission::workload, "workload")},
+      {"model_size", text(&Submission::model_size, "model_size")},
+      {"dtype", text(&Submission::dtype, "dtype")},
+      {"scale", [](Several& into, const Json& value) { into.scales = counts_of(value, "scale"); }},
+      {"repeats",
+       [](Several& into, const Json& value) { into.repeats = count_of(value, "repeats"); }},
+      {"gpu_type", text(&Submission::gpu_type, "gpu_type")},
+      {"gpus_per_node",
+       [](Several& into, const Json& value) {
+         into.submission.gpus_per_node = count_of(value, "gpus_per_node");
+       }},
+      {"launcher", text(&Submission::launcher, "launcher")},
+      {"backend", text(&Submission::backend, "backend")},
+      {"profile", flag(&Submission::profile, "profile")},
+      {"nccl_trace", flag(&Submission::nccl_trace, "nccl_trace")},
+      {"checkpoint", flag(&Submission::checkpoint, "checkpoint")},
+      {"load_checkpoint_path", text(&Submission::load_checkpoint_path, "load_checkpoint_path")},
+      {"proxy", flag(&Submission::proxy, "proxy")},
+      {"runner_options",
+       [](Several& into, const Json& value) {
+         require_object(value, "runner_options");
+         for (const auto& [name, setting] : value.items()) {
+           into.submission.runner_options[name] = count_of(setting, "runner_options." + name);
+         }
+       }},
+      {"environment",
+       [](Several& into, const Json& value) {
+         require_object(value, "environment");
+         for (const auto& [name, setting] : value.items()) {
+           into.submission.environment[name] = text_of(setting, "environment." + name);
+         }
+       }},
+      {"slurm", [](Several& into, const Json& value) { read_slurm(value, into.submission.slurm); }},
+      {"additional_slurm_params",
+       [](Several& into, const Json& value) {
+         require(add_additional_slurm_params(into.submission.slurm,
+                                             text_of(value, "additional_slurm_params")));
+       }},
+  };
+  return all;
+}
+
+Several read_several(const Json& document) {
+  Several several;
+  require_object(document, "the submission");
+  for (const auto& [key, value] : document.items()) {
+    const auto reader = std::find_if(readers().begin(), readers().end(),
+                                     [&](const auto& entry) { return entry.first == key; });
+    if (reader == readers().end()) {
+      std::string known;
+      for (const auto& [name, unused] : readers()) {
+        known.append(known.empty() ? "" : ", ").append(name);
+      }
+      throw BadField{"unknown key " + in_quotes(key) + "; known: " + known};
+    }
+    reader->second(several, value);
+  }
+  if (several.scales.empty()) throw BadField{"'scale' is missing: the number of GPUs"};
+  return several;
+}
+
+}  // namespace
+
+parser::Result<std::vector<Submission>> parse_submissions(std::string_view json) {
+  const Json document = Json::parse(json, nullptr, false);
+  if (document.is_discarded()) return parser::fail("the submission is not valid JSON");
+  try {
+    const Several several = read_several(document);
+    const auto repeats = static_cast<std::size_t>(several.repeats);
+    if (repeats > kJobsAtOnceMax || several.scales.size() * repeats > kJobsAtOnceMax) {
+      return parser::fail("more than " + std::to_string(kJobsAtOnceMax) + " jobs at once");
+    }
+    std::vector<Submission> submissions;
+    for (const std::int64_t scale : several.scales) {
+      for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
+        submissions.push_back(several.submission);
+        submissions.back().scale = scale;
+      }
+    }
+    return submissions;
+  } catch (const BadField& bad) {
+    return parser::fail(bad.message);
+  }
+}
+
+std::string submission_json(const Submission& submission) {
+  Json json;
+  json["workload"] = submission.workload;
+  json["model_size"] = submission.model_size;
+  json["dtype"] = submission.dtype;
+  json["scale"] = submission.scale;
+  json["gpu_type"] = submission.gpu_type;
+  if (submission.gpus_per_node) json["gpus_per_node"] = *submission.gpus_per_node;
+  json["launcher"] = submission.launcher;
+  json["backend"] = submission.backend;
+  json["profile"] = submission.profile;
+  json["nccl_trace"] = submission.nccl_trace;
+  json["checkpoint"] = submission.checkpoint;
+  if (!submission.load_checkpoint_path.empty()) {
+    json["load_checkpoint_path"] = submission.load_checkpoint_path;
+  }
+  json["proxy"] = submission.proxy;
+  json["runner_options"] = submission.runner_options;
+  json["environment"] = submission.environment;
+  Json slurm = Json::object();
+  for (const auto& [name, value] : submission.slurm) {
+    slurm[name] = value.empty() ? Json(true) : Json(value);
+  }
+  json["slurm"] = slurm;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace llmb::dispatch

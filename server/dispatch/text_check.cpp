@@ -1,0 +1,72 @@
+#include "server/dispatch/text_check.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace llmb::dispatch {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 128;
+constexpr std::size_t kPathBytesMax = 1024;
+constexpr std::size_t kShownBytesMax = 60;
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+}  // namespace
+
+bool is_printable(std::string_view text) {
+  if (text.empty()) return true;
+  if (text.front() == ' ' || text.back() == ' ') return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > kNameBytesMax || !is_letter_or_digit(text.front())) {
+    return false;
+  }
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-' || c == '+';
+  });
+}
+
+bool is_plain_path(std::string_view text) {
+  if (text.empty() || text.front() != '/' || text.size() > kPathBytesMax) return false;
+  if (!is_printable(text) || text.find_first_of("%\\") != std::string_view::npos) return false;
+  return ("/" + std::string(text) + "/").find("/../") == std::string::npos;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string shown = "'";
+  for (const char c : text.substr(0, kShownBytesMax)) {
+    if (c >= ' ' && c <= '~') {
+      shown += c;
+    } else {
+      char escape[5];
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(c));
+      shown += escape;
+    }
+  }
+  return shown + (text.size() > kShownBytesMax ? "…'" : "'");
+}
+
+std::string shell_quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      result += "'\\''";
+    } else {
+      result += c;
+    }
+  }
+  return result + "'";
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace llmb::dispatch

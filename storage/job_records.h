@@ -1,0 +1,60 @@
+// What storage keeps of submitted jobs and of tokens. Instants are RFC 3339 UTC.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/records.h"
+
+namespace llmb::storage {
+
+using JobRowId = std::int64_t;
+
+struct JobRecord {
+  JobRowId id = 0;
+  std::string submission_id;  // also in the job's comment
+  std::string cluster;
+  std::optional<std::int64_t> job_id;  // Slurm's; nothing until sbatch has answered
+  // Unix seconds, of the last submission or requeue: tells a job from a later one with its id.
+  std::optional<std::int64_t> submit_time_s;
+  std::int64_t revision = 1;
+  std::string state;         // dispatch::job_state_name()
+  std::string state_reason;  // Slurm's own word
+  std::string trouble;       // a sentence where something is wrong: refused, can never start …
+  std::optional<std::string> cancel_requested_at;
+  std::string experiment;
+  std::string launch_id;   // <experiment>_<timestamp>: what the runs of the job have in common
+  std::string run_folder;  // where its logs lie
+  std::string submission;  // as JSON
+  std::string submitted_by;
+  std::int64_t restart_count = 0;
+  std::optional<std::int64_t> exit_code;
+  std::string nodes;
+  std::string created_at;
+  std::optional<std::string> started_at;
+  std::optional<std::string> ended_at;
+  std::string updated_at;
+
+  bool operator==(const JobRecord&) const = default;
+};
+
+struct JobRequest {
+  std::string submitted_by;
+  std::string idempotency_key;
+  std::string request_hash;
+  std::vector<JobRowId> jobs;
+};
+
+struct TokenRecord {
+  std::int64_t id = 0;
+  std::string name;
+  std::string sha256;  // hexadecimal
+  std::vector<std::string> scopes;
+  std::string created_at;
+  std::string expires_at;
+  std::optional<std::string> revoked_at;
+};
+
+}  // namespace llmb::storage

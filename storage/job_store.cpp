@@ -1,0 +1,289 @@
+#include "storage/job_store.h"
+
+#include <filesystem>
+#include <mutex>
+
+#include "storage/local_disk.h"
+#include "storage/schema.h"
+#include "storage/sqlite_connection.h"
+
+namespace llmb::storage {
+namespace {
+
+constexpr std::string_view kJobColumns =
+    "id, submission_id, cluster, job_id, submit_time_s, revision, state, state_reason, trouble,"
+    " cancel_requested_at, experiment, launch_id, run_folder, submission, submitted_by,"
+    " restart_count, exit_code, nodes, created_at, started_at, ended_at, updated_at";
+
+JobRecord read_job(Statement& row) {
+  JobRecord job;
+  job.id = row.read_integer();
+  job.submission_id = row.read_text();
+  job.cluster = row.read_text();
+  job.job_id = row.read_optional_integer();
+  job.submit_time_s = row.read_optional_integer();
+  job.revision = row.read_integer();
+  job.state = row.read_text();
+  job.state_reason = row.read_text();
+  job.trouble = row.read_text();
+  job.cancel_requested_at = row.read_optional_text();
+  job.experiment = row.read_text();
+  job.launch_id = row.read_text();
+  job.run_folder = row.read_text();
+  job.submission = row.read_text();
+  job.submitted_by = row.read_text();
+  job.restart_count = row.read_integer();
+  job.exit_code = row.read_optional_integer();
+  job.nodes = row.read_text();
+  job.created_at = row.read_text();
+  job.started_at = row.read_optional_text();
+  job.ended_at = row.read_optional_text();
+  job.updated_at = row.read_text();
+  return job;
+}
+
+// The columns that may change, in the order of both statements below.
+void bind_changing(Statement& statement, const JobRecord& job) {
+  statement.integer(job.job_id)
+      .integer(job.submit_time_s)
+      .text(job.state)
+      .text(job.state_reason)
+      .text(job.trouble)
+      .text(job.cancel_requested_at)
+      .integer(job.restart_count)
+      .integer(job.exit_code)
+      .text(job.nodes)
+      .text(job.started_at)
+      .text(job.ended_at)
+      .text(job.updated_at);
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t end = text.find(' ', begin);
+    if (end == std::string::npos) end = text.size();
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+TokenRecord read_token(Statement& row) {
+  TokenRecord token;
+  token.id = row.read_integer();
+  token.name = row.read_text();
+  token.sha256 = row.read_text();
+  token.scopes = words_of(row.read_text());
+  token.created_at = row.read_text();
+  token.expires_at = row.read_text();
+  token.revoked_at = row.read_optional_text();
+  return token;
+}
+
+// A writer that lives elsewhere has brought the schema up to date itself.
+std::string migrated_path(const OpenOptions& options) {
+  try {
+    const Writer writer(options);
+  } catch (const StorageError& error) {
+    if (error.kind != StorageError::Kind::busy_elsewhere) throw;
+  }
+  return std::filesystem::canonical(options.path).string();
+}
+
+}  // namespace
+
+struct JobStore::Impl {
+  std::mutex mutex;
+  Connection connection;
+
+  explicit Impl(const OpenOptions& options)
+      : connection(migrated_path(options), Connection::Mode::read_write) {
+    require_current_schema(connection);
+    connection.execute("PRAGMA synchronous = FULL");
+  }
+
+  // One call at a time, in one transaction.
+  template <typename Action>
+  auto within(Transaction::Kind kind, Action action) {
+    const std::lock_guard lock(mutex);
+    Transaction transaction(connection, kind);
+    auto result = action();
+    transaction.commit();
+    return result;
+  }
+
+  std::optional<JobRecord> find(JobRowId id) {
+    Statement& select =
+        connection.kept("SELECT " + std::string(kJobColumns) + " FROM job WHERE id = ?");
+    if (!select.integer(id).step()) return std::nullopt;
+    JobRecord job = read_job(select);
+    select.reset();
+    return job;
+  }
+
+  std::vector<JobRecord> all_of(Statement& select) {
+    std::vector<JobRecord> jobs;
+    while (select.step()) jobs.push_back(read_job(select));
+    return jobs;
+  }
+};
+
+JobStore::JobStore(const OpenOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+JobStore::~JobStore() = default;
+
+JobRowId JobStore::insert(const JobRecord& job) {
+  return impl_->within(Transaction::Kind::write, [&] {
+    Statement& insert = impl_->connection.kept(
+        "INSERT INTO job (job_id, submit_time_s, state, state_reason, trouble,"
+        " cancel_requested_at, restart_count, exit_code, nodes, started_at, ended_at, updated_at,"
+        " submission_id, cluster, experiment, launch_id, run_folder, submission, submitted_by,"
+        " created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    bind_changing(insert, job);
+    insert.text(job.submission_id).text(job.cluster).text(job.experiment).text(job.launch_id);
+    insert.text(job.run_folder).text(job.submission).text(job.submitted_by).text(job.created_at);
+    insert.run();
+    return impl_->connection.last_insert_id();
+  });
+}
+
+bool JobStore::update(const JobRecord& job) {
+  return impl_->within(Transaction::Kind::write, [&] {
+    std::optional<JobRecord> stored = impl_->find(job.id);
+    if (!stored || stored->revision != job.revision) return false;
+    stored->updated_at = job.updated_at;
+    if (*stored == job) return false;
+    Statement& update = impl_->connection.kept(
+        "UPDATE job SET job_id = ?, submit_time_s = ?, state = ?, state_reason = ?, trouble = ?,"
+        " cancel_requested_at = ?, restart_count = ?, exit_code = ?, nodes = ?, started_at = ?,"
+        " ended_at = ?, updated_at = ?, revision = revision + 1 WHERE id = ?");
+    bind_changing(update, job);
+    update.integer(job.id).run();
+    return true;
+  });
+}
+
+std::optional<JobRecord> JobStore::job(JobRowId id) {
+  return impl_->within(Transaction::Kind::read, [&] { return impl_->find(id); });
+}
+
+std::vector<JobRecord> JobStore::jobs(std::int64_t limit, std::optional<JobRowId> before) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept("SELECT " + std::string(kJobColumns) +
+                                               " FROM job WHERE id < ? ORDER BY id DESC LIMIT ?");
+    select.integer(before.value_or(INT64_MAX)).integer(limit);
+    return impl_->all_of(select);
+  });
+}
+
+std::vector<JobRecord> JobStore::unfinished(const std::string& cluster,
+                                            const std::vector<std::string>& final_states) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    std::string marks;
+    for (std::size_t i = 0; i < final_states.size(); ++i) marks += i == 0 ? "?" : ",?";
+    Statement select(impl_->connection, "SELECT " + std::string(kJobColumns) +
+                                            " FROM job WHERE cluster = ? AND state NOT IN (" +
+                                            marks + ") ORDER BY id");
+    select.text(cluster);
+    for (const std::string& state : final_states) select.text(state);
+    return impl_->all_of(select);
+  });
+}
+
+std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
+  if (!job.job_id) return {};
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT id FROM run WHERE job_id = ? AND launch_id = ? AND is_superseded = 0"
+        " ORDER BY retry, id");
+    select.integer(*job.job_id).text(job.launch_id);
+    std::vector<RunId> runs;
+    while (select.step()) runs.push_back(select.read_integer());
+    return runs;
+  });
+}
+
+std::optional<JobRequest> JobStore::request(const std::string& submitted_by,
+                                            const std::string& idempotency_key) {
+  return impl_->within(Transaction::Kind::read, [&]() -> std::optional<JobRequest> {
+    Statement& select = impl_->connection.kept(
+        "SELECT request_hash, job_ids FROM job_request"
+        " WHERE submitted_by = ? AND idempotency_key = ?");
+    if (!select.text(submitted_by).text(idempotency_key).step()) return std::nullopt;
+    JobRequest request{submitted_by, idempotency_key, select.read_text(), {}};
+    for (const std::string& id : words_of(select.read_text())) {
+      request.jobs.push_back(std::stoll(id));
+    }
+    select.reset();
+    return request;
+  });
+}
+
+bool JobStore::insert_request(const JobRequest& request, const std::string& created_at) {
+  return impl_->within(Transaction::Kind::write, [&] {
+    Statement& insert =
+        impl_->connection.kept("INSERT OR IGNORE INTO job_request VALUES (?, ?, ?, '', ?)");
+    insert.text(request.submitted_by).text(request.idempotency_key).text(request.request_hash);
+    insert.text(created_at).run();
+    return impl_->connection.changes() == 1;
+  });
+}
+
+void JobStore::set_request_jobs(const JobRequest& request) {
+  impl_->within(Transaction::Kind::write, [&] {
+    std::string ids;
+    for (const JobRowId id : request.jobs) ids += (ids.empty() ? "" : " ") + std::to_string(id);
+    Statement& update = impl_->connection.kept(
+        "UPDATE job_request SET job_ids = ? WHERE submitted_by = ? AND idempotency_key = ?");
+    update.text(ids).text(request.submitted_by).text(request.idempotency_key).run();
+    return true;
+  });
+}
+
+std::int64_t JobStore::insert_token(const TokenRecord& token) {
+  return impl_->within(Transaction::Kind::write, [&] {
+    std::string scopes;
+    for (const std::string& scope : token.scopes) scopes += (scopes.empty() ? "" : " ") + scope;
+    Statement& insert = impl_->connection.kept(
+        "INSERT INTO api_token (name, sha256, scopes, created_at, expires_at)"
+        " VALUES (?, ?, ?, ?, ?)");
+    insert.text(token.name).text(token.sha256).text(scopes);
+    insert.text(token.created_at).text(token.expires_at).run();
+    return impl_->connection.last_insert_id();
+  });
+}
+
+std::vector<TokenRecord> JobStore::tokens() {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT id, name, sha256, scopes, created_at, expires_at, revoked_at FROM api_token"
+        " ORDER BY id");
+    std::vector<TokenRecord> tokens;
+    while (select.step()) tokens.push_back(read_token(select));
+    return tokens;
+  });
+}
+
+std::optional<TokenRecord> JobStore::token_by_hash(const std::string& sha256) {
+  return impl_->within(Transaction::Kind::read, [&]() -> std::optional<TokenRecord> {
+    Statement& select = impl_->connection.kept(
+        "SELECT id, name, sha256, scopes, created_at, expires_at, revoked_at FROM api_token"
+        " WHERE sha256 = ?");
+    if (!select.text(sha256).step()) return std::nullopt;
+    TokenRecord token = read_token(select);
+    select.reset();
+    return token;
+  });
+}
+
+bool JobStore::revoke_token(const std::string& name, const std::string& at) {
+  return impl_->within(Transaction::Kind::write, [&] {
+    Statement& update = impl_->connection.kept(
+        "UPDATE api_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL");
+    update.text(at).text(name).run();
+    return impl_->connection.changes() == 1;
+  });
+}
+
+}  // namespace llmb::storage

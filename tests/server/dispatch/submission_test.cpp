@@ -1,0 +1,153 @@
+#include "server/dispatch/submission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ClusterSettings settings() {
+  ClusterSettings settings;
+  settings.name = "eos";
+  settings.workload_folder = "/lustre/workloads/pretrain_nemotron4";
+  settings.slurm = {{"account", "bench_team"}, {"gpus-per-node", "8"}, {"partition", "batch"}};
+  return settings;
+}
+
+Submission nemotron() {
+  Submission submission;
+  submission.workload = "pretrain_nemotron4";
+  submission.model_size = "15b";
+  submission.dtype = "bf16";
+  submission.scale = 16;
+  return submission;
+}
+
+parser::Result<Plan> plan(const Submission& submission) {
+  return plan_submission(submission, settings(), parser::embedded_catalog());
+}
+
+void expect_refused(const Submission& submission, const std::string& because) {
+  const auto planned = plan(submission);
+  ASSERT_FALSE(planned) << "not refused: " << because;
+  EXPECT_THAT(planned.error().message, HasSubstr(because));
+}
+
+TEST(Submission, BecomesAPlanOfTheRecipesLayout) {
+  const auto planned = plan(nemotron());
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->experiment,
+            "pretrain_nemotron4_15b_bf16_gpus16_tp2_pp1_cp1_vpNone_mbs2_gbs64");
+  EXPECT_EQ(planned->account_prefix, "bench_team-team");
+  EXPECT_EQ(planned->nodes, 2);
+  EXPECT_EQ(planned->ranks_per_node, 8);
+  EXPECT_EQ(planned->submission.gpu_type, "h100");
+  EXPECT_EQ(planned->environment.at("JOB_TOTAL_GPUS"), "16");
+  EXPECT_THAT(planned->program_arguments, Contains("--workload=pretrain_nemotron4"));
+}
+
+TEST(Submission, IsRefusedWithWhatIsAllowed) {
+  Submission wrong = nemotron();
+  wrong.scale = 24;
+  expect_refused(wrong, "no recipe of pretrain_nemotron4 15b bf16 on h100 has 24 GPUs");
+  wrong = nemotron();
+  wrong.workload = "pretrain_gpt9\n#SBATCH --uid=0";
+  expect_refused(wrong, "unknown workload 'pretrain_gpt9\\x0a#SBATCH --uid=0'");
+  wrong = nemotron();
+  wrong.profile = wrong.nccl_trace = true;
+  expect_refused(wrong, "exclude each other");
+  wrong = nemotron();
+  wrong.environment["LD_PRELOAD"] = "/tmp/x.so";
+  expect_refused(wrong, "'LD_PRELOAD' may not be set");
+  wrong = nemotron();
+  wrong.environment["NCCL_DEBUG"] = std::string("INFO\0X", 6);
+  expect_refused(wrong, "it begins 'INFO\\x00X'");
+  wrong = nemotron();
+  wrong.runner_options["num-layers"] = 2;
+  expect_refused(wrong, "makes another model");
+}
+
+TEST(Submission, SurvivesItsJson) {
+  Submission submission = nemotron();
+  submission.proxy = true;
+  submission.runner_options["num-layers"] = 2;
+  submission.environment["NCCL_DEBUG"] = "INFO";
+  submission.slurm = {{"exclusive", ""}, {"nodelist", "node001,node002"}};
+  submission.gpu_type = "h100";
+  submission.backend = "cpu";
+  const auto read = parse_submissions(submission_json(submission));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(*read, ElementsAre(submission));
+}
+
+TEST(Submission, ComesAsManyAsScalesTimesRepeats) {
+  const auto read = parse_submissions(R"({"scale":[128,256],"repeats":3})");
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 6U);
+  EXPECT_EQ(read->back().scale, 256);
+  EXPECT_FALSE(parse_submissions(R"({"scale":8,"repeats":257})"));
+  EXPECT_FALSE(parse_submissions(R"({"scale":8,"wrap":"id"})"));
+}
+
+TEST(SlurmParameters, ReadTheRecipesForm) {
+  SlurmParameters parameters;
+  ASSERT_TRUE(add_additional_slurm_params(
+      parameters, "nodelist=node001,node002;constraint=gpu&memory;exclusive"));
+  EXPECT_THAT(sbatch_options(parameters),
+              ElementsAre("--constraint=gpu&memory", "--exclusive", "--nodelist=node001,node002"));
+}
+
+TEST(SlurmParameters, RefuseWhatIsNotTheirs) {
+  for (const std::string argument :
+       {"wrap=id", "output=/etc/passwd", "export=ALL", "-wrap", "--partition=x", "uid=0", "",
+        "comment=x", "partition=a\nb", "partition=a\x1f", "partition=", "exclusive=\n"}) {
+    SlurmParameters parameters;
+    EXPECT_FALSE(add_slurm_argument(parameters, argument, "--slurm-arg")) << argument;
+    EXPECT_TRUE(parameters.empty()) << argument;
+  }
+}
+
+TEST(SlurmParameters, RefuseContradictions) {
+  SlurmParameters parameters;
+  ASSERT_TRUE(add_slurm_argument(parameters, "nodelist=n1,n2", "test"));
+  EXPECT_TRUE(add_slurm_argument(parameters, "nodelist=n1,n2", "test"));
+  EXPECT_FALSE(add_slurm_argument(parameters, "nodelist=n3", "test"));
+  ASSERT_TRUE(add_slurm_argument(parameters, "exclude=n2", "test"));
+  EXPECT_FALSE(refuse_contradictions(parameters));
+}
+
+TEST(SlurmParameters, ComeFromTheEnvironmentOfTheRecipes) {
+  const auto found = slurm_parameters_of({{"SBATCH_PARTITION", "batch"},
+                                          {"SLURM_GPUS_PER_NODE", "null"},
+                                          {"ADDITIONAL_SLURM_PARAMS", "partition=long"}});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(sbatch_options(*found), ElementsAre("--partition=long"));
+  EXPECT_FALSE(slurm_parameters_of({{"SBATCH_ACCOUNT", "a"}, {"SLURM_ACCOUNT", "b"}}));
+}
+
+TEST(ClusterSettings, TakeWhatAnInstallationSays) {
+  ClusterSettings found;
+  found.slurm = {{"account", "mine"}};
+  ASSERT_TRUE(apply_llmb_cluster_config(
+      found,
+      "launcher: {llmb_repo: /repo, gpu_type: gb200}\nenvironment: {HF_TOKEN: secret}\n"
+      "slurm: {account: theirs, gpu_partition: gpu, gpu_partition_gres: 4}\n"));
+  EXPECT_EQ(found.llmb_repo, "/repo");
+  EXPECT_EQ(found.gpu_type, "gb200");
+  EXPECT_THAT(sbatch_options(found.slurm),
+              ElementsAre("--account=mine", "--gpus-per-node=4", "--partition=gpu"));
+  EXPECT_TRUE(found.environment.empty());
+}
+
+TEST(TextCheck, QuotesForAShellWhatEverItIs) {
+  EXPECT_EQ(shell_quoted("it's $(id)"), "'it'\\''s $(id)'");
+}
+
+}  // namespace
+}  // namespace llmb::dispatch
