@@ -209,13 +209,15 @@ class Planner {
     if (!wanted().runner_options.empty() && wanted().launcher != "runner") {
       return fail("runner options go with the launcher 'runner' only");
     }
-    for (const auto& [name, value] : wanted().runner_options) {
+    for (const auto& option : wanted().runner_options) {
+      const std::string& name = option.first;
+      const std::int64_t value = option.second;
       const auto* const found =
           std::find_if(kRunnerOptions.begin(), kRunnerOptions.end(),
-                       [&](const RunnerOption& option) { return option.name == name; });
+                       [&](const RunnerOption& known) { return known.name == name; });
       if (found == kRunnerOptions.end()) {
         std::vector<std::string> names;
-        for (const RunnerOption& option : kRunnerOptions) names.emplace_back(option.name);
+        for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
         return fail("unknown runner option " + in_quotes(name) + "; known: " + listed(names));
       }
       if (value < 1) return fail("runner option " + name + " has to be 1 or more");

@@ -75,12 +75,12 @@ struct Several {
 using Reader = std::function<void(Several&, const Json&)>;
 
 const std::vector<std::pair<std::string, Reader>>& readers() {
-  const auto text = [](std::string Submission::*field, std::string key) -> Reader {
+  const auto text = [](std::string Submission::*field, const std::string& key) -> Reader {
     return [field, key](Several& into, const Json& value) {
       into.submission.*field = text_of(value, key);
     };
   };
-  const auto flag = [](bool Submission::*field, std::string key) -> Reader {
+  const auto flag = [](bool Submission::*field, const std::string& key) -> Reader {
     return [field, key](Several& into, const Json& value) {
       into.submission.*field = flag_of(value, key);
     };
@@ -131,7 +131,8 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
 Several read_several(const Json& document) {
   Several several;
   require_object(document, "the submission");
-  for (const auto& [key, value] : document.items()) {
+  for (const auto& item : document.items()) {
+    const std::string& key = item.key();
     const auto reader = std::find_if(readers().begin(), readers().end(),
                                      [&](const auto& entry) { return entry.first == key; });
     if (reader == readers().end()) {
@@ -141,7 +142,7 @@ Several read_several(const Json& document) {
       }
       throw BadField{"unknown key " + in_quotes(key) + "; known: " + known};
     }
-    reader->second(several, value);
+    reader->second(several, item.value());
   }
   if (several.scales.empty()) throw BadField{"'scale' is missing: the number of GPUs"};
   return several;
