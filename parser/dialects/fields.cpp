@@ -47,6 +47,15 @@ std::optional<Number> leading_number(std::string_view text) {
   return number;
 }
 
+double from_thousandths(const Number& number) {
+  const bool is_plain = number.text.find_first_not_of("0123456789.") == std::string_view::npos;
+  const std::string scaled = std::string(number.text) + "e-3";
+  double value = 0;
+  const auto [end, error] = std::from_chars(scaled.data(), scaled.data() + scaled.size(), value);
+  const bool is_read = error == std::errc() && end == scaled.data() + scaled.size();
+  return is_plain && is_read ? value : number.value / 1000;
+}
+
 std::optional<std::int64_t> take_integer(std::string_view& text) {
   const std::size_t begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return std::nullopt;

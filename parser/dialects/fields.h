@@ -27,6 +27,10 @@ struct Number {
 // Nothing where there is none, or where a letter goes on directly from "nan" or "inf".
 std::optional<Number> leading_number(std::string_view text);
 
+// A thousandth of the number, rounded once: "7137.9" -> 7.1379, where a division of the already
+// rounded value gives 7.137899999999999.
+double from_thousandths(const Number& number);
+
 // The integer at the beginning of `text` after blanks; `text` is moved behind it.
 std::optional<std::int64_t> take_integer(std::string_view& text);
 

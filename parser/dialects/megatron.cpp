@@ -58,16 +58,17 @@ bool assign_count(StepSample& sample, std::string_view name, double value) {
 
 void assign(StepSample& sample, std::string_view name, const Number& number) {
   const double value = number.value;
-  if (name == grammar::kStepTimeMs || name == grammar::kStepTimeS) {
-    const double unit_s = name == grammar::kStepTimeMs ? 1000 : 1;
-    sample.step_time_s = value / unit_s;
-    sample.step_time_resolution_s = half_last_digit(number.text) / unit_s;
-  } else if (name == grammar::kDeepSpeedTflops ||
-             (name.starts_with("throughput") && holds(name, "TFLOP"))) {
+  if (name == grammar::kStepTimeMs) {
+    sample.step_time_s = from_thousandths(number);
+    sample.step_time_resolution_s = half_last_digit(number.text) / 1000;
+  } else if (name == grammar::kStepTimeS) {
+    sample.step_time_s = value;
+    sample.step_time_resolution_s = half_last_digit(number.text);
+  } else if (name == grammar::kDeepSpeedTflops || holds(name, grammar::kPerGpuTflops)) {
     sample.tflops_per_gpu = known_tflops(value);
   } else if (name == grammar::kLearningRate) {
     sample.learning_rate = value;
-  } else if (name == grammar::kLoss) {
+  } else if (name == grammar::kLoss || name == grammar::kForkLoss) {
     sample.loss = value;
   } else if (name == grammar::kLossScale) {
     sample.loss_scale = value;
@@ -80,9 +81,16 @@ void assign(StepSample& sample, std::string_view name, const Number& number) {
   }
 }
 
+// Forks print this step's value and a mean: "13100.0/13240.9", "496.3 (avg 496.1)".
+bool is_mean_beside(std::string_view suffix) {
+  if (!take_literal(suffix, "/") && !take_literal(suffix, "(avg ")) return false;
+  const auto mean = leading_number(suffix);
+  return mean && (mean->rest.empty() || mean->rest == ")");
+}
+
 // "1.258B" of the forks' token counts; 0 for what is no suffix.
 double suffix_factor(std::string_view suffix) {
-  if (suffix.empty()) return 1;
+  if (suffix.empty() || is_mean_beside(suffix)) return 1;
   if (suffix == "K") return 1e3;
   if (suffix == "M") return 1e6;
   if (suffix == "B") return 1e9;
@@ -130,7 +138,7 @@ std::string instant_before(std::string_view text) {
 }
 
 const RE2& step_time_pattern() {
-  static const RE2 pattern(R"(^Step Time\s*:\s*(-?[0-9.]+|nan|inf)s\s+GPU utilization:\s*)"
+  static const RE2 pattern(R"(^Step Time\s*:\s*(-?[0-9.]+|nan|inf)s\b.{0,80}?GPU utilization:\s*)"
                            R"((-?[0-9.]+(?:e[+-]?[0-9]+)?|-?nan|-?inf)\s*(?:MODEL_)?TFLOP/s/GPU)");
   return pattern;
 }

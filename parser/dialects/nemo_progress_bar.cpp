@@ -1,6 +1,7 @@
 #include "parser/dialects/nemo_progress_bar.h"
 
 #include <array>
+#include <cmath>
 
 #include "parser/dialects/fields.h"
 
@@ -23,6 +24,7 @@ constexpr std::string_view kStepTime = "train_step_timing in s";
 constexpr std::string_view kRunTflops = "TFLOPs per sec per GPU=";
 constexpr std::string_view kDeltaTiming = "train_step_timing in s=";
 constexpr int kBarSignificantDigits = 3;
+constexpr std::int64_t kStepMinusCount = -1;  // steps count from 0
 
 constexpr std::array kLiterals = {kBarStep, kStepTime, kRunTflops, kDllMarker};
 
@@ -57,18 +59,27 @@ std::optional<BarPosition> bar_position(std::string_view text) {
   const auto epoch = take_integer(text);
   if (!epoch || *epoch < 0 || *epoch > INT32_MAX || !text.starts_with(":")) return std::nullopt;
   bar.epoch = *epoch;
-  // The count stands between the bar's second '|' and '['; the bar itself holds neither.
+  // The count stands between the bar's second '|' and '['; the bar itself holds neither. Without
+  // a total there is no bar: "Epoch 1: : 12it [00:04, …".
   const std::size_t bracket = text.find('[');
-  const std::size_t slash = text.substr(0, bracket).rfind('/');
-  if (bracket == std::string_view::npos || slash == std::string_view::npos) return std::nullopt;
-  std::string_view count = text.substr(0, slash);
+  if (bracket == std::string_view::npos) return std::nullopt;
+  const std::string_view head = text.substr(0, bracket);
+  const std::size_t slash = head.rfind('/');
+  std::string_view count = head.substr(0, slash);
+  if (slash == std::string_view::npos) {
+    count = trimmed(count);
+    if (!count.ends_with("it")) return std::nullopt;
+    count.remove_suffix(2);
+  }
   const std::size_t digits = count.find_last_not_of("0123456789");
   count.remove_prefix(digits == std::string_view::npos ? 0 : digits + 1);
   const auto n = take_integer(count);
   if (!n || *n > kIterationMax) return std::nullopt;
   bar.count = *n;
-  std::string_view total = text.substr(slash + 1);
-  bar.total = take_integer(total);  // "?" where it is unknown
+  if (slash != std::string_view::npos) {
+    std::string_view total = head.substr(slash + 1);
+    bar.total = take_integer(total);  // "?" where it is unknown
+  }
   bar.postfix = text.substr(bracket + 1);
   return bar;
 }
@@ -140,9 +151,14 @@ std::optional<std::int64_t> NemoProgressBarReader::step_of_bar(const BarPosition
     if (step && is_own_values) step_minus_count_ = *step - bar.count;
     return step;
   }
-  // 1996 to 2004 all print "2e+3": the count says which, once its own values are shown.
-  if (!is_own_values || !step_minus_count_) return std::nullopt;
-  return bar.count + *step_minus_count_;
+  // 1996 to 2004 all print "2e+3": the count says which, once its own values are shown. A log that
+  // begins here has not shown how the two differ; then as a run from its beginning has it.
+  if (!is_own_values) return std::nullopt;
+  const std::int64_t step = bar.count + step_minus_count_.value_or(kStepMinusCount);
+  const bool agrees = std::abs(static_cast<double>(step) - printed_step) <=
+                      half_significant_digit(printed_step, kBarSignificantDigits);
+  if (!step_minus_count_ && !agrees) return std::nullopt;
+  return step;
 }
 
 void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset,

@@ -42,11 +42,15 @@ inline constexpr std::string_view kDeepSpeedTflops = "TFLOPs";                  
 inline constexpr std::string_view kLearningRate = "learning rate";                      // %.6E
 inline constexpr std::string_view kGlobalBatchSize = "global batch size";               // %5d
 inline constexpr std::string_view kLoss = "lm loss";                                    // %.6E
+inline constexpr std::string_view kForkLoss = "loss";                                   // %.6E
 inline constexpr std::string_view kLossScale = "loss scale";                            // %.1f
 inline constexpr std::string_view kGradNorm = "grad norm";                              // %.3f
 inline constexpr std::string_view kParamsNorm = "params norm";                          // %.3f
 inline constexpr std::string_view kSkippedIterations = "number of skipped iterations";  // %3d
 inline constexpr std::string_view kNanIterations = "number of nan iterations";          // %3d
+
+// "throughput" and, in forks, "compute" stand before it.
+inline constexpr std::string_view kPerGpuTflops = "per GPU (TFLOP/s/GPU)";
 
 // Megatron-Bridge adds, from rank 0: "Step Time : %.2fs GPU utilization: %.1fMODEL_TFLOP/s/GPU"
 // ("TFLOP/s/GPU" before November 2025).
