@@ -109,6 +109,11 @@ constexpr std::array kClasses = {
                  root,
                  "The limit of open files is too low: raise it (ulimit -n) in the job.",
                  {}},
+    FailureClass{"file_system_error",
+                 root,
+                 "A file system refused or lost a file: check the mount on the quoted node, and "
+                 "who may read and write there.",
+                 {}},
     FailureClass{"srun_launch_error",
                  root,
                  "Slurm could not start the tasks: the quoted line says why.",
