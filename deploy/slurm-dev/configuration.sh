@@ -24,6 +24,16 @@ both_nodes_are_idle() {
   [ "$(slurm sinfo --Node --partition=batch --noheader --format='%N %t' | grep -c ' idle$')" -eq 2 ]
 }
 
+# Slurm binds to one address instead of all only by this machine's own name.
+choose_addresses() {
+  bind_parameters="CommunicationParameters=NoCtldInAddrAny,NoInAddrAny"
+  if ! getent ahostsv4 "$(hostname)" | grep -q '^127\.'; then
+    bind_parameters=""
+    echo "Note: $(hostname) is no loopback name, so Slurm listens on all addresses of this machine."
+    echo "Whoever connects still needs this cluster's munge key."
+  fi
+}
+
 write_slurm_configuration() {
   local cpus=32
   cat >"$directory/slurm.conf" <<TEXT
@@ -36,8 +46,7 @@ AuthType=auth/munge
 CredType=cred/munge
 # A short life of credentials lets a requeued job start again after seconds.
 AuthInfo=socket=$directory/munge/socket,cred_expire=5
-# Loopback only.
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+$bind_parameters
 StateSaveLocation=$directory/state
 SlurmdSpoolDir=$directory/spool/%n
 SlurmctldPidFile=$directory/run/slurmctld.pid
@@ -108,6 +117,7 @@ AuthType=auth/munge
 AuthInfo=socket=$directory/munge/socket
 DbdHost=localhost
 DbdAddr=127.0.0.1
+$bind_parameters
 DbdPort=${ports[3]}
 SlurmUser=root
 LogFile=$directory/log/slurmdbd.log
