@@ -1,12 +1,11 @@
 # Sourced by up: the files of a cluster of two nodes on one machine, and its accounting.
 # Needs $directory, $cluster, $min_job_age and $accounting.
 
-# take_ports N: fills `ports` with N free ones. Not below the range that connections go out from
-# and not twice, but not reserved either: up fails where another program is quicker.
+# take_ports N: fills `ports` with N free ones, below those that llmb-step-runner derives from job
+# ids. They are not reserved: up fails where another program is quicker.
 take_ports() {
-  local low high port
+  local low=10000 high=15000 port
   ports=()
-  low=10000 high="$(cut -f1 /proc/sys/net/ipv4/ip_local_port_range)"
   while [ ${#ports[@]} -lt "$1" ]; do
     port=$((low + (RANDOM * 32768 + RANDOM) % (high - low)))
     [[ " ${ports[*]} " != *" $port "* ]] || continue

@@ -9,11 +9,22 @@ namespace {
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array kVariables = {"SLURM_PROCID", "SLURM_LOCALID",       "SLURM_STEP_NUM_TASKS",
-                                   "SLURM_NTASKS", "SLURM_STEP_NODELIST", "SLURM_STEP_ID",
-                                   "SLURM_STEPID", "SLURM_JOB_ID",        "SLURM_JOB_NODELIST",
-                                   "RANK",         "LOCAL_RANK",          "WORLD_SIZE",
-                                   "MASTER_ADDR",  "MASTER_PORT"};
+constexpr std::array kVariables = {"SLURM_PROCID",
+                                   "SLURM_LOCALID",
+                                   "SLURM_NTASKS",
+                                   "SLURM_STEP_NUM_TASKS",
+                                   "SLURM_STEP_ID",
+                                   "SLURM_STEPID",
+                                   "SLURM_STEP_NODELIST",
+                                   "SLURM_JOB_NODELIST",
+                                   "SLURM_JOB_ID",
+                                   "SLURM_CLUSTER_NAME",
+                                   "SLURM_LAUNCH_NODE_IPADDR",
+                                   "RANK",
+                                   "LOCAL_RANK",
+                                   "WORLD_SIZE",
+                                   "MASTER_ADDR",
+                                   "MASTER_PORT"};
 
 std::string_view value_of(const Environment& environment, std::string_view name) {
   const auto found = environment.find(name);
@@ -36,11 +47,14 @@ parser::Result<std::optional<int>> number(const Environment& environment,
   return std::nullopt;
 }
 
-// Another port for every step, below the range from which systems give out ports on their own.
-int derived_port(int job, int step) {
+// Another port for every step, below the range from which systems give out ports on their own. Two
+// clusters may share a machine, and count their jobs from 1.
+int derived_port(std::string_view cluster, int job, int step) {
   constexpr int kFirst = 15000;
   constexpr int kCount = 15000;
-  return kFirst + (job % kCount * 17 + step % kCount) % kCount;
+  int start = 0;
+  for (const char c : cluster) start = (start * 31 + static_cast<unsigned char>(c)) % kCount;
+  return kFirst + (start + job % kCount * 17 + step % kCount) % kCount;
 }
 
 }  // namespace
@@ -90,7 +104,9 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
     if (nodes.empty()) nodes = value_of(environment, "SLURM_JOB_NODELIST");
     place.master_host = first_host(nodes);
   }
-  place.master_port = port->value_or(derived_port(job->value_or(0), step->value_or(0)));
+  if (is_step) place.launch_host = value_of(environment, "SLURM_LAUNCH_NODE_IPADDR");
+  place.master_port = port->value_or(derived_port(value_of(environment, "SLURM_CLUSTER_NAME"),
+                                                  job->value_or(0), step->value_or(0)));
   if (place.size > 1 && place.master_host.empty()) {
     return parser::fail("of " + std::to_string(place.size) +
                         " ranks none knows where rank 0 is: set MASTER_ADDR and MASTER_PORT");

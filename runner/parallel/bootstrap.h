@@ -17,11 +17,14 @@ struct ProcessPlace {
   int local_rank = 0;       // among the ranks of this host
   std::string master_host;  // of rank 0
   int master_port = 0;
+  // Where srun was called: the first node, where a batch script calls it. For clusters whose node
+  // names only Slurm knows. May be empty.
+  std::string launch_host = {};
 };
 
 // From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST),
 // or a torchrun-like launcher's (RANK, WORLD_SIZE); MASTER_ADDR and MASTER_PORT outrank what is
-// derived from the node list and from job and step id. Nothing where no launcher started this
+// derived from the node list and from cluster, job and step. Nothing where no launcher started this
 // process, which includes Slurm's batch script itself; an error where its words contradict.
 parser::Result<std::optional<ProcessPlace>> place_from_environment(
     const std::map<std::string, std::string, std::less<>>& environment);

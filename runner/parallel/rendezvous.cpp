@@ -52,7 +52,11 @@ class Meeting {
       : place_(place),
         options_(options),
         deadline_(std::chrono::steady_clock::now() + options.patience),
-        sockets_(static_cast<std::size_t>(place.size)) {}
+        sockets_(static_cast<std::size_t>(place.size)) {
+    if (!place_.launch_host.empty() && !is_known_host(place_.master_host)) {
+      place_.master_host = place_.launch_host;
+    }
+  }
 
   std::vector<Socket> run() {
     if (place_.size == 1) return std::move(sockets_);

@@ -87,6 +87,13 @@ std::string numeric_host(const sockaddr_storage& address, socklen_t size) {
 
 }  // namespace
 
+bool is_known_host(const std::string& host) {
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, nullptr, &found) != 0) return false;
+  freeaddrinfo(found);
+  return true;
+}
+
 Socket& Socket::operator=(Socket&& other) noexcept {
   if (this != &other) {
     if (descriptor_ >= 0) close(descriptor_);

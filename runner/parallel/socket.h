@@ -42,6 +42,9 @@ class Socket {
   int descriptor_ = -1;
 };
 
+// Whether the system has an address for this name.
+bool is_known_host(const std::string& host);
+
 // Tries until somebody listens there, or the deadline passes: the error says why the last try
 // failed.
 Socket connect_to(const Endpoint& endpoint, Deadline deadline);

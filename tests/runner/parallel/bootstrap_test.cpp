@@ -28,6 +28,9 @@ TEST(Bootstrap, TakesThePlaceThatSlurmSays) {
   Environment next = slurm_step();
   next["SLURM_STEP_ID"] = "3";
   EXPECT_NE((*place_from_environment(next))->master_port, (*place)->master_port);
+  Environment elsewhere = slurm_step();
+  elsewhere["SLURM_CLUSTER_NAME"] = "other";
+  EXPECT_NE((*place_from_environment(elsewhere))->master_port, (*place)->master_port);
 }
 
 TEST(Bootstrap, MasterVariablesOutrankWhatIsDerived) {

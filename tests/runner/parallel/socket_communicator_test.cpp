@@ -199,6 +199,20 @@ TEST(Rendezvous, SaysThatRankZeroIsNotThere) {
   }
 }
 
+// Slurm may know a node by a name that no resolver knows.
+TEST(Rendezvous, TakesTheHostOfTheLaunchWhereTheNodesNameIsUnknown) {
+  RendezvousOptions options;
+  options.patience = std::chrono::seconds(30);
+  std::promise<int> port;
+  options.on_listening = [&](int chosen) { port.set_value(chosen); };
+  std::thread first([&] {
+    EXPECT_EQ(connect_ranks({0, 2, 0, "no name.invalid", 0, "127.0.0.1"}, options).size(), 2U);
+  });
+  const int chosen = port.get_future().get();
+  EXPECT_EQ(connect_ranks({1, 2, 0, "no name.invalid", chosen, "127.0.0.1"}, {}).size(), 2U);
+  first.join();
+}
+
 TEST(Rendezvous, IgnoresAVisitorThatIsNoRank) {
   std::promise<int> listening;
   auto port = listening.get_future();
