@@ -35,6 +35,22 @@ parser::Result<void> check_path(const std::string& path, const char* what) {
                       "'..'");
 }
 
+parser::Result<void> check_environment(const ClusterSettings& settings) {
+  for (const auto& [name, value] : settings.environment) {
+    if (!is_variable_name(name) || !is_printable(value)) {
+      return parser::fail("the environment variable " + in_quotes(name) + " with the value " +
+                          in_quotes(value) + " is not one that a job could have");
+    }
+  }
+  for (const std::string& name : settings.environment_allowed) {
+    if (!is_variable_name(name)) {
+      return parser::fail("'environment_allowed' has " + in_quotes(name) +
+                          ", which is no name of a variable");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 parser::Result<void> apply_llmb_cluster_config(ClusterSettings& settings, const std::string& yaml) {
@@ -98,10 +114,15 @@ parser::Result<void> complete_settings(ClusterSettings& settings) {
     return parser::fail("the cluster " + settings.name +
                         " needs a folder for its runs: 'workload_folder', or LLMB_WORKLOAD");
   }
-  if (!is_printable(settings.runner) || settings.runner.empty()) {
-    return parser::fail("the runner " + in_quotes(settings.runner) + " is no path of a program");
+  if (!is_name(settings.runner) && !is_plain_path(settings.runner)) {
+    return parser::fail("the runner " + in_quotes(settings.runner) +
+                        " is neither an absolute path nor the name of a program");
   }
-  return {};
+  for (const auto& [workload, script] : settings.launch_scripts) {
+    if (auto checked = check_path(script, "the launch.sh"); !checked) return checked;
+    if (script.empty()) return parser::fail("the launch.sh of " + workload + " has no path");
+  }
+  return check_environment(settings);
 }
 
 }  // namespace llmb::dispatch

@@ -16,6 +16,7 @@ using parser::Result;
 
 constexpr std::size_t kEnvironmentValueBytesMax = 4096;
 constexpr std::int64_t kGpusPerNodeMax = 72;
+constexpr std::size_t kAccountBytesMax = 64;  // twice in a file's name, which has 255 bytes
 
 // Those that the recipes document, and what is set in the field to make a cluster's network work.
 // None of them loads a library or names a file to write.
@@ -217,6 +218,7 @@ class Planner {
                        [&](const RunnerOption& known) { return known.name == name; });
       if (found == kRunnerOptions.end()) {
         std::vector<std::string> names;
+        names.reserve(kRunnerOptions.size());
         for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
         return fail("unknown runner option " + in_quotes(name) + "; known: " + listed(names));
       }
@@ -255,6 +257,10 @@ class Planner {
     if (wanted().backend == "cpu") {
       defaults.erase("gres");
       defaults.erase("gpus-per-node");
+    } else {
+      // Whole nodes, as the recipes ask for them: neighbours would be measured too.
+      defaults.emplace("exclusive", "");
+      defaults.emplace("mem", "0");
     }
     fill_missing(plan_.slurm, defaults);
     if (auto checked = refuse_contradictions(plan_.slurm); !checked) return checked;
@@ -270,7 +276,7 @@ class Planner {
     }
     const auto account = plan_.slurm.find("account");
     if (account != plan_.slurm.end()) {
-      if (!is_name(account->second))
+      if (!is_name(account->second) || account->second.size() > kAccountBytesMax)
         return fail("no account is called " + in_quotes(account->second));
       // As nemo-run prefixes it: the account, and its last part once more.
       plan_.account_prefix =

@@ -31,6 +31,14 @@ bool is_name(std::string_view text) {
   });
 }
 
+bool is_variable_name(std::string_view text) {
+  if (text.empty() || text.size() > kNameBytesMax || (text.front() >= '0' && text.front() <= '9')) {
+    return false;
+  }
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
 bool is_plain_path(std::string_view text) {
   if (text.empty() || text.front() != '/' || text.size() > kPathBytesMax) return false;
   if (!is_printable(text) || text.find_first_of("%\\") != std::string_view::npos) return false;

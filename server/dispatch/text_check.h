@@ -11,6 +11,8 @@ namespace llmb::dispatch {
 bool is_printable(std::string_view text);
 // Letters, digits, '.', '_', '-', '+'; begins with a letter or digit; at most 128.
 bool is_name(std::string_view text);
+// A name that a shell can export: letters, digits and '_', no digit first; at most 128.
+bool is_variable_name(std::string_view text);
 // An absolute path that Slurm and a script can take: printable, no '%' (sbatch replaces it), no
 // '\\', and no part "..".
 bool is_plain_path(std::string_view text);

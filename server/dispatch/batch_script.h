@@ -1,0 +1,53 @@
+// The batch script of a plan, where its run's files lie, and the argv of sbatch that puts both into
+// Slurm. Pure: nothing is written or started here.
+//
+// The script has no #SBATCH line; every option goes by argv. What users said stands in it in single
+// quotes only, and a Plan holds nothing but printable text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/dispatch/cluster_settings.h"
+#include "server/dispatch/submission.h"
+
+namespace llmb::dispatch {
+
+// One attempt to run a plan.
+struct Launch {
+  std::string submission_id;        // new_submission_id(); the job's comment
+  std::int64_t launched_at_s = 0;   // Unix; ends the folder's name
+  std::int64_t launched_at_us = 0;  // microseconds of that second
+  std::int64_t utc_offset_s = 0;    // of this machine, for llmb-config's local time
+};
+
+// The documented layout:
+//   experiments/<name>/<name>_<timestamp>/<name>_sbatch.sh
+//   experiments/<name>/<name>_<timestamp>/<name>/log-<account>.<name>_<jobid>_<restart>.out
+//                                                sbatch_<account>.<name>_<jobid>.out
+//                                                llmb-config_<JOBID>.yaml
+struct RunPlace {
+  std::string launch_id;      // <name>_<timestamp>
+  std::string launch_folder;  // …/experiments/<name>/<launch_id>
+  std::string run_folder;     // <launch_folder>/<name>
+  std::string job_name;       // <account>.<name>, or <name>
+  std::string script_file;
+};
+RunPlace run_place(const Plan& plan, const ClusterSettings& settings, const Launch& launch);
+
+std::string batch_script(const Plan& plan, const ClusterSettings& settings, const Launch& launch);
+
+// The first word is "sbatch".
+std::vector<std::string> sbatch_arguments(const Plan& plan, const ClusterSettings& settings,
+                                          const Launch& launch);
+
+// What the launcher writes beside the log, in its form and order; `job_id` goes into a quoted text.
+std::string llmb_config_text(const Plan& plan, const ClusterSettings& settings,
+                             const Launch& launch, std::string_view job_id);
+
+// 128 random bits: "llmb-" and 32 hexadecimal digits.
+std::string new_submission_id();
+
+}  // namespace llmb::dispatch

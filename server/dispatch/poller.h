@@ -1,0 +1,61 @@
+// Poller: keeps the rows of one cluster's jobs true. One `squeue --json` a turn for all jobs, one
+// batched `sacct` for those that left the queue, and where there is no accounting what the batch
+// script's output tells, and the run's status. Errors are no information: the rows stay.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "server/dispatch/slurm_commands.h"
+#include "storage/job_store.h"
+
+namespace llmb::dispatch {
+
+using JobChanged = std::function<void(const storage::JobRecord&)>;
+
+struct PollOutcome {
+  std::size_t unfinished = 0;  // rows that are still to be asked for
+  std::size_t changed = 0;
+  std::string error;  // Slurm gave no answer; empty where it did
+};
+
+class Poller {
+ public:
+  using Clock = std::chrono::system_clock;
+
+  // `changed` is called on the polling thread. References outlive this.
+  Poller(const ClusterSettings& settings, storage::JobStore& store, JobChanged changed = {});
+  ~Poller();  // stops
+  Poller(const Poller&) = delete;
+  Poller& operator=(const Poller&) = delete;
+
+  // One turn. Asks Slurm nothing where no job is unfinished. Not while started.
+  PollOutcome poll_once(Clock::time_point now = Clock::now());
+
+  void start();  // one thread: a turn an interval
+  void stop();   // within one command's deadline
+  void wake();   // the next turn begins at once: something was submitted or cancelled
+  std::string last_error() const;  // of the last turn; empty when Slurm answered
+
+ private:
+  struct Turn;
+
+  const ClusterSettings& settings_;
+  storage::JobStore& store_;
+  const JobChanged changed_;
+  const SlurmCommands slurm_;
+  std::map<storage::JobRowId, Clock::time_point> missing_since_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_up_;
+  bool is_stopping_ = false;
+  bool is_woken_ = false;
+  std::string last_error_;
+  std::thread thread_;
+};
+
+}  // namespace llmb::dispatch

@@ -1,0 +1,77 @@
+// Slurm's own commands, started by argv in an environment of their own, and what their answers
+// mean. Every refusal says what Slurm said, and what to do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/result.h"
+#include "server/dispatch/cluster_settings.h"
+#include "server/dispatch/command_run.h"
+#include "server/dispatch/queue_snapshot.h"
+
+namespace llmb::dispatch {
+
+// Why something was not done.
+struct Refusal {
+  enum class Kind {
+    invalid,      // the request itself is wrong
+    conflict,     // it contradicts an earlier one
+    not_found,    // there is no such job
+    refused,      // Slurm refused it: partition, quota …
+    unavailable,  // Slurm, or the disk, did not do its part; the same may work later
+  };
+  Kind kind = Kind::invalid;
+  std::string message;
+};
+
+struct SbatchAnswer {
+  enum class Kind {
+    submitted,
+    refused,
+    unavailable,  // nothing was submitted
+    unknown,      // it may have been submitted: no answer in time, or none that is understood
+  };
+  Kind kind = Kind::unknown;
+  std::int64_t job_id = 0;  // of `submitted`
+  std::string message;      // of the others
+};
+
+// Thread-safe. Every call waits for its command's end, up to the settings' deadline.
+class SlurmCommands {
+ public:
+  // `settings` outlives this.
+  explicit SlurmCommands(const ClusterSettings& settings) : settings_(settings) {}
+
+  SbatchAnswer sbatch(const std::vector<std::string>& arguments) const;
+  // All jobs of the cluster. An error means that nothing is known.
+  parser::Result<std::vector<ObservedJob>> squeue() const;
+  // What accounting has of these ids. An error means that nothing is known.
+  parser::Result<std::vector<ObservedJob>> sacct(const std::vector<std::int64_t>& job_ids) const;
+  // The job of this user that runs in `folder`, by accounting; nothing where it has none.
+  parser::Result<std::optional<ObservedJob>> find_by_folder(const std::string& job_name,
+                                                            const std::string& folder,
+                                                            std::int64_t since_s) const;
+  // Succeeds too where there is no such job any more. `job_name` guards against an id that another
+  // job has got.
+  parser::Result<void> scancel(std::int64_t job_id, const std::string& job_name) const;
+  // How many nodes a partition has; nothing where Slurm does not say.
+  std::optional<std::int64_t> partition_nodes(const std::string& partition) const;
+
+  // "NAME=value": all that the commands get to see.
+  std::vector<std::string> environment() const;
+
+ private:
+  CommandResult run(std::vector<std::string> arguments) const;
+
+  const ClusterSettings& settings_;
+};
+
+// What sbatch wrote on stderr, in words with an advice. Pure.
+SbatchAnswer explain_sbatch(const CommandResult& result);
+// For a command that did not answer as it should: "squeue: …".
+std::string explain_failure(std::string_view command, const CommandResult& result);
+
+}  // namespace llmb::dispatch
