@@ -8,9 +8,9 @@
 #include "parser/dialects/failure.h"
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/stated_configuration.h"
+#include "parser/dialects/wanted_literals.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
-#include "parser/lines/literal_scanner.h"
 
 namespace llmb::parser {
 namespace {
@@ -21,32 +21,12 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// All that any dialect or failure sign asks for. Built once: the tables are large.
-const LiteralScanner& scanner() {
-  static const LiteralScanner instance = [] {
-    std::vector<std::string> literals;
-    for (const auto& reader : make_dialect_readers()) {
-      for (const std::string_view literal : reader->literals()) literals.emplace_back(literal);
-    }
-    for (const FailureSign& sign : failure_signs()) literals.emplace_back(sign.literal);
-    for (const std::string_view literal : checkpoint_literals()) literals.emplace_back(literal);
-    for (const std::string_view literal : stated_configuration_literals()) {
-      literals.emplace_back(literal);
-    }
-    literals.emplace_back(NcclTraceReader::kLiteral);
-    std::sort(literals.begin(), literals.end());
-    literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
-    return LiteralScanner(std::move(literals));
-  }();
-  return instance;
-}
-
 }  // namespace
 
 struct LogReader::Impl {
   explicit Impl(std::uint64_t offset = 0, bool in_dropped_line = false)
       : start_offset(offset),
-        filter(scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {}
+        filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {}
 
   void read_line(const Line& line);
   void offer(const Record& record);
@@ -55,6 +35,7 @@ struct LogReader::Impl {
   void choose(std::size_t reader);
   void update_facts();
 
+  const WantedLiterals& wanted = WantedLiterals::instance();
   std::uint64_t start_offset;
   LineFilter filter;
   StepLedger ledger;
@@ -65,15 +46,25 @@ struct LogReader::Impl {
   std::size_t chosen_index = 0;            // in make_dialect_readers()
   std::int64_t lines_too_long_before = 0;  // those of the readers that this one goes on from
   std::string scratch;
+  LiteralSet found = wanted.none();  // in the record that is being read
 };
 
 void LogReader::Impl::read_line(const Line& line) {
   if (read_nccl_trace(line.bytes)) return;
   const Record record{clean_line(line.bytes, scratch), line.offset};
+  wanted.find_in(record.text, found);
   offer(record);
-  if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
-  if (const auto checkpoint = read_checkpoint(record)) ledger.add_checkpoint(*checkpoint);
-  for (StatedValue& value : read_stated_configuration(record)) ledger.add_stated(std::move(value));
+  if (found.intersects(wanted.of_failures())) {
+    if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
+  }
+  if (found.intersects(wanted.of_checkpoints())) {
+    if (const auto checkpoint = read_checkpoint(record)) ledger.add_checkpoint(*checkpoint);
+  }
+  if (found.intersects(wanted.of_stated_configuration())) {
+    for (StatedValue& value : read_stated_configuration(record)) {
+      ledger.add_stated(std::move(value));
+    }
+  }
 }
 
 bool LogReader::Impl::read_nccl_trace(std::string_view line) {
@@ -84,10 +75,7 @@ bool LogReader::Impl::read_nccl_trace(std::string_view line) {
 
 void LogReader::Impl::offer(const Record& record) {
   for (std::size_t i = 0; i < readers.size(); ++i) {
-    const auto literals = readers[i]->literals();
-    const bool is_wanted = std::any_of(literals.begin(), literals.end(),
-                                       [&](auto literal) { return holds(record.text, literal); });
-    if (!is_wanted) continue;
+    if (!found.intersects(wanted.of_dialect(is_chosen ? chosen_index : i))) continue;
     readers[i]->read(record, ledger);
     if (!is_chosen && ledger.step_count() > 0) return choose(i);
   }

@@ -4,10 +4,10 @@
 
 #include <charconv>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "parser/dialects/fields.h"
-#include "parser/lines/literal_scanner.h"
 
 namespace llmb::parser {
 namespace {
@@ -17,27 +17,19 @@ constexpr std::size_t kLineBytesMax = 500;
 constexpr std::size_t kLabelReach = 96;
 constexpr std::int64_t kRankMax = 10'000'000;
 
-// Compiled once, in the table's order; null where a sign has no pattern.
-const std::vector<std::unique_ptr<RE2>>& patterns() {
-  static const auto compiled = [] {
-    std::vector<std::unique_ptr<RE2>> result;
-    for (const FailureSign& sign : failure_signs()) {
-      result.push_back(sign.pattern.empty() ? nullptr
-                                            : std::make_unique<RE2>(std::string(sign.pattern)));
-    }
-    return result;
-  }();
-  return compiled;
-}
-
-// Most lines that are offered are steps and hold no sign: one look at the line shows it.
-bool holds_no_sign(std::string_view text) {
-  static const LiteralScanner scanner = [] {
-    std::vector<std::string> literals;
-    for (const FailureSign& sign : failure_signs()) literals.emplace_back(sign.literal);
-    return LiteralScanner(std::move(literals));
-  }();
-  return !scanner.find(text);
+// Each is compiled when a line asks for it first: few logs need more than one. Null where the sign
+// has no pattern.
+const RE2* pattern_of(std::size_t sign) {
+  struct Slot {
+    std::once_flag once;
+    std::unique_ptr<RE2> pattern;
+  };
+  static std::vector<Slot> slots(failure_signs().size());
+  const std::string_view text = failure_signs()[sign].pattern;
+  if (text.empty()) return nullptr;
+  Slot& slot = slots[sign];
+  std::call_once(slot.once, [&] { slot.pattern = std::make_unique<RE2>(std::string(text)); });
+  return slot.pattern.get();
 }
 
 // Not in the middle of a UTF-8 character, as far as the bytes are UTF-8.
@@ -84,13 +76,12 @@ std::string_view operation_of(std::string_view text) {
 }  // namespace
 
 std::optional<LogEvent> read_failure(const Record& record, std::string_view raw) {
-  if (holds_no_sign(record.text)) return std::nullopt;
   const auto signs = failure_signs();
   for (std::size_t i = 0; i < signs.size(); ++i) {
     const FailureSign& sign = signs[i];
     const std::size_t at = record.text.find(sign.literal);
     if (at == std::string_view::npos) continue;
-    const RE2* pattern = patterns()[i].get();
+    const RE2* pattern = pattern_of(i);
     if (pattern != nullptr &&
         !RE2::PartialMatch(re2::StringPiece(record.text.data(), record.text.size()), *pattern)) {
       continue;

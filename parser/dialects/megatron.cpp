@@ -143,6 +143,54 @@ const RE2& step_time_pattern() {
   return pattern;
 }
 
+struct PrintedStepTime {
+  std::string_view seconds;
+  std::string_view tflops;
+};
+
+// Moves `text` behind its blanks; false where nothing follows, or there are more of them than the
+// pattern lets stand between (one was taken before).
+bool take_blanks(std::string_view& text) {
+  constexpr std::size_t kBlanksMax = 79;
+  text.remove_prefix(std::min({text.find_first_not_of(" \t"), text.size(), kBlanksMax}));
+  return !text.empty() && text.front() != ' ' && text.front() != '\t';
+}
+
+std::string_view take_decimal(std::string_view& text) {
+  const std::size_t sign = text.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.", sign), text.size());
+  const std::string_view taken = text.substr(0, end == sign ? 0 : end);
+  text.remove_prefix(taken.size());
+  return taken;
+}
+
+// What most of the lines that fit the pattern look like, at a fraction of its cost.
+std::optional<PrintedStepTime> read_usual_step_time(std::string_view text) {
+  PrintedStepTime printed;
+  if (!take_literal(text, grammar::kStepTimeMarker) || !take_blanks(text)) return std::nullopt;
+  if (!take_literal(text, ":") || !take_blanks(text)) return std::nullopt;
+  printed.seconds = take_decimal(text);
+  if (printed.seconds.empty() || !take_literal(text, "s ") || !take_blanks(text)) {
+    return std::nullopt;
+  }
+  if (!take_literal(text, "GPU utilization:") || !take_blanks(text)) return std::nullopt;
+  printed.tflops = take_decimal(text);
+  if (printed.tflops.empty() || !take_blanks(text)) return std::nullopt;
+  take_literal(text, "MODEL_");
+  if (!take_literal(text, "TFLOP/s/GPU")) return std::nullopt;
+  return printed;
+}
+
+// At the beginning of `text`.
+std::optional<PrintedStepTime> read_printed_step_time(std::string_view text) {
+  if (const auto usual = read_usual_step_time(text)) return usual;
+  re2::StringPiece seconds;
+  re2::StringPiece tflops;
+  const re2::StringPiece piece(text.data(), text.size());
+  if (!RE2::PartialMatch(piece, step_time_pattern(), &seconds, &tflops)) return std::nullopt;
+  return PrintedStepTime{{seconds.data(), seconds.size()}, {tflops.data(), tflops.size()}};
+}
+
 }  // namespace
 
 std::span<const std::string_view> MegatronReader::literals() const {
@@ -187,13 +235,9 @@ void MegatronReader::read(const Record& record, StepLedger& ledger) {
       marker = next;
       continue;
     }
-    const std::string_view rest = text.substr(step_time);
-    re2::StringPiece time_text;
-    re2::StringPiece tflops_text;
-    const re2::StringPiece piece(rest.data(), rest.size());
-    if (RE2::PartialMatch(piece, step_time_pattern(), &time_text, &tflops_text)) {
-      const auto time = leading_number({time_text.data(), time_text.size()});
-      const auto tflops = leading_number({tflops_text.data(), tflops_text.size()});
+    if (const auto printed = read_printed_step_time(text.substr(step_time))) {
+      const auto time = leading_number(printed->seconds);
+      const auto tflops = leading_number(printed->tflops);
       if (time && tflops) {
         read_step_time({{time->value, known_tflops(tflops->value)},
                         half_last_digit(time->text),

@@ -20,14 +20,34 @@ bool is_nan_step(const StepSample& sample) {
   return is_nan(sample.loss) || is_nan(sample.grad_norm);
 }
 
+bool differ(const std::optional<double>& a, const std::optional<double>& b) {
+  return a != b && !(is_nan(a) && is_nan(b));
+}
+
+bool has_nan(const StepSample& sample) {
+  const auto is_nan_field = [](const auto& field) { return std::isnan(field.second); };
+  return is_nan_step(sample) || is_nan(sample.step_time_s) || is_nan(sample.learning_rate) ||
+         is_nan(sample.params_norm) || is_nan(sample.loss_scale) ||
+         is_nan(sample.memory_bytes_max) || is_nan(sample.memory_bytes_allocated) ||
+         std::isnan(sample.step_time_resolution_s) ||
+         std::any_of(sample.extra_fields.begin(), sample.extra_fields.end(), is_nan_field);
+}
+
 // Equality in which NaN equals NaN, and segment and offset do not count.
-bool prints_the_same(StepSample a, const StepSample& b) {
-  a.segment = b.segment;
-  a.byte_offset = b.byte_offset;
-  if (a == b) return true;
+bool prints_the_same(const StepSample& a, const StepSample& b) {
+  // What most often differs: then nothing has to be copied.
+  if (a.iteration != b.iteration || differ(a.step_time_s, b.step_time_s) ||
+      differ(a.tflops_per_gpu, b.tflops_per_gpu) || differ(a.loss, b.loss)) {
+    return false;
+  }
+  StepSample same_place = a;
+  same_place.segment = b.segment;
+  same_place.byte_offset = b.byte_offset;
+  if (same_place == b) return true;
+  if (!has_nan(a) || !has_nan(b)) return false;
   StateWriter text_a;
   StateWriter text_b;
-  text_a.sample(a);
+  text_a.sample(same_place);
   text_b.sample(b);
   return text_a.take() == text_b.take();
 }
@@ -92,7 +112,7 @@ void restore_checkpoints(StateReader& state, LogFacts& facts) {
 
 const StepSample& StepLedger::add(StepSample sample) {
   const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
-                                prints_the_same(sample, *newest_as_added_);
+                                prints_the_same(sample, newest_as_added());
   if (is_printed_again) return *newest_;
   if (!newest_ || sample.iteration <= newest_->iteration) begin_segment(sample);
   sample.segment = static_cast<std::int32_t>(facts_.segments.size()) - 1;
@@ -105,8 +125,9 @@ const StepSample& StepLedger::add(StepSample sample) {
   }
   newest_is_nan_ = false;
   count_nan(sample);
-  give_out(sample);
-  newest_as_added_ = sample;
+  // At the cap, segments share a number.
+  facts_.segments.size() < kSegmentsMax ? samples_.push_back(sample) : give_out(sample);
+  newest_as_added_.reset();
   newest_ = std::move(sample);
   return *newest_;
 }
@@ -132,6 +153,7 @@ void StepLedger::amend_newest(StepSample sample) {
   if (!newest_ || prints_the_same(sample, *newest_)) return;
   count_nan(sample);
   give_out(sample);
+  if (!newest_as_added_) newest_as_added_ = std::move(newest_);
   newest_ = std::move(sample);
 }
 
@@ -145,10 +167,10 @@ void StepLedger::amend(const StepSample& sample) {
 
 void StepLedger::give_out(const StepSample& sample) {
   const std::size_t reach = std::min(samples_.size(), kReplaceReach);
-  const auto begin = samples_.end() - static_cast<std::ptrdiff_t>(reach);
+  const auto end = samples_.rbegin() + static_cast<std::ptrdiff_t>(reach);
   const auto earlier = std::find_if(
-      begin, samples_.end(), [&](const StepSample& other) { return same_step(other, sample); });
-  if (earlier != samples_.end()) {
+      samples_.rbegin(), end, [&](const StepSample& other) { return same_step(other, sample); });
+  if (earlier != end) {
     *earlier = sample;
   } else {
     samples_.push_back(sample);
@@ -239,7 +261,7 @@ void StepLedger::save(StateWriter& state) const {
   state.boolean(newest_.has_value());
   if (newest_) {
     state.sample(*newest_);
-    state.sample(*newest_as_added_);
+    state.sample(newest_as_added());
   }
   state.boolean(newest_is_nan_);
   state.integer(step_count_);

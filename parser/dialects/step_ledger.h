@@ -53,11 +53,15 @@ class StepLedger {
   void begin_segment(const StepSample& sample);
   void count_nan(const StepSample& sample);
   void give_out(const StepSample& sample);
+  // What a second print of the newest step's line is compared with.
+  const StepSample& newest_as_added() const {
+    return newest_as_added_ ? *newest_as_added_ : *newest_;
+  }
 
   LogFacts facts_;
   std::vector<StepSample> samples_;
   std::optional<StepSample> newest_;
-  // The newest step as its line first gave it: what a second print of the line is compared with.
+  // The newest step as its line first gave it, where it was amended since.
   std::optional<StepSample> newest_as_added_;
   bool newest_is_nan_ = false;
   std::int64_t step_count_ = 0;

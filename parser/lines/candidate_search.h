@@ -3,7 +3,8 @@
 //
 // Engines visit fingerprint positions in rising order. Literals have their fingerprints at
 // different anchors, so the first hit found need not be the first in the block: once one is known,
-// positions are visited up to its own plus the largest anchor.
+// positions are visited up to its own plus the largest anchor. Where all literals of the block are
+// asked for, all positions are.
 #pragma once
 
 #include <bit>
@@ -21,6 +22,9 @@ class CandidateSearch {
  public:
   CandidateSearch(const FingerprintPlan& plan, std::string_view block, std::size_t from)
       : plan_(plan), block_(block), from_(from), end_(block.size()) {}
+  // Gathers all literals of the block instead of the first.
+  CandidateSearch(const FingerprintPlan& plan, std::string_view block, LiteralSet& found)
+      : plan_(plan), block_(block), from_(0), end_(block.size()), found_(&found) {}
 
   const FingerprintPlan& plan() const { return plan_; }
   const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(block_.data()); }
@@ -70,6 +74,7 @@ class CandidateSearch {
     const std::string& literal = plan_.literals[index];
     if (literal.size() > size() - start) return;
     if (std::memcmp(block_.data() + start, literal.data(), literal.size()) != 0) return;
+    if (found_ != nullptr) return found_->add(index);
     if (hit_ && (hit_->position < start || (hit_->position == start && hit_->literal < index))) {
       return;
     }
@@ -83,6 +88,7 @@ class CandidateSearch {
   std::size_t from_;
   std::size_t end_;
   std::optional<LiteralScanner::Hit> hit_;
+  LiteralSet* found_ = nullptr;
 };
 
 }  // namespace llmb::parser

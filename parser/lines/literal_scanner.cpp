@@ -8,6 +8,25 @@
 #include "parser/lines/scan_engines.h"
 
 namespace llmb::parser {
+namespace {
+
+void scan(CandidateSearch& search) {
+  switch (search.plan().engine) {
+    case LiteralScanner::Engine::avx512:
+      return scan_avx512(search);
+    case LiteralScanner::Engine::avx2:
+      return scan_avx2(search);
+    case LiteralScanner::Engine::ssse3:
+      return scan_ssse3(search);
+    case LiteralScanner::Engine::neon:
+      return scan_neon(search);
+    case LiteralScanner::Engine::best:
+    case LiteralScanner::Engine::portable:
+      return scan_portable(search);
+  }
+}
+
+}  // namespace
 
 LiteralScanner::LiteralScanner(std::vector<std::string> literals, Engine engine) {
   if (literals.empty()) throw std::invalid_argument("literal scanner: no literals");
@@ -29,25 +48,14 @@ std::optional<LiteralScanner::Hit> LiteralScanner::find(std::string_view block,
                                                         std::size_t from) const {
   if (from >= block.size()) return std::nullopt;
   CandidateSearch search(*plan_, block, from);
-  switch (plan_->engine) {
-    case Engine::avx512:
-      scan_avx512(search);
-      break;
-    case Engine::avx2:
-      scan_avx2(search);
-      break;
-    case Engine::ssse3:
-      scan_ssse3(search);
-      break;
-    case Engine::neon:
-      scan_neon(search);
-      break;
-    case Engine::best:
-    case Engine::portable:
-      scan_portable(search);
-      break;
-  }
+  scan(search);
   return search.hit();
+}
+
+void LiteralScanner::find_all(std::string_view block, LiteralSet& found) const {
+  if (block.empty()) return;
+  CandidateSearch search(*plan_, block, found);
+  scan(search);
 }
 
 const std::vector<std::string>& LiteralScanner::literals() const {

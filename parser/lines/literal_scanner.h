@@ -2,7 +2,7 @@
 // of RE2: a SIMD filter looks at every byte once, whatever the number of literals, and only the
 // places that pass it are compared with the literals. It knows nothing of lines.
 //
-// Thread-safe: find() changes nothing. Copies are cheap and share the tables.
+// Thread-safe: searching changes nothing. Copies are cheap and share the tables.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "parser/lines/literal_set.h"
 
 namespace llmb::parser {
 
@@ -35,6 +37,9 @@ class LiteralScanner {
   // The first occurrence that begins at or after `from`: lowest position, at one position the
   // lowest literal. Reads no byte outside the block.
   std::optional<Hit> find(std::string_view block, std::size_t from = 0) const;
+
+  // Adds to `found`, a LiteralSet of literals().size(), every literal that `block` holds.
+  void find_all(std::string_view block, LiteralSet& found) const;
 
   const std::vector<std::string>& literals() const;
   bool holds_line_end() const;  // some literal has a '\n' or '\r'

@@ -7,7 +7,9 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace llmb::parser {
 
@@ -139,32 +141,84 @@ void check_lanes(CandidateSearch& search, std::size_t at, const std::uint8_t* bu
   }
 }
 
+// `lanes`: which of the positions count.
 __attribute__((target("ssse3"), noinline)) void check_16(CandidateSearch& search, std::size_t at,
-                                                         __m128i buckets) {
+                                                         __m128i buckets, std::uint64_t lanes) {
   alignas(16) std::array<std::uint8_t, 16> bucket_bits;
   _mm_store_si128(reinterpret_cast<__m128i*>(bucket_bits.data()), buckets);
   const auto none = _mm_movemask_epi8(_mm_cmpeq_epi8(buckets, _mm_setzero_si128()));
-  check_lanes(search, at, bucket_bits.data(), static_cast<std::uint16_t>(~none));
+  check_lanes(search, at, bucket_bits.data(), static_cast<std::uint16_t>(~none) & lanes);
 }
 
 __attribute__((target("avx2"), noinline)) void check_32(CandidateSearch& search, std::size_t at,
-                                                        __m256i buckets) {
+                                                        __m256i buckets, std::uint64_t lanes) {
   alignas(32) std::array<std::uint8_t, 32> bucket_bits;
   _mm256_store_si256(reinterpret_cast<__m256i*>(bucket_bits.data()), buckets);
   const auto none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(buckets, _mm256_setzero_si256()));
-  check_lanes(search, at, bucket_bits.data(), static_cast<std::uint32_t>(~none));
+  check_lanes(search, at, bucket_bits.data(), static_cast<std::uint32_t>(~none) & lanes);
 }
 
 LLMB_AVX512 __attribute__((noinline)) void check_64(CandidateSearch& search, std::size_t at,
-                                                    __m512i buckets) {
+                                                    __m512i buckets, std::uint64_t lanes) {
   alignas(64) std::array<std::uint8_t, 64> bucket_bits;
   _mm512_store_si512(bucket_bits.data(), buckets);
-  check_lanes(search, at, bucket_bits.data(), _mm512_test_epi8_mask(buckets, buckets));
+  check_lanes(search, at, bucket_bits.data(), _mm512_test_epi8_mask(buckets, buckets) & lanes);
 }
 
 // Whether `width` positions from `at` on are left, with all their fingerprint bytes.
 bool is_left(const CandidateSearch& search, std::size_t at, std::size_t width) {
   return at < search.end() && search.size() - at >= width + kFingerprintBytes - 1;
+}
+
+// ---- What is left at a block's end, with zeros behind it. Many blocks are one line: this is no
+// small part of them.
+
+std::uint64_t low_bits(std::size_t count) {
+  return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
+}
+
+// The bytes of up to kWidth positions from `at` on.
+template <std::size_t kWidth>
+using RestBytes = std::array<std::uint8_t, kWidth + kFingerprintBytes - 1>;
+
+template <std::size_t kWidth>
+RestBytes<kWidth> rest_bytes(const CandidateSearch& search, std::size_t at) {
+  RestBytes<kWidth> rest{};
+  std::memcpy(rest.data(), search.bytes() + at, std::min(rest.size(), search.size() - at));
+  return rest;
+}
+
+__attribute__((target("ssse3"))) void check_rest_16(CandidateSearch& search, std::size_t at,
+                                                    const Tables16& tables) {
+  constexpr std::size_t kWidth = 16;
+  for (; at < search.end(); at += kWidth) {
+    const auto rest = rest_bytes<kWidth>(search, at);
+    check_16(search, at, buckets_of_16(tables, rest.data()), low_bits(search.size() - at));
+  }
+}
+
+__attribute__((target("avx2"))) void check_rest_32(CandidateSearch& search, std::size_t at,
+                                                   const Tables32& tables) {
+  constexpr std::size_t kWidth = 32;
+  for (; at < search.end(); at += kWidth) {
+    const auto rest = rest_bytes<kWidth>(search, at);
+    check_32(search, at, buckets_of_32(tables, rest.data()), low_bits(search.size() - at));
+  }
+}
+
+LLMB_AVX512 void check_rest_64(CandidateSearch& search, std::size_t at, const Tables64& tables) {
+  constexpr std::size_t kWidth = 64;
+  for (; at < search.end(); at += kWidth) {
+    const std::size_t left = search.size() - at;
+    __m512i buckets = _mm512_set1_epi8(-1);
+    for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
+      const __mmask64 there = low_bits(left - std::min(left, k));
+      const __m512i block = _mm512_maskz_loadu_epi8(there, search.bytes() + at + k);
+      buckets = _mm512_and_si512(
+          buckets, _mm512_permutex2var_epi8(tables.below_64[k], block, tables.from_64[k]));
+    }
+    check_64(search, at, buckets, low_bits(left));
+  }
 }
 
 }  // namespace
@@ -184,11 +238,11 @@ __attribute__((target("ssse3"))) void scan_ssse3(CandidateSearch& search) {
     const __m128i second = buckets_of_16(tables, search.bytes() + at + kWidth);
     const __m128i none = _mm_cmpeq_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
     if (_mm_movemask_epi8(none) != 0xffff) {
-      check_16(search, at, first);
-      check_16(search, at + kWidth, second);
+      check_16(search, at, first, low_bits(kWidth));
+      check_16(search, at + kWidth, second, low_bits(kWidth));
     }
   }
-  search.check_rest(at);
+  check_rest_16(search, at, tables);
 }
 
 __attribute__((target("avx2"))) void scan_avx2(CandidateSearch& search) {
@@ -204,11 +258,11 @@ __attribute__((target("avx2"))) void scan_avx2(CandidateSearch& search) {
     const __m256i second = buckets_of_32(tables, search.bytes() + at + kWidth);
     const __m256i any = _mm256_or_si256(first, second);
     if (_mm256_testz_si256(any, any) == 0) {
-      check_32(search, at, first);
-      check_32(search, at + kWidth, second);
+      check_32(search, at, first, low_bits(kWidth));
+      check_32(search, at + kWidth, second, low_bits(kWidth));
     }
   }
-  search.check_rest(at);
+  check_rest_32(search, at, tables);
 }
 
 LLMB_AVX512 void scan_avx512(CandidateSearch& search) {
@@ -218,9 +272,10 @@ LLMB_AVX512 void scan_avx512(CandidateSearch& search) {
   std::size_t at = search.from();
   for (; is_left(search, at, kWidth); at += kWidth) {
     const __m512i buckets = buckets_of_64(tables, search.bytes() + at);
-    if (_mm512_test_epi8_mask(buckets, buckets) != 0) check_64(search, at, buckets);
+    if (_mm512_test_epi8_mask(buckets, buckets) != 0)
+      check_64(search, at, buckets, low_bits(kWidth));
   }
-  search.check_rest(at);
+  check_rest_64(search, at, tables);
 }
 
 #undef LLMB_AVX512

@@ -130,6 +130,33 @@ TEST(MegatronLine, ValidationAndProseAreNoSteps) {
   EXPECT_EQ(log.facts.dialect, Dialect::unknown);
 }
 
+TEST(MegatronStepTimeLine, IsReadInEveryFormThatPrintfGivesIt) {
+  const auto tflops_of = [](const std::string& line) -> std::optional<double> {
+    const ParsedLog log = parse_log(line + "\n");
+    return log.samples.size() == 1 ? log.samples[0].tflops_per_gpu : std::nullopt;
+  };
+  EXPECT_EQ(tflops_of("Step Time:9s GPU utilization:50TFLOP/s/GPU"), 50);
+  EXPECT_EQ(tflops_of("Step Time \t: 9.5s\t GPU utilization: 1.5e+03 MODEL_TFLOP/s/GPU"), 1500);
+  EXPECT_EQ(tflops_of("Step Time : nans GPU utilization: 50.TFLOP/s/GPU"), 50);
+  // Read as a step, but not as a number of FLOP/s.
+  for (const char* printed : {"nan", "-nan", "-inf", "-50", "0.0"}) {
+    const std::string line = std::string("Step Time : 9s GPU utilization: ") + printed;
+    EXPECT_EQ(parse_log(line + "TFLOP/s/GPU\n").samples.size(), 1U) << printed;
+    EXPECT_EQ(tflops_of(line + "TFLOP/s/GPU"), std::nullopt) << printed;
+  }
+  for (const char* line : {
+           "Step Time : 9sGPU utilization: 50TFLOP/s/GPU",
+           "Step Time : 9 s GPU utilization: 50TFLOP/s/GPU",
+           "Step Time : -nans GPU utilization: 50TFLOP/s/GPU",
+           "Step Time : -s GPU utilization: 50TFLOP/s/GPU",
+           "Step Time : 9s GPU utilization: 50e TFLOP/s/GPU",
+           "Step Time : 9s GPU utilization: 50MODEL_ TFLOP/s/GPU",
+           "Step Time 9s GPU utilization: 50TFLOP/s/GPU",
+       }) {
+    EXPECT_TRUE(parse_log(std::string(line) + "\n").samples.empty()) << line;
+  }
+}
+
 TEST(MegatronLine, ThatCannotBeReadIsCounted) {
   const ParsedLog log = parse_log(
       "tion 7/ 50 | elapsed time per iteration (ms): 20.5 | learning rate: 1 |\n"

@@ -50,6 +50,16 @@ class EveryEngine : public testing::TestWithParam<Engine> {
       from = expected->position + 1;
     }
   }
+
+  void expect_same_set(const Literals& literals, std::string_view block) const {
+    const LiteralScanner scanner(literals, GetParam());
+    LiteralSet found(literals.size());
+    scanner.find_all(block, found);
+    for (std::size_t i = 0; i < literals.size(); ++i) {
+      const bool is_there = block.find(literals[i]) != std::string_view::npos;
+      ASSERT_EQ(found.contains(i), is_there) << "literal " << i << " in " << block.size();
+    }
+  }
 };
 
 std::string random_bytes(std::mt19937& random, std::size_t length, std::string_view alphabet) {
@@ -82,6 +92,7 @@ TEST_P(EveryEngine, FindsWhatTheOracleFindsInRandomBlocks) {
     const PlacedBlock placed(block, random() % 64);
     SCOPED_TRACE("round " + std::to_string(round));
     ASSERT_NO_FATAL_FAILURE(expect_same_hits(literals, placed.view()));
+    ASSERT_NO_FATAL_FAILURE(expect_same_set(literals, placed.view()));
   }
 }
 
@@ -161,6 +172,19 @@ TEST(LiteralScanner, OffersPortableEverywhereAndRefusesWhatIsMissing) {
       EXPECT_THROW(LiteralScanner({"a"}, engine), std::invalid_argument);
     }
   }
+}
+
+TEST(LiteralSet, IntersectsWhereBothHoldALiteral) {
+  LiteralSet odd(150);
+  for (std::size_t i = 1; i < 150; i += 2) odd.add(i);
+  LiteralSet one(150);
+  one.add(148);
+  EXPECT_FALSE(odd.intersects(one));
+  one.add(149);
+  EXPECT_TRUE(odd.intersects(one));
+  EXPECT_TRUE(one.contains(148) && one.contains(149) && !one.contains(147));
+  one.clear();
+  EXPECT_FALSE(odd.intersects(one) || one.contains(149));
 }
 
 TEST(LiteralScanner, RefusesEmptySetsAndEmptyLiterals) {

@@ -1,0 +1,44 @@
+// WantedLiterals: what all that reads lines asks for (dialects, failure signs, checkpoints, stated
+// configuration, NCCL traces), as one set for one scan. A second look at a line that was handed on
+// tells who wants it, at the cost of one scan instead of a search for every literal.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "parser/lines/literal_scanner.h"
+
+namespace llmb::parser {
+
+class WantedLiterals {
+ public:
+  // The tables are large and of no state: one for all readers.
+  static const WantedLiterals& instance();
+
+  const LiteralScanner& scanner() const { return scanner_; }
+
+  LiteralSet none() const { return LiteralSet(scanner_.literals().size()); }
+  // Replaces `found`, a none() once, by what `text` holds. The sets below are to be compared with
+  // it: one that it intersects has a literal in the text.
+  void find_in(std::string_view text, LiteralSet& found) const;
+
+  const LiteralSet& of_dialect(std::size_t reader) const { return dialects_[reader]; }
+  const LiteralSet& of_failures() const { return failures_; }
+  const LiteralSet& of_checkpoints() const { return checkpoints_; }
+  const LiteralSet& of_stated_configuration() const { return stated_configuration_; }
+
+ private:
+  using Texts = std::span<const std::string_view>;
+
+  WantedLiterals();
+  LiteralSet set_of(Texts literals) const;
+
+  LiteralScanner scanner_;
+  std::vector<LiteralSet> dialects_;  // in the order of make_dialect_readers()
+  LiteralSet failures_;
+  LiteralSet checkpoints_;
+  LiteralSet stated_configuration_;
+};
+
+}  // namespace llmb::parser
