@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/job_records.h"
 #include "storage/records.h"
 #include "storage/run_query.h"
 #include "storage/storage_error.h"
@@ -75,6 +76,8 @@ class Reader {
   std::int64_t run_count(const RunFilter& filter);
   std::optional<RunRecord> run(RunId id);  // with all its parts
   std::optional<std::int64_t> run_revision(RunId id);
+  // The job that was submitted here and that this run came from.
+  std::optional<RunJob> job_of(RunId id);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
 

@@ -40,6 +40,14 @@ struct JobRecord {
   bool operator==(const JobRecord&) const = default;
 };
 
+// What a run tells of the job that it came from.
+struct RunJob {
+  JobRowId id = 0;
+  std::int64_t revision = 0;
+  std::string state;
+  std::string trouble;
+};
+
 struct JobRequest {
   std::string submitted_by;
   std::string idempotency_key;

@@ -117,6 +117,22 @@ std::optional<std::int64_t> Reader::run_revision(RunId id) {
   return revision;
 }
 
+std::optional<RunJob> Reader::job_of(RunId id) {
+  // The launch tells a job from another cluster's, or a later one, with the same number.
+  Statement& select = impl_->connection.kept(
+      "SELECT job.id, job.revision, job.state, job.trouble FROM run JOIN job"
+      " ON job.launch_id = run.launch_id AND job.job_id = run.job_id"
+      " WHERE run.id = ? ORDER BY job.id DESC LIMIT 1");
+  if (!select.integer(id).step()) return std::nullopt;
+  RunJob job;
+  job.id = select.read_integer();
+  job.revision = select.read_integer();
+  job.state = select.read_text();
+  job.trouble = select.read_text();
+  select.reset();
+  return job;
+}
+
 std::optional<RunRecord> Reader::run_at(RootId root, const std::string& relative_path) {
   return impl_->ask([&] {
     static const std::string sql =

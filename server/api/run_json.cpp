@@ -186,8 +186,14 @@ Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
   return json;
 }
 
-Json run_details_json(const storage::RunRecord& run, const RootPaths& roots) {
+Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
+                      const std::optional<storage::RunJob>& job) {
   Json json = run_json(run, roots);
+  json["job"] = nullptr;
+  if (job) {
+    json["job"] = {
+        {"id", job->id}, {"state", job->state}, {"trouble", null_if_empty(job->trouble)}};
+  }
   json["configuration"] = configuration_json(run.configuration);
   json["configuration_conflicts"] = run.configuration.conflicting_keys();
   json["segments"] = segments_json(run.facts.segments);

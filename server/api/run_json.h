@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "server/api/json.h"
+#include "storage/job_records.h"
 #include "storage/records.h"
 
 namespace llmb::api {
@@ -16,7 +18,9 @@ RootPaths root_paths(const std::vector<storage::RootRecord>& roots);
 Json run_json(const storage::RunRecord& run, const RootPaths& roots);
 
 // run_json and configuration with its sources, segments, events and what could not be read.
-Json run_details_json(const storage::RunRecord& run, const RootPaths& roots);
+// `job`: that it came from, where it was submitted here.
+Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
+                      const std::optional<storage::RunJob>& job);
 
 // {"count", "mean", … "p95"}, or null.
 Json statistics_json(const std::optional<parser::WindowStatistics>& statistics);

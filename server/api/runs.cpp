@@ -90,7 +90,12 @@ http::Response get_runs(Context& context, const http::Request& request) {
 http::Response get_run(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   const storage::RunId id = id_parameter(request);
-  const std::string etag = run_etag(context, id, "run");
+  const auto job =
+      context.readers.with_reader([&](storage::Reader& reader) { return reader.job_of(id); });
+  // A job's state changes without its run.
+  const std::string of_job =
+      job ? std::to_string(job->id) + "." + std::to_string(job->revision) : "";
+  const std::string etag = run_etag(context, id, "run" + of_job);
   return cached_response(context, request, etag, [&]() -> RenderedBody {
     struct Answer {
       std::optional<storage::RunRecord> run;
@@ -100,7 +105,7 @@ http::Response get_run(Context& context, const http::Request& request) {
       return Answer{reader.run(id), root_paths(reader.roots())};
     });
     if (!answer.run) throw run_not_found(id);
-    const std::string body = to_text(run_details_json(*answer.run, answer.roots));
+    const std::string body = to_text(run_details_json(*answer.run, answer.roots, job));
     return {std::make_shared<const std::string>(body), {}};
   });
 }

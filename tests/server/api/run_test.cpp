@@ -135,5 +135,30 @@ TEST_F(RunResource, HasANewTagOnceItGrew) {
   EXPECT_EQ(get_json(path_of(id, "/steps"))["iteration"].size(), 31U);
 }
 
+TEST_F(RunResource, TellsOfTheJobThatItCameFrom) {
+  const storage::RunId id = add_run("alpha", 7, 49, 2.0);
+  const std::string path = path_of(id);
+  EXPECT_TRUE(get_json(path)["job"].is_null());
+  const std::string tag = get(path).etag;
+  storage::JobStore jobs(storage_options_);
+  storage::JobRecord job = add_job(jobs, "alpha", 7);
+  Json json = get_json(path);
+  EXPECT_EQ(json["job"]["id"], job.id);
+  EXPECT_EQ(json["job"]["state"], "running");
+  EXPECT_TRUE(json["job"]["trouble"].is_null());
+  EXPECT_NE(get(path).etag, tag);
+  // The same number in another cluster or year.
+  storage::JobRecord other = job;
+  other.submission_id = "llmb-2";
+  other.launch_id = "alpha_1";
+  other.cluster = "old";
+  jobs.insert(other);
+  job.state = "completed";
+  job.trouble = "none to speak of";
+  ASSERT_TRUE(jobs.update(job));
+  json = get_json(path);
+  EXPECT_EQ(json["job"], (Json{{"id", job.id}, {"state", "completed"}, {"trouble", job.trouble}}));
+}
+
 }  // namespace
 }  // namespace llmb::api

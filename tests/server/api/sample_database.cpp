@@ -111,10 +111,9 @@ void ApiTest::SetUp() {
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   folder_ = pattern;
   database_path_ = (folder_ / "test.db").string();
-  storage::OpenOptions options;
-  options.path = database_path_;
-  options.allow_network_file_system = true;
-  writer_ = std::make_unique<storage::Writer>(options);
+  storage_options_.path = database_path_;
+  storage_options_.allow_network_file_system = true;
+  writer_ = std::make_unique<storage::Writer>(storage_options_);
   root_ = writer_->upsert_root("/data/w", "");
   status_.first_scan_done = true;
   ApiOptions api_options;
@@ -171,6 +170,18 @@ storage::RunId ApiTest::add_published_run(std::int64_t global_batch_size) {
   batch.configuration = parser::parse_experiment_name(experiment);
   batch.configuration.set("gpu_type", "h100", ConfigSource::llmb_config);
   return writer_->commit({&batch, 1}).front();
+}
+
+storage::JobRecord ApiTest::add_job(storage::JobStore& jobs, const std::string& experiment,
+                                    std::int64_t job_id) {
+  storage::JobRecord job;
+  job.submission_id = "llmb-" + std::to_string(job_id);
+  job.cluster = "dev";
+  job.job_id = job_id;
+  job.state = "running";
+  job.experiment = experiment;
+  job.launch_id = experiment + "_1766415600";
+  return *jobs.job(jobs.insert(job));
 }
 
 void ApiTest::fill() {

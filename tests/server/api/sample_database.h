@@ -13,6 +13,7 @@
 #include "server/api/json.h"
 #include "server/http/router.h"
 #include "storage/database.h"
+#include "storage/job_store.h"
 
 namespace llmb::api {
 
@@ -40,6 +41,9 @@ class ApiTest : public ::testing::Test {
   // The run of Nemotron-4 15B BF16 on 64 H100, as its document measured it, with 50 steps; its log
   // prints `global_batch_size`, where the document has 256.
   storage::RunId add_published_run(std::int64_t global_batch_size);
+  // A running job of the launch that sample_batch()'s runs are of.
+  static storage::JobRecord add_job(storage::JobStore& jobs, const std::string& experiment,
+                                    std::int64_t job_id);
   // Three experiments, five runs, a restart, a failure, a parked file, a root with an error.
   void fill();
 
@@ -48,6 +52,7 @@ class ApiTest : public ::testing::Test {
 
   std::filesystem::path folder_;
   std::string database_path_;
+  storage::OpenOptions storage_options_;
   std::unique_ptr<storage::Writer> writer_;
   storage::RootId root_ = 0;
   http::EventChannel events_;

@@ -77,7 +77,15 @@ export interface LogEvent {
   steps_before: number;
 }
 
+// The job that was submitted through this server.
+export interface RunJob {
+  id: number;
+  state: string;
+  trouble: string | null;
+}
+
 export interface RunDetail extends Run {
+  job: RunJob | null;
   configuration: ConfigurationEntry[];
   configuration_conflicts: string[];
   segments: Segment[];
@@ -156,5 +164,5 @@ export interface ServiceStatus {
 
 export interface RunChange {
   run_id: number;
-  kind: "added" | "grown" | "status" | "superseded";
+  kind: "added" | "grown" | "status" | "superseded" | "job";
 }

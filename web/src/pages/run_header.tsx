@@ -52,7 +52,8 @@ export function RunHeader({ run }: { run: RunDetail }) {
 }
 
 function jobText(run: RunDetail): string {
-  return run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
+  const number = run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
+  return run.job ? `${number}: ${run.job.state.replaceAll("_", " ")}` : number;
 }
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
@@ -67,6 +68,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 // What a reader must know before believing the numbers.
 function Notes({ run }: { run: RunDetail }) {
   const notes: string[] = [];
+  if (run.job?.trouble) notes.push(`The job: ${run.job.trouble}`);
   if (run.is_superseded)
     notes.push("The log was rewritten since: a newer run stands in its place.");
   if (run.vanished_at) {
