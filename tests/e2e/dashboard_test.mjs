@@ -1,6 +1,6 @@
 // The dashboard as a user meets it: the real daemon on a copy of the sample tree, real Chromium.
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -24,6 +24,7 @@ const cells = (page, column) => page.locator(`table.runs tbody td.col-${column}`
 let browser;
 let daemon;
 let growing;
+let hung;
 
 before(async () => {
   browser = await launch();
@@ -36,6 +37,11 @@ before(async () => {
   }
   growing = new NemoLog(daemon.tree, { gpus: 384, jobId: 60001, launchedAt: 1800000000 });
   growing.growTo(20);
+  hung = new NemoLog(daemon.tree, { gpus: 768, jobId: 60003, launchedAt: 1800000050 });
+  hung.growTo(20);
+  // Over twenty of its steps ago, and not so long that the log counts as ended.
+  const fourMinutesAgo = new Date(Date.now() - 240_000);
+  utimesSync(hung.file, fourMinutesAgo, fourMinutesAgo);
   await daemon.start();
 });
 
@@ -252,6 +258,40 @@ describe("the page of a run", () => {
     });
   });
 
+  test("says that a run hangs, and for how long its log has been silent", async () => {
+    const run = await findRun(`experiment=${hung.experiment}`);
+    assert.equal(run.failure_cause, "hung");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const note = page.locator(".hung");
+      await note.waitFor();
+      assert.match(await note.innerText(), /Hung: silent for [4-9] min/);
+    });
+  });
+
+  test("shows what other tools would report, as the API has it", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    const { tools } = await daemon.get(`/api/v1/runs/${run.id}/agreement`);
+    const readers = tools.filter((tool) => tool.reads_such_logs);
+    assert.ok(readers.length > 2);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const lines = page.locator(".agreement tbody tr");
+      await lines.nth(readers.length).waitFor(); // ours is the first
+      for (const [at, tool] of readers.entries()) {
+        const text = await lines.nth(at + 1).innerText();
+        for (const part of [tool.tool, tool.release, tool.why]) {
+          assert.ok(text.includes(part), `${part} in ${text}`);
+        }
+      }
+      const field = page.getByRole("textbox", { name: "window" });
+      await field.fill("20-30");
+      await field.press("Enter");
+      await page.waitForURL(/window=20-30/);
+      await until("our window in the table", async () =>
+        (await lines.first().innerText()).includes("20-30"),
+      );
+    });
+  });
+
   test("opens every run of the sample tree without a complaint", async () => {
     const { runs } = await daemon.get("/api/v1/runs?limit=100");
     const others = runs.filter((run) => run.gpu_count !== kManyGpus);
@@ -271,6 +311,117 @@ describe("the page of a run", () => {
       await page.locator(".panel-problem").waitFor();
       assert.ok((await page.locator(".panel-problem p").innerText()).length > 10);
       complaints.expect(/999999|status of 404/);
+    });
+  });
+});
+
+describe("comparing runs", () => {
+  const picks = (page) => page.getByRole("checkbox", { name: /^Compare/ });
+
+  test("goes from picks in the table to a comparison, by its URL", async () => {
+    await withPage(browser, `${daemon.url}/?q=gpus${kManyGpus}_`, {}, async (page) => {
+      await rows(page).nth(1).waitFor();
+      await picks(page).nth(0).check();
+      await picks(page).nth(1).check();
+      await page.waitForURL(/pick=\d+%2C\d+/);
+      const ids = await rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
+      await page.getByRole("link", { name: "Compare" }).click();
+      await page.waitForURL(new RegExp(`/compare\\?runs=${ids[0]},${ids[1]}`));
+      const lines = page.locator("table.compared tbody tr");
+      await lines.nth(1).waitFor();
+      const { runs } = await daemon.get(`/api/v1/compare?runs=${ids[0]},${ids[1]}`);
+      assert.equal(await lines.count(), 2);
+      assert.match(await lines.first().innerText(), new RegExp(`job ${runs[0].job_id}`));
+      assert.equal(await page.getByRole("heading", { name: "Not comparable" }).count(), 0);
+      await page.getByText("← Runs").click();
+      await rows(page).first().waitFor();
+      assert.match(page.url(), /pick=/);
+    });
+  });
+
+  test("takes eight at most", async () => {
+    await withPage(browser, `${daemon.url}/?q=gpus${kManyGpus}_`, {}, async (page) => {
+      await rows(page).nth(9).waitFor();
+      for (let at = 0; at < 8; at += 1) await picks(page).nth(at).check();
+      await page.getByText("no more than 8").waitFor();
+      assert.equal(await picks(page).nth(8).isDisabled(), true);
+    });
+  });
+
+  test("says what is not comparable, and in what the runs differ", async () => {
+    const complete = "/api/v1/runs?status=complete&limit=1";
+    const grok = await daemon.get(`${complete}&workload=pretrain_grok1`);
+    const llama = await daemon.get(`${complete}&workload=pretrain_llama3.1`);
+    const query = `runs=${grok.runs[0].id},${llama.runs[0].id}`;
+    const answer = await daemon.get(`/api/v1/compare?${query}`);
+    await withPage(browser, `${daemon.url}/compare?${query}`, {}, async (page) => {
+      const banner = page.locator(".banner");
+      await banner.waitFor();
+      assert.match(await banner.innerText(), /Not comparable/);
+      for (const { text } of answer.comparisons[0].obstacles) {
+        assert.ok((await banner.innerText()).includes(text), text);
+      }
+      const table = page.getByRole("region", { name: "In what they differ" });
+      assert.equal(await table.locator("tbody tr").count(), answer.differences.length);
+    });
+  });
+
+  test("leaves a failed run out with its reason, until asked", async () => {
+    const failed = await daemon.get("/api/v1/runs?status=failed&q=nemotron4&limit=1");
+    const whole = await daemon.get("/api/v1/runs?status=complete&q=nemotron4&limit=1");
+    const query = `runs=${whole.runs[0].id},${failed.runs[0].id}`;
+    await withPage(browser, `${daemon.url}/compare?${query}`, {}, async (page) => {
+      await page.getByText("1 run left out").click();
+      await page.getByRole("button", { name: /Count those that are failed/ }).click();
+      await page.waitForURL(/include=failed/);
+      await page.getByRole("button", { name: /Leave failed out again/ }).waitFor();
+    });
+  });
+
+  test("says what to do without runs", async () => {
+    await withPage(browser, `${daemon.url}/compare`, {}, async (page) => {
+      await page.getByRole("heading", { name: "Nothing to compare yet" }).waitFor();
+    });
+  });
+});
+
+describe("the scaling page", () => {
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 800 },
+  ]) {
+    test(`draws every series that the API has (${viewport.width} wide)`, async () => {
+      const { series } = await daemon.get("/api/v1/scaling");
+      const measured = series.filter(({ points }) => points.length > 0);
+      assert.ok(measured.length > 2);
+      await withPage(browser, `${daemon.url}/scaling`, { viewport }, async (page) => {
+        const shown = page.locator("section.charts");
+        await shown.nth(measured.length - 1).waitFor();
+        assert.equal(await shown.count(), measured.length);
+        for (const [at, { points, published }] of measured.entries()) {
+          const section = shown.nth(at);
+          const plot = section.locator(".scaling-plot").first();
+          assert.equal(await plot.locator("circle.point").count(), points.length);
+          assert.equal(await plot.locator("rect.published").count(), published.length);
+          const gpus = await section.locator("tbody th").allInnerTexts();
+          assert.deepEqual(
+            gpus.map((text) => Number(text.replaceAll(",", ""))),
+            points.map((point) => point.gpu_count),
+          );
+        }
+        assert.equal(await overflow(page), 0);
+      });
+    });
+  }
+
+  test("keeps its filter in the URL", async () => {
+    await withPage(browser, `${daemon.url}/`, {}, async (page) => {
+      await page.getByRole("link", { name: "Scaling" }).click();
+      await page.getByLabel("workload").selectOption("pretrain_grok1");
+      await page.waitForURL(/scaling\?workload=pretrain_grok1/);
+      for (const name of await page.locator("section.charts h2").allInnerTexts()) {
+        assert.match(name, /grok1/);
+      }
     });
   });
 });

@@ -6,11 +6,14 @@ import {
   formatBytes,
   formatMeanDeviation,
   formatNumber,
+  formatPercent,
   formatPlural,
   formatProgress,
+  formatRelative,
   formatScientific,
   formatSeconds,
   formatSource,
+  formatSpan,
   formatTicks,
   formatUtc,
   progressFraction,
@@ -94,4 +97,19 @@ test("an experiment's name splits before its layout and loses nothing", () => {
     "_tp4_pp8_cp1_vp8_mbs1_gbs1024",
   ]);
   assert.deepEqual(splitExperiment("my_tpu_test"), ["my_tpu_test", ""]);
+});
+
+test("a difference that rounds to nothing has no sign", () => {
+  assert.equal(formatRelative(0.0123), "+1.23 %");
+  assert.equal(formatRelative(-0.0123), "−1.23 %");
+  assert.equal(formatRelative(-0.000_01), "0.00 %");
+  assert.equal(formatRelative(null), "–");
+  assert.equal(formatPercent(0.9534), "95.3 %");
+});
+
+test("a silence is told in the unit that fits it", () => {
+  assert.equal(formatSpan(42.4), "42 s");
+  assert.equal(formatSpan(240), "4 min");
+  assert.equal(formatSpan(3 * 3600 + 1800), "3.5 h");
+  assert.equal(formatSpan(null), "–");
 });

@@ -13,6 +13,7 @@ import {
   withoutFilters,
   writeListState,
 } from "../../web/src/state/list_state";
+import { compareHref, readPicks, togglePick } from "../../web/src/state/picks";
 import { pageOf } from "../../web/src/state/location";
 import { parseWindow, windowHolds, windowProblem } from "../../web/src/state/window";
 
@@ -87,4 +88,26 @@ test("windows are two iterations in order", () => {
   assert.equal(windowHolds({ first: 11, last: 44 }, 44), true);
   assert.equal(windowHolds({ first: 11, last: 44 }, 45), false);
   assert.equal(windowHolds(null, 1), false);
+});
+
+test("picked runs stand in the URL, and are no part of the question", () => {
+  const query = "status=complete&pick=7%2C3";
+  assert.equal(writeListState(stateOf(query)).toString(), query);
+  assert.deepEqual(stateOf(query).pick, [7, 3]);
+  assert.equal(listKey(stateOf(query)), listKey(stateOf("status=complete")));
+});
+
+test("picks are run ids, each once, and eight at most", () => {
+  assert.deepEqual(readPicks("3,3,x,-1,0,1e3,7,"), [3, 7]);
+  assert.deepEqual(readPicks(null), []);
+  assert.equal(readPicks("1,2,3,4,5,6,7,8,9,10").length, 8);
+  assert.deepEqual(togglePick([3, 7], 3), [7]);
+  assert.deepEqual(togglePick([3, 7], 9), [3, 7, 9]);
+  assert.deepEqual(togglePick([1, 2, 3, 4, 5, 6, 7, 8], 9), [1, 2, 3, 4, 5, 6, 7, 8]);
+  assert.equal(compareHref([3, 7]), "/compare?runs=3,7");
+});
+
+test("comparison and scaling are pages of their own", () => {
+  assert.deepEqual(pageOf("/compare"), { name: "compare" });
+  assert.deepEqual(pageOf("/scaling"), { name: "scaling" });
 });

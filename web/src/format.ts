@@ -137,6 +137,26 @@ export function formatAgo(instant: string | null, nowMs: number): string {
   return days < 60 ? `${days} d ago` : formatInstant(instant).slice(0, 10);
 }
 
+// A span of time that nobody wants to the second: "45 s", "12 min", "3 h".
+export function formatSpan(seconds: Maybe): string {
+  if (!isNumber(seconds)) return kUnknown;
+  if (seconds < 90) return `${fixed(seconds, 0)} s`;
+  if (seconds < 90 * 60) return `${fixed(seconds / 60, 0)} min`;
+  return `${fixed(seconds / 3600, seconds < 36_000 ? 1 : 0)} h`;
+}
+
+// 0.0123 as "+1.2 %"; what rounds to nothing has no sign.
+export function formatRelative(value: Maybe, decimals = 2): string {
+  if (!isNumber(value)) return kUnknown;
+  const text = fixed(Math.abs(100 * value), decimals);
+  const isNothing = Number(text.replaceAll(",", "")) === 0;
+  return `${isNothing ? "" : value > 0 ? "+" : "−"}${text} %`;
+}
+
+export function formatPercent(fraction: Maybe, decimals = 1): string {
+  return isNumber(fraction) ? `${fixed(100 * fraction, decimals)} %` : kUnknown;
+}
+
 // "expert_tensor_parallel" reads as "expert tensor parallel".
 export function formatKey(key: string): string {
   return key.replaceAll("_", " ");

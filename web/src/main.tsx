@@ -3,12 +3,15 @@ import "uplot/dist/uPlot.min.css";
 import "./styles/base.css";
 import "./styles/runs.css";
 import "./styles/run.css";
+import "./styles/results.css";
 import { render } from "preact";
 import { startLive } from "./api/live";
 import { Frame } from "./parts/frame";
 import { HintPanel } from "./parts/panels";
+import { ComparePage } from "./pages/compare_page";
 import { RunPage } from "./pages/run_page";
 import { RunsPage } from "./pages/runs_page";
+import { ScalingPage } from "./pages/scaling_page";
 import { pageOf, place, startRouting } from "./state/location";
 import { startService } from "./state/service";
 
@@ -18,6 +21,8 @@ function App() {
     <Frame>
       {page.name === "runs" && <RunsPage />}
       {page.name === "run" && <RunPage key={page.id} id={page.id} />}
+      {page.name === "compare" && <ComparePage />}
+      {page.name === "scaling" && <ScalingPage />}
       {page.name === "unknown" && (
         <HintPanel title="There is no such page">
           <p>

@@ -1,4 +1,5 @@
 // Asks the server. Every failure becomes a Problem, whose detail is fit to be shown.
+import type { Agreement, Comparison, Scaling } from "./result_types";
 import type { RootList, RunDetail, RunList, RunStatistics, ServiceStatus, Steps } from "./types";
 
 export class Problem extends Error {
@@ -63,3 +64,12 @@ export const fetchStatistics = (id: number, window: string, signal?: AbortSignal
   );
 export const fetchRoots = () => get<RootList>("/roots");
 export const fetchStatus = () => get<ServiceStatus>("/status");
+export const fetchAgreement = (id: number, window: string, signal?: AbortSignal) =>
+  get<Agreement>(
+    `/runs/${id}/agreement${window ? `?window=${encodeURIComponent(window)}` : ""}`,
+    signal,
+  );
+export const fetchComparison = (query: URLSearchParams, signal?: AbortSignal) =>
+  get<Comparison>(`/compare?${query}`, signal);
+export const fetchScaling = (query: URLSearchParams, signal?: AbortSignal) =>
+  get<Scaling>(`/scaling?${query}`, signal);

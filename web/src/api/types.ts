@@ -31,6 +31,8 @@ export interface Run {
   dialect: string;
   status: RunStatus;
   status_reason: string;
+  failure_cause: string | null;
+  silent_s: number | null; // of a hung run: how long its log had been silent when that was found
   window: string;
   window_is_whole: boolean;
   iterations_missing_in_window: number;
@@ -77,15 +79,7 @@ export interface LogEvent {
   steps_before: number;
 }
 
-// The job that was submitted through this server.
-export interface RunJob {
-  id: number;
-  state: string;
-  trouble: string | null;
-}
-
 export interface RunDetail extends Run {
-  job: RunJob | null;
   configuration: ConfigurationEntry[];
   configuration_conflicts: string[];
   segments: Segment[];
@@ -164,5 +158,5 @@ export interface ServiceStatus {
 
 export interface RunChange {
   run_id: number;
-  kind: "added" | "grown" | "status" | "superseded" | "job";
+  kind: "added" | "grown" | "status" | "superseded";
 }

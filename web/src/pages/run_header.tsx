@@ -8,8 +8,11 @@ import {
   formatInstant,
   formatPlural,
   formatProgress,
+  formatSpan,
+  parseInstant,
 } from "../format";
 import { StatusMark } from "../parts/status_mark";
+import { nowMs } from "../state/service";
 import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
 
 export function RunHeader({ run }: { run: RunDetail }) {
@@ -22,6 +25,7 @@ export function RunHeader({ run }: { run: RunDetail }) {
       <p class={`verdict verdict-${run.status}`}>
         <StatusMark status={run.status} /> <span class="reason">{run.status_reason}</span>
       </p>
+      {run.silent_s !== null && <Hung run={run} silentS={run.silent_s} />}
       <Notes run={run} />
       <dl class="facts">
         <Fact name="Workload">{what || "–"}</Fact>
@@ -51,9 +55,28 @@ export function RunHeader({ run }: { run: RunDetail }) {
   );
 }
 
+// The silence goes on; how long it is by now follows from when the log last grew.
+function Hung({ run, silentS }: { run: RunDetail; silentS: number }) {
+  const grown = parseInstant(run.grown_at);
+  const since = grown ? (nowMs.value - grown.getTime()) / 1000 : silentS;
+  const isOver = run.status !== "running";
+  const now = isOver ? silentS : Math.max(silentS, since);
+  return (
+    <p class="hung" role="status">
+      <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
+        <circle cx="7" cy="7" r="5.25" class="stroke" />
+        <path d="M7 4V7.4L9.2 8.8" class="stroke" />
+      </svg>
+      <span>
+        <b>Hung</b>: silent for {formatSpan(now)} without a word of an end. Look at its job and its
+        nodes; the verdict goes as soon as the log grows.
+      </span>
+    </p>
+  );
+}
+
 function jobText(run: RunDetail): string {
-  const number = run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
-  return run.job ? `${number}: ${run.job.state.replaceAll("_", " ")}` : number;
+  return run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
 }
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
@@ -68,7 +91,6 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 // What a reader must know before believing the numbers.
 function Notes({ run }: { run: RunDetail }) {
   const notes: string[] = [];
-  if (run.job?.trouble) notes.push(`The job: ${run.job.trouble}`);
   if (run.is_superseded)
     notes.push("The log was rewritten since: a newer run stands in its place.");
   if (run.vanished_at) {

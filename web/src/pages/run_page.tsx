@@ -12,6 +12,7 @@ import { runName } from "../parts/values";
 import { hrefOf, navigate, place } from "../state/location";
 import { RunPageStore } from "../state/run_page";
 import { parseWindow, type IterationWindow } from "../state/window";
+import { RunAgreement } from "./run_agreement";
 import { RunConfiguration } from "./run_configuration";
 import { RunEvents } from "./run_events";
 import { RunHeader } from "./run_header";
@@ -61,6 +62,7 @@ export function RunPage({ id }: { id: number }) {
           />
           {steps && <Charts run={run} steps={steps} statistics={store.statistics.value} />}
           <RunEvents run={run} />
+          {run.step_count > 0 && <RunAgreement id={run.id} window={chosen} />}
           <RunConfiguration run={run} />
         </>
       )}

@@ -15,7 +15,9 @@ import {
 } from "../state/list_state";
 import { hrefOf, navigate, place } from "../state/location";
 import { RunListStore } from "../state/run_list";
+import { togglePick } from "../state/picks";
 import { refreshService, rootList, service } from "../state/service";
+import { PickBar } from "./pick_bar";
 import { RunsFilters } from "./runs_filters";
 import { RunsTable } from "./runs_table";
 
@@ -80,9 +82,12 @@ export function RunsPage() {
       )}
       {runs.length > 0 && (
         <>
+          <PickBar picks={state.pick} onClear={() => go({ ...state, pick: [] }, true)} />
           <RunsTable
             runs={runs}
             sort={state.sort}
+            picks={state.pick}
+            onPick={(id) => go({ ...state, pick: togglePick(state.pick, id) }, true)}
             isBusy={store.isBusy.value}
             onSort={(sortKey, first) =>
               go({ ...state, sort: nextSort(state.sort, sortKey, first), rows: kPageRows })

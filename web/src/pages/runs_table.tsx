@@ -13,8 +13,9 @@ import {
   progressFraction,
 } from "../format";
 import { StatusMark } from "../parts/status_mark";
-import { Ago, breakable, ExperimentName, gpuText } from "../parts/values";
+import { Ago, breakable, ExperimentName, gpuText, runName } from "../parts/values";
 import { sortDirection, type SortDirection } from "../state/list_state";
+import { kPicksMax } from "../state/picks";
 
 interface Column {
   key: string;
@@ -179,15 +180,21 @@ interface Props {
   runs: Run[];
   sort: string;
   isBusy: boolean;
+  picks: number[];
+  onPick: (id: number) => void;
   onSort: (key: string, first: SortDirection) => void;
 }
 
-export function RunsTable({ runs, sort, isBusy, onSort }: Props) {
+export function RunsTable({ runs, sort, isBusy, picks, onPick, onSort }: Props) {
+  const isFull = picks.length >= kPicksMax;
   return (
     <table class="runs" role="table" aria-busy={isBusy}>
       <caption class="visually-hidden">Runs, one row for each training log</caption>
       <thead role="rowgroup">
         <tr role="row">
+          <th role="columnheader" scope="col" class="col-pick">
+            <span class="visually-hidden">Compare</span>
+          </th>
           {kColumns.map((column) => (
             <Header key={column.key} column={column} sort={sort} onSort={onSort} />
           ))}
@@ -195,7 +202,13 @@ export function RunsTable({ runs, sort, isBusy, onSort }: Props) {
       </thead>
       <tbody role="rowgroup">
         {runs.map((run) => (
-          <Row key={run.id} run={run} />
+          <Row
+            key={run.id}
+            run={run}
+            isPicked={picks.includes(run.id)}
+            mayPick={!isFull}
+            onPick={onPick}
+          />
         ))}
       </tbody>
     </table>
@@ -229,18 +242,40 @@ function Header({ column, sort, onSort }: { column: Column } & Pick<Props, "sort
   );
 }
 
-// Kept as it is until its run changes; the ages in it keep themselves up to date.
-function Row({ run }: { run: Run }) {
-  return useMemo(
+interface RowProps {
+  run: Run;
+  isPicked: boolean;
+  mayPick: boolean;
+  onPick: (id: number) => void;
+}
+
+// Its cells are kept as they are until the run changes; the ages in them keep themselves up to
+// date.
+function Row({ run, isPicked, mayPick, onPick }: RowProps) {
+  const cells = useMemo(
     () => (
-      <tr role="row" data-run={run.id} data-revision={run.revision}>
+      <>
         {kColumns.map((column) => (
           <td key={column.key} role="cell" class={columnClass(column)} data-label={column.title}>
             {column.cell(run)}
           </td>
         ))}
-      </tr>
+      </>
     ),
     [run],
+  );
+  return (
+    <tr role="row" data-run={run.id} data-revision={run.revision}>
+      <td role="cell" class="col-pick" data-label="Compare">
+        <input
+          type="checkbox"
+          aria-label={`Compare ${runName(run)}`}
+          checked={isPicked}
+          disabled={!isPicked && !mayPick}
+          onChange={() => onPick(run.id)}
+        />
+      </td>
+      {cells}
+    </tr>
   );
 }

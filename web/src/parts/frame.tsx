@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { live, type Connection } from "../api/live";
 import { formatPlural } from "../format";
+import { pageOf, place } from "../state/location";
 import { service } from "../state/service";
 
 const kConnection: Record<Connection, { word: string; hint: string }> = {
@@ -9,6 +10,11 @@ const kConnection: Record<Connection, { word: string; hint: string }> = {
   live: { word: "live", hint: "Changes appear by themselves." },
   lost: { word: "reconnecting", hint: "The stream of changes broke; what is shown may be old." },
 };
+
+const kPages = [
+  { name: "runs", title: "Runs", href: "/" },
+  { name: "scaling", title: "Scaling", href: "/scaling" },
+];
 
 function ConnectionMark() {
   const { word, hint } = kConnection[live.connection.value];
@@ -71,6 +77,17 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </svg>
           llmb-report
         </a>
+        <nav class="pages" aria-label="Pages">
+          {kPages.map(({ name, title, href }) => (
+            <a
+              key={name}
+              href={href}
+              {...(pageOf(place.value.path).name === name ? { "aria-current": "page" } : {})}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
         <ConnectionMark />
       </header>
       <main id="main" tabIndex={-1}>

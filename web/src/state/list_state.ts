@@ -1,5 +1,6 @@
 // What the runs page shows, as its URL says it: filters, order, and how many rows. Pure.
 import type { Run, RunStatus } from "../api/types";
+import { readPicks } from "./picks";
 
 export const kStatuses: RunStatus[] = [
   "running",
@@ -26,6 +27,7 @@ export interface ListState {
   experiment: string;
   sort: string;
   rows: number;
+  pick: number[]; // for a comparison
 }
 
 const kFilterKeys = ["q", "status", "workload", "dtype", "gpu_type", "experiment"] as const;
@@ -42,6 +44,7 @@ export function readListState(query: URLSearchParams): ListState {
     experiment: query.get("experiment") ?? "",
     sort: query.get("sort") ?? kDefaultSort,
     rows: Number.isInteger(rows) ? Math.min(Math.max(rows, kPageRows), kRowsMax) : kPageRows,
+    pick: readPicks(query.get("pick")),
   };
 }
 
@@ -51,6 +54,7 @@ export function writeListState(state: ListState): URLSearchParams {
   for (const key of kFilterKeys) if (state[key]) query.set(key, state[key]);
   if (state.sort !== kDefaultSort) query.set("sort", state.sort);
   if (state.rows !== kPageRows) query.set("rows", String(state.rows));
+  if (state.pick.length > 0) query.set("pick", state.pick.join(","));
   return query;
 }
 

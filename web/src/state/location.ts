@@ -6,7 +6,9 @@ export interface Place {
   query: URLSearchParams;
 }
 
-export type Page = { name: "runs" } | { name: "run"; id: number } | { name: "unknown" };
+export type Page =
+  | { name: "runs" | "compare" | "scaling" | "unknown" }
+  | { name: "run"; id: number };
 
 function here(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
@@ -16,6 +18,8 @@ export const place = signal<Place>({ path: "/", query: new URLSearchParams() });
 
 export function pageOf(path: string): Page {
   if (path === "/" || path === "/index.html") return { name: "runs" };
+  if (path === "/compare") return { name: "compare" };
+  if (path === "/scaling") return { name: "scaling" };
   const match = /^\/runs\/(\d{1,15})\/?$/.exec(path);
   return match ? { name: "run", id: Number(match[1]) } : { name: "unknown" };
 }

@@ -1,0 +1,74 @@
+// From a scaling series to the places of its points.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ScalingSeries } from "../../web/src/api/result_types";
+import {
+  efficiencyPlot,
+  placeOf,
+  roundUp,
+  throughputPlot,
+} from "../../web/src/chart/scaling_points";
+
+function pointAt(gpus: number, mean: number | null, efficiency: number | null) {
+  const estimate = { run_count: 2, mean, stddev_sample: null, low: null, high: null };
+  return {
+    gpu_count: gpus,
+    global_batch_size: 4 * gpus,
+    scaling: "weak",
+    tokens_per_s_per_gpu: estimate,
+    efficiency,
+    efficiency_reason: null,
+    runs: [],
+  };
+}
+
+const series: ScalingSeries = {
+  workload: "pretrain_grok1",
+  model_size: "314b",
+  dtype: "bf16",
+  gpu_type: "gb200",
+  scaling: "weak",
+  points: [pointAt(128, 2200, 1), pointAt(512, 2090, 0.95), pointAt(1024, null, null)],
+  left_out: [],
+  document: "grok1-25.05",
+  published: [
+    { gpu_count: 256, global_batch_size: 1024, tokens_per_s_per_gpu: 2217, efficiency: 0.99 },
+  ],
+};
+
+test("every scale is on the axis once, measured or published", () => {
+  const plot = throughputPlot(series);
+  assert.deepEqual(plot.gpus, [128, 256, 512]);
+  assert.deepEqual(
+    plot.measured.map(({ gpus }) => gpus),
+    [128, 512],
+  );
+  assert.equal(plot.ideal, 2200);
+  assert.ok(plot.top >= 1.08 * 2217 && plot.top < 2 * 2217, String(plot.top));
+});
+
+test("efficiency is measured against a whole", () => {
+  const plot = efficiencyPlot(series);
+  assert.equal(plot.ideal, 1);
+  assert.deepEqual(
+    plot.measured.map(({ value }) => value),
+    [1, 0.95],
+  );
+  assert.equal(plot.published[0]?.value, 0.99);
+});
+
+test("doubling the GPUs is the same distance anywhere on the axis", () => {
+  const axis = [128, 256, 512, 2048];
+  assert.equal(placeOf(128, axis), 0);
+  assert.equal(placeOf(2048, axis), 1);
+  assert.ok(Math.abs(placeOf(256, axis) - 0.25) < 1e-12);
+  assert.ok(Math.abs(placeOf(512, axis) - 0.5) < 1e-12);
+  assert.equal(placeOf(64, [64]), 0.5);
+});
+
+test("an axis ends above its values, at a round number", () => {
+  for (const value of [0.3, 1, 1.08, 7, 99, 2394, 123456]) {
+    assert.ok(roundUp(value) >= value && roundUp(value) <= 2 * value, String(value));
+  }
+  assert.equal(roundUp(0), 1);
+});

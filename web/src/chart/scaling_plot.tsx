@@ -1,0 +1,101 @@
+// One plot of a scaling series, as SVG: measured points with a line and intervals, published ones
+// as hollow squares, and the value that every scale would reach without loss. The table beside it
+// is its twin for those who do not see it.
+import { formatTicks as plainTicks, formatCount } from "../format";
+import { placeOf, type PlotPoint, type ScalingPlotData } from "./scaling_points";
+
+const kWidth = 560;
+const kHeight = 260;
+const kLeft = 64;
+const kRight = 18;
+const kTop = 14;
+const kBottom = 40;
+const kTicks = 4;
+
+interface Props {
+  title: string;
+  plot: ScalingPlotData;
+  format: (value: number) => string;
+  formatTicks?: (ticks: readonly number[]) => string[];
+  colour: "time" | "flops";
+  summary: string;
+}
+
+export function ScalingPlot(props: Props) {
+  const { title, plot, format, formatTicks = plainTicks, colour, summary } = props;
+  const x = (gpus: number) => kLeft + (kWidth - kLeft - kRight) * placeOf(gpus, plot.gpus);
+  const y = (value: number) => kHeight - kBottom - (kHeight - kTop - kBottom) * (value / plot.top);
+  const path = plot.measured.map(({ gpus, value }) => `${x(gpus)},${y(value)}`).join(" ");
+  const ticks = Array.from({ length: kTicks + 1 }, (_, at) => (plot.top * at) / kTicks);
+  const labels = formatTicks(ticks);
+  return (
+    <figure class={`scaling-plot colour-${colour}`}>
+      <figcaption>{title}</figcaption>
+      <svg viewBox={`0 0 ${kWidth} ${kHeight}`} role="img" aria-label={summary}>
+        {ticks.map((tick, at) => (
+          <g key={tick}>
+            <line class="grid" x1={kLeft} x2={kWidth - kRight} y1={y(tick)} y2={y(tick)} />
+            <text class="tick" x={kLeft - 8} y={y(tick) + 4} text-anchor="end">
+              {labels[at]}
+            </text>
+          </g>
+        ))}
+        {plot.gpus.map((gpus) => (
+          <text key={gpus} class="tick" x={x(gpus)} y={kHeight - kBottom + 18} text-anchor="middle">
+            {formatCount(gpus)}
+          </text>
+        ))}
+        <text class="tick" x={(kLeft + kWidth) / 2} y={kHeight - 4} text-anchor="middle">
+          GPUs
+        </text>
+        {plot.ideal !== null && (
+          <line
+            class="ideal"
+            x1={kLeft}
+            x2={kWidth - kRight}
+            y1={y(plot.ideal)}
+            y2={y(plot.ideal)}
+          />
+        )}
+        {plot.published.map((point) => (
+          <rect
+            key={point.gpus}
+            class="published"
+            x={x(point.gpus) - 4}
+            y={y(point.value) - 4}
+            width="8"
+            height="8"
+          />
+        ))}
+        {plot.measured.length > 1 && <polyline class="line" points={path} />}
+        {plot.measured.map((point, at) => (
+          <Measured key={at} point={point} x={x(point.gpus)} y={y} format={format} />
+        ))}
+      </svg>
+    </figure>
+  );
+}
+
+interface MeasuredProps {
+  point: PlotPoint;
+  x: number;
+  y: (value: number) => number;
+  format: (value: number) => string;
+}
+
+function Measured({ point, x, y, format }: MeasuredProps) {
+  const { low, high } = point;
+  return (
+    <g>
+      {low !== null && high !== null && (
+        <path
+          class="interval"
+          d={`M${x - 4} ${y(high)}h8M${x} ${y(high)}V${y(Math.max(0, low))}m-4 0h8`}
+        />
+      )}
+      <circle class="point" cx={x} cy={y(point.value)} r="4">
+        <title>{`${formatCount(point.gpus)} GPUs: ${format(point.value)}`}</title>
+      </circle>
+    </g>
+  );
+}

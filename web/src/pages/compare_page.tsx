@@ -1,0 +1,275 @@
+// "/compare?runs=3,7": two to eight runs side by side: what each amounts to, whether the groups
+// differ beyond run-to-run noise, and in what their configurations differ.
+import { useEffect } from "preact/hooks";
+import { fetchComparison } from "../api/client";
+import { kMetrics } from "../api/result_types";
+import type { ComparedRun, Comparison, GroupComparison, Metric } from "../api/result_types";
+import { formatKey, formatNumber, formatRelative, kUnknown } from "../format";
+import { LeftOutRuns } from "../parts/left_out";
+import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { StatusMark } from "../parts/status_mark";
+import { breakable } from "../parts/values";
+import { WindowField } from "../parts/window_field";
+import { useAnswer } from "../state/answer";
+import { apiParameters, queryValue } from "../state/page_query";
+import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
+
+const kMetricNames: Record<Metric, string> = {
+  step_time_s: "Step time, s",
+  tokens_per_s_per_gpu: "Tokens/s/GPU",
+  tflops_per_gpu: "TFLOPS / GPU",
+};
+
+export function ComparePage() {
+  const picks = readPicks(queryValue("runs"));
+  useEffect(() => {
+    document.title = "Compare · llmb-report";
+  }, []);
+  return (
+    <>
+      <p class="back">
+        <a href={picks.length > 0 ? `/?pick=${picks.join(",")}` : "/"}>← Runs</a>
+      </p>
+      <div class="page-head">
+        <h1>Compare</h1>
+      </div>
+      {picks.length < kPicksMin ? (
+        <HintPanel title="Nothing to compare yet">
+          <p>
+            Pick {kPicksMin} to {kPicksMax} runs in the <a href="/">table of runs</a>.
+          </p>
+        </HintPanel>
+      ) : (
+        <Compared picks={picks} />
+      )}
+    </>
+  );
+}
+
+function Compared({ picks }: { picks: number[] }) {
+  const query = apiParameters(["window", "include"]);
+  query.set("runs", picks.join(","));
+  const { value, problem, refresh } = useAnswer(
+    query.toString(),
+    (abort) => fetchComparison(query, abort),
+    (run) => picks.includes(run),
+  );
+  const comparison = value.value;
+  return (
+    <>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!comparison && !problem.value && <Loading what="the comparison" />}
+      {comparison && (
+        <>
+          <Obstacles comparison={comparison} />
+          <Runs comparison={comparison} />
+          <Verdicts comparison={comparison} />
+          <Differences comparison={comparison} />
+          <p class="window-note">{comparison.method}</p>
+        </>
+      )}
+    </>
+  );
+}
+
+// A, B, C: group 0 is what the others are measured against.
+function groupName(group: number): string {
+  return String.fromCharCode(65 + group);
+}
+
+function Obstacles({ comparison }: { comparison: Comparison }) {
+  const barred = comparison.comparisons.filter(({ obstacles }) => obstacles.length > 0);
+  if (barred.length === 0) return null;
+  return (
+    <section class="banner" role="alert">
+      <h2>Not comparable</h2>
+      {barred.map(({ group, baseline, obstacles }) => (
+        <p key={group}>
+          {groupName(group)} with {groupName(baseline)}:{" "}
+          {obstacles.map(({ text, metrics }) => `${text} ${barredText(metrics)}`).join(" ")}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+const kInWords: Record<Metric, string> = {
+  step_time_s: "step time",
+  tokens_per_s_per_gpu: "tokens/s/GPU",
+  tflops_per_gpu: "TFLOPS per GPU",
+};
+
+// Most obstacles bar every metric; then that goes without saying.
+function barredText(metrics: string[]): string {
+  if (metrics.length === kMetrics.length) return "";
+  const names = metrics.map((metric) => kInWords[metric as Metric] ?? metric);
+  return `(This bars ${names.join(" and ")} only.)`;
+}
+
+function Runs({ comparison }: { comparison: Comparison }) {
+  const leftOut = comparison.runs.filter((run) => run.exclusion !== null);
+  return (
+    <section aria-labelledby="compared-title">
+      <div class="section-head">
+        <h2 id="compared-title">Runs</h2>
+        <WindowField />
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-labelledby="compared-title">
+        <table class="plain compared">
+          <thead>
+            <tr>
+              <th scope="col">group</th>
+              <th scope="col">run</th>
+              <th scope="col">status</th>
+              <th scope="col" class="number">
+                window
+              </th>
+              <th scope="col" class="number">
+                step time, s
+              </th>
+              <th scope="col" class="number">
+                tokens/s/GPU
+              </th>
+              <th scope="col" class="number">
+                TFLOPS / GPU
+              </th>
+              <th scope="col" class="number">
+                to published
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {comparison.runs.map((run) => (
+              <RunRow key={run.id} run={run} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <LeftOutRuns runs={leftOut.map((run) => ({ ...run, reason: run.exclusion ?? "" }))} />
+    </section>
+  );
+}
+
+function RunRow({ run }: { run: ComparedRun }) {
+  const { published } = run;
+  const speed = published.speed_against_reference;
+  return (
+    <tr class={run.group === null ? "is-left-out" : ""}>
+      <td>{run.group === null ? kUnknown : groupName(run.group)}</td>
+      <th scope="row" class="run-cell">
+        <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
+        <span class="sub">
+          {[run.job_id !== null && `job ${run.job_id}`, ...run.marks.map(({ mark }) => mark)]
+            .filter(Boolean)
+            .join(" · ")}
+        </span>
+      </th>
+      <td>
+        <StatusMark status={run.status} />
+      </td>
+      <td class="number">{run.window}</td>
+      <td class="number">{formatNumber(run.step_time_s_mean)}</td>
+      <td class="number">{formatNumber(run.tokens_per_s_per_gpu)}</td>
+      <td class="number">{formatNumber(run.tflops_per_gpu_mean)}</td>
+      <td class="number" title={published.reason ?? `window ${published.window}`}>
+        {speed === null ? kUnknown : `${formatNumber(speed)} ×`}
+      </td>
+    </tr>
+  );
+}
+
+const kVerdicts: Record<string, string> = {
+  faster: "faster",
+  slower: "slower",
+  no_difference_shown: "no difference shown",
+  cannot_be_told: "cannot be told",
+  not_comparable: "not comparable",
+};
+
+function Verdicts({ comparison }: { comparison: Comparison }) {
+  if (comparison.comparisons.length === 0) return null;
+  return (
+    <section aria-labelledby="verdicts-title">
+      <div class="section-head">
+        <h2 id="verdicts-title">Against group A</h2>
+      </div>
+      <ul class="verdicts">
+        {comparison.comparisons.map((entry) => (
+          <GroupVerdict key={entry.group} entry={entry} comparison={comparison} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface GroupVerdictProps {
+  entry: GroupComparison;
+  comparison: Comparison;
+}
+
+function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
+  const group = comparison.groups.find((candidate) => candidate.group === entry.group);
+  return (
+    <li>
+      <h3>
+        Group {groupName(entry.group)}
+        {group && <span class="sub">{breakable(group.experiment)}</span>}
+      </h3>
+      <dl class="facts">
+        {kMetrics.map((metric) => {
+          const { verdict, text, relative_difference } = entry.metrics[metric];
+          return (
+            <div key={metric}>
+              <dt>{kMetricNames[metric]}</dt>
+              <dd>
+                <b class={`told told-${verdict}`}>{kVerdicts[verdict] ?? verdict}</b>
+                {relative_difference !== null && ` ${formatRelative(relative_difference)}`}
+                <span class="sub">{text}</span>
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+    </li>
+  );
+}
+
+function Differences({ comparison }: { comparison: Comparison }) {
+  const { differences, groups } = comparison;
+  if (groups.length < 2) return null;
+  return (
+    <section aria-labelledby="differences-title">
+      <div class="section-head">
+        <h2 id="differences-title">In what they differ</h2>
+      </div>
+      {differences.length === 0 ? (
+        <p>In nothing that is known of them.</p>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-labelledby="differences-title">
+          <table class="plain">
+            <thead>
+              <tr>
+                <td />
+                {groups.map(({ group }) => (
+                  <th key={group} scope="col">
+                    {groupName(group)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {differences.map(({ key, values }) => (
+                <tr key={key}>
+                  <th scope="row">{formatKey(key)}</th>
+                  {values.map((value, at) => (
+                    <td key={at}>{value ?? kUnknown}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

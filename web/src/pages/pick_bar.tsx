@@ -1,0 +1,35 @@
+// What is picked in the table of runs, and the way to the comparison of it.
+import { formatPlural } from "../format";
+import { compareHref, kPicksMax, kPicksMin } from "../state/picks";
+
+interface Props {
+  picks: number[];
+  onClear: () => void;
+}
+
+export function PickBar({ picks, onClear }: Props) {
+  return (
+    <div class="pick-bar" role="status">
+      {picks.length === 0 ? (
+        <span class="hint">
+          Pick {kPicksMin} to {kPicksMax} runs to compare them.
+        </span>
+      ) : (
+        <>
+          <span>{formatPlural(picks.length, "run")} picked</span>
+          {picks.length >= kPicksMin ? (
+            <a class="action" href={compareHref(picks)}>
+              Compare
+            </a>
+          ) : (
+            <span class="hint">pick another one to compare</span>
+          )}
+          <button type="button" class="quiet" onClick={onClear}>
+            Pick none
+          </button>
+          {picks.length === kPicksMax && <span class="hint">no more than {kPicksMax}</span>}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+// What each of the tools that people use would report for the run's log, beside our result, and why
+// they differ.
+import { fetchAgreement } from "../api/client";
+import type { Agreement, ToolResult } from "../api/result_types";
+import { formatCount, formatNumber, formatPlural, formatRelative, kUnknown } from "../format";
+import { Loading, ProblemPanel } from "../parts/panels";
+import { useAnswer } from "../state/answer";
+
+export function RunAgreement({ id, window }: { id: number; window: string }) {
+  const { value, problem, refresh } = useAnswer(
+    `${id} ${window}`,
+    (abort) => fetchAgreement(id, window, abort),
+    (run) => run === id,
+  );
+  const agreement = value.value;
+  return (
+    <section class="agreement" aria-labelledby="agreement-title">
+      <div class="section-head">
+        <h2 id="agreement-title">What other tools report</h2>
+      </div>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!agreement && !problem.value && <Loading what="the tools' results" />}
+      {agreement && <Tools agreement={agreement} />}
+    </section>
+  );
+}
+
+function Tools({ agreement }: { agreement: Agreement }) {
+  const readers = agreement.tools.filter((tool) => tool.reads_such_logs);
+  const others = agreement.tools.length - readers.length;
+  const { ours } = agreement;
+  return (
+    <>
+      <p class="window-note">{verdictOn(readers)}</p>
+      <div class="scroll" tabIndex={0} role="region" aria-labelledby="agreement-title">
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">tool</th>
+              <th scope="col">steps it takes</th>
+              <th scope="col" class="number">
+                steps
+              </th>
+              <th scope="col" class="number">
+                mean, s
+              </th>
+              <th scope="col" class="number">
+                sd, s
+              </th>
+              <th scope="col" class="number">
+                TFLOPS / GPU
+              </th>
+              <th scope="col" class="number">
+                to ours
+              </th>
+              <th scope="col">why</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr class="is-ours">
+              <th scope="row">llmb-report</th>
+              <td>{ours.window}</td>
+              <td class="number">{formatCount(ours.step_time_s?.count ?? 0)}</td>
+              <td class="number">{formatNumber(ours.step_time_s?.mean)}</td>
+              <td class="number">{formatNumber(ours.step_time_s?.stddev_sample)}</td>
+              <td class="number">{formatNumber(ours.tflops_per_gpu?.mean)}</td>
+              <td class="number">{kUnknown}</td>
+              <td class="why">{ours.status_reason}</td>
+            </tr>
+            {readers.map((tool) => (
+              <Tool key={`${tool.tool} ${tool.release}`} tool={tool} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {others > 0 && (
+        <p class="sub">{formatPlural(others, "other known tool")} cannot read such a log.</p>
+      )}
+    </>
+  );
+}
+
+function Tool({ tool }: { tool: ToolResult }) {
+  return (
+    <tr>
+      <th scope="row">
+        {tool.tool}
+        <span class="sub">{tool.release}</span>
+      </th>
+      <td>{tool.window}</td>
+      <td class="number">{tool.gives_result ? formatCount(tool.step_count) : kUnknown}</td>
+      <td class="number">{formatNumber(tool.step_time_s_mean)}</td>
+      <td class="number">{formatNumber(tool.step_time_s_std)}</td>
+      <td class="number">{formatNumber(tool.tflops_per_gpu_mean)}</td>
+      <td class="number">{formatRelative(tool.difference_to_ours)}</td>
+      <td class="why">
+        {tool.why}
+        {tool.gives_result && tool.reason && <span class="sub">{tool.reason}</span>}
+      </td>
+    </tr>
+  );
+}
+
+const kSameWithin = 0.000_5; // what a mean printed to four digits hides
+
+function verdictOn(readers: ToolResult[]): string {
+  const results = readers.filter((tool) => tool.gives_result);
+  if (results.length === 0) return "No known tool gives a result for this log.";
+  const differing = results.filter(
+    (tool) => Math.abs(tool.difference_to_ours ?? Infinity) > kSameWithin,
+  );
+  const silent = readers.length - results.length;
+  const parts = [
+    differing.length === 0
+      ? `All ${formatPlural(results.length, "tool")} that give a result agree with ours.`
+      : `${formatCount(differing.length)} of ${formatPlural(results.length, "tool")} that give a ` +
+        "result report another step time.",
+  ];
+  if (silent > 0) parts.push(`${formatPlural(silent, "tool")} would give none.`);
+  return parts.join(" ");
+}

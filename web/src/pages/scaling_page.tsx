@@ -1,0 +1,178 @@
+// "/scaling": tokens/s/GPU and efficiency by number of GPUs, one series for each workload, model
+// size, dtype and GPU type, measured and published.
+import { useEffect } from "preact/hooks";
+import { fetchScaling } from "../api/client";
+import type { Scaling, ScalingSeries } from "../api/result_types";
+import { ScalingPlot } from "../chart/scaling_plot";
+import { efficiencyPlot, throughputPlot } from "../chart/scaling_points";
+import { formatCount, formatNumber, formatPercent, formatPlural, kUnknown } from "../format";
+import { LeftOutRuns } from "../parts/left_out";
+import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { WindowField } from "../parts/window_field";
+import { useAnswer } from "../state/answer";
+import { apiParameters, queryValue, setQuery } from "../state/page_query";
+
+export function ScalingPage() {
+  const query = apiParameters(["window", "include"]);
+  useEffect(() => {
+    document.title = "Scaling · llmb-report";
+  }, []);
+  const { value, problem, refresh } = useAnswer(
+    query.toString(),
+    (abort) => fetchScaling(query, abort),
+    () => true,
+  );
+  const scaling = value.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Scaling</h1>
+      </div>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!scaling && !problem.value && <Loading what="the series" />}
+      {scaling && <AllSeries scaling={scaling} />}
+    </>
+  );
+}
+
+function seriesName(series: ScalingSeries): string {
+  return [series.workload, series.model_size, series.dtype, series.gpu_type].join(" ");
+}
+
+function AllSeries({ scaling }: { scaling: Scaling }) {
+  const workload = queryValue("workload");
+  const workloads = [...new Set(scaling.series.map((series) => series.workload))].sort();
+  const shown = scaling.series.filter((series) => !workload || series.workload === workload);
+  const measured = shown.filter((series) => series.points.length > 0);
+  const empty = shown.filter((series) => series.points.length === 0);
+  return (
+    <>
+      <div class="filters">
+        <label class="field">
+          <span>workload</span>
+          <select
+            value={workload}
+            onChange={(event) => setQuery("workload", event.currentTarget.value)}
+          >
+            <option value="">all</option>
+            {workloads.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <WindowField />
+      </div>
+      {measured.length === 0 && (
+        <HintPanel title="No series yet">
+          <p>
+            A point needs a complete run that says its workload, model size, dtype, GPU type and
+            number of GPUs, and its global batch size.
+          </p>
+        </HintPanel>
+      )}
+      {measured.map((series) => (
+        <Series key={seriesName(series)} series={series} />
+      ))}
+      <LeftOutRuns runs={[...empty.flatMap((series) => series.left_out), ...scaling.unplaced]} />
+      <p class="window-note">{scaling.method}</p>
+    </>
+  );
+}
+
+const kKinds: Record<string, string> = {
+  weak: "weak scaling: the global batch grows with the GPUs",
+  strong: "strong scaling: the global batch stays the same",
+  mixed: "weak and strong scaling mixed",
+  unknown: "a global batch size is not known",
+  baseline: "one scale only",
+};
+
+function Series({ series }: { series: ScalingSeries }) {
+  const name = seriesName(series);
+  const throughput = throughputPlot(series);
+  const efficiency = efficiencyPlot(series);
+  return (
+    <section class="charts" aria-label={name}>
+      <div class="section-head">
+        <h2>{name}</h2>
+        <span class="count">{kKinds[series.scaling] ?? series.scaling}</span>
+      </div>
+      <div class="plot-pair">
+        <ScalingPlot
+          title="Tokens/s/GPU"
+          plot={throughput}
+          format={formatNumber}
+          colour="time"
+          summary={`Tokens/s/GPU of ${name} by number of GPUs; the table below lists them.`}
+        />
+        <ScalingPlot
+          title="Efficiency"
+          plot={efficiency}
+          format={formatPercent}
+          formatTicks={(ticks) => ticks.map((tick) => formatPercent(tick, 0))}
+          colour="flops"
+          summary={`Efficiency of ${name} by number of GPUs; the table below lists it.`}
+        />
+      </div>
+      <p class="legend">
+        <span>● measured, with the 95 % interval over runs</span>
+        {series.published.length > 0 && <span>□ published in {series.document}</span>}
+        <span>┄ as at the smallest scale</span>
+      </p>
+      <Table series={series} />
+      <LeftOutRuns runs={series.left_out} />
+    </section>
+  );
+}
+
+function Table({ series }: { series: ScalingSeries }) {
+  const published = new Map(series.published.map((point) => [point.gpu_count, point]));
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${seriesName(series)}`}>
+      <table class="plain">
+        <thead>
+          <tr>
+            {["GPUs", "global batch", "runs", "tokens/s/GPU", "efficiency", "published"].map(
+              (title) => (
+                <th key={title} scope="col" class="number">
+                  {title}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {series.points.map((point) => (
+            <tr key={`${point.gpu_count} ${point.global_batch_size}`}>
+              <th scope="row" class="number">
+                {formatCount(point.gpu_count)}
+              </th>
+              <td class="number">{formatCount(point.global_batch_size)}</td>
+              <td class="number" title={formatPlural(point.runs.length, "run")}>
+                {point.runs.map((run, at) => (
+                  <>
+                    {at > 0 && ", "}
+                    <a href={`/runs/${run.id}`} title={run.experiment}>
+                      {run.id}
+                    </a>
+                  </>
+                ))}
+              </td>
+              <td class="number">{formatNumber(point.tokens_per_s_per_gpu.mean)}</td>
+              <td class="number" title={point.efficiency_reason ?? ""}>
+                {formatPercent(point.efficiency)}
+              </td>
+              <td class="number">
+                {published.has(point.gpu_count)
+                  ? formatNumber(published.get(point.gpu_count)?.tokens_per_s_per_gpu)
+                  : kUnknown}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
