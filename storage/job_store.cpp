@@ -204,6 +204,19 @@ std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
   });
 }
 
+std::optional<std::string> JobStore::last_run_status(const JobRecord& job) {
+  if (!job.job_id) return std::nullopt;
+  return impl_->within(Transaction::Kind::read, [&]() -> std::optional<std::string> {
+    Statement& select = impl_->connection.kept(
+        "SELECT status FROM run WHERE job_id = ? AND launch_id = ? AND is_superseded = 0"
+        " ORDER BY retry DESC, id DESC LIMIT 1");
+    if (!select.integer(*job.job_id).text(job.launch_id).step()) return std::nullopt;
+    std::string status = select.read_text();
+    select.reset();
+    return status;
+  });
+}
+
 std::optional<JobRequest> JobStore::request(const std::string& submitted_by,
                                             const std::string& idempotency_key) {
   return impl_->within(Transaction::Kind::read, [&]() -> std::optional<JobRequest> {

@@ -37,6 +37,8 @@ class JobStore {
                                     const std::vector<std::string>& final_states);
   // The runs of a job: one for each restart, oldest first. Superseded ones are left out.
   std::vector<RunId> runs_of(const JobRecord& job);
+  // Of the last of them; a run's status by its name.
+  std::optional<std::string> last_run_status(const JobRecord& job);
 
   std::optional<JobRequest> request(const std::string& submitted_by,
                                     const std::string& idempotency_key);

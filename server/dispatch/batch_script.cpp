@@ -121,7 +121,8 @@ std::string batch_script(const Plan& plan, const ClusterSettings& settings, cons
   script += "run_folder=" + shell_quoted(place.run_folder) + "\n";
   script += "log=\"$run_folder\"/" + shell_quoted("log-" + place.job_name) +
             "_\"${job}_${SLURM_RESTART_COUNT:-0}.out\"\n";
-  script += "cd \"$run_folder\" || exit 1\n\n";
+  script += "cd \"$run_folder\" || exit 1\n";
+  script += "echo \"job started, restart ${SLURM_RESTART_COUNT:-0}\"\n\n";
   write_llmb_config(script, llmb_config_text(plan, settings, launch, kJobIdMark));
   if (plan.submission.launcher == "recipe") {
     start_recipe(script, plan);

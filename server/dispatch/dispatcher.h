@@ -3,7 +3,6 @@
 // finds the job again, or finds that there is none.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,13 +10,11 @@
 #include <vector>
 
 #include "server/dispatch/batch_script.h"
+#include "server/dispatch/job_update.h"
 #include "server/dispatch/slurm_commands.h"
 #include "storage/job_store.h"
 
 namespace llmb::dispatch {
-
-// Called after a job's row changed, on the thread that changed it.
-using JobChanged = std::function<void(const storage::JobRecord&)>;
 
 struct SubmitRequest {
   std::vector<Submission> submissions;
@@ -34,6 +31,12 @@ struct SubmitOutcome {
   bool is_repeated = false;  // the key was known: these are the jobs of the first request
 };
 
+struct Planned {
+  Plan plan;
+  Launch launch;
+  RunPlace place;
+};
+
 // What would be submitted, exactly, but for submission id and timestamp.
 struct DryRun {
   Plan plan;
@@ -41,6 +44,10 @@ struct DryRun {
   std::vector<std::string> arguments;
   std::string script;
 };
+
+parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions,
+                                            const ClusterSettings& settings,
+                                            const parser::Catalog& catalog);
 
 // Thread-safe. Throws storage::StorageError only.
 class Dispatcher {
@@ -54,7 +61,9 @@ class Dispatcher {
   // same key it is a conflict.
   SubmitOutcome submit(const SubmitRequest& request);
 
-  parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions) const;
+  parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions) const {
+    return dispatch::dry_run(submissions, settings_, catalog_);
+  }
 
   // Idempotent: a job that has ended, or is to be cancelled already, is given as it is. The wish
   // is recorded first; the Poller repeats it until the job is gone.
@@ -63,13 +72,12 @@ class Dispatcher {
   const ClusterSettings& settings() const { return settings_; }
 
  private:
-  friend class Poller;
-
-  struct Planned;
-  SubmitOutcome submit_planned(const SubmitRequest& request, std::vector<Planned> planned,
-                               SubmitOutcome outcome);
-  storage::JobRecord submit_one(const Planned& planned, const SubmitRequest& request,
-                                std::optional<Refusal>& refusal);
+  // The jobs of an earlier request with the key, or what the request contradicts.
+  tl::expected<SubmitOutcome, Refusal> begin_request(const SubmitRequest& request);
+  // The row, written; an error where the disk refuses.
+  parser::Result<storage::JobRecord> record(Planned& planned, const SubmitRequest& request);
+  storage::JobRecord send(const storage::JobRecord& job, const Planned& planned,
+                          std::optional<Refusal>& refusal);
 
   const ClusterSettings& settings_;
   const parser::Catalog& catalog_;
@@ -78,12 +86,5 @@ class Dispatcher {
   const SlurmCommands slurm_;
   std::mutex submitting_;
 };
-
-// The log of a job's newest start, and what its batch script printed.
-struct JobLogs {
-  std::string log;
-  std::string batch_output;
-};
-JobLogs job_logs(const storage::JobRecord& job);
 
 }  // namespace llmb::dispatch

@@ -10,12 +10,11 @@
 #include <string>
 #include <thread>
 
+#include "server/dispatch/instant.h"
+#include "server/dispatch/job_update.h"
 #include "server/dispatch/slurm_commands.h"
-#include "storage/job_store.h"
 
 namespace llmb::dispatch {
-
-using JobChanged = std::function<void(const storage::JobRecord&)>;
 
 struct PollOutcome {
   std::size_t unfinished = 0;  // rows that are still to be asked for
@@ -25,8 +24,6 @@ struct PollOutcome {
 
 class Poller {
  public:
-  using Clock = std::chrono::system_clock;
-
   // `changed` is called on the polling thread. References outlive this.
   Poller(const ClusterSettings& settings, storage::JobStore& store, JobChanged changed = {});
   ~Poller();  // stops
@@ -34,7 +31,7 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
 
   // One turn. Asks Slurm nothing where no job is unfinished. Not while started.
-  PollOutcome poll_once(Clock::time_point now = Clock::now());
+  PollOutcome poll_once(WallTime now = wall_now());
 
   void start();  // one thread: a turn an interval
   void stop();   // within one command's deadline
@@ -48,7 +45,7 @@ class Poller {
   storage::JobStore& store_;
   const JobChanged changed_;
   const SlurmCommands slurm_;
-  std::map<storage::JobRowId, Clock::time_point> missing_since_;
+  std::map<storage::JobRowId, WallTime> missing_since_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_up_;

@@ -50,13 +50,12 @@ class SlurmCommands {
   parser::Result<std::vector<ObservedJob>> squeue() const;
   // What accounting has of these ids. An error means that nothing is known.
   parser::Result<std::vector<ObservedJob>> sacct(const std::vector<std::int64_t>& job_ids) const;
-  // The job of this user that runs in `folder`, by accounting; nothing where it has none.
-  parser::Result<std::optional<ObservedJob>> find_by_folder(const std::string& job_name,
-                                                            const std::string& folder,
-                                                            std::int64_t since_s) const;
-  // Succeeds too where there is no such job any more. `job_name` guards against an id that another
-  // job has got.
-  parser::Result<void> scancel(std::int64_t job_id, const std::string& job_name) const;
+  // The job of this user that was to run in `folder`, submitted at `since_s` or later, as
+  // accounting has it; nothing where it has none.
+  parser::Result<std::optional<std::int64_t>> find_by_folder(const std::string& folder,
+                                                             std::int64_t since_s) const;
+  // Succeeds too where there is no such job any more.
+  parser::Result<void> scancel(std::int64_t job_id) const;
   // How many nodes a partition has; nothing where Slurm does not say.
   std::optional<std::int64_t> partition_nodes(const std::string& partition) const;
 

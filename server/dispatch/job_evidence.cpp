@@ -1,0 +1,129 @@
+#include "server/dispatch/job_evidence.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "parser/layout/log_name.h"
+
+namespace llmb::dispatch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::streamoff kTailBytes = std::streamoff{64} * 1024;
+
+std::vector<std::string> file_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  return names;
+}
+
+bool is_wrapped(std::string_view text, std::string_view front, std::string_view back) {
+  return text.size() > front.size() + back.size() && text.substr(0, front.size()) == front &&
+         text.substr(text.size() - back.size()) == back;
+}
+
+std::optional<std::int64_t> number(std::string_view digits) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+// "sbatch_<name>_<jobid>.out" or "llmb-config_<jobid>.yaml".
+std::optional<std::int64_t> job_id_in(std::string_view name) {
+  const std::size_t bar = name.rfind('_');
+  const std::size_t dot = name.rfind('.');
+  if (bar == std::string_view::npos || dot == std::string_view::npos || dot < bar) return {};
+  if (!is_wrapped(name, "sbatch_", ".out") && !is_wrapped(name, "llmb-config_", ".yaml")) return {};
+  return number(name.substr(bar + 1, dot - bar - 1));
+}
+
+std::string tail_of(const std::string& file) {
+  std::ifstream input(file, std::ios::binary | std::ios::ate);
+  if (!input) return {};
+  const std::streamoff size = input.tellg();
+  input.seekg(std::max(std::streamoff{0}, size - kTailBytes));
+  std::string text(static_cast<std::size_t>(std::min(size, kTailBytes)), '\0');
+  input.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(input.gcount()));
+  return text;
+}
+
+JobEvidence ended_by_slurm(std::string_view line) {
+  const auto says = [&](std::string_view words) {
+    return line.find(words) != std::string_view::npos;
+  };
+  if (says("DUE TO TIME LIMIT")) return {JobState::timed_out, {}};
+  if (says("DUE TO NODE FAILURE")) return {JobState::node_failed, {}};
+  if (says("DUE TO PREEMPTION")) return {JobState::preempted, {}};
+  return {JobState::cancelled, {}};
+}
+
+}  // namespace
+
+JobLogs job_logs(const storage::JobRecord& job) {
+  JobLogs logs;
+  std::int64_t newest = -1;
+  if (!job.job_id) return logs;
+  for (const std::string& name : file_names(job.run_folder)) {
+    if (is_wrapped(name, "sbatch_", ".out") && job_id_in(name) == job.job_id) {
+      logs.batch_output = job.run_folder + "/" + name;
+    }
+    if (!is_wrapped(name, "log-", ".out")) continue;
+    const parser::LogName parsed = parser::parse_log_name(name, job.experiment);
+    if (parsed.job_id == job.job_id && parsed.retry.value_or(0) > newest) {
+      newest = parsed.retry.value_or(0);
+      logs.log = job.run_folder + "/" + name;
+    }
+  }
+  return logs;
+}
+
+std::optional<std::int64_t> job_id_of_folder(const std::string& run_folder) {
+  for (const std::string& name : file_names(run_folder)) {
+    if (const auto id = job_id_in(name)) return id;
+  }
+  return std::nullopt;
+}
+
+std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::int64_t job_id) {
+  constexpr std::string_view kStarted = "job started, restart ";
+  constexpr std::string_view kExited = "job exited with code ";
+  const std::string ended = "*** JOB " + std::to_string(job_id) + " ON ";
+  std::optional<JobEvidence> evidence;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    const std::string_view line = output.substr(0, end);
+    output.remove_prefix(std::min(end + 1, output.size()));
+    if (line.substr(0, kStarted.size()) == kStarted) {
+      evidence.reset();
+    } else if (line.substr(0, kExited.size()) == kExited) {
+      // What Slurm said before outranks the exit code that followed from it.
+      const auto code = number(line.substr(kExited.size()));
+      if (code && (!evidence || evidence->exit_code)) {
+        evidence = {*code == 0 ? JobState::completed : JobState::failed, code};
+      }
+    } else if (line.find(ended) != std::string_view::npos &&
+               line.find("CANCELLED") != std::string_view::npos) {
+      evidence = ended_by_slurm(line);
+      if (line.find("REQUEUE") != std::string_view::npos) evidence.reset();
+    }
+  }
+  return evidence;
+}
+
+std::optional<JobEvidence> job_evidence(const storage::JobRecord& job) {
+  const JobLogs logs = job_logs(job);
+  if (logs.batch_output.empty()) return std::nullopt;
+  return batch_output_evidence(tail_of(logs.batch_output), *job.job_id);
+}
+
+}  // namespace llmb::dispatch

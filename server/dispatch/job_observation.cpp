@@ -1,0 +1,83 @@
+#include "server/dispatch/job_observation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "server/dispatch/instant.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using storage::JobRecord;
+
+// How far the clocks of this machine and of slurmctld's may be apart.
+constexpr std::int64_t kClockSkewS = 300;
+
+std::string trouble_of(const ObservedJob& observed, std::optional<std::int64_t> partition_nodes) {
+  if (observed.state == JobState::unknown) {
+    return "Slurm says '" + observed.slurm_state + "', which is not known here; still asking";
+  }
+  if (observed.state != JobState::pending) return {};
+  std::string never = why_never_starts(observed.state_reason);
+  if (!never.empty()) return never;
+  if (observed.state_reason == "Resources" && partition_nodes && observed.node_count &&
+      *observed.node_count > *partition_nodes) {
+    return "can never start: it asks for " + std::to_string(*observed.node_count) +
+           " nodes, and partition " + observed.partition + " has " +
+           std::to_string(*partition_nodes) + "; cancel it, and ask for fewer GPUs";
+  }
+  return {};
+}
+
+std::optional<std::string> instant_or_nothing(std::optional<std::int64_t> unix_s) {
+  return unix_s ? std::optional(instant_text(*unix_s)) : std::nullopt;
+}
+
+}  // namespace
+
+const ObservedJob* find_in_queue(const std::vector<ObservedJob>& queue, const JobRecord& job) {
+  const auto user = static_cast<std::int64_t>(geteuid());
+  const auto found = std::find_if(queue.begin(), queue.end(), [&](const ObservedJob& observed) {
+    const bool has_mark = observed.comment == job.submission_id;
+    if (!job.job_id) return has_mark && observed.user_id.value_or(user) == user;
+    return observed.job_id == *job.job_id &&
+           (has_mark || (job.submit_time_s && observed.submit_time_s == *job.submit_time_s));
+  });
+  return found == queue.end() ? nullptr : &*found;
+}
+
+const ObservedJob* find_in_accounting(const std::vector<ObservedJob>& records,
+                                      const JobRecord& job) {
+  if (!job.job_id) return nullptr;
+  if (job.submit_time_s) return find_accounted(records, *job.job_id, *job.submit_time_s);
+  // Never seen in the queue: the first of this id since the row was written.
+  const auto created = parse_instant(job.created_at);
+  if (!created) return nullptr;
+  const std::int64_t since =
+      std::chrono::floor<std::chrono::seconds>(*created).time_since_epoch().count() - kClockSkewS;
+  const ObservedJob* first = nullptr;
+  for (const ObservedJob& record : records) {
+    if (record.job_id != *job.job_id || record.submit_time_s < since) continue;
+    if (first == nullptr || record.submit_time_s < first->submit_time_s) first = &record;
+  }
+  return first == nullptr ? nullptr : find_accounted(records, *job.job_id, first->submit_time_s);
+}
+
+void apply_observation(JobRecord& job, const ObservedJob& observed,
+                       std::optional<std::int64_t> partition_nodes) {
+  job.job_id = observed.job_id;
+  if (observed.submit_time_s > 0) job.submit_time_s = observed.submit_time_s;
+  job.state = job_state_name(observed.state);
+  job.state_reason = observed.state_reason == "None" ? "" : observed.state_reason;
+  job.trouble = trouble_of(observed, partition_nodes);
+  job.restart_count = std::max(job.restart_count, observed.restart_count);
+  job.nodes = observed.nodes;
+  const bool has_started = observed.state != JobState::pending;
+  job.started_at = has_started ? instant_or_nothing(observed.start_time_s) : std::nullopt;
+  const bool has_ended = is_final(observed.state);
+  job.ended_at = has_ended ? instant_or_nothing(observed.end_time_s) : std::nullopt;
+  job.exit_code = has_ended ? observed.exit_code : std::nullopt;
+}
+
+}  // namespace llmb::dispatch

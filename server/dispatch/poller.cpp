@@ -1,0 +1,196 @@
+#include "server/dispatch/poller.h"
+
+#include <algorithm>
+#include <set>
+
+#include "server/dispatch/job_evidence.h"
+#include "server/dispatch/job_observation.h"
+
+namespace llmb::dispatch {
+
+using storage::JobRecord;
+
+// One turn of asking: what Slurm said, and what it makes of the rows.
+struct Poller::Turn {
+  Poller& poller;
+  WallTime now;
+  PollOutcome outcome;
+  std::map<std::string, std::optional<std::int64_t>> partition_nodes;
+
+  const ClusterSettings& settings() const { return poller.settings_; }
+
+  void update(storage::JobRowId id, const std::function<void(JobRecord&)>& change) {
+    if (update_job(poller.store_, id, poller.changed_, change).has_changed) ++outcome.changed;
+  }
+
+  void end(storage::JobRowId id, JobState state, const std::string& trouble,
+           std::optional<std::int64_t> exit_code = {}) {
+    update(id, [&](JobRecord& row) {
+      if (is_final(job_state_from_name(row.state))) return;
+      row.state = job_state_name(state);
+      row.state_reason.clear();
+      row.trouble = trouble;
+      row.exit_code = exit_code;
+      row.ended_at = instant_text(now);
+    });
+  }
+
+  void take(const JobRecord& job, const ObservedJob& observed) {
+    poller.missing_since_.erase(job.id);
+    std::optional<std::int64_t> nodes;
+    if (observed.state == JobState::pending && observed.state_reason == "Resources") {
+      const auto [entry, is_new] = partition_nodes.try_emplace(observed.partition);
+      if (is_new) entry->second = poller.slurm_.partition_nodes(observed.partition);
+      nodes = entry->second;
+    }
+    update(job.id, [&](JobRecord& row) { apply_observation(row, observed, nodes); });
+    // A wish that Slurm did not hear, or that came before the job's id was known.
+    if (job.cancel_requested_at && !is_final(observed.state) &&
+        observed.state != JobState::completing) {
+      if (auto done = poller.slurm_.scancel(observed.job_id); !done) {
+        outcome.error = done.error().message;
+      }
+    }
+  }
+
+  // sbatch's answer was lost, or is still on its way.
+  void find(const JobRecord& job) {
+    if (const auto id = job_id_of_folder(job.run_folder)) {
+      update(job.id, [&](JobRecord& row) {
+        if (!row.job_id) row.job_id = id;
+      });
+      return;
+    }
+    const auto created = parse_instant(job.created_at).value_or(WallTime());
+    if (now < created + settings().command_deadline + settings().accounting_grace) return;
+    const auto since =
+        std::chrono::floor<std::chrono::seconds>(created).time_since_epoch().count() - 60;
+    const auto found = poller.slurm_.find_by_folder(job.run_folder, since);
+    if (found && *found) {
+      update(job.id, [&](JobRecord& row) {
+        if (!row.job_id) row.job_id = **found;
+      });
+      return;
+    }
+    end(job.id, JobState::not_submitted,
+        "sbatch's answer was lost, and Slurm knows no job with this submission's mark: nothing "
+        "was submitted; submit it again");
+  }
+
+  void ask_accounting(const std::vector<JobRecord>& missing) {
+    if (missing.empty()) return;
+    std::vector<std::int64_t> ids;
+    ids.reserve(missing.size());
+    for (const JobRecord& job : missing) ids.push_back(*job.job_id);
+    const auto records = poller.slurm_.sacct(ids);
+    for (const JobRecord& job : missing) {
+      const ObservedJob* const accounted = records ? find_in_accounting(*records, job) : nullptr;
+      if (accounted != nullptr && is_final(accounted->state)) {
+        poller.missing_since_.erase(job.id);
+        update(job.id, [&](JobRecord& row) { apply_observation(row, *accounted); });
+      } else {
+        take_evidence(job, !records);
+      }
+    }
+  }
+
+  // Accounting lags behind the queue, or there is none.
+  void take_evidence(const JobRecord& job, bool has_no_accounting) {
+    const WallTime since = poller.missing_since_.try_emplace(job.id, now).first->second;
+    const bool has_waited = now >= since + settings().accounting_grace;
+    if (!has_no_accounting && !has_waited) return;
+    if (const auto evidence = job_evidence(job)) {
+      end(job.id, evidence->state, "", evidence->exit_code);
+    } else if (!has_waited) {
+      return;
+    } else {
+      const std::string status = poller.store_.last_run_status(job).value_or("");
+      const JobState state = status == "complete" ? JobState::completed
+                             : status == "failed" ? JobState::failed
+                                                  : JobState::ended;
+      end(job.id, state,
+          state == JobState::ended
+              ? "it left the queue, and neither Slurm's accounting nor its own output says how it "
+                "ended"
+              : "Slurm's accounting does not know it; this is what its log says");
+    }
+    poller.missing_since_.erase(job.id);
+  }
+};
+
+Poller::Poller(const ClusterSettings& settings, storage::JobStore& store, JobChanged changed)
+    : settings_(settings), store_(store), changed_(std::move(changed)), slurm_(settings) {}
+
+Poller::~Poller() {
+  stop();
+}
+
+PollOutcome Poller::poll_once(WallTime now) {
+  Turn turn{*this, now, {}, {}};
+  const std::vector<JobRecord> rows = store_.unfinished(settings_.name, final_state_names());
+  turn.outcome.unfinished = rows.size();
+  if (rows.empty()) {
+    missing_since_.clear();
+    return turn.outcome;
+  }
+  const auto queue = slurm_.squeue();
+  if (!queue) {
+    turn.outcome.error = queue.error().message;
+    return turn.outcome;
+  }
+  std::vector<JobRecord> missing;
+  for (const JobRecord& job : rows) {
+    if (const ObservedJob* const observed = find_in_queue(*queue, job)) {
+      turn.take(job, *observed);
+    } else if (job.job_id) {
+      missing.push_back(job);
+    } else {
+      turn.find(job);
+    }
+  }
+  turn.ask_accounting(missing);
+  return turn.outcome;
+}
+
+void Poller::start() {
+  thread_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!is_stopping_) {
+      lock.unlock();
+      std::string error;
+      try {
+        error = poll_once().error;
+      } catch (const std::exception& failure) {
+        error = failure.what();
+      }
+      lock.lock();
+      last_error_ = error;
+      wake_up_.wait_for(lock, settings_.poll_interval, [&] { return is_stopping_ || is_woken_; });
+      is_woken_ = false;
+    }
+  });
+}
+
+void Poller::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wake_up_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Poller::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_woken_ = true;
+  }
+  wake_up_.notify_all();
+}
+
+std::string Poller::last_error() const {
+  const std::lock_guard lock(mutex_);
+  return last_error_;
+}
+
+}  // namespace llmb::dispatch

@@ -1,0 +1,241 @@
+#include "server/dispatch/slurm_commands.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "server/dispatch/instant.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+constexpr std::size_t kMessageBytesMax = 600;
+
+// The program's file in a PATH of the settings, not in this process's.
+std::string find_program(const std::string& name, const std::string& path) {
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    std::string file = path.substr(begin, end - begin) + "/" + name;
+    if (end > begin && access(file.c_str(), X_OK) == 0) return file;
+    begin = end + 1;
+  }
+  return {};
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// The error lines of a command without its name, joined, and free of what is not printable.
+std::string said_by(std::string_view command, std::string_view errors) {
+  std::string result;
+  const std::string prefix = std::string(command) + ": ";
+  while (!errors.empty() && result.size() < kMessageBytesMax) {
+    const std::size_t end = std::min(errors.find('\n'), errors.size());
+    std::string_view line = trimmed(errors.substr(0, end));
+    errors.remove_prefix(std::min(end + 1, errors.size()));
+    for (const std::string_view word : {std::string_view(prefix), std::string_view("error: ")}) {
+      if (line.substr(0, word.size()) == word) line.remove_prefix(word.size());
+    }
+    if (!line.empty()) result.append(result.empty() ? "" : "; ").append(line);
+  }
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return result.substr(0, kMessageBytesMax);
+}
+
+struct Advice {
+  std::string_view said;
+  SbatchAnswer::Kind kind;
+  std::string_view advice;
+};
+constexpr auto kRefused = SbatchAnswer::Kind::refused;
+constexpr auto kUnavailable = SbatchAnswer::Kind::unavailable;
+constexpr auto kUnknown = SbatchAnswer::Kind::unknown;
+
+// The first whose words sbatch said counts.
+constexpr auto kAdvice = std::to_array<Advice>({
+    {"Socket timed out", kUnknown, ""},
+    {"Zero Bytes were transmitted", kUnknown, ""},
+    {"Message receive failure", kUnknown, ""},
+    {"Unable to contact slurm controller", kUnavailable,
+     "slurmctld does not answer; ask whoever runs the cluster, and submit again later"},
+    {"Unable to establish", kUnavailable, "the cluster's configuration is not found from here"},
+    {"Could not establish a configuration source", kUnavailable,
+     "no slurm.conf is found: set 'slurm_conf'"},
+    {"Munge", kUnavailable, "munged has to run on this machine, with the cluster's key"},
+    {"Invalid authentication credential", kUnavailable,
+     "munged has to run on this machine, with the cluster's key"},
+    {"error in a unpack", kUnavailable, "client and controller are of different releases"},
+    {"nvalid partition", kRefused, "`sinfo` lists the partitions; name one with 'partition'"},
+    {"nvalid account", kRefused,
+     "`sacctmgr show associations user=$USER` lists yours; name one with 'account'"},
+    {"nvalid qos", kRefused, "`sacctmgr show qos` lists them; name one with 'qos'"},
+    {"nvalid reservation", kRefused, "`scontrol show reservation` lists them"},
+    {"reservation is invalid", kRefused, "`scontrol show reservation` lists them"},
+    {"nvalid node name", kRefused, "`sinfo --Node` lists the nodes"},
+    {"nvalid feature", kRefused, "`sinfo --format='%N %f'` lists the nodes' features"},
+    {"nvalid generic resource", kRefused,
+     "the cluster is not configured with this gres: leave out gpus-per-node and gres"},
+    {"accounting/QOS policy", kRefused,
+     "a quota is used up: wait for your other jobs, or ask for less or for another QOS"},
+    {"time limit", kRefused, "ask for less 'time', or name another partition"},
+    {"node configuration is not available", kRefused,
+     "no nodes like these are in the partition: ask for fewer GPUs, or name another partition"},
+    {"Node count specification invalid", kRefused,
+     "the partition has not so many nodes: ask for fewer GPUs, or name another partition"},
+    {"More processors requested than permitted", kRefused, "ask for fewer GPUs or CPUs a node"},
+    {"Memory specification can not be satisfied", kRefused, "ask for less 'mem'"},
+    {"ermission denied", kRefused, "this user may not submit so: another partition or account?"},
+    {"nrecognized option", kRefused, "this release of Slurm does not know the option"},
+});
+
+std::optional<std::int64_t> job_id_of(std::string_view output) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(output.data(), output.data() + output.size(), id);
+  if (error != std::errc() || id <= 0) return std::nullopt;
+  const bool is_whole = end == output.data() + output.size() || *end == '\n' || *end == ';';
+  return is_whole ? std::optional(id) : std::nullopt;
+}
+
+}  // namespace
+
+std::string explain_failure(std::string_view command, const CommandResult& result) {
+  const std::string name(command);
+  switch (result.end) {
+    case CommandResult::End::not_started:
+      return name + " cannot be started: " + result.errors +
+             ". Are Slurm's commands installed, and does 'command_path' name their folder?";
+    case CommandResult::End::timed_out:
+      return name + " gave no answer in time" +
+             (result.errors.empty() ? "" : "; it said: " + said_by(command, result.errors));
+    case CommandResult::End::output_too_long:
+      return name + "'s answer is too long to be one";
+    case CommandResult::End::signalled:
+      return name + " crashed: " + said_by(command, result.errors);
+    case CommandResult::End::exited:
+      break;
+  }
+  const std::string said = said_by(command, result.errors);
+  return name + " failed with exit code " + std::to_string(result.exit_code) +
+         (said.empty() ? ", without a word" : ": " + said);
+}
+
+SbatchAnswer explain_sbatch(const CommandResult& result) {
+  using Kind = SbatchAnswer::Kind;
+  if (result.end == CommandResult::End::not_started) {
+    return {Kind::unavailable, 0, explain_failure("sbatch", result)};
+  }
+  if (result.is_ok()) {
+    if (const auto id = job_id_of(result.output)) return {Kind::submitted, *id, ""};
+    return {Kind::unknown, 0, "sbatch gave no job id, but " + in_quotes(result.output)};
+  }
+  if (result.end != CommandResult::End::exited) {
+    return {Kind::unknown, 0, explain_failure("sbatch", result)};
+  }
+  const std::string said = said_by("sbatch", result.errors);
+  for (const Advice& known : kAdvice) {
+    if (!holds(said, known.said)) continue;
+    std::string message = "Slurm said: " + said;
+    if (!known.advice.empty()) message.append(". What to do: ").append(known.advice);
+    return {known.kind, 0, message};
+  }
+  return {Kind::refused, 0, explain_failure("sbatch", result)};
+}
+
+std::vector<std::string> SlurmCommands::environment() const {
+  std::vector<std::string> variables = {"PATH=" + settings_.command_path, "LC_ALL=C",
+                                        "SLURM_TIME_FORMAT=%s"};
+  if (!settings_.slurm_conf.empty()) variables.push_back("SLURM_CONF=" + settings_.slurm_conf);
+  return variables;
+}
+
+CommandResult SlurmCommands::run(std::vector<std::string> arguments) const {
+  const std::string program = find_program(arguments.front(), settings_.command_path);
+  if (program.empty()) {
+    CommandResult result;
+    result.errors = "it is not in " + settings_.command_path;
+    return result;
+  }
+  CommandRun command;
+  command.environment = environment();
+  // The times that sacct is asked about are UTC; a job's own --begin or --deadline is local time.
+  if (arguments.front() == "sacct") command.environment.emplace_back("TZ=UTC0");
+  arguments.front() = program;
+  command.arguments = std::move(arguments);
+  command.deadline = settings_.command_deadline;
+  return run_command(command);
+}
+
+SbatchAnswer SlurmCommands::sbatch(const std::vector<std::string>& arguments) const {
+  return explain_sbatch(run(arguments));
+}
+
+parser::Result<std::vector<ObservedJob>> SlurmCommands::squeue() const {
+  const CommandResult result = run({"squeue", "--json"});
+  if (!result.is_ok()) return parser::fail(explain_failure("squeue", result));
+  return parse_queue(result.output);
+}
+
+parser::Result<std::vector<ObservedJob>> SlurmCommands::sacct(
+    const std::vector<std::int64_t>& job_ids) const {
+  std::string ids;
+  for (const std::int64_t id : job_ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+  const CommandResult result =
+      run({"sacct", "--allocations", "--duplicates", "--parsable2", "--noheader", "--jobs=" + ids,
+           "--format=" + std::string(kAccountingFields)});
+  if (!result.is_ok()) return parser::fail(explain_failure("sacct", result));
+  return parse_accounting(result.output);
+}
+
+parser::Result<std::optional<std::int64_t>> SlurmCommands::find_by_folder(
+    const std::string& folder, std::int64_t since_s) const {
+  const CommandResult result = run(
+      {"sacct", "--allocations", "--parsable2", "--noheader", "--user=" + std::to_string(geteuid()),
+       "--starttime=" + instant_text(since_s).substr(0, 19), "--format=JobIDRaw,WorkDir"});
+  if (!result.is_ok()) return parser::fail(explain_failure("sacct", result));
+  const std::string& text = result.output;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const std::size_t bar = std::min(line.find('|'), line.size());
+    if (bar < line.size() && line.substr(bar + 1) == folder) {
+      if (const auto id = job_id_of(line.substr(0, bar))) return id;
+    }
+    begin = end + 1;
+  }
+  return std::optional<std::int64_t>();
+}
+
+parser::Result<void> SlurmCommands::scancel(std::int64_t job_id) const {
+  const CommandResult result = run({"scancel", std::to_string(job_id)});
+  if (result.is_ok() || holds(result.errors, "Invalid job id") ||
+      holds(result.errors, "already completing or completed")) {
+    return {};
+  }
+  return parser::fail(explain_failure("scancel", result));
+}
+
+std::optional<std::int64_t> SlurmCommands::partition_nodes(const std::string& partition) const {
+  if (!is_name(partition)) return std::nullopt;
+  const CommandResult result =
+      run({"sinfo", "--noheader", "--partition=" + partition, "--format=%D"});
+  if (!result.is_ok()) return std::nullopt;
+  std::int64_t nodes = 0;
+  const char* at = result.output.data();
+  const char* const end = at + result.output.size();
+  while (at < end) {
+    std::int64_t count = 0;
+    const auto [next, error] = std::from_chars(at, end, count);
+    if (error != std::errc()) return std::nullopt;
+    nodes += count;
+    at = next;
+    while (at < end && (*at == '\n' || *at == ' ')) ++at;
+  }
+  return nodes > 0 ? std::optional(nodes) : std::nullopt;
+}
+
+}  // namespace llmb::dispatch

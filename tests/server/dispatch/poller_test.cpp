@@ -1,0 +1,329 @@
+#include "server/dispatch/poller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/dispatch/job_evidence.h"
+#include "tests/server/dispatch/slurm_stand_in.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using storage::JobRecord;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class PollerTest : public testing::Test {
+ protected:
+  JobRecord submitted() {
+    Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store);
+    return dispatcher.submit({{small_submission()}, "somebody", ""}).jobs.front();
+  }
+  JobRecord now(const JobRecord& job) { return *slurm_.store->job(job.id); }
+  // The job as squeue of 22.05 writes it, `more` included.
+  static std::string queued(const JobRecord& job, const std::string& state,
+                            const std::string& more = "") {
+    return R"({"job_id":41,"submit_time":1000,"job_state":")" + state + R"(","comment":")" +
+           job.submission_id + "\"" + more + "}";
+  }
+  void poll_at(std::chrono::seconds later) { poller_.poll_once(wall_now() + later); }
+  // Seen running, then gone from the queue.
+  JobRecord gone() {
+    const JobRecord job = submitted();
+    slurm_.queue_holds(queued(job, "RUNNING"));
+    poller_.poll_once();
+    slurm_.queue_holds("");
+    return now(job);
+  }
+
+  SlurmStandIn slurm_;
+  std::vector<std::string> changes_;
+  Poller poller_{slurm_.settings, *slurm_.store,
+                 [this](const JobRecord& job) { changes_.push_back(job.state); }};
+};
+
+TEST_F(PollerTest, FollowsAJobToItsEnd) {
+  const JobRecord job = submitted();
+  slurm_.queue_holds(queued(job, "PENDING", R"(,"state_reason":"Priority")"));
+  EXPECT_EQ(poller_.poll_once().changed, 1U);
+  EXPECT_EQ(poller_.poll_once().changed, 0U);
+  EXPECT_EQ(now(job).state_reason, "Priority");
+  EXPECT_EQ(now(job).submit_time_s, 1000);
+  slurm_.queue_holds(queued(job, "RUNNING", R"(,"nodes":"node[1-2]","start_time":1010)"));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).nodes, "node[1-2]");
+  EXPECT_EQ(now(job).started_at, "1970-01-01T00:16:50.000000Z");
+  slurm_.queue_holds(queued(job, "COMPLETED", R"(,"start_time":1010,"end_time":1020)"));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).ended_at, "1970-01-01T00:17:00.000000Z");
+  EXPECT_THAT(changes_, testing::ElementsAre("pending", "running", "completed"));
+  const std::size_t calls = slurm_.calls().size();
+  EXPECT_EQ(poller_.poll_once().unfinished, 0U);
+  EXPECT_EQ(slurm_.calls().size(), calls) << "nothing is asked for where nothing is unfinished";
+}
+
+TEST_F(PollerTest, ReadsWhatLaterReleasesWrite) {
+  const JobRecord job = submitted();
+  slurm_.prints("squeue",
+                R"({"errors":[],"warnings":[],"jobs":[{"job_id":41,"job_state":["TIMEOUT"],)"
+                R"("comment":{"job":")" +
+                    job.submission_id +
+                    R"("},"submit_time":{"set":true,"infinite":false,"number":1000},)"
+                    R"("exit_code":{"return_code":{"set":true,"number":0}}}]})");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "timed_out");
+}
+
+TEST_F(PollerTest, LearnsNothingFromAnAnswerThatIsNone) {
+  const JobRecord job = submitted();
+  slurm_.queue_holds(queued(job, "RUNNING"));
+  poller_.poll_once();
+  const JobRecord before = now(job);
+  const std::string whole = SlurmStandIn::read(slurm_.folder() + "/squeue.text");
+  const std::vector<std::string> answers = {
+      "exit 1",
+      "kill -9 $$",
+      "exec true",
+      R"(echo '{"errors":[{"description":"Failed while looking for jobs"}],"jobs":[]}')",
+      "head -c " + std::to_string(whole.size() / 2) + " $here/squeue.text",
+      "cat $here/squeue.text; exit 1",
+      "echo '{\"jobs\":{}}'",
+  };
+  for (const std::string& answer : answers) {
+    slurm_.answers("squeue", answer);
+    EXPECT_NE(poller_.poll_once(wall_now() + std::chrono::hours(1)).error, "") << answer;
+    EXPECT_EQ(now(job), before) << answer;
+  }
+  slurm_.settings.command_path = slurm_.folder() + "/nowhere";
+  EXPECT_THAT(poller_.poll_once().error, HasSubstr("squeue cannot be started"));
+  EXPECT_EQ(now(job), before);
+  EXPECT_EQ(slurm_.call_count("sacct"), 0U);
+}
+
+TEST_F(PollerTest, DoesNotWaitForACommandThatHangs) {
+  const JobRecord job = submitted();
+  slurm_.settings.command_deadline = std::chrono::milliseconds(200);
+  slurm_.answers("squeue", "sleep 600 & exec sleep 600");
+  EXPECT_THAT(poller_.poll_once().error, HasSubstr("no answer in time"));
+  EXPECT_EQ(now(job).state, "pending");
+}
+
+TEST_F(PollerTest, IsNotFooledByNamesThatForgeLines) {
+  const JobRecord job = submitted();
+  slurm_.queue_holds(
+      R"({"job_id":9,"job_state":"RUNNING","name":"x\",\"job_id\":41,\"comment\":\")" +
+      job.submission_id + R"(\n41|FAILED|1000\u001f","comment":"\u0000","user_id":0},)" +
+      queued(job, "PENDING", R"(,"name":"41|COMPLETED\n","account":"\"}]}")"));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).job_id, 41);
+}
+
+TEST_F(PollerTest, TellsALaterJobOfTheSameIdFromItsOwn) {
+  const JobRecord job = gone();
+  slurm_.queue_holds(R"({"job_id":41,"submit_time":5000,"job_state":"RUNNING","comment":""})");
+  slurm_.prints("sacct",
+                "41|FAILED|1000|1010|1020|3:0|node1\n41|RUNNING|5000|5001|Unknown|0:0|n\n");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "failed");
+  EXPECT_EQ(now(job).exit_code, 3);
+  EXPECT_EQ(now(job).submit_time_s, 1000);
+}
+
+TEST_F(PollerTest, CountsARequeueAsARestartOfTheSameJob) {
+  const JobRecord job = gone();
+  slurm_.queue_holds(R"({"job_id":41,"submit_time":2000,"restart_cnt":1,"job_state":"PENDING",)"
+                     R"("state_reason":"BeginTime","start_time":2100,"comment":")" +
+                     job.submission_id + "\"}");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).restart_count, 1);
+  EXPECT_EQ(now(job).submit_time_s, 2000);
+  EXPECT_FALSE(now(job).started_at);
+  slurm_.queue_holds("");
+  slurm_.prints("sacct",
+                "41|REQUEUED|1000|1010|1020|0:0|node1\n41|COMPLETED|2000|2100|2200|0:0|node2\n");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "completed");
+  EXPECT_EQ(now(job).restart_count, 1);
+  EXPECT_EQ(now(job).nodes, "node2");
+}
+
+TEST_F(PollerTest, WaitsForAccountingThatLags) {
+  const JobRecord job = gone();
+  slurm_.prints("sacct", "41|RUNNING|1000|1010|Unknown|0:0|node1\n");
+  poll_at(std::chrono::seconds(0));
+  EXPECT_EQ(now(job).state, "running");
+  slurm_.prints("sacct", "41|OUT_OF_MEMORY|1000|1010|1020|0:125|node1\n");
+  poll_at(std::chrono::seconds(5));
+  EXPECT_EQ(now(job).state, "out_of_memory");
+}
+
+TEST_F(PollerTest, AsksAccountingOnceForAllThatLeft) {
+  slurm_.answers("sbatch", "echo 41");
+  submitted();
+  slurm_.answers("sbatch", "echo 42");
+  submitted();
+  poller_.poll_once();
+  EXPECT_EQ(slurm_.call_count("sacct"), 1U);
+  EXPECT_THAT(slurm_.calls(), Contains(HasSubstr(" --jobs=41,42 ")));
+}
+
+TEST_F(PollerTest, TakesTheScriptsOwnWordWhereThereIsNoAccounting) {
+  const JobRecord job = gone();
+  slurm_.answers("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
+  SlurmStandIn::write(job.run_folder + "/sbatch_x_41.out",
+                      "job started, restart 0\njob exited with code 3\n");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "failed");
+  EXPECT_EQ(now(job).exit_code, 3);
+}
+
+TEST_F(PollerTest, SaysThatNobodyKnowsHowAJobEnded) {
+  const JobRecord job = gone();
+  slurm_.answers("sacct", "exit 1");
+  poll_at(std::chrono::seconds(0));
+  EXPECT_EQ(now(job).state, "running");
+  poll_at(std::chrono::seconds(59));
+  EXPECT_EQ(now(job).state, "running");
+  poll_at(std::chrono::seconds(61));
+  EXPECT_EQ(now(job).state, "ended");
+  EXPECT_THAT(now(job).trouble, HasSubstr("neither Slurm's accounting nor its own output"));
+}
+
+TEST_F(PollerTest, KeepsAskingForAStateThatIsNotKnown) {
+  const JobRecord job = submitted();
+  slurm_.queue_holds(queued(job, "HIBERNATING"));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "unknown");
+  EXPECT_THAT(now(job).trouble, HasSubstr("'HIBERNATING'"));
+  slurm_.queue_holds(queued(job, "RUNNING"));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).trouble, "");
+}
+
+TEST_F(PollerTest, SaysThatAJobCanNeverStart) {
+  const JobRecord job = submitted();
+  slurm_.queue_holds(queued(job, "PENDING", R"(,"state_reason":"PartitionConfig")"));
+  poller_.poll_once();
+  EXPECT_THAT(now(job).trouble, StartsWith("will not start by itself (PartitionConfig)"));
+  slurm_.queue_holds(
+      queued(job, "PENDING", R"(,"state_reason":"Resources","node_count":2,"partition":"batch")"));
+  slurm_.prints("sinfo", "2\n");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).trouble, "");
+  slurm_.prints("sinfo", "1\n");
+  poller_.poll_once();
+  EXPECT_THAT(now(job).trouble, HasSubstr("asks for 2 nodes, and partition batch has 1"));
+}
+
+// What a crash between the row and sbatch's answer leaves.
+class PollerRecoveryTest : public PollerTest {
+ protected:
+  JobRecord lost() {
+    slurm_.answers("sbatch", "exit 0");
+    return submitted();
+  }
+};
+
+TEST_F(PollerRecoveryTest, FindsAJobByItsComment) {
+  const JobRecord job = lost();
+  EXPECT_FALSE(job.job_id);
+  const std::string user = R"(,"user_id":)" + std::to_string(geteuid());
+  const std::string forger = R"(,"user_id":)" + std::to_string(geteuid() + 1);
+  slurm_.queue_holds(queued(job, "RUNNING", forger));
+  poller_.poll_once();
+  EXPECT_FALSE(now(job).job_id) << "a comment of another user is no proof";
+  slurm_.queue_holds(queued(job, "RUNNING", user));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).job_id, 41);
+  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).trouble, "");
+}
+
+TEST_F(PollerRecoveryTest, FindsAJobThatIsOverByItsFiles) {
+  const JobRecord job = lost();
+  SlurmStandIn::write(job.run_folder + "/sbatch_x_57.out", "job exited with code 0\n");
+  poller_.poll_once();
+  slurm_.answers("sacct", "exit 1");
+  poller_.poll_once();
+  EXPECT_EQ(now(job).job_id, 57);
+  EXPECT_EQ(now(job).state, "completed");
+}
+
+TEST_F(PollerRecoveryTest, FindsAJobThatNeverStartedByItsFolder) {
+  const JobRecord job = lost();
+  slurm_.prints("sacct", "12|/elsewhere\n58|" + job.run_folder + "\n");
+  poll_at(std::chrono::seconds(81));
+  EXPECT_EQ(now(job).job_id, 58);
+}
+
+TEST_F(PollerRecoveryTest, SaysInTheEndThatNothingWasSubmitted) {
+  const JobRecord job = lost();
+  poll_at(std::chrono::seconds(79));
+  EXPECT_EQ(now(job).state, "submitting");
+  slurm_.answers("squeue", "exit 1");
+  poll_at(std::chrono::hours(9));
+  EXPECT_EQ(now(job).state, "submitting") << "no answer is no proof";
+  slurm_.queue_holds("");
+  poll_at(std::chrono::seconds(81));
+  EXPECT_EQ(now(job).state, "not_submitted");
+  EXPECT_THAT(now(job).trouble, HasSubstr("nothing was submitted"));
+}
+
+TEST_F(PollerRecoveryTest, CancelsWhatWasToBeCancelledBeforeItWasFound) {
+  const JobRecord job = lost();
+  Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store);
+  ASSERT_TRUE(dispatcher.cancel(job.id));
+  EXPECT_EQ(slurm_.call_count("scancel"), 0U);
+  slurm_.queue_holds(queued(job, "PENDING"));
+  poller_.poll_once();
+  EXPECT_THAT(slurm_.calls(), Contains("scancel 41"));
+}
+
+TEST_F(PollerTest, TellsOfChangesFromItsThread) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string state;
+  slurm_.settings.poll_interval = std::chrono::hours(1);
+  Poller poller(slurm_.settings, *slurm_.store, [&](const JobRecord& job) {
+    const std::lock_guard lock(mutex);
+    state = job.state;
+    changed.notify_all();
+  });
+  poller.start();
+  const JobRecord job = submitted();
+  slurm_.queue_holds(queued(job, "RUNNING"));
+  poller.wake();
+  std::unique_lock lock(mutex);
+  EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(60), [&] { return state == "running"; }));
+  lock.unlock();
+  poller.stop();
+}
+
+TEST(JobEvidence, BelievesTheLastStart) {
+  const auto state = [](std::string_view output) {
+    const auto evidence = batch_output_evidence(output, 41);
+    return evidence ? std::string(job_state_name(evidence->state)) : "nothing";
+  };
+  EXPECT_EQ(state(""), "nothing");
+  EXPECT_EQ(state("job exited with code 0\n"), "completed");
+  EXPECT_EQ(state("job exited with code 137\n"), "failed");
+  EXPECT_EQ(state("job exited with code x\n"), "nothing");
+  EXPECT_EQ(state("slurmstepd: error: *** JOB 41 ON node1 CANCELLED AT 2026-11-21T15:00:00 DUE TO "
+                  "TIME LIMIT ***\njob exited with code 143\n"),
+            "timed_out");
+  EXPECT_EQ(state("slurmstepd: error: *** JOB 41 ON node1 CANCELLED AT 2026-11-21T15:00:00 ***\n"),
+            "cancelled");
+  EXPECT_EQ(state("slurmstepd: error: *** JOB 4 ON node1 CANCELLED AT 2026-11-21T15:00:00 ***\n"),
+            "nothing");
+  EXPECT_EQ(state("slurmstepd: error: *** JOB 41 ON node1 CANCELLED AT 2026-11-21T15:00:00 DUE TO "
+                  "JOB REQUEUE ***\n"),
+            "nothing");
+  EXPECT_EQ(state("job exited with code 1\njob started, restart 1\n"), "nothing");
+}
+
+}  // namespace
+}  // namespace llmb::dispatch
