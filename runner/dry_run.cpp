@@ -18,6 +18,11 @@ Result<Capacity> capacity_of(const RunSettings& settings, const parser::Catalog&
 }
 
 bool fits(const RunSettings& settings, const MemoryPlan& plan, const Capacity& capacity) {
+  if (settings.rank_slice && settings.backend == Backend::cpu) {
+    const auto layout = Layout::make(settings.sizes, settings.world_size());
+    const auto stage = static_cast<std::size_t>(layout->place_of(*settings.rank_slice).pp);
+    return plan.stages.at(stage).total() <= capacity.bytes;
+  }
   const bool in_one_process = settings.backend == Backend::cpu && settings.launched_ranks == 1;
   return in_one_process ? plan.total_of_all_ranks(settings.sizes) <= capacity.bytes
                         : plan.fits(capacity.bytes);

@@ -29,7 +29,21 @@ constexpr const char* kExamples =
     "Exit codes: 0 done, 1 failed, 2 wrong options, 3 does not fit, 4 communication, 5 not a"
     " number.";
 
-using Names = std::map<std::string, int>;
+// One of a few words. CLI11's own transformers would show the words' numbers in help and errors.
+template <typename Target, typename Choice>
+CLI::Option* add_choice(CLI::App& group, const std::string& name, Target& target,
+                        const std::vector<std::pair<std::string, Choice>>& choices,
+                        const std::string& what) {
+  std::vector<std::string> words;
+  words.reserve(choices.size());
+  for (const auto& [word, choice] : choices) words.push_back(word);
+  const auto choose = [&target, choices](const std::string& wanted) {
+    for (const auto& [word, choice] : choices) {
+      if (word == wanted) target = choice;
+    }
+  };
+  return group.add_option_function<std::string>(name, choose, what)->check(CLI::IsMember(words));
+}
 
 void add_recipe_options(CLI::App& app, Options& options) {
   auto* group = app.add_option_group("Recipe", "which published configuration is meant");
@@ -82,11 +96,16 @@ void add_layout_options(CLI::App& app, Options& options) {
 
 void add_run_options(CLI::App& app, Options& options) {
   auto* group = app.add_option_group("Run", "where and how long it trains");
-  group->add_option("--backend", options.backend, "cuda or cpu")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Backend>{{"cpu", Backend::cpu}, {"cuda", Backend::cuda}}));
+  add_choice<std::optional<Backend>, Backend>(*group, "--backend", options.backend,
+                                              {{"cuda", Backend::cuda}, {"cpu", Backend::cpu}},
+                                              "where it computes; cuda without it");
   group->add_option("--virtual-ranks", options.virtual_ranks, "ranks as threads of this process")
       ->check(CLI::PositiveNumber);
+  group
+      ->add_option("--rank-slice", options.rank_slice,
+                   "measure this rank of the whole layout alone: others are replaced by copies of "
+                   "its own data, so its losses mean nothing")
+      ->check(CLI::NonNegativeNumber);
   group->add_option("--steps", options.step_count, "training steps; 50 without it")
       ->check(CLI::PositiveNumber);
   group->add_option("--seed", options.seed, "of weights and tokens")->capture_default_str();
@@ -96,16 +115,16 @@ void add_run_options(CLI::App& app, Options& options) {
 
 void add_output_options(CLI::App& app, Options& options) {
   auto* group = app.add_option_group("Output", "what it prints and keeps");
-  group->add_option("--log-format", options.log_format, "nemo or megatron-bridge")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, LogFormat>{
-          {"nemo", LogFormat::nemo}, {"megatron-bridge", LogFormat::megatron_bridge}}));
-  group
-      ->add_option("--flops-formula", options.flops_formula,
-                   "megatron (default), recipe or recipe-2025.04")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, parser::FlopsFormula>{
-          {"megatron", parser::FlopsFormula::megatron},
-          {"recipe", parser::FlopsFormula::recipe},
-          {"recipe-2025.04", parser::FlopsFormula::recipe_2025_04}}));
+  add_choice<std::optional<LogFormat>, LogFormat>(
+      *group, "--log-format", options.log_format,
+      {{"nemo", LogFormat::nemo}, {"megatron-bridge", LogFormat::megatron_bridge}},
+      "whose lines it prints; without it those of the recipe");
+  add_choice<parser::FlopsFormula, parser::FlopsFormula>(
+      *group, "--flops-formula", options.flops_formula,
+      {{"megatron", parser::FlopsFormula::megatron},
+       {"recipe", parser::FlopsFormula::recipe},
+       {"recipe-2025.04", parser::FlopsFormula::recipe_2025_04}},
+      "how FLOPs are counted; megatron without it");
   group->add_option("--phases", options.phases_path, "file for one JSON line a step, with phases");
   group->add_flag("-p,--profile", options.enable_profile, "profile some steps [ENABLE_PROFILE]");
   group->add_option("--profile-start-step", options.profile_start_step,

@@ -40,6 +40,7 @@ struct Options {
 
   std::optional<Backend> backend;    // none: cuda
   std::optional<int> virtual_ranks;  // ranks as threads of this process
+  std::optional<int> rank_slice;     // this rank of the layout alone, without the others
   int launched_ranks = 1;  // processes that a launcher started, this one included; no flag
   std::optional<LogFormat> log_format;  // none: that of the workload's recipe
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;

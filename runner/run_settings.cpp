@@ -108,6 +108,27 @@ void apply_size_overrides(const Options& options, int scale, RunSettings& settin
   }
 }
 
+// A slice's weights and losses are not those of the whole run: there is nothing to keep or go on
+// from.
+Result<void> apply_rank_slice(const Options& options, RunSettings& settings) {
+  if (!options.rank_slice) return {};
+  const std::string wanted = "--rank-slice " + std::to_string(*options.rank_slice);
+  if (*options.rank_slice >= settings.world_size()) {
+    return parser::fail(wanted + ": the layout has ranks 0 to " +
+                        std::to_string(settings.world_size() - 1));
+  }
+  if (options.virtual_ranks || options.launched_ranks > 1) {
+    return parser::fail(wanted +
+                        " runs one rank alone, in one process: leave out --virtual-ranks, "
+                        "and start no other process");
+  }
+  if (options.enable_checkpoint || !options.load_checkpoint_path.empty()) {
+    return parser::fail(wanted + " has no model of its own to save or load: leave checkpoints out");
+  }
+  settings.rank_slice = options.rank_slice;
+  return {};
+}
+
 Result<void> apply_steps(const Options& options, RunSettings& settings) {
   const bool is_nemotron = settings.spec.shape.family == "nemotron4";
   int count = kStepCount;
@@ -201,6 +222,9 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
   settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
   if (const auto steps = apply_steps(options, settings); !steps) {
     return tl::unexpected(steps.error());
+  }
+  if (const auto slice = apply_rank_slice(options, settings); !slice) {
+    return tl::unexpected(slice.error());
   }
   if (const auto checked = check(settings, *scale); !checked) {
     return tl::unexpected(checked.error());

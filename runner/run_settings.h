@@ -35,7 +35,8 @@ struct RunSettings {
   Backend backend = Backend::cuda;
   LogFormat log_format = LogFormat::nemo;
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
-  int launched_ranks = 1;  // above 1: ranks are processes, not threads
+  int launched_ranks = 1;         // above 1: ranks are processes, not threads
+  std::optional<int> rank_slice;  // only this rank runs, its collectives local copies
   int step_count = 50;
   int profile_start_step = 0;
   int profile_stop_step = 0;

@@ -40,6 +40,7 @@ std::string nemo_line(const StepLogHead& head, const StepRecord& step) {
   line += nemo_field(nemo::kTflopsPerGpu, step.tflops_per_gpu);
   line += nemo_field(nemo::kConsumedSamples, (step.step + 1) * head.global_batch_size);
   line += nemo_field(nemo::kGradNorm, step.grad_norm);
+  if (!head.label.empty()) line += std::string(nemo::kFieldSeparator) + head.label;
   return line + "\n";
 }
 
@@ -57,9 +58,10 @@ std::string megatron_tflops(double tflops) {
 std::string megatron_lines(const StepLogHead& head, const StepRecord& step,
                            const std::string& date_time) {
   std::string text =
-      text_of("%s : %.2fs %s %sMODEL_TFLOP/s/GPU\n", name_of(megatron::kStepTimeMarker).c_str(),
+      text_of("%s : %.2fs %s %sMODEL_TFLOP/s/GPU%s\n", name_of(megatron::kStepTimeMarker).c_str(),
               step.step_time_s, name_of(megatron::kGpuUtilization).c_str(),
-              megatron_tflops(step.tflops_per_gpu).c_str());
+              megatron_tflops(step.tflops_per_gpu).c_str(),
+              head.label.empty() ? "" : (" " + head.label).c_str());
   text += text_of(" [%s] %s %8lld/%8lld |", date_time.c_str(), name_of(megatron::kMarker).c_str(),
                   whole(step.step + 1), whole(head.end_step()));
   text += text_of(" %s: %12lld |", name_of(megatron::kConsumedSamples).c_str(),
@@ -75,8 +77,9 @@ std::string megatron_lines(const StepLogHead& head, const StepRecord& step,
   text += text_of(" %s: %.3f |", name_of(megatron::kGradNorm).c_str(), step.grad_norm);
   text += text_of(" %s: %3d |", name_of(megatron::kSkippedIterations).c_str(), 0);
   const bool is_nan = std::isnan(step.loss) || std::isnan(step.grad_norm);
-  text += text_of(" %s: %3d |\n", name_of(megatron::kNanIterations).c_str(), is_nan ? 1 : 0);
-  return text;
+  text += text_of(" %s: %3d |", name_of(megatron::kNanIterations).c_str(), is_nan ? 1 : 0);
+  if (!head.label.empty()) text += " " + head.label + " |";
+  return text + "\n";
 }
 
 // Without trailing zeros, but with one decimal at least.
@@ -143,6 +146,7 @@ std::string configuration_text(const RunSettings& settings) {
   add("gpu_type", on_gpu ? settings.gpu_type : "cpu");
   // A rank on the CPU is no GPU: nothing is to be divided by its number.
   add(on_gpu ? "gpu_count" : "rank_count", std::to_string(settings.world_size()));
+  if (settings.rank_slice) add("rank_slice", std::to_string(*settings.rank_slice));
   add("tensor_parallel", std::to_string(sizes.tp));
   add("pipeline_parallel", std::to_string(sizes.pp));
   add("context_parallel", std::to_string(sizes.cp));

@@ -14,6 +14,7 @@
 #include "runner/model/transformer_stage.h"
 #include "runner/nccl_trace_log.h"
 #include "runner/op_table_text.h"
+#include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/phase_log.h"
 #include "runner/process_memory.h"
@@ -39,6 +40,13 @@ TrainerSettings<float> trainer_settings(const Options& options, const RunSetting
   return trainer;
 }
 
+// "rank-slice: 3 of 512, no communication"; empty for a whole run.
+std::string slice_label(const RunSettings& settings) {
+  if (!settings.rank_slice) return "";
+  return "rank-slice: " + std::to_string(*settings.rank_slice) + " of " +
+         std::to_string(settings.world_size()) + ", no communication";
+}
+
 // One rank's run; used by the rank's thread.
 class RankRun {
  public:
@@ -55,6 +63,7 @@ class RankRun {
     head_.format = settings.log_format;
     head_.step_count = settings.step_count;
     head_.global_batch_size = settings.batch.global_batch_size;
+    head_.label = slice_label(settings);
   }
 
   void train() {
@@ -73,7 +82,8 @@ class RankRun {
   }
 
  private:
-  bool is_first_rank() const { return trainer_.rank() == 0; }
+  // Who writes the log; of a slice, the only rank there is.
+  bool is_first_rank() const { return settings_.rank_slice || trainer_.rank() == 0; }
 
   // The layout may be another than the one that saved.
   void load() {
@@ -181,9 +191,15 @@ class RankRun {
 // What a reader must know before the first number.
 std::string preamble(const RunSettings& settings) {
   std::string text = configuration_line(settings);
-  text += "llmb-step-runner: " + std::to_string(settings.world_size()) + " ranks as " +
-          (settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs") +
-          "; times and TFLOPS are theirs, not a GPU's\n";
+  if (settings.rank_slice) {
+    text += "llmb-step-runner: " + slice_label(settings) +
+            ": one rank's share of the work on this machine's CPUs, copies of its own data in "
+            "place of the others'; its losses mean nothing, and its times are not a whole run's\n";
+  } else {
+    text += "llmb-step-runner: " + std::to_string(settings.world_size()) + " ranks as " +
+            (settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs") +
+            "; times and TFLOPS are theirs, not a GPU's\n";
+  }
   if (settings.precision != Precision::fp32) {
     text += "llmb-step-runner: weights are kept in bf16, arithmetic is fp32\n";
   }
@@ -211,6 +227,12 @@ Layout layout_of(const RunSettings& settings) {
 void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output) {
   const Layout layout = layout_of(settings);
   output.log.write(preamble(settings));
+  if (settings.rank_slice) {
+    share_cores(1);
+    const auto world = make_loopback_world(settings.world_size(), *settings.rank_slice);
+    RankRun(*world, options, settings, layout, output).train();
+    return;
+  }
   share_cores(settings.world_size());
   run_thread_ranks(
       settings.world_size(),

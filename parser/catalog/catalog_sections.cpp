@@ -70,6 +70,29 @@ GpuType read_gpu(const nlohmann::json& value, const JsonPath& path) {
   return gpu;
 }
 
+void read_position_embedding(const JsonRecord& record, ModelShape& shape) {
+  const NumberRange factor{1, 1e6, "as a factor"};
+  const auto number_or = [&](std::string_view key, double otherwise) {
+    return record.has(key) ? record.number(key, factor) : otherwise;
+  };
+  const auto integer_or = [&](std::string_view key, std::int64_t otherwise) {
+    return record.optional_integer(key, 0, kDimensionMax).value_or(otherwise);
+  };
+  shape.rotary_fraction = record.number("rotary_fraction", {0, 1, "as a share"});
+  shape.rotary_base = record.number("rotary_base", {1, 1e9, "without a unit"});
+  shape.rotary_scaling_factor = number_or("rotary_scaling_factor", shape.rotary_scaling_factor);
+  shape.rotary_low_frequency_factor =
+      number_or("rotary_low_frequency_factor", shape.rotary_low_frequency_factor);
+  shape.rotary_high_frequency_factor =
+      number_or("rotary_high_frequency_factor", shape.rotary_high_frequency_factor);
+  if (shape.rotary_high_frequency_factor <= shape.rotary_low_frequency_factor) {
+    record.fail_at("rotary_high_frequency_factor", "should be over rotary_low_frequency_factor");
+  }
+  shape.rotary_original_length = integer_or("rotary_original_length", shape.rotary_original_length);
+  shape.rotary_skip_interval = integer_or("rotary_skip_interval", 0);
+  shape.attention_chunk_size = integer_or("attention_chunk_size", 0);
+}
+
 Model read_model(const nlohmann::json& value, const JsonPath& path) {
   const JsonRecord record(value, path,
                           {"family",
@@ -87,6 +110,12 @@ Model read_model(const nlohmann::json& value, const JsonPath& path) {
                            "tied_embeddings",
                            "rotary_fraction",
                            "rotary_base",
+                           "rotary_scaling_factor",
+                           "rotary_low_frequency_factor",
+                           "rotary_high_frequency_factor",
+                           "rotary_original_length",
+                           "rotary_skip_interval",
+                           "attention_chunk_size",
                            "expert_count",
                            "experts_per_token",
                            "expert_ffn_hidden_size",
@@ -120,8 +149,7 @@ Model read_model(const nlohmann::json& value, const JsonPath& path) {
                             ? Normalization::rms_norm
                             : Normalization::layer_norm_1p;
   shape.tied_embeddings = record.flag("tied_embeddings");
-  shape.rotary_fraction = record.number("rotary_fraction", {0, 1, "as a share"});
-  shape.rotary_base = record.number("rotary_base", {1, 1e9, "without a unit"});
+  read_position_embedding(record, shape);
   shape.expert_count = optional_dimension("expert_count");
   shape.experts_per_token = optional_dimension("experts_per_token");
   shape.expert_ffn_hidden_size = optional_dimension("expert_ffn_hidden_size");

@@ -74,7 +74,11 @@ ModelFlops per_token(const ModelShape& shape, FlopsFormula formula) {
 }  // namespace
 
 bool is_moe_layer(const ModelShape& shape, std::int64_t layer) {
-  return shape.expert_count > 0 && layer % shape.moe_layer_interval == 0;
+  return shape.expert_count > 0 && (layer + 1) % shape.moe_layer_interval == 0;
+}
+
+bool is_rotary_layer(const ModelShape& shape, std::int64_t layer) {
+  return shape.rotary_skip_interval == 0 || (layer + 1) % shape.rotary_skip_interval != 0;
 }
 
 std::string_view flops_formula_name(FlopsFormula formula) {

@@ -27,6 +27,14 @@ struct ModelShape {
   bool tied_embeddings = false;
   double rotary_fraction = 1.0;  // share of a head that RoPE turns
   double rotary_base = 1e4;
+  // Llama 3.1's scaling of RoPE for long contexts; factor 1: none. See runner/cpu/rope.h.
+  double rotary_scaling_factor = 1.0;
+  double rotary_low_frequency_factor = 1.0;
+  double rotary_high_frequency_factor = 4.0;
+  std::int64_t rotary_original_length = 8192;
+  std::int64_t rotary_skip_interval = 0;  // every n-th layer is without RoPE (NoPE); 0: none is
+  // In layers with RoPE a token sees only its own chunk of so many positions; 0: all before it.
+  std::int64_t attention_chunk_size = 0;
 
   // Mixture of experts; expert_count 0 means dense.
   std::int64_t expert_count = 0;
@@ -38,9 +46,10 @@ struct ModelShape {
   bool operator==(const ModelShape&) const = default;
 };
 
-// Whether the layer's MLP is a mixture of experts: layer 0 and every moe_layer_interval-th after
-// it.
+// Whether the layer's MLP is a mixture of experts: the last of every moe_layer_interval layers.
 bool is_moe_layer(const ModelShape& shape, std::int64_t layer);
+// Whether RoPE turns the layer's queries and keys: all but the last of every rotary_skip_interval.
+bool is_rotary_layer(const ModelShape& shape, std::int64_t layer);
 
 // All weights, embeddings and head included.
 std::int64_t parameter_count(const ModelShape& shape);

@@ -1,6 +1,7 @@
 #include "runner/cpu/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -31,19 +32,39 @@ struct HeadView {
   std::int64_t stride;
 };
 
-// Scores of a block of queries against the keys that its last position sees.
+// Scores of a block of queries against the keys that any of them sees.
 struct Block {
-  Block(std::span<const std::int64_t> positions, std::int64_t first_query)
+  Block(const AttentionShape& shape, std::span<const std::int64_t> positions,
+        std::int64_t first_query)
       : first(first_query),
         count(std::min(kQueryBlock, static_cast<std::int64_t>(positions.size()) - first_query)),
-        visible(positions.subspan(static_cast<std::size_t>(first_query),
-                                  static_cast<std::size_t>(count))),
-        keys(*std::max_element(visible.begin(), visible.end()) + 1) {}
+        first_key(positions[static_cast<std::size_t>(first_query)]) {
+    const auto visible =
+        positions.subspan(static_cast<std::size_t>(first_query), static_cast<std::size_t>(count));
+    std::int64_t last_key = 0;
+    for (const std::int64_t position : visible) {
+      first_key = std::min(first_key, shape.first_visible(position));
+      last_key = std::max(last_key, position);
+    }
+    keys = last_key + 1 - first_key;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t position = visible[static_cast<std::size_t>(i)];
+      seen[static_cast<std::size_t>(i)] = {shape.first_visible(position) - first_key,
+                                           position + 1 - first_key};
+    }
+  }
+
+  // Of the block's keys, those [begin, end) that a query sees.
+  struct Range {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
 
   std::int64_t first;
   std::int64_t count;
-  std::span<const std::int64_t> visible;  // last key that each query sees
-  std::int64_t keys;
+  std::int64_t first_key;
+  std::int64_t keys = 0;
+  std::array<Range, kQueryBlock> seen;
 };
 
 template <typename T>
@@ -51,14 +72,23 @@ T scale_of(const AttentionShape& shape) {
   return static_cast<T>(1 / std::sqrt(static_cast<double>(shape.head_size)));
 }
 
-// Scores to probabilities in place; returns nothing of what lies beyond the diagonal but zero.
+// Zero where a query sees nothing.
 template <typename T>
-void softmax_row(T* scores, std::int64_t seen, std::int64_t keys, T& log_sum) {
-  const T maximum = *std::max_element(scores, scores + seen);
+void clear_unseen(T* row, const Block::Range& seen, std::int64_t keys) {
+  std::fill(row, row + seen.begin, T(0));
+  std::fill(row + seen.end, row + keys, T(0));
+}
+
+// Scores to probabilities in place.
+template <typename T>
+void softmax_row(T* scores, const Block::Range& seen, std::int64_t keys, T& log_sum) {
+  const T maximum = *std::max_element(scores + seen.begin, scores + seen.end);
   T sum = 0;
-  for (std::int64_t j = 0; j < seen; ++j) sum += scores[j] = std::exp(scores[j] - maximum);
-  for (std::int64_t j = 0; j < seen; ++j) scores[j] /= sum;
-  std::fill(scores + seen, scores + keys, T(0));
+  for (std::int64_t j = seen.begin; j < seen.end; ++j) {
+    sum += scores[j] = std::exp(scores[j] - maximum);
+  }
+  for (std::int64_t j = seen.begin; j < seen.end; ++j) scores[j] /= sum;
+  clear_unseen(scores, seen, keys);
   log_sum = maximum + std::log(sum);
 }
 
@@ -83,16 +113,16 @@ void Attention<T>::forward(const AttentionShape& shape,
     const HeadView<T> o_head(o, shape, sample, head);
     std::vector<T> scores;
     for (std::int64_t first = 0; first < queries; first += kQueryBlock) {
-      const Block block(query_positions, first);
+      const Block block(shape, query_positions, first);
       scores.resize(static_cast<std::size_t>(block.count * block.keys));
       gemm<T>(block.count, block.keys, d, scale_of<T>(shape), q_head.rows_from(first),
-              k_head.rows_from(0, true), T(0), scores.data(), block.keys);
+              k_head.rows_from(block.first_key, true), T(0), scores.data(), block.keys);
       for (std::int64_t i = 0; i < block.count; ++i) {
-        softmax_row(scores.data() + i * block.keys, block.visible[i] + 1, block.keys,
+        softmax_row(scores.data() + i * block.keys, block.seen[i], block.keys,
                     log_sum.row((first + i) * shape.batch + sample)[head]);
       }
-      gemm<T>(block.count, d, block.keys, T(1), {scores.data(), block.keys}, v_head.rows_from(0),
-              T(0), o_head.row(first), o_head.stride);
+      gemm<T>(block.count, d, block.keys, T(1), {scores.data(), block.keys},
+              v_head.rows_from(block.first_key), T(0), o_head.row(first), o_head.stride);
     }
   });
 }
@@ -112,19 +142,22 @@ template <typename T>
 void block_backward(const Block& block, std::int64_t d, T scale, const HeadGradients<T>& head,
                     const std::vector<T>& log_sums, std::vector<T>& p, std::vector<T>& ds) {
   const std::int64_t first = block.first;
+  const std::int64_t key = block.first_key;
   p.resize(static_cast<std::size_t>(block.count * block.keys));
   ds.resize(p.size());
-  gemm<T>(block.count, block.keys, d, scale, head.q.rows_from(first), head.k.rows_from(0, true),
+  gemm<T>(block.count, block.keys, d, scale, head.q.rows_from(first), head.k.rows_from(key, true),
           T(0), p.data(), block.keys);
   for (std::int64_t i = 0; i < block.count; ++i) {
     T* row = p.data() + i * block.keys;
-    const std::int64_t seen = block.visible[i] + 1;
-    for (std::int64_t j = 0; j < seen; ++j) row[j] = std::exp(row[j] - log_sums[first + i]);
-    std::fill(row + seen, row + block.keys, T(0));
+    const Block::Range seen = block.seen[i];
+    for (std::int64_t j = seen.begin; j < seen.end; ++j) {
+      row[j] = std::exp(row[j] - log_sums[first + i]);
+    }
+    clear_unseen(row, seen, block.keys);
   }
   gemm<T>(block.keys, d, block.count, T(1), {p.data(), block.keys, true}, head.d_o.rows_from(first),
-          T(1), head.dv.row(0), head.dv.stride);
-  gemm<T>(block.count, block.keys, d, T(1), head.d_o.rows_from(first), head.v.rows_from(0, true),
+          T(1), head.dv.row(key), head.dv.stride);
+  gemm<T>(block.count, block.keys, d, T(1), head.d_o.rows_from(first), head.v.rows_from(key, true),
           T(0), ds.data(), block.keys);
   for (std::int64_t i = 0; i < block.count; ++i) {
     const T* o_row = head.o.row(first + i);
@@ -135,10 +168,10 @@ void block_backward(const Block& block, std::int64_t d, T scale, const HeadGradi
       ds[j] = p[j] * (ds[j] - row_sum);
     }
   }
-  gemm<T>(block.count, d, block.keys, scale, {ds.data(), block.keys}, head.k.rows_from(0), T(0),
+  gemm<T>(block.count, d, block.keys, scale, {ds.data(), block.keys}, head.k.rows_from(key), T(0),
           head.dq.row(first), head.dq.stride);
   gemm<T>(block.keys, d, block.count, scale, {ds.data(), block.keys, true}, head.q.rows_from(first),
-          T(1), head.dk.row(0), head.dk.stride);
+          T(1), head.dk.row(key), head.dk.stride);
 }
 
 }  // namespace
@@ -170,8 +203,8 @@ void Attention<T>::backward(const AttentionShape& shape,
         log_sums[i] = log_sum.row(i * shape.batch + sample)[h];
       }
       for (std::int64_t first = 0; first < queries; first += kQueryBlock) {
-        block_backward(Block(query_positions, first), shape.head_size, scale_of<T>(shape), head,
-                       log_sums, p, ds);
+        block_backward(Block(shape, query_positions, first), shape.head_size, scale_of<T>(shape),
+                       head, log_sums, p, ds);
       }
     }
   });

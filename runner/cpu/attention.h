@@ -15,11 +15,18 @@ struct AttentionShape {
   std::int64_t head_count = 0;   // of q and o
   std::int64_t group_count = 0;  // of k and v; divides head_count
   std::int64_t head_size = 0;
+  // Above 0, the sequence falls into chunks of so many positions, and a query sees its own only.
+  std::int64_t chunk_size = 0;
+
+  std::int64_t first_visible(std::int64_t position) const {
+    return chunk_size > 0 ? position / chunk_size * chunk_size : 0;
+  }
 };
 
 template <typename T>
 struct Attention {
-  // Query i sees keys [0, query_positions[i]]. q (sq * b, heads * d), k and v (sk * b, groups * d)
+  // Query i sees keys [first_visible(p), p], p being query_positions[i]. q (sq * b, heads * d), k
+  // and v (sk * b, groups * d)
   // -> o as q, log_sum (sq * b, heads): log of the sum of exp(score), for backward
   static void forward(const AttentionShape& shape, std::span<const std::int64_t> query_positions,
                       View<const T> q, View<const T> k, View<const T> v, View<T> o,

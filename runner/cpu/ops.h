@@ -43,6 +43,7 @@ struct Ops {
   using QkvHeads = cpu::QkvHeads<T>;
   using RmsNorm = cpu::RmsNorm<T>;
   using Rope = cpu::Rope<T>;
+  using RotaryFrequencies = cpu::RotaryFrequencies;
   using Router = cpu::Router<T>;
   using RouterScore = cpu::RouterScore;
   using RowOrder = cpu::RowOrder<T>;

@@ -1,7 +1,9 @@
 #include "runner/cpu/rope.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numbers>
 
 #include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
@@ -31,15 +33,24 @@ void turn(View<const T> table, std::int64_t batch, std::int64_t head_size, T dir
 
 }  // namespace
 
+double RotaryFrequencies::of_pair(std::int64_t index, std::int64_t count) const {
+  const double exponent = -static_cast<double>(index) / static_cast<double>(count);
+  const double frequency = std::pow(base, exponent);
+  if (scaling_factor == 1) return frequency;
+  const double turns = original_length * frequency / (2 * std::numbers::pi);
+  const double kept = std::clamp((turns - low_turns) / (high_turns - low_turns), 0.0, 1.0);
+  return frequency * (kept + (1 - kept) / scaling_factor);
+}
+
 template <typename T>
-void Rope<T>::make_table(std::span<const std::int64_t> positions, double base, View<T> table) {
+void Rope<T>::make_table(std::span<const std::int64_t> positions,
+                         const RotaryFrequencies& frequencies, View<T> table) {
   const OpTimer timer("rope.make_table");
   assert(table.rows == static_cast<std::int64_t>(positions.size()) && table.cols % 2 == 0);
   const std::int64_t half = table.cols / 2;
   for (std::int64_t s = 0; s < table.rows; ++s) {
     for (std::int64_t j = 0; j < half; ++j) {
-      const double exponent = -static_cast<double>(j) / static_cast<double>(half);
-      const double angle = static_cast<double>(positions[s]) * std::pow(base, exponent);
+      const double angle = static_cast<double>(positions[s]) * frequencies.of_pair(j, half);
       table.row(s)[j] = static_cast<T>(std::cos(angle));
       table.row(s)[j + half] = static_cast<T>(std::sin(angle));
     }

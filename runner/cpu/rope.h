@@ -8,10 +8,25 @@
 
 namespace llmb::runner::cpu {
 
+// How fast the pairs turn. With a scaling factor above 1, as Llama 3.1 has it for long contexts:
+// pairs that turn less than `low` times over the original length turn `factor` times slower, those
+// that turn more than `high` times turn as before, and between the two it goes over smoothly.
+struct RotaryFrequencies {
+  double base = 1e4;
+  double scaling_factor = 1;
+  double low_turns = 1;
+  double high_turns = 4;
+  double original_length = 8192;  // positions
+
+  // Radians per position of pair `index` of `count`.
+  double of_pair(std::int64_t index, std::int64_t count) const;
+};
+
 template <typename T>
 struct Rope {
   // positions (s) -> table (s, rotary_size): cosines, then sines, of the rotary_size / 2 angles
-  static void make_table(std::span<const std::int64_t> positions, double base, View<T> table);
+  static void make_table(std::span<const std::int64_t> positions,
+                         const RotaryFrequencies& frequencies, View<T> table);
   // x (s * batch, heads * head_size), in place
   static void forward(View<const T> table, std::int64_t batch, std::int64_t head_size, View<T> x);
   // The gradient of x, in place: turned back.

@@ -4,21 +4,43 @@
 #include "runner/model/sequence_parallel.h"
 
 namespace llmb::runner {
+namespace {
+
+std::string name_of(std::int64_t layer, const char* matrix) {
+  return "layers." + std::to_string(layer) + ".attention." + matrix + ".weight";
+}
+
+template <typename Ops>
+typename Ops::RotaryFrequencies frequencies_of(const ModelShape& model) {
+  typename Ops::RotaryFrequencies frequencies;
+  frequencies.base = model.rotary_base;
+  frequencies.scaling_factor = model.rotary_scaling_factor;
+  frequencies.low_turns = model.rotary_low_frequency_factor;
+  frequencies.high_turns = model.rotary_high_frequency_factor;
+  frequencies.original_length = static_cast<double>(model.rotary_original_length);
+  return frequencies;
+}
+
+}  // namespace
 
 template <typename Ops>
 AttentionBlock<Ops>::AttentionBlock(const StageContext& context,
-                                    const ParameterStore<Element>& store, const std::string& name)
+                                    const ParameterStore<Element>& store, std::int64_t layer)
     : context_(context),
-      qkv_(store.at(name + ".qkv.weight")),
-      out_(store.at(name + ".out.weight")) {
+      qkv_(store.at(name_of(layer, "qkv"))),
+      out_(store.at(name_of(layer, "out"))) {
   const ModelShape& model = context.spec.shape;
   shape_ = {context.micro_batch_size, model.attention_head_count / context.sizes.tp,
             model.query_group_count / context.sizes.tp, model.head_size};
+  // Llama 4: layers with RoPE look at their chunk, those without at everything.
+  const bool is_rotary = context.spec.is_rotary_layer(layer);
+  shape_.chunk_size = is_rotary ? model.attention_chunk_size : 0;
   // Pairs are turned, so the share of a head that RoPE turns is even.
-  const auto pairs =
-      static_cast<std::int64_t>(model.rotary_fraction * static_cast<double>(model.head_size) / 2);
+  const auto pairs = is_rotary ? static_cast<std::int64_t>(model.rotary_fraction *
+                                                           static_cast<double>(model.head_size) / 2)
+                               : 0;
   rotary_table_.resize(static_cast<std::int64_t>(context.positions.size()), 2 * pairs);
-  Ops::Rope::make_table(context.positions, model.rotary_base, rotary_table_);
+  Ops::Rope::make_table(context.positions, frequencies_of<Ops>(model), rotary_table_);
 }
 
 template <typename Ops>

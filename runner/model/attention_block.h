@@ -2,8 +2,6 @@
 // values of the whole sequence (gathered over the context group), projection back (row parallel).
 #pragma once
 
-#include <string>
-
 #include "runner/model/stage_context.h"
 
 namespace llmb::runner {
@@ -25,9 +23,9 @@ class AttentionBlock {
     Tensor log_sum;  // (rows, heads)
   };
 
-  // `name` as in "layers.3.attention"; `context` and `store` outlive it.
+  // Of layer `layer` of the whole model; `context` and `store` outlive it.
   AttentionBlock(const StageContext& context, const ParameterStore<Element>& store,
-                 const std::string& name);
+                 std::int64_t layer);
 
   // x and y (shard rows, hidden)
   void forward(ConstView x, State& state, View y) const;
@@ -42,7 +40,7 @@ class AttentionBlock {
 
   const StageContext& context_;
   typename Ops::AttentionShape shape_;  // of this rank's heads
-  Tensor rotary_table_;
+  Tensor rotary_table_;                 // without columns where the layer has no RoPE
   Weight<Element> qkv_;
   Weight<Element> out_;
 };

@@ -46,6 +46,7 @@ struct ModelSpec {
 
   bool is_moe() const { return shape.expert_count > 0; }
   bool is_moe_layer(std::int64_t layer) const { return parser::is_moe_layer(shape, layer); }
+  bool is_rotary_layer(std::int64_t layer) const { return parser::is_rotary_layer(shape, layer); }
   // Gated activations multiply two projections: fc1 holds gate and up.
   bool is_gated() const { return shape.activation != Activation::squared_relu; }
   bool norm_has_bias() const { return shape.normalization == Normalization::layer_norm_1p; }

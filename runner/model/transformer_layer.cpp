@@ -13,7 +13,7 @@ template <typename Ops>
 TransformerLayer<Ops>::TransformerLayer(const StageContext& context,
                                         const ParameterStore<Element>& store, std::int64_t layer)
     : input_norm_(context.spec, store, prefix_of(layer) + "input_norm"),
-      attention_(context, store, prefix_of(layer) + "attention"),
+      attention_(context, store, layer),
       mlp_norm_(context.spec, store, prefix_of(layer) + "mlp_norm") {
   if (context.spec.is_moe_layer(layer)) {
     moe_.emplace(context, store, prefix_of(layer));

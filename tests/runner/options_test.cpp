@@ -7,6 +7,7 @@ namespace llmb::runner {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Options, ReadsLlmbRunsFlags) {
   const ParsedOptions parsed = parse_options({"-w",
@@ -86,6 +87,8 @@ TEST(Options, HelpShowsExamplesAndVariables) {
   EXPECT_EQ(parsed.exit_code, kExitOk);
   EXPECT_THAT(parsed.text, HasSubstr("JOB_TOTAL_GPUS"));
   EXPECT_THAT(parsed.text, HasSubstr("--backend cpu --virtual-ranks 8"));
+  EXPECT_THAT(parsed.text, HasSubstr("{cuda,cpu}"));
+  EXPECT_THAT(parsed.text, Not(HasSubstr("->")));
 }
 
 }  // namespace

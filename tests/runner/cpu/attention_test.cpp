@@ -28,7 +28,8 @@ std::vector<double> attend(const AttentionShape& shape, std::int64_t position, s
   const std::int64_t group = head / (shape.head_count / shape.group_count);
   std::vector<double> out(static_cast<std::size_t>(d));
   double sum = 0;
-  for (std::int64_t key = 0; key <= position; ++key) {
+  const std::int64_t chunk = shape.chunk_size;
+  for (std::int64_t key = chunk > 0 ? position - position % chunk : 0; key <= position; ++key) {
     double score = 0;
     for (std::int64_t j = 0; j < d; ++j) {
       score += q.row(query * shape.batch + sample)[head * d + j] *
@@ -44,8 +45,7 @@ std::vector<double> attend(const AttentionShape& shape, std::int64_t position, s
   return out;
 }
 
-TEST(Attention, EqualsTheFormulaOverSeveralBlocks) {
-  const AttentionShape shape{2, 4, 2, 3};
+void expect_formula(const AttentionShape& shape) {
   const std::int64_t keys = 150;
   std::vector<std::int64_t> positions = positions_to(keys);
   positions.erase(positions.begin() + 30, positions.begin() + 100);  // a rank's share of them
@@ -68,8 +68,17 @@ TEST(Attention, EqualsTheFormulaOverSeveralBlocks) {
   }
 }
 
-TEST(Attention, HasTheGradientsOfFiniteDifferences) {
-  const AttentionShape shape{2, 4, 2, 4};
+TEST(Attention, EqualsTheFormulaOverSeveralBlocks) {
+  expect_formula({2, 4, 2, 3});
+}
+
+// Chunks that end inside a block of queries, and chunks of several blocks.
+TEST(Attention, SeesOnlyItsChunk) {
+  expect_formula({2, 4, 2, 3, 17});
+  expect_formula({2, 4, 2, 3, 128});
+}
+
+void expect_gradients(const AttentionShape& shape) {
   const std::vector<std::int64_t> positions = {0, 1, 4, 5};
   Tensor<double> q = random_tensor(8, 16, 1, -2, 2);
   Tensor<double> k = random_tensor(12, 8, 2, -2, 2);
@@ -89,6 +98,14 @@ TEST(Attention, HasTheGradientsOfFiniteDifferences) {
   expect_gradient(q.values(), dq.values(), loss, "dq");
   expect_gradient(k.values(), dk.values(), loss, "dk");
   expect_gradient(v.values(), dv.values(), loss, "dv");
+}
+
+TEST(Attention, HasTheGradientsOfFiniteDifferences) {
+  expect_gradients({2, 4, 2, 4});
+}
+
+TEST(Attention, HasTheGradientsOfFiniteDifferencesInChunks) {
+  expect_gradients({2, 4, 2, 4, 3});
 }
 
 TEST(Attention, AddsUpToTheWholeWhenQueriesAreShared) {
@@ -123,7 +140,7 @@ TEST(Rope, LeavesScoresToTheDistanceOfPositions) {
   const auto score_at = [](std::int64_t query, std::int64_t key) {
     Tensor<double> x = random_tensor(2, 8, 1);
     Tensor<double> table(2, 8);
-    Rope<double>::make_table(std::vector<std::int64_t>{query, key}, 1e4, table);
+    Rope<double>::make_table(std::vector<std::int64_t>{query, key}, {1e4}, table);
     Rope<double>::forward(table, 1, 8, x);
     return dot(x.view().slice(0, 1).values(), x.view().slice(1, 1).values());
   };
@@ -131,11 +148,28 @@ TEST(Rope, LeavesScoresToTheDistanceOfPositions) {
   EXPECT_GT(std::fabs(score_at(9, 4) - score_at(9, 5)), 1e-3);
 }
 
+// The three ranges of Llama 3.1's scaling, with numbers worked out by hand from its description:
+// over 8192 positions, pair 0 of 64 turns 1304 times, pair 63 less than once.
+TEST(Rope, ScalesSlowPairsOnly) {
+  const RotaryFrequencies plain{5e5};
+  const RotaryFrequencies scaled{5e5, 8, 1, 4, 8192};
+  EXPECT_DOUBLE_EQ(scaled.of_pair(0, 64), 1);
+  EXPECT_NEAR(scaled.of_pair(63, 64), plain.of_pair(63, 64) / 8, 1e-20);
+  // Pair 31 turns 2.263 times: (2.263 - 1) / (4 - 1) of it stays.
+  const double turns = 8192 * std::pow(5e5, -31.0 / 64) / (2 * 3.14159265358979);
+  EXPECT_NEAR(turns, 2.263, 0.002);
+  const double kept = (turns - 1) / 3;
+  EXPECT_NEAR(scaled.of_pair(31, 64), plain.of_pair(31, 64) * (kept + (1 - kept) / 8), 1e-15);
+  for (std::int64_t pair = 1; pair < 64; ++pair) {
+    EXPECT_LT(scaled.of_pair(pair, 64), scaled.of_pair(pair - 1, 64));
+  }
+}
+
 TEST(Rope, TurnsOnlyItsShareOfAHead) {
   Tensor<double> x = random_tensor(1, 8, 1);
   const Tensor<double> before = x;
   Tensor<double> table(1, 4);
-  Rope<double>::make_table(std::vector<std::int64_t>{3}, 1e4, table);
+  Rope<double>::make_table(std::vector<std::int64_t>{3}, {1e4}, table);
   Rope<double>::forward(table, 1, 8, x);
   EXPECT_NE(x.data()[0], before.data()[0]);
   EXPECT_NEAR(x.data()[0], before.data()[0] * std::cos(3.0) - before.data()[2] * std::sin(3.0),
@@ -147,7 +181,7 @@ TEST(Rope, HasTheGradientsOfFiniteDifferences) {
   Tensor<double> x = random_tensor(6, 16, 1);
   const Tensor<double> dy = random_tensor(6, 16, 2);
   Tensor<double> table(3, 4);
-  Rope<double>::make_table(std::vector<std::int64_t>{0, 5, 7}, 1e4, table);
+  Rope<double>::make_table(std::vector<std::int64_t>{0, 5, 7}, {1e4}, table);
   const auto loss = [&] {
     Tensor<double> y = x;
     Rope<double>::forward(table, 2, 8, y);

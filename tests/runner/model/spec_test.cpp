@@ -38,6 +38,34 @@ TEST(ModelSpec, AppliesOverridesAndNamesThem) {
   EXPECT_THAT(spec->overrides, testing::ElementsAre("layer_count 64 -> 2", "expert_count 8 -> 4"));
 }
 
+// As the models were published: Llama 3.1 scales RoPE by 8 over 8192 positions; Llama 4 Maverick
+// leaves it out of every fourth layer, has chunks of 8192 in the others, and experts in every
+// second layer, the first being dense.
+TEST(ModelSpec, HasThePublishedPositionsAndExperts) {
+  for (const char* size : {"8b", "70b", "405b"}) {
+    const ModelShape& llama = published("llama3.1", size).shape;
+    EXPECT_EQ(llama.rotary_scaling_factor, 8);
+    EXPECT_EQ(llama.rotary_low_frequency_factor, 1);
+    EXPECT_EQ(llama.rotary_high_frequency_factor, 4);
+    EXPECT_EQ(llama.rotary_original_length, 8192);
+  }
+  const auto maverick = make_model_spec(published("llama4", "400b").shape, {});
+  EXPECT_EQ(maverick->shape.rotary_scaling_factor, 1);
+  EXPECT_EQ(maverick->shape.attention_chunk_size, 8192);
+  int moe_layers = 0;
+  int layers_without_rope = 0;
+  for (std::int64_t layer = 0; layer < 48; ++layer) {
+    EXPECT_EQ(maverick->is_moe_layer(layer), layer % 2 == 1) << layer;
+    EXPECT_EQ(maverick->is_rotary_layer(layer), layer % 4 != 3) << layer;
+    moe_layers += maverick->is_moe_layer(layer) ? 1 : 0;
+    layers_without_rope += maverick->is_rotary_layer(layer) ? 0 : 1;
+  }
+  EXPECT_EQ(moe_layers, 24);
+  EXPECT_EQ(layers_without_rope, 12);
+  EXPECT_EQ(published("grok1", "314b").shape.rotary_scaling_factor, 1);
+  EXPECT_EQ(published("nemotron4", "15b").shape.rotary_skip_interval, 0);
+}
+
 TEST(ModelSpec, RefusesWhatContradictsItself) {
   const auto refusal = [](std::string_view workload, std::string_view size, auto change) {
     ShapeOverrides overrides;
@@ -78,9 +106,9 @@ TEST(Parameters, EveryFamilyHasItsOwn) {
                                    "layers.3.attention.out.weight", "layers.3.mlp_norm.weight",
                                    "layers.3.router.weight", "layers.3.experts.fc1.weight",
                                    "layers.3.experts.fc2.weight"));
-  EXPECT_THAT(names_of("llama4", "400b", 0),
-              testing::Contains("layers.0.shared_expert.fc1.weight"));
-  EXPECT_THAT(names_of("llama4", "400b", 1), testing::Contains("layers.1.mlp.fc1.weight"));
+  EXPECT_THAT(names_of("llama4", "400b", 0), testing::Contains("layers.0.mlp.fc1.weight"));
+  EXPECT_THAT(names_of("llama4", "400b", 1),
+              testing::Contains("layers.1.shared_expert.fc1.weight"));
   EXPECT_THAT(names_of("nemotron4", "15b", 0), testing::Contains("layers.0.mlp_norm.bias"));
 }
 

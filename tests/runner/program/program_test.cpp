@@ -96,6 +96,37 @@ TEST_F(Program, LlmbReportReadsARunAsCompleteWithWhatWasMeasured) {
   }
 }
 
+// Every family on eight ranks; tp, pp, vp, cp, ep, etp and dp are all above 1 somewhere, and all
+// that fit into eight at once.
+TEST_F(Program, EveryFamilyTrainsOnEightRanksAndIsReadAsComplete) {
+  const std::string shape =
+      " --backend cpu --virtual-ranks 8 --num-layers 4 --hidden-size 32 --num-attention-heads 4"
+      " --num-query-groups 2 --head-size 8 --vocab-size 64 --seq-length 32 --micro-batch-size 1"
+      " --global-batch-size 4 --learning-rate 0.003 --phases phases.jsonl";
+  const std::string experts = " --num-experts 4 --expert-ffn-hidden-size 32";
+  for (const std::string model :
+       {" -w pretrain_llama3.1 -s 8b --ffn-hidden-size 64 --tp 2 --cp 2 --dp 2",
+        " -w pretrain_grok1 -s 314b --tp 2 --pp 2 --vp 2 --cp 2 --ep 2 --etp 2",
+        " -w pretrain_llama4_maverick -s 400b --ffn-hidden-size 64"
+        " --shared-expert-ffn-hidden-size 32 --pp 2 --cp 2 --dp 2 --ep 4 --etp 1",
+        " -w pretrain_nemotron4 -s 15b --ffn-hidden-size 64 --tp 2 --pp 2 --dp 2"}) {
+    SCOPED_TRACE(model);
+    const bool is_moe = model.find("--ep ") != std::string::npos;
+    ASSERT_EQ(shell(kRunner + model + shape + (is_moe ? experts : "") + " > run.out"), 0)
+        << text_of("err");
+    const json run = report("run.out");
+    EXPECT_EQ(run["status"], "complete") << run["status_reason"];
+    EXPECT_EQ(run["step_count"], 50);
+    const std::vector<json> measured = phases("phases.jsonl");
+    ASSERT_EQ(measured.size(), 50U);
+    EXPECT_LT(measured.back()["loss"].get<double>(), measured.front()["loss"].get<double>() - 0.3);
+    const bool is_nemo = run["window"] == "11-44";
+    const double mean_s =
+        is_nemo ? mean_step_time_s(measured, 11, 44) : mean_step_time_s(measured, 34, 43);
+    EXPECT_NEAR(run["step_time_s"]["mean"].get<double>(), mean_s, 0.00005);
+  }
+}
+
 // The ranks as processes, as srun or torchrun would start them.
 TEST_F(Program, ProcessesTrainAsThreadsDo) {
   const std::string arguments = kTiny + " --tp 2 --steps 3 --log-format nemo --phases ";
