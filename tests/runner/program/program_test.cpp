@@ -112,8 +112,9 @@ TEST_F(Program, EveryFamilyTrainsOnEightRanksAndIsReadAsComplete) {
         " -w pretrain_nemotron4 -s 15b --ffn-hidden-size 64 --tp 2 --pp 2 --dp 2"}) {
     SCOPED_TRACE(model);
     const bool is_moe = model.find("--ep ") != std::string::npos;
-    ASSERT_EQ(shell(kRunner + model + shape + (is_moe ? experts : "") + " > run.out"), 0)
-        << text_of("err");
+    std::string command = kRunner;
+    command.append(model).append(shape).append(is_moe ? experts : "").append(" > run.out");
+    ASSERT_EQ(shell(command), 0) << text_of("err");
     const json run = report("run.out");
     EXPECT_EQ(run["status"], "complete") << run["status_reason"];
     EXPECT_EQ(run["step_count"], 50);
