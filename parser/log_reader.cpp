@@ -15,11 +15,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-4";
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
+constexpr std::string_view kStateVersion = "llmb-log-reader-5";
 
 }  // namespace
 
@@ -29,8 +25,10 @@ struct LogReader::Impl {
         filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {}
 
   void read_line(const Line& line);
+  // A trace is one such line after the other.
+  std::size_t read_run(std::string_view lines) { return line_was_trace ? nccl.read_run(lines) : 0; }
   void offer(const Record& record);
-  // True where the line is a collective's, and nothing else.
+  // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
   bool read_nccl_trace(std::string_view line);
   void choose(std::size_t reader);
   void update_facts();
@@ -40,19 +38,22 @@ struct LogReader::Impl {
   LineFilter filter;
   StepLedger ledger;
   NcclTraceReader nccl;
+  bool line_was_trace = false;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
   bool is_chosen = false;
   std::size_t chosen_index = 0;            // in make_dialect_readers()
   std::int64_t lines_too_long_before = 0;  // those of the readers that this one goes on from
   std::string scratch;
-  LiteralSet found = wanted.none();  // in the record that is being read
+  LiteralSet found = wanted.none();  // in what is being read
 };
 
 void LogReader::Impl::read_line(const Line& line) {
-  if (read_nccl_trace(line.bytes)) return;
+  wanted.find_in(line.bytes, found);
+  line_was_trace = found.intersects(wanted.of_nccl_trace()) && read_nccl_trace(line.bytes);
+  if (line_was_trace) return;
   const Record record{clean_line(line.bytes, scratch), line.offset};
-  wanted.find_in(record.text, found);
+  if (record.text.size() != line.bytes.size()) wanted.find_in(record.text, found);
   offer(record);
   if (found.intersects(wanted.of_failures())) {
     if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
@@ -68,9 +69,10 @@ void LogReader::Impl::read_line(const Line& line) {
 }
 
 bool LogReader::Impl::read_nccl_trace(std::string_view line) {
-  if (!holds(line, NcclTraceReader::kLiteral)) return false;
-  if (!ledger.facts().nccl_trace_seen && holds(line, "NCCL INFO ")) ledger.see_nccl_trace();
-  return nccl.read(line);
+  const NcclTraceReader::Outcome outcome = nccl.read(line);
+  const bool is_trace = outcome != NcclTraceReader::Outcome::no_trace;
+  if (is_trace || line.find(kNcclInfo) != std::string_view::npos) ledger.see_nccl_trace();
+  return outcome == NcclTraceReader::Outcome::whole;
 }
 
 void LogReader::Impl::offer(const Record& record) {
@@ -94,7 +96,6 @@ void LogReader::Impl::update_facts() {
   facts.dialect = is_chosen ? readers.front()->dialect() : Dialect::unknown;
   facts.bytes_read = start_offset + filter.bytes_fed();
   facts.lines_too_long = lines_too_long_before + filter.lines_too_long();
-  if (nccl.has_changed()) facts.nccl = nccl.take_snapshot();
 }
 
 LogReader::LogReader() : impl_(std::make_unique<Impl>()) {}
@@ -103,7 +104,9 @@ LogReader::LogReader(LogReader&&) noexcept = default;
 LogReader& LogReader::operator=(LogReader&&) noexcept = default;
 
 void LogReader::feed(std::string_view bytes) {
-  impl_->filter.feed(bytes, [this](const Line& line) { impl_->read_line(line); });
+  impl_->filter.feed(
+      bytes, [this](const Line& line) { impl_->read_line(line); },
+      [this](std::string_view lines) { return impl_->read_run(lines); });
   impl_->update_facts();
 }
 
@@ -123,6 +126,8 @@ std::vector<StepSample> LogReader::take_samples() {
   return impl_->ledger.take_samples();
 }
 const LogFacts& LogReader::facts() const {
+  // Sorting the table with every block would cost more than reading the lines.
+  if (impl_->nccl.has_changed()) impl_->ledger.facts().nccl = impl_->nccl.take_snapshot();
   return impl_->ledger.facts();
 }
 std::uint64_t LogReader::committed_offset() const {

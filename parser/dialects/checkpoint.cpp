@@ -41,9 +41,14 @@ constexpr std::array kLiterals = [] {
   return literals;
 }();
 
+// After the last `name`. Searched from the left: that goes from first letter to first letter, while
+// rfind() compares at every place.
 std::optional<std::int64_t> integer_after(std::string_view text, std::string_view name) {
-  const std::size_t at = text.rfind(name);
+  std::size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;
+  for (std::size_t next = at; next != std::string_view::npos; next = text.find(name, at + 1)) {
+    at = next;
+  }
   std::string_view rest = text.substr(at + name.size());
   const auto value = take_integer(rest);
   return value && *value >= 0 && *value <= kIterationMax ? value : std::nullopt;

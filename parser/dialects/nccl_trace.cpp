@@ -1,113 +1,41 @@
 #include "parser/dialects/nccl_trace.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstring>
 #include <tuple>
 
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kInfo = "NCCL INFO ";
-constexpr std::size_t kOperationBytesMax = 40;
 // Of one use, and of all: beyond, counts are lower bounds, and say so.
 constexpr std::size_t kCommunicatorsMax = 64;
 constexpr std::size_t kAllCommunicatorsMax = 2048;
-// Larger counts are damage: 2^40 elements.
-constexpr std::int64_t kElementsMax = std::int64_t{1} << 40;
-constexpr std::int64_t kRanksMax = 10'000'000;
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-// Reads a line from left to right. After the first thing that is not as expected, it has failed.
-class Fields {
- public:
-  explicit Fields(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
-
-  void literal(std::string_view text) {
-    const auto left = static_cast<std::size_t>(end_ - at_);
-    if (left < text.size() || std::string_view(at_, text.size()) != text) return fail();
-    at_ += text.size();
-  }
-
-  bool take(std::string_view text) {
-    const auto left = static_cast<std::size_t>(end_ - at_);
-    if (left < text.size() || std::string_view(at_, text.size()) != text) return false;
-    at_ += text.size();
-    return true;
-  }
-
-  std::int64_t decimal(std::int64_t max) {
-    const char* begin = at_;
-    std::int64_t value = 0;
-    while (at_ != end_ && *at_ >= '0' && *at_ <= '9' && at_ - begin < 18) {
-      value = value * 10 + (*at_++ - '0');
-    }
-    if (at_ == begin || value > max) fail();
-    return value;
-  }
-
-  std::uint64_t hexadecimal() {
-    const char* begin = at_;
-    std::uint64_t value = 0;
-    while (at_ != end_ && is_hex(*at_) && at_ - begin < 16) {
-      value = value * 16 + static_cast<std::uint64_t>(*at_ <= '9' ? *at_ - '0' : *at_ - 'a' + 10);
-      ++at_;
-    }
-    if (at_ == begin) fail();
-    return value;
-  }
-
-  // "0x7f50", "(nil)", and what some C libraries print for %p: "7f50".
-  std::string_view pointer() {
-    const char* begin = at_;
-    if (take("(nil)")) return {begin, 5};
-    take("0x");
-    const char* digits = at_;
-    while (at_ != end_ && is_hex(*at_)) ++at_;
-    if (at_ == digits || at_ - digits > 16) fail();
-    return {begin, static_cast<std::size_t>(at_ - begin)};
-  }
-
-  bool failed() const { return failed_; }
-  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
-
- private:
-  void fail() {
-    failed_ = true;
-    at_ = end_;
-  }
-
-  const char* at_;
-  const char* end_;
-  bool failed_ = false;
-};
-
-// The letters before `end`, after "NCCL INFO ".
-std::string_view operation_before(std::string_view line, std::size_t end) {
-  std::size_t begin = end;
-  while (begin > 0 && is_letter(line[begin - 1])) --begin;
-  const bool is_named = begin < end && end - begin <= kOperationBytesMax && begin >= kInfo.size() &&
-                        line.substr(begin - kInfo.size(), kInfo.size()) == kInfo;
-  return is_named ? line.substr(begin, end - begin) : std::string_view();
-}
-
-std::uint64_t hash_bytes(std::string_view text, std::uint64_t seed) {
-  std::uint64_t hash = seed ^ 0x9e3779b97f4a7c15ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  }
-  return hash ^ (hash >> 29U);
-}
+constexpr std::size_t kPrefixes = 256;
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 33U;
   value *= 0xff51afd7ed558ccdULL;
   return value ^ (value >> 33U);
+}
+
+std::uint64_t word_at(const char* bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+std::uint64_t hash_bytes(std::string_view text, std::uint64_t seed) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  std::uint64_t hash = mix(seed ^ (text.size() * 0x9e3779b97f4a7c15ULL));
+  if (text.size() < kWord) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data(), text.size());
+    return mix(hash ^ word);
+  }
+  for (std::size_t at = 0; at + kWord < text.size(); at += kWord) {
+    hash = mix(hash ^ word_at(text.data() + at));
+  }
+  return mix(hash ^ word_at(text.data() + text.size() - kWord));  // may overlap
 }
 
 std::uint64_t hash_of(std::string_view operation, std::int64_t datatype, std::int64_t elements,
@@ -123,6 +51,10 @@ std::uint64_t hash_of(std::string_view operation, std::int64_t datatype, std::in
   return mix(number ^ (letters << 40U));
 }
 
+bool is_line_end(std::string_view text) {
+  return text.starts_with('\n') || text.starts_with('\r');
+}
+
 // "host:pid" of "host:pid:tid [0] ": the threads of a process share its communicators.
 std::string_view process_of(std::string_view prefix) {
   const std::size_t bracket = prefix.rfind(" [");
@@ -134,71 +66,80 @@ std::string_view process_of(std::string_view prefix) {
 
 }  // namespace
 
-std::optional<NcclCall> read_nccl_call(std::string_view line) {
-  const std::size_t at = line.find(NcclTraceReader::kLiteral);
-  if (at == std::string_view::npos) return std::nullopt;
-  NcclCall call;
-  call.operation = operation_before(line, at);
-  if (call.operation.empty()) return std::nullopt;
-  call.process = line.substr(0, at - call.operation.size() - kInfo.size());
-  Fields fields(line.substr(at + NcclTraceReader::kLiteral.size()));
-  call.op_count = fields.hexadecimal();
-  fields.literal(" sendbuff ");
-  fields.pointer();
-  fields.literal(" recvbuff ");
-  fields.pointer();
-  if (fields.take(" acc ")) fields.pointer();  // RCCL
-  fields.literal(" count ");
-  call.element_count = fields.decimal(kElementsMax);
-  fields.literal(" datatype ");
-  call.datatype = fields.decimal(1'000);
-  fields.literal(" op ");
-  fields.decimal(kElementsMax);
-  fields.literal(" root ");
-  fields.decimal(kElementsMax);
-  fields.literal(" comm ");
-  call.communicator = fields.pointer();
-  if (fields.take(" [nranks=")) {
-    call.rank_count = fields.decimal(kRanksMax);
-    fields.literal("]");
-  }
-  fields.literal(" stream ");
-  fields.pointer();
-  if (fields.take(" task ")) {  // RCCL
-    fields.decimal(kElementsMax);
-    fields.literal(" globalrank ");
-    fields.decimal(kElementsMax);
-  }
-  if (fields.failed()) return std::nullopt;
-  call.rest = fields.rest();
-  return call;
-}
-
-bool NcclTraceReader::read(std::string_view line) {
+NcclTraceReader::Outcome NcclTraceReader::read(std::string_view line) {
   bool is_whole = true;
   bool is_trace = false;
   for (std::string_view rest = line; !rest.empty();) {
     const std::size_t at = rest.find(kLiteral);
     if (at == std::string_view::npos) break;
     if (const auto call = read_nccl_call(rest)) {
-      add(*call);
+      add(*call, hash_bytes(process_of(call->process), 1));
       is_trace = true;
       rest = call->rest;
-      is_whole = is_whole && (rest.empty() || rest == "\r" || rest == "\x1b[0m");
+      is_whole = is_whole && (rest.empty() || rest == "\x1b[0m");
     } else {
-      is_trace = is_trace || rest.find(kInfo) < at;
+      is_trace = is_trace || rest.find(kNcclInfo) < at;
       is_whole = false;
       rest.remove_prefix(at + kLiteral.size());
     }
   }
-  if (is_trace && !is_whole) {
-    ++trace_.torn_lines;
-    has_changed_ = true;
-  }
-  return is_trace && is_whole;
+  if (!is_trace) return Outcome::no_trace;
+  if (is_whole) return Outcome::whole;
+  ++trace_.torn_lines;
+  has_changed_ = true;
+  return Outcome::torn;
 }
 
-void NcclTraceReader::add(const NcclCall& call) {
+std::size_t NcclTraceReader::read_run(std::string_view lines) {
+  std::size_t done = 0;
+  while (const std::size_t length = read_first_of_run(lines.substr(done))) done += length;
+  return done;
+}
+
+// How long the first line is with its end; 0 where it is not read.
+std::size_t NcclTraceReader::read_first_of_run(std::string_view lines) {
+  if (is_line_end(lines)) return 1;  // an empty line
+  const Prefix* const prefix = find_prefix(lines);
+  if (prefix == nullptr) return 0;
+  const std::string_view text = lines.substr(prefix->length + kNcclInfo.size());
+  const std::size_t name_length = nccl_operation_length(text);
+  if (name_length == 0 || name_length > kNcclOperationBytesMax) return 0;
+  NcclCall call;
+  call.operation = text.substr(0, name_length);
+  if (!read_nccl_arguments(text.substr(name_length), call)) return 0;
+  if (!is_line_end(call.rest)) return 0;
+  add(call, prefix->process_hash);
+  return lines.size() - call.rest.size() + 1;
+}
+
+// The first line's; null where it has none that read() would take for one.
+const NcclTraceReader::Prefix* NcclTraceReader::find_prefix(std::string_view lines) {
+  constexpr std::size_t kBytesMin = sizeof(std::uint64_t);
+  // The ranks of a log print prefixes of mostly the same length.
+  std::size_t length = prefix_length_;
+  if (length == 0 || !lines.substr(std::min(length, lines.size())).starts_with(kNcclInfo)) {
+    length = lines.substr(0, Prefix::kBytesMax + kNcclInfo.size()).find(kNcclInfo);
+    if (length == std::string_view::npos || length < kBytesMin) return nullptr;
+    prefix_length_ = length;
+  }
+  const std::string_view text = lines.substr(0, length);
+  const std::uint64_t key = mix(length ^ word_at(text.data() + length - kBytesMin));
+  if (prefixes_.empty()) prefixes_.resize(kPrefixes);
+  Prefix& prefix = prefixes_[key % kPrefixes];
+  const bool is_known =
+      prefix.length == length && std::memcmp(prefix.text.data(), text.data(), length) == 0;
+  if (is_known) return &prefix;
+  if (text.find_first_of("\r\n") != std::string_view::npos ||
+      text.find(kLiteral) != std::string_view::npos) {
+    return nullptr;
+  }
+  text.copy(prefix.text.data(), length);
+  prefix.length = static_cast<std::uint32_t>(length);
+  prefix.process_hash = hash_bytes(process_of(text), 1);
+  return &prefix;
+}
+
+void NcclTraceReader::add(const NcclCall& call, std::uint64_t process_hash) {
   has_changed_ = true;
   const std::size_t index = find_or_insert(call);
   if (index == kNcclUsesMax) {
@@ -206,8 +147,11 @@ void NcclTraceReader::add(const NcclCall& call) {
     trace_.other_bytes += call.element_count * nccl_datatype_bytes(call.datatype);
     return;
   }
-  ++trace_.uses[index].calls;
-  see_communicator(index, call);
+  NcclUse& use = trace_.uses[index];
+  ++use.calls;
+  if (use.communicators_are_complete) {
+    see_communicator(index, hash_bytes(call.communicator, process_hash));
+  }
 }
 
 // kNcclUsesMax where there is no room for it.
@@ -235,21 +179,27 @@ std::size_t NcclTraceReader::find_or_insert(const NcclCall& call) {
   return trace_.uses.size() - 1;
 }
 
-void NcclTraceReader::see_communicator(std::size_t index, const NcclCall& call) {
-  NcclUse& use = trace_.uses[index];
-  if (!use.communicators_are_complete) return;
-  const std::uint64_t process = hash_bytes(process_of(call.process), 1);
-  const auto hash = static_cast<std::uint32_t>(mix(hash_bytes(call.communicator, process)));
+void NcclTraceReader::see_communicator(std::size_t index, std::uint64_t hash) {
   Communicators& known = communicators_[index];
-  // The ranks of a log take turns: the newest is often the one.
-  if (std::find(known.rbegin(), known.rend(), hash) != known.rend()) return;
-  if (known.size() == kCommunicatorsMax || communicators_kept_ == kAllCommunicatorsMax) {
-    use.communicators_are_complete = false;
+  std::vector<std::uint32_t>& hashes = known.hashes;
+  const auto wanted = static_cast<std::uint32_t>(hash);
+  // The ranks of a log take turns, mostly the same ones.
+  if (!hashes.empty()) {
+    if (hashes[known.newest] == wanted) return;
+    known.newest = known.newest + 1 < hashes.size() ? known.newest + 1 : 0;
+    if (hashes[known.newest] == wanted) return;
+  }
+  const auto found = std::find(hashes.begin(), hashes.end(), wanted);
+  known.newest = static_cast<std::size_t>(found - hashes.begin());
+  if (found != hashes.end()) return;
+  if (hashes.size() == kCommunicatorsMax || communicators_kept_ == kAllCommunicatorsMax) {
+    known.newest = 0;
+    trace_.uses[index].communicators_are_complete = false;
     return;
   }
-  known.push_back(hash);
+  hashes.push_back(wanted);
   ++communicators_kept_;
-  ++use.communicator_count;
+  ++trace_.uses[index].communicator_count;
 }
 
 NcclTrace NcclTraceReader::take_snapshot() {
@@ -275,8 +225,8 @@ void NcclTraceReader::save(StateWriter& state) const {
     state.integer(use.rank_count);
     state.integer(use.calls);
     state.boolean(use.communicators_are_complete);
-    state.unsigned_integer(communicators_[i].size());
-    for (const std::uint32_t hash : communicators_[i]) state.unsigned_integer(hash);
+    state.unsigned_integer(communicators_[i].hashes.size());
+    for (const std::uint32_t hash : communicators_[i].hashes) state.unsigned_integer(hash);
   }
 }
 
@@ -297,12 +247,13 @@ void NcclTraceReader::restore(StateReader& state) {
     NcclUse& use = trace_.uses[i];
     use.calls = state.integer();
     use.communicators_are_complete = state.boolean();
-    communicators_[i].resize(state.count(kCommunicatorsMax));
-    for (std::uint32_t& hash : communicators_[i]) {
+    std::vector<std::uint32_t>& hashes = communicators_[i].hashes;
+    hashes.resize(state.count(kCommunicatorsMax));
+    for (std::uint32_t& hash : hashes) {
       hash = static_cast<std::uint32_t>(state.unsigned_integer());
     }
-    use.communicator_count = static_cast<std::int64_t>(communicators_[i].size());
-    communicators_kept_ += communicators_[i].size();
+    use.communicator_count = static_cast<std::int64_t>(hashes.size());
+    communicators_kept_ += hashes.size();
   }
   has_changed_ = true;
 }

@@ -1,41 +1,35 @@
 // NcclTraceReader: adds up the collectives of an NCCL trace, line by line, in bounded memory. Its
-// lines come by the million, so fields are taken by hand and the lines are not cleaned first.
+// lines come by the million, so they are not cleaned first, and where one follows the other they
+// are read in one go, from the left to the right.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "parser/dialects/nccl_call.h"
 #include "parser/dialects/state_text.h"
 #include "parser/nccl_use.h"
 
 namespace llmb::parser {
 
-// One call, as its line gives it.
-struct NcclCall {
-  std::string_view process;  // what stands before "NCCL INFO": "host:pid:tid [0] "
-  std::string_view operation;
-  std::uint64_t op_count = 0;  // hexadecimal in the line
-  std::int64_t element_count = 0;
-  std::int64_t datatype = 0;
-  std::int64_t rank_count = 0;  // 0 where the line does not say
-  std::string_view communicator;
-  std::string_view rest;  // what follows the call on its line
-};
-
-// Nothing where `line` holds no call from which every field can be read.
-std::optional<NcclCall> read_nccl_call(std::string_view line);
-
 class NcclTraceReader {
  public:
   // What every line of a trace holds.
-  static constexpr std::string_view kLiteral = ": opCount ";
+  static constexpr std::string_view kLiteral = kNcclOpCount;
 
-  // `line` holds kLiteral. True when the line is a call and nothing else; otherwise it may hold
-  // other things too, and is counted as torn where it holds "NCCL INFO".
-  bool read(std::string_view line);
+  enum class Outcome {
+    no_trace,  // nothing of a trace in it
+    torn,      // a call that is cut, or glued to other text: the line may hold other things too
+    whole,     // a call and nothing else
+  };
+  Outcome read(std::string_view line);
+
+  // Of complete lines with their ends: reads those in front that are whole calls, and returns how
+  // many bytes they take. May stop at any of them; read() then tells what the line is.
+  std::size_t read_run(std::string_view lines);
 
   bool is_empty() const { return trace_.uses.empty() && trace_.torn_lines == 0; }
   bool has_changed() const { return has_changed_; }
@@ -47,17 +41,31 @@ class NcclTraceReader {
 
  private:
   // Communicators of one use, as hashes of process and pointer.
-  using Communicators = std::vector<std::uint32_t>;
+  struct Communicators {
+    std::vector<std::uint32_t> hashes;
+    std::size_t newest = 0;
+  };
+  // What stands before "NCCL INFO", of the ranks that were read last.
+  struct Prefix {
+    static constexpr std::size_t kBytesMax = 100;
+    std::array<char, kBytesMax> text;
+    std::uint32_t length = 0;  // 0: none
+    std::uint64_t process_hash = 0;
+  };
 
-  void add(const NcclCall& call);
+  void add(const NcclCall& call, std::uint64_t process_hash);
   std::size_t find_or_insert(const NcclCall& call);
-  void see_communicator(std::size_t index, const NcclCall& call);
+  void see_communicator(std::size_t index, std::uint64_t hash);
+  std::size_t read_first_of_run(std::string_view lines);
+  const Prefix* find_prefix(std::string_view lines);
 
   NcclTrace trace_;                           // uses in the order in which they came
   std::vector<Communicators> communicators_;  // parallel to uses
   std::size_t communicators_kept_ = 0;
   // Index of a use plus one, by hash; open addressing.
   std::array<std::uint16_t, 1024> slots_{};
+  std::vector<Prefix> prefixes_;   // by hash; empty before the first run
+  std::size_t prefix_length_ = 0;  // of the newest
   bool has_changed_ = false;
 };
 

@@ -82,10 +82,20 @@ bool forget_one(std::vector<LogEvent>& events, std::int64_t step_count) {
   return false;
 }
 
+// Between the first ones and the newest.
+void forget_old(std::vector<CheckpointEvent>& checkpoints) {
+  if (checkpoints.size() <= kCheckpointsMax) return;
+  const auto first = checkpoints.begin() + static_cast<std::ptrdiff_t>(kFirstCheckpointsKept);
+  const std::size_t excess = checkpoints.size() - kCheckpointsMax;
+  checkpoints.erase(first, first + static_cast<std::ptrdiff_t>(excess));
+}
+
 void save_checkpoints(StateWriter& state, const LogFacts& facts) {
+  std::vector<CheckpointEvent> checkpoints = facts.checkpoints;
+  forget_old(checkpoints);
   state.integer(facts.checkpoint_count);
-  state.unsigned_integer(facts.checkpoints.size());
-  for (const CheckpointEvent& event : facts.checkpoints) {
+  state.unsigned_integer(checkpoints.size());
+  for (const CheckpointEvent& event : checkpoints) {
     state.text(checkpoint_kind_name(event.kind));
     state.optional_integer(event.iteration);
     state.optional_number(event.duration_s);
@@ -210,10 +220,14 @@ void StepLedger::add_checkpoint(const CheckpointEvent& event) {
     return;
   }
   ++facts_.checkpoint_count;
-  if (all.size() == kCheckpointsMax) {
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(kFirstCheckpointsKept));
-  }
+  // A log may tell of one in every tenth line: they are forgotten by the hundred.
+  if (all.size() == 2 * kCheckpointsMax) forget_old(all);
   all.push_back(event);
+}
+
+LogFacts& StepLedger::facts() {
+  forget_old(facts_.checkpoints);
+  return facts_;
 }
 
 std::vector<StepSample> StepLedger::take_samples() {

@@ -42,8 +42,8 @@ class StepLedger {
   void count_line_not_understood() { ++facts_.lines_not_understood; }
 
   std::vector<StepSample> take_samples();
-  LogFacts& facts() { return facts_; }
-  const LogFacts& facts() const { return facts_; }
+  LogFacts& facts();
+  bool nccl_trace_seen() const { return facts_.nccl_trace_seen; }
 
   // Samples that were not taken are not part of the state.
   void save(StateWriter& state) const;

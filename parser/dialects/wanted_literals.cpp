@@ -1,6 +1,7 @@
 #include "parser/dialects/wanted_literals.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "parser/dialects/checkpoint.h"
@@ -55,6 +56,7 @@ WantedLiterals::WantedLiterals()
     : scanner_(gather()),
       failures_(set_of(failure_literals())),
       checkpoints_(set_of(checkpoint_literals())),
+      nccl_trace_(set_of(std::array{NcclTraceReader::kLiteral})),
       stated_configuration_(set_of(stated_configuration_literals())) {
   for (const auto& reader : make_dialect_readers()) dialects_.push_back(set_of(reader->literals()));
 }

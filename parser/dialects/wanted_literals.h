@@ -26,6 +26,7 @@ class WantedLiterals {
   const LiteralSet& of_dialect(std::size_t reader) const { return dialects_[reader]; }
   const LiteralSet& of_failures() const { return failures_; }
   const LiteralSet& of_checkpoints() const { return checkpoints_; }
+  const LiteralSet& of_nccl_trace() const { return nccl_trace_; }
   const LiteralSet& of_stated_configuration() const { return stated_configuration_; }
 
  private:
@@ -38,6 +39,7 @@ class WantedLiterals {
   std::vector<LiteralSet> dialects_;  // in the order of make_dialect_readers()
   LiteralSet failures_;
   LiteralSet checkpoints_;
+  LiteralSet nccl_trace_;
   LiteralSet stated_configuration_;
 };
 

@@ -97,12 +97,20 @@ void BucketLoad::add(std::string_view literal, std::size_t anchor) {
   }
 }
 
-double BucketLoad::pass_rate_with(std::string_view literal, std::size_t anchor) const {
+double BucketLoad::pass_rate_with(std::string_view literal, std::size_t anchor,
+                                  double limit) const {
   const TextIndex& text = text_index();
+  const std::size_t length = std::min(kFingerprintBytes, literal.size() - anchor);
+  double rate_of_independent_bytes = 1;
+  for (std::size_t k = 0; k < length; ++k) {
+    const std::uint8_t byte = byte_of(literal, anchor + k);
+    const ByteSet& set = bytes_[k];
+    rate_of_independent_bytes *= text.rate_of(set.low_nibbles | unsigned{bit_of(byte & 0xf)},
+                                              set.high_nibbles | unsigned{bit_of(byte >> 4)});
+  }
+  if (rate_of_independent_bytes >= limit) return rate_of_independent_bytes;
   Positions passed;
   passed.fill(~std::uint64_t{0});
-  double rate_of_independent_bytes = 1;
-  const std::size_t length = std::min(kFingerprintBytes, literal.size() - anchor);
   for (std::size_t k = 0; k < length; ++k) {
     const std::uint8_t byte = byte_of(literal, anchor + k);
     const ByteSet& set = bytes_[k];
@@ -112,8 +120,6 @@ double BucketLoad::pass_rate_with(std::string_view literal, std::size_t anchor) 
       passed[word] &=
           (set.low_positions[word] | low[word]) & (set.high_positions[word] | high[word]);
     }
-    rate_of_independent_bytes *= text.rate_of(set.low_nibbles | unsigned{bit_of(byte & 0xf)},
-                                              set.high_nibbles | unsigned{bit_of(byte >> 4)});
   }
   std::size_t count = 0;
   for (const std::uint64_t word : passed) {

@@ -18,8 +18,9 @@ class BucketLoad {
   void add(std::string_view literal, std::size_t anchor);
 
   // The share of positions that pass with one more member: counted in a page of typical text, plus
-  // what is to be expected of text that the page lacks, were a log's bytes independent.
-  double pass_rate_with(std::string_view literal, std::size_t anchor) const;
+  // what is to be expected of text that the page lacks, were a log's bytes independent. Where the
+  // latter alone reaches `limit`, only that.
+  double pass_rate_with(std::string_view literal, std::size_t anchor, double limit) const;
 
   // Positions of the typical text: bit i of word w is position 64 w + i.
   static constexpr std::size_t kWords = (kTypicalLogText.size() + 63) / 64;

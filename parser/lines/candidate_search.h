@@ -66,7 +66,12 @@ class CandidateSearch {
     std::uint64_t eight = 0;
     static_assert(sizeof eight == kFingerprintBytes);
     const std::size_t length = size() - position;
-    std::memcpy(&eight, bytes() + position, length < sizeof eight ? length : sizeof eight);
+    // Of a constant length, which is one load, where it can be.
+    if (length >= sizeof eight) {
+      std::memcpy(&eight, bytes() + position, sizeof eight);
+    } else {
+      std::memcpy(&eight, bytes() + position, length);
+    }
     return eight;
   }
 

@@ -53,14 +53,15 @@ class Planner {
 
   void place(std::size_t index) {
     const std::string& literal = literals_[index];
-    double least = -1;
-    bool empty_seen = false;  // one empty bucket is as good as another
+    double least = kFingerprintBytes;  // more than any rise
+    bool empty_seen = false;           // one empty bucket is as good as another
     for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
       if (pass_rates_[bucket] == 0 && std::exchange(empty_seen, true)) continue;
       for (const std::size_t anchor : anchors_[index]) {
-        const double rate = (*loads_)[bucket].pass_rate_with(literal, anchor);
-        const double rise = rate - pass_rates_[bucket];
-        if (least >= 0 && rise >= least) continue;
+        const double limit = pass_rates_[bucket] + least;
+        const double rise =
+            (*loads_)[bucket].pass_rate_with(literal, anchor, limit) - pass_rates_[bucket];
+        if (rise >= least) continue;
         least = rise;
         choices_[index] = {bucket, anchor};
       }

@@ -37,9 +37,20 @@ class LineFilter {
   // order of the log. Where on_line throws, the rest of `bytes` is lost: drop the filter.
   template <typename OnLine>
   void feed(std::string_view bytes, OnLine&& on_line) {
+    feed(bytes, on_line, [](std::string_view) { return std::size_t{0}; });
+  }
+
+  // The same. After each line, on_run(std::string_view) gets the complete lines behind it, with
+  // their ends, as far as they are at hand, and returns how many bytes of them, up to a line's end,
+  // it has done itself: where a log holds one hit after the other, that spares looking for each.
+  template <typename OnLine, typename OnRun>
+  void feed(std::string_view bytes, OnLine&& on_line, OnRun&& on_run) {
     begin(bytes);
     Line line;
-    while (next(line)) on_line(static_cast<const Line&>(line));
+    while (next(line)) {
+      on_line(static_cast<const Line&>(line));
+      if (position_ < complete_lines_end_) pass(on_run(complete_lines()));
+    }
   }
 
   // The log is at its end: an unterminated last line counts. Moves no offset: if the log grows
@@ -62,6 +73,13 @@ class LineFilter {
 
  private:
   void begin(std::string_view bytes);
+  std::string_view complete_lines() const {
+    return block_.substr(position_, complete_lines_end_ - position_);
+  }
+  void pass(std::size_t bytes) {
+    position_ += bytes;
+    commit_to(position_);
+  }
   bool next(Line& line);
   bool next_in_complete_lines(Line& line);
   bool next_from_held_line(Line& line);

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "log_samples.h"
 
 namespace llmb::parser {
 namespace {
+
+using Outcome = NcclTraceReader::Outcome;
 
 const std::string kSend =
     "ubuntu:199574:201142 [1] NCCL INFO Send: opCount d60 sendbuff 0x7f505e93c000 recvbuff (nil) "
@@ -55,11 +59,13 @@ TEST(NcclCall, IsNothingWhereTheLineIsTornAnywhere) {
 
 TEST(NcclTraceReader, AddsUpBySizeAndOperation) {
   NcclTraceReader reader;
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xa")));
-  EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xb")));
-  EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xa", "n2:10:11")));
-  EXPECT_TRUE(reader.read(call("AllReduce", 1024, "0xa", "n1:10:99")));  // another thread
-  EXPECT_TRUE(reader.read(call("AllGather", 512, "0xa")));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(reader.read(call("AllReduce", 1024, "0xa")), Outcome::whole);
+  EXPECT_EQ(reader.read(call("AllReduce", 1024, "0xb")), Outcome::whole);
+  EXPECT_EQ(reader.read(call("AllReduce", 1024, "0xa", "n2:10:11")), Outcome::whole);
+  EXPECT_EQ(reader.read(call("AllReduce", 1024, "0xa", "n1:10:99")),
+            Outcome::whole);  // another thread
+  EXPECT_EQ(reader.read(call("AllGather", 512, "0xa")), Outcome::whole);
   const NcclTrace trace = reader.take_snapshot();
   ASSERT_EQ(trace.uses.size(), 2U);
   EXPECT_EQ(trace.uses[0].operation, "AllGather");
@@ -72,10 +78,10 @@ TEST(NcclTraceReader, AddsUpBySizeAndOperation) {
 
 TEST(NcclTraceReader, CountsTornLinesAndKeepsWhatIsWholeOnThem) {
   NcclTraceReader reader;
-  EXPECT_FALSE(reader.read(kSend.substr(0, 90) + kSend));  // one was cut, one is whole
-  EXPECT_FALSE(reader.read(kSend + kSend));                // glued
-  EXPECT_FALSE(reader.read(kSend.substr(0, 90)));
-  EXPECT_FALSE(reader.read("unrelated: opCount 3"));  // no trace
+  EXPECT_EQ(reader.read(kSend.substr(0, 90) + kSend), Outcome::torn);  // one was cut, one is whole
+  EXPECT_EQ(reader.read(kSend + kSend), Outcome::torn);                // glued
+  EXPECT_EQ(reader.read(kSend.substr(0, 90)), Outcome::torn);
+  EXPECT_EQ(reader.read("unrelated: opCount 3"), Outcome::no_trace);  // no trace
   const NcclTrace trace = reader.take_snapshot();
   EXPECT_EQ(trace.torn_lines, 3);
   ASSERT_EQ(trace.uses.size(), 1U);
@@ -115,6 +121,43 @@ TEST(NcclTraceReader, GoesOnWhereItWasSaved) {
     EXPECT_TRUE(saved.at_end());
     EXPECT_EQ(restored.take_snapshot(), reader.take_snapshot());
     reader = std::move(restored);
+  }
+}
+
+// Lines in a run are read in one go; that must not show, whatever happened to some of them.
+TEST(NcclTraceReader, ReadsARunAsItReadsItsLines) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 60; ++round) {
+    std::string log;
+    NcclTraceReader by_line;
+    for (int i = 0; i < 300; ++i) {
+      std::string line = call(i % 2 == 0 ? "AllReduce" : "AllGather", 1 << (i % 5),
+                              "0x7f5128002e10", i % 3 == 0 ? "n1:10:11" : "n1:12:13");
+      const auto damage = random() % 24;
+      if (damage == 0) line[random() % line.size()] = "x ]0:\x80N"[random() % 7];
+      if (damage == 1) line.erase(random() % line.size(), random() % 4);
+      if (damage == 2) line.insert(random() % line.size(), kSend.substr(0, random() % 90));
+      if (damage == 3) line.insert(random() % line.size(), "NCCL INFO : opCount ");
+      if (damage == 4) line += "\x1b[0m";
+      if (damage == 5) line.erase(0, random() % 12);
+      if (damage == 6) line.clear();
+      by_line.read(line);
+      log += line + (random() % 9 == 0 ? "\r\n" : "\n");
+    }
+    NcclTraceReader by_run;
+    std::size_t taken = 0;
+    for (std::string_view rest = log; !rest.empty();) {
+      const std::size_t length = by_run.read_run(rest);
+      ASSERT_TRUE(length == 0 || rest[length - 1] == '\n' || rest[length - 1] == '\r');
+      taken += length;
+      rest.remove_prefix(length);
+      const std::size_t end = rest.find_first_of("\r\n");
+      if (end == std::string_view::npos) break;
+      by_run.read(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    EXPECT_GT(taken, log.size() / 2);
+    EXPECT_EQ(by_run.take_snapshot(), by_line.take_snapshot());
   }
 }
 

@@ -34,6 +34,7 @@ std::vector<Asker> all_askers() {
   std::vector<Asker> askers = {
       {failures, wanted.of_failures()},
       {texts(checkpoint_literals()), wanted.of_checkpoints()},
+      {{NcclTraceReader::kLiteral}, wanted.of_nccl_trace()},
       {texts(stated_configuration_literals()), wanted.of_stated_configuration()},
   };
   const auto readers = make_dialect_readers();
@@ -51,7 +52,7 @@ bool holds_any(std::string_view line, const Texts& literals) {
 
 TEST(WantedLiterals, TellsWhoWantsALine) {
   const std::vector<Asker> askers = all_askers();
-  Texts all = {NcclTraceReader::kLiteral};
+  Texts all;
   for (const Asker& asker : askers) {
     all.insert(all.end(), asker.literals.begin(), asker.literals.end());
   }

@@ -164,5 +164,42 @@ TEST(LineFilter, RefusesLiteralsThatHoldALineEnd) {
   EXPECT_THROW(LineFilter{carriage_return}, std::invalid_argument);
 }
 
+// What is behind a line may be taken by the one who got it.
+TEST(LineFilter, LeavesOutTheLinesThatWereTaken) {
+  const LiteralScanner scanner({"take", "keep"});
+  std::string log;
+  for (int i = 0; i < 300; ++i) log += i % 7 == 0 ? "keep it\nnothing\n" : "take it\r\n";
+  const auto take = [](std::string_view lines) {
+    std::size_t taken = 0;
+    while (lines.substr(taken).starts_with("\ntake it\r")) taken += sizeof "\ntake it";
+    return taken;
+  };
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{33}, log.size()}) {
+    LineFilter filter(scanner);
+    std::int64_t kept = 0;
+    std::int64_t handed_on = 0;
+    std::size_t bytes_taken = 0;
+    for (std::size_t at = 0; at < log.size(); at += chunk) {
+      filter.feed(
+          std::string_view(log).substr(at, chunk),
+          [&](const Line& line) {
+            EXPECT_EQ(log.substr(line.offset, line.bytes.size()), line.bytes);
+            (line.bytes == "keep it" ? kept : handed_on) += 1;
+          },
+          [&](std::string_view lines) {
+            EXPECT_TRUE(lines.ends_with('\n') || lines.ends_with('\r'));
+            bytes_taken += take(lines);
+            return take(lines);
+          });
+    }
+    EXPECT_EQ(kept, 43);
+    EXPECT_EQ(handed_on + static_cast<std::int64_t>(bytes_taken / sizeof "\ntake it"), 257);
+    EXPECT_EQ(filter.committed_offset(), log.size());
+    if (chunk == log.size()) {
+      EXPECT_GT(bytes_taken, 0U);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace llmb::parser

@@ -1,0 +1,37 @@
+// One line of an NCCL trace. Such lines come by the million, so their fields are taken by hand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace llmb::parser {
+
+// What every line of a trace holds: the operation's name stands before the first.
+inline constexpr std::string_view kNcclInfo = "NCCL INFO ";
+inline constexpr std::string_view kNcclOpCount = ": opCount ";
+inline constexpr std::size_t kNcclOperationBytesMax = 40;
+
+// One call, as its line gives it.
+struct NcclCall {
+  std::string_view process;  // what stands before "NCCL INFO": "host:pid:tid [0] "
+  std::string_view operation;
+  std::uint64_t op_count = 0;  // hexadecimal in the line
+  std::int64_t element_count = 0;
+  std::int64_t datatype = 0;
+  std::int64_t rank_count = 0;  // 0 where the line does not say
+  std::string_view communicator;
+  std::string_view rest;  // what follows the call on its line
+};
+
+// Nothing where `line` holds no call from which every field can be read.
+std::optional<NcclCall> read_nccl_call(std::string_view line);
+
+// How many letters `text` begins with: an operation's name.
+std::size_t nccl_operation_length(std::string_view text);
+
+// `text`: what follows the operation, from kNcclOpCount on. Fills in all but process and operation.
+// False where a field cannot be read.
+bool read_nccl_arguments(std::string_view text, NcclCall& call);
+
+}  // namespace llmb::parser
