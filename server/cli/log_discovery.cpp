@@ -7,9 +7,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <tuple>
 #include <utility>
 
 #include "parser/layout/run_path.h"
@@ -44,46 +50,80 @@ std::string layout_prefix(const std::string& root) {
   return prefix;
 }
 
+struct PendingFolder {
+  std::string path;
+  std::string layout_path;  // ends in '/'
+};
+
+// Shared by the threads that walk: a folder's entries take longer to get than to look at.
+class FoldersToRead {
+ public:
+  // Empties `folders`.
+  void add(std::vector<PendingFolder>& folders) {
+    if (folders.empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      std::move(folders.begin(), folders.end(), std::back_inserter(waiting_));
+    }
+    folders.clear();
+    changed_.notify_all();
+  }
+
+  // Waits while there is none but others may still find some; nothing at the end.
+  std::optional<PendingFolder> take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !waiting_.empty() || being_read_ == 0; });
+    if (waiting_.empty()) return std::nullopt;
+    PendingFolder folder = std::move(waiting_.back());
+    waiting_.pop_back();
+    ++being_read_;
+    return folder;
+  }
+
+  // One that was taken is done, and what it holds was added.
+  void finish_one() {
+    const std::lock_guard lock(mutex_);
+    if (--being_read_ == 0 && waiting_.empty()) changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<PendingFolder> waiting_;
+  std::size_t being_read_ = 0;
+};
+
 class Walker {
  public:
   explicit Walker(Discovery& discovery) : discovery_(discovery) {}
 
-  void add_named(const std::string& path) {
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0) {
-      skip(path, reason_from(errno));
-    } else if (S_ISDIR(status.st_mode)) {
-      walk(path);
-    } else {
-      const auto parent = std::filesystem::path(path).parent_path().string();
-      const auto name = std::filesystem::path(path).filename().string();
-      discovery_.logs.push_back({path, layout_prefix(parent.empty() ? "." : parent) + name, true});
-    }
+  void add_file(const std::string& path) {
+    const auto parent = std::filesystem::path(path).parent_path().string();
+    const auto name = std::filesystem::path(path).filename().string();
+    discovery_.logs.push_back({path, layout_prefix(parent.empty() ? "." : parent) + name, true});
   }
 
- private:
-  struct Pending {
-    std::string path;
-    std::string layout_path;  // ends in '/'
-  };
+  // A named folder; what is below it is left to walk().
+  void begin(const std::string& root, FoldersToRead& folders) {
+    read_folder({root, layout_prefix(root)}, true);
+    folders.add(pending_);
+  }
+
+  void walk(FoldersToRead& folders) {
+    while (const auto folder = folders.take()) {
+      read_folder(*folder, false);
+      folders.add(pending_);
+      folders.finish_one();
+    }
+  }
 
   void skip(std::string path, std::string reason,
             SkippedFile::Kind kind = SkippedFile::Kind::problem) {
     discovery_.skipped.push_back({std::move(path), std::move(reason), kind});
   }
 
-  void walk(const std::string& root) {
-    pending_.push_back({root, layout_prefix(root)});
-    bool is_root = true;
-    while (!pending_.empty()) {
-      const Pending folder = std::move(pending_.back());
-      pending_.pop_back();
-      read_folder(folder, is_root);
-      is_root = false;
-    }
-  }
-
-  void read_folder(const Pending& pending, bool may_be_link) {
+ private:
+  void read_folder(const PendingFolder& pending, bool may_be_link) {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
     const int descriptor = open(pending.path.c_str(), flags);
     if (descriptor < 0) return skip(pending.path, reason_from(errno));
@@ -140,21 +180,57 @@ class Walker {
   }
 
   Discovery& discovery_;
-  std::vector<Pending> pending_;
+  std::vector<PendingFolder> pending_;
 };
+
+// More would wait for each other, on most file systems.
+constexpr std::size_t kWalkersMax = 4;
+
+void append(Discovery& into, Discovery from) {
+  std::move(from.logs.begin(), from.logs.end(), std::back_inserter(into.logs));
+  std::move(from.skipped.begin(), from.skipped.end(), std::back_inserter(into.skipped));
+}
+
+void walk_tree(const std::string& root, Discovery& discovery) {
+  FoldersToRead folders;
+  Walker walker(discovery);
+  walker.begin(root, folders);
+  std::vector<Discovery> others(
+      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kWalkersMax) - 1);
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(others.size());
+    for (Discovery& other : others) {
+      threads.emplace_back([&folders, &other] { Walker(other).walk(folders); });
+    }
+    walker.walk(folders);
+  }
+  for (Discovery& other : others) append(discovery, std::move(other));
+}
 
 }  // namespace
 
 Discovery discover_logs(const std::vector<std::string>& paths) {
   Discovery discovery;
-  Walker walker(discovery);
-  for (const std::string& path : paths) walker.add_named(path);
+  for (const std::string& path : paths) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+      Walker(discovery).skip(path, reason_from(errno));
+    } else if (S_ISDIR(status.st_mode)) {
+      walk_tree(path, discovery);
+    } else {
+      Walker(discovery).add_file(path);
+    }
+  }
   const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
   const auto same_path = [](const auto& a, const auto& b) { return a.path == b.path; };
+  const auto by_path_and_reason = [](const SkippedFile& a, const SkippedFile& b) {
+    return std::tie(a.path, a.reason) < std::tie(b.path, b.reason);
+  };
   std::stable_sort(discovery.logs.begin(), discovery.logs.end(), by_path);
   discovery.logs.erase(std::unique(discovery.logs.begin(), discovery.logs.end(), same_path),
                        discovery.logs.end());
-  std::stable_sort(discovery.skipped.begin(), discovery.skipped.end(), by_path);
+  std::sort(discovery.skipped.begin(), discovery.skipped.end(), by_path_and_reason);
   return discovery;
 }
 

@@ -10,8 +10,10 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "parser/log_reader.h"
 #include "parser/statistics/window.h"
 #include "server/cli/catalog_option.h"
 #include "server/cli/log_discovery.h"
@@ -196,6 +198,8 @@ int run_parse(ParseArguments arguments) {
     catalog = std::move(*read);
   }
 
+  // What the first reader has to build first is built while the folders are walked.
+  std::jthread tables([] { const parser::LogReader reader; });
   Report report = parse_logs(discover_logs(arguments.paths), options);
   if (catalog) add_metrics(report, catalog, options.window);
   tell_skipped(report.skipped);
