@@ -11,6 +11,7 @@ namespace llmb::api {
 namespace {
 
 constexpr std::size_t kCacheBytesMax = std::size_t{32} * 1024 * 1024;
+constexpr std::size_t kSubmissionBytesMax = std::size_t{128} * 1024;
 
 std::string random_instance() {
   std::random_device device;
@@ -23,7 +24,9 @@ http::Response answer(ResourceHandler handler, Context& context, const http::Req
   try {
     return handler(context, request);
   } catch (const Refusal& refusal) {
-    return http::problem(refusal.status, refusal.title, refusal.what());
+    http::Response response = http::problem(refusal.status, refusal.title, refusal.what());
+    if (refusal.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return response;
   } catch (const storage::StorageError& error) {
     http::Response response = http::problem(503, "Database unavailable", error.what());
     response.headers.emplace_back("Retry-After", "5");
@@ -43,14 +46,20 @@ Api::Api(ApiOptions options) : context_(std::make_unique<Context>(std::move(opti
 Api::~Api() = default;
 
 void Api::add_routes(http::Router& router) {
+  const auto add_method = [&](const char* method, const std::string& pattern,
+                              ResourceHandler handler) {
+    router.add(
+        method, pattern,
+        [context = context_.get(), pattern, handler](const http::Request& request) {
+          const auto begin = std::chrono::steady_clock::now();
+          http::Response response = answer(handler, *context, request);
+          context->request_metrics.record(pattern, std::chrono::steady_clock::now() - begin);
+          return response;
+        },
+        kSubmissionBytesMax);
+  };
   const auto add = [&](const std::string& pattern, ResourceHandler handler) {
-    router.add("GET", pattern,
-               [context = context_.get(), pattern, handler](const http::Request& request) {
-                 const auto begin = std::chrono::steady_clock::now();
-                 http::Response response = answer(handler, *context, request);
-                 context->request_metrics.record(pattern, std::chrono::steady_clock::now() - begin);
-                 return response;
-               });
+    add_method("GET", pattern, handler);
   };
   add("/api/v1/experiments", get_experiments);
   add("/api/v1/runs", get_runs);
@@ -67,6 +76,11 @@ void Api::add_routes(http::Router& router) {
   add("/api/v1/runs/{id}/nccl", get_run_nccl);
   add("/api/v1/runs/{id}/checkpoints", get_run_checkpoints);
   add("/api/v1/runs/{id}/insight", get_run_insight);
+  add("/api/v1/jobs", get_jobs);
+  add_method("POST", "/api/v1/jobs", post_jobs);
+  add("/api/v1/jobs/{id}", get_job);
+  add_method("DELETE", "/api/v1/jobs/{id}", delete_job);
+  add("/api/v1/jobs/{id}/log", get_job_log);
   add("/api/v1/roots", get_roots);
   add("/api/v1/status", get_status);
   add("/api/v1/events", get_events);

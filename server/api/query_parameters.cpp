@@ -164,7 +164,7 @@ std::int64_t id_parameter(const http::Request& request) {
   const std::string text = found == request.path_parameters.end() ? "" : found->second;
   const auto id = parse_integer(text);
   if (!id || *id < 1) {
-    throw not_found("'" + text + "' is not the id of a run; ids are whole numbers from 1.");
+    throw not_found("'" + text + "' is not an id; ids are whole numbers from 1.");
   }
   return *id;
 }

@@ -22,6 +22,11 @@ http::Response get_reference_audit(Context& context, const http::Request& reques
 http::Response get_run_nccl(Context& context, const http::Request& request);
 http::Response get_run_checkpoints(Context& context, const http::Request& request);
 http::Response get_run_insight(Context& context, const http::Request& request);
+http::Response get_jobs(Context& context, const http::Request& request);
+http::Response post_jobs(Context& context, const http::Request& request);
+http::Response get_job(Context& context, const http::Request& request);
+http::Response delete_job(Context& context, const http::Request& request);
+http::Response get_job_log(Context& context, const http::Request& request);
 http::Response get_roots(Context& context, const http::Request& request);
 http::Response get_status(Context& context, const http::Request& request);
 http::Response get_events(Context& context, const http::Request& request);

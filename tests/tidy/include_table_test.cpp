@@ -25,7 +25,7 @@ const std::vector<Rule>& rules() {
        {"server/http/"},
        {"boost/", "openssl/", "zlib.h", "zstd.h", "spdlog/", "nlohmann/"}},
       {"server/api/",
-       {"server/api/", "server/http/", "server/ingest/", "storage/", "parser/"},
+       {"server/api/", "server/http/", "server/ingest/", "server/dispatch/", "storage/", "parser/"},
        {"nlohmann/", "spdlog/", "tl/"}},
       {"server/ingest/", {"server/ingest/", "storage/", "parser/"}, {"spdlog/", "tl/"}},
       {"server/dispatch/",

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/server/api/sample_database.h"
+#include "tests/server/api/stand_in_cluster.h"
 
 namespace llmb::api {
 namespace {
@@ -108,13 +109,33 @@ class OpenApi : public ApiTest {
  protected:
   void SetUp() override {
     ApiTest::SetUp();
+    cluster_ = std::make_unique<StandInCluster>(folder_, storage_options_, events_);
+    restart_api([this](ApiOptions& options) { cluster_->connect(options); });
     fill();
+    authorization_ = cluster_->authorization("ci", "submit");
     document_ = get_json("/api/v1/openapi.json");
   }
 
-  const Json& schema_of(const std::string& path, const std::string& status,
-                        const std::string& type) {
-    return document_["paths"][path]["get"]["responses"][status]["content"][type]["schema"];
+  void TearDown() override {
+    api_.reset();
+    cluster_.reset();
+    ApiTest::TearDown();
+  }
+
+  const Json& schema_of(const std::string& path, const std::string& status, const std::string& type,
+                        const std::string& method = "get") {
+    return document_["paths"][path][method]["responses"][status]["content"][type]["schema"];
+  }
+
+  Json submit(const Pairs& query = {}) {
+    http::Request request;
+    request.method = "POST";
+    request.path = request.target = "/api/v1/jobs";
+    request.query = query;
+    request.headers = {{"authorization", authorization_}, {"content-type", "application/json"}};
+    request.body = R"({"workload": "pretrain_nemotron4", "model_size": "15b", "dtype": "bf16",
+      "gpu_type": "h100", "scale": 64})";
+    return Json::parse(*router_.dispatch(request).body);
   }
 
   // "path?name=value&name=value", none of them encoded.
@@ -132,6 +153,8 @@ class OpenApi : public ApiTest {
   }
 
   Json document_;
+  std::unique_ptr<StandInCluster> cluster_;
+  std::string authorization_;
 };
 
 TEST_F(OpenApi, DescribesEveryRouteAndNoOther) {
@@ -176,13 +199,21 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}/checkpoints", run + "/checkpoints"},
       {"/api/v1/runs/{id}/insight", varied + "/insight"},
       {"/api/v1/experiments", "/api/v1/experiments"},
+      {"/api/v1/jobs", "/api/v1/jobs"},
+      {"/api/v1/jobs/{id}", "/api/v1/jobs/1"},
+      {"/api/v1/jobs/{id}/log", "/api/v1/jobs/1/log"},
       {"/api/v1/roots", "/api/v1/roots"},
       {"/api/v1/status", "/api/v1/status"},
       {"/healthz", "/healthz"},
       {"/readyz", "/readyz"}};
-  storage::JobStore jobs(storage_options_);
-  add_job(jobs, "beta", 5);
+  add_job(cluster_->jobs, "beta", 5);
   SchemaWalk walk(document_);
+  const std::string json = "application/json";
+  walk.walk(schema_of("/api/v1/jobs", "201", json, "post"), submit(), "submitted");
+  walk.walk({{"$ref", "#/components/schemas/DryRunList"}}, submit({{"dry_run", "true"}}), "dry");
+  cluster_->refuse("sbatch: error: no");
+  walk.walk(schema_of("/api/v1/jobs", "422", "application/problem+json", "post"), submit(),
+            "refused");
   for (const auto& [path, question] : questions) {
     walk.walk(schema_of(path, "200", "application/json"), ask(question), path);
   }

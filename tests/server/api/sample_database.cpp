@@ -116,13 +116,19 @@ void ApiTest::SetUp() {
   writer_ = std::make_unique<storage::Writer>(storage_options_);
   root_ = writer_->upsert_root("/data/w", "");
   status_.first_scan_done = true;
+  restart_api([](ApiOptions&) {});
+}
+
+void ApiTest::restart_api(const std::function<void(ApiOptions&)>& change) {
   ApiOptions api_options;
   api_options.database_path = database_path_;
   api_options.ingest_status = [this] { return status_; };
   api_options.server_counters = [this] { return counters_; };
   api_options.events = &events_;
   api_options.version = "1.2.3";
+  change(api_options);
   api_ = std::make_unique<Api>(std::move(api_options));
+  router_ = http::Router();
   api_->add_routes(router_);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,6 +48,8 @@ class ApiTest : public ::testing::Test {
   // Three experiments, five runs, a restart, a failure, a parked file, a root with an error.
   void fill();
 
+  // An Api with other options takes the place of the first one.
+  void restart_api(const std::function<void(ApiOptions&)>& change);
   // Runs SQL on the database file, beside the Writer.
   void execute_sql(const std::string& sql);
 

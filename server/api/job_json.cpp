@@ -1,0 +1,63 @@
+#include "server/api/job_json.h"
+
+#include "server/api/api.h"
+
+namespace llmb::api {
+
+Json job_json(const storage::JobRecord& job) {
+  Json json;
+  json["id"] = job.id;
+  json["cluster"] = job.cluster;
+  json["job_id"] = nullable(job.job_id);
+  json["state"] = job.state;
+  json["state_reason"] = null_if_empty(job.state_reason);
+  json["trouble"] = null_if_empty(job.trouble);
+  json["experiment"] = job.experiment;
+  json["launch_id"] = job.launch_id;
+  json["submitted_by"] = job.submitted_by;
+  json["restart_count"] = job.restart_count;
+  json["exit_code"] = nullable(job.exit_code);
+  json["nodes"] = null_if_empty(job.nodes);
+  json["created_at"] = job.created_at;
+  json["started_at"] = nullable(job.started_at);
+  json["ended_at"] = nullable(job.ended_at);
+  json["updated_at"] = job.updated_at;
+  json["cancel_requested_at"] = nullable(job.cancel_requested_at);
+  json["revision"] = job.revision;
+  return json;
+}
+
+Json job_details_json(const storage::JobRecord& job, const std::vector<storage::RunId>& runs) {
+  Json json = job_json(job);
+  json["run_folder"] = job.run_folder;
+  json["submission"] = Json::parse(job.submission, nullptr, false);
+  if (json["submission"].is_discarded()) json["submission"] = nullptr;
+  json["runs"] = runs;
+  return json;
+}
+
+Json dry_run_json(const dispatch::DryRun& run) {
+  Json json;
+  json["experiment"] = run.plan.experiment;
+  json["nodes"] = run.plan.nodes;
+  json["ranks_per_node"] = run.plan.ranks_per_node;
+  json["run_folder"] = run.place.run_folder;
+  json["arguments"] = run.arguments;
+  json["script"] = run.script;
+  return json;
+}
+
+void publish_job_change(http::EventChannel& channel, const storage::JobRecord& job,
+                        const std::vector<storage::RunId>& runs) {
+  const Json data = {{"job", job.id},
+                     {"job_id", nullable(job.job_id)},
+                     {"state", job.state},
+                     {"revision", job.revision}};
+  channel.publish("job", to_text(data));
+  // Whoever shows one of its runs asks for that again.
+  for (const storage::RunId run : runs) {
+    channel.publish("run", Json{{"run_id", run}, {"kind", "job"}}.dump());
+  }
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,138 @@
+// GET, POST /api/v1/jobs and GET, DELETE /api/v1/jobs/{id}: what was submitted to the cluster.
+#include "server/api/access.h"
+#include "server/api/conditional.h"
+#include "server/api/cursor.h"
+#include "server/api/job_json.h"
+#include "server/api/job_lookup.h"
+#include "server/api/query_parameters.h"
+#include "server/api/refusal.h"
+#include "server/api/resources.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::api {
+namespace {
+
+using dispatch::SubmitOutcome;
+
+constexpr std::size_t kIdempotencyKeyBytesMax = 128;
+constexpr std::string_view kNewestFirst = "-id";
+
+std::string idempotency_key(const http::Request& request) {
+  std::string key = request.header("idempotency-key").value_or("");
+  if (key.size() > kIdempotencyKeyBytesMax || !dispatch::is_printable(key)) {
+    throw bad_request("The header Idempotency-Key has to be printable ASCII, at most " +
+                      std::to_string(kIdempotencyKeyBytesMax) + " characters.");
+  }
+  return key;
+}
+
+void require_json(const http::Request& request) {
+  const std::string type = request.header("content-type").value_or("");
+  if (type == "application/json" || type.starts_with("application/json;")) return;
+  throw Refusal(415, "Unsupported media type", "The body has to be application/json.");
+}
+
+std::vector<dispatch::Submission> read_submissions(const http::Request& request) {
+  require_json(request);
+  auto submissions = dispatch::parse_submissions(request.body);
+  if (!submissions) throw bad_request(submissions.error().message);
+  return std::move(*submissions);
+}
+
+http::Response dry_run(Context& context, const std::vector<dispatch::Submission>& submissions) {
+  const auto runs = context.options.dispatcher->dry_run(submissions);
+  if (!runs) throw bad_request(runs.error().message);
+  Json json = {{"dry_runs", Json::array()}};
+  for (const dispatch::DryRun& run : *runs) json["dry_runs"].push_back(dry_run_json(run));
+  return http::json_response(to_text(json));
+}
+
+Json jobs_json(const std::vector<storage::JobRecord>& jobs) {
+  Json list = Json::array();
+  for (const storage::JobRecord& job : jobs) list.push_back(job_json(job));
+  return list;
+}
+
+// The jobs that were recorded stand in a refusal too: some may have been submitted before it.
+http::Response submit_response(const SubmitOutcome& outcome) {
+  if (!outcome.refusal) {
+    const Json json = {{"jobs", jobs_json(outcome.jobs)}, {"is_repeated", outcome.is_repeated}};
+    http::Response response = http::json_response(to_text(json), outcome.is_repeated ? 200 : 201);
+    response.cache_control = "no-store";
+    if (outcome.jobs.size() == 1) {
+      response.headers.emplace_back("Location",
+                                    "/api/v1/jobs/" + std::to_string(outcome.jobs.front().id));
+    }
+    return response;
+  }
+  http::Response response = dispatch_problem(*outcome.refusal);
+  Json json = Json::parse(*response.body);
+  json["jobs"] = jobs_json(outcome.jobs);
+  response.body = std::make_shared<const std::string>(to_text(json));
+  return response;
+}
+
+void wake_poller(const Context& context) {
+  if (context.options.jobs_changed) context.options.jobs_changed();
+}
+
+}  // namespace
+
+http::Response post_jobs(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {"dry_run"});
+  require_cluster(context);
+  const std::string who = require_submitter(context, request);
+  dispatch::SubmitRequest wanted{read_submissions(request), who, idempotency_key(request)};
+  if (parameters.boolean("dry_run").value_or(false)) return dry_run(context, wanted.submissions);
+  const SubmitOutcome outcome = context.options.dispatcher->submit(wanted);
+  wake_poller(context);
+  return submit_response(outcome);
+}
+
+http::Response get_jobs(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {"limit", "cursor"});
+  require_cluster(context);
+  const std::int64_t limit = parameters.limit();
+  std::optional<storage::JobRowId> before;
+  if (const auto text = parameters.text("cursor")) {
+    before = require_cursor(*text, kNewestFirst, "jobs").id;
+  }
+  // One more than a page tells whether there is another page.
+  auto jobs = context.options.jobs->jobs(limit + 1, before);
+  const bool has_more = jobs.size() > static_cast<std::size_t>(limit);
+  if (has_more) jobs.pop_back();
+  Json json;
+  json["jobs"] = jobs_json(jobs);
+  json["next_cursor"] = nullptr;
+  std::optional<std::string> next;
+  if (has_more) {
+    next = encode_cursor({std::string(kNewestFirst), std::nullopt, jobs.back().id, "jobs"});
+    json["next_cursor"] = *next;
+  }
+  http::Response response = hashed_response(request, to_text(json));
+  if (next) response.headers.push_back(next_link(request, parameters, *next));
+  return response;
+}
+
+http::Response get_job(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  const storage::JobRecord job = find_job(context, request);
+  const Json json = job_details_json(job, context.options.jobs->runs_of(job));
+  return hashed_response(request, to_text(json));
+}
+
+http::Response delete_job(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  require_cluster(context);
+  require_submitter(context, request);
+  const storage::JobRecord known = find_job(context, request);
+  const auto cancelled = context.options.dispatcher->cancel(known.id);
+  wake_poller(context);
+  if (!cancelled) return dispatch_problem(cancelled.error());
+  const bool is_over = dispatch::is_final(dispatch::job_state_from_name(cancelled->state));
+  http::Response response = http::json_response(to_text(job_json(*cancelled)), is_over ? 200 : 202);
+  response.cache_control = "no-store";
+  return response;
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,211 @@
+// Jobs over HTTP, on a Dispatcher whose Slurm is a stand-in.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/server/api/sample_database.h"
+#include "tests/server/api/stand_in_cluster.h"
+
+namespace llmb::api {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kSubmission = R"({"workload": "pretrain_nemotron4", "model_size": "15b",
+  "dtype": "bf16", "scale": 8, "gpu_type": "h100", "proxy": true, "runner_options": {"steps": 3}})";
+
+class Jobs : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    cluster_ = std::make_unique<StandInCluster>(folder_, storage_options_, events_);
+    restart_api([this](ApiOptions& options) { cluster_->connect(options); });
+    submit_ = {"authorization", cluster_->authorization("ci", "submit")};
+  }
+  void TearDown() override {
+    api_.reset();
+    cluster_.reset();
+    ApiTest::TearDown();
+  }
+
+  http::Response send(const std::string& method, const std::string& path, const std::string& body,
+                      Pairs headers, const Pairs& query = {}) {
+    http::Request request;
+    request.method = method;
+    request.path = path;
+    request.target = path;
+    request.query = query;
+    request.body = body;
+    request.headers = std::move(headers);
+    return router_.dispatch(request);
+  }
+  http::Response post(const std::string& body, Pairs headers, const Pairs& query = {}) {
+    headers.emplace_back("content-type", "application/json");
+    return send("POST", "/api/v1/jobs", body, std::move(headers), query);
+  }
+  static Json json_of(const http::Response& response) { return Json::parse(*response.body); }
+  static std::string detail_of(const http::Response& response) {
+    return json_of(response)["detail"].get<std::string>();
+  }
+  std::size_t job_count() { return cluster_->jobs.jobs(100).size(); }
+
+  std::unique_ptr<StandInCluster> cluster_;
+  std::pair<std::string, std::string> submit_;
+};
+
+TEST_F(Jobs, AreSubmittedListedAndShown) {
+  const std::uint64_t before = events_.last_id();
+  const http::Response created = post(kSubmission, {submit_});
+  ASSERT_EQ(created.status, 201) << *created.body;
+  const Json job = json_of(created)["jobs"][0];
+  EXPECT_EQ(job["job_id"], 101);
+  EXPECT_EQ(job["state"], "pending");
+  EXPECT_EQ(job["submitted_by"], "ci");
+  const std::string path = "/api/v1/jobs/" + job["id"].dump();
+  EXPECT_THAT(created.headers,
+              ::testing::Contains(std::pair<std::string, std::string>("Location", path)));
+  EXPECT_GT(cluster_->wakes, 0);
+  bool was_reset = false;
+  const auto events = events_.events_after(before, was_reset);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back().name, "job");
+  EXPECT_EQ(Json::parse(events.back().data)["state"], "pending");
+
+  EXPECT_EQ(get_json("/api/v1/jobs")["jobs"][0], job);
+  const Json shown = get_json(path);
+  EXPECT_EQ(shown["submission"]["runner_options"]["steps"], 3);
+  EXPECT_TRUE(std::filesystem::is_directory(shown["run_folder"].get<std::string>()));
+  const std::string tag = get(path).etag;
+  EXPECT_EQ(get(path, {}, {{"if-none-match", "\"" + tag + "\""}}).body, nullptr);
+}
+
+TEST_F(Jobs, NeedATokenThatMaySubmit) {
+  const auto status = [&](const std::string& authorization) {
+    return post(kSubmission, {{"authorization", authorization}}).status;
+  };
+  const http::Response without = post(kSubmission, {});
+  EXPECT_EQ(without.status, 401);
+  EXPECT_THAT(without.headers, ::testing::Contains(std::pair<std::string, std::string>(
+                                   "WWW-Authenticate", "Bearer")));
+  EXPECT_EQ(status("Bearer llmb_0"), 401);
+  EXPECT_EQ(status(cluster_->authorization("late", "submit", "2020-01-01T00:00:00Z")), 401);
+  const std::string revoked = cluster_->authorization("gone", "submit");
+  ASSERT_TRUE(cluster_->jobs.revoke_token("gone", "2025-01-01T00:00:00Z"));
+  EXPECT_EQ(status(revoked), 401);
+  EXPECT_EQ(status(cluster_->authorization("reader", "read")), 403);
+  EXPECT_EQ(status(cluster_->authorization("stranger", "submit")), 403);
+  EXPECT_EQ(job_count(), 0U);
+  EXPECT_EQ(status(cluster_->authorization("root", "admin")), 201);
+  EXPECT_EQ(send("DELETE", "/api/v1/jobs/1", "", {}).status, 401);
+}
+
+TEST_F(Jobs, AreSubmittedOnceForEveryIdempotencyKey) {
+  const std::pair<std::string, std::string> key = {"idempotency-key", "nightly-1"};
+  const http::Response first = post(kSubmission, {submit_, key});
+  ASSERT_EQ(first.status, 201) << *first.body;
+  const http::Response again = post(kSubmission, {submit_, key});
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(json_of(again)["is_repeated"], true);
+  EXPECT_EQ(json_of(again)["jobs"], json_of(first)["jobs"]);
+  EXPECT_EQ(job_count(), 1U);
+  std::string other = kSubmission;
+  other.replace(other.find("\"steps\": 3"), 10, "\"steps\": 4");
+  EXPECT_EQ(post(other, {submit_, key}).status, 409);
+  EXPECT_EQ(post(kSubmission, {submit_, {"idempotency-key", "a\nb"}}).status, 400);
+  // Another's key is another key.
+  const std::string someone = cluster_->authorization("someone", "submit");
+  EXPECT_EQ(post(kSubmission, {{"authorization", someone}, key}).status, 201);
+  EXPECT_EQ(job_count(), 2U);
+}
+
+TEST_F(Jobs, AreRefusedWithWhatIsAllowed) {
+  EXPECT_EQ(post("{", {submit_}).status, 400);
+  EXPECT_EQ(post(R"({"workload": "pretrain_nemotron4", "wrap": "id"})", {submit_}).status, 400);
+  const http::Response unknown =
+      post(R"({"workload": "x", "model_size": "15b", "dtype": "bf16", "scale": 8})", {submit_});
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_THAT(detail_of(unknown), HasSubstr("pretrain_grok1"));
+  EXPECT_EQ(send("POST", "/api/v1/jobs", kSubmission, {submit_}).status, 415);
+  EXPECT_EQ(job_count(), 0U);
+
+  cluster_->refuse("sbatch: error: invalid partition specified: nowhere");
+  const http::Response refused = post(kSubmission, {submit_});
+  EXPECT_EQ(refused.status, 422) << *refused.body;
+  EXPECT_EQ(refused.content_type, "application/problem+json");
+  EXPECT_THAT(detail_of(refused), HasSubstr("invalid partition"));
+  EXPECT_EQ(json_of(refused)["jobs"][0]["state"], "not_submitted");
+}
+
+TEST_F(Jobs, CanBeTriedWithoutBeingSubmitted) {
+  const http::Response tried = post(kSubmission, {submit_}, {{"dry_run", "true"}});
+  ASSERT_EQ(tried.status, 200) << *tried.body;
+  const Json run = json_of(tried)["dry_runs"][0];
+  EXPECT_EQ(run["arguments"][0], "sbatch");
+  EXPECT_THAT(run["script"].get<std::string>(), HasSubstr("'--steps=3'"));
+  EXPECT_EQ(post(kSubmission, {}, {{"dry_run", "true"}}).status, 401);
+  EXPECT_EQ(job_count(), 0U);
+  EXPECT_TRUE(std::filesystem::is_empty(cluster_->settings.workload_folder));
+}
+
+TEST_F(Jobs, AreCancelledAsOftenAsAsked) {
+  const std::string path =
+      "/api/v1/jobs/" + json_of(post(kSubmission, {submit_}))["jobs"][0]["id"].dump();
+  const http::Response first = send("DELETE", path, "", {submit_});
+  EXPECT_EQ(first.status, 202) << *first.body;
+  const Json wish = json_of(first)["cancel_requested_at"];
+  EXPECT_FALSE(wish.is_null());
+  const http::Response again = send("DELETE", path, "", {submit_});
+  EXPECT_EQ(again.status, 202);
+  EXPECT_EQ(json_of(again)["cancel_requested_at"], wish);
+  EXPECT_EQ(send("DELETE", "/api/v1/jobs/77", "", {submit_}).status, 404);
+  EXPECT_EQ(send("DELETE", "/api/v1/jobs/x", "", {submit_}).status, 404);
+}
+
+TEST_F(Jobs, LogsAreReadPieceByPiece) {
+  const Json job = json_of(post(kSubmission, {submit_}))["jobs"][0];
+  const std::string path = "/api/v1/jobs/" + job["id"].dump();
+  EXPECT_TRUE(get_json(path + "/log")["path"].is_null());
+  const Json shown = get_json(path);
+  const std::string log = shown["run_folder"].get<std::string>() + "/log-" +
+                          job["experiment"].get<std::string>() + "_101_0.out";
+  std::ofstream(log) << "first\n\xff second\n";
+  const Json whole = get_json(path + "/log");
+  EXPECT_EQ(whole["path"], log);
+  EXPECT_EQ(whole["text"], "first\n\xef\xbf\xbd second\n");
+  EXPECT_EQ(whole["size_bytes"], 15);
+  EXPECT_EQ(whole["job_has_ended"], false);
+  const Json piece = get_json(path + "/log", {{"offset", "2"}, {"limit_bytes", "3"}});
+  EXPECT_EQ(piece["text"], "rst");
+  EXPECT_EQ(piece["next_offset"], 5);
+  EXPECT_EQ(get_json(path + "/log", {{"offset", "900"}})["text"], "");
+  // A link in its place is not followed.
+  std::filesystem::remove(log);
+  std::filesystem::create_symlink("/etc/passwd", log);
+  EXPECT_EQ(get_json(path + "/log")["text"], "");
+  get_detail(path + "/log", {{"of", "else"}}, 400);
+}
+
+TEST_F(Jobs, ArePagedByTheNewest) {
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(post(kSubmission, {submit_}).status, 201);
+  const Json first = get_json("/api/v1/jobs", {{"limit", "2"}});
+  EXPECT_EQ(first["jobs"][0]["job_id"], 103);
+  const Json second = get_json("/api/v1/jobs", {{"limit", "2"}, {"cursor", first["next_cursor"]}});
+  ASSERT_EQ(second["jobs"].size(), 1U);
+  EXPECT_EQ(second["jobs"][0]["job_id"], 101);
+  EXPECT_TRUE(second["next_cursor"].is_null());
+}
+
+using WithoutCluster = ApiTest;
+
+TEST_F(WithoutCluster, JobsAreOff) {
+  for (const char* path : {"/api/v1/jobs", "/api/v1/jobs/1", "/api/v1/jobs/1/log"}) {
+    EXPECT_THAT(get_detail(path, {}, 501), HasSubstr("until the configuration"));
+  }
+  http::Request request;
+  request.method = "POST";
+  request.path = request.target = "/api/v1/jobs";
+  EXPECT_EQ(router_.dispatch(request).status, 501);
+}
+
+}  // namespace
+}  // namespace llmb::api
