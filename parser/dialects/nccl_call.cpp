@@ -75,9 +75,14 @@ class Fields {
   }
 
   std::uint64_t hexadecimal() {
-    const char* begin = at_;
+    const char* const begin = at_;
+    const char* const limit = left() < 16 ? end_ : at_ + 16;
     std::uint64_t value = 0;
-    while (at_ != end_ && is_hex(*at_) && at_ - begin < 16) value = value * 16 + hex_value(*at_++);
+    for (; at_ != limit; ++at_) {
+      const std::uint8_t digit = hex_value(*at_);
+      if (digit == kNoHex) break;
+      value = value * 16 + digit;
+    }
     if (at_ == begin) fail();
     return value;
   }
@@ -141,7 +146,7 @@ std::size_t nccl_operation_length(std::string_view text) {
   return length;
 }
 
-bool read_nccl_arguments(std::string_view text, NcclCall& call) {
+bool read_nccl_buffers(std::string_view text, NcclCall& call) {
   Fields fields(text);
   fields.literal(": opCount ");
   call.op_count = fields.hexadecimal();
@@ -150,6 +155,12 @@ bool read_nccl_arguments(std::string_view text, NcclCall& call) {
   fields.literal(" recvbuff ");
   fields.pointer();
   if (fields.take(" acc ")) fields.pointer();  // RCCL
+  call.rest = fields.rest();
+  return !fields.failed();
+}
+
+bool read_nccl_meaning(std::string_view text, NcclCall& call) {
+  Fields fields(text);
   fields.literal(" count ");
   call.element_count = fields.decimal(kElementsMax);
   fields.literal(" datatype ");
@@ -165,6 +176,12 @@ bool read_nccl_arguments(std::string_view text, NcclCall& call) {
     call.rank_count = fields.decimal(kRanksMax);
     fields.literal("]");
   }
+  call.rest = fields.rest();
+  return !fields.failed();
+}
+
+bool read_nccl_stream(std::string_view text, NcclCall& call) {
+  Fields fields(text);
   fields.literal(" stream ");
   fields.pointer();
   if (fields.take(" task ")) {  // RCCL
@@ -183,8 +200,9 @@ std::optional<NcclCall> read_nccl_call(std::string_view line) {
   call.operation = operation_before(line, at);
   if (call.operation.empty()) return std::nullopt;
   call.process = line.substr(0, at - call.operation.size() - kNcclInfo.size());
-  if (!read_nccl_arguments(line.substr(at), call)) return std::nullopt;
-  return call;
+  const bool is_read = read_nccl_buffers(line.substr(at), call) &&
+                       read_nccl_meaning(call.rest, call) && read_nccl_stream(call.rest, call);
+  return is_read ? std::optional(call) : std::nullopt;
 }
 
 }  // namespace llmb::parser

@@ -30,8 +30,12 @@ std::optional<NcclCall> read_nccl_call(std::string_view line);
 // How many letters `text` begins with: an operation's name.
 std::size_t nccl_operation_length(std::string_view text);
 
-// `text`: what follows the operation, from kNcclOpCount on. Fills in all but process and operation.
-// False where a field cannot be read.
-bool read_nccl_arguments(std::string_view text, NcclCall& call);
+// What follows the operation, from kNcclOpCount on, in three parts. Each takes its own from the
+// beginning of `text`, sets what it has of `call`, and call.rest to what follows; false where a
+// field cannot be read.
+bool read_nccl_buffers(std::string_view text, NcclCall& call);  // differ from call to call
+bool read_nccl_meaning(std::string_view text,
+                       NcclCall& call);  // what counts: " count … [nranks=8]"
+bool read_nccl_stream(std::string_view text, NcclCall& call);
 
 }  // namespace llmb::parser

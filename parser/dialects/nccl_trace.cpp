@@ -1,6 +1,7 @@
 #include "parser/dialects/nccl_trace.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <tuple>
 
@@ -11,6 +12,10 @@ namespace {
 constexpr std::size_t kCommunicatorsMax = 64;
 constexpr std::size_t kAllCommunicatorsMax = 2048;
 constexpr std::size_t kPrefixes = 256;
+// Half a megabyte, for those who read a long trace.
+constexpr std::size_t kKnownSets = 1024;
+constexpr std::size_t kCallsBeforeKnowing = 2048;
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 33U;
@@ -26,7 +31,7 @@ std::uint64_t word_at(const char* bytes) {
 
 std::uint64_t hash_bytes(std::string_view text, std::uint64_t seed) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
-  std::uint64_t hash = mix(seed ^ (text.size() * 0x9e3779b97f4a7c15ULL));
+  std::uint64_t hash = mix(seed ^ (text.size() * kOdd));
   if (text.size() < kWord) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data(), text.size());
@@ -102,14 +107,80 @@ std::size_t NcclTraceReader::read_first_of_run(std::string_view lines) {
   const Prefix* const prefix = find_prefix(lines);
   if (prefix == nullptr) return 0;
   const std::string_view text = lines.substr(prefix->length + kNcclInfo.size());
-  const std::size_t name_length = nccl_operation_length(text);
-  if (name_length == 0 || name_length > kNcclOperationBytesMax) return 0;
+  const std::size_t name_length = text.substr(0, kNcclOperationBytesMax + 1).find(':');
+  if (name_length == std::string_view::npos || name_length == 0) return 0;
   NcclCall call;
   call.operation = text.substr(0, name_length);
-  if (!read_nccl_arguments(text.substr(name_length), call)) return 0;
-  if (!is_line_end(call.rest)) return 0;
-  add(call, prefix->process_hash);
+  if (!read_nccl_buffers(text.substr(name_length), call)) return 0;
+  const std::string_view meaning = call.rest;
+  const Place place = place_of(meaning, prefix->process_hash);
+  const KnownMeaning* const known =
+      find_known(place, meaning, call.operation, prefix->process_hash);
+  if (known != nullptr && read_nccl_stream(meaning.substr(known->length), call) &&
+      is_line_end(call.rest)) {
+    has_changed_ = true;
+    ++trace_.uses[known->use].calls;
+    return lines.size() - call.rest.size() + 1;
+  }
+  if (nccl_operation_length(call.operation) != name_length) return 0;
+  if (!read_nccl_meaning(meaning, call)) return 0;
+  const std::size_t length = meaning.size() - call.rest.size();
+  if (!read_nccl_stream(call.rest, call) || !is_line_end(call.rest)) return 0;
+  const std::size_t use = add(call, prefix->process_hash);
+  remember(place, meaning.substr(0, length), use, prefix->process_hash);
   return lines.size() - call.rest.size() + 1;
+}
+
+// By the bytes that differ from use to use and from rank to rank, as far as they are at a place
+// that is known before they are read.
+NcclTraceReader::Place NcclTraceReader::place_of(std::string_view meaning,
+                                                 std::uint64_t process_hash) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  constexpr std::size_t kFirst = std::string_view(" count ").size();
+  constexpr std::size_t kWords = 7;
+  if (known_.empty()) {
+    if (++calls_in_runs_ < kCallsBeforeKnowing) return {};
+    known_.resize(kKnownSets);
+  }
+  if (meaning.size() < kFirst + kWords * kWord) return {};
+  std::uint64_t hash = process_hash;
+  for (std::size_t i = 0; i < kWords; ++i) {
+    hash = std::rotl(hash, 23) ^ (word_at(meaning.data() + kFirst + i * kWord) * kOdd);
+  }
+  hash = mix(hash * kOdd);
+  return {&known_[hash % kKnownSets], static_cast<std::uint32_t>(hash >> 32U) | 1U};
+}
+
+const NcclTraceReader::KnownMeaning* NcclTraceReader::find_known(const Place& place,
+                                                                 std::string_view meaning,
+                                                                 std::string_view operation,
+                                                                 std::uint64_t process_hash) const {
+  if (place.set == nullptr) return nullptr;
+  for (std::size_t i = 0; i < place.set->tags.size(); ++i) {
+    if (place.set->tags[i] != place.tag) continue;
+    const KnownMeaning& known = place.set->meanings[i];
+    if (known.process_hash == process_hash &&
+        meaning.starts_with(std::string_view(known.text.data(), known.length)) &&
+        trace_.uses[known.use].operation == operation) {
+      return &known;
+    }
+  }
+  return nullptr;
+}
+
+void NcclTraceReader::remember(const Place& place, std::string_view meaning, std::size_t use,
+                               std::uint64_t process_hash) {
+  if (place.set == nullptr || use == kNcclUsesMax || meaning.size() > KnownMeaning::kBytesMax) {
+    return;
+  }
+  KnownSet& set = *place.set;
+  KnownMeaning& known = set.meanings[set.oldest];
+  set.tags[set.oldest] = place.tag;
+  set.oldest = (set.oldest + 1) % set.tags.size();
+  known.process_hash = process_hash;
+  meaning.copy(known.text.data(), meaning.size());
+  known.length = static_cast<std::uint8_t>(meaning.size());
+  known.use = static_cast<std::uint16_t>(use);
 }
 
 // The first line's; null where it has none that read() would take for one.
@@ -139,19 +210,20 @@ const NcclTraceReader::Prefix* NcclTraceReader::find_prefix(std::string_view lin
   return &prefix;
 }
 
-void NcclTraceReader::add(const NcclCall& call, std::uint64_t process_hash) {
+std::size_t NcclTraceReader::add(const NcclCall& call, std::uint64_t process_hash) {
   has_changed_ = true;
   const std::size_t index = find_or_insert(call);
   if (index == kNcclUsesMax) {
     ++trace_.other_calls;
     trace_.other_bytes += call.element_count * nccl_datatype_bytes(call.datatype);
-    return;
+    return index;
   }
   NcclUse& use = trace_.uses[index];
   ++use.calls;
   if (use.communicators_are_complete) {
     see_communicator(index, hash_bytes(call.communicator, process_hash));
   }
+  return index;
 }
 
 // kNcclUsesMax where there is no room for it.
