@@ -114,6 +114,9 @@ class Reader {
     std::int64_t runs = 0;
     std::int64_t steps = 0;
     std::int64_t parked = 0;
+    std::int64_t hung = 0;  // runs whose logs fell silent without a word
+    // When the log of a running run that is silent for longest grew last; nothing: none runs.
+    std::optional<std::string> longest_silent_since;
     std::uint64_t database_bytes = 0;
     std::uint64_t wal_bytes = 0;
   };

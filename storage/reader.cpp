@@ -234,6 +234,12 @@ Reader::Totals Reader::totals() {
     totals.runs = connection.read_one_integer("SELECT count(*) FROM run");
     totals.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
     totals.parked = connection.read_one_integer("SELECT count(*) FROM parked_file");
+    totals.hung = connection.read_one_integer(
+        "SELECT count(*) FROM run WHERE failure_cause = 'hung' AND is_superseded = 0");
+    Statement& quietest = connection.kept(
+        "SELECT min(grown_at) FROM run WHERE status = 'running' AND is_superseded = 0");
+    if (quietest.step()) totals.longest_silent_since = quietest.read_optional_text();
+    quietest.reset();
     totals.database_bytes = file_bytes(connection.path());
     totals.wal_bytes = file_bytes(connection.path() + "-wal");
     return totals;

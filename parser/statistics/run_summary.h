@@ -58,6 +58,9 @@ struct Silence {
   double step_time_s = 0;  // typical of the log; 0: not known, and nothing is called hung
 };
 
+// So many of the newest steps tell how long one takes now.
+inline constexpr std::int64_t kTypicalSteps = 20;
+
 // The median of those over 0, or 0 where there is none: the first step and a checkpoint take many
 // times as long.
 double typical_step_time_s(std::vector<double> times_s);

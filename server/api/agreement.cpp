@@ -34,9 +34,7 @@ RenderedBody render_agreement(Context& context, storage::RunId id,
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
     const auto samples = read_all_steps(reader, id);
-    const bool may_still_grow = run->summary.status == parser::RunStatus::running;
-    const auto ours =
-        asked ? parser::summarize_run(samples, run->facts, *asked, may_still_grow) : run->summary;
+    const auto ours = asked ? summarize_stored_run(reader, *run, samples, *asked) : run->summary;
     return agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};

@@ -83,16 +83,20 @@ std::string format(std::chrono::sys_seconds instant) {
 
 }  // namespace
 
-std::optional<std::string> normalise_instant(std::string_view text) {
+std::optional<std::chrono::sys_seconds> parse_instant(std::string_view text) {
   const auto date = take_date(text);
-  if (!date) return std::nullopt;
-  if (text.empty()) return format(*date);
+  if (!date || text.empty()) return date;
   if (!take(text, 'T') && !take(text, 't')) return std::nullopt;
   const auto time = take_time_of_day(text);
   if (!time) return std::nullopt;
   const auto offset = take_offset(text);
   if (!offset || !text.empty()) return std::nullopt;
-  return format(*date + *time - *offset);
+  return *date + *time - *offset;
+}
+
+std::optional<std::string> normalise_instant(std::string_view text) {
+  const auto instant = parse_instant(text);
+  return instant ? std::optional(format(*instant)) : std::nullopt;
 }
 
 }  // namespace llmb::api

@@ -1,7 +1,10 @@
 // GET /metrics: what a Prometheus reads, in OpenMetrics text. Labels are statuses, status classes
 // and routes only, so that the number of series never follows the number of runs or clients.
+#include <algorithm>
 #include <array>
+#include <chrono>
 
+#include "server/api/instant.h"
 #include "server/api/openmetrics_text.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -29,6 +32,15 @@ DatabaseFigures read_figures(storage::Reader& reader) {
   return figures;
 }
 
+// 0 where nothing runs, and where a clock that was set puts growth into the future.
+std::int64_t longest_silence_s(const storage::Reader::Totals& totals) {
+  if (!totals.longest_silent_since) return 0;
+  const auto since = parse_instant(*totals.longest_silent_since);
+  if (!since) return 0;
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return std::max<std::int64_t>(0, (now - *since).count());
+}
+
 void gauge(OpenMetricsText& text, std::string_view name, std::string_view unit,
            std::string_view help, std::int64_t value) {
   text.begin_family(name, "gauge", unit, help);
@@ -50,6 +62,11 @@ void write_database(OpenMetricsText& text, const DatabaseFigures& figures) {
   for (std::size_t i = 0; i < kStatuses.size(); ++i) {
     text.sample("", {{"status", parser::run_status_name(kStatuses[i])}}, figures.runs_by_status[i]);
   }
+  gauge(text, "llmb_runs_hung", "", "Runs whose logs fell silent without a word.",
+        figures.totals.hung);
+  text.begin_family("llmb_runs_longest_silence_seconds", "gauge", "seconds",
+                    "For how long the log of a running run has not grown, of the most silent one.");
+  text.sample("", {}, longest_silence_s(figures.totals));
   gauge(text, "llmb_steps", "", "Training steps stored, of all runs.", figures.totals.steps);
   gauge(text, "llmb_database_bytes", "bytes", "Size of the database file.",
         figures.totals.database_bytes);

@@ -36,6 +36,18 @@ Refusal run_not_found(storage::RunId id) {
                    "; GET /api/v1/runs lists those there are.");
 }
 
+parser::RunSummary summarize_stored_run(storage::Reader& reader, const storage::RunRecord& run,
+                                        std::span<const parser::StepSample> samples,
+                                        const parser::Window& window) {
+  const bool may_still_grow = run.summary.status == parser::RunStatus::running;
+  std::optional<parser::Silence> silence;
+  if (run.summary.silent_s) {
+    silence = {*run.summary.silent_s, parser::typical_step_time_s(reader.latest_step_times_s(
+                                          run.id, parser::kTypicalSteps))};
+  }
+  return parser::summarize_run(samples, run.facts, window, may_still_grow, silence);
+}
+
 void refuse_long_window(const parser::LogFacts& facts, const parser::Window& window) {
   if (steps_in_window_at_most(facts, window) <= kStepsInWindowMax) return;
   throw bad_request("Window " + parser::to_string(window) + " holds more than " +

@@ -12,7 +12,6 @@ std::optional<parser::ComparedRun> measure_stored_run(storage::Reader& reader, s
   const parser::Window window = asked.value_or(run->summary.window);
   refuse_long_window(run->facts, window);
   const auto samples = reader.steps(id, window);
-  const bool may_still_grow = run->summary.status == parser::RunStatus::running;
   const parser::RunEvidence evidence{run->configuration, run->facts.dialect,
                                      parser::logged_global_batch_size(samples)};
   const parser::RecipeMatch match = parser::match_recipe(catalog, evidence);
@@ -23,8 +22,8 @@ std::optional<parser::ComparedRun> measure_stored_run(storage::Reader& reader, s
   const auto summarize = [&](const parser::Window& wanted) {
     if (wanted == run->summary.window) return run->summary;
     refuse_long_window(run->facts, wanted);
-    return parser::summarize_run(wanted == window ? samples : reader.steps(id, wanted), run->facts,
-                                 wanted, may_still_grow);
+    return summarize_stored_run(reader, *run, wanted == window ? samples : reader.steps(id, wanted),
+                                wanted);
   };
 
   parser::ComparedRun compared;

@@ -27,8 +27,7 @@ RenderedBody render_metrics(Context& context, storage::RunId id,
         parser::choose_window(asked, match, run->facts.dialect, run->summary.last_iteration);
     refuse_long_window(run->facts, chosen.window);
     if (chosen.window != run->summary.window) samples = reader.steps(id, chosen.window);
-    const bool may_still_grow = run->summary.status == parser::RunStatus::running;
-    const auto summary = parser::summarize_run(samples, run->facts, chosen.window, may_still_grow);
+    const auto summary = summarize_stored_run(reader, *run, samples, chosen.window);
     return run_metrics_json(
         parser::measure_run(catalog, evidence, match, summary, chosen.source, tokens));
   }));

@@ -38,6 +38,8 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
   json["window_numbering"] = window_numbering(dialect);
   json["status"] = parser::run_status_name(summary.status);
   json["status_reason"] = summary.status_reason;
+  json["failure_cause"] = null_if_empty(summary.failure_cause);
+  json["silent_s"] = number(summary.silent_s);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
   json["segment"] = summary.segment;
@@ -53,10 +55,9 @@ RenderedBody render_statistics(Context& context, storage::RunId id,
     if (!run) throw run_not_found(id);
     const parser::Window window = asked.value_or(run->summary.window);
     refuse_long_window(run->facts, window);
-    const bool may_still_grow = run->summary.status == parser::RunStatus::running;
     const auto samples = reader.steps(id, window);
     return summary_json(id, run->facts.dialect,
-                        parser::summarize_run(samples, run->facts, window, may_still_grow));
+                        summarize_stored_run(reader, *run, samples, window));
   });
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/ingest/log_tail.h"
 #include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
@@ -70,8 +71,12 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
     file.inode = before.cursor.inode;
     file.offset = before.cursor.offset;
     file.size_seen = before.cursor.offset;
-    file.grown_at = parse_rfc3339(before.grown_at).value_or(WallTime());
-    file.modified_ns_seen = std::chrono::nanoseconds(file.grown_at.time_since_epoch()).count();
+    if (const auto grown_at = parse_rfc3339(before.grown_at)) {
+      file.silent_since = steady_time_of(links_.clock, *grown_at);
+    }
+    if (const auto tail = decode_tail_state(before.cursor.parser_state)) {
+      file.modified_ns_seen = tail->modified_us * 1'000;
+    }
     file.is_settled = before.status != parser::RunStatus::running;
     file.job_has_ended = before.status == parser::RunStatus::complete;
   }
@@ -143,7 +148,7 @@ Milliseconds Discovery::next_verdict(const FileState& file) {
 }
 
 bool Discovery::is_verdict_due(const FileState& file) const {
-  return !file.is_settled && links_.clock.wall() - file.grown_at >= next_verdict(file);
+  return !file.is_settled && links_.clock.steady() - file.silent_since >= next_verdict(file);
 }
 
 void Discovery::poll_due(SteadyTime now) {
@@ -176,7 +181,7 @@ void Discovery::poll(FileIndex index, SteadyTime now) {
     return;
   }
   // On a network file system sizes are cached, and only opening the file asks the server.
-  const bool is_hot = links_.clock.wall() - file.grown_at < kHotFor;
+  const bool is_hot = links_.clock.steady() - file.silent_since < kHotFor;
   if (root.kind == FileSystemKind::remote && is_hot && follows_) {
     root.budget.spend(2);
     enqueue(index);
@@ -227,7 +232,8 @@ ReadJob Discovery::make_job(FileIndex index) {
   job.run = file.run;
   job.generation = file.generation;
   job.size_seen = file.size_seen;
-  job.grown_at = file.grown_at;
+  job.silent_since = file.silent_since;
+  job.was_read_to_end = file.was_read_to_end;
   job.silence_is_judged = file.silence_is_judged;
   job.shrink_is_believed = file.shrink_polls >= kShrinkPolls;
   if (file.run != 0 && file.wants_configuration) job.kind = ReadJob::Kind::configure;

@@ -81,9 +81,8 @@ void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
     file.silence_is_judged = outcome.silence_is_judged;
     file.job_has_ended = outcome.job_has_ended;
     file.is_settled = outcome.is_settled;
-    if (outcome.has_new_bytes) {
-      file.grown_at = std::min(links_.clock.wall(), wall_time_from_ns(outcome.facts.modified_ns));
-    }
+    file.silent_since = outcome.silent_since;
+    file.was_read_to_end |= outcome.reached_end;
   }
   const std::uint64_t size = outcome.facts.size_bytes;
   set_pending(file, !outcome.reached_end && size > file.offset ? size - file.offset : 0);
@@ -105,8 +104,7 @@ void Discovery::look_again(FileIndex index, SteadyTime at) {
 void Discovery::schedule_next(FileIndex index, SteadyTime now) {
   if (!follows_) return;
   FileState& file = files_.at(index);
-  const auto since_growth =
-      std::chrono::duration_cast<milliseconds>(links_.clock.wall() - file.grown_at);
+  const auto since_growth = std::chrono::duration_cast<milliseconds>(now - file.silent_since);
   const auto interval = poll_interval(
       temperature({since_growth, file.step_time_s_mean, file.job_has_ended}), intervals_);
   SteadyTime due = SteadyTime::max();

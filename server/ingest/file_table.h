@@ -28,7 +28,8 @@ struct FileState {
   std::uint64_t size_seen = 0;
   std::int64_t modified_ns_seen = 0;
   std::uint64_t offset = 0;  // committed
-  WallTime grown_at{};
+  // When it was last seen to grow; before it was first read to its end, what its own time says.
+  SteadyTime silent_since = kLongAgo;
   SteadyTime due = SteadyTime::max();
   SteadyTime read_at{};  // when it was last given to a reader
   std::uint64_t pending_bytes = 0;
@@ -41,6 +42,7 @@ struct FileState {
   bool job_has_ended : 1 = false;
   bool is_settled : 1 = false;         // the summary says that the job is over
   bool silence_is_judged : 1 = false;  // whether it hangs was said since it grew
+  bool was_read_to_end : 1 = false;    // by this process
   bool is_queued : 1 = false;          // waits for a reader, or is with one
   bool is_changed_again : 1 = false;   // changed while it was queued
   bool is_parked : 1 = false;          // failed: rests until `due`

@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::size_t kConfigBytesMax = 1 << 20;
 constexpr std::size_t kConfigsKept = 256;
-// So many of the newest steps tell how long one takes now.
-constexpr std::size_t kTypicalSteps = 20;
 
 FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string error = {}) {
   FileOutcome outcome;
@@ -134,7 +132,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (!record) return std::nullopt;
   const double typical_s = is_settled ? 0 : typical_step_time_s(job.run, {});
   const double mean_s = mean_step_time_s(record->summary, typical_s);
-  const auto silence = clock_.wall() - job.grown_at;
+  const auto silence = clock_.steady() - job.silent_since;
   const bool verdict_is_due = silence >= quiet_limit(mean_s) ||
                               (!job.silence_is_judged && silence >= hung_limit(typical_s));
   if (!is_settled && verdict_is_due) return {};
@@ -144,6 +142,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   outcome.read_to = facts.size_bytes;
   outcome.is_settled = is_settled;
   outcome.job_has_ended = job_has_ended(record->facts, record->summary);
+  outcome.silent_since = job.silent_since;
   outcome.silence_is_judged = job.silence_is_judged;
   outcome.step_time_s_mean = mean_s;
   outcome.step_time_s_typical = typical_s;
@@ -159,23 +158,20 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const parser::Window window = parser::default_window(tail.facts().dialect);
   std::vector<parser::StepSample> stored;
   if (!is_new) stored = database_.steps(job.run, window);
-  const WallTime now = clock_.wall();
-  const WallTime modified = std::min(now, wall_time_from_ns(tail.file().modified_ns));
-
-  const bool has_new_bytes = is_new || tail.read_to() != job.size_seen;
-  const WallTime grown_at = has_new_bytes ? modified : job.grown_at;
+  const SteadyTime silent_since = silent_since_when(job, tail);
+  const auto quiet = clock_.steady() - silent_since;
   const double typical_s = typical_step_time_s(is_new ? 0 : job.run, tail.samples());
   const auto summarize = [&](bool may_still_grow, std::optional<parser::Silence> silence) {
     return parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
                                  window, may_still_grow, silence);
   };
   std::optional<parser::Silence> silence;
-  if (tail.reached_end() && now - grown_at >= hung_limit(typical_s)) {
-    silence = {std::chrono::duration<double>(now - grown_at).count(), typical_s};
+  if (tail.reached_end() && quiet >= hung_limit(typical_s)) {
+    silence = {std::chrono::duration<double>(quiet).count(), typical_s};
   }
   auto summary = summarize(true, silence);
   const double mean_s = mean_step_time_s(summary, typical_s);
-  const bool is_silent = tail.reached_end() && now - grown_at >= quiet_limit(mean_s);
+  const bool is_silent = tail.reached_end() && quiet >= quiet_limit(mean_s);
   if (is_silent) {
     tail.settle();
     summary = summarize(false, silence);
@@ -190,7 +186,8 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   outcome.reached_end = tail.reached_end();
   outcome.is_settled = is_silent;
   outcome.silence_is_judged = silence.has_value();
-  outcome.has_new_bytes = has_new_bytes;
+  outcome.has_new_bytes = is_new || tail.read_to() != job.size_seen;
+  outcome.silent_since = silent_since;
   outcome.job_has_ended = job_has_ended(tail.facts(), summary);
   outcome.step_time_s_mean = mean_s;
   outcome.step_time_s_typical = typical_s;
@@ -201,7 +198,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.root_id = job.root_id;
   batch.relative_path = job.relative_path;
   batch.generation = outcome.generation;
-  batch.observed_at = rfc3339(modified);
+  batch.observed_at = rfc3339(wall_time_of(clock_, silent_since));
   batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
   batch.cursor = tail.cursor();
   batch.path = parser::parse_run_path(job.layout_path);
@@ -218,8 +215,19 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   return result;
 }
 
+// What we see coming comes now, whatever the file server's clock says; what came before we looked
+// came when the file's own time says.
+SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail) const {
+  const bool is_as_before = job.run != 0 && tail.verdict() == LogTail::Verdict::same;
+  if (is_as_before && tail.read_to() == job.size_seen) return job.silent_since;
+  if (job.was_read_to_end) return clock_.steady();
+  return std::max(job.silent_since,
+                  steady_time_of(clock_, wall_time_from_ns(tail.file().modified_ns)));
+}
+
 double LogWorker::typical_step_time_s(storage::RunId run,
                                       const std::vector<parser::StepSample>& latest) {
+  constexpr auto kTypicalSteps = static_cast<std::size_t>(parser::kTypicalSteps);
   std::vector<double> times_s;
   for (auto sample = latest.rbegin(); sample != latest.rend(); ++sample) {
     if (times_s.size() == kTypicalSteps) break;

@@ -35,6 +35,7 @@ class LogWorker {
   // The log is as it was, and nothing is left to say of it: nothing is read.
   std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, int fd,
                                                const storage::LogCursor& cursor);
+  SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
   // Of the newest steps, of `latest` and stored; 0 where none has a time.
   double typical_step_time_s(storage::RunId run, const std::vector<parser::StepSample>& latest);
   WorkResult configure(const ReadJob& job);

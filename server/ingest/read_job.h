@@ -30,9 +30,10 @@ struct ReadJob {
   std::int64_t generation = 0;
   bool shrink_is_believed = false;
   bool silence_is_judged = false;  // whether it hangs was said since it grew
-  // As they were when it was read last.
+  // As it was when it was read last.
   std::uint64_t size_seen = 0;
-  WallTime grown_at{};
+  SteadyTime silent_since = kLongAgo;
+  bool was_read_to_end = false;  // by this process: what is new since then, it saw coming
 };
 
 // One job gives one outcome: from the reader, or from the writer once its rows are committed.
@@ -59,6 +60,7 @@ struct FileOutcome {
   bool is_settled = false;         // the job counts as over, and the summary says so
   bool silence_is_judged = false;  // it was silent for so long that it may hang
   bool has_new_bytes = false;
+  SteadyTime silent_since = kLongAgo;
   bool job_has_ended = false;
   double step_time_s_mean = 0;
   double step_time_s_typical = 0;  // of the newest steps

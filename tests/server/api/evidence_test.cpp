@@ -70,6 +70,7 @@ TEST_F(Evidence, OfAHungRunIsHowLongItWasSilent) {
   summary.status = parser::RunStatus::running;
   summary.failure_cause = "hung";
   summary.silent_s = 151.5;
+  summary.status_reason = "silent for 151 s";
   writer_->update_summary(run, summary);
   const Json hung = get_json(path(run, ""));
   EXPECT_EQ(hung["status"], "running");
@@ -77,6 +78,29 @@ TEST_F(Evidence, OfAHungRunIsHowLongItWasSilent) {
   EXPECT_EQ(hung["silent_s"], 151.5);
   EXPECT_EQ(hung["failure"]["cause"], "hung");
   EXPECT_EQ(hung["failure"]["line"], nullptr);
+  const std::string metrics = *get("/metrics").body;
+  EXPECT_NE(metrics.find("\nllmb_runs_hung 1\n"), std::string::npos);
+  EXPECT_EQ(metrics.find("\nllmb_runs_longest_silence_seconds 0\n"), std::string::npos);
+}
+
+TEST_F(Evidence, OfAHungRunTellsTheSilenceOverAnyWindow) {
+  auto batch = sample_batch(root_, "a", 1, 30, 2.0);
+  batch.facts.events.clear();
+  const parser::Window window{11, 44};
+  batch.summary = parser::summarize_run(batch.samples, batch.facts, window, true);
+  const auto run = writer_->commit({&batch, 1}).front();
+  EXPECT_EQ(get_json(path(run, "/statistics"))["silent_s"], nullptr);
+  writer_->update_summary(run, parser::summarize_run(batch.samples, batch.facts, window, true,
+                                                     parser::Silence{151.5, 2.0}));
+  for (const char* asked : {"11-44", "20-40"}) {
+    const Json statistics = get_json(path(run, "/statistics"), {{"window", asked}});
+    EXPECT_EQ(statistics["window"], asked);
+    EXPECT_EQ(statistics["status"], "running");
+    EXPECT_EQ(statistics["failure_cause"], "hung");
+    EXPECT_EQ(statistics["silent_s"], 151.5);
+    const auto reason = statistics["status_reason"].get<std::string>();
+    EXPECT_NE(reason.find("silent for 151 s, 75 step times"), std::string::npos) << reason;
+  }
 }
 
 TEST_F(Evidence, OfAProfilerMarksTheRun) {

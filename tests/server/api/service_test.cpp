@@ -137,7 +137,8 @@ TEST_F(Service, WritesOpenMetrics) {
   EXPECT_TRUE(text.ends_with("\n# EOF\n"));
   for (const char* line :
        {"llmb_runs{status=\"complete\"} 3\n", "llmb_runs{status=\"running\"} 0\n",
-        "llmb_steps 221\n", "llmb_ingest_files_parked 1\n", "llmb_database_readable 1\n",
+        "llmb_runs_hung 0\n", "llmb_runs_longest_silence_seconds 0\n", "llmb_steps 221\n",
+        "llmb_ingest_files_parked 1\n", "llmb_database_readable 1\n",
         "llmb_http_responses_total{class=\"2xx\"} 12\n", "llmb_build_info{version=\"1.2.3\"} 1\n",
         "llmb_http_request_seconds_bucket{le=\"0.001\"} 7\n",
         "llmb_http_handler_seconds_count{route=\"/api/v1/runs/{id}\"} 1\n"}) {

@@ -20,14 +20,19 @@ namespace llmb::ingest {
 class ManualClock : public Clock {
  public:
   SteadyTime steady() const override { return SteadyTime(std::chrono::hours(1)) + moved(); }
-  WallTime wall() const override { return start_ + moved(); }
+  WallTime wall() const override {
+    return start_ + moved() + std::chrono::milliseconds(set_by_ms_.load());
+  }
   void move(std::chrono::milliseconds by) { moved_ms_ += by.count(); }
+  // Somebody sets the machine's clock; no time passes.
+  void set_wall(std::chrono::milliseconds by) { set_by_ms_ += by.count(); }
 
  private:
   std::chrono::milliseconds moved() const { return std::chrono::milliseconds(moved_ms_.load()); }
   // A little ahead, so that files written at the start of a test are not in its future.
   const WallTime start_ = std::chrono::system_clock::now() + std::chrono::seconds(5);
   std::atomic<std::int64_t> moved_ms_ = 0;
+  std::atomic<std::int64_t> set_by_ms_ = 0;
 };
 
 // Asks until it is so, for at most twenty seconds.
