@@ -1,8 +1,12 @@
 // GET /healthz: the process answers. GET /readyz: its answers can be relied on; where not, every
 // cause is named, so that nobody has to read a log to know what to do.
+#include <chrono>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "server/api/instant.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -15,9 +19,21 @@ struct Cause {
   std::string detail;
 };
 
-std::vector<Cause> causes_not_ready(Context& context) {
+// A root that does not answer leaves the other roots, and all that is stored, as good as before.
+std::vector<Cause> hanging_roots(const ingest::IngestStatus& status) {
   std::vector<Cause> causes;
-  const ingest::IngestStatus status = context.options.ingest_status();
+  for (const ingest::RootStatus& root : status.roots) {
+    if (!root.hangs_since) continue;
+    const auto since = std::chrono::floor<std::chrono::seconds>(*root.hangs_since);
+    causes.push_back({"root_hangs", "The root " + root.path + " does not answer since " +
+                                        instant_text(since) +
+                                        "; nothing new is read from it until it does."});
+  }
+  return causes;
+}
+
+std::vector<Cause> causes_not_ready(Context& context, const ingest::IngestStatus& status) {
+  std::vector<Cause> causes;
   if (!status.first_scan_done) {
     causes.push_back(
         {"first_scan_not_done", "The first scan of the watched trees is still going on; " +
@@ -48,19 +64,27 @@ http::Response get_health(Context& context, const http::Request& request) {
 
 http::Response get_readiness(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
-  const std::vector<Cause> causes = causes_not_ready(context);
-  if (causes.empty()) {
-    return uncached(http::json_response(to_text({{"status", "ready"}, {"causes", Json::array()}})));
-  }
-  Json json = {{"type", "about:blank"}, {"title", "Not ready"}, {"status", 503}};
+  const ingest::IngestStatus status = context.options.ingest_status();
+  std::vector<Cause> causes = causes_not_ready(context, status);
+  std::vector<Cause> hanging = hanging_roots(status);
+  const bool is_degraded = !hanging.empty() && hanging.size() < status.roots.size();
+  const bool is_ready = causes.empty() && (hanging.empty() || is_degraded);
+  std::move(hanging.begin(), hanging.end(), std::back_inserter(causes));
+  Json list = Json::array();
   std::string detail;
-  json["detail"] = nullptr;
-  json["causes"] = Json::array();
   for (const Cause& cause : causes) {
-    json["causes"].push_back({{"cause", cause.name}, {"detail", cause.detail}});
+    list.push_back({{"cause", cause.name}, {"detail", cause.detail}});
     detail += (detail.empty() ? "" : " ") + cause.name + ": " + cause.detail;
   }
-  json["detail"] = detail;
+  if (is_ready) {
+    return uncached(http::json_response(
+        to_text({{"status", is_degraded ? "degraded" : "ready"}, {"causes", std::move(list)}})));
+  }
+  const Json json = {{"type", "about:blank"},
+                     {"title", "Not ready"},
+                     {"status", 503},
+                     {"detail", detail},
+                     {"causes", std::move(list)}};
   http::Response response = http::json_response(to_text(json), 503);
   response.content_type = "application/problem+json";
   return uncached(std::move(response));

@@ -68,7 +68,9 @@ std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
   return is_west ? -offset : offset;
 }
 
-std::string format(std::chrono::sys_seconds instant) {
+}  // namespace
+
+std::string instant_text(std::chrono::sys_seconds instant) {
   const auto day = std::chrono::floor<std::chrono::days>(instant);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(instant - day);
@@ -80,8 +82,6 @@ std::string format(std::chrono::sys_seconds instant) {
       static_cast<int>(time.seconds().count()));
   return {buffer.data(), static_cast<std::size_t>(length)};
 }
-
-}  // namespace
 
 std::optional<std::chrono::sys_seconds> parse_instant(std::string_view text) {
   const auto date = take_date(text);
@@ -96,7 +96,7 @@ std::optional<std::chrono::sys_seconds> parse_instant(std::string_view text) {
 
 std::optional<std::string> normalise_instant(std::string_view text) {
   const auto instant = parse_instant(text);
-  return instant ? std::optional(format(*instant)) : std::nullopt;
+  return instant ? std::optional(instant_text(*instant)) : std::nullopt;
 }
 
 }  // namespace llmb::api

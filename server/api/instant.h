@@ -12,5 +12,6 @@ namespace llmb::api {
 // Nothing where the text is neither, or no such instant exists.
 std::optional<std::string> normalise_instant(std::string_view text);
 std::optional<std::chrono::sys_seconds> parse_instant(std::string_view text);  // the same forms
+std::string instant_text(std::chrono::sys_seconds instant);
 
 }  // namespace llmb::api

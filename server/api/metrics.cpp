@@ -93,6 +93,10 @@ void write_ingest(OpenMetricsText& text, const ingest::IngestStatus& status) {
         std::int64_t{status.first_scan_done});
   gauge(text, "llmb_ingest_root_errors", "", "Roots whose last scan failed.",
         static_cast<std::int64_t>(status.root_errors.size()));
+  const auto hanging = std::count_if(status.roots.begin(), status.roots.end(),
+                                     [](const auto& root) { return root.hangs_since.has_value(); });
+  gauge(text, "llmb_ingest_roots_hanging", "", "Roots whose file system does not answer.",
+        static_cast<std::int64_t>(hanging));
 }
 
 void write_http(OpenMetricsText& text, const http::ServerCounters& counters) {

@@ -1,5 +1,6 @@
 // GET /api/v1/roots: the watched trees, and the files that cannot be read just now.
 #include "server/api/conditional.h"
+#include "server/api/instant.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -7,7 +8,15 @@
 namespace llmb::api {
 namespace {
 
-Json root_json(const storage::RootRecord& root) {
+Json hangs_since_json(const std::vector<ingest::RootStatus>& roots, storage::RootId id) {
+  for (const ingest::RootStatus& root : roots) {
+    if (root.id != id || !root.hangs_since) continue;
+    return instant_text(std::chrono::floor<std::chrono::seconds>(*root.hangs_since));
+  }
+  return nullptr;
+}
+
+Json root_json(const storage::RootRecord& root, const std::vector<ingest::RootStatus>& watched) {
   Json json;
   json["id"] = root.id;
   json["path"] = root.path;
@@ -16,6 +25,7 @@ Json root_json(const storage::RootRecord& root) {
   json["last_scan_s"] = number(root.last_scan_s);
   json["files_seen"] = root.files_seen;
   json["error"] = null_if_empty(root.error);
+  json["hangs_since"] = hangs_since_json(watched, root.id);
   return json;
 }
 
@@ -34,9 +44,10 @@ Json parked_file_json(const storage::ParkedFile& file) {
 
 http::Response get_roots(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
-  const Json json = context.readers.with_reader([](storage::Reader& reader) {
+  const auto watched = context.options.ingest_status().roots;
+  const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     Json lists = {{"roots", Json::array()}, {"parked_files", Json::array()}};
-    for (const auto& root : reader.roots()) lists["roots"].push_back(root_json(root));
+    for (const auto& root : reader.roots()) lists["roots"].push_back(root_json(root, watched));
     for (const auto& file : reader.parked_files()) {
       lists["parked_files"].push_back(parked_file_json(file));
     }

@@ -14,6 +14,7 @@
 
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
+#include "server/ingest/abandoned_call.h"
 #include "server/ingest/ingest.h"
 
 namespace llmb::cli {
@@ -92,8 +93,15 @@ int ingest_once(ingest::Ingest& ingest, const StopSignals& signals) {
   const ingest::IngestStatus status = ingest.status();
   progress.finish(status);
   for (const std::string& error : status.root_errors) std::cerr << "llmb-report: " << error << '\n';
+  bool one_hangs = false;
+  for (const ingest::RootStatus& root : status.roots) {
+    if (!root.hangs_since) continue;
+    one_hangs = true;
+    std::cerr << "llmb-report: the root " << root.path
+              << " does not answer; what could not be read of it is read another time\n";
+  }
   if (signal != 0) return kSignalExit + signal;
-  return status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
+  return !one_hangs && status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
 }
 
 int ingest_follow(ingest::Ingest& ingest, const StopSignals& signals) {
@@ -159,7 +167,10 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "  llmb-report ingest --once --db runs.db $LLMB_WORKLOAD\n"
       "  llmb-report ingest --follow /data/cluster-a /data/cluster-b\n"
       "What was read before is not read again. Links inside a tree are not followed.");
-  command->callback([arguments, &exit_code] { exit_code = run_ingest(*arguments); });
+  command->callback([arguments, &exit_code] {
+    exit_code = run_ingest(*arguments);
+    ingest::exit_past_abandoned_threads(exit_code);
+  });
 }
 
 }  // namespace llmb::cli

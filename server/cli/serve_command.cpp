@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "server/cli/serve_settings.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
+#include "server/ingest/abandoned_call.h"
 
 namespace llmb::cli {
 namespace {
@@ -75,6 +75,7 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.version = LLMB_VERSION;
   std::vector<std::string> notes;
   options.ingest.roots = choose_roots(settings.roots, notes);
+  note_missing_roots(options.ingest.roots, notes);
   for (const std::string& note : notes) std::cerr << "llmb-report serve: " << note << '\n';
   options.ingest.database.path = settings.database ? *settings.database : default_database_path();
   options.ingest.database.allow_network_file_system =
@@ -125,16 +126,6 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
 }
 
-void warn_of_missing_roots(const std::vector<ingest::RootOptions>& roots) {
-  for (const ingest::RootOptions& root : roots) {
-    std::error_code error;
-    if (std::filesystem::is_directory(root.path, error)) continue;
-    std::cerr << "llmb-report serve: " << root.path << " is not a folder"
-              << (error ? " (" + error.message() + ")" : "")
-              << "; going on without it, and reading it once it is there\n";
-  }
-}
-
 void follow_until_told_to_stop(const DaemonOptions& options) {
   StopSignals signals;
   Daemon daemon(options);
@@ -175,7 +166,6 @@ int run_serve(const ServeArguments& arguments) {
           "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file",
           kBadArguments);
     }
-    warn_of_missing_roots(options.ingest.roots);
     spdlog::set_default_logger(std::make_shared<spdlog::logger>(
         "llmb-report", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
     raise_descriptor_limit();
@@ -220,7 +210,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                     "Keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots, "Trees to watch")->type_name("DIR");
   command->footer(kExamples + std::string("\n") + std::string(kConfigurationHelp));
-  command->callback([arguments, &exit_code] { exit_code = run_serve(*arguments); });
+  command->callback([arguments, &exit_code] {
+    exit_code = run_serve(*arguments);
+    ingest::exit_past_abandoned_threads(exit_code);
+  });
 }
 
 }  // namespace llmb::cli

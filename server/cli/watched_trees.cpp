@@ -1,14 +1,21 @@
 #include "server/cli/watched_trees.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
+
+#include "server/ingest/abandoned_call.h"
 
 namespace llmb::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// For a file system to answer: a mount may hang, and the others are there all the same.
+constexpr std::chrono::seconds kPatience{2};
 
 // Nothing and empty are the same for these variables.
 std::string variable(const char* name) {
@@ -42,6 +49,24 @@ fs::path resolved(const std::string& path) {
   return result.has_filename() ? result : result.parent_path();  // without a slash at the end
 }
 
+struct PlacedRoot {
+  ingest::RootOptions root;
+  fs::path place;  // resolved
+};
+
+// The root, and what links in it lead elsewhere to.
+std::vector<PlacedRoot> root_with_links(const ingest::RootOptions& root) {
+  std::vector<PlacedRoot> all = {{root, resolved(root.path)}};
+  for (const char* folder : {"experiments", "results"}) {
+    const fs::path inside = fs::path(root.path) / folder;
+    std::error_code error;
+    if (fs::is_symlink(inside, error) && fs::is_directory(inside, error)) {
+      all.push_back({{inside.string(), root.cluster}, resolved(inside.string())});
+    }
+  }
+  return all;
+}
+
 bool is_in(const fs::path& path, const fs::path& folder) {
   const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return end == folder.end();
@@ -59,32 +84,45 @@ std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths)
 std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
                                               std::vector<std::string>& notes) {
   if (given.empty()) given = roots_at(paths_of_environment());
-  std::vector<ingest::RootOptions> all;
+  std::vector<PlacedRoot> all;
   for (const ingest::RootOptions& root : given) {
-    all.push_back(root);
-    for (const char* folder : {"experiments", "results"}) {
-      const fs::path inside = fs::path(root.path) / folder;
-      std::error_code error;
-      if (fs::is_symlink(inside, error) && fs::is_directory(inside, error)) {
-        all.push_back({inside.string(), root.cluster});
-      }
+    auto found = ingest::answer_within(kPatience, [root] { return root_with_links(root); });
+    if (!found) {
+      notes.push_back(root.path + " does not answer; going on, and reading it once it does");
+      found = {{root, fs::absolute(root.path).lexically_normal()}};
     }
+    std::move(found->begin(), found->end(), std::back_inserter(all));
   }
   std::vector<ingest::RootOptions> roots;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const fs::path path = resolved(all[i].path);
-    const ingest::RootOptions* outer = nullptr;
+    const PlacedRoot* outer = nullptr;
     for (std::size_t j = 0; j < all.size() && outer == nullptr; ++j) {
-      const fs::path other = resolved(all[j].path);
-      if (j != i && is_in(path, other) && (path != other || j < i)) outer = &all[j];
+      const bool is_outer = j != i && is_in(all[i].place, all[j].place);
+      if (is_outer && (all[i].place != all[j].place || j < i)) outer = &all[j];
     }
     if (outer == nullptr) {
-      roots.push_back(all[i]);
+      roots.push_back(all[i].root);
     } else {
-      notes.push_back(all[i].path + " is part of " + outer->path + ", and watched with it");
+      notes.push_back(all[i].root.path + " is part of " + outer->root.path +
+                      ", and watched with it");
     }
   }
   return roots;
+}
+
+void note_missing_roots(const std::vector<ingest::RootOptions>& roots,
+                        std::vector<std::string>& notes) {
+  for (const ingest::RootOptions& root : roots) {
+    const auto look = [path = root.path]() -> std::string {
+      std::error_code error;
+      if (fs::is_directory(path, error)) return {};
+      return path + " is not a folder" + (error ? " (" + error.message() + ")" : "") +
+             "; going on without it, and reading it once it is there";
+    };
+    // One that does not answer was noted when roots were chosen.
+    const auto note = ingest::answer_within(kPatience, look);
+    if (note && !note->empty()) notes.push_back(*note);
+  }
 }
 
 std::string default_database_path() {

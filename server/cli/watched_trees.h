@@ -16,6 +16,10 @@ namespace llmb::cli {
 std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
                                               std::vector<std::string>& notes);
 
+// A sentence on each that is no folder. Neither waits long for a root that does not answer.
+void note_missing_roots(const std::vector<ingest::RootOptions>& roots,
+                        std::vector<std::string>& notes);
+
 std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths);
 
 // $XDG_STATE_HOME/llmb-report/llmb-report.db, else under ~/.local/state. Makes the folder.

@@ -17,12 +17,10 @@ bool is_fault_of_the_data(const storage::StorageError& error) {
 
 }  // namespace
 
-Committer::Committer(storage::Writer& writer, WriteQueue& queue, OutcomeMailbox& outcomes,
-                     StatusBoard& status, std::function<void(const RunChange&)> on_change,
-                     bool halt_is_fatal)
+Committer::Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
+                     std::function<void(const RunChange&)> on_change, bool halt_is_fatal)
     : writer_(writer),
       queue_(queue),
-      outcomes_(outcomes),
       status_(status),
       on_change_(std::move(on_change)),
       halt_is_fatal_(halt_is_fatal) {}
@@ -34,7 +32,6 @@ void Committer::run() {
     write(std::move(items));
   }
   queue_.close(true);
-  outcomes_.wake();
 }
 
 void Committer::stop() {
@@ -123,7 +120,7 @@ void Committer::write_configuration(WorkResult result) {
   }
   result.outcome.kind = FileOutcome::Kind::committed;
   if (on_change_) on_change_({RunChange::Kind::status, result.outcome.run});
-  outcomes_.put(std::move(result.outcome));
+  result.reply_to->put(std::move(result.outcome));
 }
 
 void Committer::report_committed(WorkResult& result, storage::RunId run) {
@@ -136,13 +133,13 @@ void Committer::report_committed(WorkResult& result, storage::RunId run) {
     const auto known = outcome.has_new_bytes ? RunChange::Kind::grown : RunChange::Kind::status;
     on_change_({before == run ? known : RunChange::Kind::added, run});
   }
-  outcomes_.put(std::move(outcome));
+  result.reply_to->put(std::move(outcome));
 }
 
 void Committer::report_failed(WorkResult& result, const std::string& error) {
   result.outcome.kind = FileOutcome::Kind::failed;
   result.outcome.error = error;
-  outcomes_.put(std::move(result.outcome));
+  result.reply_to->put(std::move(result.outcome));
 }
 
 // False: it was given up because of stop() or a fatal error. Throws what is the data's fault.

@@ -14,7 +14,6 @@
 #include "server/ingest/bounded_queue.h"
 #include "server/ingest/ingest.h"
 #include "server/ingest/log_worker.h"
-#include "server/ingest/outcome_mailbox.h"
 #include "server/ingest/status_board.h"
 
 namespace llmb::ingest {
@@ -42,9 +41,8 @@ using WriteQueue = BoundedQueue<WriteItem>;
 class Committer {
  public:
   // All references outlive the Committer. `halt_is_fatal`: stop for good where it would wait.
-  Committer(storage::Writer& writer, WriteQueue& queue, OutcomeMailbox& outcomes,
-            StatusBoard& status, std::function<void(const RunChange&)> on_change,
-            bool halt_is_fatal);
+  Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
+            std::function<void(const RunChange&)> on_change, bool halt_is_fatal);
 
   // Until the queue is closed and empty, or stop() while it is halted.
   void run();
@@ -65,7 +63,6 @@ class Committer {
 
   storage::Writer& writer_;
   WriteQueue& queue_;
-  OutcomeMailbox& outcomes_;
   StatusBoard& status_;
   std::function<void(const RunChange&)> on_change_;
   bool halt_is_fatal_;

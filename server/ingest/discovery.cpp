@@ -29,7 +29,7 @@ Discovery::Discovery(std::vector<WatchedRoot> roots, const IngestOptions& option
       links_(links),
       follows_(follows),
       intervals_{options.hot_interval, options.warm_interval, options.cold_interval},
-      scanner_(roots_, files_, options, follows, make_listener()) {}
+      scanner_(roots_, files_, options, links.watch, follows, make_listener()) {}
 
 Scanner::Listener Discovery::make_listener() {
   Scanner::Listener listener;
@@ -152,7 +152,10 @@ bool Discovery::is_verdict_due(const FileState& file) const {
 }
 
 void Discovery::poll_due(SteadyTime now) {
-  while (const auto index = files_.take_due(now)) poll(*index, now);
+  while (const auto index = files_.take_due(now)) {
+    const WatchedCall call(links_.watch);
+    poll(*index, now);
+  }
 }
 
 void Discovery::poll(FileIndex index, SteadyTime now) {

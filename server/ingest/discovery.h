@@ -1,6 +1,7 @@
 // Discovery: the thread that decides. It scans the roots, polls each log as often as its age asks
 // for, gives the readers what changed, and keeps the books on what came back. Holds all state of
-// files; other threads reach it through the mailbox only.
+// files; other threads reach it through the mailbox only. Roots of one Discovery wait for one
+// another's file systems, so RootWorker gives each a Discovery of its own.
 #pragma once
 
 #include <atomic>
@@ -29,9 +30,10 @@ class Discovery {
     BoundedQueue<ReadJob>& jobs;
     WriteQueue& writes;
     OutcomeMailbox& outcomes;
-    StatusBoard& status;
+    RootActivity& activity;
     const std::atomic<bool>& stop;
     const Clock& clock;
+    CallWatch& watch;
   };
 
   Discovery(std::vector<WatchedRoot> roots, const IngestOptions& options, Links links,

@@ -190,16 +190,14 @@ void Discovery::set_pending(FileState& file, std::uint64_t bytes) {
 }
 
 void Discovery::publish() {
-  links_.status.update([&](IngestStatus& status) {
+  links_.activity.update([&](RootStatus& status) {
     status.first_scan_done = scanner_.every_root_was_scanned();
     status.files_seen = static_cast<std::int64_t>(files_.size()) - vanished_;
     status.files_pending = queued_;
     status.files_parked = parked_;
     status.bytes_pending = pending_bytes_;
-    status.root_errors.clear();
-    for (const WatchedRoot& root : roots_) {
-      if (!root.error.empty()) status.root_errors.push_back(root.error);
-    }
+    status.error.clear();
+    for (const WatchedRoot& root : roots_) status.error += root.error;
   });
 }
 

@@ -21,7 +21,7 @@ struct Ingest::Impl {
   std::function<void(const RunChange&)> on_change;
   std::shared_ptr<const Clock> clock;
   storage::Writer writer;
-  StatusBoard status;
+  const std::shared_ptr<StatusBoard> status = std::make_shared<StatusBoard>();
   std::mutex mutex;  // guards the pointer; the Pipeline itself may be told to stop by anybody
   std::unique_ptr<Pipeline> pipeline;
   bool stop_is_requested = false;
@@ -37,7 +37,7 @@ Ingest::~Ingest() {
 void Ingest::start() {
   const std::lock_guard lock(impl_->mutex);
   if (impl_->pipeline) throw std::logic_error("ingest was started already");
-  impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, *impl_->clock,
+  impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, impl_->clock,
                                                impl_->status, impl_->on_change, true);
   impl_->pipeline->start();
 }
@@ -63,21 +63,21 @@ void Ingest::run_once(const std::function<void(const IngestStatus&)>& on_progres
     const std::lock_guard lock(impl_->mutex);
     if (impl_->pipeline) throw std::logic_error("ingest was started already");
     if (impl_->stop_is_requested) return;
-    impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, *impl_->clock,
+    impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, impl_->clock,
                                                  impl_->status, impl_->on_change, false);
     pipeline = impl_->pipeline.get();
   }
   pipeline->run([&] {
-    if (on_progress) on_progress(impl_->status.read());
+    if (on_progress) on_progress(impl_->status->read());
   });
   const std::string fatal_error = pipeline->fatal_error();
   stop();
-  if (on_progress) on_progress(impl_->status.read());
+  if (on_progress) on_progress(impl_->status->read());
   if (!fatal_error.empty()) throw std::runtime_error(fatal_error);
 }
 
 IngestStatus Ingest::status() const {
-  return impl_->status.read();
+  return impl_->status->read();
 }
 
 }  // namespace llmb::ingest

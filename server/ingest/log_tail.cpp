@@ -14,6 +14,7 @@ constexpr std::size_t kBlockBytes = std::size_t{256} * 1024;
 
 void count_bytes(const TailOptions& options, std::uint64_t bytes) {
   if (options.bytes_read != nullptr) options.bytes_read->fetch_add(bytes);
+  if (options.watch != nullptr) options.watch->begin_call();
 }
 
 // Restores the reader; nothing when the text is of another version.

@@ -10,6 +10,7 @@
 
 #include "parser/log_reader.h"
 #include "parser/result.h"
+#include "server/ingest/call_watch.h"
 #include "server/ingest/root_directory.h"
 #include "storage/records.h"
 
@@ -24,6 +25,7 @@ struct TailOptions {
   bool shrink_is_believed = false;
   const std::atomic<bool>* stop = nullptr;           // ends a tick between two blocks
   std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
+  CallWatch* watch = nullptr;                        // told of each block that came
 };
 
 // The state kept in LogCursor::parser_state: the LogReader's, and what tells that a log is as it

@@ -71,11 +71,11 @@ bool is_same_verdict(const std::optional<storage::RunRecord>& record,
 
 }  // namespace
 
-LogWorker::LogWorker(const std::string& database_path, const Clock& clock,
-                     const std::atomic<bool>& stop, std::atomic<std::uint64_t>& bytes_read)
-    : database_(database_path), clock_(clock), stop_(stop), bytes_read_(bytes_read) {}
+LogWorker::LogWorker(const std::string& database_path, Links links)
+    : database_(database_path), links_(links) {}
 
 WorkResult LogWorker::work(const ReadJob& job) {
+  const WatchedCall call(links_.watch);
   WorkResult result;
   try {
     return job.kind == ReadJob::Kind::read ? read_log(job) : configure(job);
@@ -107,8 +107,9 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
   }
   TailOptions options;
   options.shrink_is_believed = job.shrink_is_believed;
-  options.stop = &stop_;
-  options.bytes_read = &bytes_read_;
+  options.stop = &links_.stop;
+  options.bytes_read = &links_.bytes_read;
+  options.watch = &links_.watch;
   auto tail = LogTail::read(opened.fd.get(), before, options);
   opened.fd.close();
   if (!tail || tail->verdict() == LogTail::Verdict::shorter) {
@@ -132,7 +133,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (!record) return std::nullopt;
   const double typical_s = is_settled ? 0 : typical_step_time_s(job.run, {});
   const double mean_s = mean_step_time_s(record->summary, typical_s);
-  const auto silence = clock_.steady() - job.silent_since;
+  const auto silence = links_.clock.steady() - job.silent_since;
   const bool verdict_is_due = silence >= quiet_limit(mean_s) ||
                               (!job.silence_is_judged && silence >= hung_limit(typical_s));
   if (!is_settled && verdict_is_due) return {};
@@ -159,7 +160,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   std::vector<parser::StepSample> stored;
   if (!is_new) stored = database_.steps(job.run, window);
   const SteadyTime silent_since = silent_since_when(job, tail);
-  const auto quiet = clock_.steady() - silent_since;
+  const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(is_new ? 0 : job.run, tail.samples());
   const auto summarize = [&](bool may_still_grow, std::optional<parser::Silence> silence) {
     return parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
@@ -198,7 +199,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.root_id = job.root_id;
   batch.relative_path = job.relative_path;
   batch.generation = outcome.generation;
-  batch.observed_at = rfc3339(wall_time_of(clock_, silent_since));
+  batch.observed_at = rfc3339(wall_time_of(links_.clock, silent_since));
   batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
   batch.cursor = tail.cursor();
   batch.path = parser::parse_run_path(job.layout_path);
@@ -220,9 +221,9 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
 SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail) const {
   const bool is_as_before = job.run != 0 && tail.verdict() == LogTail::Verdict::same;
   if (is_as_before && tail.read_to() == job.size_seen) return job.silent_since;
-  if (job.was_read_to_end) return clock_.steady();
+  if (job.was_read_to_end) return links_.clock.steady();
   return std::max(job.silent_since,
-                  steady_time_of(clock_, wall_time_from_ns(tail.file().modified_ns)));
+                  steady_time_of(links_.clock, wall_time_from_ns(tail.file().modified_ns)));
 }
 
 double LogWorker::typical_step_time_s(storage::RunId run,

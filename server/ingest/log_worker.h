@@ -3,12 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "server/ingest/clock.h"
 #include "server/ingest/log_tail.h"
+#include "server/ingest/outcome_mailbox.h"
 #include "server/ingest/read_job.h"
 #include "storage/database.h"
 
@@ -19,13 +21,19 @@ struct WorkResult {
   FileOutcome outcome;
   std::optional<storage::IngestBatch> batch;
   std::optional<parser::RunConfiguration> configuration;  // a llmb-config came later
+  std::shared_ptr<OutcomeMailbox> reply_to;               // of whoever gave the job
 };
 
 class LogWorker {
  public:
-  // `clock`, `stop` and `bytes_read` outlive the worker. Throws StorageError.
-  LogWorker(const std::string& database_path, const Clock& clock, const std::atomic<bool>& stop,
-            std::atomic<std::uint64_t>& bytes_read);
+  struct Links {  // all outlive the worker
+    const Clock& clock;
+    const std::atomic<bool>& stop;
+    std::atomic<std::uint64_t>& bytes_read;
+    CallWatch& watch;
+  };
+
+  LogWorker(const std::string& database_path, Links links);  // throws StorageError
 
   // Never throws: what goes wrong is the outcome's.
   WorkResult work(const ReadJob& job);
@@ -45,9 +53,7 @@ class LogWorker {
   const parser::RunConfiguration& llmb_config(const ReadJob& job);
 
   storage::Reader database_;
-  const Clock& clock_;
-  const std::atomic<bool>& stop_;
-  std::atomic<std::uint64_t>& bytes_read_;
+  Links links_;
 
   // The llmb-configs read last, by root and path: a hot log needs its own with every tick.
   struct ConfigFile {

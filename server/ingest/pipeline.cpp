@@ -4,18 +4,25 @@
 
 #include <algorithm>
 
+#include "server/ingest/abandoned_call.h"
 #include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
 
 constexpr std::size_t kWritesWaiting = 64;
+constexpr std::chrono::milliseconds kBetweenTicks{50};
+constexpr std::chrono::seconds kPatience{2};
 
 std::vector<WatchedRoot> register_roots(storage::Writer& writer, const IngestOptions& options) {
   std::vector<std::string> paths;
   std::vector<std::string> clusters;
+  std::vector<std::string> unanswered;
   for (const RootOptions& root : options.roots) {
-    std::string path = canonical_root_path(root.path);
+    auto canonical =
+        answer_within(kPatience, [path = root.path] { return canonical_root_path(path); });
+    std::string path = canonical.value_or(absolute_root_path(root.path));
+    if (!canonical) unanswered.push_back(path);
     if (std::find(paths.begin(), paths.end(), path) != paths.end()) continue;
     paths.push_back(std::move(path));
     clusters.push_back(root.cluster);
@@ -23,23 +30,21 @@ std::vector<WatchedRoot> register_roots(storage::Writer& writer, const IngestOpt
   auto roots = make_watched_roots(paths);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     roots[i].id = writer.upsert_root(roots[i].path, clusters[i]);
+    roots[i].path_is_canonical =
+        std::find(unanswered.begin(), unanswered.end(), roots[i].path) == unanswered.end();
   }
   return roots;
 }
 
 }  // namespace
 
-Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options, const Clock& clock,
-                   StatusBoard& status, std::function<void(const RunChange&)> on_change,
-                   bool follows)
-    : jobs_(static_cast<std::size_t>(std::max(1, options.open_files_max))),
-      writes_(kWritesWaiting),
-      committer_(writer, writes_, outcomes_, status, std::move(on_change), !follows) {
+Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
+                   std::shared_ptr<const Clock> clock, std::shared_ptr<StatusBoard> status,
+                   std::function<void(const RunChange&)> on_change, bool follows)
+    : shared_(std::make_shared<SharedByRoots>(options, std::move(clock), std::move(status),
+                                              kWritesWaiting)),
+      committer_(writer, shared_->writes, *shared_->status, std::move(on_change), !follows) {
   auto roots = register_roots(writer, options);
-  for (int i = 0; i < std::max(1, options.reader_threads); ++i) {
-    workers_.push_back(
-        std::make_unique<LogWorker>(options.database.path, clock, stop_, status.bytes_read));
-  }
   storage::Reader database(options.database.path);
   for (const storage::RootRecord& record : database.roots()) {
     for (WatchedRoot& root : roots) {
@@ -48,10 +53,17 @@ Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options, const 
       }
     }
   }
-  discovery_ = std::make_unique<Discovery>(
-      std::move(roots), options, Discovery::Links{jobs_, writes_, outcomes_, status, stop_, clock},
-      follows);
-  discovery_->restore(database.known_files(), database.parked_files());
+  const auto known = database.known_files();
+  const auto parked = database.parked_files();
+  std::vector<std::shared_ptr<RootActivity>> activities;
+  const auto root_count = static_cast<int>(roots.size());
+  for (WatchedRoot& root : roots) {
+    auto worker = std::make_shared<RootWorker>(shared_, std::move(root), root_count, follows);
+    worker->restore(known, parked);
+    activities.push_back(worker->activity());
+    roots_.push_back(std::move(worker));
+  }
+  shared_->status->set_roots(std::move(activities));
 }
 
 Pipeline::~Pipeline() {
@@ -59,57 +71,40 @@ Pipeline::~Pipeline() {
 }
 
 void Pipeline::start() {
-  start_workers();
-  discovery_thread_ = std::thread([this] { discovery_->run(); });
+  writer_thread_ = std::thread([this] {
+    committer_.run();
+    if (!committer_.fatal_error().empty()) request_stop();
+  });
+  for (const auto& root : roots_) root->start();
 }
 
 void Pipeline::run(const std::function<void()>& on_tick) {
-  start_workers();
-  discovery_->run(on_tick);
-  stop_workers();
+  start();
+  while (!is_over()) {
+    if (on_tick) on_tick();
+    std::unique_lock lock(shared_->mutex);
+    shared_->a_thread_ended.wait_for(lock, kBetweenTicks, [this] { return is_over(); });
+  }
+  stop();
+}
+
+bool Pipeline::is_over() const {
+  return stop_.load() || std::all_of(roots_.begin(), roots_.end(),
+                                     [](const auto& root) { return root->is_done_or_given_up(); });
 }
 
 void Pipeline::request_stop() {
   stop_ = true;
   committer_.stop();
-  outcomes_.wake();
+  for (const auto& root : roots_) root->request_stop();
+  shared_->a_thread_ended.notify_all();
 }
 
 void Pipeline::stop() {
   request_stop();
-  if (discovery_thread_.joinable()) discovery_thread_.join();
-  stop_workers();
-}
-
-void Pipeline::start_workers() {
-  writer_thread_ = std::thread([this] {
-    committer_.run();
-    if (committer_.fatal_error().empty()) return;
-    stop_ = true;
-    outcomes_.wake();
-  });
-  for (auto& worker : workers_) {
-    readers_.emplace_back([this, &worker] { read(*worker); });
-  }
-}
-
-void Pipeline::stop_workers() {
-  jobs_.close(true);
-  for (std::thread& reader : readers_) reader.join();
-  readers_.clear();
-  writes_.close();
+  for (const auto& root : roots_) root->end();
+  shared_->writes.close();
   if (writer_thread_.joinable()) writer_thread_.join();
-}
-
-void Pipeline::read(LogWorker& worker) {
-  while (auto job = jobs_.pop()) {
-    WorkResult result = worker.work(*job);
-    if (result.batch || result.configuration) {
-      if (!writes_.push(std::move(result))) return;
-    } else {
-      outcomes_.put(std::move(result.outcome));
-    }
-  }
 }
 
 }  // namespace llmb::ingest

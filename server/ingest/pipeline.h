@@ -3,8 +3,9 @@
 //   discovery --ReadJob--> readers --WriteItem--> writer
 //       ^------- FileOutcome ---------'--------------'
 //
-// A file is with at most one of them at a time: discovery gives it away, and takes it back with
-// its outcome. So the database always holds what the next reading goes on from.
+// Discovery and readers are each root's own (RootWorker); the writer is one. A file is with at
+// most one of them at a time: discovery gives it away, and takes it back with its outcome. So the
+// database always holds what the next reading goes on from.
 #pragma once
 
 #include <atomic>
@@ -14,40 +15,38 @@
 #include <thread>
 #include <vector>
 
-#include "server/ingest/discovery.h"
+#include "server/ingest/committer.h"
+#include "server/ingest/root_worker.h"
 
 namespace llmb::ingest {
 
 class Pipeline {
  public:
-  // `writer`, `status` and `options` outlive the Pipeline. Throws StorageError.
-  Pipeline(storage::Writer& writer, const IngestOptions& options, const Clock& clock,
-           StatusBoard& status, std::function<void(const RunChange&)> on_change, bool follows);
+  // `writer` outlives the Pipeline. Throws StorageError. Takes some seconds where a root hangs.
+  Pipeline(storage::Writer& writer, const IngestOptions& options,
+           std::shared_ptr<const Clock> clock, std::shared_ptr<StatusBoard> status,
+           std::function<void(const RunChange&)> on_change, bool follows);
   ~Pipeline();  // stops
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  void start();                                    // discovery on a thread of its own
-  void run(const std::function<void()>& on_tick);  // discovery on this thread, to its end
+  void start();
+  // Until all roots are read to their end, or hang; calls `on_tick` now and then.
+  void run(const std::function<void()>& on_tick);
   void request_stop();
-  void stop();  // within seconds: what was read is committed, unless the writer is halted
+  // Within seconds: what was read is committed, unless the writer is halted. Threads that hang in
+  // a root's file system are left behind; see abandoned_call.h.
+  void stop();
   const std::string& fatal_error() const { return committer_.fatal_error(); }
 
  private:
-  void start_workers();
-  void stop_workers();
-  void read(LogWorker& worker);
+  bool is_over() const;
 
+  const std::shared_ptr<SharedByRoots> shared_;
   std::atomic<bool> stop_ = false;
-  BoundedQueue<ReadJob> jobs_;
-  WriteQueue writes_;
-  OutcomeMailbox outcomes_;
   Committer committer_;
-  std::vector<std::unique_ptr<LogWorker>> workers_;
-  std::unique_ptr<Discovery> discovery_;
-  std::vector<std::thread> readers_;
+  std::vector<std::shared_ptr<RootWorker>> roots_;
   std::thread writer_thread_;
-  std::thread discovery_thread_;
 };
 
 }  // namespace llmb::ingest

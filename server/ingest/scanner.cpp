@@ -50,15 +50,17 @@ std::string_view directory_of(std::string_view path) {
 }  // namespace
 
 Scanner::Scanner(std::vector<WatchedRoot>& roots, FileTable& files, const IngestOptions& options,
-                 bool follows, Listener listener)
+                 CallWatch& call_watch, bool follows, Listener listener)
     : roots_(roots),
       files_(files),
       options_(options),
+      call_watch_(call_watch),
       follows_(follows),
       listener_(std::move(listener)),
       watch_(follows ? options.directory_watches_max : 0) {}
 
 bool Scanner::advance(SteadyTime now) {
+  const WatchedCall call(call_watch_);
   bool has_more = false;
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     const auto index = static_cast<RootIndex>(i);
@@ -110,6 +112,7 @@ bool Scanner::advance_root(RootIndex index, SteadyTime now) {
     take_directory(index, directory);
   };
   while (root.event_walk && !root.event_walk->is_done() && root.budget.allows(now)) {
+    call_watch_.begin_call();
     root.budget.spend(root.event_walk->step(
         [&](const Candidate& candidate) { take_candidate(index, candidate, false); },
         on_directory));
@@ -118,6 +121,7 @@ bool Scanner::advance_root(RootIndex index, SteadyTime now) {
   if (!root.scan) return false;
   bool is_slice_over = false;
   while (!root.scan->is_done() && !is_slice_over && root.budget.allows(now)) {
+    call_watch_.begin_call();
     root.budget.spend(root.scan->step(
         [&](const Candidate& candidate) { take_candidate(index, candidate, true); }, on_directory));
     is_slice_over = std::chrono::steady_clock::now() - begin > kSlice;
@@ -157,6 +161,7 @@ void Scanner::find_missing(RootIndex index) {
   for (FileIndex file_index = 0; file_index < files_.size(); ++file_index) {
     const FileState& file = files_.at(file_index);
     if (file.root != index || file.is_vanished || file.scan_seen == root.scan_number) continue;
+    call_watch_.begin_call();
     const auto facts = root.directory->stat_file(file.relative_path);
     const int error = errno;
     if (facts) {
@@ -218,6 +223,7 @@ void Scanner::take_log(RootIndex index, const Candidate& candidate, bool is_scan
     if (is_as_before && is_scan && !root.scan_is_full) return;
   }
   root.budget.spend(1);
+  call_watch_.begin_call();
   const auto facts = stat_candidate(candidate);
   if (!facts) return;
   if (!known) {
@@ -249,6 +255,7 @@ void Scanner::take_directory(RootIndex index, const OpenDirectory& directory) {
 }
 
 void Scanner::take_events() {
+  const WatchedCall call(call_watch_);
   const bool is_whole =
       watch_.drain([&](const DirectoryWatch::Event& event) { take_event(event); });
   if (is_whole) return;
@@ -274,6 +281,7 @@ void Scanner::take_event(const DirectoryWatch::Event& event) {
     listener_.on_event(*known);
     return;
   }
+  call_watch_.begin_call();
   const auto facts = root.directory->stat_file(path);
   if (!facts) return;
   switch (parser::classify_file(path)) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "server/ingest/call_watch.h"
 #include "server/ingest/directory_watch.h"
 #include "server/ingest/file_table.h"
 #include "server/ingest/ingest.h"
@@ -31,7 +32,7 @@ class Scanner {
 
   // All references outlive the Scanner. `follows`: scan again and again, and use events.
   Scanner(std::vector<WatchedRoot>& roots, FileTable& files, const IngestOptions& options,
-          bool follows, Listener listener);
+          CallWatch& call_watch, bool follows, Listener listener);
 
   // Walks for a slice of time. True: there is more to do at once.
   bool advance(SteadyTime now);
@@ -56,6 +57,7 @@ class Scanner {
   std::vector<WatchedRoot>& roots_;
   FileTable& files_;
   const IngestOptions& options_;
+  CallWatch& call_watch_;  // begun anew with each call that may block
   bool follows_;
   Listener listener_;
   DirectoryWatch watch_;

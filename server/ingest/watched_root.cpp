@@ -4,9 +4,17 @@
 #include <filesystem>
 
 namespace llmb::ingest {
+namespace {
+
+std::string without_last_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
 
 void WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
-  auto opened = RootDirectory::open(path);
+  auto opened = open_under_its_name();
   if (!opened) {
     error = opened.error().message;
     directory.reset();
@@ -25,13 +33,28 @@ void WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
   next_full_scan = now;
 }
 
+// A root that did not answer at first may turn out to be a link. Its logs may be stored under the
+// name it leads to, and must not be stored again under this one.
+parser::Result<RootDirectory> WatchedRoot::open_under_its_name() {
+  if (!path_is_canonical) {
+    const std::string canonical = canonical_root_path(path);
+    if (canonical != path) {
+      return parser::fail("the root " + path + " did not answer at the start, and is a link to " +
+                          canonical + ": start again, and it is read under that name");
+    }
+    path_is_canonical = true;
+  }
+  return RootDirectory::open(path);
+}
+
 std::string canonical_root_path(const std::string& path) {
   std::error_code error;
   auto canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  if (error) canonical = std::filesystem::absolute(path).lexically_normal();
-  std::string text = canonical.string();
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return text;
+  return error ? absolute_root_path(path) : without_last_slash(canonical.string());
+}
+
+std::string absolute_root_path(const std::string& path) {
+  return without_last_slash(std::filesystem::absolute(path).lexically_normal().string());
 }
 
 std::vector<WatchedRoot> make_watched_roots(const std::vector<std::string>& canonical_paths) {

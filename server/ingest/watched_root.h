@@ -22,6 +22,7 @@ namespace llmb::ingest {
 struct WatchedRoot {
   storage::RootId id = 0;
   std::string path;                                // as stored: canonical
+  bool path_is_canonical = true;                   // false: it did not answer when that was asked
   std::vector<std::string> pruned;                 // other roots below this one, relative
   std::shared_ptr<const RootDirectory> directory;  // none while it cannot be opened
   FileSystemKind kind = FileSystemKind::remote;
@@ -45,10 +46,13 @@ struct WatchedRoot {
 
   // Opens the root anew. Sets `error`, and drops `directory`, where that fails.
   void reopen(double operations_per_s_max, SteadyTime now);
+  parser::Result<RootDirectory> open_under_its_name();
 };
 
 // Absolute, without symlinks as far as it exists.
 std::string canonical_root_path(const std::string& path);
+// The same without asking the file system: symlinks stay.
+std::string absolute_root_path(const std::string& path);
 
 // Roots in the order given, without repetitions; each knows which others lie below it.
 std::vector<WatchedRoot> make_watched_roots(const std::vector<std::string>& canonical_paths);

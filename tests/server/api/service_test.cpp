@@ -100,6 +100,33 @@ TEST_F(Service, NamesEveryCauseThatItIsNotReady) {
   EXPECT_EQ(get_json("/healthz")["status"], "ok") << "alive all the same";
 }
 
+TEST_F(Service, NamesTheRootThatHangsAndSinceWhen) {
+  fill();
+  ingest::RootStatus well;
+  well.id = root_ + 1;
+  well.path = "/data/well";
+  ingest::RootStatus sick;
+  sick.id = root_;
+  sick.path = "/data/w";
+  sick.hangs_since = ingest::WallTime(std::chrono::seconds(1'766'415'600));
+  status_.roots = {well, sick};
+  const Json ready = get_json("/readyz");
+  EXPECT_EQ(ready["status"], "degraded");
+  ASSERT_EQ(ready["causes"].size(), 1U);
+  EXPECT_EQ(ready["causes"][0]["cause"], "root_hangs");
+  const auto detail = ready["causes"][0]["detail"].get<std::string>();
+  EXPECT_NE(detail.find("/data/w does not answer since 2025-12-22T15:00:00Z"), std::string::npos)
+      << detail;
+  EXPECT_EQ(get_json("/api/v1/roots")["roots"][0]["hangs_since"], "2025-12-22T15:00:00Z");
+  EXPECT_NE(get("/metrics").body->find("\nllmb_ingest_roots_hanging 1\n"), std::string::npos);
+
+  status_.roots = {sick};
+  EXPECT_EQ(get_json("/readyz", {}, 503)["causes"][0]["cause"], "root_hangs") << "none answers";
+  status_.roots = {well};
+  EXPECT_EQ(get_json("/readyz")["status"], "ready");
+  EXPECT_EQ(get_json("/api/v1/roots")["roots"][0]["hangs_since"], nullptr);
+}
+
 TEST_F(Service, SaysThatTheDatabaseIsUnreadable) {
   fill();
   writer_.reset();

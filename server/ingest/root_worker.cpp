@@ -1,0 +1,141 @@
+#include "server/ingest/root_worker.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "server/ingest/abandoned_call.h"
+
+namespace llmb::ingest {
+namespace {
+
+constexpr std::chrono::milliseconds kStuckAfter{2'000};
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+constexpr int kOpenFilesAtLeast = 8;
+// A file server that is merely slow must not make --once leave out what it has.
+constexpr int kGivenUpAfter = 6;  // times hangs_after
+
+// What is bounded for the whole process is shared out; the file servers' budget is each root's own.
+IngestOptions share_of(const IngestOptions& whole, int root_count) {
+  IngestOptions share = whole;
+  share.reader_threads = (std::max(1, whole.reader_threads) + root_count - 1) / root_count;
+  share.open_files_max = std::max(std::min(kOpenFilesAtLeast, whole.open_files_max),
+                                  whole.open_files_max / root_count);
+  share.directory_watches_max =
+      whole.directory_watches_max / static_cast<std::size_t>(std::max(1, root_count));
+  return share;
+}
+
+}  // namespace
+
+RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, int root_count,
+                       bool follows)
+    : shared_(std::move(shared)),
+      options_(share_of(shared_->options, root_count)),
+      jobs_(static_cast<std::size_t>(std::max(1, options_.open_files_max))) {
+  std::vector<std::shared_ptr<const CallWatch>> watches;
+  for (int i = 0; i < 1 + options_.reader_threads; ++i) {
+    threads_.push_back(std::make_unique<Thread>());
+    watches.push_back(threads_.back()->watch);
+    if (i == 0) continue;  // discovery's
+    workers_.push_back(std::make_unique<LogWorker>(
+        options_.database.path,
+        LogWorker::Links{*shared_->clock, stop_, shared_->status->bytes_read,
+                         *threads_.back()->watch}));
+  }
+  RootStatus status;
+  status.id = root.id;
+  status.path = root.path;
+  activity_ =
+      std::make_shared<RootActivity>(std::move(status), std::move(watches), options_.hangs_after);
+  std::vector<WatchedRoot> roots;
+  roots.push_back(std::move(root));
+  discovery_ = std::make_unique<Discovery>(
+      std::move(roots), options_,
+      Discovery::Links{jobs_, shared_->writes, *outcomes_, *activity_, stop_, *shared_->clock,
+                       *threads_.front()->watch},
+      follows);
+}
+
+void RootWorker::restore(const std::vector<storage::Reader::KnownFile>& known,
+                         const std::vector<storage::ParkedFile>& parked) {
+  discovery_->restore(known, parked);
+}
+
+void RootWorker::start() {
+  launch(*threads_.front(), [this] { discovery_->run(); });
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    launch(*threads_[i + 1], [this, i] { read(*workers_[i]); });
+  }
+}
+
+// The thread owns this object, and through it all that it may touch.
+void RootWorker::launch(Thread& thread, std::function<void()> work) {
+  thread.thread = std::thread([self = shared_from_this(), &thread, work = std::move(work)] {
+    work();
+    const std::lock_guard lock(self->mutex_);
+    thread.has_ended = true;
+    self->ended_.notify_all();
+    self->shared_->a_thread_ended.notify_all();
+  });
+}
+
+void RootWorker::read(LogWorker& worker) {
+  while (auto job = jobs_.pop()) {
+    WorkResult result = worker.work(*job);
+    if (result.batch || result.configuration) {
+      result.reply_to = outcomes_;
+      if (!shared_->writes.push(std::move(result))) return;
+    } else {
+      outcomes_->put(std::move(result.outcome));
+    }
+  }
+}
+
+void RootWorker::request_stop() {
+  stop_ = true;
+  outcomes_->wake();
+}
+
+bool RootWorker::is_stuck(const Thread& thread) const {
+  const auto in_call_for = thread.watch->in_call_for();
+  return in_call_for && *in_call_for >= std::min(kStuckAfter, options_.hangs_after);
+}
+
+void RootWorker::end() {
+  jobs_.close(true);
+  std::unique_lock lock(mutex_);
+  const auto none_will_end = [&] {
+    return std::all_of(threads_.begin(), threads_.end(), [&](const auto& thread) {
+      return thread->has_ended || !thread->thread.joinable() || is_stuck(*thread);
+    });
+  };
+  while (!ended_.wait_for(lock, kBetweenLooks, none_will_end)) {
+  }
+  for (auto& thread : threads_) {
+    if (!thread->thread.joinable()) continue;
+    if (thread->has_ended) {
+      lock.unlock();
+      thread->thread.join();
+      lock.lock();
+      continue;
+    }
+    // In the kernel, waiting for a file server: nothing wakes it, and joining it could take days.
+    note_abandoned_thread();
+    thread->thread.detach();
+    spdlog::warn("the root {} does not answer; stopping without waiting for it",
+                 activity_->read().path);
+  }
+}
+
+bool RootWorker::is_done_or_given_up() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (threads_.front()->has_ended) return true;
+  }
+  const auto since = activity_->read().hangs_since;
+  return since && std::chrono::system_clock::now() - *since >= kGivenUpAfter * options_.hangs_after;
+}
+
+}  // namespace llmb::ingest
