@@ -89,10 +89,16 @@ void migrate(Connection& connection, std::span<const Migration> migrations) {
   connection.execute("PRAGMA foreign_keys = ON");
 }
 
-void require_current_schema(Connection& connection) {
+std::int64_t require_our_schema(Connection& connection) {
   const auto newest = static_cast<std::int64_t>(all_migrations().size());
   const std::int64_t version = connection.read_one_integer("PRAGMA user_version");
   require_our_database(connection, version, newest);
+  return version;
+}
+
+void require_current_schema(Connection& connection) {
+  const auto newest = static_cast<std::int64_t>(all_migrations().size());
+  const std::int64_t version = require_our_schema(connection);
   if (version < newest) {
     throw StorageError(StorageError::Kind::io,
                        "cannot read " + connection.path() + ": its schema is version " +

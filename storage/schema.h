@@ -24,6 +24,10 @@ std::span<const Migration> all_migrations();
 // the database is at the last version that was completed, and the connection is not to be used.
 void migrate(Connection& connection, std::span<const Migration> migrations);
 
+// Its version, this program's or an older one. Throws for a newer one and for a database of another
+// program.
+std::int64_t require_our_schema(Connection& connection);
+
 // Throws unless the database has exactly this program's schema.
 void require_current_schema(Connection& connection);
 

@@ -7,6 +7,7 @@
 #include "server/cli/agreement_command.h"
 #include "server/cli/audit_command.h"
 #include "server/cli/compare_command.h"
+#include "server/cli/doctor_command.h"
 #include "server/cli/ingest_command.h"
 #include "server/cli/parse_command.h"
 #include "server/cli/sample_command.h"
@@ -35,6 +36,7 @@ int run_command_line(int argc, char** argv) {
   add_scaling_command(app, exit_code);
   add_agreement_command(app, exit_code);
   add_audit_command(app, exit_code);
+  add_doctor_command(app, exit_code);
   add_sample_command(app, exit_code);
 
   try {

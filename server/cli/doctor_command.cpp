@@ -1,0 +1,230 @@
+#include "server/cli/doctor_command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "server/cli/text_table.h"
+#include "server/cli/watched_trees.h"
+#include "server/ingest/abandoned_call.h"
+#include "storage/database_check.h"
+#include "storage/local_disk.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr std::chrono::seconds kPatience{5};
+constexpr std::uint64_t kMebibyte = 1ULL << 20;
+constexpr std::uint64_t kFreeAtLeast = 64 * kMebibyte;
+constexpr std::uint64_t kFreeComfortably = 1024 * kMebibyte;
+constexpr std::uint64_t kWalComfortably = 256 * kMebibyte;
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report doctor                            # the default database, and the trees it follows
+  llmb-report doctor --db runs.db               # another one
+  llmb-report doctor --db runs.db /data/new     # and whether a further tree can be read
+  llmb-report doctor --quick --format=json      # for a monitor: does not read every page
+
+What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
+schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
+every reference leads somewhere, and every run has the steps it says; how much room its disk has;
+and whether each tree answers and can be listed. It changes nothing, and a daemon may go on writing
+meanwhile. A thorough look reads the whole file, some seconds a gigabyte.
+
+Exit codes: 0 nothing is wrong (there may be warnings), 1 something is, 2 wrong arguments.
+)";
+
+enum class Verdict { well, warning, problem };
+constexpr const char* name_of(Verdict verdict) {
+  return verdict == Verdict::well ? "ok" : verdict == Verdict::warning ? "warning" : "problem";
+}
+
+struct Finding {
+  std::string check;  // snake_case
+  Verdict verdict = Verdict::well;
+  std::string detail;
+};
+using Findings = std::vector<Finding>;
+
+struct DoctorArguments {
+  std::string database;
+  std::string format = "table";
+  bool is_quick = false;
+  std::vector<std::string> roots;
+};
+
+std::string mebibytes(std::uint64_t bytes) {
+  return fixed(static_cast<double>(bytes) / static_cast<double>(kMebibyte), 1) + " MiB";
+}
+
+// One finding for each sentence; where there is none, `well`.
+void add_sentences(Findings& findings, const std::string& check,
+                   const std::vector<std::string>& sentences, const std::string& advice,
+                   const std::string& well) {
+  for (const std::string& sentence : sentences) {
+    findings.push_back({check, Verdict::problem, sentence + advice});
+  }
+  if (sentences.empty()) findings.push_back({check, Verdict::well, well});
+}
+
+Finding room_on_disk(const storage::DatabaseCheck& check) {
+  const std::uint64_t all_bytes = check.database_bytes + check.wal_bytes;
+  std::string detail = mebibytes(check.disk_free_bytes) + " free; the database has " +
+                       mebibytes(check.database_bytes) + ", its write-ahead log " +
+                       mebibytes(check.wal_bytes);
+  if (check.disk_free_bytes < kFreeAtLeast) {
+    return {"disk_space", Verdict::problem, detail + ": make room, or ingest halts"};
+  }
+  if (check.disk_free_bytes < std::max(kFreeComfortably, all_bytes)) {
+    return {"disk_space", Verdict::warning,
+            detail + ": a copy of it, which a migration keeps, may not fit"};
+  }
+  return {"disk_space", Verdict::well, std::move(detail)};
+}
+
+Finding schema_of(const storage::DatabaseCheck& check) {
+  const std::string versions = "version " + std::to_string(check.schema_version) + " of " +
+                               std::to_string(check.schema_version_newest);
+  if (check.schema_version == check.schema_version_newest) {
+    return {"schema", Verdict::well, versions};
+  }
+  return {"schema", Verdict::warning,
+          versions + ": `llmb-report serve` or `ingest` brings it up to date, and keeps a copy"};
+}
+
+Finding place_of(const std::string& database) {
+  try {
+    storage::require_local_disk(database);
+    return {"local_disk", Verdict::well, "its file system is of this machine"};
+  } catch (const storage::StorageError& error) {
+    return {"local_disk", Verdict::warning, error.what()};
+  }
+}
+
+// Runs in a thread that may be left behind: owns its path.
+Finding look_at_root(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    return {"root", Verdict::problem, path + ": " + std::strerror(errno)};
+  }
+  if (!S_ISDIR(status.st_mode)) return {"root", Verdict::problem, path + ": is not a folder"};
+  if (access(path.c_str(), R_OK | X_OK) != 0) {
+    return {"root", Verdict::problem, path + ": cannot be listed: " + std::strerror(errno)};
+  }
+  return {"root", Verdict::well, path + ": answers, and can be listed"};
+}
+
+void look_at_roots(std::vector<std::string> roots, Findings& findings) {
+  std::sort(roots.begin(), roots.end());
+  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+  for (const std::string& root : roots) {
+    const auto finding = ingest::answer_within(kPatience, [root] { return look_at_root(root); });
+    findings.push_back(finding.value_or(
+        Finding{"root", Verdict::problem,
+                root + ": does not answer within " + std::to_string(kPatience.count()) +
+                    " s: its mount hangs. The other roots are followed all the same."}));
+  }
+}
+
+Findings examine(const DoctorArguments& arguments) {
+  Findings findings;
+  std::vector<std::string> roots = arguments.roots;
+  try {
+    const auto depth =
+        arguments.is_quick ? storage::CheckDepth::quick : storage::CheckDepth::thorough;
+    const storage::DatabaseCheck check = storage::check_database(arguments.database, depth);
+    findings.push_back({"database", Verdict::well,
+                        arguments.database + ": " + std::to_string(check.runs) + " runs, " +
+                            std::to_string(check.steps) + " steps"});
+    findings.push_back(place_of(arguments.database));
+    findings.push_back(schema_of(check));
+    add_sentences(findings, "integrity", check.damage,
+                  "; put back a backup, or move the file away: the logs are read anew",
+                  arguments.is_quick ? "what a quick look shows is sound" : "every page is sound");
+    add_sentences(findings, "references", check.dangling, "; report this",
+                  "every row refers to one that is there");
+    if (!arguments.is_quick) {
+      add_sentences(findings, "step_counts", check.miscounted, "; report this",
+                    "every run has the steps it says");
+    }
+    findings.push_back(room_on_disk(check));
+    if (check.wal_bytes > kWalComfortably) {
+      findings.push_back({"write_ahead_log", Verdict::warning,
+                          mebibytes(check.wal_bytes) +
+                              ": a reader keeps it from being emptied; stop what reads for long"});
+    }
+    roots.insert(roots.end(), check.roots.begin(), check.roots.end());
+  } catch (const storage::StorageError& error) {
+    findings.push_back({"database", Verdict::problem, error.what()});
+  }
+  look_at_roots(std::move(roots), findings);
+  return findings;
+}
+
+void write_table(const Findings& findings) {
+  TextTable table({"check", "verdict", "detail"});
+  for (const Finding& finding : findings) {
+    table.add({finding.check, name_of(finding.verdict), finding.detail});
+  }
+  table.print(std::cout);
+}
+
+void write_json(const Findings& findings, bool is_well) {
+  nlohmann::ordered_json json = {{"is_well", is_well}, {"findings", nlohmann::json::array()}};
+  for (const Finding& finding : findings) {
+    json["findings"].push_back({{"check", finding.check},
+                                {"verdict", name_of(finding.verdict)},
+                                {"detail", finding.detail}});
+  }
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+int run_doctor(DoctorArguments arguments) {
+  if (arguments.database.empty()) arguments.database = default_database_path();
+  const Findings findings = examine(arguments);
+  const bool is_well = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.verdict == Verdict::problem;
+  });
+  if (arguments.format == "json") {
+    write_json(findings, is_well);
+  } else {
+    write_table(findings);
+  }
+  return is_well && std::cout.flush() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<DoctorArguments>();
+  CLI::App* const command =
+      app.add_subcommand("doctor", "Say what is wrong with a database and the trees it follows");
+  command
+      ->add_option("--db", arguments->database,
+                   "The database file (default: llmb-report/llmb-report.db in $XDG_STATE_HOME, "
+                   "else in ~/.local/state)")
+      ->type_name("FILE");
+  command->add_flag("--quick", arguments->is_quick,
+                    "Leave out what takes long: indices against rows, and the steps of each run");
+  command->add_option("--format", arguments->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->add_option("ROOT", arguments->roots, "Further trees to look at")->type_name("DIR");
+  command->footer(kFooter);
+  command->callback([arguments, &exit_code] {
+    exit_code = run_doctor(*arguments);
+    ingest::exit_past_abandoned_threads(exit_code);
+  });
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,12 @@
+// `llmb-report doctor`: what is wrong with a database and the trees that it follows.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace llmb::cli {
+
+void add_doctor_command(CLI::App& app, int& exit_code);
+
+}  // namespace llmb::cli

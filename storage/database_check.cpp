@@ -1,0 +1,116 @@
+#include "storage/database_check.h"
+
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "storage/schema.h"
+#include "storage/sqlite_connection.h"
+
+namespace llmb::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t bytes_of(const fs::path& file) {
+  std::error_code error;
+  const auto bytes = fs::file_size(file, error);
+  return error ? 0 : bytes;
+}
+
+std::uint64_t free_bytes_at(const fs::path& file) {
+  struct statvfs found {};
+  const fs::path folder = file.parent_path();
+  if (statvfs(folder.c_str(), &found) != 0) {
+    throw StorageError(StorageError::Kind::io, "cannot ask how much room " + folder.string() +
+                                                   " has: " + std::strerror(errno) + ".");
+  }
+  return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
+
+// SQLite gives up on a page that makes no sense; what it had said before, and why it gave up, is
+// the finding.
+std::vector<std::string> find_damage(Connection& connection, CheckDepth depth) {
+  const std::string pragma = depth == CheckDepth::quick ? "quick_check" : "integrity_check";
+  std::vector<std::string> damage;
+  try {
+    Statement check(connection, "PRAGMA " + pragma + "(" + std::to_string(kFindingsMax) + ")");
+    while (check.step()) {
+      std::string found = check.read_text();
+      if (found != "ok") damage.push_back(std::move(found));
+    }
+  } catch (const StorageError& error) {
+    damage.emplace_back(error.what());
+  }
+  return damage;
+}
+
+std::vector<std::string> find_dangling(Connection& connection) {
+  std::vector<std::string> dangling;
+  Statement check(connection, "PRAGMA foreign_key_check");
+  while (static_cast<int>(dangling.size()) < kFindingsMax && check.step()) {
+    std::string sentence = "a row of " + check.read_text();
+    if (const auto row = check.read_optional_integer()) {
+      sentence.append(" (").append(std::to_string(*row)).append(")");
+    }
+    sentence.append(" refers to a row of ").append(check.read_text());
+    dangling.push_back(sentence.append(" that is not there"));
+  }
+  return dangling;
+}
+
+std::vector<std::string> find_miscounted(Connection& connection) {
+  std::vector<std::string> miscounted;
+  Statement count(connection,
+                  "SELECT id, step_count, (SELECT count(*) FROM step_sample AS s"
+                  "  WHERE s.run_id = run.id) AS counted FROM run"
+                  " WHERE step_count IS NOT counted ORDER BY id LIMIT " +
+                      std::to_string(kFindingsMax));
+  while (count.step()) {
+    std::string sentence = "run " + std::to_string(count.read_integer());
+    sentence.append(" says ").append(std::to_string(count.read_integer())).append(" steps, and ");
+    sentence.append(std::to_string(count.read_integer())).append(" are stored");
+    miscounted.push_back(std::move(sentence));
+  }
+  return miscounted;
+}
+
+void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
+  check.dangling = find_dangling(connection);
+  check.runs = connection.read_one_integer("SELECT count(*) FROM run");
+  check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
+  if (depth == CheckDepth::thorough) check.miscounted = find_miscounted(connection);
+  Statement roots(connection, "SELECT path FROM root ORDER BY id");
+  while (roots.step()) check.roots.push_back(roots.read_text());
+}
+
+}  // namespace
+
+DatabaseCheck check_database(const std::string& path, CheckDepth depth) {
+  std::error_code error;
+  const fs::path file = fs::canonical(path, error);
+  if (error) {
+    throw StorageError(StorageError::Kind::io,
+                       "cannot read the database " + path + ": " + error.message() + ".");
+  }
+  Connection connection(file.string(), Connection::Mode::read_only);
+  connection.execute("PRAGMA query_only = ON");
+  DatabaseCheck check;
+  check.schema_version_newest = static_cast<std::int64_t>(all_migrations().size());
+  check.schema_version = require_our_schema(connection);
+  check.database_bytes = bytes_of(file);
+  check.wal_bytes = bytes_of(file.string() + "-wal");
+  check.disk_free_bytes = free_bytes_at(file);
+  check.damage = find_damage(connection, depth);
+  try {
+    read_contents(connection, depth, check);
+  } catch (const StorageError& unreadable) {
+    check.damage.emplace_back(unreadable.what());
+  }
+  return check;
+}
+
+}  // namespace llmb::storage

@@ -1,0 +1,38 @@
+// DatabaseCheck: what can be found wrong with a database without changing it. The daemon itself
+// checks only the small tables of a large file when it starts; this reads every page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/storage_error.h"
+
+namespace llmb::storage {
+
+struct DatabaseCheck {
+  std::int64_t schema_version = 0;
+  std::int64_t schema_version_newest = 0;  // that this program knows; older ones are migrated
+  std::uint64_t database_bytes = 0;
+  std::uint64_t wal_bytes = 0;
+  std::uint64_t disk_free_bytes = 0;  // of its file system, for this user
+  std::int64_t runs = 0;
+  std::int64_t steps = 0;
+  // One sentence each, up to kFindingsMax of a kind; empty where all is well.
+  std::vector<std::string> damage;      // pages, rows and indices that contradict one another
+  std::vector<std::string> dangling;    // rows that refer to nothing
+  std::vector<std::string> miscounted;  // runs whose number of steps is not that of their rows
+  std::vector<std::string> roots;       // paths of the watched trees
+};
+inline constexpr int kFindingsMax = 20;
+
+enum class CheckDepth {
+  quick,     // not whether each index has each row, nor the steps' numbers
+  thorough,  // reads the whole file, some seconds a gigabyte
+};
+
+// Any process may be writing meanwhile. Throws StorageError where the file cannot be opened, is
+// not ours, or is of a newer schema.
+DatabaseCheck check_database(const std::string& path, CheckDepth depth);
+
+}  // namespace llmb::storage

@@ -1,0 +1,139 @@
+// `llmb-report doctor`, as a user meets it: what it finds, and that it changes nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class Doctor : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.write("tree/a/log_1.out", nemo_log(49));
+    const ProgramRun run = run_program(
+        {"ingest", "--once", "--allow-network-file-system", "--db", "runs.db", "tree"}, options_);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+
+  ProgramRun doctor(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"doctor", "--db", "runs.db"});
+    return run_program(arguments, options_);
+  }
+  void execute(const std::string& sql) const {
+    sqlite3* connection = nullptr;
+    ASSERT_EQ(sqlite3_open((folder_.path() / "runs.db").c_str(), &connection), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(connection);
+    sqlite3_close(connection);
+  }
+  std::int64_t first_page_of(const std::string& table) const {
+    std::int64_t page = 0;
+    sqlite3* connection = nullptr;
+    EXPECT_EQ(sqlite3_open((folder_.path() / "runs.db").c_str(), &connection), SQLITE_OK);
+    const auto read = [](void* into, int, char** values, char**) {
+      *static_cast<std::int64_t*>(into) = std::atoll(values[0]);
+      return 0;
+    };
+    const std::string sql = "SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'";
+    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), read, &page, nullptr), SQLITE_OK);
+    sqlite3_close(connection);
+    return page;
+  }
+  // Of the findings of that check, the verdicts.
+  static std::vector<std::string> verdicts(const ProgramRun& run, const std::string& check) {
+    std::vector<std::string> verdicts;
+    const auto json = nlohmann::json::parse(run.out);
+    for (const auto& finding : json["findings"]) {
+      if (finding["check"] == check) verdicts.push_back(finding["verdict"]);
+    }
+    return verdicts;
+  }
+  using Verdicts = std::vector<std::string>;
+
+  const TemporaryFolder folder_;
+  const ProgramOptions options_{folder_.path(), {}, false};
+};
+
+TEST_F(Doctor, FindsNothingWhereAllIsWell) {
+  const ProgramRun table = doctor({});
+  EXPECT_EQ(table.exit_code, 0) << table.out << table.err;
+  EXPECT_THAT(table.out, HasSubstr("1 runs, 50 steps"));
+  EXPECT_THAT(table.out, HasSubstr("every page is sound"));
+  EXPECT_THAT(table.out, HasSubstr((folder_.path() / "tree").string() + ": answers"));
+  EXPECT_THAT(table.out, Not(HasSubstr("problem")));
+  const ProgramRun json = doctor({"--format=json", "--quick"});
+  EXPECT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(nlohmann::json::parse(json.out)["is_well"], true);
+  EXPECT_EQ(verdicts(json, "integrity"), Verdicts{"ok"});
+  EXPECT_EQ(verdicts(json, "step_counts"), Verdicts{}) << "left out of a quick look";
+}
+
+TEST_F(Doctor, FindsRowsThatContradictOneAnother) {
+  execute("PRAGMA foreign_keys = OFF; INSERT INTO run_segment VALUES (99, 0, 0, 1, 2, 0, NULL, 0)");
+  execute("DELETE FROM step_sample WHERE iteration = 7");
+  const ProgramRun run = doctor({"--format=json"});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(verdicts(run, "references"), Verdicts{"problem"});
+  EXPECT_EQ(verdicts(run, "step_counts"), Verdicts{"problem"});
+  EXPECT_EQ(verdicts(run, "integrity"), Verdicts{"ok"});
+  EXPECT_THAT(run.out, HasSubstr("run 1 says 50 steps, and 49 are stored"));
+  EXPECT_THAT(run.out, HasSubstr("run_segment"));
+}
+
+TEST_F(Doctor, FindsADamagedPage) {
+  execute("PRAGMA journal_mode = DELETE");
+  const fs::path file = folder_.path() / "runs.db";
+  const auto size = fs::file_size(file);
+  const std::int64_t page = first_page_of("step_sample");
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp((page - 1) * 4096);
+    bytes << std::string(64, '\x5a');
+  }
+  const ProgramRun run = doctor({});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("put back a backup"));
+  EXPECT_EQ(fs::file_size(file), size) << "and changes nothing";
+}
+
+TEST_F(Doctor, FindsARootThatIsGoneAndLooksAtFurtherOnes) {
+  fs::rename(folder_.path() / "tree", folder_.path() / "away");
+  const ProgramRun run = doctor({"--format=json", "away", "runs.db"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(verdicts(run, "root"), (Verdicts{"problem", "ok", "problem"}));
+  EXPECT_THAT(run.out, HasSubstr("No such file"));
+  EXPECT_THAT(run.out, HasSubstr("runs.db: is not a folder"));
+}
+
+TEST_F(Doctor, RefusesWhatIsNoDatabaseOfOurs) {
+  const ProgramRun missing = run_program({"doctor", "--db", "none.db"}, options_);
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.out, HasSubstr("none.db"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "none.db"));
+  folder_.write("text.db", "this is no database, and long enough to be looked at as one");
+  EXPECT_EQ(run_program({"doctor", "--db", "text.db"}, options_).exit_code, 1);
+  execute("PRAGMA user_version = 9999");
+  const ProgramRun newer = doctor({});
+  EXPECT_EQ(newer.exit_code, 1);
+  EXPECT_THAT(newer.out, HasSubstr("Use the newer program"));
+}
+
+TEST_F(Doctor, TeachesWhatItDoes) {
+  const ProgramRun help = run_program({"doctor", "--help"}, options_);
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, HasSubstr("Exit codes: 0 nothing is wrong"));
+  EXPECT_EQ(doctor({"--no-such-option"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace llmb::cli
