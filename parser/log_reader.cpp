@@ -15,7 +15,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-5";
+constexpr std::string_view kStateVersion = "llmb-log-reader-6";
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "parser/dialects/fields.h"
 #include "parser/dialects/step_line_grammar.h"
@@ -36,6 +37,10 @@ constexpr std::array<std::string_view, 9> kLiterals = {"elapsed time per iterati
 constexpr std::size_t kWaitingMax = 8;
 // Other output may come between the parts of a broken record; not more than this.
 constexpr std::uint64_t kContinuationBytesMax = 4096;
+
+// Where the recipes' shell parsers take TFLOPS from.
+constexpr std::int64_t kShellWindowFirst = 35;
+constexpr std::int64_t kShellWindowLast = 44;
 
 bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -139,13 +144,14 @@ std::string instant_before(std::string_view text) {
 
 const RE2& step_time_pattern() {
   static const RE2 pattern(R"(^Step Time\s*:\s*(-?[0-9.]+|nan|inf)s\b.{0,80}?GPU utilization:\s*)"
-                           R"((-?[0-9.]+(?:e[+-]?[0-9]+)?|-?nan|-?inf)\s*(?:MODEL_)?TFLOP/s/GPU)");
+                           R"((-?[0-9.]+(?:e[+-]?[0-9]+)?|-?nan|-?inf)\s*(MODEL_)?TFLOP/s/GPU)");
   return pattern;
 }
 
 struct PrintedStepTime {
   std::string_view seconds;
   std::string_view tflops;
+  bool is_model_tflops = false;  // of the unit's two spellings MODEL_TFLOP/s/GPU
 };
 
 // Moves `text` behind its blanks; false where nothing follows, or there are more of them than the
@@ -176,7 +182,7 @@ std::optional<PrintedStepTime> read_usual_step_time(std::string_view text) {
   if (!take_literal(text, "GPU utilization:") || !take_blanks(text)) return std::nullopt;
   printed.tflops = take_decimal(text);
   if (printed.tflops.empty() || !take_blanks(text)) return std::nullopt;
-  take_literal(text, "MODEL_");
+  printed.is_model_tflops = take_literal(text, "MODEL_");
   if (!take_literal(text, "TFLOP/s/GPU")) return std::nullopt;
   return printed;
 }
@@ -186,9 +192,13 @@ std::optional<PrintedStepTime> read_printed_step_time(std::string_view text) {
   if (const auto usual = read_usual_step_time(text)) return usual;
   re2::StringPiece seconds;
   re2::StringPiece tflops;
+  re2::StringPiece model;
   const re2::StringPiece piece(text.data(), text.size());
-  if (!RE2::PartialMatch(piece, step_time_pattern(), &seconds, &tflops)) return std::nullopt;
-  return PrintedStepTime{{seconds.data(), seconds.size()}, {tflops.data(), tflops.size()}};
+  if (!RE2::PartialMatch(piece, step_time_pattern(), &seconds, &tflops, &model)) {
+    return std::nullopt;
+  }
+  return PrintedStepTime{
+      {seconds.data(), seconds.size()}, {tflops.data(), tflops.size()}, !model.empty()};
 }
 
 }  // namespace
@@ -238,6 +248,7 @@ void MegatronReader::read(const Record& record, StepLedger& ledger) {
     if (const auto printed = read_printed_step_time(text.substr(step_time))) {
       const auto time = leading_number(printed->seconds);
       const auto tflops = leading_number(printed->tflops);
+      if (tflops) note_figure(tflops->value, printed->is_model_tflops);
       if (time && tflops) {
         read_step_time({{time->value, known_tflops(tflops->value)},
                         half_last_digit(time->text),
@@ -261,6 +272,7 @@ void MegatronReader::read_iteration(std::string_view text, const IterationMarker
   sample.iteration = marker.iteration;
   sample.logged_at = instant_before(text.substr(0, marker.begin));
   if (!read_line_fields(fields, sample)) ledger.count_line_not_understood();
+  take_figures(sample);
   const std::int64_t steps_before = ledger.step_count();
   const StepSample added = ledger.add(std::move(sample));
   ledger.declare_last_iteration(marker.total);
@@ -272,6 +284,25 @@ void MegatronReader::read_iteration(std::string_view text, const IterationMarker
     open_is_paired_ = added.step_time_s.has_value();
   }
   if (added.step_time_s) pair_iteration(added, ledger);
+}
+
+void MegatronReader::note_figure(double tflops, bool is_model) {
+  if (!std::isfinite(tflops)) return;
+  (is_model ? figures_.model_tflops : figures_.tflops) = std::abs(tflops);
+  figures_.newest_is_model = is_model;
+}
+
+void MegatronReader::take_figures(StepSample& sample) {
+  const bool is_wanted = kShellWindowFirst <= sample.iteration &&
+                         sample.iteration <= kShellWindowLast && sample.step_time_s;
+  if (!is_wanted) return;
+  const auto add = [&](const std::optional<double>& figure, std::string_view name) {
+    if (figure) add_extra_field(sample, name, *figure);
+  };
+  if (figures_.newest_is_model) add(figures_.tflops, kStepTimeLineTflops);
+  add(figures_.model_tflops, kStepTimeLineModelTflops);
+  if (!figures_.newest_is_model) add(figures_.tflops, kStepTimeLineTflops);
+  figures_ = {};
 }
 
 bool MegatronReader::read_continuation(const Record& record, StepLedger& ledger) {
@@ -354,6 +385,9 @@ void MegatronReader::save(StateWriter& state) const {
   state.boolean(open_until_.has_value());
   state.unsigned_integer(open_until_.value_or(0));
   state.boolean(open_is_paired_);
+  state.optional_number(figures_.tflops);
+  state.optional_number(figures_.model_tflops);
+  state.boolean(figures_.newest_is_model);
 }
 
 void MegatronReader::restore(StateReader& state) {
@@ -372,6 +406,9 @@ void MegatronReader::restore(StateReader& state) {
   const std::uint64_t open_until = state.unsigned_integer();
   if (is_open) open_until_ = open_until;
   open_is_paired_ = state.boolean();
+  figures_.tflops = state.optional_number();
+  figures_.model_tflops = state.optional_number();
+  figures_.newest_is_model = state.boolean();
 }
 
 }  // namespace llmb::parser

@@ -35,6 +35,9 @@ class MegatronReader final : public DialectReader {
                       StepLedger& ledger);
   bool read_continuation(const Record& record, StepLedger& ledger);
   void read_step_time(const WaitingLine& line, StepLedger& ledger);
+  void note_figure(double tflops, bool is_model);
+  // As extra fields of a sample in that window, in the order in which they were printed.
+  void take_figures(StepSample& sample);
   void pair_waiting_lines(StepLedger& ledger);
   void pair_iteration(const StepSample& sample, StepLedger& ledger);
   void add_step_by_position(const WaitingLine& line, StepLedger& ledger);
@@ -48,6 +51,14 @@ class MegatronReader final : public DialectReader {
   // The newest step's record is not complete: up to this offset a line may continue it.
   std::optional<std::uint64_t> open_until_;
   bool open_is_paired_ = false;
+  // The newest figure of each spelling of the unit that no iteration line of the shell parsers'
+  // window has followed: what they take for that line's, whichever step it is of.
+  struct Figures {
+    std::optional<double> tflops;
+    std::optional<double> model_tflops;
+    bool newest_is_model = false;
+  };
+  Figures figures_;
 };
 
 }  // namespace llmb::parser

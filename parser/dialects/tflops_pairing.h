@@ -12,12 +12,19 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "parser/dialects/state_text.h"
 #include "parser/step_sample.h"
 
 namespace llmb::parser {
+
+// Extra fields of iterations 35 to 44: the newest figure before the iteration's line, by the
+// spelling of its unit. That is how the recipes' shell parsers pair, in their window; kept so that
+// agreement can say what they print, also where it belongs to another step.
+inline constexpr std::string_view kStepTimeLineTflops = "step_time_line_tflops";
+inline constexpr std::string_view kStepTimeLineModelTflops = "step_time_line_model_tflops";
 
 struct StepTimeLine {
   double step_time_s = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parser/dialects/tflops_pairing.h"
 #include "parser/statistics/agreement_tools.h"
 
 namespace llmb::parser {
@@ -35,7 +36,8 @@ std::optional<double> plain_deviation(const std::vector<double>& values, Deviati
 // What one tool sees of a log.
 struct View {
   std::vector<Step> steps;
-  std::string obstacle;  // why it sees nothing
+  std::string obstacle;     // why it sees nothing
+  bool has_tflops = false;  // anywhere in the log
 };
 
 bool has_time(const StepSample& sample) {
@@ -96,6 +98,22 @@ std::vector<std::optional<double>> tflops_by_position(std::span<const StepSample
   return figures;
 }
 
+// The newest of the figures before the line whose unit the tool knows.
+std::optional<double> tflops_before_line(const Tool& tool, const StepSample& sample) {
+  std::optional<double> newest;
+  for (const auto& [name, value] : sample.extra_fields) {
+    const bool is_known = (tool.reads_tflop && name == kStepTimeLineTflops) ||
+                          (tool.reads_model_tflop && name == kStepTimeLineModelTflops);
+    if (is_known) newest = value;
+  }
+  return newest;
+}
+
+bool has_any_tflops(std::span<const StepSample> samples) {
+  return std::any_of(samples.begin(), samples.end(),
+                     [](const StepSample& sample) { return sample.tflops_per_gpu.has_value(); });
+}
+
 View look(const Tool& tool, std::span<const StepSample> samples, const LogFacts& facts) {
   View view;
   view.obstacle = unreadable_reason(tool, facts.dialect);
@@ -110,13 +128,17 @@ View look(const Tool& tool, std::span<const StepSample> samples, const LogFacts&
     view.obstacle = "not reproduced: it mixes the epochs, whose iterations begin anew";
     return view;
   }
+  view.has_tflops = has_any_tflops(samples);
   // NeMo has both on one line.
   const bool is_paired = tool.tflops == TflopsSource::by_position && facts.dialect != Dialect::nemo;
   const auto figures =
       is_paired ? tflops_by_position(samples) : std::vector<std::optional<double>>();
   std::size_t timed = 0;
   for (const StepSample& sample : samples) {
-    const auto tflops = is_paired ? figures[timed] : sample.tflops_per_gpu;
+    const auto tflops = is_paired ? figures[timed]
+                        : tool.tflops == TflopsSource::before_line
+                            ? tflops_before_line(tool, sample)
+                            : sample.tflops_per_gpu;
     if (has_time(sample)) ++timed;
     if (!is_seen(tool, sample)) continue;
     const double time_s = as_printed(*sample.step_time_s, tool.printed_digit_s);
@@ -217,14 +239,24 @@ void add_numbers(const Tool& tool, const View& view, const LogFacts& facts, Tool
     say("it reports no TFLOPS");
   } else if (facts.dialect == Dialect::megatron_lm) {
     say("it does not read the iteration line's own TFLOPS");
-  } else if (tool.tflops == TflopsSource::unknown_unit) {
-    say("its TFLOPS depend on the unit's spelling: 25.10 reads TFLOP/s/GPU alone, 25.12 "
-        "MODEL_TFLOP/s/GPU alone");
+  } else if (tflops.empty() && tool.tflops == TflopsSource::before_line && view.has_tflops) {
+    say(tool.reads_tflop && tool.reads_model_tflop
+            ? "no Step Time line stands before the lines that it reads"
+        : tool.reads_tflop
+            ? "it knows the unit TFLOP/s/GPU alone, and the log prints another"
+            : "it knows the unit MODEL_TFLOP/s/GPU alone, and the log prints another");
   } else if (tflops.empty()) {
     say("no step has a TFLOPS figure");
   } else {
     result.tflops_per_gpu_mean = plain_mean(tflops);
   }
+}
+
+bool shows_other_tflops(const Tool& tool, const ToolResult& result, const RunSummary& ours,
+                        bool is_same_window) {
+  return tool.tflops == TflopsSource::before_line && is_same_window && ours.tflops_per_gpu &&
+         result.tflops_per_gpu_mean &&
+         std::abs(*result.tflops_per_gpu_mean / ours.tflops_per_gpu->mean - 1) > 1e-6;
 }
 
 std::string describe_why(const Tool& tool, const ToolResult& result, const LogFacts& facts,
@@ -245,6 +277,11 @@ std::string describe_why(const Tool& tool, const ToolResult& result, const LogFa
   if (!result.is_exact) {
     say("reads rank 0's Step Time lines, printed to 10 ms: computed here from the iteration "
         "lines' times");
+  }
+  if (shows_other_tflops(tool, result, ours, is_same_window)) {
+    say("takes the TFLOPS of the newest Step Time line before each iteration's line, which need "
+        "not "
+        "be of that step");
   }
   if (tool.deviation == DeviationKind::population) say("its deviation divides by n");
   if (tool.deviation == DeviationKind::sample) say("its deviation divides by n - 1");

@@ -26,7 +26,8 @@ Tool nemo_shell(std::string_view release, const Window& window, bool needs_tflop
   return tool;
 }
 
-Tool mbridge_shell(std::string_view release, TflopsSource tflops, bool rejects_nan_gradient) {
+Tool mbridge_shell(std::string_view release, bool reads_tflop, bool reads_model_tflop,
+                   bool rejects_nan_gradient) {
   Tool tool;
   tool.name = "Megatron-Bridge shell parser";
   tool.release = release;
@@ -36,7 +37,9 @@ Tool mbridge_shell(std::string_view release, TflopsSource tflops, bool rejects_n
   tool.window = Window{35, 44};
   tool.deviation = DeviationKind::sample;
   tool.completeness = ToolCompleteness::window_end;
-  tool.tflops = tflops;
+  tool.tflops = TflopsSource::before_line;
+  tool.reads_tflop = reads_tflop;
+  tool.reads_model_tflop = reads_model_tflop;
   tool.rejects_nan_gradient = rejects_nan_gradient;
   tool.printed_digit_s = kElapsedDigitS;
   return tool;
@@ -101,9 +104,10 @@ std::span<const Tool> known_tools() {
       nemo_shell("25.05", {11, 44}, true),
       nemo_shell("25.07", {11, 44}, false),
       nemo_shell("25.08 to 26.05", {35, 44}, false),
-      mbridge_shell("25.10, 25.12", TflopsSource::unknown_unit, false),
-      mbridge_shell("26.02", TflopsSource::with_step, false),
-      mbridge_shell("26.05", TflopsSource::with_step, true),
+      mbridge_shell("25.10", true, false, false),
+      mbridge_shell("25.12", false, true, false),
+      mbridge_shell("26.02", true, true, false),
+      mbridge_shell("26.05", true, true, true),
       llmb_run(),
       cloudai_mbridge(),
       cloudai_nemo(),

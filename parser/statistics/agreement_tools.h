@@ -28,9 +28,9 @@ enum class ToolCompleteness {
 
 enum class TflopsSource {
   none,
-  with_step,     // that of each step
-  by_position,   // Megatron-Bridge: k-th figure to k-th step
-  unknown_unit,  // depends on the figure's unit, which a StepSample does not keep
+  with_step,    // that of each step
+  by_position,  // Megatron-Bridge: k-th figure to k-th step
+  before_line,  // Megatron-Bridge: the newest figure before the iteration's line
 };
 
 struct Tool {
@@ -45,6 +45,9 @@ struct Tool {
   DeviationKind deviation = DeviationKind::none;
   ToolCompleteness completeness = ToolCompleteness::any_step;
   TflopsSource tflops = TflopsSource::none;
+  // Before a line: the spellings of the unit that its pattern knows.
+  bool reads_tflop = false;
+  bool reads_model_tflop = false;
   bool needs_50_steps = false;  // NeMo's "/49" is part of its pattern
   bool needs_tflops = false;    // a step without TFLOPS is dropped
   bool rejects_nan_gradient = false;

@@ -1,5 +1,6 @@
 // GET /api/v1/runs/{id}/agreement?window=: what each known tool would report for the run's log, and
 // why that differs from ours.
+#include "parser/dialects/tflops_pairing.h"
 #include "server/api/agreement_json.h"
 #include "server/api/conditional.h"
 #include "server/api/query_parameters.h"
@@ -19,7 +20,10 @@ std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage:
       throw bad_request("This run holds more than " + std::to_string(kAgreementStepsMax) +
                         " steps: no agreement is computed.");
     }
-    sample.extra_fields = {};
+    std::erase_if(sample.extra_fields, [](const auto& field) {
+      return field.first != parser::kStepTimeLineTflops &&
+             field.first != parser::kStepTimeLineModelTflops;
+    });
     sample.logged_at = {};
     samples.push_back(std::move(sample));
   });

@@ -18,7 +18,10 @@ std::string printable(std::string_view text) {
 std::string fixed(double value, int decimals) {
   std::array<char, 400> text{};  // the longest double has 309 digits before the point
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
+  // What rounds to nothing has no sign.
+  const bool is_nothing =
+      std::string_view(text.data()).find_first_of("123456789") == std::string_view::npos;
+  return text.data() + (is_nothing && text[0] == '-' ? 1 : 0);
 }
 
 std::size_t display_width(std::string_view text) {

@@ -9,6 +9,7 @@
 
 #include "parser/log_reader.h"
 #include "server/compat/log_verdict.h"
+#include "server/sample/sample_tree.h"
 
 namespace llmb::compat {
 namespace {
@@ -22,6 +23,11 @@ struct LogShape {
   int declared = 49;
   bool has_tflops = true;
   int nan_gradient = -1;
+  // Of Megatron-Bridge's Step Time lines.
+  const char* unit = "MODEL_TFLOP/s/GPU";
+  bool time_line_last = false;  // rank 0 is behind the last rank
+  int lost_time_line = -1;
+  int unit_changes_at = -1;  // to the older spelling
 };
 
 std::string print(const char* format, double value) {
@@ -54,11 +60,14 @@ std::string mbridge_log(const LogShape& shape) {
   for (int i = std::max(1, shape.first); i <= shape.last; ++i) {
     if (i == shape.gap) continue;
     const double time_ms = 1500 + 0.1 * uneven(i);
-    if (shape.has_tflops) {
-      log += "Step Time : " + print("%.2f", time_ms / 1000) +
-             "s GPU utilization: " + print("%.1f", 700 + 0.1 * uneven(i + 5)) +
-             "MODEL_TFLOP/s/GPU\n";
+    std::string time_line;
+    if (shape.has_tflops && i != shape.lost_time_line) {
+      const bool is_older = shape.unit_changes_at >= 0 && i >= shape.unit_changes_at;
+      time_line = "Step Time : " + print("%.2f", time_ms / 1000) +
+                  "s GPU utilization: " + print("%.1f", 700 + 0.1 * uneven(i + 5)) +
+                  (is_older ? "TFLOP/s/GPU" : shape.unit) + "\n";
     }
+    if (!shape.time_line_last) log += time_line;
     log += " [2025-12-22 15:18:00] iteration " + std::to_string(i) +
            "/ 50 | consumed samples: " + std::to_string(64 * i) +
            " | elapsed time per iteration (ms): " + print("%.1f", time_ms) +
@@ -66,6 +75,7 @@ std::string mbridge_log(const LogShape& shape) {
            "lm loss: 1.1E+01 | loss scale: 1.0 | grad norm: " +
            (i == shape.nan_gradient ? "nan" : "1.500") +
            " | number of skipped iterations: 0 | number of nan iterations: 0 |\n";
+    if (shape.time_line_last) log += time_line;
   }
   return log;
 }
@@ -93,9 +103,9 @@ void expect_equal(const LogVerdict& printed, const ToolResult& told, double unit
   }
   EXPECT_EQ(print("%.3f", *told.step_time_s_mean * unit), printed.time_mean) << where;
   EXPECT_EQ(print("%.3f", *told.step_time_s_std * unit), printed.time_std) << where;
-  if (told.tflops_per_gpu_mean) {
-    EXPECT_EQ(print("%.2f", *told.tflops_per_gpu_mean), printed.tflops_mean) << where;
-  }
+  const auto& tflops = told.tflops_per_gpu_mean;
+  EXPECT_EQ(tflops ? print("%.2f", *tflops) : "-", printed.tflops_mean)
+      << where << ": " << told.reason;
 }
 
 const std::vector<LogShape>& shapes() {
@@ -111,6 +121,24 @@ const std::vector<LogShape>& shapes() {
                                             {0, 49, -1, 99},
                                             {0, 49, -1, 49, false},
                                             {0, 49, -1, 49, true, 20}};
+  return all;
+}
+
+std::vector<LogShape> bridge_shapes() {
+  std::vector<LogShape> all = shapes();
+  LogShape shape;
+  shape.unit = "TFLOP/s/GPU";
+  all.push_back(shape);
+  shape.time_line_last = true;
+  all.push_back(shape);
+  shape.unit = "MODEL_TFLOP/s/GPU";
+  all.push_back(shape);
+  shape.lost_time_line = 39;
+  all.push_back(shape);
+  shape.time_line_last = false;
+  all.push_back(shape);
+  shape.unit_changes_at = 40;
+  all.push_back(shape);
   return all;
 }
 
@@ -135,17 +163,69 @@ TEST(Agreement, IsTheNemoShellParsersPrintedResult) {
 }
 
 TEST(Agreement, IsTheMegatronBridgeShellParsersPrintedResult) {
-  const std::vector<std::pair<std::string, std::string>> releases = {
-      {"25.10", "25.10, 25.12"}, {"25.12", "25.10, 25.12"}, {"26.02", "26.02"}, {"26.05", "26.05"}};
-  for (std::size_t i = 0; i < shapes().size(); ++i) {
-    const std::string log = mbridge_log(shapes()[i]);
-    for (const auto& [release, entry] : releases) {
+  for (std::size_t i = 0; i < bridge_shapes().size(); ++i) {
+    const std::string log = mbridge_log(bridge_shapes()[i]);
+    for (const std::string release : {"25.10", "25.12", "26.02", "26.05"}) {
       const std::string where = "mbridge@" + release + " shape " + std::to_string(i);
       const auto verdict =
           judge_mbridge_log(find_release("mbridge@" + release).value(), "log-x_1_0.out", log);
-      expect_equal(verdict, find_result(log, "Megatron-Bridge shell parser", entry), 1000, where);
+      expect_equal(verdict, find_result(log, "Megatron-Bridge shell parser", release), 1000, where);
     }
   }
+}
+
+// Their pairing is one of lines, not of steps: it must be told as it is, and named.
+TEST(Agreement, SaysThatTheShellParserTookTheTflopsOfOtherSteps) {
+  LogShape shape;
+  shape.time_line_last = true;
+  const ToolResult told = find_result(mbridge_log(shape), "Megatron-Bridge shell parser", "26.05");
+  EXPECT_NE(told.why.find("need not be of that step"), std::string::npos) << told.why;
+  const ToolResult none = find_result(mbridge_log({}), "Megatron-Bridge shell parser", "25.10");
+  EXPECT_EQ(none.tflops_per_gpu_mean, std::nullopt);
+  EXPECT_NE(none.reason.find("TFLOP/s/GPU alone"), std::string::npos) << none.reason;
+}
+
+// What is told for the steps as they come back from reading a log in pieces is the same.
+TEST(Agreement, DoesNotDependOnHowALogWasCutIntoPieces) {
+  LogShape shape;
+  shape.time_line_last = true;
+  const std::string log = mbridge_log(shape);
+  parser::LogReader reader;
+  std::vector<parser::StepSample> samples;
+  for (std::size_t at = 0; at < log.size(); at += 777) {
+    reader.feed(std::string_view(log).substr(at, 777));
+    parser::merge_samples(samples, reader.take_samples());
+    const std::string state = reader.save_state();
+    const auto committed = reader.committed_offset();
+    reader = parser::LogReader::restore(state).value();
+    reader.feed(
+        std::string_view(log).substr(committed, std::min(log.size(), at + 777) - committed));
+    parser::merge_samples(samples, reader.take_samples());
+  }
+  EXPECT_EQ(samples, parser::parse_log(log).samples);
+}
+
+TEST(Agreement, IsWhatTheShellParsersPrintForTheSampleTree) {
+  int results = 0;
+  for (const sample::SampleFile& file : sample::make_sample_tree()) {
+    if (!file.relative_path.ends_with(".out")) continue;
+    const std::string name = file.relative_path.substr(file.relative_path.rfind('/') + 1);
+    for (const std::string& release : release_names()) {
+      if (release.find('@') == std::string::npos) continue;
+      const Release known = find_release(release).value();
+      const bool is_nemo = known.family == Family::nemo;
+      const auto verdict = is_nemo ? judge_nemo_log(known, name, file.content)
+                                   : judge_mbridge_log(known, name, file.content);
+      const std::string number = release.substr(release.find('@') + 1);
+      const bool is_merged = is_nemo && number >= "25.08";
+      const ToolResult told =
+          find_result(file.content, is_nemo ? "NeMo shell parser" : "Megatron-Bridge shell parser",
+                      is_merged ? "25.08 to 26.05" : number);
+      expect_equal(verdict, told, is_nemo ? 1 : 1000, release + " " + name);
+      if (told.gives_result) ++results;
+    }
+  }
+  EXPECT_GT(results, 40);
 }
 
 // Both average the passes of a restarted log together; we count one pass.
