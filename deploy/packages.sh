@@ -16,6 +16,10 @@ LLMB_TEST_PACKAGES=(
   chromium fonts-dejavu-core sqlite3 gawk openssl
 )
 
+# For tests/slurm, and for deploy/slurm-dev by hand: a Slurm of two nodes on one machine.
+LLMB_SLURM_PACKAGES=(munge slurmctld slurmd slurm-client)
+LLMB_SLURM_ACCOUNTING_PACKAGES=(slurmdbd mariadb-server)
+
 say() { printf '\n== %s\n' "$*"; }
 
 # as_root COMMAND...: as it is when root, through sudo otherwise.

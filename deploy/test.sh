@@ -28,6 +28,8 @@ jobs="${LLMB_BUILD_JOBS:-$(nproc)}"
 say "Packages"
 install_missing "${LLMB_BUILD_PACKAGES[@]}" "${LLMB_TEST_PACKAGES[@]}"
 install_node
+install_missing "${LLMB_SLURM_PACKAGES[@]}" "${LLMB_SLURM_ACCOUNTING_PACKAGES[@]}" ||
+  echo "Without these the tests on a real Slurm are skipped, and say so."
 
 say "Build (dev)"
 cmake --preset dev

@@ -38,8 +38,10 @@ Environment slurm_environment(const SlurmParameters& slurm) {
 }
 
 void export_environment(std::string& script, const Plan& plan, const ClusterSettings& settings) {
+  // What sbatch itself needed is not for the job.
+  script += "unset LC_ALL SLURM_TIME_FORMAT\n";
   export_variable(script, "PATH", settings.command_path);
-  script += "export HOME=~\n";
+  script += "export HOME=~ USER=\"$SLURM_JOB_USER\" LOGNAME=\"$SLURM_JOB_USER\"\n";
   if (!settings.slurm_conf.empty()) export_variable(script, "SLURM_CONF", settings.slurm_conf);
   if (plan.submission.launcher == "recipe") {
     for (const auto& [name, value] : slurm_environment(plan.slurm)) {
@@ -139,7 +141,10 @@ std::vector<std::string> sbatch_arguments(const Plan& plan, const ClusterSetting
   std::vector<std::string> arguments = {
       "sbatch",
       "--parsable",
-      "--export=NIL",
+      // Of sbatch's own environment, which is minimal: anything else, NONE and NIL too, makes the
+      // node run a login shell of the user for its environment, and fail where it takes two
+      // seconds.
+      "--export=ALL",
       "--job-name=" + place.job_name,
       "--comment=" + launch.submission_id,
       "--nodes=" + std::to_string(plan.nodes),

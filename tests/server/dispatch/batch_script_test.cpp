@@ -149,7 +149,7 @@ TEST(BatchScript, StartsARecipesOwnScriptInItsFolder) {
 TEST(SbatchArguments, NameEveryOptionOnce) {
   const auto arguments = sbatch_arguments(planned(grok()), settings(), kLaunch);
   EXPECT_EQ(arguments.front(), "sbatch");
-  EXPECT_THAT(arguments, Contains("--export=NIL"));
+  EXPECT_THAT(arguments, Contains("--export=ALL"));
   EXPECT_THAT(arguments, Contains("--comment=" + kLaunch.submission_id));
   EXPECT_THAT(arguments, Contains("--exclusive"));
   EXPECT_EQ(arguments.back(), run_place(planned(grok()), settings(), kLaunch).script_file);
