@@ -9,10 +9,13 @@
 #include "server/cli/compare_command.h"
 #include "server/cli/doctor_command.h"
 #include "server/cli/ingest_command.h"
+#include "server/cli/jobs_command.h"
 #include "server/cli/parse_command.h"
 #include "server/cli/sample_command.h"
 #include "server/cli/scaling_command.h"
 #include "server/cli/serve_command.h"
+#include "server/cli/submit_command.h"
+#include "server/cli/token_command.h"
 
 namespace llmb::cli {
 namespace {
@@ -32,6 +35,9 @@ int run_command_line(int argc, char** argv) {
   add_parse_command(app, exit_code);
   add_ingest_command(app, exit_code);
   add_serve_command(app, exit_code);
+  add_submit_command(app, exit_code);
+  add_jobs_command(app, exit_code);
+  add_token_command(app, exit_code);
   add_compare_command(app, exit_code);
   add_scaling_command(app, exit_code);
   add_agreement_command(app, exit_code);

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "server/cli/cluster_section.h"
+#include "server/cli/configuration_reader.h"
 #include "server/ingest/ingest.h"
 
 namespace llmb::cli {
@@ -22,6 +23,7 @@ struct ServeSettings {
   std::optional<bool> behind_proxy;
   std::optional<bool> allow_network_file_system;
   std::vector<std::string> allowed_hosts;  // empty: not set
+  std::optional<ClusterSection> cluster;
   std::optional<int> http_threads;
   std::optional<int> reader_threads;
   std::optional<int> connections_max;
@@ -31,12 +33,6 @@ struct ServeSettings {
 
 // Every setting of `first`, and where it has none, that of `second`.
 ServeSettings first_of(ServeSettings first, const ServeSettings& second);
-
-// Names the file, the line and the key, and what is allowed there.
-class BadConfiguration : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // YAML; see kConfigurationHelp for the keys. Relative paths are meant from the file's folder.
 // Throws BadConfiguration.

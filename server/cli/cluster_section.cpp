@@ -1,0 +1,148 @@
+#include "server/cli/cluster_section.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+namespace llmb::cli {
+namespace {
+
+using dispatch::ClusterSettings;
+
+std::chrono::milliseconds seconds_of(const ConfigurationReader& reader, const YAML::Node& node,
+                                     const std::string& key) {
+  return std::chrono::seconds(reader.integer(node, key, 1, 3'600));
+}
+
+void add_texts(KeyHandlers& handlers, const ConfigurationReader& reader,
+               ClusterSettings& settings) {
+  const auto add = [&](const char* key, std::string& into) {
+    handlers.emplace_back(
+        key, [&reader, &into, key](const YAML::Node& node) { into = reader.text(node, key); });
+  };
+  // Absolute, for jobs run elsewhere.
+  const auto add_path = [&](const char* key, std::string& into) {
+    handlers.emplace_back(key, [&reader, &into, key](const YAML::Node& node) {
+      into = std::filesystem::absolute(reader.path(node, key)).string();
+    });
+  };
+  add("name", settings.name);
+  add_path("workload_folder", settings.workload_folder);
+  add_path("llmb_install", settings.llmb_install);
+  add_path("llmb_repo", settings.llmb_repo);
+  add("runner", settings.runner);
+  add("backend", settings.backend);
+  add("gpu_type", settings.gpu_type);
+  add_path("slurm_conf", settings.slurm_conf);
+  add("command_path", settings.command_path);
+}
+
+void add_maps(KeyHandlers& handlers, const ConfigurationReader& reader, ClusterSettings& settings) {
+  handlers.emplace_back("slurm", [&](const YAML::Node& node) {
+    for (const auto& [name, value] : reader.text_map(node, "slurm")) {
+      auto added = dispatch::add_slurm_parameter(settings.slurm, name, value, "slurm");
+      if (!added) reader.complain(node.Mark(), added.error().message);
+    }
+  });
+  handlers.emplace_back("environment", [&](const YAML::Node& node) {
+    settings.environment = reader.text_map(node, "environment");
+  });
+  handlers.emplace_back("environment_allowed", [&](const YAML::Node& node) {
+    const auto names = reader.texts(node, "environment_allowed");
+    settings.environment_allowed.insert(names.begin(), names.end());
+  });
+  handlers.emplace_back("launch_scripts", [&](const YAML::Node& node) {
+    settings.launch_scripts = reader.text_map(node, "launch_scripts");
+  });
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void take_if_unset(std::string& into, const std::string& from) {
+  if (into.empty()) into = from;
+}
+
+// The runner that was built, or installed, beside this program.
+void find_runner(ClusterSettings& settings) {
+  if (settings.runner != ClusterSettings{}.runner) return;
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto beside = self.parent_path() / settings.runner;
+  if (!error && std::filesystem::exists(beside, error)) settings.runner = beside.string();
+}
+
+}  // namespace
+
+const std::string_view kClusterHelp =
+    R"(The cluster (section 'cluster' of a --config FILE, every key but name optional):
+  cluster:
+    name: eos
+    workload_folder: /lustre/llmb/workloads/pretrain_grok1   # else $LLMB_WORKLOAD, $STAGE_PATH
+    llmb_install: /lustre/llmb      # else $LLMB_INSTALL; its cluster_config.yaml is read
+    submitters: [ci, alice]         # names of tokens that may submit over HTTP; nobody without
+    slurm: {account: bench, partition: batch, gpus-per-node: 8, exclusive: }
+    gpu_type: gb200
+    gpus_per_node: 4
+    backend: cuda                   # or cpu, where there are no GPUs
+    runner: llmb-step-runner        # in $PATH of the nodes, or an absolute path
+    launch_scripts: {pretrain_grok1: /lustre/llmb/llmb_repo/grok1/launch.sh}
+    environment: {NCCL_IB_HCA: mlx5}
+    environment_allowed: [MY_FABRIC_SETTING]
+    slurm_conf: /etc/slurm/slurm.conf
+    command_path: /usr/local/bin:/usr/bin:/bin
+    command_deadline_s: 20
+    poll_interval_s: 5
+    accounting_grace_s: 60)";
+
+ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAML::Node& node) {
+  ClusterSection section;
+  ClusterSettings& settings = section.settings;
+  KeyHandlers handlers;
+  add_texts(handlers, reader, settings);
+  add_maps(handlers, reader, settings);
+  handlers.emplace_back("submitters", [&](const YAML::Node& value) {
+    section.submitters = reader.texts(value, "submitters");
+  });
+  handlers.emplace_back("gpus_per_node", [&](const YAML::Node& value) {
+    settings.gpus_per_node = reader.integer(value, "gpus_per_node", 1, 72);
+  });
+  handlers.emplace_back("command_deadline_s", [&](const YAML::Node& value) {
+    settings.command_deadline = seconds_of(reader, value, "command_deadline_s");
+  });
+  handlers.emplace_back("poll_interval_s", [&](const YAML::Node& value) {
+    settings.poll_interval = seconds_of(reader, value, "poll_interval_s");
+  });
+  handlers.emplace_back("accounting_grace_s", [&](const YAML::Node& value) {
+    settings.accounting_grace = seconds_of(reader, value, "accounting_grace_s");
+  });
+  reader.read_map(node, "cluster", handlers);
+  if (settings.name.empty()) reader.complain(node.Mark(), "the cluster has no 'name'");
+  return section;
+}
+
+parser::Result<void> complete_cluster(ClusterSettings& settings) {
+  take_if_unset(settings.workload_folder, variable("LLMB_WORKLOAD"));
+  take_if_unset(settings.workload_folder, variable("STAGE_PATH"));
+  take_if_unset(settings.llmb_install, variable("LLMB_INSTALL"));
+  take_if_unset(settings.slurm_conf, variable("SLURM_CONF"));
+  dispatch::Environment environment;
+  for (const char* const name :
+       {"SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_GPUS_PER_NODE", "SBATCH_TIMELIMIT",
+        "SBATCH_RESERVATION", "SBATCH_QOS", "SBATCH_CONSTRAINT", "SLURM_ACCOUNT", "SLURM_PARTITION",
+        "SLURM_GPUS_PER_NODE", "ADDITIONAL_SLURM_PARAMS"}) {
+    environment[name] = variable(name);
+  }
+  auto parameters = dispatch::slurm_parameters_of(environment);
+  if (!parameters) return tl::unexpected(parameters.error());
+  // What somebody set in the shell outranks what the file says for everybody.
+  dispatch::fill_missing(*parameters, settings.slurm);
+  settings.slurm = std::move(*parameters);
+  find_runner(settings);
+  return dispatch::complete_settings(settings);
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,45 @@
+// JobDesk: what `submit`, `jobs` and `token` work on: the cluster of a configuration or of the
+// environment, and the database of jobs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/dispatch/cluster_settings.h"
+#include "storage/job_store.h"
+
+namespace llmb::cli {
+
+struct DeskArguments {
+  std::string configuration_file;
+  std::string database;
+  std::string cluster;
+  bool allow_network_file_system = false;
+};
+
+void add_desk_options(CLI::App& command, DeskArguments& arguments);
+
+struct DeskSettings {
+  dispatch::ClusterSettings cluster;
+  storage::OpenOptions database;
+};
+
+// `submits`: a folder for runs has to be known. Throws BadConfiguration.
+DeskSettings desk_settings(const DeskArguments& arguments, bool submits);
+
+struct JobDesk {
+  dispatch::ClusterSettings settings;
+  std::unique_ptr<storage::JobStore> store;
+};
+
+// Opens the database. Throws BadConfiguration and storage::StorageError.
+JobDesk open_job_desk(const DeskArguments& arguments, bool submits);
+
+// Calls `action`; what it throws becomes a line on stderr and an exit code: 2 for a bad
+// configuration, 1 for the rest.
+int run_at_desk(const std::string& command, const std::function<int()>& action);
+
+}  // namespace llmb::cli

@@ -1,0 +1,150 @@
+#include "server/cli/job_waiting.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "server/cli/job_table.h"
+#include "server/cli/log_discovery.h"
+#include "server/cli/log_parsing.h"
+#include "server/cli/stop_signals.h"
+#include "server/cli/text_table.h"
+#include "server/dispatch/job_evidence.h"
+#include "server/dispatch/poller.h"
+
+namespace llmb::cli {
+namespace {
+
+using dispatch::JobState;
+using storage::JobRecord;
+
+constexpr int kSignalExit = 128;
+
+JobState state_of(const JobRecord& job) {
+  return dispatch::job_state_from_name(job.state);
+}
+
+// How far the log of a running job is: " at step 23 of 49"; empty without steps.
+std::string step_text(const JobRecord& job) {
+  const std::string log = dispatch::job_logs(job).log;
+  if (log.empty()) return {};
+  const Report report = parse_logs(discover_logs({log}), {});
+  if (report.runs.empty()) return {};
+  const parser::RunSummary& summary = report.runs.front().summary;
+  if (!summary.last_iteration) return {};
+  std::string text = " at step " + std::to_string(*summary.last_iteration);
+  if (summary.declared_last_iteration) {
+    text += " of " + std::to_string(*summary.declared_last_iteration);
+  }
+  return text;
+}
+
+// On a terminal one line that is drawn over itself; elsewhere a line for each change.
+class WaitingLine {
+ public:
+  ~WaitingLine() { clear(); }
+
+  void show(const std::vector<JobRecord>& jobs, const std::string& error) {
+    for (const JobRecord& job : jobs) {
+      std::string& shown = shown_[job.id];
+      const std::string now = job.state + (job.trouble.empty() ? "" : ": " + job.trouble);
+      if (shown == now) continue;
+      shown = now;
+      clear();
+      std::cerr << "job " << job.id << " (Slurm " << slurm_id(job) << ") " << printable(now)
+                << '\n';
+    }
+    if (!error.empty() && error != error_) {
+      clear();
+      std::cerr << "Slurm does not say: " << printable(error) << '\n';
+    }
+    error_ = error;
+    if (is_terminal_) draw(jobs);
+  }
+
+ private:
+  void clear() {
+    if (is_terminal_) std::cerr << "\r\x1b[K" << std::flush;
+  }
+
+  void draw(const std::vector<JobRecord>& jobs) {
+    std::map<std::string, int> counts;
+    std::string steps;
+    for (const JobRecord& job : jobs) {
+      ++counts[job.state];
+      if (steps.empty() && state_of(job) == JobState::running) {
+        steps = step_text(job);
+        if (!steps.empty()) steps.insert(0, " · job " + std::to_string(job.id));
+      }
+    }
+    std::string line;
+    for (const auto& [state, count] : counts) {
+      line.append(line.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(state);
+    }
+    std::cerr << "\r\x1b[K" << line << steps << std::flush;
+  }
+
+  const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  std::map<storage::JobRowId, std::string> shown_;
+  std::string error_;
+};
+
+std::vector<JobRecord> load(storage::JobStore& store, const std::vector<storage::JobRowId>& ids) {
+  std::vector<JobRecord> jobs;
+  jobs.reserve(ids.size());
+  for (const storage::JobRowId id : ids) {
+    if (auto job = store.job(id)) jobs.push_back(std::move(*job));
+  }
+  return jobs;
+}
+
+bool has_ended(const JobRecord& job) {
+  return dispatch::is_final(state_of(job));
+}
+
+// What the jobs' logs say, as `parse` has it.
+void write_results(const std::vector<JobRecord>& jobs) {
+  std::vector<std::string> logs;
+  for (const JobRecord& job : jobs) {
+    const std::string log = dispatch::job_logs(job).log;
+    if (!log.empty()) logs.push_back(log);
+  }
+  write_job_table(jobs, std::cout);
+  if (logs.empty()) return;
+  std::cout << '\n';
+  TableStyle style;
+  style.has_colour = isatty(STDOUT_FILENO) != 0;
+  write_table(parse_logs(discover_logs(logs), {}), style, std::cout);
+}
+
+}  // namespace
+
+int wait_for_jobs(JobDesk& desk, const std::vector<storage::JobRowId>& ids) {
+  const StopSignals signals;
+  dispatch::Poller poller(desk.settings, *desk.store);
+  std::vector<JobRecord> jobs;
+  {
+    WaitingLine line;
+    while (true) {
+      const std::string error = poller.poll_once().error;
+      jobs = load(*desk.store, ids);
+      line.show(jobs, error);
+      if (std::all_of(jobs.begin(), jobs.end(), has_ended)) break;
+      if (const int signal = signals.wait(desk.settings.poll_interval); signal != 0) {
+        std::cerr << "\nThe jobs go on. llmb-report jobs shows them, llmb-report jobs cancel ends "
+                     "them.\n";
+        return kSignalExit + signal;
+      }
+    }
+  }
+  write_results(jobs);
+  const bool all_completed = std::all_of(jobs.begin(), jobs.end(), [](const JobRecord& job) {
+    return state_of(job) == JobState::completed;
+  });
+  return all_completed ? 0 : 1;
+}
+
+}  // namespace llmb::cli

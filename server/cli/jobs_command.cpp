@@ -1,0 +1,227 @@
+#include "server/cli/jobs_command.h"
+
+#include <array>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "server/cli/job_desk.h"
+#include "server/cli/job_table.h"
+#include "server/cli/stop_signals.h"
+#include "server/cli/text_table.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/dispatch/job_evidence.h"
+#include "server/dispatch/poller.h"
+
+namespace llmb::cli {
+namespace {
+
+using storage::JobRecord;
+
+constexpr int kFailed = 1;
+constexpr int kSignalExit = 128;
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report jobs                     the newest jobs
+  llmb-report jobs show 7              all that is known of job 7
+  llmb-report jobs log 7 --follow      its log while it grows, until the job ends
+  llmb-report jobs log 7 --batch       what its batch script printed
+  llmb-report jobs cancel 7 8          cancels; again does no harm
+
+ID is llmb-report's own number of a job, SLURM is Slurm's, which Slurm uses again one day. What is
+shown is asked from Slurm first; where it does not answer, the last known state is shown, and a
+line on stderr says so.)";
+
+struct JobsArguments {
+  DeskArguments desk;
+  std::int64_t limit = 50;
+  storage::JobRowId id = 0;
+  std::vector<storage::JobRowId> ids;
+  bool follows = false;
+  bool of_batch = false;
+};
+
+int complain(const std::string& what) {
+  std::cerr << "llmb-report jobs: " << printable(what) << '\n';
+  return kFailed;
+}
+
+void refresh(JobDesk& desk) {
+  dispatch::Poller poller(desk.settings, *desk.store);
+  const std::string error = poller.poll_once().error;
+  if (!error.empty()) complain("as last known, for " + error);
+}
+
+int list(const JobsArguments& arguments) {
+  JobDesk desk = open_job_desk(arguments.desk, false);
+  refresh(desk);
+  const std::vector<JobRecord> jobs = desk.store->jobs(arguments.limit);
+  if (jobs.empty()) {
+    std::cout << "No jobs yet. llmb-report submit --help says how to submit some.\n";
+  } else {
+    write_job_table(jobs, std::cout);
+  }
+  return std::cout.flush() ? 0 : kFailed;
+}
+
+int show(const JobsArguments& arguments) {
+  JobDesk desk = open_job_desk(arguments.desk, false);
+  refresh(desk);
+  const auto job = desk.store->job(arguments.id);
+  if (!job) return complain("there is no job " + std::to_string(arguments.id));
+  std::string runs;
+  for (const storage::RunId run : desk.store->runs_of(*job)) {
+    runs.append(runs.empty() ? "" : ", ").append(std::to_string(run));
+  }
+  const dispatch::JobLogs logs = dispatch::job_logs(*job);
+  const auto lines = std::to_array<std::pair<const char*, std::string>>({
+      {"job", std::to_string(job->id) + " on " + job->cluster},
+      {"Slurm's id", slurm_id(*job)},
+      {"state", job->state},
+      {"reason", job->state_reason},
+      {"trouble", job->trouble},
+      {"exit code", job->exit_code ? std::to_string(*job->exit_code) : ""},
+      {"experiment", job->experiment},
+      {"submitted by", job->submitted_by},
+      {"submitted at", job->created_at},
+      {"started at", job->started_at.value_or("")},
+      {"ended at", job->ended_at.value_or("")},
+      {"to be cancelled", job->cancel_requested_at.value_or("")},
+      {"restarts", job->restart_count > 0 ? std::to_string(job->restart_count) : ""},
+      {"nodes", job->nodes},
+      {"run folder", job->run_folder},
+      {"log", logs.log},
+      {"batch output", logs.batch_output},
+      {"runs", runs},
+      {"submission", job->submission},
+      {"mark", job->submission_id},
+  });
+  for (const auto& [name, value] : lines) {
+    if (value.empty()) continue;
+    std::cout << name << std::string(17 - std::string_view(name).size(), ' ') << printable(value)
+              << '\n';
+  }
+  return std::cout.flush() ? 0 : kFailed;
+}
+
+// Writes what `file` holds beyond `offset`.
+std::uint64_t copy_from(const std::string& file, std::uint64_t offset) {
+  std::ifstream input(file, std::ios::binary);
+  input.seekg(static_cast<std::streamoff>(offset));
+  std::array<char, 65'536> buffer{};
+  while (input) {
+    input.read(buffer.data(), buffer.size());
+    std::cout.write(buffer.data(), input.gcount());
+    offset += static_cast<std::uint64_t>(input.gcount());
+  }
+  std::cout.flush();
+  return offset;
+}
+
+std::string log_of(const JobRecord& job, const JobsArguments& arguments) {
+  const dispatch::JobLogs logs = dispatch::job_logs(job);
+  return arguments.of_batch ? logs.batch_output : logs.log;
+}
+
+int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
+  const StopSignals signals;
+  dispatch::Poller poller(desk.settings, *desk.store);
+  std::string shown;
+  std::uint64_t offset = 0;
+  auto next_poll = std::chrono::steady_clock::now();
+  while (true) {
+    if (std::chrono::steady_clock::now() >= next_poll) {
+      poller.poll_once();
+      job = desk.store->job(job.id).value_or(job);
+      next_poll = std::chrono::steady_clock::now() + desk.settings.poll_interval;
+    }
+    // Asked before the log is read: what is written until the end is shown.
+    const bool has_ended = dispatch::is_final(dispatch::job_state_from_name(job.state));
+    const std::string log = log_of(job, arguments);
+    if (log != shown) offset = 0;  // a requeue writes another one
+    shown = log;
+    if (!log.empty()) offset = copy_from(log, offset);
+    if (has_ended) {
+      std::cerr << "job " << job.id << " " << job.state
+                << (job.trouble.empty() ? "" : ": " + printable(job.trouble)) << '\n';
+      return std::cout ? 0 : kFailed;
+    }
+    if (const int signal = signals.wait(kBetweenLooks); signal != 0) return kSignalExit + signal;
+  }
+}
+
+int log(const JobsArguments& arguments) {
+  JobDesk desk = open_job_desk(arguments.desk, false);
+  refresh(desk);
+  const auto job = desk.store->job(arguments.id);
+  if (!job) return complain("there is no job " + std::to_string(arguments.id));
+  if (arguments.follows) return follow(desk, arguments, *job);
+  const std::string file = log_of(*job, arguments);
+  if (file.empty()) {
+    return complain("job " + std::to_string(job->id) + " is " + job->state + " and has no log in " +
+                    job->run_folder +
+                    (arguments.of_batch ? "" : " (--batch: its script's output)"));
+  }
+  copy_from(file, 0);
+  return std::cout ? 0 : kFailed;
+}
+
+int cancel(const JobsArguments& arguments) {
+  JobDesk desk = open_job_desk(arguments.desk, false);
+  dispatch::Dispatcher dispatcher(desk.settings, parser::embedded_catalog(), *desk.store);
+  int exit_code = 0;
+  for (const storage::JobRowId id : arguments.ids) {
+    const auto job = dispatcher.cancel(id);
+    if (!job) {
+      exit_code = complain(job.error().message);
+      continue;
+    }
+    const bool has_ended = dispatch::is_final(dispatch::job_state_from_name(job->state));
+    std::cout << "job " << id << (has_ended ? " has ended already: " + job->state : " is cancelled")
+              << '\n';
+  }
+  return std::cout.flush() ? exit_code : kFailed;
+}
+
+CLI::App* add_part(CLI::App& jobs, const std::string& name, const std::string& help,
+                   const std::shared_ptr<JobsArguments>& arguments, int& exit_code,
+                   int (*run)(const JobsArguments&)) {
+  CLI::App* const part = jobs.add_subcommand(name, help);
+  add_desk_options(*part, arguments->desk);
+  part->callback([arguments, &exit_code, run] {
+    exit_code = run_at_desk("jobs", [&] { return run(*arguments); });
+  });
+  return part;
+}
+
+}  // namespace
+
+void add_jobs_command(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<JobsArguments>();
+  CLI::App* const jobs = app.add_subcommand("jobs", "Jobs that were submitted: list, show, cancel");
+  jobs->footer(kFooter);
+  jobs->require_subcommand(0, 1);
+  add_desk_options(*jobs, arguments->desk);
+  jobs->add_option("--limit", arguments->limit, "How many of the newest")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  jobs->callback([jobs, arguments, &exit_code] {
+    if (!jobs->get_subcommands().empty()) return;
+    exit_code = run_at_desk("jobs", [&] { return list(*arguments); });
+  });
+  const auto add_id = [&](CLI::App* part) {
+    part->add_option("ID", arguments->id, "The job, as `jobs` numbers it")->required();
+  };
+  add_id(add_part(*jobs, "show", "All that is known of a job", arguments, exit_code, show));
+  CLI::App* const log_part =
+      add_part(*jobs, "log", "The log of a job's newest start", arguments, exit_code, log);
+  add_id(log_part);
+  log_part->add_flag("-f,--follow", arguments->follows, "Go on until the job ends");
+  log_part->add_flag("--batch", arguments->of_batch, "What the batch script printed instead");
+  add_part(*jobs, "cancel", "Cancel jobs", arguments, exit_code, cancel)
+      ->add_option("ID", arguments->ids, "Jobs, as `jobs` numbers them")
+      ->required();
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,198 @@
+#include "server/cli/submission_options.h"
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "server/dispatch/text_check.h"
+
+namespace llmb::cli {
+namespace {
+
+using dispatch::Submission;
+using parser::fail;
+using parser::Result;
+
+constexpr std::size_t kFileBytesMax = std::size_t{4} * 1024 * 1024;
+
+struct NameAndValue {
+  std::string name;
+  std::string value;
+};
+
+Result<NameAndValue> split(const std::string& text, const std::string& option) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    return fail(option + " takes NAME=VALUE, not " + dispatch::in_quotes(text));
+  }
+  return NameAndValue{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Result<std::string> read_jobs_file(const std::string& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  std::ifstream input(file, std::ios::binary);
+  if (error || !input) {
+    return fail("cannot read the file of jobs " + file + (error ? ": " + error.message() : ""));
+  }
+  if (bytes > kFileBytesMax) return fail(file + " is larger than a file of jobs may be (4 MiB)");
+  std::ostringstream text;
+  text << input.rdbuf();
+  return text.str();
+}
+
+Result<std::vector<Submission>> submissions_of_file(const std::string& file) {
+  const auto text = read_jobs_file(file);
+  if (!text) return tl::unexpected(text.error());
+  const auto document = nlohmann::ordered_json::parse(*text, nullptr, false);
+  if (document.is_discarded()) return fail(file + " is not valid JSON");
+  std::vector<nlohmann::ordered_json> entries = {document};
+  if (document.is_array()) entries.assign(document.begin(), document.end());
+  std::vector<Submission> all;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto error_handler = nlohmann::ordered_json::error_handler_t::replace;
+    auto some = dispatch::parse_submissions(entries[i].dump(-1, ' ', false, error_handler));
+    if (!some) {
+      return fail(file + ", entry " + std::to_string(i + 1) + ": " + some.error().message);
+    }
+    all.insert(all.end(), some->begin(), some->end());
+    if (all.size() > dispatch::kJobsAtOnceMax) {
+      return fail(file + " has more than " + std::to_string(dispatch::kJobsAtOnceMax) + " jobs");
+    }
+  }
+  if (all.empty()) return fail(file + " holds no jobs");
+  return all;
+}
+
+Result<void> add_pairs(Submission& submission, const SubmissionArguments& arguments) {
+  for (const std::string& text : arguments.environment) {
+    auto pair = split(text, "--env");
+    if (!pair) return tl::unexpected(pair.error());
+    submission.environment[pair->name] = pair->value;
+  }
+  for (const std::string& text : arguments.runner_options) {
+    auto pair = split(text, "--set");
+    if (!pair) return tl::unexpected(pair.error());
+    std::int64_t number = 0;
+    const char* const end = pair->value.data() + pair->value.size();
+    const auto [stopped, error] = std::from_chars(pair->value.data(), end, number);
+    if (error != std::errc() || stopped != end) {
+      return fail("--set " + pair->name + " needs a whole number, not " +
+                  dispatch::in_quotes(pair->value));
+    }
+    submission.runner_options[pair->name] = number;
+  }
+  for (const std::string& text : arguments.slurm_arguments) {
+    auto added = dispatch::add_slurm_argument(submission.slurm, text, "--slurm-arg");
+    if (!added) return added;
+  }
+  for (const auto& [name, value] : arguments.slurm_options) {
+    auto added = dispatch::add_slurm_parameter(submission.slurm, name, value, "--" + name);
+    if (!added) return added;
+  }
+  return {};
+}
+
+void add_slurm_options(CLI::App& command, SubmissionArguments& arguments,
+                       std::vector<CLI::Option*>& options) {
+  struct Known {
+    const char* name;
+    const char* help;
+  };
+  constexpr auto kKnown = std::to_array<Known>({
+      {"account", "Slurm's account [SBATCH_ACCOUNT]"},
+      {"partition", "Slurm's partition [SBATCH_PARTITION]"},
+      {"time", "Time limit, as sbatch takes it"},
+      {"nodelist", "Run on these nodes: node001,node002"},
+      {"exclude", "Run on none of these nodes"},
+      {"reservation", "Run in this reservation"},
+      {"segment", "Nodes in blocks of so many, on one switch each"},
+      {"nice", "Lower the priority by so much"},
+  });
+  for (const Known& known : kKnown) {
+    const std::string name = known.name;
+    options.push_back(command
+                          .add_option_function<std::string>(
+                              "--" + name,
+                              [&arguments, name](const std::string& value) {
+                                arguments.slurm_options.emplace_back(name, value);
+                              },
+                              known.help)
+                          ->type_name("TEXT")
+                          ->group("Slurm"));
+  }
+  options.push_back(command
+                        .add_option("--slurm-arg", arguments.slurm_arguments,
+                                    "Any other option of sbatch that may be set; repeatable")
+                        ->type_name("KEY=VALUE")
+                        ->group("Slurm"));
+}
+
+}  // namespace
+
+void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
+  Submission& submission = arguments.submission;
+  std::vector<CLI::Option*> options;
+  const auto add = [&](const char* name, auto& into, const char* help) {
+    options.push_back(command.add_option(name, into, help));
+    return options.back();
+  };
+  const auto flag = [&](const char* name, bool& into, const char* help) {
+    options.push_back(command.add_flag(name, into, help));
+  };
+  add("-w,--workload", submission.workload, "Workload of the catalog: pretrain_grok1 …");
+  add("-s,--model-size", submission.model_size, "Size of its model: 314b …");
+  add("--dtype", submission.dtype, "bf16, fp8 …");
+  add("--scale", arguments.scales, "GPUs; several make several jobs: 128,256,512")
+      ->delimiter(',')
+      ->type_name("N,N…");
+  add("-r,--repeats", arguments.repeats, "As many jobs of each scale")->type_name("N");
+  add("--gpu-type", submission.gpu_type, "h100, gb200 … where the cluster does not say");
+  add("--gpus-per-node", submission.gpus_per_node, "Where the cluster does not say")
+      ->type_name("N");
+  flag("-p,--profile", submission.profile, "Profile with Nsight Systems");
+  flag("--nccl-trace", submission.nccl_trace, "Trace collectives");
+  flag("--checkpoint", submission.checkpoint, "Save a checkpoint");
+  add("--load-checkpoint", submission.load_checkpoint_path, "Load this checkpoint, and run a step")
+      ->type_name("DIR");
+  flag("--proxy", submission.proxy, "A smaller model, or a scale that no recipe has");
+  add("--backend", submission.backend, "cuda, or cpu where there are no GPUs");
+  add("--launcher", submission.launcher, "runner, or recipe: an installed recipe's launch.sh")
+      ->capture_default_str();
+  add("--set", arguments.runner_options, "Option of llmb-step-runner: num-layers=2; repeatable")
+      ->type_name("NAME=N");
+  add("--env", arguments.environment, "Environment variable of the job; repeatable")
+      ->type_name("NAME=VALUE");
+  add_slurm_options(command, arguments, options);
+  CLI::Option* const file =
+      command
+          .add_option(
+              "--file", arguments.file,
+              "Jobs as JSON: one submission, or a list of them, as POST /api/v1/jobs has it")
+          ->type_name("FILE");
+  for (CLI::Option* const option : options) file->excludes(option);
+}
+
+Result<std::vector<Submission>> submissions_of(const SubmissionArguments& arguments) {
+  if (!arguments.file.empty()) return submissions_of_file(arguments.file);
+  if (arguments.scales.empty()) return fail("--scale is missing: the number of GPUs");
+  if (arguments.repeats < 1) return fail("--repeats has to be 1 or more");
+  const auto count_max = static_cast<std::int64_t>(dispatch::kJobsAtOnceMax);
+  if (arguments.repeats > count_max ||
+      static_cast<std::int64_t>(arguments.scales.size()) * arguments.repeats > count_max) {
+    return fail("more than " + std::to_string(count_max) + " jobs at once");
+  }
+  Submission submission = arguments.submission;
+  if (auto added = add_pairs(submission, arguments); !added) return tl::unexpected(added.error());
+  std::vector<Submission> all;
+  for (const std::int64_t scale : arguments.scales) {
+    submission.scale = scale;
+    all.insert(all.end(), static_cast<std::size_t>(arguments.repeats), submission);
+  }
+  return all;
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,151 @@
+#include "server/cli/token_command.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "server/cli/job_desk.h"
+#include "server/cli/text_table.h"
+#include "server/dispatch/instant.h"
+#include "server/dispatch/text_check.h"
+#include "server/http/bearer_token.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadArguments = 2;
+constexpr int kDaysMax = 3'650;
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report token create ci --scope submit
+  llmb-report token create laptop --scope read --scope submit --days 30
+  llmb-report token list
+  llmb-report token revoke ci
+
+A token is shown once, by `create`, and goes to clients as they ask:
+  curl -H "Authorization: Bearer $TOKEN" -d @job.json http://127.0.0.1:8642/api/v1/jobs
+Only its SHA-256 is kept. `submit` also needs the token's name in the configuration's list
+`submitters`. Changes count at once, in a running daemon too.)";
+
+struct TokenArguments {
+  DeskArguments desk;
+  std::string name;
+  std::vector<std::string> scopes;
+  int days = 90;
+};
+
+int complain(const std::string& what, int exit_code) {
+  std::cerr << "llmb-report token: " << printable(what) << '\n';
+  return exit_code;
+}
+
+storage::JobStore open_store(const TokenArguments& arguments) {
+  return storage::JobStore(desk_settings(arguments.desk, false).database);
+}
+
+bool is_taken(storage::JobStore& store, const std::string& name) {
+  const auto tokens = store.tokens();
+  return std::any_of(tokens.begin(), tokens.end(),
+                     [&](const storage::TokenRecord& token) { return token.name == name; });
+}
+
+int create(const TokenArguments& arguments) {
+  if (!dispatch::is_name(arguments.name)) {
+    return complain("a token's name has letters, digits, '.', '_', '-' and '+'; not " +
+                        dispatch::in_quotes(arguments.name),
+                    kBadArguments);
+  }
+  storage::JobStore store = open_store(arguments);
+  if (is_taken(store, arguments.name)) {
+    return complain("there is a token " + arguments.name +
+                        " already; names are not used again, so that it stays clear who did what",
+                    kBadArguments);
+  }
+  const std::string token = http::new_token();
+  const dispatch::WallTime now = dispatch::wall_now();
+  storage::TokenRecord record;
+  record.name = arguments.name;
+  record.sha256 = http::token_sha256(token);
+  record.scopes = arguments.scopes;
+  record.created_at = dispatch::instant_text(now);
+  record.expires_at = dispatch::instant_text(now + std::chrono::hours(24) * arguments.days);
+  store.insert_token(record);
+  std::cout << token << '\n';
+  std::cerr << "It is shown this once, and expires at " << record.expires_at.substr(0, 19)
+            << "Z.\n";
+  return std::cout.flush() ? 0 : kFailed;
+}
+
+int list(const TokenArguments& arguments) {
+  storage::JobStore store = open_store(arguments);
+  const std::string now = dispatch::instant_text(dispatch::wall_now());
+  TextTable table({"NAME", "SCOPES", "STATE", "CREATED", "EXPIRES"});
+  const auto tokens = store.tokens();
+  for (const storage::TokenRecord& token : tokens) {
+    std::string scopes;
+    for (const std::string& scope : token.scopes) {
+      scopes.append(scopes.empty() ? "" : " ").append(scope);
+    }
+    const char* const state = token.revoked_at          ? "revoked"
+                              : token.expires_at <= now ? "expired"
+                                                        : "valid";
+    table.add({token.name, scopes, state, token.created_at.substr(0, 19) + "Z",
+               token.expires_at.substr(0, 19) + "Z"});
+  }
+  if (tokens.empty()) {
+    std::cout << "No tokens yet. llmb-report token create --help says how to make one.\n";
+  } else {
+    table.print(std::cout);
+  }
+  return std::cout.flush() ? 0 : kFailed;
+}
+
+int revoke(const TokenArguments& arguments) {
+  storage::JobStore store = open_store(arguments);
+  if (store.revoke_token(arguments.name, dispatch::instant_text(dispatch::wall_now()))) {
+    std::cout << arguments.name << " is revoked\n";
+    return 0;
+  }
+  if (!is_taken(store, arguments.name)) {
+    return complain("there is no token " + dispatch::in_quotes(arguments.name), kFailed);
+  }
+  std::cout << arguments.name << " was revoked before\n";
+  return 0;
+}
+
+CLI::App* add_part(CLI::App& token, const std::string& name, const std::string& help,
+                   const std::shared_ptr<TokenArguments>& arguments, int& exit_code,
+                   int (*run)(const TokenArguments&)) {
+  CLI::App* const part = token.add_subcommand(name, help);
+  add_desk_options(*part, arguments->desk);
+  part->callback([arguments, &exit_code, run] {
+    exit_code = run_at_desk("token", [&] { return run(*arguments); });
+  });
+  return part;
+}
+
+}  // namespace
+
+void add_token_command(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<TokenArguments>();
+  CLI::App* const token = app.add_subcommand("token", "Tokens of those who may ask for more");
+  token->footer(kFooter);
+  token->require_subcommand(1);
+  CLI::App* const make =
+      add_part(*token, "create", "Make a token, and show it once", arguments, exit_code, create);
+  make->add_option("NAME", arguments->name, "Who it is for")->required();
+  make->add_option("--scope", arguments->scopes, "read, submit, ingest or admin; repeatable")
+      ->required()
+      ->delimiter(',')
+      ->check(CLI::IsMember({"read", "submit", "ingest", "admin"}));
+  make->add_option("--days", arguments->days, "How long it is valid")
+      ->check(CLI::Range(1, kDaysMax))
+      ->capture_default_str();
+  add_part(*token, "list", "All tokens, without their secrets", arguments, exit_code, list);
+  add_part(*token, "revoke", "A token is valid no more", arguments, exit_code, revoke)
+      ->add_option("NAME", arguments->name, "The token's name")
+      ->required();
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,189 @@
+// `llmb-report submit`, `jobs` and `token`, against scripts that answer as Slurm's commands do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/server/cli/program_run.h"
+
+namespace llmb::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class JobCommands : public ::testing::Test {
+ protected:
+  JobCommands() {
+    command("sbatch", "echo 41");
+    command("squeue", "echo '{\"errors\":[],\"jobs\":[]}'");
+    command("sacct", "exit 1");
+    command("scancel", "exit 0");
+    folder_.write("llmb.yaml",
+                  "db: jobs.db\ncluster:\n  name: test\n  workload_folder: runs\n  backend: cpu\n"
+                  "  poll_interval_s: 1\n  accounting_grace_s: 1\n  command_path: " +
+                      (folder_.path() / "bin").string() + ":/usr/bin:/bin\n");
+  }
+
+  void command(const std::string& name, const std::string& lines) {
+    const auto file = folder_.write("bin/" + name, "#!/bin/sh\n" + lines + "\n");
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+
+  ProgramRun run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--config", "llmb.yaml", "--allow-network-file-system"});
+    return run_program(arguments, {folder_.path(), environment_, false});
+  }
+  ProgramRun submit(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {
+        "submit", "-w", "pretrain_nemotron4", "-s", "15b", "--gpu-type", "h100", "--dtype", "bf16"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  TemporaryFolder folder_;
+  std::map<std::string, std::string> environment_;
+};
+
+TEST_F(JobCommands, DryRunPrintsCommandAndScriptAndLeavesNothing) {
+  environment_["SBATCH_PARTITION"] = "batch";
+  const ProgramRun dry =
+      submit({"--scale", "16,32", "-r", "2", "--nodelist", "n1,n2", "--slurm-arg", "constraint=a&b",
+              "--env", "NCCL_DEBUG=INFO", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("# job 4 of 4"));
+  EXPECT_THAT(dry.out, HasSubstr("'--constraint=a&b' '--nodelist=n1,n2' '--partition=batch'"));
+  EXPECT_THAT(dry.out, HasSubstr("\nexport NCCL_DEBUG='INFO'\n"));
+  EXPECT_THAT(dry.out, HasSubstr("\nsrun "));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
+}
+
+TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
+  struct Case {
+    std::vector<std::string> more;
+    const char* says;
+  };
+  for (const Case& bad : std::vector<Case>{
+           {{}, "--scale is missing"},
+           {{"--scale", "17"}, "there are: "},
+           {{"--scale", "16,x"}, "--scale"},
+           {{"--scale", "16", "-r", "0"}, "--repeats"},
+           {{"--scale", "16", "-r", "999"}, "more than 256"},
+           {{"--scale", "16", "--slurm-arg", "wrap=id"}, "'wrap' is no Slurm option"},
+           {{"--scale", "16", "--slurm-arg", "output=/x"}, "documented layout"},
+           {{"--scale", "16", "--nodelist", "a", "--exclude", "a"}, "both in nodelist"},
+           {{"--scale", "16", "--env", "LD_PRELOAD=x"}, "'LD_PRELOAD' may not be set"},
+           {{"--scale", "16", "--env", "x"}, "NAME=VALUE"},
+           {{"--scale", "16", "--set", "steps=many"}, "whole number"},
+           {{"--scale", "16", "-p", "--nccl-trace"}, "exclude each other"},
+           {{"--scale", "16", "--file", "jobs.json"}, "excludes"},
+           {{"--scale", "16", "--launcher", "recipe"}, "names no launch.sh"},
+           {{"--scale", "16", "--cluster", "other"}, "is not the cluster of"}}) {
+    const ProgramRun refused = submit(bad.more);
+    EXPECT_EQ(refused.exit_code, 2) << bad.says << "\n" << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr(bad.says));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs"));
+}
+
+TEST_F(JobCommands, SubmitShowsAndCancels) {
+  const ProgramRun submitted = submit({"--scale", "16", "-r", "2"});
+  EXPECT_EQ(submitted.exit_code, 0) << submitted.err;
+  EXPECT_THAT(submitted.out, HasSubstr(" 2     41  pending"));
+  const ProgramRun listed = run({"jobs"});
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("pretrain_nemotron4_15b_bf16_gpus16_"));
+  const ProgramRun shown = run({"jobs", "show", "2"});
+  EXPECT_THAT(shown.out, HasSubstr("run folder       " + folder_.path().string() + "/runs/"));
+  const ProgramRun cancelled = run({"jobs", "cancel", "1", "2"});
+  EXPECT_EQ(cancelled.exit_code, 0) << cancelled.err;
+  EXPECT_THAT(cancelled.out, HasSubstr("job 1 is cancelled\njob 2 is cancelled\n"));
+  EXPECT_EQ(run({"jobs", "cancel", "1"}).exit_code, 0);
+  EXPECT_EQ(run({"jobs", "cancel", "9"}).exit_code, 1);
+  EXPECT_EQ(run({"jobs", "show", "9"}).exit_code, 1);
+  EXPECT_EQ(run({"jobs", "show", "x"}).exit_code, 2);
+  EXPECT_EQ(run({"jobs", "log"}).exit_code, 2);
+}
+
+TEST_F(JobCommands, RefusalsOfSlurmAreSaidOnce) {
+  command("sbatch", "echo 'sbatch: error: invalid partition specified: x' >&2; exit 1");
+  const ProgramRun refused = submit({"--scale", "16"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("job 1: Slurm said: invalid partition specified: x"));
+  EXPECT_THAT(refused.out, HasSubstr("not_submitted"));
+  EXPECT_EQ(refused.err, "");
+}
+
+TEST_F(JobCommands, JobsComeFromAFile) {
+  folder_.write("jobs.json",
+                R"([{"workload":"pretrain_nemotron4","model_size":"15b","dtype":"bf16",)"
+                R"("gpu_type":"h100","scale":[16,32],"repeats":2},{"workload":)"
+                R"("pretrain_grok1","model_size":"314b","dtype":"fp8","gpu_type":"gb200",)"
+                R"("scale":128}])");
+  const ProgramRun submitted = run({"submit", "--file", "jobs.json"});
+  EXPECT_EQ(submitted.exit_code, 0) << submitted.err;
+  EXPECT_THAT(submitted.out, HasSubstr(" 5     41  pending   128"));
+  folder_.write("jobs.json", R"([{"scale":16,"wrap":"id"}])");
+  const ProgramRun bad = run({"submit", "--file", "jobs.json"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("jobs.json, entry 1: unknown key 'wrap'"));
+  EXPECT_EQ(run({"submit", "--file", "nowhere.json"}).exit_code, 2);
+}
+
+// The stand-in runs what it is given, as a cluster of one would.
+TEST_F(JobCommands, WaitEndsWithTheResultOfTheLog) {
+  command("srun",
+          "for word; do case $word in --output=*) log=${word#--output=};; esac; done\n"
+          "for i in $(seq 0 49); do echo \"Training epoch 0, iteration $i/49 | lr: 1e-05 | "
+          "global_batch_size: 64 | global_step: $i | reduced_train_loss: 9.5 | train_step_timing "
+          "in s: 2.5 | consumed_samples: 64\"; done >$log");
+  command("sbatch",
+          "for last; do case $last in --output=*) out=${last#--output=};; esac; done\n"
+          "SLURM_JOB_ID=41 SLURM_JOB_USER=me sh -c \"bash $last\" >${out%_%j.out}_41.out 2>&1\n"
+          "echo 41");
+  const ProgramRun waited = submit({"--scale", "16", "--wait"});
+  // The script sets PATH anew, so that it finds no srun where none is installed.
+  EXPECT_THAT(waited.out, HasSubstr("pretrain_nemotron4_15b_bf16_gpus16_"));
+  EXPECT_THAT(waited.err, HasSubstr("job 1 (Slurm 41) "));
+  EXPECT_EQ(waited.exit_code, 0) << waited.out << waited.err;
+  EXPECT_THAT(waited.out, HasSubstr("complete   11-44     34         2.5000"));
+  const ProgramRun log = run({"jobs", "log", "1", "--follow"});
+  EXPECT_THAT(log.out, HasSubstr("iteration 49/49"));
+  EXPECT_THAT(log.err, HasSubstr("job 1 completed"));
+  EXPECT_THAT(run({"jobs", "log", "1", "--batch"}).out, HasSubstr("job exited with code 0"));
+}
+
+TEST_F(JobCommands, TokensAreShownOnceAndRevoked) {
+  const ProgramRun made = run({"token", "create", "ci", "--scope", "submit,read"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(made.out.rfind("llmb_", 0), 0U);
+  const ProgramRun listed = run({"token", "list"});
+  EXPECT_THAT(listed.out, HasSubstr("ci    submit read  valid"));
+  EXPECT_THAT(listed.out, Not(HasSubstr(made.out.substr(0, 20))));
+  std::ostringstream database;
+  database << std::ifstream(folder_.path() / "jobs.db", std::ios::binary).rdbuf();
+  EXPECT_THAT(database.str(), Not(HasSubstr(made.out.substr(5, 20))));
+  EXPECT_EQ(run({"token", "create", "ci", "--scope", "submit"}).exit_code, 2);
+  EXPECT_EQ(run({"token", "create", "x", "--scope", "root"}).exit_code, 2);
+  EXPECT_EQ(run({"token", "create", "a b", "--scope", "read"}).exit_code, 2);
+  EXPECT_EQ(run({"token", "revoke", "ci"}).exit_code, 0);
+  EXPECT_THAT(run({"token", "list"}).out, HasSubstr("revoked"));
+  EXPECT_EQ(run({"token", "revoke", "ci"}).exit_code, 0);
+  EXPECT_EQ(run({"token", "revoke", "nobody"}).exit_code, 1);
+}
+
+TEST_F(JobCommands, HelpTeaches) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"submit"}, {"jobs"}, {"token"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("--help");
+    const ProgramRun help = run_program(arguments, {folder_.path(), {}, false});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.out, HasSubstr("Examples:\n  llmb-report " + command.front()));
+  }
+}
+
+}  // namespace
+}  // namespace llmb::cli
