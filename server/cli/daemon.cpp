@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "server/api/api.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/dispatch/poller.h"
 #include "server/http/static_files.h"
+#include "storage/job_store.h"
 #include "web/assets.h"
 
 namespace llmb::cli {
@@ -18,13 +21,34 @@ std::vector<http::StaticFile> dashboard_files() {
   return files;
 }
 
+// The jobs of one cluster: submitted by requests, followed by a thread of their own.
+struct Jobs {
+  Jobs(const DaemonOptions& options, http::EventChannel& events)
+      : settings(*options.cluster),
+        catalog(options.catalog),
+        store(options.ingest.database),
+        changed([this, &events](const storage::JobRecord& job) {
+          api::publish_job_change(events, job, store.runs_of(job));
+        }),
+        dispatcher(settings, catalog ? *catalog : parser::embedded_catalog(), store, changed),
+        poller(settings, store, changed) {}
+
+  const dispatch::ClusterSettings settings;
+  const std::shared_ptr<const parser::Catalog> catalog;
+  storage::JobStore store;
+  const dispatch::JobChanged changed;
+  dispatch::Dispatcher dispatcher;
+  dispatch::Poller poller;
+};
+
 }  // namespace
 
 // In the order of dependence: each refers to those before it only, but for the API's view of the
 // server's counters, which exists before the server answers anything.
 struct Daemon::Parts {
   explicit Parts(const DaemonOptions& options)
-      : ingest(options.ingest,
+      : jobs(options.cluster ? std::make_unique<Jobs>(options, events) : nullptr),
+        ingest(options.ingest,
                [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
         dashboard(dashboard_files()),
         api(api_options(options)) {
@@ -41,10 +65,17 @@ struct Daemon::Parts {
     result.events = &events;
     result.version = options.version;
     result.catalog = options.catalog;
+    if (jobs) {
+      result.dispatcher = &jobs->dispatcher;
+      result.jobs = &jobs->store;
+      result.submitters = options.submitters;
+      result.jobs_changed = [this] { jobs->poller.wake(); };
+    }
     return result;
   }
 
   http::EventChannel events;
+  const std::unique_ptr<Jobs> jobs;
   ingest::Ingest ingest;
   const http::StaticFiles dashboard;
   api::Api api;
@@ -61,9 +92,11 @@ Daemon::~Daemon() {
 void Daemon::start() {
   parts_->server->start();
   parts_->ingest.start();
+  if (parts_->jobs) parts_->jobs->poller.start();
 }
 
 void Daemon::stop() {
+  if (parts_->jobs) parts_->jobs->poller.stop();
   parts_->ingest.stop();
   parts_->server->stop();
 }

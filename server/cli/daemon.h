@@ -1,10 +1,14 @@
-// Daemon: ingest, API and dashboard in one process, put together from their parts.
+// Daemon: ingest, API, dashboard and, where a cluster is configured, its jobs in one process, put
+// together from their parts.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "parser/catalog/catalog.h"
+#include "server/dispatch/cluster_settings.h"
 #include "server/http/server.h"
 #include "server/ingest/ingest.h"
 
@@ -15,6 +19,9 @@ struct DaemonOptions {
   http::ServerOptions http;
   std::string version;
   std::shared_ptr<const parser::Catalog> catalog;  // null: the built-in one
+  // Completed; nothing: jobs are off. Names of tokens that may submit over HTTP.
+  std::optional<dispatch::ClusterSettings> cluster;
+  std::vector<std::string> submitters;
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

@@ -95,6 +95,12 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   if (settings.connections_max) {
     options.http.connections_max = static_cast<std::size_t>(*settings.connections_max);
   }
+  if (settings.cluster) {
+    options.cluster = settings.cluster->settings;
+    options.submitters = settings.cluster->submitters;
+    const auto completed = complete_cluster(*options.cluster);
+    if (!completed) throw BadConfiguration(completed.error().message);
+  }
   return options;
 }
 
@@ -121,6 +127,10 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
   for (const ingest::RootOptions& root : options.ingest.roots) {
     std::cout << "  watching  " << root.path
               << (root.cluster.empty() ? "" : " (cluster " + root.cluster + ")") << '\n';
+  }
+  if (options.cluster) {
+    std::cout << "  jobs      of cluster " << options.cluster->name << ", to "
+              << options.cluster->workload_folder << '\n';
   }
   std::cout << "  database  " << options.ingest.database.path << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;

@@ -42,6 +42,33 @@ TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
   EXPECT_EQ(settings.connections_max, 16384);
   EXPECT_EQ(settings.open_files_max, 256);
   EXPECT_EQ(settings.metadata_operations_per_s_max, 2000);
+  ASSERT_TRUE(settings.cluster);
+  EXPECT_EQ(settings.cluster->settings.name, "eos");
+  EXPECT_EQ(settings.cluster->submitters, (std::vector<std::string>{"ci", "alice"}));
+  EXPECT_EQ(settings.cluster->settings.slurm.at("partition"), "batch");
+}
+
+TEST(ServeConfiguration, ReadsEveryKeyOfTheClustersHelp) {
+  std::string help(kClusterHelp);
+  help.erase(0, help.find('\n') + 1);
+  const ServeSettings settings = parse_serve_configuration(help, "/etc/llmb.yaml");
+  ASSERT_TRUE(settings.cluster);
+  const dispatch::ClusterSettings& cluster = settings.cluster->settings;
+  EXPECT_EQ(cluster.workload_folder, "/lustre/llmb/workloads/pretrain_grok1");
+  EXPECT_EQ(cluster.slurm.at("exclusive"), "");
+  EXPECT_EQ(cluster.gpus_per_node, 4);
+  EXPECT_EQ(cluster.launch_scripts.count("pretrain_grok1"), 1U);
+  EXPECT_EQ(cluster.environment.at("NCCL_IB_HCA"), "mlx5");
+  EXPECT_EQ(cluster.environment_allowed.count("MY_FABRIC_SETTING"), 1U);
+  EXPECT_EQ(cluster.command_deadline, std::chrono::seconds(20));
+}
+
+TEST(ServeConfiguration, RefusesWhatAClusterCannotHave) {
+  EXPECT_NE(complaint("cluster: {}\n").find("the cluster has no 'name'"), std::string::npos);
+  EXPECT_NE(complaint("cluster:\n  name: a\n  slurm: {wrap: id}\n").find("'wrap'"),
+            std::string::npos);
+  EXPECT_NE(complaint("cluster:\n  name: a\n  poll_interval_s: 0\n").find(":3: "),
+            std::string::npos);
 }
 
 TEST(ServeConfiguration, NamesFileLineAndKeyOfWhatItRefuses) {
