@@ -7,8 +7,10 @@ namespace llmb::parser {
 Audit audit_catalog(const Catalog& catalog,
                     const std::function<bool(const std::string& document)>& is_wanted) {
   AuditLedger ledger;
-  for (const Recipe& recipe : catalog.recipes) {
-    if (is_wanted(recipe.document)) audit_recipe(catalog, recipe, ledger);
+  for (const auto* const list : {&catalog.recipes, &catalog.later_recipes}) {
+    for (const Recipe& recipe : *list) {
+      if (is_wanted(recipe.document)) audit_recipe(catalog, recipe, ledger);
+    }
   }
   for (const Reference& reference : catalog.references) {
     const bool is_documented = !reference.document.empty();

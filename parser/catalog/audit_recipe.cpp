@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "parser/catalog/audit_checks.h"
 
 namespace llmb::parser {
@@ -12,7 +14,7 @@ class RecipeCheck {
  public:
   RecipeCheck(const Catalog& catalog, const Recipe& recipe, std::int64_t gpu_count,
               AuditLedger& ledger)
-      : recipe_(recipe), gpu_count_(gpu_count), ledger_(ledger) {
+      : catalog_(catalog), recipe_(recipe), gpu_count_(gpu_count), ledger_(ledger) {
     const Document& document = *catalog.document(recipe.document);
     std::string dtypes;
     for (const std::string& dtype : recipe.dtypes) dtypes += (dtypes.empty() ? "" : "/") + dtype;
@@ -34,23 +36,35 @@ class RecipeCheck {
                   {"scale_not_divisible", "At this scale the formula gives no whole number."});
       return;
     }
-    check_gpu_count(*data_parallel * replicas_factor_);
-    check_batch(*data_parallel * replicas_factor_, *batch);
+    // A batch that follows from a wrong number of replicas says nothing more.
+    if (check_gpu_count(*data_parallel * replicas_factor_, *batch)) {
+      check_batch(*data_parallel * replicas_factor_, *batch);
+    }
     check_pipeline();
   }
 
  private:
   std::string replicas_name() const { return replicas_factor_ > 1 ? "DP * EP" : "DP"; }
 
-  void check_gpu_count(std::int64_t replicas) {
+  bool check_gpu_count(std::int64_t replicas, std::int64_t batch) {
     ledger_.count();
-    const std::int64_t product =
-        replicas * recipe_.tensor_parallel * recipe_.pipeline_parallel * recipe_.context_parallel;
-    if (product == gpu_count_) return;
+    const std::int64_t stages =
+        recipe_.tensor_parallel * recipe_.pipeline_parallel * recipe_.context_parallel;
+    const std::int64_t product = replicas * stages;
+    if (product == gpu_count_) return true;
+    std::string text = replicas_name() + " * TP * PP * CP is " + std::to_string(product) +
+                       ", and not the number of GPUs.";
+    const std::int64_t fitting = gpu_count_ / stages;
+    const bool fits_both =
+        fitting * stages == gpu_count_ &&
+        recipe_.gradient_accumulation * recipe_.micro_batch_size * fitting == batch;
+    if (fits_both) {
+      text += " " + std::to_string(fitting) + " for " + replicas_name() +
+              " fits the GPUs and the GBS: the value of another row was kept.";
+    }
     ledger_.add(place_, "gpu_count", std::to_string(gpu_count_), as_double(gpu_count_),
-                as_double(product),
-                {"layout", replicas_name() + " * TP * PP * CP is " + std::to_string(product) +
-                               ", and not the number of GPUs."});
+                as_double(product), {"layout", std::move(text)});
+    return false;
   }
 
   void check_batch(std::int64_t replicas, std::int64_t batch) {
@@ -59,13 +73,26 @@ class RecipeCheck {
         recipe_.gradient_accumulation * recipe_.micro_batch_size * replicas;
     if (product == batch) return;
     const double accumulation = as_double(batch) / as_double(recipe_.micro_batch_size * replicas);
+    std::string text = "GA * MBS * " + replicas_name() + " is " + std::to_string(product) +
+                       " and not the GBS of " + std::to_string(batch) + ": ";
+    if (accumulation < 1) {
+      text += "the MBS of " + std::to_string(recipe_.micro_batch_size) + " is too large.";
+    } else {
+      const std::string printed = std::to_string(recipe_.gradient_accumulation);
+      text += is_of_larger_scale() ? "the GA of " + printed + " is that of the larger scales, and "
+                                   : "not a GA of " + printed + ", but one of ";
+      text += figure_text(accumulation) + " would fit.";
+    }
     ledger_.add(place_, "gradient_accumulation", std::to_string(recipe_.gradient_accumulation),
-                as_double(recipe_.gradient_accumulation), accumulation,
-                {"batch", "GA * MBS * " + replicas_name() + " is " + std::to_string(product) +
-                              " and not the GBS of " + std::to_string(batch) + ": the GA of " +
-                              std::to_string(recipe_.gradient_accumulation) +
-                              " is that of the larger scales, and " + figure_text(accumulation) +
-                              " would fit."});
+                as_double(recipe_.gradient_accumulation), accumulation, {"batch", std::move(text)});
+  }
+
+  bool is_of_larger_scale() const {
+    return std::any_of(catalog_.recipes.begin(), catalog_.recipes.end(), [&](const Recipe& other) {
+      return other.document == recipe_.document && other.model_size == recipe_.model_size &&
+             other.gpu_type == recipe_.gpu_type && other.gpu_count_min > gpu_count_ &&
+             other.gradient_accumulation == recipe_.gradient_accumulation;
+    });
   }
 
   // Interleaving splits the layers of a pipeline's stages; one stage has nothing to interleave.
@@ -90,6 +117,7 @@ class RecipeCheck {
     }
   }
 
+  const Catalog& catalog_;
   const Recipe& recipe_;
   const std::int64_t gpu_count_;
   AuditLedger& ledger_;

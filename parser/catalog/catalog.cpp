@@ -11,7 +11,27 @@ auto find_in(const List& list, Predicate predicate) -> decltype(list.data()) {
   return found == list.end() ? nullptr : &*found;
 }
 
+// Releases are written YY.MM or YY.MM.PATCH, so that the order of text is that of time.
+std::string_view month(std::string_view release) {
+  return release.substr(0, 5);
+}
+
 }  // namespace
+
+bool Document::speaks_for(std::string_view run_release) const {
+  if (run_release.empty()) return source.empty();
+  const auto is_same = [&](const std::string& own) { return month(own) == month(run_release); };
+  return is_same(release) || std::any_of(further_releases.begin(), further_releases.end(), is_same);
+}
+
+const ReleaseWindow* Catalog::release_window(Dialect dialect, std::string_view release) const {
+  const ReleaseWindow* best = nullptr;
+  for (const ReleaseWindow& rule : release_windows) {
+    if (rule.dialect != dialect || rule.release > release) continue;
+    if (best == nullptr || rule.release > best->release) best = &rule;
+  }
+  return best;
+}
 
 const Document* Catalog::document(std::string_view id) const {
   return find_in(documents, [&](const Document& entry) { return entry.id == id; });

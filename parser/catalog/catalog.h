@@ -31,6 +31,24 @@ struct Document {
   bool data_parallel_is_beside_experts = false;
   // Of its notes; nothing where it states no model FLOPs.
   std::optional<FlopsFormula> flops_formula;
+
+  // Releases whose tables are the same.
+  std::vector<std::string> further_releases;
+  // Where its tables stand, for a document that the catalog has no more of than those. Such a one
+  // speaks for runs that name its release, and for no others.
+  std::string source;
+
+  // Whether its tables may be those that a run of that release follows: 25.05 is corrected by
+  // 25.05.01. An empty release may be any.
+  bool speaks_for(std::string_view run_release) const;
+};
+
+// From a release on, which iterations its results are made of, whatever the recipe.
+struct ReleaseWindow {
+  Dialect dialect = Dialect::unknown;
+  std::string release;           // the first one: "25.08"
+  std::optional<Window> window;  // nothing means the last step alone
+  std::string source;
 };
 
 struct GpuPeak {
@@ -60,15 +78,20 @@ struct Workload {
 
 struct Catalog {
   std::vector<Document> documents;
+  std::vector<ReleaseWindow> release_windows;
   std::vector<GpuType> gpus;
   std::vector<Model> models;
   std::vector<Workload> workloads;
   std::vector<Recipe> recipes;
+  // Of the documents with a source: for runs that name their release, and are none of the above.
+  std::vector<Recipe> later_recipes;
   std::vector<Reference> references;
   std::vector<WorkedExample> worked_examples;
 
   // Each: null where there is none. Pointers live as long as the Catalog.
   const Document* document(std::string_view id) const;
+  // The rule of the newest release that is no later than that one.
+  const ReleaseWindow* release_window(Dialect dialect, std::string_view release) const;
   const GpuType* gpu(std::string_view gpu_type) const;
   const Model* model(std::string_view family, std::string_view size) const;
   // By its name or an alias of it.
@@ -83,5 +106,10 @@ struct Catalog {
 
 // The embedded one, loaded when first asked for.
 const Catalog& embedded_catalog();
+// Parts of it, for those who only want to tell a run's recipe and window, loaded in a fraction of
+// the time: without references and worked examples, and without later_recipes as long as those are
+// not wanted.
+enum class RecipeExtent { documents, all };
+const Catalog& embedded_recipes(RecipeExtent extent);
 
 }  // namespace llmb::parser

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <set>
+#include <unordered_map>
 
 #include "parser/catalog/arithmetic.h"
 #include "parser/catalog/catalog_files.h"
@@ -16,6 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::string_view kReferencesFile = "references.json";
+constexpr std::string_view kLaterRecipesFile = "later_recipes.json";
 
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
@@ -30,6 +33,9 @@ std::string join(const std::vector<std::string>& parts) {
 std::string identity(const Document& entry) {
   return entry.id;
 }
+std::string identity(const ReleaseWindow& entry) {
+  return join({std::string(dialect_name(entry.dialect)), "from", entry.release});
+}
 std::string identity(const GpuType& entry) {
   return entry.gpu_type;
 }
@@ -42,7 +48,7 @@ std::string identity(const Workload& entry) {
 std::string identity(const Recipe& entry) {
   return join({entry.document, entry.workload, entry.model_size, join(entry.dtypes), entry.gpu_type,
                std::to_string(entry.gpu_count_min), "-", std::to_string(entry.gpu_count_max),
-               "GPUs"});
+               "GPUs, GBS", to_string(entry.global_batch_size)});
 }
 std::string identity(const Reference& entry) {
   return join({entry.document + entry.source, entry.workload, entry.model_size, entry.dtype,
@@ -59,36 +65,44 @@ void read_section(const Json& root, const std::string& name, std::vector<Entry>&
   const auto found = root.find(name);
   if (found == root.end()) return;
   if (!found->is_array()) throw CatalogFault{{name}, "'" + name + "' should be a list"};
-  std::set<std::string> seen;
+  std::unordered_map<std::string, std::size_t> known;  // place in `list`, by identity
+  for (std::size_t i = 0; i < list.size(); ++i) known.emplace(identity(list[i]), i);
+  const std::size_t known_before = list.size();
+  std::set<std::size_t> replaced;
   for (std::size_t i = 0; i < found->size(); ++i) {
     const JsonPath path = {name, std::to_string(i)};
     Entry entry = read((*found)[i], path);
-    const std::string key = identity(entry);
-    if (!seen.insert(key).second) {
+    std::string key = identity(entry);
+    const auto same = known.find(key);
+    const bool is_again = same != known.end() &&
+                          (same->second >= known_before || !replaced.insert(same->second).second);
+    if (is_again) {
       std::string message = "there is an earlier entry for ";
       message.append(key).append(" in ").append(name);
       throw CatalogFault{path, std::move(message)};
     }
-    const auto same = std::find_if(list.begin(), list.end(),
-                                   [&](const Entry& known) { return identity(known) == key; });
-    if (same == list.end()) {
-      list.push_back(std::move(entry));
+    if (same != known.end()) {
+      list[same->second] = std::move(entry);
     } else {
-      *same = std::move(entry);
+      known.emplace(std::move(key), list.size());
+      list.push_back(std::move(entry));
     }
   }
 }
 
 void read_file(const Json& root, Catalog& catalog) {
-  const JsonRecord record(root, {},
-                          {"schema_version", "documents", "gpus", "models", "workloads", "recipes",
-                           "references", "worked_examples"});
+  const JsonRecord record(
+      root, {},
+      {"schema_version", "documents", "release_windows", "gpus", "models", "workloads", "recipes",
+       "later_recipes", "references", "worked_examples"});
   record.integer("schema_version", kSchemaVersion, kSchemaVersion);
   read_section(root, "documents", catalog.documents, read_document);
+  read_section(root, "release_windows", catalog.release_windows, read_release_window);
   read_section(root, "gpus", catalog.gpus, read_gpu);
   read_section(root, "models", catalog.models, read_model);
   read_section(root, "workloads", catalog.workloads, read_workload);
   read_section(root, "recipes", catalog.recipes, read_recipe);
+  read_section(root, "later_recipes", catalog.later_recipes, read_recipe);
   read_section(root, "references", catalog.references, read_reference);
   read_section(root, "worked_examples", catalog.worked_examples, read_worked_example);
 }
@@ -108,12 +122,14 @@ class CrossChecks {
     });
     each("workloads",
          [&](const Json& entry, const JsonPath& path) { need_unique_names(entry, path); });
-    each("recipes", [&](const Json& entry, const JsonPath& path) {
-      need_workload(entry, path);
-      need_document(entry, path);
-      need_gpu(entry, path);
-      need_model(entry, path);
-    });
+    for (const char* section : {"recipes", "later_recipes"}) {
+      each(section, [&](const Json& entry, const JsonPath& path) {
+        need_workload(entry, path);
+        need_document(entry, path);
+        need_gpu(entry, path);
+        need_model(entry, path);
+      });
+    }
     each("references", [&](const Json& entry, const JsonPath& path) {
       need_workload(entry, path);
       if (entry.contains("document")) need_document(entry, path);
@@ -193,10 +209,12 @@ class CrossChecks {
 };
 
 void mark_proxies(Catalog& catalog) {
-  for (Recipe& recipe : catalog.recipes) {
-    const Workload* const workload = catalog.workload(recipe.workload);
-    const Model* const model = catalog.model(workload->family, recipe.model_size);
-    recipe.is_proxy = recipe.layer_count < model->shape.layer_count;
+  for (std::vector<Recipe>* const list : {&catalog.recipes, &catalog.later_recipes}) {
+    for (Recipe& recipe : *list) {
+      const Workload* const workload = catalog.workload(recipe.workload);
+      const Model* const model = catalog.model(workload->family, recipe.model_size);
+      recipe.is_proxy = recipe.layer_count < model->shape.layer_count;
+    }
   }
   for (Reference& reference : catalog.references) {
     if (reference.release.empty()) {
@@ -229,6 +247,18 @@ Result<void> add_file(const CatalogFile& file, Catalog& catalog) {
   return {};
 }
 
+Catalog load_embedded(std::initializer_list<std::string_view> left_out) {
+  std::vector<CatalogFile> files;
+  for (const EmbeddedFile& file : catalog_files()) {
+    if (std::count(left_out.begin(), left_out.end(), file.name) == 0) {
+      files.push_back({file.name, file.bytes});
+    }
+  }
+  auto loaded = load_catalog(files);
+  if (!loaded) throw std::logic_error("embedded catalog: " + loaded.error().message);
+  return std::move(*loaded);
+}
+
 }  // namespace
 
 Result<Catalog> load_catalog(std::span<const CatalogFile> files) {
@@ -248,14 +278,15 @@ Result<Catalog> load_catalog_over_embedded(const CatalogFile& file) {
 }
 
 const Catalog& embedded_catalog() {
-  static const Catalog kept = [] {
-    std::vector<CatalogFile> files;
-    for (const EmbeddedFile& file : catalog_files()) files.push_back({file.name, file.bytes});
-    auto loaded = load_catalog(files);
-    if (!loaded) throw std::logic_error("embedded catalog: " + loaded.error().message);
-    return std::move(*loaded);
-  }();
+  static const Catalog kept = load_embedded({});
   return kept;
+}
+
+const Catalog& embedded_recipes(RecipeExtent extent) {
+  static const Catalog documents = load_embedded({kReferencesFile, kLaterRecipesFile});
+  if (extent == RecipeExtent::documents) return documents;
+  static const Catalog all = load_embedded({kReferencesFile});
+  return all;
 }
 
 }  // namespace llmb::parser

@@ -19,38 +19,54 @@ FlopsFormula read_flops_formula(const JsonRecord& record) {
       record.one_of("flops_formula", {"megatron", "recipe", "recipe-2025.04"}));
 }
 
+// Nothing for "last".
+std::optional<Window> read_window(const JsonRecord& record, std::string_view key) {
+  const std::string text = record.text(key);
+  const auto asked = parse_asked_window(text);
+  if (!asked) {
+    record.fail_at(key, "is '" + text + "', and should be last, or a window such as 11-44");
+  }
+  return asked->range;
+}
+
+Dialect read_dialect(const JsonRecord& record, std::string_view key, const std::string& name) {
+  const auto dialect = dialect_from_name(name);
+  if (!dialect || *dialect == Dialect::unknown) {
+    record.fail_at(key, "holds '" + name +
+                            "', and may hold nemo, nemo_progress_bar, megatron_bridge, "
+                            "megatron_lm, maxtext, torchtitan or neuronx");
+  }
+  return *dialect;
+}
+
 }  // namespace
 
 Document read_document(const nlohmann::json& value, const JsonPath& path) {
-  const JsonRecord record(value, path,
-                          {"id", "title", "release", "workload", "default_window", "dialects",
-                           "data_parallel_is_beside_experts", "flops_formula"});
+  const JsonRecord record(
+      value, path,
+      {"id", "title", "release", "workload", "default_window", "dialects",
+       "data_parallel_is_beside_experts", "flops_formula", "further_releases", "source"});
   Document document;
   document.id = record.text("id");
   document.title = record.text("title");
   document.release = record.text("release");
   document.workload = record.text("workload");
-  const std::string window = record.text("default_window");
-  if (window != "last") {
-    const auto parsed = parse_window(window);
-    if (!parsed)
-      record.fail_at("default_window",
-                     "is '" + window + "', and should be last, or a window such as 11-44");
-    document.default_window = *parsed;
-  }
+  document.default_window = read_window(record, "default_window");
   for (const std::string& name : record.texts("dialects")) {
-    const auto dialect = dialect_from_name(name);
-    if (!dialect || *dialect == Dialect::unknown) {
-      record.fail_at("dialects", "holds '" + name +
-                                     "', and may hold nemo, nemo_progress_bar, megatron_bridge, "
-                                     "megatron_lm, maxtext, torchtitan or neuronx");
-    }
-    document.dialects.push_back(*dialect);
+    document.dialects.push_back(read_dialect(record, "dialects", name));
   }
   document.data_parallel_is_beside_experts =
       record.optional_flag("data_parallel_is_beside_experts").value_or(false);
+  if (record.has("further_releases")) document.further_releases = record.texts("further_releases");
+  document.source = record.optional_text("source");
   if (record.has("flops_formula")) document.flops_formula = read_flops_formula(record);
   return document;
+}
+
+ReleaseWindow read_release_window(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path, {"dialect", "release", "window", "source"});
+  return {read_dialect(record, "dialect", record.text("dialect")), record.text("release"),
+          read_window(record, "window"), record.text("source")};
 }
 
 GpuType read_gpu(const nlohmann::json& value, const JsonPath& path) {

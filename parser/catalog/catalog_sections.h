@@ -9,6 +9,7 @@
 namespace llmb::parser {
 
 Document read_document(const nlohmann::json& value, const JsonPath& path);
+ReleaseWindow read_release_window(const nlohmann::json& value, const JsonPath& path);
 GpuType read_gpu(const nlohmann::json& value, const JsonPath& path);
 Model read_model(const nlohmann::json& value, const JsonPath& path);
 Workload read_workload(const nlohmann::json& value, const JsonPath& path);

@@ -213,6 +213,7 @@ void read_figures(const RunEvidence& run, RecipeMatch& match) {
   };
   match.dtype = run.configuration.value("dtype").value_or("");
   match.gpu_type = run.configuration.value("gpu_type").value_or("");
+  match.release = run.configuration.value("release").value_or("");
   match.gpu_count = integer("gpu_count");
   const auto nodes = integer("node_count");
   const auto per_node = integer("gpus_per_node");
@@ -226,6 +227,20 @@ bool are_alike(const Recipe& a, const Recipe& b) {
   return a.document == b.document && a.sequence_length == b.sequence_length &&
          a.layer_count == b.layer_count && a.global_batch_size == b.global_batch_size &&
          a.gpu_type == b.gpu_type;
+}
+
+void consider(const Catalog& catalog, const RunEvidence& run, const Recipe& recipe,
+              RecipeMatch& match) {
+  if (recipe.workload != match.workload->workload || recipe.model_size != match.model->shape.size) {
+    return;
+  }
+  std::vector<RecipeMismatch> found = RowComparison(run, match, catalog, recipe).take();
+  if (found.empty()) {
+    match.candidates.push_back(&recipe);
+  } else if (match.nearest == nullptr || distance(found) < distance(match.mismatches)) {
+    match.nearest = &recipe;
+    match.mismatches = std::move(found);
+  }
 }
 
 std::string row_name(const Recipe& recipe) {
@@ -302,17 +317,13 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
   RecipeMatch match;
   read_figures(run, match);
   if (!find_model(catalog, run, match)) return match;
-  for (const Recipe& recipe : catalog.recipes) {
-    if (recipe.workload != match.workload->workload ||
-        recipe.model_size != match.model->shape.size) {
-      continue;
-    }
-    std::vector<RecipeMismatch> found = RowComparison(run, match, catalog, recipe).take();
-    if (found.empty()) {
-      match.candidates.push_back(&recipe);
-    } else if (match.nearest == nullptr || distance(found) < distance(match.mismatches)) {
-      match.nearest = &recipe;
-      match.mismatches = std::move(found);
+  for (const Recipe& recipe : catalog.recipes) consider(catalog, run, recipe, match);
+  // The documents with results come first: their rows stand for those of other releases that are
+  // the same.
+  if (match.candidates.empty() && !match.release.empty()) {
+    for (const Recipe& recipe : catalog.later_recipes) {
+      if (!catalog.document(recipe.document)->speaks_for(match.release)) continue;
+      consider(catalog, run, recipe, match);
     }
   }
   if (match.candidates.empty() && match.nearest == nullptr) {
@@ -341,14 +352,6 @@ const Reference* find_reference(const Catalog& catalog, const RecipeMatch& match
     if (best == nullptr || reference.dtype == match.dtype) best = &reference;
   }
   return best;
-}
-
-std::optional<Window> recipe_window(const RecipeMatch& match,
-                                    std::optional<std::int64_t> last_iteration) {
-  if (match.document == nullptr) return std::nullopt;
-  if (match.document->default_window) return match.document->default_window;
-  if (!last_iteration) return std::nullopt;
-  return Window{*last_iteration, *last_iteration};
 }
 
 }  // namespace llmb::parser

@@ -52,6 +52,7 @@ struct RecipeMatch {
   // As used for the match; nothing where the run does not say.
   std::string dtype;     // fine: "fp8_cs"
   std::string gpu_type;  // stated by the run, or empty
+  std::string release;   // the same
   std::optional<std::int64_t> gpu_count;
   std::optional<std::int64_t> global_batch_size;
 
@@ -63,10 +64,5 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run);
 
 // The published result of the same recipe document, scale, dtype and GPU; null without one.
 const Reference* find_reference(const Catalog& catalog, const RecipeMatch& match);
-
-// The window that the recipe's document makes its results of. For "the last step" it is the last
-// iteration reached; nothing where the run has no step, or no document is known.
-std::optional<Window> recipe_window(const RecipeMatch& match,
-                                    std::optional<std::int64_t> last_iteration);
 
 }  // namespace llmb::parser

@@ -2,25 +2,6 @@
 
 namespace llmb::parser {
 
-std::optional<std::int64_t> logged_global_batch_size(std::span<const StepSample> samples) {
-  std::optional<std::int64_t> batch;
-  for (const StepSample& sample : samples) {
-    if (!sample.global_batch_size) continue;
-    if (batch && *batch != *sample.global_batch_size) return std::nullopt;
-    batch = sample.global_batch_size;
-  }
-  return batch;
-}
-
-ChosenWindow choose_window(const std::optional<Window>& asked, const RecipeMatch& match,
-                           Dialect dialect, std::optional<std::int64_t> last_iteration) {
-  if (asked) return {*asked, "asked for"};
-  if (const auto window = recipe_window(match, last_iteration)) {
-    return {*window, match.document->id};
-  }
-  return {default_window(dialect), "default of " + std::string(dialect_name(dialect))};
-}
-
 RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const RecipeMatch& match,
                        const RunSummary& summary, const std::string& window_source,
                        double tokens_to_train) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
 #include "parser/statistics/derived_metrics.h"
@@ -22,17 +21,6 @@ struct RunMetrics {
   std::optional<double> speed_against_reference;
   std::string reference_reason;  // why there is no comparison; empty where there is one
 };
-
-// The batch that every step with one prints; nothing where they differ or none does.
-std::optional<std::int64_t> logged_global_batch_size(std::span<const StepSample> samples);
-
-// The window to measure in: the one asked for, that of the recipe's document, or the dialect's.
-struct ChosenWindow {
-  Window window;
-  std::string source;
-};
-ChosenWindow choose_window(const std::optional<Window>& asked, const RecipeMatch& match,
-                           Dialect dialect, std::optional<std::int64_t> last_iteration);
 
 // `summary` is over the chosen window. Pointers in the result live as long as the catalog.
 RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const RecipeMatch& match,

@@ -32,6 +32,8 @@ struct RunSummary {
   // One sentence: why this status, with the numbers that show it. Never empty.
   std::string status_reason;
   Window window;
+  // Why this one (see window_choice.h), set by who chose it; summarize_run() leaves it empty.
+  std::string window_source;
   // Why it is not complete: the class of the failure that came first (see failure_class.h), "hung"
   // where a log fell silent without a word, also of a running one. Empty for a complete run, and
   // where nothing shows it.

@@ -32,6 +32,31 @@ Result<Window> parse_window(std::string_view text) {
   return Window{*first, *last};
 }
 
+Result<AskedWindow> parse_asked_window(std::string_view text) {
+  if (text == "last") return AskedWindow{};
+  const auto range = parse_window(text);
+  if (!range) return fail(range.error().message + ", or last for the last step");
+  return AskedWindow{*range};
+}
+
+std::optional<Window> last_step_window(const LogFacts& facts) {
+  if (facts.segments.empty()) return std::nullopt;
+  const auto& segments = facts.segments;
+  std::int64_t last = segments.back().last_iteration;
+  if (facts.declared_last_iteration) {
+    const auto whole = std::find_if(segments.rbegin(), segments.rend(), [&](const auto& segment) {
+      return segment.last_iteration >= *facts.declared_last_iteration;
+    });
+    if (whole != segments.rend()) last = whole->last_iteration;
+  }
+  return Window{last, last};
+}
+
+Window resolve_window(const AskedWindow& asked, const LogFacts& facts) {
+  if (asked.range) return *asked.range;
+  return last_step_window(facts).value_or(default_window(facts.dialect));
+}
+
 std::string to_string(const Window& window) {
   return std::to_string(window.first_iteration) + "-" + std::to_string(window.last_iteration);
 }

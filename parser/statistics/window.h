@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,21 @@ struct Window {
 // "11-44" or "7" (one iteration); numbers as the dialect counts. Error says what is allowed.
 Result<Window> parse_window(std::string_view text);
 std::string to_string(const Window& window);  // "11-44"
+
+// A window as a user names it: a range of iterations, or the last step.
+struct AskedWindow {
+  std::optional<Window> range;  // nothing: the last step
+};
+
+// What parse_window() takes, or "last".
+Result<AskedWindow> parse_asked_window(std::string_view text);
+
+// The last step of the last segment that reached the declared last iteration; without one, of the
+// last segment. Nothing where the log has no step.
+std::optional<Window> last_step_window(const LogFacts& facts);
+
+// `asked` in that log; where it has no step to be the last, the dialect's default.
+Window resolve_window(const AskedWindow& asked, const LogFacts& facts);
 
 // What the recipes use: 35-44 for Megatron-Bridge and Megatron-LM (counted from 1), 11-44
 // otherwise (counted from 0 by NeMo). Sources: the recipe documents, "Performance Measurement".

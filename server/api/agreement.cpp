@@ -31,14 +31,16 @@ std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage:
 }
 
 RenderedBody render_agreement(Context& context, storage::RunId id,
-                              const std::optional<parser::Window>& asked) {
+                              const std::optional<parser::AskedWindow>& asked) {
   Json json;
   json["run_id"] = id;
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
     const auto samples = read_all_steps(reader, id);
-    const auto ours = asked ? summarize_stored_run(reader, *run, samples, *asked) : run->summary;
+    const auto ours = asked ? summarize_stored_run(reader, *run, samples,
+                                                   parser::resolve_window(*asked, run->facts))
+                            : run->summary;
     return agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};
@@ -49,7 +51,7 @@ RenderedBody render_agreement(Context& context, storage::RunId id,
 http::Response get_run_agreement(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"window"});
   const storage::RunId id = id_parameter(request);
-  const auto window = parameters.window("window");
+  const auto window = parameters.asked_window("window");
   const std::string etag = run_etag(context, id, "agreement?" + parameters.canonical());
   return cached_response(context, request, etag,
                          [&] { return render_agreement(context, id, window); });

@@ -47,7 +47,7 @@ std::vector<storage::RunId> read_run_ids(const QueryParameters& parameters) {
 }
 
 RenderedBody render_comparison(Context& context, const std::vector<storage::RunId>& ids,
-                               const std::optional<parser::Window>& window,
+                               const std::optional<parser::AskedWindow>& window,
                                const parser::RunMarkSet& included) {
   const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
     std::vector<parser::ComparedRun> measured;
@@ -67,7 +67,7 @@ RenderedBody render_comparison(Context& context, const std::vector<storage::RunI
 http::Response get_comparison(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"runs", "window", "include"});
   const auto ids = read_run_ids(parameters);
-  const auto window = parameters.window("window");
+  const auto window = parameters.asked_window("window");
   const auto included = parameters.run_marks("include");
   std::string revisions;
   context.readers.with_reader([&](storage::Reader& reader) {

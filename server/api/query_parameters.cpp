@@ -109,15 +109,25 @@ std::optional<std::string> QueryParameters::instant(std::string_view name) const
   return instant;
 }
 
-std::optional<parser::Window> QueryParameters::window(std::string_view name) const {
+template <typename Value>
+std::optional<Value> QueryParameters::parsed(
+    std::string_view name, parser::Result<Value> (*parse)(std::string_view)) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  const auto window = parser::parse_window(*value);
-  if (!window) {
+  const auto result = parse(*value);
+  if (!result) {
     throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
-                      "': " + window.error().message);
+                      "': " + result.error().message);
   }
-  return *window;
+  return *result;
+}
+
+std::optional<parser::Window> QueryParameters::window(std::string_view name) const {
+  return parsed<parser::Window>(name, parser::parse_window);
+}
+
+std::optional<parser::AskedWindow> QueryParameters::asked_window(std::string_view name) const {
+  return parsed<parser::AskedWindow>(name, parser::parse_asked_window);
 }
 
 parser::RunMarkSet QueryParameters::run_marks(std::string_view name) const {

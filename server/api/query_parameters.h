@@ -30,6 +30,7 @@ class QueryParameters {
   // A date, or an RFC 3339 instant with any offset; given back in UTC, in whole seconds.
   std::optional<std::string> instant(std::string_view name) const;
   std::optional<parser::Window> window(std::string_view name) const;
+  std::optional<parser::AskedWindow> asked_window(std::string_view name) const;  // or "last"
   parser::RunMarkSet run_marks(std::string_view name) const;  // none where it is not given
   std::int64_t limit() const;                                 // "limit": 1 to 500, 50 by default
 
@@ -37,6 +38,10 @@ class QueryParameters {
   std::string canonical(const std::vector<std::string_view>& except = {}) const;
 
  private:
+  template <typename Value>
+  std::optional<Value> parsed(std::string_view name,
+                              parser::Result<Value> (*parse)(std::string_view)) const;
+
   std::vector<std::pair<std::string, std::string>> values_;  // sorted by name
 };
 

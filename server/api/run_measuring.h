@@ -12,8 +12,8 @@ namespace llmb::api {
 // Without `asked`: the run's default window, whose statistics are stored. Nothing where there is
 // no such run. Throws Refusal (400) where the window may hold too many steps. Pointers in the
 // result live as long as the catalog.
-std::optional<parser::ComparedRun> measure_stored_run(storage::Reader& reader, storage::RunId id,
-                                                      const parser::Catalog& catalog,
-                                                      const std::optional<parser::Window>& asked);
+std::optional<parser::ComparedRun> measure_stored_run(
+    storage::Reader& reader, storage::RunId id, const parser::Catalog& catalog,
+    const std::optional<parser::AskedWindow>& asked);
 
 }  // namespace llmb::api

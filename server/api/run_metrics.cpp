@@ -1,5 +1,6 @@
 // GET /api/v1/runs/{id}/metrics?tokens=&window=: which recipe a run is, what its numbers mean, and
 // what was published for the same.
+#include "parser/statistics/window_choice.h"
 #include "server/api/catalog_json.h"
 #include "server/api/conditional.h"
 #include "server/api/query_parameters.h"
@@ -12,22 +13,22 @@ namespace {
 constexpr double kTokensMax = 1e18;
 
 RenderedBody render_metrics(Context& context, storage::RunId id,
-                            const std::optional<parser::Window>& asked, double tokens) {
+                            const std::optional<parser::AskedWindow>& asked, double tokens) {
   const parser::Catalog& catalog = context.catalog();
   Json json;
   json["run_id"] = id;
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
-    auto samples = reader.steps(id, run->summary.window);
-    const parser::RunEvidence evidence{run->configuration, run->facts.dialect,
-                                       parser::logged_global_batch_size(samples)};
+    const parser::Window batch_window = parser::batch_evidence_window(run->facts);
+    const parser::RunEvidence evidence{
+        run->configuration, run->facts.dialect,
+        parser::logged_global_batch_size(reader.steps(id, batch_window), batch_window)};
     const parser::RecipeMatch match = parser::match_recipe(catalog, evidence);
-    const auto chosen =
-        parser::choose_window(asked, match, run->facts.dialect, run->summary.last_iteration);
+    const auto chosen = parser::choose_window(catalog, asked, match, run->facts);
     refuse_long_window(run->facts, chosen.window);
-    if (chosen.window != run->summary.window) samples = reader.steps(id, chosen.window);
-    const auto summary = summarize_stored_run(reader, *run, samples, chosen.window);
+    const auto summary =
+        summarize_stored_run(reader, *run, reader.steps(id, chosen.window), chosen.window);
     return run_metrics_json(
         parser::measure_run(catalog, evidence, match, summary, chosen.source, tokens));
   }));
@@ -39,7 +40,7 @@ RenderedBody render_metrics(Context& context, storage::RunId id,
 http::Response get_run_metrics(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"tokens", "window"});
   const storage::RunId id = id_parameter(request);
-  const auto window = parameters.window("window");
+  const auto window = parameters.asked_window("window");
   const double tokens =
       parameters.number("tokens", 1, kTokensMax).value_or(parser::kTokensToTrainDefault);
   const std::string etag = run_etag(context, id, "metrics?" + parameters.canonical());

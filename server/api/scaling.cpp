@@ -18,7 +18,7 @@ constexpr std::int64_t kPageSize = 500;
 
 struct ScalingQuestion {
   parser::ScalingSelection selection;
-  std::optional<parser::Window> window;
+  std::optional<parser::AskedWindow> window;
   parser::RunMarkSet included;
 };
 
@@ -81,7 +81,7 @@ http::Response get_scaling(Context& context, const http::Request& request) {
   ScalingQuestion question;
   question.selection = {parameters.text("workload"), parameters.text("model_size"),
                         parameters.text("dtype"), parameters.text("gpu_type")};
-  question.window = parameters.window("window");
+  question.window = parameters.asked_window("window");
   question.included = parameters.run_marks("include");
   const std::int64_t revision =
       context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });

@@ -49,11 +49,12 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
 }
 
 RenderedBody render_statistics(Context& context, storage::RunId id,
-                               const std::optional<parser::Window>& asked) {
+                               const std::optional<parser::AskedWindow>& asked) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
-    const parser::Window window = asked.value_or(run->summary.window);
+    const parser::Window window =
+        asked ? parser::resolve_window(*asked, run->facts) : run->summary.window;
     refuse_long_window(run->facts, window);
     const auto samples = reader.steps(id, window);
     return summary_json(id, run->facts.dialect,
@@ -67,7 +68,7 @@ RenderedBody render_statistics(Context& context, storage::RunId id,
 http::Response get_run_statistics(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"window"});
   const storage::RunId id = id_parameter(request);
-  const auto window = parameters.window("window");
+  const auto window = parameters.asked_window("window");
   const std::string etag = run_etag(context, id, "statistics?" + parameters.canonical());
   return cached_response(context, request, etag,
                          [&] { return render_statistics(context, id, window); });

@@ -94,7 +94,8 @@ int run_agreement(const AgreementArguments& arguments) {
   }
   ParsingOptions options;
   options.keeps_samples = true;
-  if (!arguments.window.empty()) options.window = parser::parse_window(arguments.window).value();
+  if (!arguments.window.empty())
+    options.window = parser::parse_asked_window(arguments.window).value();
   const Report report = parse_logs(discover_logs(arguments.names), options);
   for (const SkippedFile& file : report.skipped) {
     if (file.kind == SkippedFile::Kind::by_design) continue;

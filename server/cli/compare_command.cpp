@@ -93,7 +93,8 @@ int run_compare(const CompareArguments& arguments) {
     return kBadArguments;
   }
   RunSource source{arguments.database, arguments.names, std::nullopt};
-  if (!arguments.window.empty()) source.window = parser::parse_window(arguments.window).value();
+  if (!arguments.window.empty())
+    source.window = parser::parse_asked_window(arguments.window).value();
   auto measured = measure_runs(source, **catalog);
   if (!measured) {
     std::cerr << "llmb-report compare: " << measured.error().message << '\n';

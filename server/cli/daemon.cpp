@@ -48,13 +48,19 @@ struct Jobs {
 struct Daemon::Parts {
   explicit Parts(const DaemonOptions& options)
       : jobs(options.cluster ? std::make_unique<Jobs>(options, events) : nullptr),
-        ingest(options.ingest,
+        ingest(ingest_options(options),
                [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
         dashboard(dashboard_files()),
         api(api_options(options)) {
     api.add_routes(router);
     router.set_fallback([this](const http::Request& request) { return dashboard.serve(request); });
     server.emplace(options.http, router);
+  }
+
+  static ingest::IngestOptions ingest_options(const DaemonOptions& options) {
+    ingest::IngestOptions result = options.ingest;
+    result.catalog = options.catalog;
+    return result;
   }
 
   api::ApiOptions api_options(const DaemonOptions& options) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "server/cli/catalog_option.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/abandoned_call.h"
@@ -32,6 +33,7 @@ struct IngestArguments {
   bool follow = false;
   bool allow_network_file_system = false;
   std::string database;
+  std::string catalog_file;
   std::vector<std::string> roots;
 };
 
@@ -132,6 +134,14 @@ int run_ingest(const IngestArguments& arguments) {
     std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD\n";
     return kBadArguments;
   }
+  if (!arguments.catalog_file.empty()) {
+    auto catalog = read_catalog(arguments.catalog_file);
+    if (!catalog) {
+      std::cerr << "llmb-report ingest: " << catalog.error().message << '\n';
+      return kBadArguments;
+    }
+    options.catalog = std::move(*catalog);
+  }
   options.database.allow_network_file_system = arguments.allow_network_file_system;
   try {
     options.database.path =
@@ -158,6 +168,7 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
   command->add_option("--db", arguments->database,
                       "the database file (default: llmb-report/llmb-report.db in "
                       "$XDG_STATE_HOME, else in ~/.local/state)");
+  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots,

@@ -17,12 +17,14 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/log_reader.h"
 #include "parser/result.h"
+#include "parser/statistics/window_choice.h"
 #include "server/api/evidence_json.h"
 #include "server/cli/progress_line.h"
 
 namespace llmb::cli {
 namespace {
 
+using parser::RecipeExtent;
 using parser::Result;
 using parser::StepSample;
 using parser::Window;
@@ -87,13 +89,52 @@ Result<std::uint64_t> read_blocks(int file, std::uint64_t size, std::vector<char
   return done;
 }
 
-// The dialect, and with it the window, may not be known before the log's end: all defaults count.
-Window widest_default() {
-  const Window a = parser::default_window(parser::Dialect::nemo);
-  const Window b = parser::default_window(parser::Dialect::megatron_bridge);
-  return {std::min(a.first_iteration, b.first_iteration),
-          std::max(a.last_iteration, b.last_iteration)};
+// The dialect and the recipe, and with them the window, may not be known before the log's end: all
+// windows that may be chosen count.
+Window widest_choice(const parser::Catalog& catalog) {
+  Window all = parser::default_window(parser::Dialect::nemo);
+  const auto add = [&](const std::optional<Window>& window) {
+    if (!window) return;
+    all.first_iteration = std::min(all.first_iteration, window->first_iteration);
+    all.last_iteration = std::max(all.last_iteration, window->last_iteration);
+  };
+  add(parser::default_window(parser::Dialect::megatron_bridge));
+  for (const auto& document : catalog.documents) add(document.default_window);
+  for (const auto& rule : catalog.release_windows) add(rule.window);
+  return all;
 }
+
+// What is kept of a log's steps: those that a window may hold or that tell the batch, and the last
+// of every segment.
+class KeptSamples {
+ public:
+  KeptSamples(const std::optional<Window>& wanted, bool keeps_all)
+      : wanted_(wanted), keeps_all_(keeps_all) {}
+
+  void add(StepSample&& sample, const parser::LogFacts& facts) {
+    const bool is_kept = keeps_all_ || (wanted_ && wanted_->contains(sample.iteration)) ||
+                         parser::batch_evidence_window(facts).contains(sample.iteration);
+    if (is_kept) {
+      kept_.push_back(std::move(sample));
+      return;
+    }
+    const bool is_next = newest_ && newest_->segment != sample.segment;
+    if (is_next) kept_.push_back(std::move(*newest_));
+    if (!newest_ || is_next || newest_->iteration <= sample.iteration) newest_ = std::move(sample);
+  }
+
+  std::vector<StepSample> take() {
+    if (newest_) kept_.push_back(std::move(*newest_));
+    newest_.reset();
+    return std::move(kept_);
+  }
+
+ private:
+  const std::optional<Window>& wanted_;
+  bool keeps_all_;
+  std::vector<StepSample> kept_;  // amended ones stand twice
+  std::optional<StepSample> newest_;
+};
 
 // What StepInsight needs of all steps, also of those outside the window: numbers only.
 class InsightSamples {
@@ -133,7 +174,9 @@ class InsightSamples {
 class LogParser {
  public:
   LogParser(const ParsingOptions& options, ProgressLine& progress)
-      : options_(options), progress_(progress), buffer_(kReadBytes) {}
+      : options_(options), progress_(progress), buffer_(kReadBytes) {
+    wanted_ = options.window ? options.window->range : widest_choice(first_catalog());
+  }
 
   Result<ReportedRun> parse(const LogFile& log) {
     ReportedRun run;
@@ -143,7 +186,7 @@ class LogParser {
     if (!file) return tl::unexpected(file.error());
 
     parser::LogReader reader;
-    std::vector<StepSample> samples;
+    KeptSamples samples(wanted_, options_.keeps_samples);
     StepCounter steps;
     InsightSamples insight;
     const auto take = [&](std::string_view bytes) {
@@ -159,15 +202,12 @@ class LogParser {
     run.size_bytes = *size;
     run.facts = reader.facts();
     run.step_count = steps.count;
-    parser::merge_samples(run.samples, std::move(samples));
-    const Window window = options_.window.value_or(parser::default_window(run.facts.dialect));
-    // A one-shot look at a file cannot know whether its job lives: what is there is the end.
-    constexpr bool kMayStillGrow = false;
-    run.summary = parser::summarize_run(run.samples, run.facts, window, kMayStillGrow);
+    parser::merge_samples(run.samples, samples.take());
+    run.run_path.configuration.merge(parser::stated_configuration(run.facts));
+    add_llmb_config(run);
+    summarize(run);
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
-    run.run_path.configuration.merge(parser::stated_configuration(run.facts));
-    if (options_.reads_llmb_config) add_llmb_config(run);
     return run;
   }
 
@@ -185,16 +225,34 @@ class LogParser {
     }
   };
 
-  void collect(parser::LogReader& reader, std::vector<StepSample>& samples, StepCounter& steps,
-               InsightSamples& insight) const {
-    const Window wanted = options_.window.value_or(widest_default());
+  static void collect(parser::LogReader& reader, KeptSamples& samples, StepCounter& steps,
+                      InsightSamples& insight) {
     for (StepSample& sample : reader.take_samples()) {
       steps.add(sample);
       insight.add(sample);
-      if (options_.keeps_samples || wanted.contains(sample.iteration)) {
-        samples.push_back(std::move(sample));
-      }
+      samples.add(std::move(sample), reader.facts());
     }
+  }
+
+  const parser::Catalog& first_catalog() const {
+    return options_.catalog != nullptr ? *options_.catalog
+                                       : parser::embedded_recipes(RecipeExtent::documents);
+  }
+
+  void summarize(ReportedRun& run) const {
+    run.global_batch_size =
+        parser::logged_global_batch_size(run.samples, parser::batch_evidence_window(run.facts));
+    const parser::Catalog* catalog = &first_catalog();
+    run.match = parser::match_recipe(*catalog, run.evidence());
+    if (run.match.recipe == nullptr && !run.match.release.empty() && options_.catalog == nullptr) {
+      catalog = &parser::embedded_recipes(RecipeExtent::all);
+      run.match = parser::match_recipe(*catalog, run.evidence());
+    }
+    auto chosen = parser::choose_window(*catalog, options_.window, run.match, run.facts);
+    // A one-shot look at a file cannot know whether its job lives: what is there is the end.
+    constexpr bool kMayStillGrow = false;
+    run.summary = parser::summarize_run(run.samples, run.facts, chosen.window, kMayStillGrow);
+    run.summary.window_source = std::move(chosen.source);
   }
 
   // Absent is normal, and a broken one costs its values only.
@@ -216,6 +274,7 @@ class LogParser {
   const ParsingOptions& options_;
   ProgressLine& progress_;
   std::vector<char> buffer_;
+  std::optional<Window> wanted_;  // beside the last step
 };
 
 // One log's outcome; a thrown exception (no memory) costs that log only.
@@ -249,6 +308,7 @@ Report parse_logs(Discovery discovery, const ParsingOptions& options) {
   }
 
   Report report;
+  report.catalog = options.catalog;
   report.skipped = std::move(discovery.skipped);
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (outcomes[i]) {

@@ -34,32 +34,19 @@ bool has_profiles_beside(const ReportedRun& run) {
 }
 
 parser::ComparedRun measure_log(const ReportedRun& run, const parser::Catalog& catalog,
-                                const std::optional<parser::Window>& asked, std::int64_t id) {
-  const parser::RunConfiguration& configuration = run.run_path.configuration;
-  const parser::Dialect dialect = run.facts.dialect;
-  const parser::RunEvidence evidence{configuration, dialect,
-                                     parser::logged_global_batch_size(run.samples)};
-  const auto match = parser::match_recipe(catalog, evidence);
-  const auto measure = [&](const parser::RunSummary& summary, const std::string& source) {
-    return parser::measure_run(catalog, evidence, match, summary, source,
-                               parser::kTokensToTrainDefault);
-  };
+                                std::int64_t id) {
   parser::ComparedRun compared;
   compared.id = id;
   compared.experiment = run.run_path.experiment.empty() ? run.path : short_name(run.run_path);
   compared.job_id = run.run_path.job_id;
   compared.path = run.path;
-  compared.configuration = configuration;
-  compared.dialect = dialect;
+  compared.configuration = run.run_path.configuration;
+  compared.dialect = run.facts.dialect;
   compared.has_profiles = has_profiles_beside(run);
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
-  const std::string source =
-      asked ? "asked for" : "default of " + std::string(parser::dialect_name(dialect));
-  compared.metrics = measure(run.summary, source);
-  const auto chosen = parser::choose_window(asked, match, dialect, run.summary.last_iteration);
-  constexpr bool kMayStillGrow = false;
-  compared.published = measure(
-      parser::summarize_run(run.samples, run.facts, chosen.window, kMayStillGrow), chosen.source);
+  compared.metrics = parser::measure_run(catalog, run.evidence(), run.match, run.summary,
+                                         run.summary.window_source, parser::kTokensToTrainDefault);
+  compared.published = compared.metrics;
   return compared;
 }
 
@@ -70,8 +57,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
   }
   ParsingOptions options;
   options.window = source.window;
-  options.keeps_samples = true;
-  options.reads_llmb_config = true;
+  options.catalog = &catalog;
   const Report report = parse_logs(discover_logs(source.names), options);
   for (const SkippedFile& file : report.skipped) {
     if (file.kind == SkippedFile::Kind::by_design) continue;
@@ -90,7 +76,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
       });
   for (const ReportedRun& run : report.runs) {
     const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
-    measured.runs.push_back(measure_log(run, catalog, source.window, id));
+    measured.runs.push_back(measure_log(run, catalog, id));
   }
   return measured;
 }

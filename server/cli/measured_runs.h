@@ -16,7 +16,7 @@ namespace llmb::cli {
 struct RunSource {
   std::string database;            // empty: `names` are folders and logs
   std::vector<std::string> names;  // with a database: run ids; none means every run of it
-  std::optional<parser::Window> window;
+  std::optional<parser::AskedWindow> window;
 };
 
 struct MeasuredRuns {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "parser/catalog/catalog.h"
 #include "parser/log_reader.h"
 #include "parser/statistics/window.h"
 #include "server/cli/catalog_option.h"
@@ -20,6 +21,7 @@
 #include "server/cli/log_parsing.h"
 #include "server/cli/report.h"
 #include "server/cli/report_metrics.h"
+#include "server/cli/run_options.h"
 #include "server/compat/shell_parser.h"
 
 namespace llmb::cli {
@@ -58,11 +60,11 @@ What is read:
   by what is in them. What is skipped, and why, is on stderr.
 
 Windows:
-  Iterations as the log counts them: NeMo from 0, Megatron from 1. By default 35-44 for Megatron
-  logs and 11-44 for the others, as the recipes have it.
-
-  With --metrics the metrics are over the window of the recipe's document where the run is one of
-  its recipes (the last step for the documents of 2024), unless --window says otherwise.
+  Iterations as the log counts them: NeMo from 0, Megatron from 1. Where the run is a recipe of the
+  catalog, and names no other release: what the recipe's document makes its results of (the last
+  step in 2024). Else what the release that the run names does (35-44 from 25.08 on), else 35-44
+  for Megatron logs and 11-44 for the others. window_source in the json says which. --window A-B,
+  or --window last for the last step of the last pass, says otherwise.
 
 Status:
   complete    the whole window has step times and the last iteration was reached
@@ -82,9 +84,9 @@ JSON: one object with
   format, version   "llmb-report parse", 1
   counts            logs, skipped, and one number for each status
   runs              a list ordered by path: path, experiment, job_id, dialect, status,
-                    status_reason, window, step_time_s and tflops_per_gpu (each null, or count,
-                    mean, stddev_population, stddev_sample, median, min, max, p95), segments,
-                    events, configuration (every value with its source), and more
+                    status_reason, window, window_source, step_time_s and tflops_per_gpu (each
+                    null, or count, mean, stddev_population, stddev_sample, median, min, max,
+                    p95), segments, events, configuration (every value with its source), and more
   skipped           a list of path and reason
   With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
   train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
@@ -104,11 +106,6 @@ std::string default_folder() {
   const bool has_old_tree_only = !std::filesystem::exists(base + "experiments", error) &&
                                  std::filesystem::exists(base + "results", error);
   return base + (has_old_tree_only ? "results" : "experiments");
-}
-
-std::string check_window(const std::string& text) {
-  const auto window = parser::parse_window(text);
-  return window ? std::string() : window.error().message;
 }
 
 std::string check_release(const std::string& text) {
@@ -184,24 +181,28 @@ int run_parse(ParseArguments arguments) {
     }
   }
   ParsingOptions options;
-  if (!arguments.window.empty()) options.window = parser::parse_window(arguments.window).value();
-  // The window of the metrics is known only once the run's recipe is.
-  options.keeps_samples = arguments.has_samples || arguments.has_metrics;
-  options.reads_llmb_config = arguments.format == "json" || arguments.has_metrics;
+  if (!arguments.window.empty()) {
+    options.window = parser::parse_asked_window(arguments.window).value();
+  }
+  options.keeps_samples = arguments.has_samples;
   std::shared_ptr<const parser::Catalog> catalog;
-  if (arguments.has_metrics) {
+  if (arguments.has_metrics || !arguments.catalog_file.empty()) {
     auto read = read_catalog(arguments.catalog_file);
     if (!read) {
       std::cerr << "llmb-report parse: " << read.error().message << '\n';
       return kBadArguments;
     }
     catalog = std::move(*read);
+    options.catalog = catalog.get();
   }
 
   // What the first reader has to build first is built while the folders are walked.
-  std::jthread tables([] { const parser::LogReader reader; });
+  std::jthread tables([] {
+    const parser::LogReader reader;
+    parser::embedded_recipes(parser::RecipeExtent::documents);
+  });
   Report report = parse_logs(discover_logs(arguments.paths), options);
-  if (catalog) add_metrics(report, catalog, options.window);
+  if (arguments.has_metrics) add_metrics(report);
   tell_skipped(report.skipped);
   if (report.runs.empty()) {
     std::cerr << "llmb-report: no training log (*.out) could be read below";
@@ -223,9 +224,7 @@ void add_parse_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--full-names", arguments->has_full_names,
                     "Show each log's path in the table, not its experiment and job");
-  command->add_option("--window", arguments->window, "Iterations that count, such as 11-44")
-      ->check(check_window)
-      ->type_name("A-B");
+  add_window_option(*command, arguments->window);
   CLI::Option* samples =
       command->add_flag("--samples", arguments->has_samples, "Add every logged step to the json");
   std::string releases;
@@ -249,8 +248,8 @@ void add_parse_command(CLI::App& app, int& exit_code) {
     if (arguments->has_metrics && (arguments->format == "csv" || !arguments->compat.empty())) {
       throw CLI::ValidationError("--metrics", "goes with table or json, and not with --compat");
     }
-    if (!arguments->catalog_file.empty() && !arguments->has_metrics) {
-      throw CLI::ValidationError("--catalog", "is of use with --metrics only");
+    if (!arguments->catalog_file.empty() && !arguments->compat.empty()) {
+      throw CLI::ValidationError("--catalog", "means nothing to the shell parsers of --compat");
     }
     if (arguments->has_samples && !arguments->compat.empty()) {
       throw CLI::ValidationError(samples->get_name(), "is nothing that --compat can print");

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,17 +24,23 @@ struct ReportedRun {
   parser::RunPath run_path;  // its configuration includes the llmb-config's, where there is one
   parser::LogFacts facts;
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
-  parser::RunSummary summary;
+  std::optional<std::int64_t> global_batch_size;  // as logged
+  parser::RecipeMatch match;
+  parser::RunSummary summary;                 // over the window that was asked for, or chosen
   std::vector<parser::StepSample> samples;    // all, where they were asked for
   std::optional<parser::RunMetrics> metrics;  // where they were asked for
   parser::StepInsight insight;                // over all steps of the segment that counts
   std::string insight_reason;                 // why it is empty; empty where it is not
+
+  parser::RunEvidence evidence() const {
+    return {run_path.configuration, facts.dialect, global_batch_size};
+  }
 };
 
 struct Report {
   std::vector<ReportedRun> runs;  // ordered by path
   std::vector<SkippedFile> skipped;
-  std::shared_ptr<const parser::Catalog> catalog;  // what the metrics point into
+  const parser::Catalog* catalog = nullptr;  // what matches and metrics point into; outlives it
 
   std::int64_t count(parser::RunStatus status) const;
 };

@@ -127,6 +127,7 @@ Json run_json(const ReportedRun& run, bool has_samples) {
                {"failure_cause",
                 summary.failure_cause.empty() ? Json(nullptr) : Json(summary.failure_cause)},
                {"window", to_string(summary.window)},
+               {"window_source", summary.window_source},
                {"window_is_whole", summary.window_is_whole},
                {"iterations_missing_in_window", summary.iterations_missing_in_window},
                {"segment", summary.segment},

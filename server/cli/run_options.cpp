@@ -8,12 +8,13 @@ namespace llmb::cli {
 
 CLI::Option* add_window_option(CLI::App& command, std::string& value) {
   const auto check = [](const std::string& text) {
-    const auto window = parser::parse_window(text);
+    const auto window = parser::parse_asked_window(text);
     return window ? std::string() : window.error().message;
   };
-  return command.add_option("--window", value, "Iterations that count, such as 11-44")
+  return command
+      .add_option("--window", value, "Iterations that count, such as 11-44; last: the last step")
       ->check(check)
-      ->type_name("A-B");
+      ->type_name("A-B|last");
 }
 
 CLI::Option* add_include_option(CLI::App& command, std::string& value) {

@@ -7,7 +7,7 @@
 
 namespace llmb::cli {
 
-// --window A-B: checked, so that parse_window(value) has a value.
+// --window A-B or last: checked, so that parse_asked_window(value) has a value.
 CLI::Option* add_window_option(CLI::App& command, std::string& value);
 
 // --include MARKS: checked, so that parse_run_marks(value) has a value.

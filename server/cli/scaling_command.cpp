@@ -58,7 +58,8 @@ int run_scaling(const ScalingArguments& arguments) {
     return kBadArguments;
   }
   RunSource source{arguments.database, arguments.names, std::nullopt};
-  if (!arguments.window.empty()) source.window = parser::parse_window(arguments.window).value();
+  if (!arguments.window.empty())
+    source.window = parser::parse_asked_window(arguments.window).value();
   const auto measured = measure_runs(source, **catalog);
   if (!measured) {
     std::cerr << "llmb-report scaling: " << measured.error().message << '\n';

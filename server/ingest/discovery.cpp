@@ -238,6 +238,7 @@ ReadJob Discovery::make_job(FileIndex index) {
   job.silent_since = file.silent_since;
   job.was_read_to_end = file.was_read_to_end;
   job.silence_is_judged = file.silence_is_judged;
+  job.window_is_judged = file.window_is_judged;
   job.shrink_is_believed = file.shrink_polls >= kShrinkPolls;
   if (file.run != 0 && file.wants_configuration) job.kind = ReadJob::Kind::configure;
   file.wants_configuration = false;

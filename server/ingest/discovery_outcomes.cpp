@@ -69,6 +69,7 @@ void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
     --parked_;
     links_.writes.push_at_once(UnparkedFile{roots_[file.root].id, file.relative_path});
   }
+  file.window_is_judged = !outcome.is_configuration;
   if (!outcome.is_configuration) {
     file.run = outcome.run;
     file.generation = outcome.generation;

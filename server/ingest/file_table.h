@@ -43,6 +43,7 @@ struct FileState {
   bool is_settled : 1 = false;         // the summary says that the job is over
   bool silence_is_judged : 1 = false;  // whether it hangs was said since it grew
   bool was_read_to_end : 1 = false;    // by this process
+  bool window_is_judged : 1 = false;   // since ingest began, and since its llmb-config came
   bool is_queued : 1 = false;          // waits for a reader, or is with one
   bool is_changed_again : 1 = false;   // changed while it was queued
   bool is_parked : 1 = false;          // failed: rests until `due`

@@ -14,6 +14,10 @@
 #include "server/ingest/clock.h"
 #include "storage/database.h"
 
+namespace llmb::parser {
+struct Catalog;
+}
+
 namespace llmb::ingest {
 
 struct RootOptions {
@@ -40,6 +44,8 @@ struct IngestOptions {
   // A call into a root's file system that takes longer: the root hangs.
   std::chrono::milliseconds hangs_after{10'000};
   std::shared_ptr<const Clock> clock;  // none: the system's
+  // Tells which recipe a run is, and with it the window; none: the built-in one.
+  std::shared_ptr<const parser::Catalog> catalog;
 };
 
 struct RunChange {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "parser/dialects/stated_configuration.h"
 #include "parser/layout/llmb_config.h"
@@ -46,14 +47,25 @@ bool job_has_ended(const parser::LogFacts& facts, const parser::RunSummary& summ
   return is_finished || summary.status == parser::RunStatus::complete;
 }
 
-// The samples that the summary is made of: what is stored, and what was read just now.
-std::vector<parser::StepSample> window_samples(std::vector<parser::StepSample> stored,
+// One look at the database for the steps that tell the batch and for those of most windows.
+parser::Window early_window(const parser::LogFacts& facts) {
+  const parser::Window batch = parser::batch_evidence_window(facts);
+  const parser::Window usual = parser::default_window(facts.dialect);
+  if (batch.last_iteration < usual.first_iteration ||
+      usual.last_iteration < batch.first_iteration) {
+    return batch;
+  }
+  return {std::min(batch.first_iteration, usual.first_iteration),
+          std::max(batch.last_iteration, usual.last_iteration)};
+}
+
+// What is stored of a window, and what was read of it just now.
+std::vector<parser::StepSample> merged_samples(std::vector<parser::StepSample> stored,
                                                const std::vector<parser::StepSample>& later,
                                                const parser::Window& window) {
   std::vector<parser::StepSample> inside;
-  for (const auto& sample : later) {
-    if (window.contains(sample.iteration)) inside.push_back(sample);
-  }
+  std::copy_if(later.begin(), later.end(), std::back_inserter(inside),
+               [&](const auto& sample) { return window.contains(sample.iteration); });
   parser::merge_samples(stored, std::move(inside));
   return stored;
 }
@@ -66,7 +78,8 @@ double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
 bool is_same_verdict(const std::optional<storage::RunRecord>& record,
                      const parser::RunSummary& summary) {
   return record && record->summary.status == summary.status &&
-         record->summary.failure_cause == summary.failure_cause;
+         record->summary.failure_cause == summary.failure_cause &&
+         record->summary.window == summary.window;
 }
 
 }  // namespace
@@ -131,6 +144,11 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (!is_settled && facts.size_bytes != cursor.offset) return {};
   const auto record = database_.run(job.run);
   if (!record) return std::nullopt;
+  if (!job.window_is_judged) {
+    const auto early = stored_steps(job.run, early_window(record->facts));
+    const auto chosen = choose_window(record->facts, record->configuration, early);
+    if (chosen.window != record->summary.window) return std::nullopt;
+  }
   const double typical_s = is_settled ? 0 : typical_step_time_s(job.run, {});
   const double mean_s = mean_step_time_s(record->summary, typical_s);
   const auto silence = links_.clock.steady() - job.silent_since;
@@ -156,15 +174,27 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const bool is_rewritten = tail.verdict() == LogTail::Verdict::rewritten;
   const bool is_reread = tail.verdict() == LogTail::Verdict::reread;
   const bool is_new = job.run == 0 || is_rewritten || is_reread;
-  const parser::Window window = parser::default_window(tail.facts().dialect);
-  std::vector<parser::StepSample> stored;
-  if (!is_new) stored = database_.steps(job.run, window);
+  const storage::RunId known_run = is_new ? 0 : job.run;
+  parser::RunPath path = parser::parse_run_path(job.layout_path);
+  parser::RunConfiguration configuration = configuration_of(job, path);
+  configuration.merge(parser::stated_configuration(tail.facts()));
   const SteadyTime silent_since = silent_since_when(job, tail);
   const auto quiet = links_.clock.steady() - silent_since;
-  const double typical_s = typical_step_time_s(is_new ? 0 : job.run, tail.samples());
+  const double typical_s = typical_step_time_s(known_run, tail.samples());
+  const parser::Window early = early_window(tail.facts());
+  const auto stored = stored_steps(known_run, early);
   const auto summarize = [&](bool may_still_grow, std::optional<parser::Silence> silence) {
-    return parser::summarize_run(window_samples(stored, tail.samples(), window), tail.facts(),
-                                 window, may_still_grow, silence);
+    auto samples = merged_samples(stored, tail.samples(), early);
+    auto chosen = choose_window(tail.facts(), configuration, samples);
+    if (!early.contains(chosen.window.first_iteration) ||
+        !early.contains(chosen.window.last_iteration)) {
+      samples =
+          merged_samples(stored_steps(known_run, chosen.window), tail.samples(), chosen.window);
+    }
+    auto summary =
+        parser::summarize_run(samples, tail.facts(), chosen.window, may_still_grow, silence);
+    summary.window_source = std::move(chosen.source);
+    return summary;
   };
   std::optional<parser::Silence> silence;
   if (tail.reached_end() && quiet >= hung_limit(typical_s)) {
@@ -202,9 +232,8 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.observed_at = rfc3339(wall_time_of(links_.clock, silent_since));
   batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
   batch.cursor = tail.cursor();
-  batch.path = parser::parse_run_path(job.layout_path);
-  batch.configuration = configuration_of(job, batch.path);
-  batch.configuration.merge(parser::stated_configuration(tail.facts()));
+  batch.path = std::move(path);
+  batch.configuration = std::move(configuration);
   batch.facts = tail.facts();
   batch.summary = std::move(summary);
   batch.samples = std::move(tail.samples());
@@ -224,6 +253,20 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
   if (job.was_read_to_end) return links_.clock.steady();
   return std::max(job.silent_since,
                   steady_time_of(links_.clock, wall_time_from_ns(tail.file().modified_ns)));
+}
+
+parser::ChosenWindow LogWorker::choose_window(const parser::LogFacts& facts,
+                                              const parser::RunConfiguration& configuration,
+                                              const std::vector<parser::StepSample>& early) const {
+  const auto batch = parser::logged_global_batch_size(early, parser::batch_evidence_window(facts));
+  const auto match = parser::match_recipe(links_.catalog, {configuration, facts.dialect, batch});
+  return parser::choose_window(links_.catalog, std::nullopt, match, facts);
+}
+
+std::vector<parser::StepSample> LogWorker::stored_steps(storage::RunId run,
+                                                        const parser::Window& window) {
+  if (run == 0) return {};
+  return database_.steps(run, window);
 }
 
 double LogWorker::typical_step_time_s(storage::RunId run,

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "parser/statistics/window_choice.h"
 #include "server/ingest/clock.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/outcome_mailbox.h"
@@ -27,6 +28,7 @@ struct WorkResult {
 class LogWorker {
  public:
   struct Links {  // all outlive the worker
+    const parser::Catalog& catalog;
     const Clock& clock;
     const std::atomic<bool>& stop;
     std::atomic<std::uint64_t>& bytes_read;
@@ -49,6 +51,11 @@ class LogWorker {
   WorkResult configure(const ReadJob& job);
   WorkResult assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
                       LogTail& tail);
+  // `early`: the steps that tell the batch.
+  parser::ChosenWindow choose_window(const parser::LogFacts& facts,
+                                     const parser::RunConfiguration& configuration,
+                                     const std::vector<parser::StepSample>& early) const;
+  std::vector<parser::StepSample> stored_steps(storage::RunId run, const parser::Window& window);
   parser::RunConfiguration configuration_of(const ReadJob& job, const parser::RunPath& path);
   const parser::RunConfiguration& llmb_config(const ReadJob& job);
 

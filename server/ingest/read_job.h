@@ -30,7 +30,8 @@ struct ReadJob {
   std::int64_t generation = 0;
   bool shrink_is_believed = false;
   bool silence_is_judged = false;  // whether it hangs was said since it grew
-  // As it was when it was read last.
+  bool window_is_judged = false;   // since ingest began, and since its llmb-config came
+  // As they were when it was read last.
   std::uint64_t size_seen = 0;
   SteadyTime silent_since = kLongAgo;
   bool was_read_to_end = false;  // by this process: what is new since then, it saw coming

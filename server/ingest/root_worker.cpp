@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "parser/catalog/catalog.h"
 #include "server/ingest/abandoned_call.h"
 
 namespace llmb::ingest {
@@ -34,6 +35,8 @@ RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, 
     : shared_(std::move(shared)),
       options_(share_of(shared_->options, root_count)),
       jobs_(static_cast<std::size_t>(std::max(1, options_.open_files_max))) {
+  const parser::Catalog& catalog =
+      options_.catalog ? *options_.catalog : parser::embedded_catalog();
   std::vector<std::shared_ptr<const CallWatch>> watches;
   for (int i = 0; i < 1 + options_.reader_threads; ++i) {
     threads_.push_back(std::make_unique<Thread>());
@@ -41,7 +44,7 @@ RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, 
     if (i == 0) continue;  // discovery's
     workers_.push_back(std::make_unique<LogWorker>(
         options_.database.path,
-        LogWorker::Links{*shared_->clock, stop_, shared_->status->bytes_read,
+        LogWorker::Links{catalog, *shared_->clock, stop_, shared_->status->bytes_read,
                          *threads_.back()->watch}));
   }
   RootStatus status;

@@ -128,6 +128,9 @@ TEST(CatalogSchema, DescribesTheEmbeddedFiles) {
     EXPECT_THAT(cli::schema_violations(read_json(name + ".schema.json"), read_json(name + ".json")),
                 IsEmpty());
   }
+  EXPECT_THAT(
+      cli::schema_violations(read_json("recipes.schema.json"), read_json("later_recipes.json")),
+      IsEmpty());
 }
 
 TEST(CatalogSchema, RefusesWhatTheLoaderRefuses) {

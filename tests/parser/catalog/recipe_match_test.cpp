@@ -40,7 +40,7 @@ TEST(RecipeMatch, TellsThe2024ProxyByItsDialect) {
   ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
   EXPECT_EQ(found.recipe->document, "grok1-24.11");
   EXPECT_TRUE(found.is_proxy());
-  EXPECT_EQ(recipe_window(found, 49), (Window{49, 49}));
+  EXPECT_EQ(found.document->default_window, std::nullopt);
 }
 
 // results/$GSW_VERSION/$DTYPE/314b/$JOB_TOTAL_GPUS names no workload; 314b is Grok-1's alone.
@@ -63,7 +63,7 @@ TEST(RecipeMatch, NeedsTheGpuTypeWhereTwoRowsAreAlike) {
   ASSERT_EQ(found.outcome, MatchOutcome::matched) << found.reason;
   EXPECT_EQ(found.recipe->line, 24);
   EXPECT_EQ(found.dtype, "fp8_cs");  // refines the table's FP8
-  EXPECT_EQ(recipe_window(found, 50), (Window{35, 44}));
+  EXPECT_EQ(found.document->default_window, (Window{35, 44}));
 }
 
 // Llama 4 Maverick, "Expected Performance": 64 nodes of 8 GPUs; vp1 where the table prints 12.
@@ -119,6 +119,35 @@ TEST(RecipeMatch, SaysWhatToAddForAModelItLacks) {
   EXPECT_THAT(size.reason, HasSubstr("no model nemotron4 22b"));
   const auto nothing = match(RunConfiguration(), Dialect::nemo);
   EXPECT_EQ(nothing.outcome, MatchOutcome::unknown_workload);
+}
+
+// 25.08 has a table for the B200, 25.04 has none.
+TEST(RecipeMatch, TakesTheTablesOfALaterReleaseForRunsThatNameIt) {
+  RunConfiguration run =
+      named("pretrain_nemotron4_15b_bf16_gpus128_tp1_pp1_cp1_vpNone_mbs2_gbs512", "b200");
+  EXPECT_EQ(match(run, Dialect::nemo).outcome, MatchOutcome::mismatched);
+  run.set("release", "25.08.02", ConfigSource::llmb_config);
+  const auto found = match(run, Dialect::nemo);
+  ASSERT_NE(found.document, nullptr) << found.reason;
+  EXPECT_EQ(found.document->id, "nemotron4-25.08");
+  EXPECT_EQ(found.document->source, "v25.08.01:nemotron/README.md");
+  EXPECT_EQ(find_reference(embedded_catalog(), found), nullptr);
+}
+
+// The row of the document with results stands for the same row of other releases.
+TEST(RecipeMatch, KeepsToTheDocumentWithResultsWhereItsRowAgrees) {
+  RunConfiguration run = named("pretrain_grok1_314b_bf16_256", "gb200");
+  run.set("release", "25.07", ConfigSource::llmb_config);
+  EXPECT_EQ(match(run, Dialect::nemo).document->id, "grok1-25.05");
+}
+
+TEST(RecipeMatch, NeedsNoMoreThanTheDocumentsForTheirOwnRuns) {
+  const Catalog& part = embedded_recipes(RecipeExtent::documents);
+  EXPECT_TRUE(part.references.empty());
+  EXPECT_TRUE(part.later_recipes.empty());
+  EXPECT_EQ(part.recipes, embedded_catalog().recipes);
+  EXPECT_EQ(embedded_recipes(RecipeExtent::all).later_recipes, embedded_catalog().later_recipes);
+  EXPECT_EQ(embedded_catalog().later_recipes.size(), 279U);
 }
 
 }  // namespace

@@ -39,6 +39,37 @@ TEST(ParseMetrics, ShowsTheRecipeAndItsNumbers) {
   EXPECT_EQ(window["step_time_s_mean"], 2.5);
 }
 
+// Without metrics too: the recipe says which steps count, and --window what is wanted instead.
+TEST(ParseWindow, IsThatOfTheRecipeUnlessAskedOtherwise) {
+  const TemporaryFolder folder;
+  folder.write(experiment_log_path(kNemotron, 7), nemo_log(49));
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto parse = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"parse", "--format", "json"});
+    return nlohmann::json::parse(run_program(arguments, options).out)["runs"][0];
+  };
+  const auto own = parse({});
+  EXPECT_EQ(own["window"], "49-49");
+  EXPECT_EQ(own["window_source"], "nemotron4-25.04");
+  EXPECT_EQ(own["status"], "complete");
+  EXPECT_EQ(own["step_time_s"]["mean"], 3);
+  EXPECT_EQ(parse({"--window", "11-44"})["window_source"], "asked for");
+  EXPECT_EQ(parse({"--window", "11-44"})["step_time_s"]["mean"], 2.5);
+
+  // The same configuration, launched by a release that averages steps; and one of no recipe.
+  const std::string launch = experiment_log_path(kNemotron, 7);
+  folder.write(launch.substr(0, launch.rfind('/') + 1) + "llmb-config_7.yaml",
+               "workload_info:\n  gsw_version: '25.08'\n");
+  const auto later = parse({});
+  EXPECT_EQ(later["window"], "35-44");
+  EXPECT_EQ(later["window_source"], "release 25.08");
+  EXPECT_EQ(parse({"--window", "last"})["window"], "49-49");
+  const auto refused = run_program({"parse", "--window", "first"}, options);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("or last for the last step"));
+}
+
 TEST(ParseMetrics, RefusesABadCatalogWithFileAndLine) {
   const TemporaryFolder folder;
   folder.write(experiment_log_path(kNemotron, 7), nemo_log(49));

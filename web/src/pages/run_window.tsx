@@ -143,6 +143,11 @@ function WindowForm({ run, chosen, onChoose }: Pick<Props, "run" | "chosen" | "o
   }, [current]);
   const submit = (event: Event) => {
     event.preventDefault();
+    if (text.trim().toLowerCase() === "last") {
+      setComplaint(null);
+      onChoose("last");
+      return;
+    }
     const window = parseWindow(text);
     setComplaint(windowProblem(text));
     if (window) onChoose(windowText(window) === run.window ? "" : windowText(window));

@@ -15,9 +15,9 @@ export function WindowField() {
     event.preventDefault();
     const wanted = text.trim().toLowerCase();
     const window = parseWindow(wanted);
-    if (wanted === "") setQuery("window", wanted);
+    if (wanted === "" || wanted === "last") setQuery("window", wanted);
     else if (window) setQuery("window", windowText(window));
-    setComplaint(wanted === "" ? null : windowProblem(wanted));
+    setComplaint(wanted === "" || wanted === "last" ? null : windowProblem(wanted));
   };
   return (
     <form class="window-form" onSubmit={submit}>

@@ -22,7 +22,7 @@ export function windowProblem(text: string): string | null {
   const match = /^\s*(\d{1,9})\s*[-–]\s*(\d{1,9})\s*$/.exec(text);
   return match
     ? "The first iteration is after the last one."
-    : "Give two iterations with a hyphen between them, such as 11-44.";
+    : "Give two iterations with a hyphen between them, such as 11-44, or last for the last step.";
 }
 
 export function windowHolds(window: IterationWindow | null, iteration: number): boolean {

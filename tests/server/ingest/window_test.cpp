@@ -1,0 +1,62 @@
+// Which window ingest stores a run's statistics over: that of its recipe, as soon as it is known.
+#include "tests/server/ingest/ingest_fixture.h"
+
+namespace llmb::ingest {
+namespace {
+
+using parser::Window;
+
+// Nemotron-4 15B on 32 GPUs: a row of the 25.04 document, which takes the last step.
+const std::string kName = "pretrain_nemotron4_15b_bf16_gpus32_tp2_pp1_cp1_vpNone_mbs2_gbs128";
+const std::string kLaunch = "experiments/" + kName + "/" + kName + "_1751000000/";
+const std::string kLog = kLaunch + kName + "/log-acct." + kName + "_4711_0.out";
+
+class IngestWindow : public TreeTest {};
+
+TEST_F(IngestWindow, IsThatOfTheRecipesDocument) {
+  write(kLog, nemo_lines(0, 50));
+  set_age(kLog, std::chrono::hours(1));
+  ingest_once();
+  const auto run = run_of(kLog);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->summary.window, (Window{49, 49}));
+  EXPECT_EQ(run->summary.status, parser::RunStatus::complete);
+  EXPECT_TRUE(run->summary.window_is_whole);
+  ASSERT_TRUE(run->summary.step_time_s);
+  EXPECT_EQ(run->summary.step_time_s->count, 1);
+  EXPECT_NEAR(run->summary.step_time_s->mean, 7.549, 1e-9);
+}
+
+TEST_F(IngestWindow, IsTheSameForALogThatGrewAsForOneThatWasWhole) {
+  write(kLog, nemo_lines(0, 20));
+  ingest_once();
+  EXPECT_EQ(run_of(kLog)->summary.window, (Window{19, 19}));
+  append(kLog, nemo_lines(20, 27));
+  ingest_once();
+  EXPECT_EQ(run_of(kLog)->summary.window, (Window{46, 46}));
+  append(kLog, nemo_lines(47, 3));
+  ingest_once();
+  const auto grown = run_of(kLog)->summary;
+  EXPECT_EQ(grown.window, (Window{49, 49}));
+  ASSERT_TRUE(grown.step_time_s);
+  EXPECT_NEAR(grown.step_time_s->mean, 7.549, 1e-9);
+}
+
+TEST_F(IngestWindow, FollowsTheLlmbConfigThatComesLater) {
+  write(kLog, nemo_lines(0, 50));
+  Ingest ingest(options(), {});
+  ingest.start();
+  ASSERT_TRUE(eventually([&] {
+    const auto run = run_of(kLog);
+    return run && run->summary.window == Window{49, 49};
+  }));
+  write(kLaunch + "llmb-config_4711.yaml", "workload_info:\n  gsw_version: '25.08'\n");
+  EXPECT_TRUE(eventually([&] {
+    const auto summary = run_of(kLog)->summary;
+    return summary.window == Window{35, 44} && summary.step_time_s &&
+           summary.step_time_s->count == 10;
+  }));
+}
+
+}  // namespace
+}  // namespace llmb::ingest
