@@ -49,8 +49,11 @@ void add_recipe_options(CLI::App& app, Options& options) {
   auto* group = app.add_option_group("Recipe", "which published configuration is meant");
   group->add_option("-w,--workload", options.workload, "pretrain_grok1, pretrain_llama3.1, …");
   group->add_option("-s,--model-size", options.model_size, "314b, 8b, … [MODEL_SIZE]");
-  group->add_option("--dtype", options.dtype, "bf16, fp8, fp8_cs, fp8_ds or fp32 [DTYPE]")
-      ->check(CLI::IsMember({"bf16", "fp8", "fp8_cs", "fp8_ds", "fp32"}))
+  group
+      ->add_option("--dtype", options.dtype,
+                   "bf16, fp32, fp8 (as fp8_cs), fp8_cs: scaled by the current, fp8_ds: by earlier "
+                   "amax, fp8_mx: in blocks [DTYPE]")
+      ->check(CLI::IsMember({"bf16", "fp8", "fp8_cs", "fp8_ds", "fp8_mx", "fp32"}))
       ->capture_default_str();
   group->add_option("--scale", options.scale, "number of GPUs (ranks) [JOB_TOTAL_GPUS]")
       ->check(CLI::PositiveNumber);
@@ -91,7 +94,16 @@ void add_layout_options(CLI::App& app, Options& options) {
       ->check(CLI::PositiveNumber);
   group->add_option("--global-batch-size", options.global_batch_size, "sequences of one step")
       ->check(CLI::PositiveNumber);
-  group->add_option("--fsdp", options.fully_sharded, "plan with fully sharded parameters");
+  group->add_option("--fsdp", options.fully_sharded,
+                    "true or false: shard weights and gradients over the replicas as well");
+  group
+      ->add_option("--recompute-layers", options.recompute_layers,
+                   "layers of a stage that go forward again instead of keeping activations")
+      ->check(CLI::NonNegativeNumber);
+  group
+      ->add_option("--offload-layers", options.offload_layers,
+                   "layers of a stage whose activations wait in the host's memory")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void add_run_options(CLI::App& app, Options& options) {

@@ -37,6 +37,8 @@ struct Options {
   std::optional<std::int64_t> micro_batch_size;
   std::optional<std::int64_t> global_batch_size;
   std::optional<bool> fully_sharded;
+  std::optional<std::int64_t> recompute_layers;
+  std::optional<std::int64_t> offload_layers;
 
   std::optional<Backend> backend;    // none: cuda
   std::optional<int> virtual_ranks;  // ranks as threads of this process

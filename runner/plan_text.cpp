@@ -219,6 +219,24 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
   return text + flops_text(settings) + floor_text(settings, floor, rates);
 }
 
+std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, int stage) {
+  const StageBytes plan = make_memory_plan(settings).stages.at(static_cast<std::size_t>(stage));
+  std::string text = "llmb-step-runner: memory of this rank (stage " + number(stage) +
+                     ") in MiB, counted and planned: ";
+  const auto add = [&](const char* what, std::int64_t counted, std::int64_t planned) {
+    constexpr double kMebi = 1024.0 * 1024.0;
+    text += text_of("%s %.3f and %.3f, ", what, static_cast<double>(counted) / kMebi,
+                    static_cast<double>(planned) / kMebi);
+  };
+  add("parameters", use.parameters, plan.parameters);
+  add("gradients", use.gradients, plan.gradients);
+  add("optimizer", use.optimizer, plan.optimizer);
+  add("activations at most", use.activations_max, plan.activations + plan.logits);
+  constexpr double kMebi = 1024.0 * 1024.0;
+  return text + text_of("with what a pass needs while it runs %.3f\n",
+                        static_cast<double>(use.tensors_max) / kMebi);
+}
+
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,
                               std::int64_t capacity_bytes, const std::string& capacity_name) {
   const bool is_cpu = settings.backend == Backend::cpu;

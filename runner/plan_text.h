@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runner/memory/memory_use.h"
 #include "runner/memory/step_floor.h"
 
 namespace llmb::runner {
@@ -16,5 +17,8 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan);
 // Where the plan does not fit: by how much, and the largest proxy of the same layout that does.
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,
                               std::int64_t capacity_bytes, const std::string& capacity_name);
+
+// One line: what a rank of this stage held, and what was planned.
+std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, int stage);
 
 }  // namespace llmb::runner

@@ -13,6 +13,7 @@ constexpr int kNemotronProfileStepCount = 25;
 Precision precision_of(const std::string& dtype) {
   if (dtype == "fp32") return Precision::fp32;
   if (dtype == "bf16") return Precision::bf16;
+  if (dtype == "fp8_mx") return Precision::mxfp8;
   return dtype == "fp8_ds" ? Precision::fp8_delayed : Precision::fp8_current;
 }
 
@@ -129,6 +130,18 @@ Result<void> apply_rank_slice(const Options& options, RunSettings& settings) {
   return {};
 }
 
+// What makes a model fit: sharding, recomputation, offloading.
+void apply_saving(const Options& options, RunSettings& settings) {
+  settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
+  settings.recompute_layers = options.recompute_layers.value_or(settings.recompute_layers);
+  settings.offload_layers = options.offload_layers.value_or(settings.offload_layers);
+  if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
+    settings.notes.push_back(
+        "offloading " + std::to_string(settings.offload_layers) +
+        " layers does nothing on the CPU: their activations are in the host's memory anyway");
+  }
+}
+
 Result<void> apply_steps(const Options& options, RunSettings& settings) {
   const bool is_nemotron = settings.spec.shape.family == "nemotron4";
   int count = kStepCount;
@@ -182,20 +195,6 @@ Result<void> check(const RunSettings& settings, int scale) {
 
 }  // namespace
 
-std::string_view precision_name(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return "fp32";
-    case Precision::bf16:
-      return "bf16";
-    case Precision::fp8_current:
-      return "fp8_cs";
-    case Precision::fp8_delayed:
-      return "fp8_ds";
-  }
-  return "bf16";
-}
-
 Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog) {
   const auto model = find_model(catalog, options.workload, options.model_size);
   if (!model) return tl::unexpected(model.error());
@@ -219,7 +218,7 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
   if (!spec) return tl::unexpected(spec.error());
   settings.spec = std::move(*spec);
   apply_size_overrides(options, *scale, settings);
-  settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
+  apply_saving(options, settings);
   if (const auto steps = apply_steps(options, settings); !steps) {
     return tl::unexpected(steps.error());
   }

@@ -5,17 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "runner/model/precision.h"
 #include "runner/options.h"
 #include "runner/parallel/layout.h"
 
 namespace llmb::runner {
-
-// How numbers are kept. fp8_cs scales by the current, fp8_ds by a delayed amax.
-enum class Precision { fp32, bf16, fp8_current, fp8_delayed };
-std::string_view precision_name(Precision precision);  // as --dtype has it
-inline bool is_fp8(Precision precision) {
-  return precision == Precision::fp8_current || precision == Precision::fp8_delayed;
-}
 
 struct RunSettings {
   std::string workload;  // the catalog's name

@@ -17,6 +17,7 @@
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/phase_log.h"
+#include "runner/plan_text.h"
 #include "runner/process_memory.h"
 #include "runner/step_log.h"
 #include "runner/step_timer.h"
@@ -37,6 +38,7 @@ TrainerSettings<float> trainer_settings(const Options& options, const RunSetting
   trainer.seed = options.seed;
   trainer.optimizer.adamw.learning_rate = options.learning_rate;
   if (settings.precision != Precision::fp32) trainer.optimizer.round_weight = cpu::round_to_bf16;
+  if (settings.fully_sharded) trainer.sharding = ParameterSharding::full;
   return trainer;
 }
 
@@ -56,9 +58,10 @@ class RankRun {
         settings_(settings),
         output_(output),
         trainer_(world, settings.spec, layout, trainer_settings(options, settings),
-                 [&](int chunk, const ParameterStore<float>& store, RankGroups& groups) {
-                   return std::make_unique<Stage>(settings.spec, layout, world.rank(), chunk,
-                                                  settings.batch.micro_batch_size, store, groups);
+                 [&](int chunk, ParameterStore<float>& store, RankGroups& groups) {
+                   return std::make_unique<Stage>(
+                       settings.spec, layout, world.rank(), chunk, settings.batch.micro_batch_size,
+                       store, groups, StageOptions{settings.precision, settings.recompute_layers});
                  }) {
     head_.format = settings.log_format;
     head_.step_count = settings.step_count;
@@ -77,6 +80,10 @@ class RankRun {
       if (is_profiled(step) && !is_profiled(step + 1)) end_profile(step + 1);
     }
     trace_calls(false);
+    if (is_first_rank()) {
+      const int stage = trainer_.layout().place_of(trainer_.rank()).pp;
+      output_.log.write(memory_use_text(settings_, trainer_.memory_use(), stage));
+    }
     save();
     if (is_first_rank()) output_.log.write(finish_line(head_, local_date_time()));
   }
@@ -201,7 +208,8 @@ std::string preamble(const RunSettings& settings) {
             "; times and TFLOPS are theirs, not a GPU's\n";
   }
   if (settings.precision != Precision::fp32) {
-    text += "llmb-step-runner: weights are kept in bf16, arithmetic is fp32\n";
+    text += "llmb-step-runner: " + std::string(precision_name(settings.precision)) +
+            " is emulated: values are rounded where a GPU would round them, sums are fp32\n";
   }
   for (const std::string& change : settings.spec.overrides) {
     text += "llmb-step-runner: proxy: " + change + "\n";

@@ -10,6 +10,7 @@
 #include "runner/cpu/gemm.h"
 #include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
+#include "runner/cpu/quantize.h"
 
 namespace llmb::runner::cpu {
 namespace {
@@ -79,6 +80,11 @@ void clear_unseen(T* row, const Block::Range& seen, std::int64_t keys) {
   std::fill(row + seen.end, row + keys, T(0));
 }
 
+template <typename T>
+void round_block(const Block& block, std::vector<T>& values) {
+  Quantize<T>::to_bf16({values.data(), 1, block.count * block.keys});
+}
+
 // Scores to probabilities in place.
 template <typename T>
 void softmax_row(T* scores, const Block::Range& seen, std::int64_t keys, T& log_sum) {
@@ -121,6 +127,7 @@ void Attention<T>::forward(const AttentionShape& shape,
         softmax_row(scores.data() + i * block.keys, block.seen[i], block.keys,
                     log_sum.row((first + i) * shape.batch + sample)[head]);
       }
+      if (shape.bf16_products) round_block(block, scores);
       gemm<T>(block.count, d, block.keys, T(1), {scores.data(), block.keys},
               v_head.rows_from(block.first_key), T(0), o_head.row(first), o_head.stride);
     }
@@ -139,8 +146,10 @@ struct HeadGradients {
 // With p the probabilities and ds = p (dp - row sum of p dp): dv += p^T do, dp = do v^T,
 // dq = scale ds k, dk += scale ds^T q. The row sum is that of do o.
 template <typename T>
-void block_backward(const Block& block, std::int64_t d, T scale, const HeadGradients<T>& head,
+void block_backward(const Block& block, const AttentionShape& shape, const HeadGradients<T>& head,
                     const std::vector<T>& log_sums, std::vector<T>& p, std::vector<T>& ds) {
+  const std::int64_t d = shape.head_size;
+  const T scale = scale_of<T>(shape);
   const std::int64_t first = block.first;
   const std::int64_t key = block.first_key;
   p.resize(static_cast<std::size_t>(block.count * block.keys));
@@ -155,6 +164,7 @@ void block_backward(const Block& block, std::int64_t d, T scale, const HeadGradi
     }
     clear_unseen(row, seen, block.keys);
   }
+  if (shape.bf16_products) round_block(block, p);
   gemm<T>(block.keys, d, block.count, T(1), {p.data(), block.keys, true}, head.d_o.rows_from(first),
           T(1), head.dv.row(key), head.dv.stride);
   gemm<T>(block.count, block.keys, d, T(1), head.d_o.rows_from(first), head.v.rows_from(key, true),
@@ -168,6 +178,7 @@ void block_backward(const Block& block, std::int64_t d, T scale, const HeadGradi
       ds[j] = p[j] * (ds[j] - row_sum);
     }
   }
+  if (shape.bf16_products) round_block(block, ds);
   gemm<T>(block.count, d, block.keys, scale, {ds.data(), block.keys}, head.k.rows_from(key), T(0),
           head.dq.row(first), head.dq.stride);
   gemm<T>(block.keys, d, block.count, scale, {ds.data(), block.keys, true}, head.q.rows_from(first),
@@ -203,8 +214,7 @@ void Attention<T>::backward(const AttentionShape& shape,
         log_sums[i] = log_sum.row(i * shape.batch + sample)[h];
       }
       for (std::int64_t first = 0; first < queries; first += kQueryBlock) {
-        block_backward(Block(shape, query_positions, first), shape.head_size, scale_of<T>(shape),
-                       head, log_sums, p, ds);
+        block_backward(Block(shape, query_positions, first), shape, head, log_sums, p, ds);
       }
     }
   });

@@ -17,6 +17,8 @@ struct AttentionShape {
   std::int64_t head_size = 0;
   // Above 0, the sequence falls into chunks of so many positions, and a query sees its own only.
   std::int64_t chunk_size = 0;
+  // Probabilities, and their gradients, enter the products as BF16, as fused kernels have them.
+  bool bf16_products = false;
 
   std::int64_t first_visible(std::int64_t position) const {
     return chunk_size > 0 ? position / chunk_size * chunk_size : 0;

@@ -48,17 +48,31 @@ void GroupedLinear<T>::forward(std::span<const std::int64_t> rows_of_expert, Vie
 }
 
 template <typename T>
-void GroupedLinear<T>::backward(std::span<const std::int64_t> rows_of_expert, View<const T> x,
-                                View<const T> weight, View<const T> dy, View<T> dx,
-                                View<T> dweight) {
-  const OpTimer timer("grouped_linear.backward");
+void GroupedLinear<T>::backward_input(std::span<const std::int64_t> rows_of_expert,
+                                      View<const T> dy, View<const T> weight, View<T> dx) {
+  const OpTimer timer("grouped_linear.backward_input");
   const std::int64_t out = dy.cols;
   std::int64_t first = 0;
   std::int64_t expert = 0;
   for (const std::int64_t rows : rows_of_expert) {
-    const View<const T> dy_rows = dy.slice(first, rows);
-    Linear<T>::backward_input(dy_rows, weight.slice(expert * out, out), dx.slice(first, rows));
-    Linear<T>::backward_weight(x.slice(first, rows), dy_rows, dweight.slice(expert * out, out));
+    Linear<T>::backward_input(dy.slice(first, rows), weight.slice(expert * out, out),
+                              dx.slice(first, rows));
+    first += rows;
+    ++expert;
+  }
+  assert(first == dy.rows);
+}
+
+template <typename T>
+void GroupedLinear<T>::backward_weight(std::span<const std::int64_t> rows_of_expert,
+                                       View<const T> x, View<const T> dy, View<T> dweight) {
+  const OpTimer timer("grouped_linear.backward_weight");
+  const std::int64_t out = dy.cols;
+  std::int64_t first = 0;
+  std::int64_t expert = 0;
+  for (const std::int64_t rows : rows_of_expert) {
+    Linear<T>::backward_weight(x.slice(first, rows), dy.slice(first, rows),
+                               dweight.slice(expert * out, out));
     first += rows;
     ++expert;
   }

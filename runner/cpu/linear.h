@@ -26,9 +26,12 @@ struct GroupedLinear {
   // x (n, in), weight (experts * out, in) -> y (n, out)
   static void forward(std::span<const std::int64_t> rows_of_expert, View<const T> x,
                       View<const T> weight, View<T> y);
-  // dx is overwritten, dweight added to.
-  static void backward(std::span<const std::int64_t> rows_of_expert, View<const T> x,
-                       View<const T> weight, View<const T> dy, View<T> dx, View<T> dweight);
+  // dx is overwritten.
+  static void backward_input(std::span<const std::int64_t> rows_of_expert, View<const T> dy,
+                             View<const T> weight, View<T> dx);
+  // dweight is added to.
+  static void backward_weight(std::span<const std::int64_t> rows_of_expert, View<const T> x,
+                              View<const T> dy, View<T> dweight);
 };
 
 }  // namespace llmb::runner::cpu

@@ -12,6 +12,7 @@
 #include "runner/cpu/linear.h"
 #include "runner/cpu/norm.h"
 #include "runner/cpu/qkv_heads.h"
+#include "runner/cpu/quantize.h"
 #include "runner/cpu/rope.h"
 #include "runner/cpu/router.h"
 #include "runner/cpu/row_order.h"
@@ -37,10 +38,12 @@ struct Ops {
   using Embedding = cpu::Embedding<T>;
   using ExpertOrder = cpu::ExpertOrder;
   using ExpertRows = cpu::ExpertRows<T>;
+  using Fp8Format = cpu::Fp8Format;
   using GroupedLinear = cpu::GroupedLinear<T>;
   using LayerNorm1p = cpu::LayerNorm1p<T>;
   using Linear = cpu::Linear<T>;
   using QkvHeads = cpu::QkvHeads<T>;
+  using Quantize = cpu::Quantize<T>;
   using RmsNorm = cpu::RmsNorm<T>;
   using Rope = cpu::Rope<T>;
   using RotaryFrequencies = cpu::RotaryFrequencies;

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "runner/cpu/memory_meter.h"
+
 namespace llmb::runner::cpu {
 
 template <typename T>
@@ -88,7 +90,7 @@ class Tensor {
  private:
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 0;
-  std::vector<T> values_;
+  std::vector<T, MeteredAllocator<T>> values_;
 };
 
 }  // namespace llmb::runner::cpu

@@ -51,7 +51,8 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
   const std::int64_t tp = settings.sizes.tp;
   const std::int64_t query = spec.query_size() / tp;
   const std::int64_t qkv = query + 2 * spec.key_value_size() / tp;
-  const std::int64_t output_copy = is_fp8(settings.precision) ? bytes.gemm_input : 0;
+  const bool keeps_fp8 = is_fp8(settings.precision) && settings.backend != Backend::cpu;
+  const std::int64_t output_copy = keeps_fp8 ? bytes.gemm_input : 0;
   cost.gemm_flops +=
       2.0 * as_double(tokens.attended) * as_double(spec.shape.hidden_size) * as_double(qkv + query);
   // Two products of the sequence with itself, half of them masked.
@@ -130,7 +131,13 @@ HeadCost head_cost(const RunSettings& settings) {
   const std::int64_t cells = tokens.attended * (shape.vocabulary_size / settings.sizes.tp);
   HeadCost cost;
   // Logits, and their exponentials in FP32; the gradient takes the logits' place.
-  cost.logits_bytes = cells * (bytes.activation + std::int64_t{sizeof(float)});
+  constexpr auto kFloat = std::int64_t{sizeof(float)};
+  cost.logits_bytes = cells * (bytes.activation + kFloat);
+  if (settings.backend == Backend::cpu) {
+    // Exponentials are taken one by one; three sums a token are kept, and both sides of the norm.
+    cost.logits_bytes = (cells + 3 * tokens.attended + 2 * tokens.resident * shape.hidden_size);
+    cost.logits_bytes *= kFloat;
+  }
   cost.gemm_flops = 2.0 * as_double(cells) * as_double(shape.hidden_size);
   // Read for the maximum and sum, read again, gradient written.
   cost.memory_bytes = as_double(3 * cells * bytes.activation);

@@ -32,7 +32,8 @@ ChunkBytes chunk_bytes(const RunSettings& settings, const StageBytes& stage) {
   ChunkBytes bytes;
   // Megatron recomputes, and offloads, a stage's first layers.
   std::int64_t to_recompute = settings.recompute_layers;
-  std::int64_t to_offload = settings.offload_layers;
+  // On the CPU there is nowhere to offload to.
+  std::int64_t to_offload = settings.backend == Backend::cpu ? 0 : settings.offload_layers;
   for (const LayerRange& chunk : stage.chunks) {
     std::int64_t device = 0;
     std::int64_t host = 0;
@@ -95,6 +96,10 @@ void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   };
   stage.parameters = spread(bytes.parameter, dense_shards, expert_shards);
   stage.gradients = spread(bytes.gradient, dense_shards, expert_shards);
+  // The CPU's reductions have a place of their own for the rank's share of the sum.
+  if (settings.backend == Backend::cpu && !settings.fully_sharded) {
+    stage.gradients += spread(bytes.gradient, dense_replicas, expert_replicas);
+  }
   stage.optimizer = spread(bytes.optimizer, dense_replicas, expert_replicas);
 }
 

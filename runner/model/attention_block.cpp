@@ -27,13 +27,14 @@ template <typename Ops>
 AttentionBlock<Ops>::AttentionBlock(const StageContext& context,
                                     const ParameterStore<Element>& store, std::int64_t layer)
     : context_(context),
-      qkv_(store.at(name_of(layer, "qkv"))),
-      out_(store.at(name_of(layer, "out"))) {
+      qkv_(context, store.at(name_of(layer, "qkv"))),
+      out_(context, store.at(name_of(layer, "out"))) {
   const ModelShape& model = context.spec.shape;
   shape_ = {context.micro_batch_size, model.attention_head_count / context.sizes.tp,
             model.query_group_count / context.sizes.tp, model.head_size};
   // Llama 4: layers with RoPE look at their chunk, those without at everything.
   const bool is_rotary = context.spec.is_rotary_layer(layer);
+  shape_.bf16_products = context.precision != Precision::fp32;
   shape_.chunk_size = is_rotary ? model.attention_chunk_size : 0;
   // Pairs are turned, so the share of a head that RoPE turns is even.
   const auto pairs = is_rotary ? static_cast<std::int64_t>(model.rotary_fraction *
@@ -63,20 +64,22 @@ void AttentionBlock<Ops>::scatter_context(const Tensor& whole, Tensor& own, Call
 }
 
 template <typename Ops>
-void AttentionBlock<Ops>::forward(ConstView x, State& state, View y) const {
+void AttentionBlock<Ops>::forward(ConstView x, State& state, View y) {
   const std::int64_t rows = context_.context_rows();
   const std::int64_t query_cols = shape_.head_count * shape_.head_size;
   const std::int64_t key_cols = shape_.group_count * shape_.head_size;
   Tensor storage;
   const ConstView input = gather_sequence<Ops>(context_, x, storage, "tp.attention_in");
-  Tensor qkv(rows, qkv_.rows);
-  Ops::Linear::forward(input, qkv_.template value_as<ConstView>(), qkv);
+  Tensor qkv(rows, qkv_.rows());
+  qkv_.forward(input, qkv);
   state.q.resize(rows, query_cols);
   state.k.resize(rows, key_cols);
   state.v.resize(rows, key_cols);
   Ops::QkvHeads::split(shape_.group_count, qkv, state.q, state.k, state.v);
   Ops::Rope::forward(rotary_table_, shape_.batch, shape_.head_size, state.q);
   Ops::Rope::forward(rotary_table_, shape_.batch, shape_.head_size, state.k);
+  keep<Ops>(context_.precision, state.q);
+  keep<Ops>(context_.precision, state.k);
 
   Tensor key_storage;
   Tensor value_storage;
@@ -86,20 +89,20 @@ void AttentionBlock<Ops>::forward(ConstView x, State& state, View y) const {
   state.log_sum.resize(rows, shape_.head_count);
   Ops::Attention::forward(shape_, context_.positions, state.q, keys, values, state.o,
                           state.log_sum);
+  keep<Ops>(context_.precision, state.o);
 
-  Tensor partial(rows, out_.rows);
-  Ops::Linear::forward(state.o, out_.template value_as<ConstView>(), partial);
+  Tensor partial(rows, out_.rows());
+  out_.forward(state.o, partial);
   scatter_sequence<Ops>(context_, partial, y, "tp.attention_out");
 }
 
 template <typename Ops>
-void AttentionBlock<Ops>::backward(ConstView x, const State& state, ConstView dy, View dx) const {
+void AttentionBlock<Ops>::backward(ConstView x, const State& state, ConstView dy, View dx) {
   const std::int64_t rows = context_.context_rows();
   Tensor dy_storage;
   const ConstView d_out = gather_sequence<Ops>(context_, dy, dy_storage, "tp.attention_out_grad");
   Tensor d_o(rows, state.o.cols());
-  Ops::Linear::backward_input(d_out, out_.template value_as<ConstView>(), d_o);
-  Ops::Linear::backward_weight(state.o, d_out, out_.template gradient_as<View>());
+  out_.backward(state.o, d_out, d_o);
 
   Tensor key_storage;
   Tensor value_storage;
@@ -119,14 +122,14 @@ void AttentionBlock<Ops>::backward(ConstView x, const State& state, ConstView dy
   }
   Ops::Rope::backward(rotary_table_, shape_.batch, shape_.head_size, dq);
   Ops::Rope::backward(rotary_table_, shape_.batch, shape_.head_size, dk);
-  Tensor dqkv(rows, qkv_.rows);
+  Tensor dqkv(rows, qkv_.rows());
   Ops::QkvHeads::join(shape_.group_count, dq, dk, dv, dqkv);
+  keep<Ops>(context_.precision, dqkv);
 
   Tensor x_storage;
   const ConstView input = gather_sequence<Ops>(context_, x, x_storage, "tp.attention_in_again");
-  Ops::Linear::backward_weight(input, dqkv, qkv_.template gradient_as<View>());
   Tensor partial(rows, dx.cols);
-  Ops::Linear::backward_input(dqkv, qkv_.template value_as<ConstView>(), partial);
+  qkv_.backward(input, dqkv, partial);
   scatter_sequence<Ops>(context_, partial, dx, "tp.attention_in_grad");
 }
 

@@ -2,6 +2,7 @@
 // values of the whole sequence (gathered over the context group), projection back (row parallel).
 #pragma once
 
+#include "runner/model/linear_layer.h"
 #include "runner/model/stage_context.h"
 
 namespace llmb::runner {
@@ -28,9 +29,16 @@ class AttentionBlock {
                  std::int64_t layer);
 
   // x and y (shard rows, hidden)
-  void forward(ConstView x, State& state, View y) const;
+  void forward(ConstView x, State& state, View y);
   // dx is overwritten. x as in forward.
-  void backward(ConstView x, const State& state, ConstView dy, View dx) const;
+  void backward(ConstView x, const State& state, ConstView dy, View dx);
+
+  // Calls `visit` with every linear layer.
+  template <typename Visit>
+  void visit_linears(const Visit& visit) {
+    visit(qkv_);
+    visit(out_);
+  }
 
  private:
   // Keys or values of the whole sequence in its order; `own` itself without context parallelism.
@@ -41,8 +49,8 @@ class AttentionBlock {
   const StageContext& context_;
   typename Ops::AttentionShape shape_;  // of this rank's heads
   Tensor rotary_table_;                 // without columns where the layer has no RoPE
-  Weight<Element> qkv_;
-  Weight<Element> out_;
+  LinearLayer<Ops> qkv_;
+  LinearLayer<Ops> out_;
 };
 
 }  // namespace llmb::runner

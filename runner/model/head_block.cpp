@@ -7,17 +7,19 @@ namespace llmb::runner {
 
 template <typename Ops>
 HeadBlock<Ops>::HeadBlock(const StageContext& context, const ParameterStore<Element>& store)
-    : context_(context), norm_(context.spec, store, "final_norm"), head_(store.at("head.weight")) {}
+    : context_(context),
+      norm_(context, store, "final_norm"),
+      head_(context, store.at("head.weight"), 0, false) {}
 
 template <typename Ops>
-double HeadBlock<Ops>::forward(ConstView x, State& state) const {
+double HeadBlock<Ops>::forward(ConstView x, State& state) {
   state.input.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, state.input);
   norm_.forward(state.input, state.normalized, state.statistics);
   Tensor storage;
   const ConstView input = gather_sequence<Ops>(context_, state.normalized, storage, "tp.head_in");
-  state.logits.resize(input.rows, head_.rows);
-  Ops::Linear::forward(input, head_.template value_as<ConstView>(), state.logits);
+  state.logits.resize(input.rows, head_.rows());
+  head_.forward(input, state.logits);
 
   state.maxima.resize(input.rows, 1);
   state.sums.resize(input.rows, 2);
@@ -36,15 +38,15 @@ double HeadBlock<Ops>::forward(ConstView x, State& state) const {
 }
 
 template <typename Ops>
-void HeadBlock<Ops>::backward(State& state, double loss_scale, View dx) const {
+void HeadBlock<Ops>::backward(State& state, double loss_scale, View dx) {
   Ops::CrossEntropy::backward(state.logits, state.maxima.values(), state.sums, state.targets,
                               first_token(), static_cast<Element>(loss_scale));
   Tensor storage;
   const ConstView input =
       gather_sequence<Ops>(context_, state.normalized, storage, "tp.head_in_again");
-  Ops::Linear::backward_weight(input, state.logits, head_.template gradient_as<View>());
+  keep<Ops>(context_.precision, state.logits);
   Tensor partial(input.rows, input.cols);
-  Ops::Linear::backward_input(state.logits, head_.template value_as<ConstView>(), partial);
+  head_.backward(input, state.logits, partial);
   Tensor d_normalized(dx.rows, dx.cols);
   scatter_sequence<Ops>(context_, partial, d_normalized, "tp.head_in_grad");
   norm_.backward(state.input, state.statistics, d_normalized, dx);

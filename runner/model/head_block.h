@@ -33,16 +33,16 @@ class HeadBlock {
 
   // x (shard rows, hidden); state.targets is set. Returns the sum of the losses of the context
   // slice's tokens.
-  double forward(ConstView x, State& state) const;
+  double forward(ConstView x, State& state);
   // Gradients of loss_scale * that sum. dx (shard rows, hidden) is overwritten.
-  void backward(State& state, double loss_scale, View dx) const;
+  void backward(State& state, double loss_scale, View dx);
 
  private:
-  std::int64_t first_token() const { return context_.place.tp * head_.rows; }
+  std::int64_t first_token() const { return context_.place.tp * head_.rows(); }
 
   const StageContext& context_;
   NormLayer<Ops> norm_;
-  Weight<Element> head_;
+  LinearLayer<Ops> head_;
 };
 
 }  // namespace llmb::runner

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runner/model/linear_layer.h"
 #include "runner/model/stage_context.h"
 
 namespace llmb::runner {
@@ -27,14 +28,21 @@ class MlpBlock {
            const std::string& name);
 
   // x and y (shard rows, hidden)
-  void forward(ConstView x, State& state, View y) const;
+  void forward(ConstView x, State& state, View y);
   // dx is overwritten. x as in forward.
-  void backward(ConstView x, const State& state, ConstView dy, View dx) const;
+  void backward(ConstView x, const State& state, ConstView dy, View dx);
+
+  // Calls `visit` with every linear layer.
+  template <typename Visit>
+  void visit_linears(const Visit& visit) {
+    visit(fc1_);
+    visit(fc2_);
+  }
 
  private:
   const StageContext& context_;
-  Weight<Element> fc1_;
-  Weight<Element> fc2_;
+  LinearLayer<Ops> fc1_;
+  LinearLayer<Ops> fc2_;
 };
 
 }  // namespace llmb::runner

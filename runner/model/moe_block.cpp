@@ -3,6 +3,13 @@
 #include "runner/cpu/ops.h"
 
 namespace llmb::runner {
+namespace {
+
+std::int64_t local_experts(const StageContext& context) {
+  return context.spec.shape.expert_count / context.sizes.ep;
+}
+
+}  // namespace
 
 template <typename Ops>
 MoeBlock<Ops>::MoeBlock(const StageContext& context, const ParameterStore<Element>& store,
@@ -15,8 +22,8 @@ MoeBlock<Ops>::MoeBlock(const StageContext& context, const ParameterStore<Elemen
                                                             : Ops::RouterScore::softmax_of_chosen),
       weights_on_inputs_(context.spec.shape.family == "llama4_maverick"),
       router_(store.at(name + "router.weight")),
-      fc1_(store.at(name + "experts.fc1.weight")),
-      fc2_(store.at(name + "experts.fc2.weight")) {
+      fc1_(context, store.at(name + "experts.fc1.weight"), local_experts(context)),
+      fc2_(context, store.at(name + "experts.fc2.weight"), local_experts(context)) {
   if (context.spec.shape.shared_expert_ffn_hidden_size > 0) {
     shared_.emplace(context, store, name + "shared_expert");
   }
@@ -54,35 +61,33 @@ double MoeBlock<Ops>::balance(State& state) const {
 }
 
 template <typename Ops>
-void MoeBlock<Ops>::run_experts(State& state, Tensor& local) const {
+void MoeBlock<Ops>::run_experts(State& state, Tensor& local) {
   const auto& counts = state.exchange.rows_of_local_expert();
   const auto experts = static_cast<std::int64_t>(counts.size());
   const std::int64_t rows = state.inputs.rows();
-  state.before.resize(rows, fc1_.rows / experts);
-  state.after.resize(rows, fc2_.cols);
-  local.resize(rows, fc2_.rows / experts);
-  Ops::GroupedLinear::forward(counts, state.inputs, fc1_.template value_as<ConstView>(),
-                              state.before);
+  state.before.resize(rows, fc1_.rows() / experts);
+  state.after.resize(rows, fc2_.cols());
+  local.resize(rows, fc2_.rows() / experts);
+  fc1_.forward(counts, state.inputs, state.before);
   Ops::Activation::forward(context_.spec.shape.activation, state.before, state.after);
-  Ops::GroupedLinear::forward(counts, state.after, fc2_.template value_as<ConstView>(), local);
+  keep<Ops>(context_.precision, state.after);
+  fc2_.forward(counts, state.after, local);
 }
 
 template <typename Ops>
-void MoeBlock<Ops>::run_experts_backward(const State& state, ConstView d_local,
-                                         Tensor& d_inputs) const {
+void MoeBlock<Ops>::run_experts_backward(const State& state, ConstView d_local, Tensor& d_inputs) {
   const auto& counts = state.exchange.rows_of_local_expert();
   Tensor d_after(state.after.rows(), state.after.cols());
-  Ops::GroupedLinear::backward(counts, state.after, fc2_.template value_as<ConstView>(), d_local,
-                               d_after, fc2_.template gradient_as<View>());
+  fc2_.backward(counts, state.after, d_local, d_after);
   Tensor d_before(state.before.rows(), state.before.cols());
   Ops::Activation::backward(context_.spec.shape.activation, state.before, d_after, d_before);
+  keep<Ops>(context_.precision, d_before);
   d_inputs.resize(state.inputs.rows(), state.inputs.cols());
-  Ops::GroupedLinear::backward(counts, state.inputs, fc1_.template value_as<ConstView>(), d_before,
-                               d_inputs, fc1_.template gradient_as<View>());
+  fc1_.backward(counts, state.inputs, d_before, d_inputs);
 }
 
 template <typename Ops>
-double MoeBlock<Ops>::forward(ConstView x, State& state, View y) const {
+double MoeBlock<Ops>::forward(ConstView x, State& state, View y) {
   const ModelShape& shape = context_.spec.shape;
   const std::int64_t top_k = shape.experts_per_token;
   Tensor logits(x.rows, shape.expert_count);
@@ -97,25 +102,29 @@ double MoeBlock<Ops>::forward(ConstView x, State& state, View y) const {
   state.exchange.plan(context_, state.order.rows_of_expert);
   Tensor rows(x.rows * top_k, x.cols);
   Ops::ExpertRows::scatter(state.order, weights_if(weights_on_inputs_, state), x, rows);
+  keep<Ops>(context_.precision, rows);
   state.exchange.to_experts(context_, rows, state.inputs);
   Tensor local;
   run_experts(state, local);
   state.exchange.from_experts(context_, local, state.outputs);
   Ops::ExpertRows::combine(state.order, weights_if(!weights_on_inputs_, state), state.outputs, y);
+  keep<Ops>(context_.precision, y);
 
   if (shared_) {
     Tensor shared_output(y.rows, y.cols);
     shared_->forward(x, state.shared, shared_output);
     Ops::Elementwise::add(shared_output, y);
+    keep<Ops>(context_.precision, y);
   }
   return auxiliary_loss;
 }
 
 template <typename Ops>
 void MoeBlock<Ops>::backward(ConstView x, const State& state, ConstView dy, double auxiliary_scale,
-                             View dx) const {
+                             View dx) {
   Tensor d_outputs(state.outputs.rows(), state.outputs.cols());
   Ops::ExpertRows::scatter(state.order, weights_if(!weights_on_inputs_, state), dy, d_outputs);
+  keep<Ops>(context_.precision, d_outputs);
   Tensor d_local;
   state.exchange.to_experts(context_, d_outputs, d_local);
   Tensor d_inputs;
@@ -137,11 +146,13 @@ void MoeBlock<Ops>::backward(ConstView x, const State& state, ConstView dy, doub
                         d_probability.values(), d_logits);
   Ops::Linear::backward_weight(x, d_logits, router_.template gradient_as<View>());
   Ops::Linear::backward_input(d_logits, router_.template value_as<ConstView>(), dx, true);
+  keep<Ops>(context_.precision, dx);
 
   if (shared_) {
     Tensor d_shared(dx.rows, dx.cols);
     shared_->backward(x, state.shared, dy, d_shared);
     Ops::Elementwise::add(d_shared, dx);
+    keep<Ops>(context_.precision, dx);
   }
 }
 

@@ -41,15 +41,22 @@ class MoeBlock {
 
   // x and y (shard rows, hidden). Returns the auxiliary loss, the same on every rank that shares
   // the micro-batch.
-  double forward(ConstView x, State& state, View y) const;
+  double forward(ConstView x, State& state, View y);
   // dx is overwritten. x as in forward. `auxiliary_scale` multiplies the auxiliary loss.
-  void backward(ConstView x, const State& state, ConstView dy, double auxiliary_scale,
-                View dx) const;
+  void backward(ConstView x, const State& state, ConstView dy, double auxiliary_scale, View dx);
+
+  // Calls `visit` with the experts' linear layers, `visit_shared` with the shared expert's.
+  template <typename Visit, typename VisitShared>
+  void visit_linears(const Visit& visit, const VisitShared& visit_shared) {
+    visit(fc1_);
+    visit(fc2_);
+    if (shared_) shared_->visit_linears(visit_shared);
+  }
 
  private:
   double balance(State& state) const;
-  void run_experts(State& state, Tensor& local) const;
-  void run_experts_backward(const State& state, ConstView d_local, Tensor& d_inputs) const;
+  void run_experts(State& state, Tensor& local);
+  void run_experts_backward(const State& state, ConstView d_local, Tensor& d_inputs);
   // Weights where they multiply, else none: on the experts' inputs (Llama 4) or their outputs.
   ConstView weights_if(bool here, const State& state) const;
 
@@ -57,8 +64,8 @@ class MoeBlock {
   typename Ops::RouterScore score_;
   bool weights_on_inputs_;
   Weight<Element> router_;
-  Weight<Element> fc1_;  // (experts * ffn or 2 ffn, hidden)
-  Weight<Element> fc2_;  // (experts * hidden, ffn)
+  LinearLayer<Ops> fc1_;  // (experts * ffn or 2 ffn, hidden)
+  LinearLayer<Ops> fc2_;  // (experts * hidden, ffn)
   std::optional<MlpBlock<Ops>> shared_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runner/model/linear_layer.h"
 #include "runner/model/stage_context.h"
 
 namespace llmb::runner {
@@ -14,9 +15,12 @@ class NormLayer {
   using Element = typename Ops::Element;
 
   // `name` as in "layers.3.input_norm".
-  NormLayer(const ModelSpec& spec, const ParameterStore<Element>& store, const std::string& name)
-      : epsilon_(static_cast<Element>(spec.norm_epsilon)), weight_(store.at(name + ".weight")) {
-    if (spec.norm_has_bias()) bias_ = Weight<Element>(store.at(name + ".bias"));
+  NormLayer(const StageContext& context, const ParameterStore<Element>& store,
+            const std::string& name)
+      : precision_(context.precision),
+        epsilon_(static_cast<Element>(context.spec.norm_epsilon)),
+        weight_(store.at(name + ".weight")) {
+    if (context.spec.norm_has_bias()) bias_ = Weight<Element>(store.at(name + ".bias"));
   }
 
   // x (n, h) -> y (n, h), statistics for backward
@@ -25,26 +29,29 @@ class NormLayer {
     y.resize(x.rows, x.cols);
     statistics.resize(x.rows, has_bias() ? 2 : 1);
     if (has_bias()) {
-      Ops::LayerNorm1p::forward(x, weight_.value, bias_.value, epsilon_, y, statistics);
+      Ops::LayerNorm1p::forward(x, weight_.value(), bias_.value(), epsilon_, y, statistics);
     } else {
-      Ops::RmsNorm::forward(x, weight_.value, epsilon_, y, statistics);
+      Ops::RmsNorm::forward(x, weight_.value(), epsilon_, y, statistics);
     }
+    keep<Ops>(precision_, y);
   }
 
   // dy (n, h) -> dx (n, h), overwritten
   void backward(typename Ops::ConstView x, const typename Ops::Tensor& statistics,
                 typename Ops::ConstView dy, typename Ops::View dx) const {
     if (has_bias()) {
-      Ops::LayerNorm1p::backward(x, weight_.value, statistics, dy, dx, weight_.gradient,
-                                 bias_.gradient);
+      Ops::LayerNorm1p::backward(x, weight_.value(), statistics, dy, dx, weight_.gradient(),
+                                 bias_.gradient());
     } else {
-      Ops::RmsNorm::backward(x, weight_.value, statistics, dy, dx, weight_.gradient);
+      Ops::RmsNorm::backward(x, weight_.value(), statistics, dy, dx, weight_.gradient());
     }
+    keep<Ops>(precision_, dx);
   }
 
  private:
-  bool has_bias() const { return !bias_.value.empty(); }
+  bool has_bias() const { return bias_.parameter != nullptr; }
 
+  Precision precision_;
   Element epsilon_;
   Weight<Element> weight_;
   Weight<Element> bias_;

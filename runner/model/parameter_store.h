@@ -1,10 +1,12 @@
 // ParameterStore: one rank's weights and gradients. Each kind lies in two blocks without gaps,
 // dense and expert, because their gradients are summed over different groups of ranks; a block is
-// padded so that its group's ranks can share it out evenly.
+// padded so that its group's ranks can share it out evenly. Fully sharded, every layer has two
+// blocks of its own, of which a rank keeps its share, and the whole only while it is at work.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -15,9 +17,15 @@
 
 namespace llmb::runner {
 
-enum class ParameterBlock : std::uint8_t { dense, expert };
+// Even: dense; odd: experts. Where nothing is sharded there are these two, else two for each layer.
+enum class ParameterBlock : std::uint32_t { dense, expert };
 inline constexpr std::array<ParameterBlock, 2> kParameterBlocks = {ParameterBlock::dense,
                                                                    ParameterBlock::expert};
+inline bool is_expert(ParameterBlock block) {
+  return static_cast<std::uint32_t>(block) % 2 == 1;
+}
+
+enum class ParameterSharding : std::uint8_t { none, full };
 
 // One rank's part of a parameter: on every axis the indices [origin, origin + local_shape).
 template <typename T>
@@ -25,14 +33,13 @@ struct LocalParameter {
   Parameter parameter;
   std::vector<std::int64_t> local_shape;
   std::vector<std::int64_t> origin;
+  ParameterBlock home = ParameterBlock::dense;
   std::int64_t block_offset = 0;  // of its first element in the block
-  std::span<T> weight;
+  std::span<T> weight;            // empty while the block is sharded away
   std::span<T> gradient;
 
-  std::int64_t element_count() const { return static_cast<std::int64_t>(weight.size()); }
-  ParameterBlock block() const {
-    return parameter.is_expert() ? ParameterBlock::expert : ParameterBlock::dense;
-  }
+  std::int64_t element_count() const;
+  ParameterBlock block() const { return home; }
 };
 
 // Owns the memory; used by the rank's thread. T is float, or double for checks.
@@ -40,7 +47,8 @@ template <typename T>
 class ParameterStore {
  public:
   // Those of every chunk of the rank's pipeline stage, all zero.
-  ParameterStore(const ModelSpec& spec, const Layout& layout, int rank);
+  ParameterStore(const ModelSpec& spec, const Layout& layout, int rank,
+                 ParameterSharding sharding = ParameterSharding::none);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
@@ -49,9 +57,30 @@ class ParameterStore {
   // Throws std::out_of_range with the name where this rank has no such parameter.
   const LocalParameter<T>& at(std::string_view name) const;
 
-  // A whole block, padding included; its size is a multiple of the group that reduces it.
+  std::span<const ParameterBlock> blocks() const { return blocks_; }
+  bool is_sharded() const { return is_sharded_; }
+
+  // A whole block, padding included; its size is a multiple of the group that reduces it. Empty
+  // while it is sharded away.
   std::span<T> weights(ParameterBlock block) { return storage(block).weights; }
   std::span<T> gradients(ParameterBlock block) { return storage(block).gradients; }
+
+  // Fully sharded, what this rank keeps: its share of the weights, and of the sum of all ranks'
+  // gradients. Otherwise its share of the whole block's weights, and nothing.
+  std::span<T> weight_share(ParameterBlock block);
+  std::span<T> gradient_share(ParameterBlock block) { return storage(block).gradient_share; }
+  std::int64_t share_first(ParameterBlock block) const { return storage(block).share_first; }
+  std::int64_t share_size(ParameterBlock block) const { return storage(block).share_size; }
+
+  // The blocks that a layer's pass has to gather; none where nothing is sharded.
+  std::span<const ParameterBlock> blocks_to_gather(std::int64_t layer) const;
+  // Room for the whole block: weights unset, gradients (if wanted) zero.
+  void make_whole(ParameterBlock block, bool with_gradients);
+  void drop_whole(ParameterBlock block);
+
+  // Bytes that stay from step to step.
+  std::int64_t weight_bytes() const;
+  std::int64_t gradient_bytes() const;
 
   // The value of a weight depends on the seed, its name and its index in the whole tensor only.
   void initialize(const ModelSpec& spec, std::uint64_t seed);
@@ -59,14 +88,29 @@ class ParameterStore {
 
  private:
   struct Storage {
+    std::int64_t size = 0;  // padding included
+    std::int64_t share_first = 0;
+    std::int64_t share_size = 0;
+    std::vector<std::size_t> parameters;  // indices of those that lie here
     std::vector<T> weights;
     std::vector<T> gradients;
+    std::vector<T> weight_share;  // only where sharded
+    std::vector<T> gradient_share;
   };
   Storage& storage(ParameterBlock block) { return storage_[static_cast<std::size_t>(block)]; }
+  const Storage& storage(ParameterBlock block) const {
+    return storage_[static_cast<std::size_t>(block)];
+  }
+  ParameterBlock home_of(const Parameter& parameter);
+  void share_out(const Layout& layout, int rank);
+  void point_parameters(Storage& block);
 
+  bool is_sharded_;
   std::vector<LocalParameter<T>> parameters_;
   std::unordered_map<std::string_view, std::size_t> by_name_;  // views into parameters_
-  std::array<Storage, 2> storage_;
+  std::vector<Storage> storage_;                               // by block
+  std::vector<ParameterBlock> blocks_;
+  std::map<std::int64_t, std::vector<ParameterBlock>> blocks_of_layer_;  // only where sharded
 };
 
 extern template class ParameterStore<float>;

@@ -2,6 +2,7 @@
 // the other's backward: what forward gathers, backward scatters.
 #pragma once
 
+#include "runner/model/linear_layer.h"
 #include "runner/model/stage_context.h"
 
 namespace llmb::runner {
@@ -25,6 +26,7 @@ void scatter_sequence(const StageContext& context, typename Ops::ConstView parti
     Ops::Elementwise::copy(partial, shard);
   } else {
     context.groups.tensor->reduce_scatter(partial.values(), shard.values(), tag);
+    keep<Ops>(context.precision, shard);
   }
 }
 

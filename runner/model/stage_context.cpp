@@ -23,12 +23,13 @@ std::vector<std::int64_t> zigzag_positions(std::int64_t length, int cp, int inde
 }  // namespace
 
 StageContext::StageContext(const ModelSpec& model, const Layout& layout, int rank,
-                           RankGroups& rank_groups, std::int64_t samples)
+                           RankGroups& rank_groups, std::int64_t samples, Precision numbers)
     : spec(model),
       sizes(layout.sizes()),
       place(layout.place_of(rank)),
       groups(rank_groups),
       micro_batch_size(samples),
+      precision(numbers),
       positions(zigzag_positions(model.shape.sequence_length, sizes.cp, place.cp)) {
   for (int index = 0; index < sizes.cp; ++index) {
     for (const std::int64_t position :

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runner/model/parameter_store.h"
+#include "runner/model/precision.h"
 #include "runner/model/spec.h"
 #include "runner/parallel/layout.h"
 #include "runner/parallel/rank_groups.h"
@@ -18,13 +19,14 @@ namespace llmb::runner {
 struct StageContext {
   // `groups` outlives it.
   StageContext(const ModelSpec& model, const Layout& layout, int rank, RankGroups& rank_groups,
-               std::int64_t samples);
+               std::int64_t samples, Precision numbers = Precision::fp32);
 
   ModelSpec spec;
   ParallelSizes sizes;
   RankPlace place;
   RankGroups& groups;
   std::int64_t micro_batch_size;
+  Precision precision;
 
   std::vector<std::int64_t> positions;  // in the sequence, of this rank's context slice
   // Row of the whole micro-batch, in sequence order, for every row as the context group gathers
@@ -36,28 +38,29 @@ struct StageContext {
   std::int64_t token_count() const;   // of the whole micro-batch
 };
 
-// A parameter as a matrix: all axes but the last are rows.
+// A parameter as a matrix: all axes but the last are rows. Where it lies may change from pass to
+// pass, as sharded parameters come and go.
 template <typename T>
 struct Weight {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  std::span<T> value;
-  std::span<T> gradient;
+  const LocalParameter<T>* parameter = nullptr;
 
   Weight() = default;
-  explicit Weight(const LocalParameter<T>& parameter)
-      : rows(parameter.element_count() / parameter.local_shape.back()),
-        cols(parameter.local_shape.back()),
-        value(parameter.weight),
-        gradient(parameter.gradient) {}
+  explicit Weight(const LocalParameter<T>& local)
+      : rows(local.element_count() / local.local_shape.back()),
+        cols(local.local_shape.back()),
+        parameter(&local) {}
 
+  std::span<T> value() const { return parameter->weight; }
+  std::span<T> gradient() const { return parameter->gradient; }
   template <typename View>
   View value_as() const {
-    return {value.data(), rows, cols};
+    return {value().data(), rows, cols};
   }
   template <typename View>
   View gradient_as() const {
-    return {gradient.data(), rows, cols};
+    return {gradient().data(), rows, cols};
   }
 };
 

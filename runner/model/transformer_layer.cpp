@@ -12,9 +12,10 @@ std::string prefix_of(std::int64_t layer) {
 template <typename Ops>
 TransformerLayer<Ops>::TransformerLayer(const StageContext& context,
                                         const ParameterStore<Element>& store, std::int64_t layer)
-    : input_norm_(context.spec, store, prefix_of(layer) + "input_norm"),
+    : precision_(context.precision),
+      input_norm_(context, store, prefix_of(layer) + "input_norm"),
       attention_(context, store, layer),
-      mlp_norm_(context.spec, store, prefix_of(layer) + "mlp_norm") {
+      mlp_norm_(context, store, prefix_of(layer) + "mlp_norm") {
   if (context.spec.is_moe_layer(layer)) {
     moe_.emplace(context, store, prefix_of(layer));
   } else {
@@ -23,13 +24,14 @@ TransformerLayer<Ops>::TransformerLayer(const StageContext& context,
 }
 
 template <typename Ops>
-double TransformerLayer<Ops>::forward(View x, State& state) const {
+double TransformerLayer<Ops>::forward(View x, State& state) {
   Tensor branch(x.rows, x.cols);
   state.input.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, state.input);
   input_norm_.forward(state.input, state.attention_input, state.input_statistics);
   attention_.forward(state.attention_input, state.attention, branch);
   Ops::Elementwise::add(branch, x);
+  keep<Ops>(precision_, x);
 
   state.middle.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, state.middle);
@@ -41,11 +43,12 @@ double TransformerLayer<Ops>::forward(View x, State& state) const {
     mlp_->forward(state.mlp_input, state.mlp, branch);
   }
   Ops::Elementwise::add(branch, x);
+  keep<Ops>(precision_, x);
   return auxiliary_loss;
 }
 
 template <typename Ops>
-void TransformerLayer<Ops>::backward(const State& state, double auxiliary_scale, View dx) const {
+void TransformerLayer<Ops>::backward(const State& state, double auxiliary_scale, View dx) {
   Tensor d_normalized(dx.rows, dx.cols);
   Tensor d_branch(dx.rows, dx.cols);
   if (moe_) {
@@ -55,10 +58,12 @@ void TransformerLayer<Ops>::backward(const State& state, double auxiliary_scale,
   }
   mlp_norm_.backward(state.middle, state.middle_statistics, d_normalized, d_branch);
   Ops::Elementwise::add(d_branch, dx);
+  keep<Ops>(precision_, dx);
 
   attention_.backward(state.attention_input, state.attention, dx, d_normalized);
   input_norm_.backward(state.input, state.input_statistics, d_normalized, d_branch);
   Ops::Elementwise::add(d_branch, dx);
+  keep<Ops>(precision_, dx);
 }
 
 template class TransformerLayer<cpu::Ops<float>>;

@@ -36,11 +36,20 @@ class TransformerLayer {
                    std::int64_t layer);
 
   // x (shard rows, hidden) becomes the layer's output. Returns its auxiliary loss.
-  double forward(View x, State& state) const;
+  double forward(View x, State& state);
   // dx, the gradient of the output, becomes that of the input.
-  void backward(const State& state, double auxiliary_scale, View dx) const;
+  void backward(const State& state, double auxiliary_scale, View dx);
+
+  // Calls `visit` with every linear layer, `visit_experts` with those of experts.
+  template <typename Visit, typename VisitExperts>
+  void visit_linears(const Visit& visit, const VisitExperts& visit_experts) {
+    attention_.visit_linears(visit);
+    if (mlp_) mlp_->visit_linears(visit);
+    if (moe_) moe_->visit_linears(visit_experts, visit);
+  }
 
  private:
+  Precision precision_;
   NormLayer<Ops> input_norm_;
   AttentionBlock<Ops> attention_;
   NormLayer<Ops> mlp_norm_;

@@ -1,5 +1,6 @@
 #include "runner/model/transformer_stage.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "runner/cpu/ops.h"
@@ -7,11 +8,26 @@
 
 namespace llmb::runner {
 
+namespace {
+
+// Layers of the rank's earlier chunks.
+std::int64_t layers_before(const StageContext& context, int chunk) {
+  std::int64_t count = 0;
+  for (int earlier = 0; earlier < chunk; ++earlier) {
+    count +=
+        layers_of(context.sizes, context.spec.shape.layer_count, context.place.pp, earlier).size();
+  }
+  return count;
+}
+
+}  // namespace
+
 template <typename Ops>
 TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& layout, int rank,
                                         int chunk, std::int64_t micro_batch_size,
-                                        const ParameterStore<Element>& store, RankGroups& groups)
-    : context_(spec, layout, rank, groups, micro_batch_size) {
+                                        ParameterStore<Element>& store, RankGroups& groups,
+                                        const StageOptions& options)
+    : context_(spec, layout, rank, groups, micro_batch_size, options.precision), store_(store) {
   if (spec.shape.tied_embeddings) {
     throw std::invalid_argument(spec.shape.family +
                                 ": tied embeddings are not trained here; no recipe has them");
@@ -21,6 +37,9 @@ TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& lay
   const bool is_first = context_.place.pp == 0 && chunk == 0;
   const bool is_last = context_.place.pp == context_.sizes.pp - 1 && chunk == context_.sizes.vp - 1;
   if (is_first) embedding_.emplace(store.at("embedding.weight"));
+  first_layer_ = range.first;
+  recomputed_layers_ = static_cast<std::size_t>(std::clamp<std::int64_t>(
+      options.recomputed_layers - layers_before(context_, chunk), 0, range.size()));
   layers_.reserve(static_cast<std::size_t>(range.size()));
   for (std::int64_t layer = range.first; layer < range.last; ++layer) {
     layers_.emplace_back(context_, store, layer);
@@ -56,6 +75,7 @@ typename TransformerStage<Ops>::State& TransformerStage<Ops>::begin(std::int64_t
   if (free_.empty()) {
     state = std::make_unique<State>();
     state->layers.resize(layers_.size());
+    state->recomputed_inputs.resize(recomputed_layers_);
   } else {
     state = std::move(free_.back());
     free_.pop_back();
@@ -91,6 +111,59 @@ void TransformerStage<Ops>::embed_backward(const State& state, typename Ops::Con
 }
 
 template <typename Ops>
+double TransformerStage<Ops>::forward_layer(std::size_t index, View x, State& state) {
+  const ResidentLayer whole(store_, context_.groups, layer_of(index), PassKind::forward);
+  if (index >= recomputed_layers_) return layers_[index].forward(x, state.layers[index]);
+  Tensor& input = state.recomputed_inputs[index];
+  input.resize(x.rows, x.cols);
+  Ops::Elementwise::copy(x, input);
+  typename TransformerLayer<Ops>::State forgotten;
+  return layers_[index].forward(x, forgotten);
+}
+
+template <typename Ops>
+void TransformerStage<Ops>::backward_layer(std::size_t index, State& state, double auxiliary_scale,
+                                           View dx) {
+  ResidentLayer whole(store_, context_.groups, layer_of(index), PassKind::backward);
+  if (index >= recomputed_layers_) {
+    layers_[index].backward(state.layers[index], auxiliary_scale, dx);
+  } else {
+    Tensor x(dx.rows, dx.cols);
+    Ops::Elementwise::copy(state.recomputed_inputs[index], x);
+    typename TransformerLayer<Ops>::State again;
+    layers_[index].forward(x, again);
+    layers_[index].backward(again, auxiliary_scale, dx);
+  }
+  whole.share_gradients();
+}
+
+template <typename Ops>
+void TransformerStage<Ops>::end_step() {
+  if (context_.precision != Precision::fp8_delayed) return;
+  std::vector<AmaxHistory*> dense;
+  std::vector<AmaxHistory*> experts;
+  const auto into = [](std::vector<AmaxHistory*>& list) {
+    return [&list](LinearLayer<Ops>& linear) {
+      for (AmaxHistory& history : linear.histories()) list.push_back(&history);
+    };
+  };
+  for (TransformerLayer<Ops>& layer : layers_) layer.visit_linears(into(dense), into(experts));
+  const auto end = [](const std::vector<AmaxHistory*>& histories, Communicator& sharers,
+                      CallTag tag) {
+    std::vector<double> maxima;
+    maxima.reserve(histories.size());
+    for (AmaxHistory* history : histories) maxima.push_back(history->step_max());
+    if (sharers.size() > 1 && !maxima.empty()) sharers.all_reduce(maxima, ReduceOp::max, tag);
+    for (std::size_t i = 0; i < histories.size(); ++i) {
+      histories[i]->step_max() = maxima[i];
+      histories[i]->end_step();
+    }
+  };
+  end(dense, *context_.groups.stage, "fp8.amax");
+  end(experts, *context_.groups.expert_data, "fp8.expert_amax");
+}
+
+template <typename Ops>
 StageLoss TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBatch& batch,
                                          std::span<const Element> input,
                                          std::span<Element> output) {
@@ -106,6 +179,7 @@ StageLoss TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBa
   const std::int64_t rows = context_.shard_rows();
   Tensor x(rows, hidden);
   if (embedding_) {
+    const ResidentLayer whole(store_, context_.groups, -1, PassKind::forward);
     state.tokens = context_tokens(batch, 0);
     embed(state, x);
   } else {
@@ -113,9 +187,11 @@ StageLoss TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBa
   }
   StageLoss loss;
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    loss.auxiliary_loss += layers_[layer].forward(x, state.layers[layer]);
+    loss.auxiliary_loss += forward_layer(layer, x, state);
   }
   if (head_) {
+    const ResidentLayer whole(store_, context_.groups, context_.spec.shape.layer_count,
+                              PassKind::forward);
     state.head.targets = context_tokens(batch, 1);
     loss.loss_sum = head_->forward(x, state.head);
   } else {
@@ -133,20 +209,26 @@ void TransformerStage<Ops>::backward(std::int64_t micro_batch, double loss_scale
   const std::int64_t rows = context_.shard_rows();
   Tensor dx(rows, hidden);
   if (head_) {
+    ResidentLayer whole(store_, context_.groups, context_.spec.shape.layer_count,
+                        PassKind::backward);
     head_->backward(state->head, loss_scale, dx);
+    whole.share_gradients();
   } else {
     Ops::Elementwise::copy({output_gradient.data(), rows, hidden}, dx);
   }
   const double auxiliary_scale = loss_scale * static_cast<double>(context_.token_count());
   for (std::size_t layer = layers_.size(); layer-- > 0;) {
-    layers_[layer].backward(state->layers[layer], auxiliary_scale, dx);
+    backward_layer(layer, *state, auxiliary_scale, dx);
   }
   if (embedding_) {
+    ResidentLayer whole(store_, context_.groups, -1, PassKind::backward);
     embed_backward(*state, dx);
+    whole.share_gradients();
   } else {
     Ops::Elementwise::copy(dx, {input_gradient.data(), rows, hidden});
   }
-  free_.push_back(std::move(state));
+  // Of several chunks each would hold memory that another one needs.
+  if (context_.sizes.vp == 1) free_.push_back(std::move(state));
 }
 
 template class TransformerStage<cpu::Ops<float>>;

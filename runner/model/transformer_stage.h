@@ -9,11 +9,19 @@
 #include <vector>
 
 #include "runner/model/head_block.h"
+#include "runner/model/resident_layer.h"
 #include "runner/model/stage_context.h"
 #include "runner/model/transformer_layer.h"
 #include "runner/trainer/pipeline_stage.h"
 
 namespace llmb::runner {
+
+struct StageOptions {
+  Precision precision = Precision::fp32;
+  // Of the rank's layers, over all its chunks, so many from the first keep only their input, and
+  // go forward once more before they go backward.
+  std::int64_t recomputed_layers = 0;
+};
 
 template <typename Ops>
 class TransformerStage : public PipelineStage<typename Ops::Element> {
@@ -25,8 +33,8 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   // Micro-batches of `micro_batch_size` whole sequences. `store` and `groups` outlive it. Throws
   // std::invalid_argument for tied embeddings, which no recipe has.
   TransformerStage(const ModelSpec& spec, const Layout& layout, int rank, int chunk,
-                   std::int64_t micro_batch_size, const ParameterStore<Element>& store,
-                   RankGroups& groups);
+                   std::int64_t micro_batch_size, ParameterStore<Element>& store,
+                   RankGroups& groups, const StageOptions& options = {});
 
   // The sequence-parallel piece: (shard rows, hidden).
   std::size_t boundary_elements() const override;
@@ -35,11 +43,14 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   void backward(std::int64_t micro_batch, double loss_scale,
                 std::span<const Element> output_gradient,
                 std::span<Element> input_gradient) override;
+  // Delayed scaling goes on to the next step: ranks that share a matrix agree on its maxima.
+  void end_step() override;
 
  private:
   struct State {
     std::vector<std::int64_t> tokens;  // of the context rows
     std::vector<typename TransformerLayer<Ops>::State> layers;
+    std::vector<Tensor> recomputed_inputs;
     typename HeadBlock<Ops>::State head;
   };
 
@@ -47,10 +58,20 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   std::unique_ptr<State> finish(std::int64_t micro_batch);
   void embed(const State& state, View x) const;
   void embed_backward(const State& state, typename Ops::ConstView dx) const;
+  double forward_layer(std::size_t index, View x, State& state);
+  void backward_layer(std::size_t index, State& state, double auxiliary_scale, View dx);
+  std::int64_t layer_of(std::size_t index) const {
+    return first_layer_ + static_cast<std::int64_t>(index);
+  }
   // Of the context rows: tokens or, with `shift` 1, the ones after them.
   std::vector<std::int64_t> context_tokens(const TokenBatch& batch, int shift) const;
 
+  using ResidentLayer = runner::ResidentLayer<Element>;
+
   StageContext context_;
+  ParameterStore<Element>& store_;
+  std::int64_t first_layer_ = 0;
+  std::size_t recomputed_layers_ = 0;  // of this chunk
   std::optional<Weight<Element>> embedding_;
   std::vector<TransformerLayer<Ops>> layers_;
   std::optional<HeadBlock<Ops>> head_;

@@ -3,7 +3,6 @@
 // rank's share of the weights in full precision, and gathers everybody's.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -61,10 +60,15 @@ class DistributedOptimizer {
   // After shards were written from a checkpoint: takes the count, and gathers the weights.
   void restored(std::int64_t update_count);
 
+  // Bytes that stay from step to step: of the states, and of this rank's share of the gradients.
+  std::int64_t state_bytes() const;
+  std::int64_t gradient_bytes() const;
+
  private:
+  std::span<T> gradient_share(ParameterBlock block);
   void sum_over_tensor_group();
   void scatter_gradients();
-  double sum_of_squares() const;
+  double sum_of_squares();
   void update(double learning_rate, double gradient_scale);
   void gather_weights();
   Communicator& group_of(ParameterBlock block) const;
@@ -72,9 +76,10 @@ class DistributedOptimizer {
   ParameterStore<T>& store_;
   const RankGroups& groups_;
   OptimizerSettings<T> settings_;
-  bool counts_whole_parameters_;  // in the norm: one rank of a tensor group does
-  std::array<OptimizerShard<T>, 2> shards_;
-  std::array<std::vector<T>, 2> gradients_;  // this rank's share, summed
+  bool counts_whole_parameters_;           // in the norm: one rank of a tensor group does
+  std::vector<OptimizerShard<T>> shards_;  // by block
+  // This rank's share, summed; by block. Fully sharded parameters bring theirs.
+  std::vector<std::vector<T>> gradients_;
   std::int64_t update_count_ = 0;
 };
 

@@ -42,6 +42,9 @@ class PipelineStage {
   // on the first.
   virtual void backward(std::int64_t micro_batch, double loss_scale,
                         std::span<const T> output_gradient, std::span<T> input_gradient) = 0;
+
+  // After a step's last backward. All ranks end a step together.
+  virtual void end_step() {}
 };
 
 }  // namespace llmb::runner

@@ -1,9 +1,12 @@
 #include "runner/trainer/rank_trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+
+#include "runner/cpu/memory_meter.h"
 
 namespace llmb::runner {
 namespace {
@@ -58,7 +61,7 @@ RankTrainer<T>::RankTrainer(World& world, const ModelSpec& spec, const Layout& l
       place_(layout.place_of(world.rank())),
       settings_(settings),
       groups_(make_rank_groups(world, layout)),
-      store_(spec, layout, world.rank()),
+      store_(spec, layout, world.rank(), settings.sharding),
       optimizer_(initialized(store_, spec, settings.seed), groups_, settings.optimizer),
       tasks_(make_task_list(pipeline_shape(layout.sizes(), settings.batch), place_.pp)),
       data_(settings.seed, spec.shape.vocabulary_size) {
@@ -101,6 +104,7 @@ void RankTrainer<T>::forward(const Task& task, std::int64_t step, StepResult& re
   inputs_.erase(pass);
   std::vector<T> output(is_last_part(task.chunk) ? 0 : stage(task.chunk).boundary_elements());
   const StageLoss loss = stage(task.chunk).forward(task.micro_batch, batch, input, output);
+  kept_bytes_max_ = std::max(kept_bytes_max_, cpu::memory_meter().bytes);
   // Every rank of a tensor group took the same loss, every one of tensor and context groups the
   // same auxiliary loss: one of each counts.
   if (place_.tp == 0) losses_.loss_sum += loss.loss_sum;
@@ -189,10 +193,22 @@ StepResult RankTrainer<T>::step(std::int64_t step, double learning_rate) {
     const OptimizerStep update = optimizer_.step(learning_rate);
     result.gradient_norm = update.gradient_norm;
     result.is_updated = update.is_updated;
+    for (const auto& chunk : stages_) chunk->end_step();
   }
   result.phases.optimizer_s = optimizer_s;
   result.phases.total_s += optimizer_s;
   return result;
+}
+
+template <typename T>
+MemoryUse RankTrainer<T>::memory_use() const {
+  MemoryUse use;
+  use.parameters = store_.weight_bytes();
+  use.gradients = store_.gradient_bytes() + optimizer_.gradient_bytes();
+  use.optimizer = optimizer_.state_bytes();
+  use.activations_max = kept_bytes_max_;
+  use.tensors_max = cpu::memory_meter().bytes_max;
+  return use;
 }
 
 template class RankTrainer<float>;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/memory/memory_use.h"
 #include "runner/model/parameter_store.h"
 #include "runner/optimizer/distributed_optimizer.h"
 #include "runner/parallel/rank_groups.h"
@@ -43,12 +44,13 @@ struct TrainerSettings {
   BatchSizes batch;
   std::uint64_t seed = 1234;
   OptimizerSettings<T> optimizer;
+  ParameterSharding sharding = ParameterSharding::none;
 };
 
 // Makes chunk `chunk` of the rank's pipeline stage: where a backend comes in.
 template <typename T>
 using StageFactory = std::function<std::unique_ptr<PipelineStage<T>>(
-    int chunk, const ParameterStore<T>& store, RankGroups& groups)>;
+    int chunk, ParameterStore<T>& store, RankGroups& groups)>;
 
 // Used by the rank's thread; `world` outlives it. All ranks make theirs and step together.
 template <typename T>
@@ -70,6 +72,8 @@ class RankTrainer {
   RankGroups& groups() { return groups_; }
   ParameterStore<T>& store() { return store_; }
   DistributedOptimizer<T>& optimizer() { return optimizer_; }
+  // Since the trainer was made; tensors are counted by thread, so that of this rank's.
+  MemoryUse memory_use() const;
 
  private:
   using Pass = std::pair<int, int>;  // micro-batch, chunk
@@ -100,6 +104,8 @@ class RankTrainer {
   std::vector<std::unique_ptr<PipelineStage<T>>> stages_;  // by chunk
   std::vector<Task> tasks_;
   SyntheticTokens data_;
+
+  std::int64_t kept_bytes_max_ = 0;  // of tensors, between passes
 
   // Of the step in progress.
   Losses losses_;

@@ -19,26 +19,35 @@
 
 namespace llmb::runner::testing {
 
+// How a trainer computes; no way changes what it computes, but for narrower numbers.
+struct TrainerWay {
+  StageOptions stage;
+  ParameterSharding sharding = ParameterSharding::none;
+};
+
 inline std::unique_ptr<RankTrainer<float>> make_trainer(World& world, const ModelSpec& spec,
                                                         const Layout& layout,
-                                                        std::int64_t global_batch_size = 4) {
+                                                        std::int64_t global_batch_size = 4,
+                                                        const TrainerWay& way = {}) {
   TrainerSettings<float> settings;
   settings.batch = {.micro_batch_size = 1, .global_batch_size = global_batch_size};
   settings.seed = 11;
+  settings.sharding = way.sharding;
   return std::make_unique<RankTrainer<float>>(
       world, spec, layout, settings,
-      [&](int chunk, const ParameterStore<float>& store, RankGroups& groups) {
-        return std::make_unique<TransformerStage<cpu::Ops<float>>>(spec, layout, world.rank(),
-                                                                   chunk, 1, store, groups);
+      [&](int chunk, ParameterStore<float>& store, RankGroups& groups) {
+        return std::make_unique<TransformerStage<cpu::Ops<float>>>(
+            spec, layout, world.rank(), chunk, 1, store, groups, way.stage);
       });
 }
 
 inline void on_every_rank(const ModelSpec& spec, const ParallelSizes& sizes,
-                          const std::function<void(RankTrainer<float>&)>& body) {
+                          const std::function<void(RankTrainer<float>&)>& body,
+                          const TrainerWay& way = {}) {
   const auto layout = Layout::make(sizes, sizes.world());
   if (!layout) throw std::invalid_argument(layout.error().message);
   run_thread_ranks(sizes.world(), [&](World& world) {
-    const auto trainer = make_trainer(world, spec, *layout);
+    const auto trainer = make_trainer(world, spec, *layout, 4, way);
     body(*trainer);
   });
 }
@@ -67,14 +76,18 @@ inline void join_states(RankTrainer<float>& trainer, Joined& joined) {
 }
 
 inline Joined joined_states(const ModelSpec& spec, const ParallelSizes& sizes,
-                            const std::function<void(RankTrainer<float>&)>& body) {
+                            const std::function<void(RankTrainer<float>&)>& body,
+                            const TrainerWay& way = {}) {
   Joined joined;
   std::mutex mutex;
-  on_every_rank(spec, sizes, [&](RankTrainer<float>& trainer) {
-    body(trainer);
-    const std::lock_guard lock(mutex);
-    join_states(trainer, joined);
-  });
+  on_every_rank(
+      spec, sizes,
+      [&](RankTrainer<float>& trainer) {
+        body(trainer);
+        const std::lock_guard lock(mutex);
+        join_states(trainer, joined);
+      },
+      way);
   return joined;
 }
 

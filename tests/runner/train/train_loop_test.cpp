@@ -52,9 +52,9 @@ void expect_log_is_what_was_measured(const TinyRun& run) {
 
 // Every family does so through the program: program_test.cpp.
 TEST(TrainLoop, LogsWhatWasMeasuredOnEightRanks) {
-  expect_log_is_what_was_measured(run_tiny(
-      tiny_grok({"--virtual-ranks", "8", "--global-batch-size", "4", "--tp", "2", "--pp", "2",
-                 "--vp", "2", "--cp", "2", "--ep", "2", "--etp", "2"})));
+  expect_log_is_what_was_measured(
+      run_tiny(tiny_grok({"--virtual-ranks", "8", "--global-batch-size", "4", "--tp", "2", "--pp",
+                          "2", "--vp", "2", "--cp", "2", "--ep", "2", "--etp", "2"})));
 }
 
 TEST(TrainLoop, BothLogFormatsTellTheSameRun) {

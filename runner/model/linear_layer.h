@@ -1,0 +1,60 @@
+// LinearLayer: one weight matrix and its three products, in the run's precision: y = x W^T, the
+// gradient of x, and that of W. Or a matrix for every expert, whose rows are sorted by expert.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runner/model/operand_rounding.h"
+#include "runner/model/stage_context.h"
+
+namespace llmb::runner {
+
+template <typename Ops>
+class LinearLayer {
+ public:
+  using Element = typename Ops::Element;
+  using ConstView = typename Ops::ConstView;
+  using View = typename Ops::View;
+  using RowCounts = std::span<const std::int64_t>;
+
+  // `parameter` outlives it. `expert_count` 0: one matrix for all rows. FP8 rounds down to bf16
+  // where the layer is not one that the recipes put into FP8.
+  LinearLayer(const StageContext& context, const LocalParameter<Element>& parameter,
+              std::int64_t expert_count = 0, bool takes_fp8 = true);
+
+  std::int64_t rows() const { return weight_.rows; }  // of the matrix, or of all of them
+  std::int64_t cols() const { return weight_.cols; }
+
+  // x (n, in) -> y (n, out)
+  void forward(ConstView x, View y);
+  // dy (n, out) -> dx (n, in), overwritten; the weight's gradient is added to.
+  void backward(ConstView x, ConstView dy, View dx);
+  // The same with rows_of_expert[e] rows for expert e.
+  void forward(RowCounts rows_of_expert, ConstView x, View y);
+  void backward(RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
+
+  // The two halves of backward, where something lies between them.
+  void backward_input(RowCounts rows_of_expert, ConstView dy, View dx);
+  void backward_weight(RowCounts rows_of_expert, ConstView x, ConstView dy);
+
+  // Of delayed scaling, else empty.
+  std::span<AmaxHistory> histories() { return rounding_.histories(); }
+
+ private:
+  ConstView rounded_weight(SumAxis axis, typename Ops::Tensor& storage);
+
+  Precision precision_;
+  Weight<Element> weight_;
+  std::vector<std::int64_t> weight_rows_;  // of every expert's matrix
+  bool is_grouped_;
+  OperandRounding<Ops> rounding_;
+};
+
+// What memory would keep of a result: in a narrow precision, BF16.
+template <typename Ops>
+void keep(Precision precision, typename Ops::View result) {
+  if (precision != Precision::fp32) Ops::Quantize::to_bf16(result);
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,60 @@
+// OperandRounding: what the matrix products of one linear layer see of their operands: the numbers
+// themselves, or what the precision leaves of them. Keeps the largest elements of earlier steps
+// where the precision scales by those.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runner/model/precision.h"
+
+namespace llmb::runner {
+
+enum class Operand : std::uint8_t { input, weight, gradient };
+// How an operand's elements are added up by the product: along its rows, or down its columns.
+enum class SumAxis : std::uint8_t { along_rows, down_columns };
+
+// The largest elements of one operand of one part, step by step.
+class AmaxHistory {
+ public:
+  // 0 before the first step's end.
+  double scaling_max() const { return scaling_max_; }
+  double& step_max() { return step_max_; }
+  void end_step();
+
+ private:
+  static constexpr std::size_t kLength = 1024;  // steps, as the recipes' amax_history_len
+  std::vector<double> past_;                    // the newest at next_ - 1, going round
+  std::size_t next_ = 0;
+  double scaling_max_ = 0;
+  double step_max_ = 0;
+};
+
+template <typename Ops>
+class OperandRounding {
+ public:
+  using ConstView = typename Ops::ConstView;
+  using Tensor = typename Ops::Tensor;
+
+  // A layer of several parts (experts) scales each part by itself.
+  OperandRounding(Precision precision, std::size_t parts);
+
+  // `whole` itself, or its rounded copy in `storage`. Part i has rows_of_part[i] rows, in order.
+  ConstView operator()(Operand operand, SumAxis axis, std::span<const std::int64_t> rows_of_part,
+                       ConstView whole, Tensor& storage);
+
+  // Of delayed scaling; empty otherwise. By part, then operand. Between steps the maxima of ranks
+  // that share the operand may be joined.
+  std::span<AmaxHistory> histories() { return histories_; }
+
+ private:
+  void round_part(Operand operand, SumAxis axis, std::size_t part, ConstView from,
+                  typename Ops::View to);
+
+  Precision precision_;
+  std::vector<AmaxHistory> histories_;
+};
+
+}  // namespace llmb::runner
