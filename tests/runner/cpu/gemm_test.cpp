@@ -63,7 +63,7 @@ TEST(Gemm, DoesNotChangeABitWithTheNumberOfThreads) {
   const std::vector<float> b(wide_b.values().begin(), wide_b.values().end());
   const auto product = [&](int threads) {
     set_threads_per_rank(threads);
-    std::vector<float> c(1300 * 24);
+    std::vector<float> c(std::size_t{1300} * 24);
     gemm<float>(1300, 24, 40, 1.0F, {a.data(), 40}, {b.data(), 24}, 0.0F, c.data(), 24);
     set_threads_per_rank(1);
     return c;
@@ -99,7 +99,7 @@ TEST(Linear, HasTheGradientsOfFiniteDifferences) {
 TEST(GroupedLinear, HasTheGradientsOfFiniteDifferences) {
   const std::vector<std::int64_t> rows_of_expert = {3, 0, 2};
   Tensor<double> x = random_tensor(5, 4, 1);
-  Tensor<double> weight = random_tensor(3 * 2, 4, 2);
+  Tensor<double> weight = random_tensor(6, 4, 2);
   const Tensor<double> dy = random_tensor(5, 2, 3);
   const auto loss = [&] {
     Tensor<double> y(5, 2);
@@ -107,7 +107,7 @@ TEST(GroupedLinear, HasTheGradientsOfFiniteDifferences) {
     return dot(y.values(), dy.values());
   };
   Tensor<double> dx(5, 4);
-  Tensor<double> dweight = zeros(3 * 2, 4);
+  Tensor<double> dweight = zeros(6, 4);
   GroupedLinear<double>::backward_input(rows_of_expert, dy, weight, dx);
   GroupedLinear<double>::backward_weight(rows_of_expert, x, dy, dweight);
   expect_gradient(x.values(), dx.values(), loss, "dx");
