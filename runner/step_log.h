@@ -30,7 +30,7 @@ struct StepLogHead {
   std::int64_t first_step = 0;
   std::int64_t step_count = 0;
   std::int64_t global_batch_size = 0;
-  std::string label;  // behind every line, where a reader must not take it for a whole run's
+  std::string label{};  // behind every line, where a reader must not take it for a whole run's
 
   std::int64_t end_step() const { return first_step + step_count; }
 };
