@@ -1,9 +1,7 @@
 // `llmb-report doctor`: what is wrong with a database and the trees that it follows.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace llmb::cli {
 
