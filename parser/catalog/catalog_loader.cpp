@@ -277,8 +277,9 @@ Result<Catalog> load_catalog_over_embedded(const CatalogFile& file) {
   return catalog;
 }
 
+// Never destroyed: a thread that a hung mount holds may still read it while the process ends.
 const Catalog& embedded_catalog() {
-  static const Catalog kept = load_embedded({});
+  static const Catalog& kept = *new Catalog(load_embedded({}));
   return kept;
 }
 
