@@ -124,3 +124,12 @@ TEST(AnswerWithin, GivesTheAnswerOrNothing) {
 
 }  // namespace
 }  // namespace llmb::ingest
+
+// As the program leaves: past the destructors of static objects, where a thread was left behind
+// that may not have come to its own end yet.
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const int exit_code = RUN_ALL_TESTS();
+  llmb::ingest::exit_past_abandoned_threads(exit_code);
+  return exit_code;
+}
