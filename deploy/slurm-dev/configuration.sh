@@ -13,7 +13,7 @@ take_ports() {
   done
 }
 
-slurm() { SLURM_CONF="$directory/slurm.conf" timeout 5 "$@"; }
+slurm() { SLURM_CONF="$directory/slurm.conf" timeout 15 "$@"; }
 
 # Nodes that an earlier cluster in this directory left drained or down come back.
 both_nodes_are_idle() {
@@ -43,8 +43,9 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
-# A short life of credentials lets a requeued job start again after seconds.
-AuthInfo=socket=$directory/munge/socket,cred_expire=5
+# A short life of credentials lets a requeued job start again soon; a shorter one would end before
+# a busy machine has started a job with it.
+AuthInfo=socket=$directory/munge/socket,cred_expire=20
 $bind_parameters
 StateSaveLocation=$directory/state
 SlurmdSpoolDir=$directory/spool/%n
@@ -60,7 +61,7 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=sched_interval=1,bf_interval=2,batch_sched_delay=0,sched_min_interval=100000
 SlurmdParameters=config_overrides
 ReturnToService=2
-SlurmdTimeout=10
+SlurmdTimeout=30
 MinJobAge=$min_job_age
 KillWait=2
 CompleteWait=0
@@ -105,7 +106,7 @@ start_accounting() {
     --socket="$directory/mariadb/socket" --pid-file="$directory/run/mariadbd.pid" \
     --bind-address=127.0.0.1 --port="${ports[4]}" --skip-name-resolve \
     --innodb-buffer-pool-size=64M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0
-  wait_until 30 "MariaDB answers" mariadb-admin --no-defaults --socket="$directory/mariadb/socket" ping
+  wait_until 90 "MariaDB answers" mariadb-admin --no-defaults --socket="$directory/mariadb/socket" ping
   mariadb --no-defaults --socket="$directory/mariadb/socket" <<TEXT
 CREATE DATABASE IF NOT EXISTS slurm_accounting;
 CREATE OR REPLACE USER 'slurm'@'127.0.0.1' IDENTIFIED BY '$password';
@@ -130,7 +131,7 @@ StorageLoc=slurm_accounting
 TEXT
   )
   start slurmdbd slurmdbd -D
-  wait_until 30 "slurmdbd answers" slurm sacctmgr --noheader list cluster
+  wait_until 90 "slurmdbd answers" slurm sacctmgr --noheader list cluster
   slurm sacctmgr --immediate --quiet add cluster "$cluster" >/dev/null 2>&1 || true
   slurm sacctmgr --immediate --quiet add account team >/dev/null 2>&1 || true
   slurm sacctmgr --immediate --quiet add user root account=team >/dev/null 2>&1 || true

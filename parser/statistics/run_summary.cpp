@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "parser/dialects/failure_class.h"
 #include "parser/statistics/first_cause.h"
 #include "parser/statistics/status_reason.h"
 #include "parser/statistics/window_coverage.h"
@@ -57,9 +58,30 @@ bool is_after_segment(const LogEvent& event, const LogFacts& facts, std::size_t 
   return event.offset > last_known;
 }
 
+// Who ends a run from outside says so first, and the processes end when they get to it: Slurm gives
+// them KillWait, 30 seconds unless configured. Until then they may log steps.
+constexpr double kTeardownS = 60;
+constexpr std::int64_t kTeardownSteps = 20;  // where their time is not known
+
+// Whether `event`, inside the segment at `index`, ended it, and what follows is its teardown only.
+bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t index,
+                       std::optional<double> step_time_s) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  if (known == nullptr || !known->ends_run_over) return false;
+  // Of a log with more segments than LogFacts keeps, where this one begins is not known.
+  if (facts.segments[index].segment != static_cast<std::int32_t>(index)) return false;
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < index; ++i) begin += facts.segments[i].step_count;
+  const std::int64_t after = begin + facts.segments[index].step_count - event.steps_before;
+  if (event.steps_before <= begin) return false;
+  return step_time_s ? static_cast<double>(after) * *step_time_s <= kTeardownS
+                     : after <= kTeardownSteps;
+}
+
 // Sorts the log's events by what they mean for one segment.
 void sort_events(const LogFacts& facts, std::size_t index,
-                 std::span<const StepSample> segment_samples, StatusEvidence& evidence) {
+                 std::span<const StepSample> segment_samples, std::optional<double> step_time_s,
+                 StatusEvidence& evidence) {
   FirstCause ending;
   FirstCause survived;
   for (const LogEvent& event : facts.events) {
@@ -67,7 +89,8 @@ void sort_events(const LogFacts& facts, std::size_t index,
     if (event.kind == LogEvent::Kind::finish_marker) {
       if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
     } else {
-      (is_after ? ending : survived).offer(event);
+      const bool is_end = is_after || ends_segment_over(event, facts, index, step_time_s);
+      (is_end ? ending : survived).offer(event);
     }
   }
   evidence.ending_failure = ending.chosen();
@@ -89,7 +112,9 @@ StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFa
     const std::int64_t later = facts.segments[i].last_iteration;
     evidence.later_last_iteration = std::max(evidence.later_last_iteration.value_or(later), later);
   }
-  sort_events(facts, index, own, evidence);
+  const auto step_times = compute_window_statistics(evidence.coverage.step_times_s);
+  sort_events(facts, index, own, step_times ? std::optional(step_times->mean) : std::nullopt,
+              evidence);
   return evidence;
 }
 
@@ -216,7 +241,9 @@ const LogEvent* ending_failure(const LogFacts& facts, const RunSummary& summary)
   std::size_t index = facts.segments.size() - 1;
   while (index > 0 && facts.segments[index].segment > summary.segment) --index;
   StatusEvidence evidence;
-  sort_events(facts, index, {}, evidence);
+  sort_events(facts, index, {},
+              summary.step_time_s ? std::optional(summary.step_time_s->mean) : std::nullopt,
+              evidence);
   return evidence.ending_failure;
 }
 

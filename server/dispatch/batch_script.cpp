@@ -124,14 +124,17 @@ std::string batch_script(const Plan& plan, const ClusterSettings& settings, cons
   script += "log=\"$run_folder\"/" + shell_quoted("log-" + place.job_name) +
             "_\"${job}_${SLURM_RESTART_COUNT:-0}.out\"\n";
   script += "cd \"$run_folder\" || exit 1\n";
-  script += "echo \"job started, restart ${SLURM_RESTART_COUNT:-0}\"\n\n";
+  // With instants, which nobody else tells where there is no accounting.
+  script += "echo \"job started, restart ${SLURM_RESTART_COUNT:-0}\"\n";
+  script += "printf 'job started at %(%s)T\\n' -1\n\n";
   write_llmb_config(script, llmb_config_text(plan, settings, launch, kJobIdMark));
   if (plan.submission.launcher == "recipe") {
     start_recipe(script, plan);
   } else {
     start_runner(script, plan, place.run_folder);
   }
-  script += "code=$?\necho \"job exited with code $code\"\nexit \"$code\"\n";
+  script += "code=$?\nprintf 'job ended at %(%s)T\\n' -1\n";
+  script += "echo \"job exited with code $code\"\nexit \"$code\"\n";
   return script;
 }
 

@@ -73,9 +73,11 @@ void apply_observation(JobRecord& job, const ObservedJob& observed,
   job.trouble = trouble_of(observed, partition_nodes);
   job.restart_count = std::max(job.restart_count, observed.restart_count);
   job.nodes = observed.nodes;
-  const bool has_started = observed.state != JobState::pending;
-  job.started_at = has_started ? instant_or_nothing(observed.start_time_s) : std::nullopt;
   const bool has_ended = is_final(observed.state);
+  // A job that was cancelled before it had nodes gets the instant of its end as its start too.
+  const bool has_started =
+      observed.state != JobState::pending && (!has_ended || !observed.nodes.empty());
+  job.started_at = has_started ? instant_or_nothing(observed.start_time_s) : std::nullopt;
   job.ended_at = has_ended ? instant_or_nothing(observed.end_time_s) : std::nullopt;
   job.exit_code = has_ended ? observed.exit_code : std::nullopt;
 }

@@ -23,15 +23,17 @@ struct Poller::Turn {
     if (update_job(poller.store_, id, poller.changed_, change).has_changed) ++outcome.changed;
   }
 
-  void end(storage::JobRowId id, JobState state, const std::string& trouble,
-           std::optional<std::int64_t> exit_code = {}) {
+  void end(storage::JobRowId id, const JobEvidence& evidence, const std::string& trouble) {
     update(id, [&](JobRecord& row) {
       if (is_final(job_state_from_name(row.state))) return;
-      row.state = job_state_name(state);
+      row.state = job_state_name(evidence.state);
       row.state_reason.clear();
       row.trouble = trouble;
-      row.exit_code = exit_code;
-      row.ended_at = instant_text(now);
+      row.exit_code = evidence.exit_code;
+      if (!row.started_at && evidence.started_at_s) {
+        row.started_at = instant_text(*evidence.started_at_s);
+      }
+      row.ended_at = evidence.ended_at_s ? instant_text(*evidence.ended_at_s) : instant_text(now);
     });
   }
 
@@ -72,7 +74,7 @@ struct Poller::Turn {
       });
       return;
     }
-    end(job.id, JobState::not_submitted,
+    end(job.id, {JobState::not_submitted, {}, {}, {}},
         "sbatch's answer was lost, and Slurm knows no job with this submission's mark: nothing "
         "was submitted; submit it again");
   }
@@ -100,7 +102,7 @@ struct Poller::Turn {
     const bool has_waited = now >= since + settings().accounting_grace;
     if (!has_no_accounting && !has_waited) return;
     if (const auto evidence = job_evidence(job)) {
-      end(job.id, evidence->state, "", evidence->exit_code);
+      end(job.id, *evidence, "");
     } else if (!has_waited) {
       return;
     } else {
@@ -108,7 +110,7 @@ struct Poller::Turn {
       const JobState state = status == "complete" ? JobState::completed
                              : status == "failed" ? JobState::failed
                                                   : JobState::ended;
-      end(job.id, state,
+      end(job.id, {state, {}, {}, {}},
           state == JobState::ended
               ? "it left the queue, and neither Slurm's accounting nor its own output says how it "
                 "ended"

@@ -37,9 +37,9 @@ folder="$(mktemp -d /tmp/llmb-slurm.XXXXXX)"
 echo "$folder" >"$file"
 # Names of their own keep the ports apart that ranks derive from the cluster's name and job ids.
 export LLMB_SLURM_CLUSTER="test$(basename "$folder" | tr -dc 'A-Za-z0-9' | tr 'A-Z' 'a-z')"
-LLMB_SLURM_CLUSTER+=a timeout 90 "$slurm_dev/up" --no-install --accounting "$folder/accounting" &
+LLMB_SLURM_CLUSTER+=a timeout 240 "$slurm_dev/up" --no-install --accounting "$folder/accounting" &
 accounting=$!
-LLMB_SLURM_CLUSTER+=p timeout 90 "$slurm_dev/up" --no-install "$folder/plain" &
+LLMB_SLURM_CLUSTER+=p timeout 240 "$slurm_dev/up" --no-install "$folder/plain" &
 plain=$!
 failed=0
 wait "$accounting" || failed=1

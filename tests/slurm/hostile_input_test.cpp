@@ -210,7 +210,8 @@ TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
 
   // Slurm's own view of those that it took.
   const CommandAnswer queue = lane_->slurm({"squeue", "--json"});
-  const json listed = json::parse(queue.output);
+  const json listed = json::parse(queue.output, nullptr, false);
+  ASSERT_TRUE(listed.is_object()) << queue.output << queue.errors;
   std::size_t seen = 0;
   for (const storage::JobRecord& job : submitted) {
     if (!job.job_id) {

@@ -1,14 +1,17 @@
-// What becomes of jobs on a real Slurm.
+// What becomes of jobs on a real Slurm: through the daemon's API, its poller and its ingest, and
+// through the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/dispatch/job_evidence.h"
+#include <iostream>
+
 #include "tests/slurm/lane.h"
 
 namespace llmb::slurm_test {
 namespace {
 
-using ::testing::Contains;
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int kForever = 1'000'000;
@@ -20,132 +23,220 @@ class Ending : public ::testing::Environment {
 [[maybe_unused]] const auto* const kEnding =
     ::testing::AddGlobalTestEnvironment(std::make_unique<Ending>().release());
 
+// A test that failed says what was going on.
+class FailureEvidence : public ::testing::EmptyTestEventListener {
+ public:
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    if (!test.result()->Failed()) return;
+    for (const Lane* const lane : Lane::all()) std::cout << lane->evidence() << std::endl;
+  }
+};
+[[maybe_unused]] const bool kListens = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(
+      std::make_unique<FailureEvidence>().release());
+  return true;
+}();
+
 class OnSlurm : public ::testing::Test {
  protected:
+  // What Slurm takes its time for begins first, and is looked at last.
+  static void SetUpTestSuite() {
+    const Lane* const lane = Lane::get("accounting");
+    const Lane* const plain = Lane::get("plain");
+    if (lane == nullptr || plain == nullptr) return;
+    json submission = single_rank_on("node2", kForever);
+    submission["slurm"]["time"] = "1";  // minutes: there is no shorter limit
+    job_beyond_its_limit = begin(*lane, submission);
+
+    submission = single_rank_on("node1", kForever);
+    submission["slurm"]["requeue"] = true;
+    requeued_job = begin(*lane, submission);
+    const json first = lane->wait_for_run(requeued_job, "running");
+    const CommandAnswer requeued = lane->slurm({"scontrol", "requeue", first["job_id"].dump()});
+    EXPECT_EQ(requeued.exit_code, 0) << requeued.errors;
+
+    submission = single_rank_on("node1", kForever);
+    submission["slurm"]["no-requeue"] = true;
+    job_of_a_lost_node = begin(*plain, submission);
+    const CommandAnswer killed = plain->node("kill", "node1");
+    EXPECT_EQ(killed.exit_code, 0) << killed.errors;
+  }
+
+  static std::int64_t begin(const Lane& lane, const json& submission) {
+    const auto id = lane.submit(submission)["id"].get<std::int64_t>();
+    lane.wait_for(id, {"running"});
+    return id;
+  }
+
   void SetUp() override {
     lane_ = Lane::get("accounting");
-    if (lane_ == nullptr) GTEST_SKIP() << "there is no Slurm here: see the test slurm.up";
+    plain_ = Lane::get("plain");
+    if (lane_ == nullptr || plain_ == nullptr) {
+      GTEST_SKIP() << "there is no Slurm here: see the test slurm.up";
+    }
   }
 
-  // On one node, until it is ended.
-  static json endless_on(const std::string& node) {
-    json submission = tiny_submission("nemotron4", kForever);
-    submission["scale"] = 4;
-    submission["runner_options"]["global-batch-size"] = 4;
-    submission["slurm"] = {{"nodelist", node}};
-    return submission;
-  }
-
-  Lane* lane_ = nullptr;
-  // Slurm's shortest limit is a minute: the job that exceeds it runs while the others do.
-  static storage::JobRowId job_beyond_its_limit;
+  const Lane* lane_ = nullptr;
+  const Lane* plain_ = nullptr;
+  static std::int64_t job_beyond_its_limit;
+  static std::int64_t requeued_job;
+  static std::int64_t job_of_a_lost_node;
 };
-storage::JobRowId OnSlurm::job_beyond_its_limit = 0;
+std::int64_t OnSlurm::job_beyond_its_limit = 0;
+std::int64_t OnSlurm::requeued_job = 0;
+std::int64_t OnSlurm::job_of_a_lost_node = 0;
 
-TEST_F(OnSlurm, AJobIsSentToItsTimeLimit) {
-  json submission = endless_on("node2");
-  submission["slurm"]["time"] = "1";
-  job_beyond_its_limit = lane_->submit(submission).id;
-  EXPECT_EQ(lane_->wait_for(job_beyond_its_limit, {"running"}).nodes, "node2");
+TEST_F(OnSlurm, EveryFamilyRunsOnTwoNodesAndItsResultIsInTheApi) {
+  std::vector<std::pair<std::int64_t, Gate>> jobs;
+  for (const char* family : {"grok1", "llama3.1", "llama4_maverick", "nemotron4"}) {
+    const Gate gate(*lane_, family);
+    json submission = gate.behind(tiny_submission(family, 50));
+    submission["slurm"] = {{"hold", true}};
+    const json job = lane_->submit(submission);
+    EXPECT_EQ(job["state"], "pending");
+    jobs.emplace_back(job["id"].get<std::int64_t>(), gate);
+  }
+  for (const auto& [id, gate] : jobs) {
+    const json pending = lane_->wait_for(id, {"pending"});
+    SCOPED_TRACE(pending["experiment"].get<std::string>());
+    ASSERT_EQ(lane_->slurm({"scontrol", "release", pending["job_id"].dump()}).exit_code, 0);
+    const json running = lane_->wait_for(id, {"running"});
+    EXPECT_EQ(running["nodes"], "node[1-2]");
+    gate.open();
+    const json ended = lane_->wait_for(id, {"completed"});
+    ASSERT_EQ(ended["state"], "completed");
+    EXPECT_EQ(ended["exit_code"], 0);
+    EXPECT_EQ(ended["started_at"], running["started_at"]);
+    EXPECT_LE(ended["started_at"].get<std::string>(), ended["ended_at"].get<std::string>());
+    std::vector<std::string> states = lane_->told_states(id, "completed");
+    std::erase(states, "completing");  // for an instant, or longer
+    EXPECT_THAT(states, ElementsAre("submitting", "pending", "running", "completed"));
+
+    const json run = lane_->wait_for_run(id, "complete");
+    EXPECT_EQ(run["job_id"], ended["job_id"]);
+    EXPECT_EQ(run["job"]["id"], id);
+    EXPECT_EQ(run["job"]["state"], "completed");
+    EXPECT_EQ(run["step_count"], 50);
+    EXPECT_EQ(run["gpu_count"], 8);
+    EXPECT_GT(run["step_time_s_mean"].get<double>(), 0);
+    const json listed = lane_->get_json("/api/v1/runs?job_id=" + ended["job_id"].dump())["runs"];
+    ASSERT_EQ(listed.size(), 1U);
+    EXPECT_EQ(listed[0]["id"], run["id"]);
+    EXPECT_EQ(listed[0]["status"], "complete");
+    const json metrics = lane_->get_json("/api/v1/runs/" + run["id"].dump() + "/metrics");
+    EXPECT_TRUE(metrics.is_object()) << metrics;
+    const json log = lane_->get_json("/api/v1/jobs/" + std::to_string(id) + "/log");
+    EXPECT_THAT(log["path"].get<std::string>(), HasSubstr("_" + ended["job_id"].dump() + "_0.out"));
+    EXPECT_THAT(log["text"].get<std::string>(), HasSubstr("rank_count=8"));
+  }
 }
 
-TEST_F(OnSlurm, EveryFamilyRunsOnTwoNodes) {
-  std::vector<storage::JobRecord> jobs;
-  for (const char* family : {"grok1", "llama3.1", "llama4_maverick", "nemotron4"}) {
-    jobs.push_back(lane_->submit(tiny_submission(family, 50)));
+TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
+  Words words = {
+      "submit",  "-w",    "pretrain_nemotron4", "-s", "15b", "--dtype", "bf16", "--scale", "8",
+      "--proxy", "--wait"};
+  const json tiny = tiny_submission("nemotron4", 50);
+  for (const auto& [name, value] : tiny["runner_options"].items()) {
+    words.insert(words.end(), {"--set", name + "=" + value.dump()});
   }
-  for (const storage::JobRecord& job : jobs) {
-    SCOPED_TRACE(job.experiment);
-    const auto ended = lane_->wait_for(job.id, {"completed", "failed", "node_failed", "ended"});
-    const dispatch::JobLogs logs = dispatch::job_logs(ended);
-    ASSERT_EQ(ended.state, "completed") << run({"tail", logs.log, logs.batch_output}).output;
-    EXPECT_EQ(ended.nodes, "node[1-2]");
-    EXPECT_EQ(ended.exit_code, 0);
-    EXPECT_THAT(lane_->states_of(job.id), Contains("pending"));
-    EXPECT_THAT(lane_->states_of(job.id), Contains("running"));
-    const json run = parsed_run(logs.log);
-    ASSERT_TRUE(run.is_object()) << logs.log;
-    EXPECT_EQ(run["status"], "complete") << run.dump(1);
-    EXPECT_EQ(run["step_count"], 50);
-    EXPECT_THAT(logs.log, HasSubstr("_" + std::to_string(*ended.job_id) + "_0.out"));
-  }
+  const CommandAnswer submitted = lane_->report(words);
+  ASSERT_EQ(submitted.exit_code, 0) << submitted.output << submitted.errors;
+  EXPECT_THAT(submitted.output, HasSubstr("complete"));
+  const json newest = lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0];
+  EXPECT_EQ(newest["state"], "completed");
+  const std::string id = newest["id"].dump();
+  EXPECT_THAT(lane_->report({"jobs"}).output, HasSubstr(newest["job_id"].dump()));
+  EXPECT_THAT(lane_->report({"jobs", "show", id}).output, HasSubstr("completed"));
+  EXPECT_THAT(lane_->report({"jobs", "log", id}).output, HasSubstr("iteration 49/49"));
+  // The daemon saw nothing of its submission, and has its run all the same.
+  EXPECT_EQ(lane_->wait_for_run(newest["id"].get<std::int64_t>(), "complete")["step_count"], 50);
+  const CommandAnswer unknown = lane_->report({"jobs", "show", "999999"});
+  EXPECT_EQ(unknown.exit_code, 1) << unknown.output;
 }
 
 TEST_F(OnSlurm, AJobIsCancelledOnceAndTwice) {
-  const auto id = lane_->submit(tiny_submission("nemotron4", kForever)).id;
-  lane_->wait_for(id, {"running"});
-  const auto first = lane_->dispatcher().cancel(id);
-  ASSERT_TRUE(first.has_value()) << first.error().message;
-  const auto again = lane_->dispatcher().cancel(id);
-  ASSERT_TRUE(again.has_value()) << again.error().message;
-  EXPECT_EQ(again->cancel_requested_at, first->cancel_requested_at);
-  EXPECT_TRUE(lane_->wait_for(id, {"cancelled"}).ended_at.has_value());
-  const auto late = lane_->dispatcher().cancel(id);
-  ASSERT_TRUE(late.has_value()) << late.error().message;
-  EXPECT_EQ(late->state, "cancelled");
+  const auto id = begin(*lane_, Gate(*lane_, "never").behind(tiny_submission("nemotron4", 50)));
+  const std::string path = "/api/v1/jobs/" + std::to_string(id);
+  const cli::Answer first = lane_->ask("DELETE", path);
+  ASSERT_THAT(first.status, AnyOf(200, 202)) << first.body;
+  const cli::Answer again = lane_->ask("DELETE", path);
+  ASSERT_THAT(again.status, AnyOf(200, 202)) << again.body;
+  EXPECT_EQ(again.json()["cancel_requested_at"], first.json()["cancel_requested_at"]);
+  const json ended = lane_->wait_for(id, {"cancelled"});
+  EXPECT_FALSE(ended["started_at"].is_null());
+  EXPECT_FALSE(ended["ended_at"].is_null());
+  const cli::Answer late = lane_->ask("DELETE", path);
+  EXPECT_EQ(late.status, 200) << late.body;
+  const CommandAnswer command = lane_->report({"jobs", "cancel", std::to_string(id)});
+  EXPECT_EQ(command.exit_code, 0) << command.errors;
 }
 
-TEST_F(OnSlurm, ARequeuedJobStartsAgainInTheSameFolder) {
-  json submission = tiny_submission("nemotron4", kForever);
-  submission["slurm"] = {{"requeue", true}};
-  const auto id = lane_->submit(submission).id;
-  const auto first = lane_->wait_for(id, {"running"});
-  const auto log = [&] { return dispatch::job_logs(lane_->job(id)).log; };
-  ASSERT_TRUE(wait_until([&] { return log().ends_with("_0.out"); }));
-  const auto requeued = lane_->slurm({"scontrol", "requeue", std::to_string(*first.job_id)});
-  ASSERT_EQ(requeued.exit_code, 0) << requeued.errors;
-  EXPECT_TRUE(wait_until([&] {
-    const auto now = lane_->job(id);
-    return now.restart_count == 1 && now.state == "running" && log().ends_with("_1.out");
-  })) << lane_->job(id).state
-      << log();
-  EXPECT_EQ(lane_->job(id).job_id, first.job_id);
-  EXPECT_TRUE(lane_->dispatcher().cancel(id).has_value());
-  lane_->wait_for(id, {"cancelled"});
+TEST_F(OnSlurm, AJobThatWasCancelledInTheQueueNeverStarted) {
+  json submission = tiny_submission("nemotron4", 50);
+  submission["slurm"] = {{"hold", true}};
+  const auto id = lane_->submit(submission)["id"].get<std::int64_t>();
+  EXPECT_TRUE(wait_until([&] { return lane_->job(id)["state_reason"] == "JobHeldUser"; }));
+  lane_->cancel(id);
+  EXPECT_TRUE(lane_->job(id)["started_at"].is_null()) << lane_->job(id);
+  EXPECT_TRUE(lane_->job(id)["runs"].empty());
 }
 
 TEST_F(OnSlurm, WhatCanNeverStartIsSaidToBeSo) {
   json submission = tiny_submission("nemotron4", 50);
   submission["slurm"] = {{"partition", "small"}};  // it has one node
-  const auto id = lane_->submit(submission).id;
-  EXPECT_TRUE(wait_until([&] { return !lane_->job(id).trouble.empty(); }));
-  EXPECT_EQ(lane_->job(id).state, "pending");
-  EXPECT_TRUE(lane_->dispatcher().cancel(id).has_value());
-  lane_->wait_for(id, {"cancelled"});
+  const auto id = lane_->submit(submission)["id"].get<std::int64_t>();
+  EXPECT_TRUE(wait_until([&] { return !lane_->job(id)["trouble"].is_null(); }));
+  EXPECT_EQ(lane_->job(id)["state"], "pending");
+  lane_->cancel(id);
   submission["slurm"] = {{"partition", "nowhere"}};
-  EXPECT_THROW(lane_->submit(submission), std::runtime_error);
+  const cli::Answer refused = lane_->ask("POST", "/api/v1/jobs", submission.dump());
+  EXPECT_EQ(refused.status, 422) << refused.body;
+  EXPECT_THAT(refused.body, HasSubstr("nvalid partition"));
+  EXPECT_EQ(lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0]["state"], "not_submitted");
 }
 
 TEST_F(OnSlurm, WithoutAccountingTheEndIsKnownToo) {
-  Lane* const plain = Lane::get("plain");
-  ASSERT_NE(plain, nullptr);
-  const auto done = plain->submit(tiny_submission("nemotron4", 50)).id;
-  const auto gone = plain->submit(tiny_submission("nemotron4", kForever)).id;
-  plain->wait_for(done, {"completed"});
-  plain->wait_for(gone, {"running"});
-  EXPECT_TRUE(plain->dispatcher().cancel(gone).has_value());
-  plain->wait_for(gone, {"cancelled"});
+  const auto done = plain_->submit(single_rank_on("node2", 50))["id"].get<std::int64_t>();
+  const auto gone = begin(*plain_, single_rank_on("node2", kForever));
+  const json completed = plain_->wait_for(done, {"completed"});
+  EXPECT_FALSE(completed["started_at"].is_null());
+  EXPECT_EQ(plain_->wait_for_run(done, "complete")["job"]["id"], done);
+  plain_->cancel(gone);
+}
+
+TEST_F(OnSlurm, ARequeuedJobIsAnotherRetryOfItsLaunch) {
+  ASSERT_NE(requeued_job, 0);
+  json now;
+  ASSERT_TRUE(wait_until([&] {
+    now = lane_->job(requeued_job);
+    return now["restart_count"] == 1 && now["state"] == "running" && now["runs"].size() == 2;
+  })) << now.dump(1);
+  const json before = lane_->get_json("/api/v1/runs/" + now["runs"][0].dump());
+  const json after = lane_->get_json("/api/v1/runs/" + now["runs"][1].dump());
+  EXPECT_EQ(before["retry"], 0);
+  EXPECT_EQ(after["retry"], 1);
+  EXPECT_EQ(before["job_id"], now["job_id"]);
+  EXPECT_EQ(after["job_id"], now["job_id"]);
+  EXPECT_EQ(before["launch_id"], after["launch_id"]);
+  EXPECT_EQ(before["job"]["id"], requeued_job);
+  EXPECT_EQ(after["job"]["id"], requeued_job);
+  lane_->cancel(requeued_job);
 }
 
 TEST_F(OnSlurm, ALostNodeEndsItsJob) {
-  json submission = endless_on("node1");
-  submission["slurm"]["no-requeue"] = true;
-  const auto id = lane_->submit(submission).id;
-  lane_->wait_for(id, {"running"});
-  const CommandAnswer killed = lane_->node("kill", "node1");
-  ASSERT_EQ(killed.exit_code, 0) << killed.errors;
-  EXPECT_TRUE(lane_->wait_for(id, {"node_failed"}).ended_at.has_value());
-  const CommandAnswer started = lane_->node("start", "node1");
+  ASSERT_NE(job_of_a_lost_node, 0);
+  const json ended = plain_->wait_for(job_of_a_lost_node, {"node_failed"});
+  EXPECT_FALSE(ended["ended_at"].is_null());
+  const CommandAnswer started = plain_->node("start", "node1");
   EXPECT_EQ(started.exit_code, 0) << started.output << started.errors;
 }
 
 TEST_F(OnSlurm, TheTimeLimitIsTold) {
   ASSERT_NE(job_beyond_its_limit, 0);
-  const auto job = lane_->wait_for(job_beyond_its_limit, {"timed_out"});
-  EXPECT_TRUE(job.ended_at.has_value());
-  const json run = parsed_run(dispatch::job_logs(job).log);
-  ASSERT_TRUE(run.is_object());
-  EXPECT_EQ(run["status"], "failed") << run.dump(1);
+  const json job = lane_->wait_for(job_beyond_its_limit, {"timed_out"});
+  EXPECT_FALSE(job["ended_at"].is_null());
+  const json run = lane_->wait_for_run(job_beyond_its_limit, "failed");
+  EXPECT_EQ(run["failure"]["cause"], "time_limit") << run.dump(1);
 }
 
 }  // namespace

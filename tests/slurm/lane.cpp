@@ -1,21 +1,23 @@
 #include "tests/slurm/lane.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
-#include "parser/catalog/catalog.h"
 #include "server/dispatch/command_run.h"
+#include "server/dispatch/job_state.h"
 
 namespace llmb::slurm_test {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kPatience{300};
 
 std::map<std::string, std::unique_ptr<Lane>>& lanes() {
   static std::map<std::string, std::unique_ptr<Lane>> all;
@@ -29,6 +31,16 @@ std::string clusters_folder() {
   return folder;
 }
 
+void write_program(const fs::path& file, const std::string& text) {
+  std::ofstream(file) << text;
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+std::string tail(const fs::path& file, int lines) {
+  const CommandAnswer answer = run({"tail", "-n", std::to_string(lines), file.string()});
+  return "--- " + file.string() + "\n" + answer.output + answer.errors;
+}
+
 }  // namespace
 
 CommandAnswer run(const Words& words, const Words& environment) {
@@ -36,7 +48,7 @@ CommandAnswer run(const Words& words, const Words& environment) {
   command.arguments = words;
   command.environment = environment;
   command.environment.emplace_back("PATH=/usr/local/bin:/usr/bin:/bin");
-  command.deadline = std::chrono::seconds(90);
+  command.deadline = kPatience;
   const dispatch::CommandResult result = dispatch::run_command(command);
   const bool has_exited = result.end == dispatch::CommandResult::End::exited;
   return {has_exited ? result.exit_code : -1, result.output, result.errors};
@@ -59,6 +71,14 @@ Lane* Lane::get(const std::string& name) {
   return lane.get();
 }
 
+std::vector<Lane*> Lane::all() {
+  std::vector<Lane*> result;
+  for (const auto& [name, lane] : lanes()) {
+    if (lane) result.push_back(lane.get());
+  }
+  return result;
+}
+
 void Lane::end_all() {
   lanes().clear();
 }
@@ -66,86 +86,171 @@ void Lane::end_all() {
 Lane::Lane(const std::string& name)
     : cluster_folder_(fs::path(clusters_folder()) / name),
       folder_(fs::path(clusters_folder()) / (name + ".report")) {
+  fs::remove_all(folder_);  // of an earlier run on the same clusters
   fs::create_directories(folder_ / "workload");
-  settings_.name = name;
-  settings_.workload_folder = (folder_ / "workload").string();
-  settings_.runner = LLMB_BINARY_DIR "/bin/llmb-step-runner";
-  settings_.backend = "cpu";
-  settings_.gpu_type = "h100";
-  settings_.gpus_per_node = 4;
-  settings_.slurm_conf = (cluster_folder_ / "slurm.conf").string();
-  settings_.environment = {{"OMP_NUM_THREADS", "1"}};
-  settings_.poll_interval = std::chrono::milliseconds(500);
-  settings_.accounting_grace = std::chrono::seconds(20);
-  storage::OpenOptions options;
-  options.path = (folder_ / "report.db").string();
-  options.allow_network_file_system = true;
-  store_ = std::make_unique<storage::JobStore>(options);
-  const auto changed = [this](const storage::JobRecord& job) { remember(job); };
-  dispatcher_ = std::make_unique<dispatch::Dispatcher>(settings_, parser::embedded_catalog(),
-                                                       *store_, changed);
-  poller_ = std::make_unique<dispatch::Poller>(settings_, *store_, changed);
-  poller_->start();
+  // Ranks find rank 0 once it is past the gate.
+  write_program(folder_ / "runner",
+                "#!/bin/bash\n"
+                "if [ -n \"${GATE:-}\" ] && [ \"$SLURM_PROCID\" -eq 0 ]; then\n"
+                "  until [ -e \"$GATE\" ]; do sleep 0.2; done\n"
+                "fi\n"
+                "exec " LLMB_BINARY_DIR "/bin/llmb-step-runner \"$@\"\n");
+  std::ofstream(configuration_file())
+      << "listen: 127.0.0.1:0\ndb: report.db\nallow_network_file_system: true\n"
+      << "roots: [workload]\n"
+      << "cluster:\n  name: " << name << "\n  workload_folder: workload\n"
+      << "  slurm_conf: " << (cluster_folder_ / "slurm.conf").string() << "\n"
+      << "  runner: " << (folder_ / "runner").string() << "\n"
+      << "  backend: cpu\n  gpu_type: h100\n  gpus_per_node: 4\n"
+      << "  environment: {OMP_NUM_THREADS: \"1\"}\n  environment_allowed: [GATE]\n"
+      << "  command_deadline_s: 60\n  poll_interval_s: 1\n  accounting_grace_s: 20\n"
+      << "  submitters: [suite]\n";
+  const CommandAnswer token = report({"token", "create", "suite", "--scope", "submit"});
+  token_ = token.output.substr(0, token.output.find('\n'));
+  daemon_ = std::make_unique<cli::DaemonProcess>(folder_, Words{"--config", configuration_file()});
+  port_ = daemon_->port();
+  if (port_ == 0) throw std::runtime_error("the daemon ended: " + daemon_->errors());
+  events_ = std::make_unique<EventLog>(port_);
 }
 
 Lane::~Lane() {
-  poller_->stop();
+  const int exit_code = daemon_->stop(SIGTERM);
+  if (exit_code != 0) std::cerr << "the daemon ended with " << exit_code << daemon_->errors();
+  daemon_.reset();
 }
 
-void Lane::remember(const storage::JobRecord& job) {
-  const std::lock_guard lock(mutex_);
-  auto& states = states_[job.id];
-  if (states.empty() || states.back() != job.state) states.push_back(job.state);
-}
-
-std::vector<std::string> Lane::states_of(storage::JobRowId id) {
-  const std::lock_guard lock(mutex_);
-  return states_[id];
-}
-
-storage::JobRecord Lane::submit(const json& submission) {
-  const auto submissions = dispatch::parse_submissions(submission.dump());
-  if (!submissions) throw std::runtime_error(submissions.error().message);
-  const auto outcome = dispatcher_->submit({*submissions, "suite", ""});
-  if (outcome.refusal) throw std::runtime_error(outcome.refusal->message);
-  poller_->wake();
-  return outcome.jobs.at(0);
-}
-
-storage::JobRecord Lane::job(storage::JobRowId id) {
-  const auto job = store_->job(id);
-  if (!job) throw std::runtime_error("no job " + std::to_string(id));
-  return *job;
-}
-
-storage::JobRecord Lane::wait_for(storage::JobRowId id, const std::vector<std::string>& states) {
-  storage::JobRecord last;
-  const bool came = wait_until([&] {
-    last = job(id);
-    return std::find(states.begin(), states.end(), last.state) != states.end();
-  });
-  if (!came) {
-    ADD_FAILURE() << "job " << id << " is not " << states.front() << " but " << last.state << ", "
-                  << last.state_reason << last.trouble << "\n"
-                  << slurm({"squeue"}).output << poller_->last_error();
+cli::Answer Lane::ask(const std::string& method, const std::string& target,
+                      const std::string& body) const {
+  const cli::Connection connection(port_);
+  std::string request = method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n";
+  if (method != "GET") {
+    request += "Authorization: Bearer " + token_ + "\r\nContent-Type: application/json\r\n" +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n";
   }
+  connection.send(request + "Connection: close\r\n\r\n" + body);
+  const std::string text = connection.receive();
+  const std::size_t end = text.find("\r\n\r\n");
+  if (end == std::string::npos || !text.starts_with("HTTP/1.1 ")) return {};
+  return {std::atoi(text.c_str() + 9), text.substr(0, end + 2), text.substr(end + 4)};
+}
+
+json Lane::get_json(const std::string& target) const {
+  const cli::Answer answer = ask("GET", target);
+  EXPECT_EQ(answer.status, 200) << target << ": " << answer.body;
+  return json::parse(answer.body, nullptr, false);
+}
+
+json Lane::submit(const json& submission) const {
+  const cli::Answer answer = ask("POST", "/api/v1/jobs", submission.dump());
+  if (answer.status != 201) throw std::runtime_error("not submitted: " + answer.body);
+  return json::parse(answer.body)["jobs"][0];
+}
+
+json Lane::job(std::int64_t id) const {
+  return get_json("/api/v1/jobs/" + std::to_string(id));
+}
+
+json Lane::wait_for(std::int64_t id, const std::vector<std::string>& states) const {
+  json last;
+  bool is_it = false;
+  wait_until([&] {
+    last = job(id);
+    const auto state = last["state"].get<std::string>();
+    is_it = std::find(states.begin(), states.end(), state) != states.end();
+    return is_it || dispatch::is_final(dispatch::job_state_from_name(state));
+  });
+  EXPECT_TRUE(is_it) << "job " << id << " is not " << states.front() << ": " << last.dump(1);
   return last;
 }
 
+json Lane::wait_for_run(std::int64_t id, const std::string& status) const {
+  json run;
+  EXPECT_TRUE(wait_until([&] {
+    const json runs = job(id)["runs"];
+    if (runs.empty()) return false;
+    run = get_json("/api/v1/runs/" + runs.back().dump());
+    return run["status"] == status;
+  })) << "no run of job "
+      << id << " is " << status << ": " << run.dump(1);
+  return run;
+}
+
+std::vector<std::string> Lane::told_states(std::int64_t id, const std::string& last) const {
+  std::vector<std::string> states;
+  wait_until([&] {
+    states.clear();
+    const std::string text = events_->text();
+    std::size_t at = 0;
+    while ((at = text.find("event: job\n", at)) != std::string::npos) {
+      const std::size_t data = text.find("data: ", at);
+      const std::size_t end = text.find('\n', data);
+      if (data == std::string::npos || end == std::string::npos) return false;
+      const json change = json::parse(text.substr(data + 6, end - data - 6));
+      at = end;
+      if (change["job"] != id) continue;
+      const auto state = change["state"].get<std::string>();
+      if (states.empty() || states.back() != state) states.push_back(state);
+      if (state == last) return true;
+    }
+    return false;
+  });
+  return states;
+}
+
+void Lane::cancel(std::int64_t id) const {
+  const cli::Answer answer = ask("DELETE", "/api/v1/jobs/" + std::to_string(id));
+  EXPECT_TRUE(answer.status == 200 || answer.status == 202) << answer.body;
+  wait_for(id, {"cancelled"});
+}
+
 CommandAnswer Lane::slurm(const Words& words) const {
-  return run(words, {"SLURM_CONF=" + settings_.slurm_conf});
+  return run(words, {"SLURM_CONF=" + (cluster_folder_ / "slurm.conf").string()});
+}
+
+CommandAnswer Lane::report(const Words& words) const {
+  Words all = {LLMB_REPORT_PROGRAM};
+  all.insert(all.end(), words.begin(), words.end());
+  all.insert(all.end(), {"--config", configuration_file()});
+  return run(all, {"HOME=" + folder_.string()});
 }
 
 CommandAnswer Lane::node(const std::string& action, const std::string& name) const {
   return run({LLMB_SOURCE_DIR "/deploy/slurm-dev/node", action, cluster_folder_.string(), name});
 }
 
-json parsed_run(const std::string& log) {
-  if (log.empty()) return nullptr;
-  const CommandAnswer answer = run({LLMB_REPORT_PROGRAM, "parse", "--format", "json", log});
-  const json document = json::parse(answer.output, nullptr, false);
-  if (document.is_discarded() || document["runs"].empty()) return nullptr;
-  return document["runs"][0];
+std::string Lane::evidence() const {
+  std::string text = "==== " + cluster_folder_.string() + "\n";
+  for (const Words& words : {Words{"squeue", "--long"}, Words{"sinfo", "--Node", "--long"}}) {
+    const CommandAnswer answer = slurm(words);
+    text += answer.output + answer.errors;
+  }
+  for (const char* log : {"slurmctld.log", "slurmd-node1.log", "slurmd-node2.log"}) {
+    text += tail(cluster_folder_ / "log" / log, 30);
+  }
+  text += "--- the daemon\n" + daemon_->errors();
+  const json jobs = json::parse(ask("GET", "/api/v1/jobs?limit=12").body, nullptr, false);
+  if (!jobs.is_object()) return text;
+  for (const json& known : jobs["jobs"]) {
+    text += known.dump() + "\n";
+    const std::string path = "/api/v1/jobs/" + known["id"].dump();
+    const json details = json::parse(ask("GET", path).body, nullptr, false);
+    if (known["state"] == "completed" || !details.is_object()) continue;
+    std::error_code error;
+    const fs::path run_folder = details["run_folder"].get<std::string>();
+    for (const auto& entry : fs::directory_iterator(run_folder, error)) {
+      if (entry.path().extension() == ".out") text += tail(entry.path(), 15);
+    }
+  }
+  return text;
+}
+
+json Gate::behind(json submission) const {
+  submission["environment"]["GATE"] = file_.string();
+  return submission;
+}
+
+void Gate::open() const {
+  const std::ofstream made(file_);
 }
 
 json tiny_submission(const std::string& family, int steps) {
@@ -188,6 +293,14 @@ json tiny_submission(const std::string& family, int steps) {
           {"scale", 8},
           {"proxy", true},
           {"runner_options", options}};
+}
+
+json single_rank_on(const std::string& node, int steps) {
+  json submission = tiny_submission("nemotron4", steps);
+  submission["scale"] = 1;
+  submission["runner_options"].update({{"tp", 1}, {"cp", 1}, {"global-batch-size", 1}});
+  submission["slurm"] = {{"nodelist", node}};
+  return submission;
 }
 
 }  // namespace llmb::slurm_test

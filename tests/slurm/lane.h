@@ -1,18 +1,15 @@
-// Lane: one of the two real clusters, with a Dispatcher and a Poller on it.
+// Lane: one of the two real clusters, with a daemon that submits to it and follows its jobs, a
+// client of the daemon's API, and the command line beside it.
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "server/dispatch/cluster_settings.h"
-#include "server/dispatch/dispatcher.h"
-#include "server/dispatch/poller.h"
-#include "storage/job_store.h"
+#include "tests/server/serve/daemon_process.h"
+#include "tests/slurm/event_log.h"
 
 namespace llmb::slurm_test {
 
@@ -24,17 +21,20 @@ struct CommandAnswer {
   std::string output;
   std::string errors;
 };
-// In a minimal environment; whatever it starts ends after a minute and a half.
+// In a minimal environment; whatever it starts ends after five minutes.
 CommandAnswer run(const Words& words, const Words& environment = {});
 
-// Until `condition` holds; false when two minutes are over.
+// Until `condition` holds; false when five minutes are over, which only a machine that is all but
+// standing still needs.
 bool wait_until(const std::function<bool()>& condition);
 
 class Lane {
  public:
   // "accounting" or "plain". Null where the clusters are not up: then the tests are skipped.
   static Lane* get(const std::string& name);
-  // The clusters stay, for the fixture to take down.
+  // Those that were asked for.
+  static std::vector<Lane*> all();
+  // Daemons end; the clusters stay, for the fixture to take down.
   static void end_all();
   ~Lane();
   Lane(const Lane&) = delete;
@@ -42,38 +42,60 @@ class Lane {
 
   const std::filesystem::path& cluster_folder() const { return cluster_folder_; }
   const std::filesystem::path& folder() const { return folder_; }
+  std::string configuration_file() const { return (folder_ / "config.yaml").string(); }
 
+  cli::Answer ask(const std::string& method, const std::string& target,
+                  const std::string& body = "") const;
+  // The test fails where the answer is not 200.
+  json get_json(const std::string& target) const;
   // The new job; throws where it was not submitted.
-  storage::JobRecord submit(const json& submission);
-  storage::JobRecord job(storage::JobRowId id);
-  // The test fails where none of them comes.
-  storage::JobRecord wait_for(storage::JobRowId id, const std::vector<std::string>& states);
-  dispatch::Dispatcher& dispatcher() { return *dispatcher_; }
-  // Those that the row went through, in order.
-  std::vector<std::string> states_of(storage::JobRowId id);
+  json submit(const json& submission) const;
+  json job(std::int64_t id) const;
+  // The test fails where none of the states comes, or another end does.
+  json wait_for(std::int64_t id, const std::vector<std::string>& states) const;
+  // The newest run of a job, once it has this status; the test fails where that does not come.
+  json wait_for_run(std::int64_t id, const std::string& status) const;
+  // The states that the event stream told of, in order, once `last` is among them.
+  std::vector<std::string> told_states(std::int64_t id, const std::string& last) const;
+  void cancel(std::int64_t id) const;  // and waits for it
 
-  CommandAnswer slurm(const Words& words) const;  // "squeue" …
+  CommandAnswer slurm(const Words& words) const;   // "squeue" …
+  CommandAnswer report(const Words& words) const;  // llmb-report … --config
   CommandAnswer node(const std::string& action, const std::string& name) const;
+
+  // All that is needed to understand a failure: the queue, the ends of Slurm's logs, of the
+  // daemon's, and of the newest jobs' files.
+  std::string evidence() const;
 
  private:
   explicit Lane(const std::string& name);
-  void remember(const storage::JobRecord& job);
 
   std::filesystem::path cluster_folder_;
   std::filesystem::path folder_;
-  std::mutex mutex_;
-  std::map<storage::JobRowId, std::vector<std::string>> states_;
-  dispatch::ClusterSettings settings_;
-  std::unique_ptr<storage::JobStore> store_;
-  std::unique_ptr<dispatch::Dispatcher> dispatcher_;
-  std::unique_ptr<dispatch::Poller> poller_;
+  std::string token_;
+  std::unique_ptr<cli::DaemonProcess> daemon_;
+  int port_ = 0;
+  std::unique_ptr<EventLog> events_;
 };
 
-// What `llmb-report parse` says of a log; null where there is none yet.
-json parsed_run(const std::string& log);
+// A job behind a gate waits, running, until the gate is opened: so its states do not depend on how
+// fast anything is.
+class Gate {
+ public:
+  Gate(const Lane& lane, const std::string& name) : file_(lane.folder() / ("gate-" + name)) {}
+  // The submission, behind this gate.
+  json behind(json submission) const;
+  void open() const;
+
+ private:
+  std::filesystem::path file_;
+};
 
 // A tiny proxy of a family ("grok1", "llama3.1", "llama4_maverick", "nemotron4") on four GPUs of
 // each of two nodes.
 json tiny_submission(const std::string& family, int steps);
+
+// One rank on one GPU of a node.
+json single_rank_on(const std::string& node, int steps);
 
 }  // namespace llmb::slurm_test

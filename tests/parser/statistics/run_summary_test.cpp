@@ -47,6 +47,14 @@ class LogBuilder {
     return *this;
   }
 
+  // So many steps before where the log ends.
+  LogBuilder& failure_before_last(std::int64_t steps, std::string cause, std::string line) {
+    failure(std::move(cause), std::move(line));
+    facts.events.back().steps_before -= steps;
+    facts.events.back().offset -= static_cast<std::uint64_t>(steps) * 100;
+    return *this;
+  }
+
   LogBuilder& finish() {
     facts.events.push_back(event(LogEvent::Kind::finish_marker, "training_done", "after training"));
     return *this;
@@ -133,6 +141,29 @@ TEST(RunSummary, SaysOfARunThatDiedAfterItsWindowExactlyThat) {
             "DUE TO TIME LIMIT'");
   EXPECT_TRUE(summary.window_is_whole);
   EXPECT_EQ(log.summarize({11, 44}, true).status, RunStatus::failed);
+}
+
+// Slurm says that it ends a job, and the ranks go on until its signals reach them.
+TEST(RunSummary, TakesStepsAfterTheSchedulersWordForTeardown) {
+  for (const char* const cause : {"time_limit", "cancelled", "preempted"}) {
+    const auto log = LogBuilder().run(0, 30).failure_before_last(5, cause, "CANCELLED AT 15:00");
+    for (const bool may_still_grow : {false, true}) {
+      const RunSummary summary = log.summarize({11, 44}, may_still_grow);
+      EXPECT_EQ(summary.status, RunStatus::failed) << cause;
+      EXPECT_EQ(summary.failure_cause, cause);
+      EXPECT_EQ(summary.last_iteration, 30);
+      EXPECT_EQ(ending_failure(log.facts, summary), &log.facts.events.back());
+    }
+  }
+  const auto before_the_window = LogBuilder().run(0, 8).failure_before_last(2, "cancelled", "");
+  EXPECT_EQ(before_the_window.summarize().status, RunStatus::failed);
+  // A minute of steps is no teardown, and neither is a step after what a program survives.
+  EXPECT_EQ(LogBuilder().run(0, 40).failure_before_last(28, "cancelled", "").summarize().status,
+            RunStatus::incomplete);
+  EXPECT_EQ(LogBuilder().run(0, 30).failure_before_last(1, "cuda_oom", "").summarize().status,
+            RunStatus::incomplete);
+  EXPECT_EQ(LogBuilder().run(0, 49).failure_before_last(3, "cancelled", "").summarize().status,
+            RunStatus::complete);
 }
 
 TEST(RunSummary, IsIncompleteWhereARunEndsWithoutSayingWhy) {

@@ -174,10 +174,41 @@ TEST_F(PollerTest, TakesTheScriptsOwnWordWhereThereIsNoAccounting) {
   const JobRecord job = gone();
   slurm_.answers("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
   SlurmStandIn::write(job.run_folder + "/sbatch_x_41.out",
-                      "job started, restart 0\njob exited with code 3\n");
+                      "job started, restart 0\njob started at 1010\njob ended at 1020\n"
+                      "job exited with code 3\n");
   poller_.poll_once();
   EXPECT_EQ(now(job).state, "failed");
+  EXPECT_EQ(now(job).started_at, "1970-01-01T00:16:50.000000Z");
+  EXPECT_EQ(now(job).ended_at, "1970-01-01T00:17:00.000000Z");
   EXPECT_EQ(now(job).exit_code, 3);
+}
+
+TEST_F(PollerTest, KnowsWhenAJobRanThatItNeverSawRunning) {
+  const JobRecord in_queue = submitted();
+  slurm_.queue_holds(
+      queued(in_queue, "COMPLETED", R"(,"nodes":"node1","start_time":1010,"end_time":1011)"));
+  poller_.poll_once();
+  EXPECT_EQ(now(in_queue).started_at, "1970-01-01T00:16:50.000000Z");
+  EXPECT_EQ(now(in_queue).ended_at, "1970-01-01T00:16:51.000000Z");
+
+  slurm_.answers("sbatch", "echo 42");
+  const JobRecord accounted = submitted();
+  slurm_.queue_holds("");
+  const std::string submit_time_s = std::to_string(
+      std::chrono::floor<std::chrono::seconds>(wall_now()).time_since_epoch().count());
+  slurm_.prints("sacct", "42|COMPLETED|" + submit_time_s + "|1010|1011|0:0|node1\n");
+  poller_.poll_once();
+  EXPECT_EQ(now(accounted).state, "completed");
+  EXPECT_EQ(now(accounted).started_at, "1970-01-01T00:16:50.000000Z");
+}
+
+TEST_F(PollerTest, KnowsThatAJobWasCancelledBeforeItStarted) {
+  const JobRecord job = submitted();
+  slurm_.queue_holds(queued(job, "CANCELLED", R"(,"nodes":"","start_time":1010,"end_time":1010)"));
+  poller_.poll_once();
+  EXPECT_EQ(now(job).state, "cancelled");
+  EXPECT_FALSE(now(job).started_at);
+  EXPECT_TRUE(now(job).ended_at);
 }
 
 TEST_F(PollerTest, SaysThatNobodyKnowsHowAJobEnded) {
@@ -323,6 +354,13 @@ TEST(JobEvidence, BelievesTheLastStart) {
                   "JOB REQUEUE ***\n"),
             "nothing");
   EXPECT_EQ(state("job exited with code 1\njob started, restart 1\n"), "nothing");
+  const auto again = batch_output_evidence(
+      "job started, restart 0\njob started at 1000\njob ended at 1010\njob exited with code 1\n"
+      "job started, restart 1\njob started at 2000\njob exited with code 0\n",
+      41);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->started_at_s, 2000);
+  EXPECT_FALSE(again->ended_at_s.has_value());
 }
 
 }  // namespace

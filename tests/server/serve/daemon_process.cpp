@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -78,6 +79,7 @@ std::string Connection::receive(const std::string& until) const {
   char buffer[4096];
   for (;;) {
     const ssize_t count = recv(descriptor_, buffer, sizeof buffer, 0);
+    if (count < 0 && errno == EINTR) continue;  // another thread started a process
     if (count <= 0) return text;
     text.append(buffer, static_cast<std::size_t>(count));
     if (!until.empty() && text.find(until) != std::string::npos) return text;
