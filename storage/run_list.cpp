@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
@@ -49,28 +50,36 @@ std::string like_pattern(const std::string& text) {
   return pattern + "%";
 }
 
-// A unary + keeps SQLite from choosing that column's index: with few distinct values in it, a walk
-// along the sort key's index that stops at the page's end is much the shorter way.
-Where where_of(const RunFilter& filter, RunSortKey sort) {
+// The filter as terms. A unary + keeps SQLite from choosing that column's index; only columns for
+// which `may_drive` is true go without.
+template <typename MayDrive>
+Where where_of(const RunFilter& filter, MayDrive may_drive) {
   Where where;
-  if (!filter.include_superseded) where.add("is_superseded = 0");
-  if (filter.experiment) where.add("experiment = ?", *filter.experiment);
-  if (filter.job_id) where.add("job_id = ?", *filter.job_id);
-  if (filter.workload) where.add("workload = ?", *filter.workload);
-  if (filter.model_size) where.add("model_size = ?", *filter.model_size);
-  if (filter.dtype) where.add("dtype = ?", *filter.dtype);
-  if (filter.gpu_type) where.add("gpu_type = ?", *filter.gpu_type);
-  if (filter.gpu_count) where.add("+gpu_count = ?", *filter.gpu_count);
-  if (filter.release) where.add("release = ?", *filter.release);
-  if (filter.cluster) where.add("cluster = ?", *filter.cluster);
-  if (filter.root_id) where.add("+root_id = ?", *filter.root_id);
+  const auto column = [&](const char* name) {
+    return (may_drive(name) ? "" : "+") + std::string(name);
+  };
+  const auto add_equal = [&](const char* name, const auto& value) {
+    if (value) where.add(column(name) + " = ?", *value);
+  };
+  if (!filter.include_superseded) where.add("+is_superseded = 0");
+  add_equal("experiment", filter.experiment);
+  add_equal("job_id", filter.job_id);
+  add_equal("workload", filter.workload);
+  add_equal("model_size", filter.model_size);
+  add_equal("dtype", filter.dtype);
+  add_equal("gpu_type", filter.gpu_type);
+  add_equal("gpu_count", filter.gpu_count);
+  add_equal("release", filter.release);
+  add_equal("cluster", filter.cluster);
+  add_equal("root_id", filter.root_id);
   if (filter.status) {
-    where.add("+status = ?", std::string(parser::run_status_name(*filter.status)));
+    where.add(column("status") + " = ?", std::string(parser::run_status_name(*filter.status)));
   }
-  if (filter.since && sort == RunSortKey::launched_at) {
-    where.add("began_at >= ?", *filter.since);  // bounds the walk
+  if (filter.since && may_drive("began_at")) {
+    where.add("began_at >= ?", *filter.since);
   } else if (filter.since) {
-    where.add("+began_at >= ?", *filter.since);
+    // In these words run_filter covers it: SQLite reads a generated column from the row.
+    where.add("coalesce(launched_at, first_seen_at) >= ?", *filter.since);
   }
   if (filter.text && filter.text->size() > kTextFilterBytesMax) {
     where.add("0");
@@ -83,18 +92,29 @@ Where where_of(const RunFilter& filter, RunSortKey sort) {
   return where;
 }
 
+// Of all runs: by the one index with few runs to a value, else through run_filter, which covers
+// all of them but the text.
+Where where_of_all(const RunFilter& filter) {
+  const bool has_narrow = filter.experiment || filter.job_id;
+  return where_of(filter, [&](std::string_view column) {
+    if (filter.job_id) return column == "job_id";
+    return column == (has_narrow ? "experiment" : "workload");
+  });
+}
+
 enum class ValueKind { integer, real, text };
 struct SortColumn {
   RunSortKey key;
   const char* column;
   ValueKind kind;
+  bool may_be_absent = true;
 };
 constexpr std::array kSortColumns = {
-    SortColumn{RunSortKey::id, "id", ValueKind::integer},
-    SortColumn{RunSortKey::launched_at, "began_at", ValueKind::text},
-    SortColumn{RunSortKey::grown_at, "grown_at", ValueKind::text},
-    SortColumn{RunSortKey::experiment, "experiment", ValueKind::text},
-    SortColumn{RunSortKey::status, "status", ValueKind::text},
+    SortColumn{RunSortKey::id, "id", ValueKind::integer, false},
+    SortColumn{RunSortKey::launched_at, "began_at", ValueKind::text, false},
+    SortColumn{RunSortKey::grown_at, "grown_at", ValueKind::text, false},
+    SortColumn{RunSortKey::experiment, "experiment", ValueKind::text, false},
+    SortColumn{RunSortKey::status, "status", ValueKind::text, false},
     SortColumn{RunSortKey::gpu_count, "gpu_count", ValueKind::integer},
     SortColumn{RunSortKey::step_time_s_mean, "step_time_s_mean", ValueKind::real},
     SortColumn{RunSortKey::step_time_s_stddev_sample, "step_time_s_stddev_sample", ValueKind::real},
@@ -102,7 +122,7 @@ constexpr std::array kSortColumns = {
     SortColumn{RunSortKey::step_time_s_p95, "step_time_s_p95", ValueKind::real},
     SortColumn{RunSortKey::tflops_per_gpu_mean, "tflops_per_gpu_mean", ValueKind::real},
     SortColumn{RunSortKey::last_iteration, "last_iteration", ValueKind::integer},
-    SortColumn{RunSortKey::step_count, "step_count", ValueKind::integer},
+    SortColumn{RunSortKey::step_count, "step_count", ValueKind::integer, false},
 };
 
 const SortColumn& sort_column(RunSortKey key) {
@@ -150,18 +170,63 @@ RunKeyset keyset_of(const SortColumn& column, Statement& row, RunId id) {
   return keyset;
 }
 
+// So many runs that match a filter are gathered before a page of them is found; of more, a walk
+// along the sort key's index is expected to find a page soon.
+constexpr std::size_t kGatheredRunsMax = 5'000;
+// So many are sorted, which is quicker than the walk.
+constexpr std::size_t kSortedRunsMax = 500;
+
+using GatheredRuns = std::optional<std::vector<RunId>>;
+
+// The runs that match; nothing where all do, or more than kGatheredRunsMax.
+GatheredRuns gather_runs(Connection& connection, const RunFilter& filter) {
+  const Where where = where_of_all(filter);
+  const std::size_t terms_of_every_list = filter.include_superseded ? 0 : 1;
+  if (where.terms.size() == terms_of_every_list) return std::nullopt;
+  Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
+  where.bind(select);
+  select.integer(static_cast<std::int64_t>(kGatheredRunsMax + 1));
+  std::vector<RunId> ids;
+  while (select.step()) ids.push_back(select.read_integer());
+  if (ids.size() > kGatheredRunsMax) return std::nullopt;
+  return ids;
+}
+
+bool are_sorted(const GatheredRuns& gathered) {
+  return gathered && gathered->size() <= kSortedRunsMax;
+}
+
+Where where_of_page(const RunQuery& query, const GatheredRuns& gathered) {
+  if (!gathered) {
+    const std::string_view sorted_by = sort_column(query.sort).column;
+    return where_of(query.filter, [&](std::string_view column) { return column == sorted_by; });
+  }
+  std::string list;
+  for (const RunId id : *gathered) list += (list.empty() ? "[" : ",") + std::to_string(id);
+  Where where;
+  where.add(std::string(are_sorted(gathered) ? "" : "+") + "id IN (SELECT value FROM json_each(?))",
+            list + "]");
+  return where;
+}
+
 // Runs of one half of the list: those with a sort value, or, after all of them, those without.
 struct Half {
   bool has_value;
   std::optional<RunKeyset> after;
 };
 
-void append_half(Connection& connection, const RunQuery& query, const Half& half,
-                 std::vector<RunId>& ids, std::vector<RunKeyset>& keysets, std::size_t wanted) {
+struct Question {
+  std::string sql;
+  Where where;
+};
+
+// Asks for id and sort value; the last parameter is the number of rows.
+Question question_of(const RunQuery& query, const GatheredRuns& gathered, const Half& half) {
   const SortColumn& column = sort_column(query.sort);
-  const std::string name = column.column;
+  const std::string name = (are_sorted(gathered) && column.key != RunSortKey::id ? "+" : "") +
+                           std::string(column.column);
   const char* compare = query.descending ? " < " : " > ";
-  Where where = where_of(query.filter, query.sort);
+  Where where = where_of_page(query, gathered);
   where.add(name + (half.has_value ? " IS NOT NULL" : " IS NULL"));
   if (half.after && half.has_value) {
     where.add("(" + name + ", id)" + compare + "(?, ?)",
@@ -173,22 +238,93 @@ void append_half(Connection& connection, const RunQuery& query, const Half& half
   const char* direction = query.descending ? " DESC" : " ASC";
   std::string order = " ORDER BY ";
   if (half.has_value && column.key != RunSortKey::id) order += name + direction + ", ";
-  Statement select(connection, "SELECT id, " + name + " FROM run" + where.sql() + order + "id" +
-                                   direction + " LIMIT ?");
-  where.bind(select);
-  select.integer(static_cast<std::int64_t>(wanted - ids.size()));
+  std::string sql = "SELECT id, " + std::string(column.column) + " FROM run" + where.sql() + order +
+                    "id" + direction + " LIMIT ?";
+  return {std::move(sql), std::move(where)};
+}
+
+struct PageKeys {
+  std::vector<RunId> ids;
+  std::vector<RunKeyset> keysets;
+};
+
+void append_half(Connection& connection, const SortColumn& column, const Question& question,
+                 std::size_t wanted, PageKeys& keys) {
+  Statement select(connection, question.sql);
+  question.where.bind(select);
+  select.integer(static_cast<std::int64_t>(wanted - keys.ids.size()));
   while (select.step()) {
     const RunId id = select.read_integer();
-    ids.push_back(id);
-    keysets.push_back(keyset_of(column, select, id));
+    keys.ids.push_back(id);
+    keys.keysets.push_back(keyset_of(column, select, id));
   }
+}
+
+PageKeys find_page(Connection& connection, const RunQuery& query, const GatheredRuns& gathered,
+                   std::size_t wanted) {
+  PageKeys keys;
+  if (gathered && gathered->empty()) return keys;
+  const SortColumn& column = sort_column(query.sort);
+  const bool is_among_nulls = query.after && !query.after->sort_value;
+  if (!is_among_nulls) {
+    append_half(connection, column, question_of(query, gathered, {true, query.after}), wanted,
+                keys);
+  }
+  if (keys.ids.size() < wanted && column.may_be_absent) {
+    Half absent{false, {}};
+    if (is_among_nulls) absent.after = query.after;
+    append_half(connection, column, question_of(query, gathered, absent), wanted, keys);
+  }
+  return keys;
+}
+
+// Along run_of_experiment, which holds all that is asked for; what it does not hold, other terms
+// of the filter, is looked up in run_filter once for all runs.
+Where where_of_experiments(const RunFilter& filter, const std::string& after) {
+  Where where;
+  if (!filter.include_superseded) where.add("+is_superseded = 0");
+  if (filter.experiment) where.add("experiment = ?", *filter.experiment);
+  where.add("experiment > ?", after);
+  RunFilter others = filter;
+  others.experiment.reset();
+  others.include_superseded = true;
+  Where matching = where_of_all(others);
+  if (matching.terms.empty()) return where;
+  where.add("+id IN (SELECT id FROM run" + matching.sql() + ")");
+  std::move(matching.parameters.begin(), matching.parameters.end(),
+            std::back_inserter(where.parameters));
+  return where;
+}
+
+Question experiments_question(const RunFilter& filter, const std::string& after) {
+  Where where = where_of_experiments(filter, after);
+  std::string sql = "SELECT experiment, root_id, status, grown_at, step_time_s_mean FROM run" +
+                    where.sql() + " ORDER BY experiment, root_id, grown_at, id";
+  return {std::move(sql), std::move(where)};
 }
 
 }  // namespace
 
 bool is_valid_keyset(RunSortKey sort, const RunKeyset& keyset) {
-  return !keyset.sort_value ||
-         parse_sort_value(sort_column(sort).kind, *keyset.sort_value).has_value();
+  const SortColumn& column = sort_column(sort);
+  return keyset.sort_value ? parse_sort_value(column.kind, *keyset.sort_value).has_value()
+                           : column.may_be_absent;
+}
+
+std::vector<std::string> walk_sql(const RunQuery& query) {
+  std::vector<std::string> texts = {question_of(query, std::nullopt, {true, query.after}).sql};
+  if (sort_column(query.sort).may_be_absent) {
+    texts.push_back(question_of(query, std::nullopt, {false, std::nullopt}).sql);
+  }
+  return texts;
+}
+
+std::string count_sql(const RunFilter& filter) {
+  return "SELECT count(*) FROM run" + where_of_all(filter).sql();
+}
+
+std::string experiments_sql(const RunFilter& filter) {
+  return experiments_question(filter, "").sql;
 }
 
 RunPage list_runs(Connection& connection, const RunQuery& query) {
@@ -197,21 +333,16 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
                                 std::string(run_sort_key_name(query.sort)));
   }
   const auto limit = static_cast<std::size_t>(std::clamp<std::int64_t>(query.limit, 1, 500));
+  const GatheredRuns gathered = gather_runs(connection, query.filter);
   // One more than the page shows whether there is a next one.
   const std::size_t wanted = limit + 1;
-  std::vector<RunId> ids;
-  std::vector<RunKeyset> keysets;
-  const bool is_among_nulls = query.after && !query.after->sort_value;
-  if (!is_among_nulls) {
-    append_half(connection, query, {true, query.after}, ids, keysets, wanted);
-  }
-  if (ids.size() < wanted) {
-    append_half(connection, query,
-                {false, is_among_nulls ? query.after : std::optional<RunKeyset>()}, ids, keysets,
-                wanted);
-  }
+  auto [ids, keysets] = find_page(connection, query, gathered, wanted);
 
   RunPage page;
+  if (query.wants_total) {
+    page.total = gathered ? static_cast<std::int64_t>(gathered->size())
+                          : count_runs(connection, query.filter);
+  }
   if (ids.size() == wanted) {
     ids.pop_back();
     page.next = keysets[limit - 1];
@@ -231,21 +362,17 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
 }
 
 std::int64_t count_runs(Connection& connection, const RunFilter& filter) {
-  const Where where = where_of(filter, RunSortKey::launched_at);
-  Statement count(connection, "SELECT count(*) FROM run" + where.sql());
-  where.bind(count);
+  Statement count(connection, count_sql(filter));
+  where_of_all(filter).bind(count);
   return count.step() ? count.read_integer() : 0;
 }
 
 std::vector<ExperimentRecord> list_experiments(Connection& connection, const RunFilter& filter,
                                                std::int64_t limit,
                                                const std::string& after_experiment) {
-  Where where = where_of(filter, RunSortKey::experiment);
-  where.add("experiment > ?", after_experiment);
-  Statement select(connection,
-                   "SELECT experiment, root_id, status, grown_at, step_time_s_mean FROM run" +
-                       where.sql() + " ORDER BY experiment, root_id, grown_at, id");
-  where.bind(select);
+  const Question question = experiments_question(filter, after_experiment);
+  Statement select(connection, question.sql);
+  question.where.bind(select);
   std::vector<ExperimentRecord> experiments;
   const auto size_max = static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 1, 500));
   while (select.step()) {

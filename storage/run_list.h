@@ -14,6 +14,12 @@ namespace llmb::storage {
 // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.
 RunPage list_runs(Connection& connection, const RunQuery& query);
 
+// How list_runs() asks for a page of many runs: for those that have a sort value, and for those
+// that have none. This and the following are for whoever wants to know how SQLite answers.
+std::vector<std::string> walk_sql(const RunQuery& query);
+std::string count_sql(const RunFilter& filter);
+std::string experiments_sql(const RunFilter& filter);
+
 std::int64_t count_runs(Connection& connection, const RunFilter& filter);
 
 std::vector<ExperimentRecord> list_experiments(Connection& connection, const RunFilter& filter,

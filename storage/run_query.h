@@ -63,11 +63,13 @@ struct RunQuery {
   bool descending = true;
   std::optional<RunKeyset> after;
   std::int64_t limit = 50;  // 1 to 500
+  bool wants_total = false;
 };
 
 struct RunPage {
   std::vector<RunRecord> runs;  // facts without events; with configuration and segments
   std::optional<RunKeyset> next;
+  std::optional<std::int64_t> total;  // of all pages, where asked for
 };
 
 // An experiment with what its runs amount to.

@@ -36,11 +36,10 @@ RenderedBody render_runs(Context& context, const http::Request& request,
                          const Cursor& next_cursor) {
   struct Answer {
     storage::RunPage page;
-    std::int64_t total = 0;
     RootPaths roots;
   };
   const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
-    return Answer{reader.runs(query), reader.run_count(query.filter), root_paths(reader.roots())};
+    return Answer{reader.runs(query), root_paths(reader.roots())};
   });
   Json json;
   json["runs"] = Json::array();
@@ -57,7 +56,7 @@ RenderedBody render_runs(Context& context, const http::Request& request,
     json["next_cursor"] = text;
     rendered.headers.push_back(next_link(request, parameters, text));
   }
-  json["total"] = answer.total;
+  json["total"] = nullable(answer.page.total);
   rendered.body = std::make_shared<const std::string>(to_text(json));
   return rendered;
 }
@@ -72,6 +71,7 @@ http::Response get_runs(Context& context, const http::Request& request) {
   query.sort = sort.key;
   query.descending = sort.descending;
   query.limit = parameters.limit();
+  query.wants_total = true;
   const Cursor here{sort.text, std::nullopt, 0,
                     hash_text(parameters.canonical({"sort", "limit", "cursor"}))};
   if (const auto text = parameters.text("cursor")) {

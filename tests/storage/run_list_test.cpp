@@ -176,6 +176,51 @@ TEST(RunList, TenThousandRunsPageConsistently) {
   EXPECT_EQ(reader.run_count({}), 10'000);
 }
 
+// Few matches are sorted, more are looked up along the sort key's index, and where nearly all runs
+// match each is looked at there.
+TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  fill(writer, 6'000);
+  Reader reader(database.path());
+  RunQuery everything;
+  everything.limit = 500;
+  const std::vector<RunRecord> runs = all_pages(reader, everything);
+  RunFilter many;
+  many.experiment = "experiment_3";
+  RunFilter few = many;
+  few.status = parser::RunStatus::complete;
+  RunFilter nearly_all;
+  nearly_all.since = "2026-01-02";
+  for (const RunFilter& filter : {few, many, nearly_all}) {
+    std::vector<RunRecord> matching = runs;
+    std::erase_if(matching, [&](const RunRecord& run) {
+      return (filter.experiment && run.path.experiment != *filter.experiment) ||
+             (filter.status && run.summary.status != *filter.status) ||
+             (filter.since && run.path.launched_at.value_or(run.first_seen_at) < *filter.since);
+    });
+    for (const RunSortKey key :
+         {RunSortKey::id, RunSortKey::launched_at, RunSortKey::gpu_count, RunSortKey::status}) {
+      for (const bool descending : {true, false}) {
+        RunQuery query;
+        query.filter = filter;
+        query.sort = key;
+        query.descending = descending;
+        query.limit = 400;
+        query.wants_total = true;
+        EXPECT_EQ(ids_of(all_pages(reader, query)), sorted_ids(matching, key, descending))
+            << run_sort_key_name(key) << " of " << matching.size();
+        EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size()));
+      }
+    }
+  }
+  many.gpu_type = "none";
+  everything.filter = many;
+  everything.wants_total = true;
+  EXPECT_TRUE(reader.runs(everything).runs.empty());
+  EXPECT_EQ(reader.runs(everything).total, 0);
+}
+
 TEST(RunList, ARunThatArrivesBetweenPagesMovesNoOther) {
   const TemporaryDatabase database;
   Writer writer(database.options());
@@ -210,6 +255,7 @@ TEST(RunList, RefusesAForgedKeyset) {
   }
   EXPECT_TRUE(is_valid_keyset(query.sort, RunKeyset{"-1.5e-7", 1}));
   EXPECT_TRUE(is_valid_keyset(query.sort, RunKeyset{std::nullopt, 1}));
+  EXPECT_FALSE(is_valid_keyset(RunSortKey::grown_at, RunKeyset{std::nullopt, 1}));
 }
 
 class RunFilters : public testing::Test {
