@@ -191,6 +191,17 @@ std::vector<JobRecord> JobStore::unfinished(const std::string& cluster,
   });
 }
 
+std::vector<JobRecord> JobStore::ended_since(const std::string& cluster, const std::string& since) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement select(impl_->connection,
+                     "SELECT " + std::string(kJobColumns) +
+                         " FROM job WHERE cluster = ? AND updated_at >= ?"
+                         " AND ended_at IS NOT NULL AND job_id IS NOT NULL ORDER BY id");
+    select.text(cluster).text(since);
+    return impl_->all_of(select);
+  });
+}
+
 std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
   if (!job.job_id) return {};
   return impl_->within(Transaction::Kind::read, [&] {

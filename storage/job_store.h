@@ -35,6 +35,8 @@ class JobStore {
   // Of a cluster, those in none of the `final_states`; oldest first.
   std::vector<JobRecord> unfinished(const std::string& cluster,
                                     const std::vector<std::string>& final_states);
+  // Of a cluster, those with an id that have ended and changed at `since` or later; oldest first.
+  std::vector<JobRecord> ended_since(const std::string& cluster, const std::string& since);
   // The runs of a job: one for each restart, oldest first. Superseded ones are left out.
   std::vector<RunId> runs_of(const JobRecord& job);
   // Of the last of them; a run's status by its name.

@@ -42,6 +42,8 @@ struct ApiOptions {
   std::vector<std::string> submitters;  // names of the tokens that may submit; empty: none may
   // Called after a job was submitted or is to be cancelled, to look at the queue at once.
   std::function<void()> jobs_changed;
+  // Why Slurm gave no answer when it was asked last; empty where it did. Null where jobs are off.
+  std::function<std::string()> slurm_error;
   // Null: the built-in one, which is loaded when it is first asked for.
   std::shared_ptr<const parser::Catalog> catalog;
 };

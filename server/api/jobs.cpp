@@ -104,6 +104,8 @@ http::Response get_jobs(Context& context, const http::Request& request) {
   Json json;
   json["jobs"] = jobs_json(jobs);
   json["next_cursor"] = nullptr;
+  const auto& slurm_error = context.options.slurm_error;
+  json["slurm_error"] = null_if_empty(slurm_error ? slurm_error() : std::string());
   std::optional<std::string> next;
   if (has_more) {
     next = encode_cursor({std::string(kNewestFirst), std::nullopt, jobs.back().id, "jobs"});

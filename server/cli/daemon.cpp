@@ -75,6 +75,7 @@ struct Daemon::Parts {
       result.dispatcher = &jobs->dispatcher;
       result.jobs = &jobs->store;
       result.submitters = options.submitters;
+      result.slurm_error = [this] { return jobs->poller.last_error(); };
       result.jobs_changed = [this] { jobs->poller.wake(); };
     }
     return result;

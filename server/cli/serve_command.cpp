@@ -46,7 +46,9 @@ constexpr const char* kExamples = R"(Examples:
   llmb-report serve --listen 0.0.0.0:8642 --tls-cert server.pem --tls-key server.key
 
 Without a ROOT: the configuration's roots, else $LLMB_WORKLOAD, else the older $STAGE_PATH, else
-every folder in $LLMB_INSTALL/workloads. Command line counts before file, file before environment.
+every folder in $LLMB_INSTALL/workloads; and with all of them the workload_folder of the
+configuration's cluster, where jobs' runs go. Command line counts before file, file before
+environment.
 )";
 
 std::optional<std::string> set_or_nothing(const std::string& text) {
@@ -73,8 +75,16 @@ ServeSettings settings_of(const ServeArguments& arguments) {
 DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress& listen) {
   DaemonOptions options;
   options.version = LLMB_VERSION;
+  std::optional<ingest::RootOptions> of_jobs;
+  if (settings.cluster) {
+    options.cluster = settings.cluster->settings;
+    options.submitters = settings.cluster->submitters;
+    const auto completed = complete_cluster(*options.cluster);
+    if (!completed) throw BadConfiguration(completed.error().message);
+    of_jobs = {options.cluster->workload_folder, options.cluster->name};
+  }
   std::vector<std::string> notes;
-  options.ingest.roots = choose_roots(settings.roots, notes);
+  options.ingest.roots = choose_roots(settings.roots, notes, of_jobs);
   note_missing_roots(options.ingest.roots, notes);
   for (const std::string& note : notes) std::cerr << "llmb-report serve: " << note << '\n';
   options.ingest.database.path = settings.database ? *settings.database : default_database_path();
@@ -94,12 +104,6 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.http.threads = settings.http_threads.value_or(options.http.threads);
   if (settings.connections_max) {
     options.http.connections_max = static_cast<std::size_t>(*settings.connections_max);
-  }
-  if (settings.cluster) {
-    options.cluster = settings.cluster->settings;
-    options.submitters = settings.cluster->submitters;
-    const auto completed = complete_cluster(*options.cluster);
-    if (!completed) throw BadConfiguration(completed.error().message);
   }
   return options;
 }
@@ -130,7 +134,7 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
   }
   if (options.cluster) {
     std::cout << "  jobs      of cluster " << options.cluster->name << ", to "
-              << options.cluster->workload_folder << '\n';
+              << options.cluster->workload_folder << ", which is watched\n";
   }
   std::cout << "  database  " << options.ingest.database.path << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;

@@ -96,7 +96,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
     metadata_operations_per_s_max: 2000   # on network file systems
   cluster:                          # jobs through Slurm; see llmb-report submit --help
     name: eos
-    workload_folder: /lustre/llmb/workloads/pretrain_grok1
+    workload_folder: /lustre/llmb/workloads/pretrain_grok1   # also watched
     submitters: [ci, alice]         # names of tokens with the scope 'submit'
     slurm: {account: bench, partition: batch})";
 

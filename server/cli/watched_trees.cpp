@@ -82,16 +82,22 @@ std::vector<ingest::RootOptions> roots_at(const std::vector<std::string>& paths)
 }
 
 std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
-                                              std::vector<std::string>& notes) {
+                                              std::vector<std::string>& notes,
+                                              const std::optional<ingest::RootOptions>& of_jobs) {
   if (given.empty()) given = roots_at(paths_of_environment());
+  const std::size_t named = given.size();
+  if (of_jobs) given.push_back(*of_jobs);
   std::vector<PlacedRoot> all;
-  for (const ingest::RootOptions& root : given) {
+  std::size_t all_named = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const ingest::RootOptions& root = given[i];
     auto found = ingest::answer_within(kPatience, [root] { return root_with_links(root); });
     if (!found) {
       notes.push_back(root.path + " does not answer; going on, and reading it once it does");
       found = {{root, fs::absolute(root.path).lexically_normal()}};
     }
     std::move(found->begin(), found->end(), std::back_inserter(all));
+    if (i < named) all_named = all.size();
   }
   std::vector<ingest::RootOptions> roots;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -102,7 +108,7 @@ std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> g
     }
     if (outer == nullptr) {
       roots.push_back(all[i].root);
-    } else {
+    } else if (i < all_named) {  // nobody named the others
       notes.push_back(all[i].root.path + " is part of " + outer->root.path +
                       ", and watched with it");
     }

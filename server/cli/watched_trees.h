@@ -1,6 +1,7 @@
 // Which trees to watch and where the database is, when the command line leaves it open.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@ namespace llmb::cli {
 // $LLMB_INSTALL/workloads. Where `experiments` or `results` in a root is a symbolic link to a
 // folder elsewhere, that folder is a root too: links inside a tree are not followed. A root that
 // lies in another, or is there twice, is left out, since its logs would be read twice; `notes`
-// gets a sentence on each. Empty when nothing names a root.
-std::vector<ingest::RootOptions> choose_roots(std::vector<ingest::RootOptions> given,
-                                              std::vector<std::string>& notes);
+// gets a sentence on each. `of_jobs`, where jobs' runs go, is one more root, unless it lies in one
+// of the others. Empty when nothing names a root.
+std::vector<ingest::RootOptions> choose_roots(
+    std::vector<ingest::RootOptions> given, std::vector<std::string>& notes,
+    const std::optional<ingest::RootOptions>& of_jobs = {});
 
 // A sentence on each that is no folder. Neither waits long for a root that does not answer.
 void note_missing_roots(const std::vector<ingest::RootOptions>& roots,

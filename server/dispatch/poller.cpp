@@ -1,5 +1,7 @@
 #include "server/dispatch/poller.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <set>
 
@@ -9,6 +11,14 @@
 namespace llmb::dispatch {
 
 using storage::JobRecord;
+
+namespace {
+
+// Nobody keeps ended jobs in slurmctld for longer (MinJobAge; five minutes unless configured).
+constexpr std::chrono::hours kEndedMayComeBack{24};
+constexpr std::chrono::seconds kLookBackInterval{30};
+
+}  // namespace
 
 // One turn of asking: what Slurm said, and what it makes of the rows.
 struct Poller::Turn {
@@ -52,6 +62,18 @@ struct Poller::Turn {
       if (auto done = poller.slurm_.scancel(observed.job_id); !done) {
         outcome.error = done.error().message;
       }
+    }
+  }
+
+  // `scontrol requeue` brings back a job that has ended, too.
+  void look_back(const JobRecord& job, const ObservedJob* observed) {
+    if (observed == nullptr) {
+      poller.forgotten_[job.id] = *job.ended_at;
+    } else if (!is_final(observed->state)) {
+      update(job.id, [&](JobRecord& row) {
+        apply_observation(row, *observed);
+        row.cancel_requested_at.reset();  // a wish of its life before
+      });
     }
   }
 
@@ -127,19 +149,35 @@ Poller::~Poller() {
   stop();
 }
 
+std::vector<JobRecord> Poller::ended_but_known(WallTime now) {
+  std::vector<JobRecord> ended =
+      store_.ended_since(settings_.name, instant_text(now - kEndedMayComeBack));
+  std::map<storage::JobRowId, std::string> still_forgotten;
+  std::erase_if(ended, [&](const JobRecord& job) {
+    const auto known = forgotten_.find(job.id);
+    if (known == forgotten_.end() || known->second != job.ended_at) return false;
+    still_forgotten.insert(*known);
+    return true;
+  });
+  forgotten_ = std::move(still_forgotten);
+  return ended;
+}
+
 PollOutcome Poller::poll_once(WallTime now) {
   Turn turn{*this, now, {}, {}};
   const std::vector<JobRecord> rows = store_.unfinished(settings_.name, final_state_names());
   turn.outcome.unfinished = rows.size();
-  if (rows.empty()) {
-    missing_since_.clear();
-    return turn.outcome;
-  }
+  if (rows.empty()) missing_since_.clear();
+  if (rows.empty() && now < look_back_at_) return turn.outcome;
+  const std::vector<JobRecord> ended = ended_but_known(now);
+  if (rows.empty() && ended.empty()) return turn.outcome;
   const auto queue = slurm_.squeue();
   if (!queue) {
     turn.outcome.error = queue.error().message;
     return turn.outcome;
   }
+  look_back_at_ = now + kLookBackInterval;
+  for (const JobRecord& job : ended) turn.look_back(job, find_in_queue(*queue, job));
   std::vector<JobRecord> missing;
   for (const JobRecord& job : rows) {
     if (const ObservedJob* const observed = find_in_queue(*queue, job)) {
@@ -164,6 +202,11 @@ void Poller::start() {
         error = poll_once().error;
       } catch (const std::exception& failure) {
         error = failure.what();
+      }
+      if (error.empty() && !last_error_.empty()) {
+        spdlog::info("jobs: Slurm answers again");
+      } else if (error != last_error_) {
+        spdlog::warn("jobs: nothing new from Slurm, asking again: {}", error);
       }
       lock.lock();
       last_error_ = error;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "server/dispatch/instant.h"
 #include "server/dispatch/job_update.h"
@@ -30,7 +31,8 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  // One turn. Asks Slurm nothing where no job is unfinished. Not while started.
+  // One turn. Asks Slurm nothing where no job is unfinished, but for a look every half a minute
+  // while slurmctld still knows a job that has ended: it may be requeued. Not while started.
   PollOutcome poll_once(WallTime now = wall_now());
 
   void start();  // one thread: a turn an interval
@@ -41,11 +43,16 @@ class Poller {
  private:
   struct Turn;
 
+  std::vector<storage::JobRecord> ended_but_known(WallTime now);
+
   const ClusterSettings& settings_;
   storage::JobStore& store_;
   const JobChanged changed_;
   const SlurmCommands slurm_;
   std::map<storage::JobRowId, WallTime> missing_since_;
+  // Ended jobs that slurmctld knows no more, and when they ended.
+  std::map<storage::JobRowId, std::string> forgotten_;
+  WallTime look_back_at_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_up_;

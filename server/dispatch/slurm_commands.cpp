@@ -175,7 +175,7 @@ SbatchAnswer SlurmCommands::sbatch(const std::vector<std::string>& arguments) co
 }
 
 parser::Result<std::vector<ObservedJob>> SlurmCommands::squeue() const {
-  const CommandResult result = run({"squeue", "--json"});
+  const CommandResult result = run({"squeue", "--json", "--states=all"});
   if (!result.is_ok()) return parser::fail(explain_failure("squeue", result));
   return parse_queue(result.output);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <iostream>
 
 #include "tests/slurm/lane.h"
@@ -55,6 +56,13 @@ class OnSlurm : public ::testing::Test {
     const CommandAnswer requeued = lane->slurm({"scontrol", "requeue", first["job_id"].dump()});
     EXPECT_EQ(requeued.exit_code, 0) << requeued.errors;
 
+    submission = single_rank_on("node1", 50);
+    submission["slurm"]["requeue"] = true;
+    job_requeued_after_its_end = lane->submit(submission)["id"].get<std::int64_t>();
+    const json done = lane->wait_for(job_requeued_after_its_end, {"completed"});
+    const CommandAnswer again = lane->slurm({"scontrol", "requeue", done["job_id"].dump()});
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+
     submission = single_rank_on("node1", kForever);
     submission["slurm"]["no-requeue"] = true;
     job_of_a_lost_node = begin(*plain, submission);
@@ -80,10 +88,12 @@ class OnSlurm : public ::testing::Test {
   const Lane* plain_ = nullptr;
   static std::int64_t job_beyond_its_limit;
   static std::int64_t requeued_job;
+  static std::int64_t job_requeued_after_its_end;
   static std::int64_t job_of_a_lost_node;
 };
 std::int64_t OnSlurm::job_beyond_its_limit = 0;
 std::int64_t OnSlurm::requeued_job = 0;
+std::int64_t OnSlurm::job_requeued_after_its_end = 0;
 std::int64_t OnSlurm::job_of_a_lost_node = 0;
 
 TEST_F(OnSlurm, EveryFamilyRunsOnTwoNodesAndItsResultIsInTheApi) {
@@ -152,6 +162,41 @@ TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   EXPECT_EQ(lane_->wait_for_run(newest["id"].get<std::int64_t>(), "complete")["step_count"], 50);
   const CommandAnswer unknown = lane_->report({"jobs", "show", "999999"});
   EXPECT_EQ(unknown.exit_code, 1) << unknown.output;
+}
+
+// As the recipes' own do: it submits by itself, and its log goes where the recipes document it.
+TEST_F(OnSlurm, ALaunchScriptOfARecipeSubmitsItsOwnJob) {
+  const std::filesystem::path script = lane_->folder() / "launch.sh";
+  std::ofstream(script)
+      << "#!/bin/bash\nset -eu\nname=\"recipe_${MODEL_SIZE}_${DTYPE}_${JOB_TOTAL_GPUS}\"\n"
+         "folder=\"$LLMB_WORKLOAD/experiments/$name/${name}_1750000000/$name\"\n"
+         "mkdir -p \"$folder\"\n"
+         "cat >\"$folder/job.sh\" <<END\n#!/bin/bash\n"
+         "srun --nodes=2 --ntasks=2 --output=$folder/log-own.${name}_%j_0.out " LLMB_BINARY_DIR
+         "/bin/llmb-step-runner --workload=pretrain_nemotron4 "
+         "--model-size=15b --dtype=bf16 --backend=cpu --num-layers=2 --hidden-size=32 "
+         "--num-attention-heads=4 --num-query-groups=2 --head-size=8 --ffn-hidden-size=64 "
+         "--vocab-size=64 --seq-length=32 --micro-batch-size=1 --global-batch-size=2 --tp=1 "
+         "--pp=1 --cp=1 --vp=1 --steps=50 --scale=2\nEND\n"
+         "cd \"$folder\"\nsbatch --nodes=2 --ntasks-per-node=1 --output=sbatch.out job.sh\n";
+  json submission = tiny_submission("nemotron4", 50);
+  submission.erase("runner_options");
+  submission["launcher"] = "recipe";
+  submission["slurm"] = {{"partition", "batch"}};
+  const auto id = lane_->submit(submission)["id"].get<std::int64_t>();
+  const json ended = lane_->wait_for(id, {"completed"});
+  const json log = lane_->get_json("/api/v1/jobs/" + std::to_string(id) + "/log");
+  const std::string said = log["text"].get<std::string>();
+  const std::string mark = "Submitted batch job ";
+  ASSERT_THAT(said, HasSubstr(mark)) << ended.dump(1);
+  const std::string own = std::to_string(std::stoll(said.substr(said.find(mark) + mark.size())));
+  json runs;
+  ASSERT_TRUE(wait_until([&] {
+    runs = lane_->get_json("/api/v1/runs?job_id=" + own)["runs"];
+    return runs.size() == 1 && runs[0]["status"] == "complete";
+  })) << runs.dump(1)
+      << run({"tail", "-n", "20", "--", lane_->workload_folder().string()}).errors;
+  EXPECT_EQ(runs[0]["step_count"], 50);
 }
 
 TEST_F(OnSlurm, AJobIsCancelledOnceAndTwice) {
@@ -223,12 +268,69 @@ TEST_F(OnSlurm, ARequeuedJobIsAnotherRetryOfItsLaunch) {
   lane_->cancel(requeued_job);
 }
 
+TEST_F(OnSlurm, AJobThatIsRequeuedAfterItsEndIsFollowedAgain) {
+  ASSERT_NE(job_requeued_after_its_end, 0);
+  json now;
+  ASSERT_TRUE(wait_until([&] {
+    now = lane_->job(job_requeued_after_its_end);
+    return now["state"] == "completed" && now["restart_count"] == 1 && now["runs"].size() == 2;
+  })) << now.dump(1);
+  for (std::size_t retry = 0; retry < 2; ++retry) {
+    json run;
+    EXPECT_TRUE(wait_until([&] {
+      run = lane_->get_json("/api/v1/runs/" + now["runs"][retry].dump());
+      return run["status"] == "complete";
+    })) << run.dump(1);
+    EXPECT_EQ(run["retry"], retry);
+    EXPECT_EQ(run["job_id"], now["job_id"]);
+    EXPECT_EQ(run["launch_id"], now["launch_id"]);
+  }
+}
+
 TEST_F(OnSlurm, ALostNodeEndsItsJob) {
   ASSERT_NE(job_of_a_lost_node, 0);
   const json ended = plain_->wait_for(job_of_a_lost_node, {"node_failed"});
   EXPECT_FALSE(ended["ended_at"].is_null());
   const CommandAnswer started = plain_->node("start", "node1");
   EXPECT_EQ(started.exit_code, 0) << started.output << started.errors;
+}
+
+TEST_F(OnSlurm, NothingIsLostWhileTheControllerIsDown) {
+  const Gate gate(*plain_, "outage");
+  const auto id = begin(*plain_, gate.behind(single_rank_on("node2", 50)));
+  ASSERT_EQ(plain_->controller("stop").exit_code, 0);
+  json listed;
+  EXPECT_TRUE(wait_until([&] {
+    listed = plain_->get_json("/api/v1/jobs");
+    return !listed["slurm_error"].is_null();
+  }));
+  EXPECT_THAT(listed["slurm_error"].get<std::string>(), HasSubstr("squeue"));
+  EXPECT_EQ(listed["jobs"][0]["state"], "running") << "no answer is no information";
+
+  const cli::Answer refused =
+      plain_->ask("POST", "/api/v1/jobs", single_rank_on("node2", 50).dump());
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_THAT(refused.body, HasSubstr("slurmctld does not answer"));
+  const CommandAnswer command = plain_->report(
+      {"submit", "-w", "pretrain_nemotron4", "-s", "15b", "--dtype", "bf16", "--scale", "16"});
+  EXPECT_EQ(command.exit_code, 1) << command.output;
+  EXPECT_THAT(command.output + command.errors, HasSubstr("slurmctld does not answer"));
+  listed = plain_->get_json("/api/v1/jobs")["jobs"];
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(listed[i]["state"], "not_submitted");
+    EXPECT_TRUE(listed[i]["job_id"].is_null());
+  }
+  EXPECT_EQ(listed[2]["id"], id);
+
+  gate.open();  // it ends while nobody listens
+  EXPECT_EQ(plain_->wait_for_run(id, "complete")["step_count"], 50);
+  EXPECT_EQ(plain_->job(id)["state"], "running");
+  const CommandAnswer started = plain_->controller("start");
+  ASSERT_EQ(started.exit_code, 0) << started.output << started.errors;
+  const json ended = plain_->wait_for(id, {"completed"});
+  EXPECT_EQ(ended["exit_code"], 0);
+  EXPECT_TRUE(plain_->get_json("/api/v1/jobs")["slurm_error"].is_null());
+  EXPECT_EQ(plain_->slurm({"squeue", "--noheader"}).output, "") << "nothing was submitted";
 }
 
 TEST_F(OnSlurm, TheTimeLimitIsTold) {

@@ -87,7 +87,7 @@ Lane::Lane(const std::string& name)
     : cluster_folder_(fs::path(clusters_folder()) / name),
       folder_(fs::path(clusters_folder()) / (name + ".report")) {
   fs::remove_all(folder_);  // of an earlier run on the same clusters
-  fs::create_directories(folder_ / "workload");
+  fs::create_directories(workload_folder());
   // Ranks find rank 0 once it is past the gate.
   write_program(folder_ / "runner",
                 "#!/bin/bash\n"
@@ -97,14 +97,14 @@ Lane::Lane(const std::string& name)
                 "exec " LLMB_BINARY_DIR "/bin/llmb-step-runner \"$@\"\n");
   std::ofstream(configuration_file())
       << "listen: 127.0.0.1:0\ndb: report.db\nallow_network_file_system: true\n"
-      << "roots: [workload]\n"
       << "cluster:\n  name: " << name << "\n  workload_folder: workload\n"
       << "  slurm_conf: " << (cluster_folder_ / "slurm.conf").string() << "\n"
       << "  runner: " << (folder_ / "runner").string() << "\n"
       << "  backend: cpu\n  gpu_type: h100\n  gpus_per_node: 4\n"
       << "  environment: {OMP_NUM_THREADS: \"1\"}\n  environment_allowed: [GATE]\n"
       << "  command_deadline_s: 60\n  poll_interval_s: 1\n  accounting_grace_s: 20\n"
-      << "  submitters: [suite]\n";
+      << "  submitters: [suite]\n  launch_scripts: {pretrain_nemotron4: "
+      << (folder_ / "launch.sh").string() << "}\n";
   const CommandAnswer token = report({"token", "create", "suite", "--scope", "submit"});
   token_ = token.output.substr(0, token.output.find('\n'));
   daemon_ = std::make_unique<cli::DaemonProcess>(folder_, Words{"--config", configuration_file()});
@@ -216,6 +216,10 @@ CommandAnswer Lane::report(const Words& words) const {
 
 CommandAnswer Lane::node(const std::string& action, const std::string& name) const {
   return run({LLMB_SOURCE_DIR "/deploy/slurm-dev/node", action, cluster_folder_.string(), name});
+}
+
+CommandAnswer Lane::controller(const std::string& action) const {
+  return run({LLMB_SOURCE_DIR "/deploy/slurm-dev/controller", action, cluster_folder_.string()});
 }
 
 std::string Lane::evidence() const {

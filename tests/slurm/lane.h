@@ -42,6 +42,7 @@ class Lane {
 
   const std::filesystem::path& cluster_folder() const { return cluster_folder_; }
   const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path workload_folder() const { return folder_ / "workload"; }
   std::string configuration_file() const { return (folder_ / "config.yaml").string(); }
 
   cli::Answer ask(const std::string& method, const std::string& target,
@@ -62,6 +63,7 @@ class Lane {
   CommandAnswer slurm(const Words& words) const;   // "squeue" …
   CommandAnswer report(const Words& words) const;  // llmb-report … --config
   CommandAnswer node(const std::string& action, const std::string& name) const;
+  CommandAnswer controller(const std::string& action) const;  // "stop", "start"
 
   // All that is needed to understand a failure: the queue, the ends of Slurm's logs, of the
   // daemon's, and of the newest jobs' files.

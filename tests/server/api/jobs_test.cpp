@@ -72,6 +72,9 @@ TEST_F(Jobs, AreSubmittedListedAndShown) {
   EXPECT_EQ(Json::parse(events.back().data)["state"], "pending");
 
   EXPECT_EQ(get_json("/api/v1/jobs")["jobs"][0], job);
+  EXPECT_TRUE(get_json("/api/v1/jobs")["slurm_error"].is_null());
+  cluster_->slurm_error = "squeue gave no answer in time";
+  EXPECT_EQ(get_json("/api/v1/jobs")["slurm_error"], cluster_->slurm_error);
   const Json shown = get_json(path);
   EXPECT_EQ(shown["submission"]["runner_options"]["steps"], 3);
   EXPECT_TRUE(std::filesystem::is_directory(shown["run_folder"].get<std::string>()));

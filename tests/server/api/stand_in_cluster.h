@@ -48,6 +48,7 @@ class StandInCluster {
     options.jobs = &jobs;
     options.submitters = {"ci", "late", "gone", "reader", "root", "someone"};
     options.jobs_changed = [this] { ++wakes; };
+    options.slurm_error = [this] { return slurm_error; };
   }
 
   // The value of an Authorization header.
@@ -82,6 +83,7 @@ class StandInCluster {
   dispatch::ClusterSettings settings;
   std::unique_ptr<dispatch::Dispatcher> dispatcher;
   int wakes = 0;
+  std::string slurm_error;
 };
 
 }  // namespace llmb::api

@@ -211,6 +211,35 @@ TEST_F(PollerTest, KnowsThatAJobWasCancelledBeforeItStarted) {
   EXPECT_TRUE(now(job).ended_at);
 }
 
+TEST_F(PollerTest, FollowsAJobThatIsRequeuedAfterItsEnd) {
+  const JobRecord job = gone();
+  slurm_.queue_holds(queued(job, "COMPLETED", R"(,"nodes":"node1","end_time":1020)"));
+  poller_.poll_once();
+  ASSERT_EQ(now(job).state, "completed");
+  slurm_.queue_holds(R"({"job_id":41,"submit_time":2000,"restart_cnt":1,"job_state":"PENDING",)"
+                     R"("comment":")" +
+                     job.submission_id + "\"}");
+  poll_at(std::chrono::seconds(10));
+  EXPECT_EQ(now(job).state, "completed") << "nothing else is to be asked for just now";
+  poll_at(std::chrono::seconds(40));
+  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).restart_count, 1);
+  EXPECT_FALSE(now(job).ended_at);
+}
+
+TEST_F(PollerTest, AsksNoMoreOnceAllThatEndedIsForgotten) {
+  const JobRecord job = gone();
+  slurm_.queue_holds(queued(job, "COMPLETED", R"(,"nodes":"node1","end_time":1020)"));
+  poller_.poll_once();
+  slurm_.queue_holds("");
+  poll_at(std::chrono::seconds(40));
+  const std::size_t asked = slurm_.call_count("squeue");
+  poll_at(std::chrono::seconds(80));
+  poll_at(std::chrono::hours(30));
+  EXPECT_EQ(slurm_.call_count("squeue"), asked);
+  EXPECT_EQ(now(job).state, "completed");
+}
+
 TEST_F(PollerTest, SaysThatNobodyKnowsHowAJobEnded) {
   const JobRecord job = gone();
   slurm_.answers("sacct", "exit 1");

@@ -130,12 +130,15 @@ class WatchedTrees : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  std::vector<std::string> chosen(const std::vector<std::string>& names) {
+  std::vector<std::string> chosen(const std::vector<std::string>& names,
+                                  const std::string& of_jobs = "") {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back((folder_ / name).string());
     notes_.clear();
     std::vector<std::string> result;
-    for (const auto& root : choose_roots(roots_at(paths), notes_)) {
+    std::optional<ingest::RootOptions> jobs_root;
+    if (!of_jobs.empty()) jobs_root = {(folder_ / of_jobs).string(), "eos"};
+    for (const auto& root : choose_roots(roots_at(paths), notes_, jobs_root)) {
       result.push_back(fs::path(root.path).lexically_relative(folder_).string());
     }
     return result;
@@ -156,6 +159,21 @@ TEST_F(WatchedTrees, AreEachReadOnce) {
   EXPECT_EQ(notes_.size(), 1U);
   EXPECT_EQ(chosen({"a", "link"}), (Names{"a"}));
   EXPECT_EQ(chosen({"missing", "missing/experiments"}), (Names{"missing"}));
+}
+
+TEST_F(WatchedTrees, HoldWhereJobsRunAndNotTwice) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(chosen({"a"}, "jobs"), (Names{"a", "jobs"}));
+  EXPECT_EQ(chosen({"a"}, "a"), (Names{"a"}));
+  EXPECT_EQ(chosen({"a"}, "a/jobs"), (Names{"a"}));
+  EXPECT_TRUE(notes_.empty()) << "nobody named it, so nobody has to be told";
+  EXPECT_EQ(chosen({"jobs/experiments"}, "jobs"), (Names{"jobs"}));
+  EXPECT_EQ(notes_.size(), 1U);
+  std::vector<std::string> notes;
+  const auto only =
+      choose_roots({}, notes, ingest::RootOptions{(folder_ / "jobs").string(), "eos"});
+  ASSERT_EQ(only.size(), 1U);
+  EXPECT_EQ(only[0].cluster, "eos");
 }
 
 TEST_F(WatchedTrees, FollowALinkInThePlaceOfExperiments) {
