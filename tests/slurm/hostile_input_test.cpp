@@ -267,5 +267,26 @@ TEST_F(HostileInput, ReachesTheJobAsAValueOnly) {
   EXPECT_FALSE(fs::exists(canary_));
 }
 
+TEST_F(HostileInput, IsRefusedByTheApiAndTheCommandLine) {
+  const json before = lane_->get_json("/api/v1/jobs");
+  for (const std::string& payload : payloads()) {
+    json input = base();
+    input["model_size"] = payload;
+    const std::string body = input.dump(-1, ' ', false, json::error_handler_t::ignore);
+    const int status = lane_->ask("POST", "/api/v1/jobs", body).status;
+    // Of a megabyte the server reads the head only, and may close before all of it is sent.
+    const bool is_long = payload.size() > 200'000;
+    EXPECT_TRUE(status == 400 || (is_long && (status == 413 || status == 0)))
+        << status << " for " << body.substr(0, 200);
+    if (is_long || payload.find('\0') != std::string::npos) continue;  // no argument can be so
+    const CommandAnswer answer = lane_->report({"submit", "-w", "pretrain_nemotron4", "--dtype",
+                                                "bf16", "--scale", "8", "--model-size=" + payload});
+    EXPECT_EQ(answer.exit_code, 2) << payload << answer.output;
+    EXPECT_FALSE(answer.errors.empty()) << payload;
+  }
+  EXPECT_EQ(lane_->get_json("/api/v1/jobs"), before);
+  EXPECT_FALSE(fs::exists(canary_));
+}
+
 }  // namespace
 }  // namespace llmb::slurm_test
