@@ -106,6 +106,7 @@ class Reader {
     std::int64_t generation = 0;
     std::string grown_at;
     parser::RunStatus status = parser::RunStatus::no_data;
+    bool has_window_source = false;  // false: stored before that was kept
     LogCursor cursor;
   };
   std::vector<KnownFile> known_files();

@@ -34,6 +34,8 @@ constexpr std::array kSummaryColumns = {"status",
                                         "silent_s",
                                         "window_first_iteration",
                                         "window_last_iteration",
+                                        "window_source",
+                                        "logged_global_batch_size",
                                         "segment",
                                         "segment_count",
                                         "window_is_whole",
@@ -142,6 +144,7 @@ void bind_summary(Statement& statement, const RunSummary& summary) {
   statement.text(parser::run_status_name(summary.status)).text(summary.status_reason);
   statement.text(summary.failure_cause).real(summary.silent_s);
   statement.integer(summary.window.first_iteration).integer(summary.window.last_iteration);
+  statement.text(summary.window_source).integer(summary.logged_global_batch_size);
   statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
   statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
   statement.integer(summary.last_iteration).integer(summary.declared_last_iteration);
@@ -157,6 +160,8 @@ void read_summary(Statement& row, RunSummary& summary) {
   summary.silent_s = row.read_optional_real();
   summary.window.first_iteration = row.read_integer();
   summary.window.last_iteration = row.read_integer();
+  summary.window_source = row.read_text();
+  summary.logged_global_batch_size = row.read_optional_integer();
   summary.segment = static_cast<std::int32_t>(row.read_integer());
   summary.segment_count = static_cast<std::int32_t>(row.read_integer());
   summary.window_is_whole = row.read_boolean();

@@ -54,6 +54,7 @@ void add_summary(Json& json, const parser::RunSummary& summary) {
   json["failure_cause"] = null_if_empty(summary.failure_cause);
   json["silent_s"] = number(summary.silent_s);
   json["window"] = parser::to_string(summary.window);
+  json["window_source"] = null_if_empty(summary.window_source);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
   json["segment"] = summary.segment;

@@ -20,10 +20,8 @@ RenderedBody render_metrics(Context& context, storage::RunId id,
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
-    const parser::Window batch_window = parser::batch_evidence_window(run->facts);
-    const parser::RunEvidence evidence{
-        run->configuration, run->facts.dialect,
-        parser::logged_global_batch_size(reader.steps(id, batch_window), batch_window)};
+    const parser::RunEvidence evidence{run->configuration, run->facts.dialect,
+                                       run->summary.logged_global_batch_size};
     const parser::RecipeMatch match = parser::match_recipe(catalog, evidence);
     const auto chosen = parser::choose_window(catalog, asked, match, run->facts);
     refuse_long_window(run->facts, chosen.window);

@@ -12,8 +12,8 @@
 namespace llmb::api {
 namespace {
 
-// Each is measured from its steps, and all are held at once.
-constexpr std::int64_t kRunsMax = 10'000;
+// All are held at once, and answered with.
+constexpr std::size_t kRunsMax = 10'000;
 constexpr std::int64_t kPageSize = 500;
 
 struct ScalingQuestion {
@@ -35,9 +35,10 @@ std::vector<std::optional<std::string>> names_of_workload(const parser::Catalog&
   return names;
 }
 
-std::vector<storage::RunId> find_runs(storage::Reader& reader, const parser::Catalog& catalog,
-                                      const ScalingQuestion& question) {
-  std::vector<storage::RunId> ids;
+std::vector<parser::ComparedRun> measure_runs(storage::Reader& reader,
+                                              const parser::Catalog& catalog,
+                                              const ScalingQuestion& question) {
+  std::vector<parser::ComparedRun> measured;
   for (const auto& name : names_of_workload(catalog, question.selection.workload)) {
     storage::RunQuery query;
     query.filter.workload = name;
@@ -45,30 +46,28 @@ std::vector<storage::RunId> find_runs(storage::Reader& reader, const parser::Cat
     query.sort = storage::RunSortKey::id;
     query.descending = false;
     query.limit = kPageSize;
-    if (reader.run_count(query.filter) + static_cast<std::int64_t>(ids.size()) > kRunsMax) {
+    const auto more = static_cast<std::size_t>(reader.run_count(query.filter));
+    if (measured.size() + more > kRunsMax) {
       throw bad_request("More than " + std::to_string(kRunsMax) +
                         " runs would have to be measured; name a 'workload', or use "
                         "`llmb-report scaling --db FILE`, which has no limit.");
     }
+    measured.reserve(measured.size() + more);
     do {
       const storage::RunPage page = reader.runs(query);
-      for (const storage::RunRecord& run : page.runs) ids.push_back(run.id);
+      for (const storage::RunRecord& run : page.runs) {
+        measured.push_back(measure_stored_run(reader, run, catalog, question.window));
+      }
       query.after = page.next;
     } while (query.after);
   }
-  return ids;
+  return measured;
 }
 
 RenderedBody render_scaling(Context& context, const ScalingQuestion& question) {
   const parser::Catalog& catalog = context.catalog();
-  const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
-    std::vector<parser::ComparedRun> measured;
-    for (const storage::RunId id : find_runs(reader, catalog, question)) {
-      auto run = measure_stored_run(reader, id, catalog, question.window);
-      if (run) measured.push_back(std::move(*run));
-    }
-    return measured;
-  });
+  const auto runs = context.readers.with_reader(
+      [&](storage::Reader& reader) { return measure_runs(reader, catalog, question); });
   const auto report = parser::scaling_series(catalog, runs, question.selection, question.included);
   return {std::make_shared<const std::string>(to_text(scaling_json(runs, report))), {}};
 }

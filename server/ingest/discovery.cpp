@@ -77,7 +77,8 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
     if (const auto tail = decode_tail_state(before.cursor.parser_state)) {
       file.modified_ns_seen = tail->modified_us * 1'000;
     }
-    file.is_settled = before.status != parser::RunStatus::running;
+    // Where it is not said why a window was chosen, one more look does.
+    file.is_settled = before.status != parser::RunStatus::running && before.has_window_source;
     file.job_has_ended = before.status == parser::RunStatus::complete;
   }
   for (const auto& before : parked) {

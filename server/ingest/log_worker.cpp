@@ -79,7 +79,9 @@ bool is_same_verdict(const std::optional<storage::RunRecord>& record,
                      const parser::RunSummary& summary) {
   return record && record->summary.status == summary.status &&
          record->summary.failure_cause == summary.failure_cause &&
-         record->summary.window == summary.window;
+         record->summary.window == summary.window &&
+         record->summary.window_source == summary.window_source &&
+         record->summary.logged_global_batch_size == summary.logged_global_batch_size;
 }
 
 }  // namespace
@@ -145,9 +147,10 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   const auto record = database_.run(job.run);
   if (!record) return std::nullopt;
   if (!job.window_is_judged) {
-    const auto early = stored_steps(job.run, early_window(record->facts));
-    const auto chosen = choose_window(record->facts, record->configuration, early);
-    if (chosen.window != record->summary.window) return std::nullopt;
+    const parser::RunSummary& stored = record->summary;
+    const auto chosen =
+        choose_window(record->facts, record->configuration, stored.logged_global_batch_size);
+    if (chosen != parser::ChosenWindow{stored.window, stored.window_source}) return std::nullopt;
   }
   const double typical_s = is_settled ? 0 : typical_step_time_s(job.run, {});
   const double mean_s = mean_step_time_s(record->summary, typical_s);
@@ -185,7 +188,9 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const auto stored = stored_steps(known_run, early);
   const auto summarize = [&](bool may_still_grow, std::optional<parser::Silence> silence) {
     auto samples = merged_samples(stored, tail.samples(), early);
-    auto chosen = choose_window(tail.facts(), configuration, samples);
+    const auto batch_size =
+        parser::logged_global_batch_size(samples, parser::batch_evidence_window(tail.facts()));
+    auto chosen = choose_window(tail.facts(), configuration, batch_size);
     if (!early.contains(chosen.window.first_iteration) ||
         !early.contains(chosen.window.last_iteration)) {
       samples =
@@ -194,6 +199,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
     auto summary =
         parser::summarize_run(samples, tail.facts(), chosen.window, may_still_grow, silence);
     summary.window_source = std::move(chosen.source);
+    summary.logged_global_batch_size = batch_size;
     return summary;
   };
   std::optional<parser::Silence> silence;
@@ -255,11 +261,11 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
                   steady_time_of(links_.clock, wall_time_from_ns(tail.file().modified_ns)));
 }
 
-parser::ChosenWindow LogWorker::choose_window(const parser::LogFacts& facts,
-                                              const parser::RunConfiguration& configuration,
-                                              const std::vector<parser::StepSample>& early) const {
-  const auto batch = parser::logged_global_batch_size(early, parser::batch_evidence_window(facts));
-  const auto match = parser::match_recipe(links_.catalog, {configuration, facts.dialect, batch});
+parser::ChosenWindow LogWorker::choose_window(
+    const parser::LogFacts& facts, const parser::RunConfiguration& configuration,
+    std::optional<std::int64_t> logged_global_batch_size) const {
+  const auto match = parser::match_recipe(links_.catalog,
+                                          {configuration, facts.dialect, logged_global_batch_size});
   return parser::choose_window(links_.catalog, std::nullopt, match, facts);
 }
 

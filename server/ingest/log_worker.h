@@ -51,10 +51,9 @@ class LogWorker {
   WorkResult configure(const ReadJob& job);
   WorkResult assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
                       LogTail& tail);
-  // `early`: the steps that tell the batch.
   parser::ChosenWindow choose_window(const parser::LogFacts& facts,
                                      const parser::RunConfiguration& configuration,
-                                     const std::vector<parser::StepSample>& early) const;
+                                     std::optional<std::int64_t> logged_global_batch_size) const;
   std::vector<parser::StepSample> stored_steps(storage::RunId run, const parser::Window& window);
   parser::RunConfiguration configuration_of(const ReadJob& job, const parser::RunPath& path);
   const parser::RunConfiguration& llmb_config(const ReadJob& job);

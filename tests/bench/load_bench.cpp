@@ -129,6 +129,7 @@ IngestBatch make_batch(llmb::storage::RootId root, int run, std::int64_t step_co
   const auto chosen = llmb::parser::choose_window(catalog, std::nullopt, match, batch.facts);
   batch.summary = llmb::parser::summarize_run(batch.samples, batch.facts, chosen.window, false);
   batch.summary.window_source = chosen.source;
+  batch.summary.logged_global_batch_size = logged;
   return batch;
 }
 

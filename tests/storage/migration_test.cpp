@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "parser/statistics/window_choice.h"
+#include "storage/database.h"
 #include "storage/schema.h"
 #include "tests/storage/temporary_database.h"
 
@@ -85,6 +87,94 @@ TEST(Migrations, RefuseANewerSchemaUntouched) {
     EXPECT_THAT(error.what(), HasSubstr("version 2"));
   }
   EXPECT_EQ(connection.read_one_integer("PRAGMA user_version"), 2);
+}
+
+// As a program of schema `version` would have left it: its tables, with what those of `newer` hold.
+void write_older_database(const std::string& older, std::size_t version, const std::string& newer) {
+  Connection connection(older, Mode::read_write);
+  migrate(connection, all_migrations().first(version));
+  connection.execute("PRAGMA foreign_keys = OFF; ATTACH '" + newer + "' AS newer");
+  std::vector<std::string> tables;
+  Statement list(connection, "SELECT name FROM main.sqlite_schema WHERE type = 'table'");
+  while (list.step()) tables.push_back(list.read_text());
+  for (const std::string& table : tables) {
+    std::string columns;
+    Statement names(connection, "SELECT name FROM pragma_table_info(?, 'main')");
+    names.text(table);
+    while (names.step()) columns += (columns.empty() ? "" : ", ") + names.read_text();
+    std::string copy = "REPLACE INTO main.";
+    copy.append(table).append(" (").append(columns).append(") SELECT ").append(columns);
+    copy.append(" FROM newer.").append(table);
+    connection.execute(copy);
+  }
+}
+
+// Two restarts, and batches of 64 but where `other_batch_at` says; none at all for -1.
+IngestBatch batch_of(RootId root, const std::string& name, std::int64_t first_iteration,
+                     std::int64_t other_batch_at) {
+  IngestBatch batch = make_batch(root, name);
+  for (std::int32_t segment = 0; segment < 2; ++segment) {
+    const std::int64_t first = first_iteration + std::int64_t{segment} * 30;
+    for (std::int64_t i = first; i < first + 60; ++i) {
+      parser::StepSample step = make_step(static_cast<int>(i), 2.0);
+      step.segment = segment;
+      step.global_batch_size.reset();
+      if (other_batch_at >= 0) step.global_batch_size = i == other_batch_at ? 128 : 64;
+      batch.samples.push_back(step);
+    }
+    batch.facts.segments.push_back({first, first + 59, 60, 0, std::nullopt, 0, segment});
+  }
+  batch.summary.segment_count = 2;
+  batch.summary.logged_global_batch_size =
+      parser::logged_global_batch_size(batch.samples, parser::batch_evidence_window(batch.facts));
+  return batch;
+}
+
+TEST(Migrations, AnOlderDatabaseKeepsItsRunsAndGainsWhatTheirStepsSay) {
+  const TemporaryDatabase newer;
+  std::vector<IngestBatch> batches;
+  {
+    Writer writer(newer.options());
+    const RootId root = writer.upsert_root("/logs", "eos");
+    batches = {batch_of(root, "same", 0, 1'000),      batch_of(root, "none", 0, -1),
+               batch_of(root, "first", 0, 0),         batch_of(root, "last", 0, 44),
+               batch_of(root, "after", 0, 45),        batch_of(root, "later", 1'000, 1'044),
+               batch_of(root, "beyond", 1'000, 1'045)};
+    batches.push_back(make_batch(root, "no_step"));
+    writer.commit(batches);
+  }
+  std::vector<std::optional<std::int64_t>> expected;
+  expected.reserve(batches.size());
+  for (const IngestBatch& batch : batches) {
+    expected.push_back(batch.summary.logged_global_batch_size);
+  }
+  const std::optional<std::int64_t> none;
+  ASSERT_THAT(expected, testing::ElementsAre(64, none, none, none, 64, none, 64, none));
+
+  for (const std::size_t version : {4U, 5U}) {
+    const TemporaryDatabase older;
+    write_older_database(older.path(), version, newer.path());
+    { const Writer writer(older.options()); }
+    EXPECT_TRUE(
+        std::filesystem::exists(older.path() + ".before-schema-" + std::to_string(version + 1)));
+    Reader reader(older.path());
+    Reader wanted(newer.path());
+    RunQuery query;
+    query.sort = RunSortKey::id;
+    query.descending = false;
+    const auto runs = reader.runs(query).runs;
+    ASSERT_EQ(runs.size(), batches.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto run = *wanted.run(runs[i].id);
+      EXPECT_EQ(runs[i].relative_path, batches[i].relative_path);
+      EXPECT_EQ(runs[i].summary, batches[i].summary) << runs[i].relative_path;
+      EXPECT_EQ(runs[i].summary.window_source, "");
+      EXPECT_EQ(runs[i].facts.segments, run.facts.segments);
+      EXPECT_EQ(runs[i].configuration, run.configuration);
+      EXPECT_EQ(reader.steps(run.id), wanted.steps(run.id));
+    }
+    EXPECT_EQ(reader.data_revision(), wanted.data_revision());
+  }
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ IngestBatch full_batch(RootId root) {
   batch.summary.failure_cause = "nan_gradient";
   batch.summary.silent_s = 150.5;
   batch.summary.window = {35, 44};
+  batch.summary.window_source = "release 25.08";
+  batch.summary.logged_global_batch_size = 512;
   batch.summary.segment = 1;
   batch.summary.segment_count = 2;
   batch.summary.window_is_whole = true;

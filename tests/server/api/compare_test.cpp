@@ -27,7 +27,7 @@ class Compare : public ApiTest {
                                                           {"job_id", std::to_string(job_id)}}) {
       batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
     }
-    for (auto& step : batch.samples) step.global_batch_size = 512;
+    train_with_batch(batch, 512);
     return writer_->commit({&batch, 1}).front();
   }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "parser/layout/experiment_name.h"
+#include "parser/statistics/window_choice.h"
 
 namespace llmb::api {
 namespace {
@@ -58,6 +59,13 @@ void add_evidence(storage::IngestBatch& batch) {
   batch.profiles = {{"experiments/nsys_profile/profile_5_1_7.nsys-rep", 4096, {{}, 1, 7, {}}}};
 }
 
+// What ingest says beside summarize_run().
+void say_window(storage::IngestBatch& batch) {
+  batch.summary.window_source = "default of nemo";
+  batch.summary.logged_global_batch_size =
+      parser::logged_global_batch_size(batch.samples, parser::batch_evidence_window(batch.facts));
+}
+
 }  // namespace
 
 storage::IngestBatch sample_batch(storage::RootId root, const std::string& experiment,
@@ -103,7 +111,13 @@ storage::IngestBatch sample_batch(storage::RootId root, const std::string& exper
   add_evidence(batch);
   batch.summary = parser::summarize_run(batch.samples, batch.facts,
                                         parser::default_window(batch.facts.dialect), false);
+  say_window(batch);
   return batch;
+}
+
+void train_with_batch(storage::IngestBatch& batch, std::int64_t global_batch_size) {
+  for (parser::StepSample& step : batch.samples) step.global_batch_size = global_batch_size;
+  say_window(batch);
 }
 
 void ApiTest::SetUp() {
@@ -172,7 +186,7 @@ storage::RunId ApiTest::add_run(const std::string& experiment, std::int64_t job_
 storage::RunId ApiTest::add_published_run(std::int64_t global_batch_size) {
   const std::string experiment = "pretrain_nemotron4_15b_bf16_64";
   auto batch = sample_batch(root_, experiment, global_batch_size, 49, 2.693);
-  for (parser::StepSample& step : batch.samples) step.global_batch_size = global_batch_size;
+  train_with_batch(batch, global_batch_size);
   batch.configuration = parser::parse_experiment_name(experiment);
   batch.configuration.set("gpu_type", "h100", ConfigSource::llmb_config);
   return writer_->commit({&batch, 1}).front();
@@ -202,6 +216,7 @@ void ApiTest::fill() {
   restarted.facts.segments.push_back(again.facts.segments.front());
   restarted.facts.reported_tflops_per_gpu = 1678.6;
   restarted.summary = parser::summarize_run(restarted.samples, restarted.facts, {11, 44}, false);
+  say_window(restarted);
   writer_->commit({&restarted, 1});
   writer_->record_scan(root_, "2025-12-22T16:00:01Z", 0.25, 5, "");
   storage::ParkedFile parked;

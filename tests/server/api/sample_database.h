@@ -25,6 +25,9 @@ storage::IngestBatch sample_batch(storage::RootId root, const std::string& exper
                                   std::int64_t job_id, std::int64_t last_iteration,
                                   double step_time_s);
 
+// Every step, and what ingest makes of them.
+void train_with_batch(storage::IngestBatch& batch, std::int64_t global_batch_size);
+
 class ApiTest : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -28,7 +28,7 @@ class Scaling : public ApiTest {
     for (const auto& [key, value] : values) {
       batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
     }
-    for (auto& step : batch.samples) step.global_batch_size = 2 * gpu_count;
+    train_with_batch(batch, 2 * gpu_count);
     return writer_->commit({&batch, 1}).front();
   }
 };

@@ -20,6 +20,7 @@ TEST_F(IngestWindow, IsThatOfTheRecipesDocument) {
   const auto run = run_of(kLog);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->summary.window, (Window{49, 49}));
+  EXPECT_EQ(run->summary.window_source, "nemotron4-25.04");
   EXPECT_EQ(run->summary.status, parser::RunStatus::complete);
   EXPECT_TRUE(run->summary.window_is_whole);
   ASSERT_TRUE(run->summary.step_time_s);
@@ -42,6 +43,25 @@ TEST_F(IngestWindow, IsTheSameForALogThatGrewAsForOneThatWasWhole) {
   EXPECT_NEAR(grown.step_time_s->mean, 7.549, 1e-9);
 }
 
+// In a database from before that was kept, the next start looks at every log once more.
+TEST_F(IngestWindow, SaysWhereItComesFromOfARunThatWasStoredWithoutIt) {
+  write(kLog, nemo_lines(0, 50));
+  set_age(kLog, std::chrono::hours(1));
+  ingest_once();
+  const auto before = *run_of(kLog);
+  {
+    storage::Writer writer({database_, true});
+    auto older = before.summary;
+    older.window_source.clear();
+    writer.update_summary(before.id, older);
+  }
+  ingest_once();
+  const auto after = *run_of(kLog);
+  EXPECT_EQ(after.summary, before.summary);
+  EXPECT_EQ(after.step_count, before.step_count);
+  EXPECT_EQ(after.id, before.id);
+}
+
 TEST_F(IngestWindow, FollowsTheLlmbConfigThatComesLater) {
   write(kLog, nemo_lines(0, 50));
   Ingest ingest(options(), {});
@@ -54,7 +74,7 @@ TEST_F(IngestWindow, FollowsTheLlmbConfigThatComesLater) {
   EXPECT_TRUE(eventually([&] {
     const auto summary = run_of(kLog)->summary;
     return summary.window == Window{35, 44} && summary.step_time_s &&
-           summary.step_time_s->count == 10;
+           summary.step_time_s->count == 10 && summary.window_source == "release 25.08";
   }));
 }
 

@@ -34,6 +34,7 @@ export interface Run {
   failure_cause: string | null;
   silent_s: number | null; // of a hung run: how long its log had been silent when that was found
   window: string;
+  window_source: string | null;
   window_is_whole: boolean;
   iterations_missing_in_window: number;
   segment: number;
