@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "storage/database.h"
+#include "tests/temporary_folder.h"
 
 namespace {
 
@@ -87,9 +87,8 @@ void measure_all(const std::string& path, int pages) {
 int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 10'000;
   const int pages = argc > 2 ? std::atoi(argv[2]) : 300;
-  std::string folder = std::filesystem::temp_directory_path() / "llmb_list_bench_XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return 1;
-  const std::string path = folder + "/llmb.db";
+  const llmb::TemporaryFolder folder;
+  const std::string path = folder.file("llmb.db");
   {
     Writer writer({path, false});
     const RootId root = writer.upsert_root("/bench", "");
@@ -100,6 +99,5 @@ int main(int argc, char** argv) {
     std::printf("a page of 50 of %d runs, with its total count:\n", runs);
     measure_all(path, pages);
   }
-  std::filesystem::remove_all(folder);
   return 0;
 }

@@ -29,6 +29,7 @@
 #include "server/api/api.h"
 #include "server/http/server.h"
 #include "storage/database.h"
+#include "tests/temporary_folder.h"
 
 namespace {
 
@@ -366,9 +367,8 @@ int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 10'000;
   const std::int64_t steps_per_run = argc > 2 ? std::atoll(argv[2]) : 54;
   const int count = argc > 3 ? std::atoi(argv[3]) : 200;
-  std::string folder = std::filesystem::temp_directory_path() / "llmb_load_bench_XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return 1;
-  const std::string path = folder + "/llmb.db";
+  const llmb::TemporaryFolder folder;
+  const std::string path = folder.file("llmb.db");
   {
     llmb::storage::Writer writer({path, true});
     fill(writer, runs, steps_per_run);
@@ -376,6 +376,5 @@ int main(int argc, char** argv) {
                 static_cast<double>(std::filesystem::file_size(path)) / 1e6);
     serve_and_measure(writer, path, runs, count);
   }
-  std::filesystem::remove_all(folder);
   return 0;
 }

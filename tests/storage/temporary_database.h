@@ -2,35 +2,22 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <string>
 
 #include "storage/database.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::storage {
 
 class TemporaryDatabase {
  public:
-  TemporaryDatabase() {
-    std::string name = testing::TempDir() + "/llmb_storage_XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + name);
-    folder_ = name;
-  }
-  ~TemporaryDatabase() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  TemporaryDatabase(const TemporaryDatabase&) = delete;
-  TemporaryDatabase& operator=(const TemporaryDatabase&) = delete;
-
-  std::string folder() const { return folder_; }
-  std::string path() const { return folder_ + "/llmb.db"; }
+  std::string folder() const { return folder_.path(); }
+  std::string path() const { return folder_.file("llmb.db"); }
   OpenOptions options() const { return OpenOptions{path(), false}; }
 
  private:
-  std::string folder_;
+  TemporaryFolder folder_;
 };
 
 inline parser::StepSample make_step(std::int64_t iteration, double step_time_s,

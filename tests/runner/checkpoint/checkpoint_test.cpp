@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/runner/checkpoint/trained_ranks.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner {
 namespace {
@@ -14,7 +15,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::Joined;
-using testing::TemporaryDirectory;
 
 constexpr double kLearningRate = 3e-3;
 
@@ -39,7 +39,7 @@ std::string load_error(const fs::path& path, const ModelSpec& spec, const Parall
 TEST(Checkpoint, GoesOnBitForBit) {
   const ModelSpec spec = tiny_grok();
   const ParallelSizes sizes{.tp = 2, .dp = 2, .ep = 2};
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   std::vector<double> whole_losses;
   const Joined whole = testing::joined_states(spec, sizes, [&](RankTrainer<float>& trainer) {
     train(trainer, 0, 25);
@@ -68,7 +68,7 @@ TEST(Checkpoint, LoadsInAnyOtherLayout) {
       {.tp = 2, .dp = 2, .pp = 2, .vp = 2, .ep = 2, .etp = 2},
       {.tp = 2, .cp = 2, .pp = 2, .ep = 4}};
   for (std::size_t i = 0; i < layouts.size(); ++i) {
-    const TemporaryDirectory directory;
+    const TemporaryFolder directory;
     const Joined saved = testing::joined_states(spec, layouts[i], [&](RankTrainer<float>& trainer) {
       train(trainer, 0, 2);
       save_checkpoint(directory.path(), trainer, 2);
@@ -91,7 +91,7 @@ TEST(Checkpoint, LoadsInAnyOtherLayout) {
 TEST(Checkpoint, NamesTheShardThatIsDamaged) {
   const ModelSpec spec = tiny_llama();
   const ParallelSizes sizes{.tp = 2};
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   testing::on_every_rank(spec, sizes, [&](RankTrainer<float>& trainer) {
     save_checkpoint(directory.path(), trainer, 7);
   });
@@ -123,7 +123,7 @@ TEST(Checkpoint, NamesTheShardThatIsDamaged) {
 }
 
 TEST(Checkpoint, RefusesAnotherModelOrNone) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   EXPECT_THAT(load_error(directory.path(), tiny_llama(), {}), HasSubstr("no checkpoint in"));
   testing::on_every_rank(tiny_llama(), {}, [&](RankTrainer<float>& trainer) {
     save_checkpoint(directory.path(), trainer, 1);
@@ -139,7 +139,7 @@ TEST(Checkpoint, RefusesAnotherModelOrNone) {
 }
 
 TEST(Checkpoint, KeepsOneOfEveryStepAndGoesOnFromTheLast) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   testing::on_every_rank(tiny_llama(), {}, [&](RankTrainer<float>& trainer) {
     save_checkpoint(directory.path(), trainer, 1);
     save_checkpoint(directory.path(), trainer, 2);
@@ -156,7 +156,7 @@ TEST(Checkpoint, KeepsOneOfEveryStepAndGoesOnFromTheLast) {
 }
 
 TEST(Checkpoint, SaysWhereItCannotWrite) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   std::ofstream(directory.path() / "file") << "in the way";
   try {
     testing::on_every_rank(tiny_llama(), {}, [&](RankTrainer<float>& trainer) {

@@ -11,12 +11,12 @@
 #include "runner/checkpoint/checkpoint.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "tests/runner/checkpoint/trained_ranks.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryDirectory;
 
 // A started runner_save_and_die, with its output in a pipe.
 class Child {
@@ -78,7 +78,7 @@ std::int64_t loaded_step(const fs::path& path) {
 }
 
 TEST(CheckpointCrash, LeavesTheOldOneOrTheWholeNewOneAtEveryMoment) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   std::int64_t last = 1;
   EXPECT_EQ(Child(directory.path(), last, 1000).finish(), 0);
   int moments = 0;
@@ -105,7 +105,7 @@ TEST(CheckpointCrash, LeavesTheOldOneOrTheWholeNewOneAtEveryMoment) {
 }
 
 TEST(CheckpointCrash, SurvivesAKillAtAnyTime) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   std::mt19937 random(5);
   std::int64_t first = 1;
   for (int round = 0; round < 6; ++round) {

@@ -6,6 +6,7 @@
 
 #include "runner/checkpoint/checkpoint.h"
 #include "tests/runner/checkpoint/trained_ranks.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner {
 namespace {
@@ -75,7 +76,7 @@ TEST(FullySharded, KeepsOnlyItsShareBetweenPasses) {
 }
 
 TEST(FullySharded, CheckpointsLoadWithAndWithoutIt) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryFolder directory;
   const ParallelSizes four{.dp = 4, .ep = 2};
   const Joined saved = joined_states(
       tiny_grok(), four,

@@ -1,13 +1,9 @@
 // Thread ranks that train a tiny transformer, and what they hold, joined into the whole model.
 #pragma once
 
-#include <stdlib.h>
-
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 
 #include "runner/cpu/ops.h"
@@ -90,22 +86,5 @@ inline Joined joined_states(const ModelSpec& spec, const ParallelSizes& sizes,
       way);
   return joined;
 }
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "llmb-checkpoint-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace llmb::runner::testing

@@ -11,6 +11,7 @@
 
 #include "runner/options.h"
 #include "runner/parallel/socket.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner {
 namespace {
@@ -27,14 +28,7 @@ const std::string kTiny =
 
 class Program : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "runner-program-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.file(name); }
   std::string text_of(const std::string& name) const {
     std::ifstream file(path(name));
     std::ostringstream text;
@@ -44,7 +38,8 @@ class Program : public testing::Test {
 
   // The exit code; stdout and stderr are in the files out and err.
   int shell(const std::string& command) const {
-    const std::string whole = "cd '" + folder_.string() + "' && ( " + command + " ) >out 2>err";
+    const std::string whole =
+        "cd '" + folder_.path().string() + "' && ( " + command + " ) >out 2>err";
     const int status = std::system(whole.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -63,7 +58,7 @@ class Program : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 double mean_step_time_s(const std::vector<json>& phases, std::size_t first, std::size_t last) {

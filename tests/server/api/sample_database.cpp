@@ -3,8 +3,6 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include <stdexcept>
-
 #include "parser/layout/experiment_name.h"
 #include "parser/statistics/window_choice.h"
 
@@ -121,9 +119,6 @@ void train_with_batch(storage::IngestBatch& batch, std::int64_t global_batch_siz
 }
 
 void ApiTest::SetUp() {
-  std::string pattern = ::testing::TempDir() + "llmb-api-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  folder_ = pattern;
   database_path_ = (folder_ / "test.db").string();
   storage_options_.path = database_path_;
   storage_options_.allow_network_file_system = true;
@@ -149,7 +144,6 @@ void ApiTest::restart_api(const std::function<void(ApiOptions&)>& change) {
 void ApiTest::TearDown() {
   api_.reset();
   writer_.reset();
-  std::filesystem::remove_all(folder_);
 }
 
 http::Response ApiTest::get(const std::string& path, const Pairs& query, const Pairs& headers) {

@@ -15,6 +15,7 @@
 #include "server/http/router.h"
 #include "storage/database.h"
 #include "storage/job_store.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::api {
 
@@ -56,7 +57,8 @@ class ApiTest : public ::testing::Test {
   // Runs SQL on the database file, beside the Writer.
   void execute_sql(const std::string& sql);
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
   std::string database_path_;
   storage::OpenOptions storage_options_;
   std::unique_ptr<storage::Writer> writer_;

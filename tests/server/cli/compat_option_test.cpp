@@ -6,6 +6,7 @@
 
 #include "tests/server/cli/program_run.h"
 #include "tests/server/cli/training_logs.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::cli {
 namespace {

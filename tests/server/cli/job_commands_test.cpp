@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/server/cli/program_run.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::cli {
 namespace {

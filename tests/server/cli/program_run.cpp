@@ -9,7 +9,6 @@
 
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <stdexcept>
 
 namespace llmb::cli {
@@ -105,26 +104,6 @@ ProgramRun run_program(const std::vector<std::string>& arguments, const ProgramO
   waitpid(child, &status, 0);
   if (WIFEXITED(status)) run.exit_code = WEXITSTATUS(status);
   return run;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = ::testing::TempDir() + "llmb_cli_XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder at " + name);
-  path_ = name;
-  std::filesystem::permissions(path_, std::filesystem::perms(0755));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
-
-std::filesystem::path TemporaryFolder::write(const std::string& relative_path,
-                                             const std::string& content) const {
-  const auto file = path_ / relative_path;
-  std::filesystem::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary) << content;
-  return file;
 }
 
 }  // namespace llmb::cli

@@ -1,4 +1,4 @@
-// Runs the real llmb-report and keeps what it said; and folders to run it in.
+// Runs the real llmb-report and keeps what it said.
 #pragma once
 
 #include <filesystem>
@@ -23,21 +23,5 @@ struct ProgramOptions {
 
 // Ends the program after 60 s.
 ProgramRun run_program(const std::vector<std::string>& arguments, const ProgramOptions& options);
-
-// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  // Creates the folders above it.
-  std::filesystem::path write(const std::string& relative_path, const std::string& content) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace llmb::cli

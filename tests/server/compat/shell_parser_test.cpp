@@ -6,12 +6,11 @@
 #include <sys/wait.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "server/sample/sample_tree.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::compat {
 namespace {
@@ -25,16 +24,8 @@ struct Output {
 
 class ShellParserTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::path(::testing::TempDir()) / "compatXXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void write(const std::string& relative_path, const std::string& text) {
-    fs::create_directories((folder_ / relative_path).parent_path());
-    std::ofstream(folder_ / relative_path, std::ios::binary) << text;
+    temporary_.write(relative_path, text);
   }
 
   Output ours(const std::string& release, Format format, bool full_names = false) {
@@ -83,7 +74,8 @@ class ShellParserTest : public ::testing::Test {
     }
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 bool has_gawk() {

@@ -3,7 +3,6 @@
 // for runs, and settings that name all of them. Everything goes with the object.
 #pragma once
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,12 +14,13 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/poller.h"
 #include "storage/job_store.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::dispatch {
 
 class SlurmStandIn {
  public:
-  SlurmStandIn() : folder_(make_folder()) {
+  SlurmStandIn() {
     std::filesystem::create_directories(folder_ + "/bin");
     for (const char* const name : {"sbatch", "squeue", "sacct", "scancel", "sinfo"}) {
       const std::string file = folder_ + "/bin/" + name;
@@ -40,10 +40,7 @@ class SlurmStandIn {
     answers("sbatch", "echo 41");
     queue_holds("");
   }
-  ~SlurmStandIn() {
-    store.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  ~SlurmStandIn() { store.reset(); }  // while its folder is there
   SlurmStandIn(const SlurmStandIn&) = delete;
   SlurmStandIn& operator=(const SlurmStandIn&) = delete;
 
@@ -95,13 +92,8 @@ class SlurmStandIn {
   std::optional<storage::JobStore> store;
 
  private:
-  static std::string make_folder() {
-    std::string pattern = std::filesystem::temp_directory_path().string() + "/slurm_XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
-    return pattern;
-  }
-
-  const std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 inline Submission small_submission() {

@@ -8,10 +8,10 @@
 
 #include <arpa/inet.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "tests/server/http/test_server.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::http {
 namespace {
@@ -22,9 +22,6 @@ using testing::HasSubstr;
 class Certificate {
  public:
   Certificate() {
-    std::string pattern = testing::TempDir() + "llmb_tls_XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    folder_ = pattern;
     EVP_PKEY* const key = EVP_EC_gen("P-256");
     X509* const certificate = X509_new();
     X509_set_version(certificate, 2);
@@ -46,15 +43,12 @@ class Certificate {
     X509_free(certificate);
     EVP_PKEY_free(key);
   }
-  ~Certificate() { std::filesystem::remove_all(folder_); }
-  Certificate(const Certificate&) = delete;
-  Certificate& operator=(const Certificate&) = delete;
 
-  std::string certificate_file() const { return folder_ / "certificate.pem"; }
-  std::string key_file() const { return folder_ / "key.pem"; }
+  std::string certificate_file() const { return folder_.file("certificate.pem"); }
+  std::string key_file() const { return folder_.file("key.pem"); }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 ServerOptions tls_options(const Certificate& certificate) {

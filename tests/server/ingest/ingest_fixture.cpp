@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <stdexcept>
 #include <thread>
 
 #include "server/ingest/watched_root.h"
@@ -37,17 +36,7 @@ std::string nemo_lines(int first, int count, int last, double step_time_s) {
 }
 
 TreeTest::TreeTest() {
-  std::string name = testing::TempDir() + "ingest_XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + name);
-  folder_ = name;
-  tree_ = name + "/tree";
-  database_ = name + "/runs.db";
   fs::create_directory(tree_);
-}
-
-TreeTest::~TreeTest() {
-  std::error_code error;
-  fs::remove_all(folder_, error);
 }
 
 std::string TreeTest::tree_path(const std::string& relative) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "server/ingest/ingest.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::ingest {
 
@@ -44,7 +45,6 @@ std::string nemo_lines(int first, int count, int last = 49, double step_time_s =
 class TreeTest : public testing::Test {
  protected:
   TreeTest();
-  ~TreeTest() override;
 
   std::string tree_path(const std::string& relative = {}) const;
   void write(const std::string& relative, const std::string& content);
@@ -60,9 +60,10 @@ class TreeTest : public testing::Test {
   std::optional<storage::RunRecord> run_of(const std::string& relative);
   std::vector<parser::StepSample> steps_of(const std::string& relative);
 
-  std::filesystem::path folder_;
-  std::string database_;
-  std::string tree_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
+  std::string database_ = temporary_.file("runs.db");
+  const std::string tree_ = temporary_.file("tree");
 };
 
 }  // namespace llmb::ingest

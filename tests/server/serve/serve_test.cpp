@@ -1,12 +1,12 @@
 // llmb-report serve as a user meets it: a process, files, sockets, signals.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <fstream>
 
 #include "tests/server/serve/daemon_process.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::cli {
 namespace {
@@ -18,15 +18,6 @@ constexpr const char* kExperiment =
 
 class Serve : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "llmb-serve-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    root_ = folder_ / "workload";
-    database_ = (folder_ / "test.db").string();
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   fs::path log(int job = 123) const {
     const std::string name = kExperiment;
     return root_ / "experiments" / name / (name + "_1766415600") / name /
@@ -63,9 +54,10 @@ class Serve : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
 
-  fs::path folder_;
-  fs::path root_;
-  std::string database_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
+  const fs::path root_ = folder_ / "workload";
+  const std::string database_ = temporary_.file("test.db");
 };
 
 TEST_F(Serve, ShowsALogThatGrows) {

@@ -1,12 +1,12 @@
 // The configuration file, listening addresses, and which trees are watched.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 
 #include "server/cli/listen_address.h"
 #include "server/cli/serve_settings.h"
 #include "server/cli/watched_trees.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::cli {
 namespace {
@@ -123,13 +123,6 @@ TEST(ListenAddress, IsReadAsPeopleWriteIt) {
 
 class WatchedTrees : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "llmb-trees-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = fs::canonical(pattern);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::vector<std::string> chosen(const std::vector<std::string>& names,
                                   const std::string& of_jobs = "") {
     std::vector<std::string> paths;
@@ -144,7 +137,8 @@ class WatchedTrees : public ::testing::Test {
     return result;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   std::vector<std::string> notes_;
 };
 
