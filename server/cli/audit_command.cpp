@@ -128,7 +128,7 @@ void add_audit_command(CLI::App& app, int& exit_code) {
   command->add_option("--format", arguments->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  add_catalog_option(*command, arguments->catalog_file);
   CLI::Option* const document =
       command->add_option("--document", arguments->document, "Only this one, by its id")
           ->type_name("ID");

@@ -9,10 +9,6 @@
 
 namespace llmb::cli {
 
-const char* const kCatalogOptionHelp =
-    "A JSON file of recipes, models, peaks and references that replaces and extends the built-in "
-    "ones";
-
 parser::Result<std::shared_ptr<const parser::Catalog>> read_catalog(const std::string& path) {
   using parser::Catalog;
   if (path.empty()) {
@@ -29,6 +25,14 @@ parser::Result<std::shared_ptr<const parser::Catalog>> read_catalog(const std::s
   auto catalog = parser::load_catalog_over_embedded({path, text.str()});
   if (!catalog) return tl::unexpected(catalog.error());
   return std::make_shared<const Catalog>(std::move(*catalog));
+}
+
+CLI::Option* add_catalog_option(CLI::App& command, std::string& value) {
+  return command
+      .add_option("--catalog", value,
+                  "A JSON file of recipes, models, peaks and references that replaces and extends "
+                  "the built-in ones")
+      ->type_name("FILE");
 }
 
 }  // namespace llmb::cli

@@ -1,6 +1,7 @@
 // `--catalog FILE`: the embedded catalog, or that with a user's file on it.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,6 @@ namespace llmb::cli {
 // An empty path means the embedded catalog. The error names file, line and what is allowed.
 parser::Result<std::shared_ptr<const parser::Catalog>> read_catalog(const std::string& path);
 
-extern const char* const kCatalogOptionHelp;
+CLI::Option* add_catalog_option(CLI::App& command, std::string& value);
 
 }  // namespace llmb::cli

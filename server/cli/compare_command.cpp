@@ -5,15 +5,11 @@
 #include <memory>
 
 #include "server/api/comparison_json.h"
-#include "server/cli/catalog_option.h"
 #include "server/cli/comparison_report.h"
-#include "server/cli/measured_runs.h"
-#include "server/cli/run_options.h"
+#include "server/cli/measuring_options.h"
 
 namespace llmb::cli {
 namespace {
-
-constexpr int kBadArguments = 2;
 
 constexpr const char* kFooter = R"(Examples:
   llmb-report compare experiments                    every workload of a tree, group by group
@@ -41,15 +37,6 @@ What is left out, unless --include asks for it:
   Each says why. A run without a step time in its window is always left out.
 
 Exit status: 0 when a group could be formed, 1 when none could, 2 for bad arguments.)";
-
-struct CompareArguments {
-  std::vector<std::string> names;
-  std::string database;
-  std::string format = "table";
-  std::string window;
-  std::string include;
-  std::string catalog_file;
-};
 
 std::string title_of(const parser::ComparedRun& run) {
   const parser::RecipeMatch& match = run.metrics.match;
@@ -86,30 +73,16 @@ void write_json(const std::vector<ComparedSet>& sets) {
   std::cout << report.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
 }
 
-int run_compare(const CompareArguments& arguments) {
-  const auto catalog = read_catalog(arguments.catalog_file);
-  if (!catalog) {
-    std::cerr << "llmb-report compare: " << catalog.error().message << '\n';
-    return kBadArguments;
-  }
-  RunSource source{arguments.database, arguments.names, std::nullopt};
-  if (!arguments.window.empty())
-    source.window = parser::parse_asked_window(arguments.window).value();
-  auto measured = measure_runs(source, **catalog);
-  if (!measured) {
-    std::cerr << "llmb-report compare: " << measured.error().message << '\n';
-    return 1;
-  }
-  const parser::RunMarkSet included = parser::parse_run_marks(arguments.include).value();
-  std::vector<ComparedSet> sets = make_sets(std::move(*measured));
+int compare(MeasuredRuns measured, const parser::RunMarkSet& included, const std::string& format) {
+  std::vector<ComparedSet> sets = make_sets(std::move(measured));
   bool has_group = false;
   for (ComparedSet& set : sets) {
     set.comparison = parser::compare_runs(set.runs, included);
     has_group = has_group || !set.comparison.groups.empty();
   }
-  if (arguments.format == "json") {
+  if (format == "json") {
     write_json(sets);
-  } else if (arguments.format == "csv") {
+  } else if (format == "csv") {
     write_comparison_csv(sets, std::cout);
   } else {
     write_comparison_table(sets, std::cout);
@@ -123,23 +96,14 @@ void add_compare_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "compare", "Runs side by side: repeats, configurations, and published results");
   command->footer(kFooter);
-  const auto arguments = std::make_shared<CompareArguments>();
-  command->add_option("--db", arguments->database, "A database of runs; names are then run ids")
-      ->type_name("FILE");
-  command->add_option("--format", arguments->format, "table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
-  add_window_option(*command, arguments->window);
-  add_include_option(*command, arguments->include);
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
-  command->add_option("names", arguments->names, "Folders and logs, or run ids with --db")
-      ->type_name("DIR|FILE|ID");
-  command->callback([arguments, &exit_code] {
-    if (arguments->names.empty() && arguments->database.empty()) {
-      throw CLI::RequiredError("DIR, FILE or --db FILE");
-    }
-    if (!arguments->database.empty()) check_run_ids(arguments->names);
-    exit_code = run_compare(*arguments);
+  const auto arguments = std::make_shared<MeasuringArguments>();
+  add_measuring_options(*command, *arguments);
+  command->callback([command, arguments, &exit_code] {
+    exit_code = report_measured_runs(
+        *command, *arguments,
+        [&](const parser::Catalog&, MeasuredRuns measured, const parser::RunMarkSet& included) {
+          return compare(std::move(measured), included, arguments->format);
+        });
   });
 }
 

@@ -168,7 +168,7 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
   command->add_option("--db", arguments->database,
                       "the database file (default: llmb-report/llmb-report.db in "
                       "$XDG_STATE_HOME, else in ~/.local/state)");
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  add_catalog_option(*command, arguments->catalog_file);
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots,

@@ -239,7 +239,7 @@ void add_parse_command(CLI::App& app, int& exit_code) {
       ->type_name("RELEASE");
   command->add_flag("--metrics", arguments->has_metrics,
                     "Add the recipe, tokens/s, days to train and MFU (table, json)");
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  add_catalog_option(*command, arguments->catalog_file);
   command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {

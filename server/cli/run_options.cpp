@@ -2,7 +2,6 @@
 
 #include "parser/statistics/run_marks.h"
 #include "parser/statistics/window.h"
-#include "server/cli/measured_runs.h"
 
 namespace llmb::cli {
 
@@ -27,11 +26,6 @@ CLI::Option* add_include_option(CLI::App& command, std::string& value) {
                   "Runs to count that are left out: " + parser::run_mark_names())
       ->check(check)
       ->type_name("MARK,MARK");
-}
-
-void check_run_ids(const std::vector<std::string>& names) {
-  const auto ids = read_run_ids(names);
-  if (!ids) throw CLI::ValidationError("ID", ids.error().message);
 }
 
 }  // namespace llmb::cli

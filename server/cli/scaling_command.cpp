@@ -5,15 +5,11 @@
 #include <memory>
 
 #include "server/api/scaling_json.h"
-#include "server/cli/catalog_option.h"
-#include "server/cli/measured_runs.h"
-#include "server/cli/run_options.h"
+#include "server/cli/measuring_options.h"
 #include "server/cli/scaling_report.h"
 
 namespace llmb::cli {
 namespace {
-
-constexpr int kBadArguments = 2;
 
 constexpr const char* kFooter = R"(Examples:
   llmb-report scaling experiments                    every workload of a tree
@@ -41,33 +37,13 @@ What is left out, unless --include asks for it:
 
 Exit status: 0 when there is a point, 1 when there is none, 2 for bad arguments.)";
 
-struct ScalingArguments {
-  std::vector<std::string> names;
-  std::string database;
-  std::string format = "table";
-  std::string window;
-  std::string include;
-  std::string catalog_file;
+struct ScalingArguments : MeasuringArguments {
   parser::ScalingSelection selection;
 };
 
-int run_scaling(const ScalingArguments& arguments) {
-  const auto catalog = read_catalog(arguments.catalog_file);
-  if (!catalog) {
-    std::cerr << "llmb-report scaling: " << catalog.error().message << '\n';
-    return kBadArguments;
-  }
-  RunSource source{arguments.database, arguments.names, std::nullopt};
-  if (!arguments.window.empty())
-    source.window = parser::parse_asked_window(arguments.window).value();
-  const auto measured = measure_runs(source, **catalog);
-  if (!measured) {
-    std::cerr << "llmb-report scaling: " << measured.error().message << '\n';
-    return 1;
-  }
-  const auto& runs = measured->runs;
-  const auto report = parser::scaling_series(**catalog, runs, arguments.selection,
-                                             parser::parse_run_marks(arguments.include).value());
+int scale(const parser::Catalog& catalog, const std::vector<parser::ComparedRun>& runs,
+          const parser::RunMarkSet& included, const ScalingArguments& arguments) {
+  const auto report = parser::scaling_series(catalog, runs, arguments.selection, included);
   if (arguments.format == "json") {
     api::Json json = {{"format", "llmb-report scaling"}, {"version", 1}};
     json.update(api::scaling_json(runs, report));
@@ -90,30 +66,21 @@ void add_scaling_command(CLI::App& app, int& exit_code) {
       "scaling", "Tokens/s/GPU and efficiency by number of GPUs, measured and published");
   command->footer(kFooter);
   const auto arguments = std::make_shared<ScalingArguments>();
-  command->add_option("--db", arguments->database, "A database of runs; names are then run ids")
-      ->type_name("FILE");
-  command->add_option("--workload", arguments->selection.workload, "Only this workload")
-      ->type_name("NAME");
-  command->add_option("--model-size", arguments->selection.model_size, "Only this model size")
+  parser::ScalingSelection& selection = arguments->selection;
+  command->add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");
+  command->add_option("--model-size", selection.model_size, "Only this model size")
       ->type_name("SIZE");
-  command->add_option("--dtype", arguments->selection.dtype, "Only this dtype: fp8 is fp8_cs too")
+  command->add_option("--dtype", selection.dtype, "Only this dtype: fp8 is fp8_cs too")
       ->type_name("DTYPE");
-  command->add_option("--gpu-type", arguments->selection.gpu_type, "Only this GPU type")
-      ->type_name("GPU");
-  command->add_option("--format", arguments->format, "table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
-  add_window_option(*command, arguments->window);
-  add_include_option(*command, arguments->include);
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
-  command->add_option("names", arguments->names, "Folders and logs, or run ids with --db")
-      ->type_name("DIR|FILE|ID");
-  command->callback([arguments, &exit_code] {
-    if (arguments->names.empty() && arguments->database.empty()) {
-      throw CLI::RequiredError("DIR, FILE or --db FILE");
-    }
-    if (!arguments->database.empty()) check_run_ids(arguments->names);
-    exit_code = run_scaling(*arguments);
+  command->add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
+  add_measuring_options(*command, *arguments);
+  command->callback([command, arguments, &exit_code] {
+    exit_code =
+        report_measured_runs(*command, *arguments,
+                             [&](const parser::Catalog& catalog, const MeasuredRuns& measured,
+                                 const parser::RunMarkSet& included) {
+                               return scale(catalog, measured.runs, included, *arguments);
+                             });
   });
 }
 

@@ -209,7 +209,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                    "The database file (default: llmb-report/llmb-report.db in "
                    "$XDG_STATE_HOME, else in ~/.local/state)")
       ->type_name("FILE");
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  add_catalog_option(*command, arguments->catalog_file);
   command->add_option("--tls-cert", arguments->tls_certificate_file, "Certificate chain, PEM")
       ->type_name("FILE");
   command->add_option("--tls-key", arguments->tls_key_file, "Its private key, PEM")

@@ -126,7 +126,7 @@ void add_submit_command(CLI::App& app, int& exit_code) {
       ->add_option("--idempotency-key", arguments->idempotency_key,
                    "Submit once, however often the command is repeated with this key")
       ->type_name("TEXT");
-  command->add_option("--catalog", arguments->catalog_file, kCatalogOptionHelp)->type_name("FILE");
+  add_catalog_option(*command, arguments->catalog_file);
   add_desk_options(*command, arguments->desk);
   command->footer(kFooter + std::string("\n\n") + std::string(kClusterHelp));
   command->callback([arguments, &exit_code] {

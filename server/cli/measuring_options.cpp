@@ -1,0 +1,62 @@
+#include "server/cli/measuring_options.h"
+
+#include <iostream>
+#include <utility>
+
+#include "server/cli/catalog_option.h"
+#include "server/cli/run_options.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr int kBadArguments = 2;
+
+void check_names(const MeasuringArguments& arguments) {
+  if (arguments.names.empty() && arguments.database.empty()) {
+    throw CLI::RequiredError("DIR, FILE or --db FILE");
+  }
+  if (arguments.database.empty()) return;
+  const auto ids = read_run_ids(arguments.names);
+  if (!ids) throw CLI::ValidationError("ID", ids.error().message);
+}
+
+}  // namespace
+
+void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
+  command.add_option("--db", arguments.database, "A database of runs; names are then run ids")
+      ->type_name("FILE");
+  command.add_option("--format", arguments.format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  add_window_option(command, arguments.window);
+  add_include_option(command, arguments.include);
+  add_catalog_option(command, arguments.catalog_file);
+  command.add_option("names", arguments.names, "Folders and logs, or run ids with --db")
+      ->type_name("DIR|FILE|ID");
+}
+
+int report_measured_runs(const CLI::App& command, const MeasuringArguments& arguments,
+                         const RunsReport& report) {
+  check_names(arguments);
+  const auto say = [&](const std::string& message) {
+    std::cerr << "llmb-report " << command.get_name() << ": " << message << '\n';
+  };
+  const auto catalog = read_catalog(arguments.catalog_file);
+  if (!catalog) {
+    say(catalog.error().message);
+    return kBadArguments;
+  }
+  RunSource source{arguments.database, arguments.names, std::nullopt};
+  if (!arguments.window.empty()) {
+    source.window = parser::parse_asked_window(arguments.window).value();
+  }
+  auto measured = measure_runs(source, **catalog);
+  if (!measured) {
+    say(measured.error().message);
+    return 1;
+  }
+  return report(**catalog, std::move(*measured),
+                parser::parse_run_marks(arguments.include).value());
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,36 @@
+// What `compare` and `scaling` ask for alike: which runs, over which window, in which form.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "parser/catalog/catalog.h"
+#include "parser/statistics/run_marks.h"
+#include "server/cli/measured_runs.h"
+
+namespace llmb::cli {
+
+struct MeasuringArguments {
+  std::vector<std::string> names;  // folders and logs, or run ids of the database
+  std::string database;
+  std::string format = "table";
+  std::string window;
+  std::string include;
+  std::string catalog_file;
+};
+
+void add_measuring_options(CLI::App& command, MeasuringArguments& arguments);
+
+// `report` writes what it makes of the runs to stdout, and gives the exit code.
+using RunsReport = std::function<int(const parser::Catalog& catalog, MeasuredRuns measured,
+                                     const parser::RunMarkSet& included)>;
+
+// Measures what was asked for and hands it to `report`; gives its exit code, or says on stderr in
+// the subcommand's name why there are no runs: 2 for a bad catalog, 1 otherwise. Throws CLI::Error
+// where the arguments name no runs.
+int report_measured_runs(const CLI::App& command, const MeasuringArguments& arguments,
+                         const RunsReport& report);
+
+}  // namespace llmb::cli
