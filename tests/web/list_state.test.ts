@@ -15,7 +15,7 @@ import {
 } from "../../web/src/state/list_state";
 import { compareHref, readPicks, togglePick } from "../../web/src/state/picks";
 import { pageOf } from "../../web/src/state/location";
-import { parseWindow, windowHolds, windowProblem } from "../../web/src/state/window";
+import { askedWindow, parseWindow, windowHolds, windowProblem } from "../../web/src/state/window";
 
 const stateOf = (query: string) => readListState(new URLSearchParams(query));
 
@@ -85,6 +85,10 @@ test("windows are two iterations in order", () => {
   assert.match(windowProblem("44-11") ?? "", /after/);
   assert.match(windowProblem("eleven") ?? "", /hyphen/);
   assert.equal(windowProblem("0-0"), null);
+  assert.equal(askedWindow(" 35 – 44 "), "35-44");
+  assert.equal(askedWindow(" Last "), "last");
+  assert.equal(askedWindow(" "), "");
+  assert.equal(askedWindow("44-11"), null);
   assert.equal(windowHolds({ first: 11, last: 44 }, 44), true);
   assert.equal(windowHolds({ first: 11, last: 44 }, 45), false);
   assert.equal(windowHolds(null, 1), false);

@@ -9,9 +9,9 @@ import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { StatusMark } from "../parts/status_mark";
 import { breakable } from "../parts/values";
-import { WindowField } from "../parts/window_field";
+import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
-import { apiParameters, queryValue } from "../state/page_query";
+import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
 
 const kMetricNames: Record<Metric, string> = {
@@ -112,7 +112,11 @@ function Runs({ comparison }: { comparison: Comparison }) {
     <section aria-labelledby="compared-title">
       <div class="section-head">
         <h2 id="compared-title">Runs</h2>
-        <WindowField />
+        <WindowForm
+          label="window for all"
+          chosen={queryValue("window")}
+          onChoose={(window) => setQuery("window", window)}
+        />
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-labelledby="compared-title">
         <table class="plain compared">

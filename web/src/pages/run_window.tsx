@@ -1,5 +1,4 @@
 // The window and what the run amounts to inside it.
-import { useEffect, useState } from "preact/hooks";
 import type { Problem } from "../api/client";
 import type { RunDetail, RunStatistics, WindowStatistics } from "../api/types";
 import {
@@ -9,7 +8,7 @@ import {
   formatPlural,
   formatSeconds,
 } from "../format";
-import { parseWindow, windowProblem, windowText } from "../state/window";
+import { WindowForm } from "../parts/window_form";
 
 interface Props {
   run: RunDetail;
@@ -24,7 +23,7 @@ export function RunWindow({ run, chosen, statistics, problem, onChoose }: Props)
     <section class="numbers" aria-labelledby="numbers-title">
       <div class="section-head">
         <h2 id="numbers-title">Over the window</h2>
-        <WindowForm run={run} chosen={chosen} onChoose={onChoose} />
+        <WindowForm label="window" chosen={chosen} usual={run.window} onChoose={onChoose} />
       </div>
       {problem && (
         <p class="field-problem" role="alert">
@@ -130,54 +129,5 @@ function StatisticsTable({ statistics }: { statistics: RunStatistics }) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-function WindowForm({ run, chosen, onChoose }: Pick<Props, "run" | "chosen" | "onChoose">) {
-  const current = chosen || run.window;
-  const [text, setText] = useState(current);
-  const [complaint, setComplaint] = useState<string | null>(null);
-  useEffect(() => {
-    setText(current);
-    setComplaint(null);
-  }, [current]);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    if (text.trim().toLowerCase() === "last") {
-      setComplaint(null);
-      onChoose("last");
-      return;
-    }
-    const window = parseWindow(text);
-    setComplaint(windowProblem(text));
-    if (window) onChoose(windowText(window) === run.window ? "" : windowText(window));
-  };
-  return (
-    <form class="window-form" onSubmit={submit}>
-      <label class="field">
-        <span>window</span>
-        <input
-          type="text"
-          name="window"
-          size={9}
-          value={text}
-          inputMode="text"
-          autocomplete="off"
-          spellcheck={false}
-          aria-invalid={complaint !== null}
-          aria-describedby="window-complaint"
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit">Apply</button>
-      {chosen && chosen !== run.window && (
-        <button type="button" class="quiet" onClick={() => onChoose("")}>
-          Back to {run.window}
-        </button>
-      )}
-      <p class="field-problem" id="window-complaint" role="alert">
-        {complaint}
-      </p>
-    </form>
   );
 }

@@ -8,7 +8,7 @@ import { efficiencyPlot, throughputPlot } from "../chart/scaling_points";
 import { formatCount, formatNumber, formatPercent, formatPlural, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
-import { WindowField } from "../parts/window_field";
+import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 
@@ -62,7 +62,11 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
             ))}
           </select>
         </label>
-        <WindowField />
+        <WindowForm
+          label="window for all"
+          chosen={queryValue("window")}
+          onChoose={(window) => setQuery("window", window)}
+        />
       </div>
       {measured.length === 0 && (
         <HintPanel title="No series yet">

@@ -25,6 +25,14 @@ export function windowProblem(text: string): string | null {
     : "Give two iterations with a hyphen between them, such as 11-44, or last for the last step.";
 }
 
+// What the API is asked for: "11-44", "last", or nothing for the usual window. Null: none of them.
+export function askedWindow(text: string): string | null {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "" || wanted === "last") return wanted;
+  const window = parseWindow(wanted);
+  return window ? windowText(window) : null;
+}
+
 export function windowHolds(window: IterationWindow | null, iteration: number): boolean {
   return window !== null && iteration >= window.first && iteration <= window.last;
 }
