@@ -1,10 +1,10 @@
 #include "tests/server/api/sample_database.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include "parser/layout/experiment_name.h"
 #include "parser/statistics/window_choice.h"
+#include "tests/storage/execute_sql.h"
 
 namespace llmb::api {
 namespace {
@@ -224,14 +224,7 @@ void ApiTest::fill() {
 }
 
 void ApiTest::execute_sql(const std::string& sql) {
-  sqlite3* connection = nullptr;
-  ASSERT_EQ(sqlite3_open(database_path_.c_str(), &connection), SQLITE_OK);
-  char* message = nullptr;
-  sqlite3_busy_timeout(connection, 5'000);
-  EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
-      << (message ? message : "");
-  sqlite3_free(message);
-  sqlite3_close(connection);
+  storage::execute_sql(database_path_, sql);
 }
 
 }  // namespace llmb::api

@@ -8,6 +8,7 @@
 
 #include "tests/server/cli/program_run.h"
 #include "tests/server/cli/training_logs.h"
+#include "tests/storage/execute_sql.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::cli {
@@ -30,13 +31,7 @@ class Doctor : public ::testing::Test {
     arguments.insert(arguments.begin(), {"doctor", "--db", "runs.db"});
     return run_program(arguments, options_);
   }
-  void execute(const std::string& sql) const {
-    sqlite3* connection = nullptr;
-    ASSERT_EQ(sqlite3_open((folder_.path() / "runs.db").c_str(), &connection), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(connection);
-    sqlite3_close(connection);
-  }
+  void execute(const std::string& sql) const { storage::execute_sql(folder_.file("runs.db"), sql); }
   std::int64_t first_page_of(const std::string& table) const {
     std::int64_t page = 0;
     sqlite3* connection = nullptr;
