@@ -42,8 +42,6 @@ class Writer {
   // ids in the order of the batches. A higher generation supersedes the lower ones.
   std::vector<RunId> commit(std::span<const IngestBatch> batches);
 
-  // A new verdict without new bytes: a run that fell silent, or whose window changed.
-  void update_summary(RunId run, const parser::RunSummary& summary);
   // A llmb-config appeared after the log.
   void update_configuration(RunId run, const parser::RunConfiguration& configuration);
   // The file is gone; its data stays.

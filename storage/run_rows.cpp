@@ -243,15 +243,6 @@ void set_step_count(Connection& connection, RunId run, std::int64_t step_count) 
       .run();
 }
 
-bool write_summary(Connection& connection, RunId run, const RunSummary& summary) {
-  static const std::string sql =
-      "UPDATE run SET revision = revision + 1, " + join(kSummaryColumns, " = ?") + " WHERE id = ?";
-  Statement& update = connection.kept(sql);
-  bind_summary(update, summary);
-  update.integer(run).run();
-  return connection.changes() == 1;
-}
-
 std::string select_run_sql() {
   return "SELECT id, root_id, relative_path, generation, is_superseded, revision, first_seen_at,"
          " grown_at, vanished_at, size_bytes, step_count, cluster,"

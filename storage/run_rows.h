@@ -27,8 +27,6 @@ RunId insert_run(Connection& connection, const IngestBatch& batch);
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown);
 void set_step_count(Connection& connection, RunId run, std::int64_t step_count);
 
-// True if there is such a run. Raises its revision.
-bool write_summary(Connection& connection, RunId run, const parser::RunSummary& summary);
 // Rewrites the values, and the row's columns that are chosen from them. Writes nothing when
 // nothing changed; returns whether it did.
 bool write_configuration(Connection& connection, RunId run,

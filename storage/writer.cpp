@@ -173,13 +173,6 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
   return runs;
 }
 
-void Writer::update_summary(RunId run, const parser::RunSummary& summary) {
-  impl_->commit_change([&] {
-    if (!write_summary(impl_->connection, run, summary)) impl_->refuse_unknown_run(run);
-    return true;
-  });
-}
-
 void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration) {
   impl_->commit_change([&] {
     impl_->connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ?")

@@ -34,10 +34,8 @@ inline constexpr std::string_view kGradNorm = "grad_norm";
 namespace megatron {
 inline constexpr std::string_view kMarker = "iteration";                                // %8d/%8d
 inline constexpr std::string_view kConsumedSamples = "consumed samples";                // %12d
-inline constexpr std::string_view kSkippedSamples = "skipped samples";                  // %12d
 inline constexpr std::string_view kStepTimeMs = "elapsed time per iteration (ms)";      // %.1f
 inline constexpr std::string_view kStepTimeS = "elapsed time per iteration (s)";        // DeepSpeed
-inline constexpr std::string_view kThroughput = "throughput per GPU (TFLOP/s/GPU)";     // %.1f
 inline constexpr std::string_view kDeepSpeedTflops = "TFLOPs";                          // %.2f
 inline constexpr std::string_view kLearningRate = "learning rate";                      // %.6E
 inline constexpr std::string_view kGlobalBatchSize = "global batch size";               // %5d

@@ -232,18 +232,6 @@ std::string_view compared_metric_name(ComparedMetric metric) {
   return "tflops_per_gpu";
 }
 
-std::string_view compared_metric_unit(ComparedMetric metric) {
-  switch (metric) {
-    case ComparedMetric::step_time_s:
-      return "s";
-    case ComparedMetric::tokens_per_s_per_gpu:
-      return "tokens/s/GPU";
-    case ComparedMetric::tflops_per_gpu:
-      break;
-  }
-  return "1e12 FLOP/s/GPU";
-}
-
 std::string_view comparison_verdict_name(ComparisonVerdict verdict) {
   switch (verdict) {
     case ComparisonVerdict::faster:

@@ -21,7 +21,6 @@ inline constexpr std::array kComparedMetrics = {ComparedMetric::step_time_s,
                                                 ComparedMetric::tokens_per_s_per_gpu,
                                                 ComparedMetric::tflops_per_gpu};
 std::string_view compared_metric_name(ComparedMetric metric);
-std::string_view compared_metric_unit(ComparedMetric metric);
 
 // What a comparison needs of a run.
 struct ComparedRun {

@@ -13,11 +13,9 @@ enum class Fp8Format { e4m3, e5m2 };
 float round_to_bf16(float value);
 float round_to_fp8(float value, Fp8Format format);
 
-// The bits, and what bits mean. Codes of NaN: 0x7f (the sign kept).
+// The bits, and what bits mean.
 std::uint16_t encode_bf16(float value);
 float decode_bf16(std::uint16_t bits);
-std::uint8_t encode_fp8(float value, Fp8Format format);
-float decode_fp8(std::uint8_t bits, Fp8Format format);
 
 // Largest finite value: 448 or 57344.
 float fp8_max(Fp8Format format);

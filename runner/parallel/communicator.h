@@ -187,7 +187,6 @@ class Communicator {
 
   void set_observer(Observer observer) { observer_ = std::move(observer); }
   const CommunicationTotals& totals() const { return totals_; }
-  void reset_totals() { totals_ = {}; }
 
  protected:
   // What an implementation provides; arguments are checked, and size() may be 1.

@@ -70,9 +70,6 @@ class Layout {
   // Every group of that kind, ordered by its first rank.
   std::vector<std::vector<int>> groups(GroupKind kind) const;
 
-  bool is_first_stage(int rank) const { return place_of(rank).pp == 0; }
-  bool is_last_stage(int rank) const { return place_of(rank).pp == sizes_.pp - 1; }
-
  private:
   explicit Layout(const ParallelSizes& sizes) : sizes_(sizes) {}
   ParallelSizes sizes_;

@@ -32,7 +32,6 @@ class DirectoryWatch {
 
   // To be waited on for reading; -1 where there is no inotify.
   int fd() const { return fd_.get(); }
-  std::size_t watch_count() const { return by_descriptor_.size(); }
 
  private:
   struct Watched {

@@ -79,8 +79,6 @@ int TreeWalk::step(const CandidateVisitor& on_candidate, const DirectoryVisitor&
     if (unreadable_.size() < kUnreadableMax) {
       unreadable_.push_back({directory.relative_path, error});
     }
-  } else if (error == 0) {
-    ++directories_listed_;
   }
   return operations_;
 }

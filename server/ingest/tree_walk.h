@@ -57,7 +57,6 @@ class TreeWalk {
   // Lists one directory and calls the visitors. Returns how many metadata operations that cost.
   int step(const CandidateVisitor& on_candidate, const DirectoryVisitor& on_directory = {});
 
-  std::int64_t directories_listed() const { return directories_listed_; }
   std::int64_t entries_seen() const { return entries_seen_; }
   const std::vector<UnreadableDirectory>& unreadable() const { return unreadable_; }
 
@@ -75,7 +74,6 @@ class TreeWalk {
   std::vector<char> buffer_;
   std::string path_;  // reused for every candidate
   std::vector<UnreadableDirectory> unreadable_;
-  std::int64_t directories_listed_ = 0;
   std::int64_t entries_seen_ = 0;
   int operations_ = 0;
 };

@@ -207,7 +207,7 @@ double percentile(std::vector<double> values, double fraction) {
 
 class Bench {
  public:
-  Bench(std::uint16_t port, llmb::storage::Writer& writer, llmb::parser::RunSummary touched)
+  Bench(std::uint16_t port, llmb::storage::Writer& writer, llmb::parser::RunConfiguration touched)
       : client_(port), writer_(writer), touched_(std::move(touched)) {}
 
   // Asks target(i, the answer before) so many times.
@@ -218,7 +218,7 @@ class Bench {
     std::string body;
     for (int i = 0; i < count; ++i) {
       const std::string question = "/api/v1/" + target(i, body);
-      writer_.update_summary(1, touched_);
+      writer_.update_configuration(1, touched_);
       const std::clock_t processor_began = std::clock();
       const auto began = Clock::now();
       body = client_.get(question);
@@ -251,7 +251,7 @@ class Bench {
  private:
   Client client_;
   llmb::storage::Writer& writer_;
-  const llmb::parser::RunSummary touched_;
+  const llmb::parser::RunConfiguration touched_;
 };
 
 constexpr std::array kSorts = {"id",
@@ -355,7 +355,7 @@ void serve_and_measure(llmb::storage::Writer& writer, const std::string& path, i
   server_options.threads = 1;
   llmb::http::Server server(server_options, router);
   server.start();
-  Bench bench(server.port(), writer, llmb::storage::Reader(path).run(1)->summary);
+  Bench bench(server.port(), writer, llmb::storage::Reader(path).run(1)->configuration);
   measure_lists(bench, runs, count);
   measure_results(bench, runs, count);
   server.stop();

@@ -251,24 +251,24 @@ TEST(Writer, GrowsARunOnlyWithNewBytes) {
 TEST(Writer, ChangesAVerdictAndAConfigurationWithoutNewBytes) {
   const TemporaryDatabase database;
   Writer writer(database.options());
-  const IngestBatch batch = make_batch(writer.upsert_root("/logs", ""), "a.out", 3);
+  IngestBatch batch = make_batch(writer.upsert_root("/logs", ""), "a.out", 3);
   const RunId run = writer.commit({&batch, 1}).at(0);
-  parser::RunSummary summary = batch.summary;
-  summary.status = parser::RunStatus::incomplete;
-  writer.update_summary(run, summary);
+  batch.samples.clear();
+  batch.summary.status = parser::RunStatus::incomplete;
+  writer.commit({&batch, 1});
   parser::RunConfiguration configuration;
   configuration.set("gpu_type", "gb200", parser::ConfigSource::llmb_config);
   configuration.set("gpu_count", "64", parser::ConfigSource::llmb_config);
   writer.update_configuration(run, configuration);
   Reader reader(database.path());
-  EXPECT_EQ(reader.run(run)->summary, summary);
+  EXPECT_EQ(reader.run(run)->summary, batch.summary);
+  EXPECT_EQ(reader.run(run)->step_count, 3);
   EXPECT_EQ(reader.run(run)->configuration, configuration);
   EXPECT_EQ(reader.run(run)->revision, 3);
   RunFilter filter;
   filter.gpu_type = "gb200";
   filter.gpu_count = 64;
   EXPECT_EQ(reader.run_count(filter), 1);
-  EXPECT_THROW(writer.update_summary(run + 1, summary), StorageError);
   EXPECT_THROW(writer.update_configuration(run + 1, configuration), StorageError);
 }
 
@@ -318,8 +318,6 @@ TEST(Writer, RaisesTheDataRevisionOnlyWhenARunChanged) {
   writer.upsert_root("/logs", "eos");
   EXPECT_TRUE(rises());
   writer.mark_vanished(batch.root_id, "a.out", "2026-01-01T00:00:00Z");
-  EXPECT_TRUE(rises());
-  writer.update_summary(run, batch.summary);
   EXPECT_TRUE(rises());
   writer.update_configuration(run, batch.configuration);
   EXPECT_TRUE(rises());

@@ -33,16 +33,16 @@ std::vector<Code> positive_codes(int exponent_bits, int mantissa_bits, unsigned 
   return codes;
 }
 
-unsigned nearest(const std::vector<Code>& codes, double magnitude) {
+const Code& nearest(const std::vector<Code>& codes, double magnitude) {
   const auto above = std::lower_bound(codes.begin(), codes.end(), magnitude,
                                       [](const Code& code, double x) { return code.value < x; });
-  if (above == codes.end()) return codes.back().bits;
-  if (above == codes.begin()) return above->bits;
+  if (above == codes.end()) return codes.back();
+  if (above == codes.begin()) return *above;
   const auto below = above - 1;
   const double up = above->value - magnitude;
   const double down = magnitude - below->value;
-  if (up != down) return up < down ? above->bits : below->bits;
-  return above->bits % 2 == 0 ? above->bits : below->bits;
+  if (up != down) return up < down ? *above : *below;
+  return above->bits % 2 == 0 ? *above : *below;
 }
 
 // Every value, every midpoint and their neighbours, and many others of all sizes.
@@ -67,20 +67,14 @@ std::vector<float> probes(const std::vector<Code>& codes) {
 
 void expect_fp8(Fp8Format format, const std::vector<Code>& codes) {
   for (const float value : probes(codes)) {
-    const unsigned expected = nearest(codes, std::fabs(value));
-    const unsigned sign = std::signbit(value) ? 0x80U : 0U;
-    ASSERT_EQ(encode_fp8(value, format), sign | expected) << value;
-    ASSERT_EQ(encode_fp8(-value, format), (sign ^ 0x80U) | expected) << -value;
-    ASSERT_EQ(round_to_fp8(value, format), decode_fp8(encode_fp8(value, format), format)) << value;
-  }
-  for (const Code& code : codes) {
-    ASSERT_EQ(decode_fp8(static_cast<std::uint8_t>(code.bits), format), code.value);
+    const double expected = std::copysign(nearest(codes, std::fabs(value)).value, value);
+    ASSERT_EQ(round_to_fp8(value, format), expected) << value;
+    ASSERT_EQ(round_to_fp8(-value, format), -expected) << -value;
   }
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(round_to_fp8(infinity, format), fp8_max(format));
   EXPECT_EQ(round_to_fp8(-infinity, format), -fp8_max(format));
   EXPECT_TRUE(std::isnan(round_to_fp8(std::nanf(""), format)));
-  EXPECT_TRUE(std::isnan(decode_fp8(encode_fp8(std::nanf(""), format), format)));
   EXPECT_TRUE(std::signbit(round_to_fp8(-0.0F, format)));
 }
 
@@ -92,8 +86,6 @@ TEST(Fp8Rounding, E4m3EqualsTheNearestOfAllCodes) {
 TEST(Fp8Rounding, E5m2EqualsTheNearestOfAllCodes) {
   expect_fp8(Fp8Format::e5m2, positive_codes(5, 2, 0x7b));
   EXPECT_EQ(fp8_max(Fp8Format::e5m2), 57344);
-  EXPECT_TRUE(std::isinf(decode_fp8(0x7c, Fp8Format::e5m2)));
-  EXPECT_TRUE(std::isnan(decode_fp8(0x7d, Fp8Format::e5m2)));
 }
 
 TEST(Bf16Rounding, EqualsTheNearestOfAllCodes) {
@@ -102,7 +94,7 @@ TEST(Bf16Rounding, EqualsTheNearestOfAllCodes) {
   for (const float value : probes(codes)) {
     if (std::fabs(static_cast<double>(value)) >= overflow) continue;
     const unsigned sign = std::signbit(value) ? 0x8000U : 0U;
-    ASSERT_EQ(encode_bf16(value), sign | nearest(codes, std::fabs(value))) << value;
+    ASSERT_EQ(encode_bf16(value), sign | nearest(codes, std::fabs(value)).bits) << value;
   }
   EXPECT_TRUE(std::isinf(round_to_bf16(std::numeric_limits<float>::max())));
   EXPECT_TRUE(std::isinf(round_to_bf16(static_cast<float>(overflow))));

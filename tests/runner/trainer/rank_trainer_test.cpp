@@ -22,8 +22,9 @@ class ScalingStage final : public PipelineStage<double> {
  public:
   ScalingStage(const ModelSpec& spec, const Layout& layout, int rank, int chunk,
                const ParameterStore<double>& store)
-      : is_first_(layout.is_first_stage(rank) && chunk == 0),
-        is_last_(layout.is_last_stage(rank) && chunk == layout.sizes().vp - 1) {
+      : is_first_(layout.place_of(rank).pp == 0 && chunk == 0),
+        is_last_(layout.place_of(rank).pp == layout.sizes().pp - 1 &&
+                 chunk == layout.sizes().vp - 1) {
     const LayerRange layers =
         layers_of(layout.sizes(), spec.shape.layer_count, layout.place_of(rank).pp, chunk);
     for (std::int64_t layer = layers.first; layer < layers.last; ++layer) {

@@ -64,14 +64,15 @@ TEST_F(Evidence, OfAFailureIsQuotedWithAdvice) {
 }
 
 TEST_F(Evidence, OfAHungRunIsHowLongItWasSilent) {
-  const auto run = add_run("a", 1, 49, 2.0);
+  auto batch = sample_batch(root_, "a", 1, 49, 2.0);
+  const auto run = writer_->commit({&batch, 1}).front();
   EXPECT_EQ(get_json(path(run, ""))["silent_s"], nullptr);
-  parser::RunSummary summary = storage::Reader(database_path_).run(run)->summary;
-  summary.status = parser::RunStatus::running;
-  summary.failure_cause = "hung";
-  summary.silent_s = 151.5;
-  summary.status_reason = "silent for 151 s";
-  writer_->update_summary(run, summary);
+  batch.samples.clear();
+  batch.summary.status = parser::RunStatus::running;
+  batch.summary.failure_cause = "hung";
+  batch.summary.silent_s = 151.5;
+  batch.summary.status_reason = "silent for 151 s";
+  writer_->commit({&batch, 1});
   const Json hung = get_json(path(run, ""));
   EXPECT_EQ(hung["status"], "running");
   EXPECT_EQ(hung["failure_cause"], "hung");
@@ -90,8 +91,10 @@ TEST_F(Evidence, OfAHungRunTellsTheSilenceOverAnyWindow) {
   batch.summary = parser::summarize_run(batch.samples, batch.facts, window, true);
   const auto run = writer_->commit({&batch, 1}).front();
   EXPECT_EQ(get_json(path(run, "/statistics"))["silent_s"], nullptr);
-  writer_->update_summary(run, parser::summarize_run(batch.samples, batch.facts, window, true,
-                                                     parser::Silence{151.5, 2.0}));
+  batch.summary =
+      parser::summarize_run(batch.samples, batch.facts, window, true, parser::Silence{151.5, 2.0});
+  batch.samples.clear();
+  writer_->commit({&batch, 1});
   for (const char* asked : {"11-44", "20-40"}) {
     const Json statistics = get_json(path(run, "/statistics"), {{"window", asked}});
     EXPECT_EQ(statistics["window"], asked);

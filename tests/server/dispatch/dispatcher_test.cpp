@@ -93,6 +93,9 @@ struct Refused {
   const char* said;
   Refusal::Kind kind;
   const char* advice;
+
+  // Names the test.
+  friend void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.said; }
 };
 
 class DispatcherRefusalTest : public DispatcherTest, public testing::WithParamInterface<Refused> {};
