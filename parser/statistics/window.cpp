@@ -25,9 +25,9 @@ Result<Window> parse_window(std::string_view text) {
   const auto first = parse_iteration(text.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : parse_iteration(text.substr(dash + 1));
   if (!first || !last || *first > *last) {
-    return fail("'" + std::string(text) +
-                "' is not a window: write FIRST-LAST with FIRST not above LAST, such as 11-44, or "
-                "one iteration, such as 7");
+    return fail(std::string("'").append(text).append(
+        "' is not a window: write FIRST-LAST with FIRST not above LAST, such as 11-44, or one "
+        "iteration, such as 7"));
   }
   return Window{*first, *last};
 }
