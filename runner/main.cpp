@@ -36,7 +36,7 @@ void train(const Options& options, const RunSettings& settings, const ProcessPla
            TrainOutput output) {
   if (place.size == 1) return train_on_cpu(options, settings, output);
   const auto world = make_socket_world(place);
-  train_rank_on_cpu(*world, options, settings, output);
+  train_rank_on_cpu(*world, place.local_size, options, settings, output);
 }
 
 int train_and_tell(const Options& options, const RunSettings& settings, const ProcessPlace& place) {

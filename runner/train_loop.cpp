@@ -1,8 +1,11 @@
 #include "runner/train_loop.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "runner/checkpoint/checkpoint.h"
@@ -218,8 +221,19 @@ std::string preamble(const RunSettings& settings) {
   return text;
 }
 
+// OMP_NUM_THREADS; 0 where nobody has set it to a number.
+int asked_threads_per_rank() {
+  const char* const text = std::getenv("OMP_NUM_THREADS");  // NOLINT(concurrency-mt-unsafe)
+  int count = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), count);
+  return std::max(0, count);
+}
+
 // One rank has its machine to itself; several keep a core each, as far as there are cores.
 void share_cores(int ranks_of_this_machine) {
+  if (const int asked = asked_threads_per_rank(); asked > 0) {
+    return cpu::set_threads_per_rank(asked);
+  }
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   cpu::set_threads_per_rank(std::max(1, cores / ranks_of_this_machine));
 }
@@ -248,11 +262,11 @@ void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutp
       kRankPatience);
 }
 
-void train_rank_on_cpu(World& world, const Options& options, const RunSettings& settings,
-                       TrainOutput output) {
+void train_rank_on_cpu(World& world, int ranks_of_this_machine, const Options& options,
+                       const RunSettings& settings, TrainOutput output) {
   const Layout layout = layout_of(settings);
   if (world.rank() == 0) output.log.write(preamble(settings));
-  share_cores(settings.world_size());
+  share_cores(ranks_of_this_machine);
   try {
     RankRun(world, options, settings, layout, output).train();
   } catch (const NotANumber&) {

@@ -28,8 +28,9 @@ struct TrainOutput {
 // other, and what else breaks.
 void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output);
 
-// This process as one rank of the world. Throws likewise; the other ranks end too.
-void train_rank_on_cpu(World& world, const Options& options, const RunSettings& settings,
-                       TrainOutput output);
+// This process as one rank of the world, and one of so many that share this machine's cores.
+// Throws likewise; the other ranks end too.
+void train_rank_on_cpu(World& world, int ranks_of_this_machine, const Options& options,
+                       const RunSettings& settings, TrainOutput output);
 
 }  // namespace llmb::runner

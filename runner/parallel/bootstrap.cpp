@@ -11,17 +11,20 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::array kVariables = {"SLURM_PROCID",
                                    "SLURM_LOCALID",
+                                   "SLURM_NODEID",
                                    "SLURM_NTASKS",
                                    "SLURM_STEP_NUM_TASKS",
                                    "SLURM_STEP_ID",
                                    "SLURM_STEPID",
                                    "SLURM_STEP_NODELIST",
+                                   "SLURM_STEP_TASKS_PER_NODE",
                                    "SLURM_JOB_NODELIST",
                                    "SLURM_JOB_ID",
                                    "SLURM_CLUSTER_NAME",
                                    "SLURM_LAUNCH_NODE_IPADDR",
                                    "RANK",
                                    "LOCAL_RANK",
+                                   "LOCAL_WORLD_SIZE",
                                    "WORLD_SIZE",
                                    "MASTER_ADDR",
                                    "MASTER_PORT"};
@@ -31,17 +34,22 @@ std::string_view value_of(const Environment& environment, std::string_view name)
   return found == environment.end() ? std::string_view() : std::string_view(found->second);
 }
 
+// A whole number, or nothing.
+std::optional<int> whole_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
 // The first of the variables that is set, as a number; nothing where none is.
 parser::Result<std::optional<int>> number(const Environment& environment,
                                           std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     const std::string_view text = value_of(environment, name);
     if (text.empty()) continue;
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-      return parser::fail(std::string(name) + "=" + std::string(text) + " is no number");
-    }
+    const auto value = whole_number(text);
+    if (!value) return parser::fail(std::string(name) + "=" + std::string(text) + " is no number");
     return value;
   }
   return std::nullopt;
@@ -73,6 +81,25 @@ std::string first_host(std::string_view node_list) {
   return host + first_host(rest);
 }
 
+std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node) {
+  while (!tasks_per_node.empty()) {
+    const std::size_t comma = tasks_per_node.find(',');
+    const std::string_view entry = tasks_per_node.substr(0, comma);
+    tasks_per_node.remove_prefix(comma == std::string_view::npos ? entry.size() : comma + 1);
+    const std::size_t times = entry.find("(x");
+    const auto tasks = whole_number(entry.substr(0, times));
+    std::optional<int> nodes = 1;
+    if (times != std::string_view::npos) {
+      if (!entry.ends_with(')')) return std::nullopt;
+      nodes = whole_number(entry.substr(times + 2, entry.size() - times - 3));
+    }
+    if (!tasks || !nodes) return std::nullopt;
+    if (node < *nodes) return tasks;
+    node -= *nodes;
+  }
+  return std::nullopt;
+}
+
 parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environment& environment) {
   const auto step = number(environment, {"SLURM_STEP_ID", "SLURM_STEPID"});
   if (!step) return parser::fail(step.error().message);
@@ -84,9 +111,11 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
       is_step ? number(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "WORLD_SIZE"})
               : number(environment, {"WORLD_SIZE"});
   const auto local = number(environment, {"SLURM_LOCALID", "LOCAL_RANK"});
+  const auto local_size = number(environment, {"LOCAL_WORLD_SIZE"});
+  const auto node = number(environment, {"SLURM_NODEID"});
   const auto port = number(environment, {"MASTER_PORT"});
   const auto job = number(environment, {"SLURM_JOB_ID"});
-  for (const auto* value : {&rank, &size, &local, &port, &job}) {
+  for (const auto* value : {&rank, &size, &local, &local_size, &node, &port, &job}) {
     if (!*value) return parser::fail(value->error().message);
   }
   if (!rank->has_value() && !size->has_value()) return std::nullopt;
@@ -94,6 +123,12 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
   place.rank = rank->value_or(0);
   place.size = size->value_or(1);
   place.local_rank = local->value_or(0);
+  place.local_size = local_size->value_or(place.size);
+  if (is_step) {
+    place.local_size =
+        tasks_on_node(value_of(environment, "SLURM_STEP_TASKS_PER_NODE"), node->value_or(0))
+            .value_or(place.local_size);
+  }
   if (place.rank >= place.size) {
     return parser::fail("the launcher says that this is rank " + std::to_string(place.rank) +
                         " of " + std::to_string(place.size));

@@ -20,17 +20,22 @@ struct ProcessPlace {
   // Where srun was called: the first node, where a batch script calls it. For clusters whose node
   // names only Slurm knows. May be empty.
   std::string launch_host = {};
+  int local_size = 1;  // ranks of this host; `size` where no launcher says it
 };
 
-// From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST),
-// or a torchrun-like launcher's (RANK, WORLD_SIZE); MASTER_ADDR and MASTER_PORT outrank what is
-// derived from the node list and from cluster, job and step. Nothing where no launcher started this
-// process, which includes Slurm's batch script itself; an error where its words contradict.
+// From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST,
+// SLURM_STEP_TASKS_PER_NODE), or a torchrun-like launcher's (RANK, WORLD_SIZE, LOCAL_WORLD_SIZE);
+// MASTER_ADDR and MASTER_PORT outrank what is derived from the node list and from cluster, job and
+// step. Nothing where no launcher started this process, which includes Slurm's batch script itself;
+// an error where its words contradict.
 parser::Result<std::optional<ProcessPlace>> place_from_environment(
     const std::map<std::string, std::string, std::less<>>& environment);
 
 // The variables above that this process has.
 std::map<std::string, std::string, std::less<>> launcher_environment();
+
+// Of "4(x2),3", the tasks on node 0, 1 or 2; nothing where the list does not say it.
+std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node);
 
 // "gpu[03-05,9],login" -> "gpu03". Slurm puts rank 0 on the first node of a step.
 std::string first_host(std::string_view node_list);

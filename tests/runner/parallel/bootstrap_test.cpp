@@ -13,7 +13,8 @@ Environment slurm_step() {
   return {{"SLURM_PROCID", "5"},  {"SLURM_STEP_NUM_TASKS", "8"},
           {"SLURM_NTASKS", "8"},  {"SLURM_STEP_NODELIST", "gpu[003-004]"},
           {"SLURM_STEP_ID", "2"}, {"SLURM_JOB_ID", "4711"},
-          {"SLURM_LOCALID", "1"}};
+          {"SLURM_LOCALID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2)"},
+          {"SLURM_NODEID", "1"}};
 }
 
 TEST(Bootstrap, TakesThePlaceThatSlurmSays) {
@@ -22,6 +23,7 @@ TEST(Bootstrap, TakesThePlaceThatSlurmSays) {
   EXPECT_EQ((*place)->rank, 5);
   EXPECT_EQ((*place)->size, 8);
   EXPECT_EQ((*place)->local_rank, 1);
+  EXPECT_EQ((*place)->local_size, 4);
   EXPECT_EQ((*place)->master_host, "gpu003");
   EXPECT_GE((*place)->master_port, 15000);
   EXPECT_LT((*place)->master_port, 30000);
@@ -48,6 +50,17 @@ TEST(Bootstrap, KnowsOtherLaunchersAndNone) {
       {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "29500"}});
   EXPECT_EQ((*place)->rank, 1);
   EXPECT_EQ((*place)->size, 2);
+  EXPECT_EQ((*place)->local_size, 2) << "where nothing is said, all are on this host";
+}
+
+TEST(Bootstrap, ReadsTheTasksOfEachNode) {
+  EXPECT_EQ(tasks_on_node("4(x2),3", 0), 4);
+  EXPECT_EQ(tasks_on_node("4(x2),3", 1), 4);
+  EXPECT_EQ(tasks_on_node("4(x2),3", 2), 3);
+  EXPECT_EQ(tasks_on_node("8", 0), 8);
+  for (const char* list : {"", "4", "x", "4(x", "4(x)", "4(y2)", ",", "-1(x2)"}) {
+    EXPECT_EQ(tasks_on_node(list, 1), std::nullopt) << list;
+  }
 }
 
 // In a batch script SLURM_PROCID is 0 and SLURM_NTASKS that of the job, but no other task runs.
