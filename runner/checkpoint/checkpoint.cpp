@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 
 #include "runner/checkpoint/manifest.h"
 #include "runner/checkpoint/resharding.h"
+#include "runner/checkpoint/scaling_pieces.h"
 #include "runner/checkpoint/shard_file.h"
 
 namespace llmb::runner {
@@ -60,6 +62,8 @@ std::uint64_t write_rank(const fs::path& directory, RankTrainer<T>& trainer) {
           std::span(shard.*state.values).subspan(begin, static_cast<std::size_t>(stretch.count))));
     }
   }
+  std::deque<std::vector<T>> histories;
+  add_scaling_pieces(trainer.scaling_histories(), pieces, elements, histories);
   return write_shard(directory / shard_name(trainer.rank()), element_type_of<T>(),
                      std::move(pieces), elements);
 }
@@ -181,9 +185,11 @@ void load_shards(const fs::path& directory, const Manifest& manifest, RankTraine
     mine.emplace(local.parameter.name, &local);
   }
   Coverage<T> coverage;
+  ScalingLoader<T> scaling(trainer.scaling_histories());
   for (const ManifestShard& shard : manifest.shards) {
     const ShardReader reader(directory / shard.file, element_type_of<T>(), shard.bytes);
     for (const ShardPiece& piece : reader.pieces()) {
+      if (scaling.take(reader, piece)) continue;
       const auto local = mine.find(piece.name);
       if (local == mine.end()) continue;
       check_shape(piece, local->second->parameter);
@@ -194,6 +200,7 @@ void load_shards(const fs::path& directory, const Manifest& manifest, RankTraine
     const Stretch wanted = share_of(local, trainer.optimizer().shard(local.block()));
     coverage.expect_whole(local, wanted.count, directory);
   }
+  scaling.expect_all_or_none(directory);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ namespace llmb::runner {
 
 // Elements [first, first + count) of one rank's part of a parameter, counted row-major in it.
 struct ShardPiece {
-  std::string name;                       // the parameter's
-  std::string state;                      // "master", "first_moment", "second_moment"
+  std::string name;   // the parameter's
+  std::string state;  // "master", "first_moment", "second_moment"; see scaling_pieces.h
   std::vector<std::int64_t> shape;        // of the whole parameter
   std::vector<std::int64_t> local_shape;  // of that rank's part
   std::vector<std::int64_t> origin;       // of that rank's part in the whole

@@ -1,5 +1,8 @@
 #include "runner/model/linear_layer.h"
 
+#include <iterator>
+#include <string>
+
 #include "runner/cpu/ops.h"
 
 namespace llmb::runner {
@@ -90,6 +93,22 @@ void LinearLayer<Ops>::forward(ConstView x, View y) {
 template <typename Ops>
 void LinearLayer<Ops>::backward(ConstView x, ConstView dy, View dx) {
   backward(std::span(&x.rows, 1), x, dy, dx);
+}
+
+template <typename Ops>
+void LinearLayer<Ops>::add_histories(std::int64_t first_expert,
+                                     std::vector<NamedHistory>& histories) {
+  std::size_t index = 0;
+  for (AmaxHistory& history : rounding_.histories()) {
+    std::string matrix = weight_.parameter->parameter.name;
+    const std::size_t part = index / std::size(kOperandNames);
+    if (is_grouped_) {
+      const std::int64_t expert = first_expert + static_cast<std::int64_t>(part);
+      matrix.append("[").append(std::to_string(expert)).append("]");
+    }
+    histories.push_back({matrix, kOperandNames[index % std::size(kOperandNames)], &history, false});
+    ++index;
+  }
 }
 
 template class LinearLayer<cpu::Ops<float>>;

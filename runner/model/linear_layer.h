@@ -38,8 +38,8 @@ class LinearLayer {
   void backward_input(RowCounts rows_of_expert, ConstView dy, View dx);
   void backward_weight(RowCounts rows_of_expert, ConstView x, ConstView dy);
 
-  // Of delayed scaling, else empty.
-  std::span<AmaxHistory> histories() { return rounding_.histories(); }
+  // Adds those of delayed scaling, if it is that. Experts count from `first_expert`.
+  void add_histories(std::int64_t first_expert, std::vector<NamedHistory>& histories);
 
  private:
   ConstView rounded_weight(SumAxis axis, typename Ops::Tensor& storage);

@@ -1,24 +1,14 @@
 #include "runner/model/operand_rounding.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "runner/cpu/ops.h"
 
 namespace llmb::runner {
 namespace {
-constexpr std::size_t kOperands = 3;
+constexpr std::size_t kOperands = std::size(kOperandNames);
 }  // namespace
-
-void AmaxHistory::end_step() {
-  if (past_.size() < kLength) {
-    past_.push_back(step_max_);
-  } else {
-    past_[next_] = step_max_;
-    next_ = (next_ + 1) % kLength;
-  }
-  step_max_ = 0;
-  scaling_max_ = *std::max_element(past_.begin(), past_.end());
-}
 
 template <typename Ops>
 OperandRounding<Ops>::OperandRounding(Precision precision, std::size_t parts)

@@ -3,34 +3,19 @@
 // where the precision scales by those.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "runner/model/amax_history.h"
 #include "runner/model/precision.h"
 
 namespace llmb::runner {
 
 enum class Operand : std::uint8_t { input, weight, gradient };
+inline constexpr const char* kOperandNames[] = {"input", "weight", "gradient"};
 // How an operand's elements are added up by the product: along its rows, or down its columns.
 enum class SumAxis : std::uint8_t { along_rows, down_columns };
-
-// The largest elements of one operand of one part, step by step.
-class AmaxHistory {
- public:
-  // 0 before the first step's end.
-  double scaling_max() const { return scaling_max_; }
-  double& step_max() { return step_max_; }
-  void end_step();
-
- private:
-  static constexpr std::size_t kLength = 1024;  // steps, as the recipes' amax_history_len
-  std::vector<double> past_;                    // the newest at next_ - 1, going round
-  std::size_t next_ = 0;
-  double scaling_max_ = 0;
-  double step_max_ = 0;
-};
 
 template <typename Ops>
 class OperandRounding {
@@ -45,8 +30,7 @@ class OperandRounding {
   ConstView operator()(Operand operand, SumAxis axis, std::span<const std::int64_t> rows_of_part,
                        ConstView whole, Tensor& storage);
 
-  // Of delayed scaling; empty otherwise. By part, then operand. Between steps the maxima of ranks
-  // that share the operand may be joined.
+  // Of delayed scaling; empty otherwise. By part, then operand (kOperandNames).
   std::span<AmaxHistory> histories() { return histories_; }
 
  private:

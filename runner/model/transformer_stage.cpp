@@ -1,7 +1,9 @@
 #include "runner/model/transformer_stage.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
+#include <utility>
 
 #include "runner/cpu/ops.h"
 #include "runner/model/sequence_parallel.h"
@@ -138,29 +140,54 @@ void TransformerStage<Ops>::backward_layer(std::size_t index, State& state, doub
 }
 
 template <typename Ops>
-void TransformerStage<Ops>::end_step() {
-  if (context_.precision != Precision::fp8_delayed) return;
-  std::vector<AmaxHistory*> dense;
-  std::vector<AmaxHistory*> experts;
-  const auto into = [](std::vector<AmaxHistory*>& list) {
-    return [&list](LinearLayer<Ops>& linear) {
-      for (AmaxHistory& history : linear.histories()) list.push_back(&history);
+typename TransformerStage<Ops>::Histories TransformerStage<Ops>::histories() {
+  Histories all;
+  if (context_.precision != Precision::fp8_delayed) return all;
+  const std::int64_t first_expert =
+      context_.groups.expert->rank() * (context_.spec.shape.expert_count / context_.sizes.ep);
+  const auto into = [first_expert](std::vector<NamedHistory>& list) {
+    return [&list, first_expert](LinearLayer<Ops>& linear) {
+      linear.add_histories(first_expert, list);
     };
   };
-  for (TransformerLayer<Ops>& layer : layers_) layer.visit_linears(into(dense), into(experts));
-  const auto end = [](const std::vector<AmaxHistory*>& histories, Communicator& sharers,
-                      CallTag tag) {
+  for (TransformerLayer<Ops>& layer : layers_) {
+    layer.visit_linears(into(all.dense), into(all.experts));
+  }
+  return all;
+}
+
+template <typename Ops>
+std::vector<NamedHistory> TransformerStage<Ops>::scaling_histories() {
+  Histories all = histories();
+  const RankGroups& groups = context_.groups;
+  const bool saves_experts = groups.expert_data->rank() == 0 && groups.expert_tensor->rank() == 0;
+  for (NamedHistory& dense : all.dense) dense.is_saved_here = groups.stage->rank() == 0;
+  for (NamedHistory& expert : all.experts) {
+    expert.is_saved_here = saves_experts;
+    all.dense.push_back(std::move(expert));
+  }
+  return std::move(all.dense);
+}
+
+template <typename Ops>
+void TransformerStage<Ops>::end_step() {
+  const Histories all = histories();
+  const auto end = [](const std::vector<NamedHistory>& histories,
+                      std::initializer_list<Communicator*> sharers, CallTag tag) {
     std::vector<double> maxima;
     maxima.reserve(histories.size());
-    for (AmaxHistory* history : histories) maxima.push_back(history->step_max());
-    if (sharers.size() > 1 && !maxima.empty()) sharers.all_reduce(maxima, ReduceOp::max, tag);
+    for (const NamedHistory& named : histories) maxima.push_back(named.history->step_max());
+    for (Communicator* group : sharers) {
+      if (group->size() > 1 && !maxima.empty()) group->all_reduce(maxima, ReduceOp::max, tag);
+    }
     for (std::size_t i = 0; i < histories.size(); ++i) {
-      histories[i]->step_max() = maxima[i];
-      histories[i]->end_step();
+      histories[i].history->step_max() = maxima[i];
+      histories[i].history->end_step();
     }
   };
-  end(dense, *context_.groups.stage, "fp8.amax");
-  end(experts, *context_.groups.expert_data, "fp8.expert_amax");
+  const RankGroups& groups = context_.groups;
+  end(all.dense, {groups.stage.get()}, "fp8.amax");
+  end(all.experts, {groups.expert_data.get(), groups.expert_tensor.get()}, "fp8.expert_amax");
 }
 
 template <typename Ops>

@@ -45,6 +45,7 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
                 std::span<Element> input_gradient) override;
   // Delayed scaling goes on to the next step: ranks that share a matrix agree on its maxima.
   void end_step() override;
+  std::vector<NamedHistory> scaling_histories() override;
 
  private:
   struct State {
@@ -54,6 +55,12 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
     typename HeadBlock<Ops>::State head;
   };
 
+  struct Histories {
+    std::vector<NamedHistory> dense;
+    std::vector<NamedHistory> experts;
+  };
+
+  Histories histories();
   State& begin(std::int64_t micro_batch);
   std::unique_ptr<State> finish(std::int64_t micro_batch);
   void embed(const State& state, View x) const;

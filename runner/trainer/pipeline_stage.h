@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runner/data/synthetic_tokens.h"
+#include "runner/model/amax_history.h"
 
 namespace llmb::runner {
 
@@ -45,6 +47,9 @@ class PipelineStage {
 
   // After a step's last backward. All ranks end a step together.
   virtual void end_step() {}
+
+  // What delayed scaling remembers between steps, so that a checkpoint can keep it.
+  virtual std::vector<NamedHistory> scaling_histories() { return {}; }
 };
 
 }  // namespace llmb::runner

@@ -201,6 +201,16 @@ StepResult RankTrainer<T>::step(std::int64_t step, double learning_rate) {
 }
 
 template <typename T>
+std::vector<NamedHistory> RankTrainer<T>::scaling_histories() {
+  std::vector<NamedHistory> all;
+  for (const auto& chunk : stages_) {
+    std::vector<NamedHistory> its = chunk->scaling_histories();
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
+}
+
+template <typename T>
 MemoryUse RankTrainer<T>::memory_use() const {
   MemoryUse use;
   use.parameters = store_.weight_bytes();

@@ -72,6 +72,8 @@ class RankTrainer {
   RankGroups& groups() { return groups_; }
   ParameterStore<T>& store() { return store_; }
   DistributedOptimizer<T>& optimizer() { return optimizer_; }
+  // Of all chunks; see PipelineStage.
+  std::vector<NamedHistory> scaling_histories();
   // Since the trainer was made; tensors are counted by thread, so that of this rank's.
   MemoryUse memory_use() const;
 

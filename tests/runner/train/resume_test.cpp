@@ -1,33 +1,25 @@
 // A run that is saved, loaded and gone on with: the same numbers as one that never stopped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "parser/log_reader.h"
 #include "runner/checkpoint/durable_file.h"
 #include "tests/runner/train/tiny_run.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner {
 namespace {
 
 class Resume : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "resume-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::string path() const { return directory_; }
+  std::string path() const { return folder_.path(); }
   Environment saving() const { return {{"ENABLE_CHECKPOINT", "true"}}; }
   Environment loading() const { return {{"LOAD_CHECKPOINT_PATH", path()}}; }
 
  private:
-  std::string directory_;
+  const TemporaryFolder folder_;
 };
 
 std::vector<double> losses_of(const TinyRun& run) {
@@ -50,6 +42,21 @@ TEST_F(Resume, GoesOnToTheBit) {
   const std::vector<double> rest =
       losses_of(run_tiny(grok(joined(layout, {"--steps", "3"})), loading()));
   EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
+}
+
+// What delayed scaling remembers of the steps before is part of a run.
+TEST_F(Resume, GoesOnToTheBitWithDelayedScaling) {
+  const Arguments layout = {"--dtype", "fp8_ds", "--tp", "2", "--pp", "2", "--etp", "2"};
+  const std::vector<double> whole = losses_of(run_tiny(grok(joined(layout, {"--steps", "8"}))));
+  run_tiny(grok(joined(layout, {"--steps", "5", "--checkpoint-path", path()})), saving());
+  const std::vector<double> rest =
+      losses_of(run_tiny(grok(joined(layout, {"--steps", "3"})), loading()));
+  EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
+  const Arguments other = {"--dtype", "fp8_ds", "--ep", "4", "--etp", "1", "--dp", "4"};
+  const std::vector<double> moved =
+      losses_of(run_tiny(grok(joined(other, {"--steps", "3"})), loading()));
+  ASSERT_EQ(moved.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(moved[i], rest[i], 0.02 * rest[i]);
 }
 
 TEST_F(Resume, LogsTheDocumentsLinesAndRunsOneStep) {

@@ -186,9 +186,12 @@ TEST(LinearLayer, RoundsToFp8ByTheCurrentMaxima) {
 TEST(LinearLayer, RoundsToFp8ByTheMaximaOfEarlierSteps) {
   Layer layer(Precision::fp8_delayed);
   // Nothing is known in the first step; in the second, what the first one saw, doubled here.
-  for (AmaxHistory& history : layer.linear().histories()) {
-    history.step_max() *= 2;
-    history.end_step();
+  std::vector<NamedHistory> histories;
+  layer.linear().add_histories(0, histories);
+  ASSERT_EQ(histories.size(), 3U);
+  for (const NamedHistory& named : histories) {
+    named.history->step_max() *= 2;
+    named.history->end_step();
   }
   layer.run();
   const Rounding input = scaled_fp8(Fp8Format::e4m3, 2 * largest_of(layer.x()));
@@ -200,6 +203,23 @@ TEST(LinearLayer, RoundsToFp8ByTheMaximaOfEarlierSteps) {
 TEST(LinearLayer, RoundsToMxfp8AlongWhatIsAddedUp) {
   Layer layer(Precision::mxfp8);
   layer.expect(mxfp8(true), mxfp8(true), mxfp8(true), mxfp8(false), mxfp8(false), mxfp8(false));
+}
+
+TEST(AmaxHistory, GoesOnFromWhatItWas) {
+  AmaxHistory history;
+  for (int step = 0; step < 1500; ++step) {
+    history.step_max() = step % 700;
+    history.end_step();
+  }
+  AmaxHistory restored;
+  restored.restore(history.past());
+  EXPECT_EQ(restored.past().size(), 1024U);
+  EXPECT_EQ(restored.past().back(), 1499 % 700);
+  for (int step = 0; step < 1100; ++step) {
+    ASSERT_EQ(restored.scaling_max(), history.scaling_max()) << step;
+    history.end_step();
+    restored.end_step();
+  }
 }
 
 TEST(AmaxHistory, TakesTheLargestOfTheLastSteps) {
