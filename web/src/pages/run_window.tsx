@@ -62,6 +62,7 @@ export function RunWindow({ run, chosen, statistics, problem, onChoose }: Props)
 function windowNote(statistics: RunStatistics): string {
   const name = `Window ${statistics.window}`;
   if (statistics.window_is_whole) return `${name} is whole.`;
+  if (!statistics.step_time_s && !statistics.tflops_per_gpu) return `${name} holds no step yet.`;
   const missing = statistics.iterations_missing_in_window;
   return `${name} lacks ${formatPlural(missing, "iteration")}: the figures are of the rest.`;
 }
