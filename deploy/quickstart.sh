@@ -37,9 +37,11 @@ install_node
 
 say "2/3 Build (release; the first time takes some minutes)"
 cmake --preset release -DBUILD_TESTING=OFF -DLLMB_BENCH=OFF
-cmake --build --preset release --target llmb-report -j "${LLMB_BUILD_JOBS:-$(nproc)}"
+cmake --build --preset release --target llmb-report llmb-step-runner \
+  -j "${LLMB_BUILD_JOBS:-$(nproc)}"
 program=build/release/bin/llmb-report
-echo "Built $program"
+echo "Built llmb-report and llmb-step-runner. To have them at hand:"
+echo "  export PATH=$PWD/build/release/bin:\$PATH"
 [ "$build_only" -eq 0 ] || exit 0
 
 say "3/3 Serve"

@@ -97,7 +97,7 @@ Result<void> add_pairs(Submission& submission, const SubmissionArguments& argume
 }
 
 void add_slurm_options(CLI::App& command, SubmissionArguments& arguments,
-                       std::vector<CLI::Option*>& options) {
+                       std::vector<const CLI::Option*>& options) {
   struct Known {
     const char* name;
     const char* help;
@@ -135,10 +135,11 @@ void add_slurm_options(CLI::App& command, SubmissionArguments& arguments,
 
 void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   Submission& submission = arguments.submission;
-  std::vector<CLI::Option*> options;
+  std::vector<const CLI::Option*>& options = arguments.options_of_jobs;
   const auto add = [&](const char* name, auto& into, const char* help) {
-    options.push_back(command.add_option(name, into, help));
-    return options.back();
+    CLI::Option* const option = command.add_option(name, into, help);
+    options.push_back(option);
+    return option;
   };
   const auto flag = [&](const char* name, bool& into, const char* help) {
     options.push_back(command.add_flag(name, into, help));
@@ -167,17 +168,21 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   add("--env", arguments.environment, "Environment variable of the job; repeatable")
       ->type_name("NAME=VALUE");
   add_slurm_options(command, arguments, options);
-  CLI::Option* const file =
-      command
-          .add_option(
-              "--file", arguments.file,
-              "Jobs as JSON: one submission, or a list of them, as POST /api/v1/jobs has it")
-          ->type_name("FILE");
-  for (CLI::Option* const option : options) file->excludes(option);
+  command
+      .add_option("--file", arguments.file,
+                  "Jobs as JSON, in place of the options above and of Slurm's: one submission, or "
+                  "a list of them, as POST /api/v1/jobs has it")
+      ->type_name("FILE");
 }
 
 Result<std::vector<Submission>> submissions_of(const SubmissionArguments& arguments) {
-  if (!arguments.file.empty()) return submissions_of_file(arguments.file);
+  if (!arguments.file.empty()) {
+    for (const CLI::Option* const option : arguments.options_of_jobs) {
+      if (option->count() == 0) continue;
+      return fail("--file describes whole jobs, so " + option->get_name() + " has to stand in it");
+    }
+    return submissions_of_file(arguments.file);
+  }
   if (arguments.scales.empty()) return fail("--scale is missing: the number of GPUs");
   if (arguments.repeats < 1) return fail("--repeats has to be 1 or more");
   const auto count_max = static_cast<std::int64_t>(dispatch::kJobsAtOnceMax);

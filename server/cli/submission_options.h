@@ -18,6 +18,7 @@ struct SubmissionArguments {
   std::vector<std::string> slurm_arguments;
   std::vector<std::pair<std::string, std::string>> slurm_options;  // of the options by name
   std::string file;                                                // of jobs, as JSON
+  std::vector<const CLI::Option*> options_of_jobs;                 // all but --file
 };
 
 // Jobs come from a file, or from options: not from both.

@@ -79,7 +79,7 @@ TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
            {{"--scale", "16", "--env", "x"}, "NAME=VALUE"},
            {{"--scale", "16", "--set", "steps=many"}, "whole number"},
            {{"--scale", "16", "-p", "--nccl-trace"}, "exclude each other"},
-           {{"--scale", "16", "--file", "jobs.json"}, "excludes"},
+           {{"--scale", "16", "--file", "jobs.json"}, "has to stand in it"},
            {{"--scale", "16", "--launcher", "recipe"}, "names no launch.sh"},
            {{"--scale", "16", "--cluster", "other"}, "is not the cluster of"}}) {
     const ProgramRun refused = submit(bad.more);
