@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "parser/statistics/window_choice.h"
 #include "server/api/evidence_json.h"
 #include "server/cli/progress_line.h"
+#include "server/ingest/read_ahead.h"
 
 namespace llmb::cli {
 namespace {
@@ -30,6 +32,8 @@ using parser::StepSample;
 using parser::Window;
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
+// A thread for less than this is not worth it.
+constexpr std::uint64_t kReadAheadBytesMin = std::uint64_t{8} << 20U;
 constexpr std::size_t kConfigBytesMax = std::size_t{1} << 20U;
 
 class FileDescriptor {
@@ -67,6 +71,11 @@ Result<FileDescriptor> open_regular(const std::string& path, bool may_be_link,
   return file;
 }
 
+tl::unexpected<parser::Error> broke_off(std::uint64_t done, int error) {
+  return parser::fail("reading broke off at byte " + std::to_string(done) + ": " +
+                      std::strerror(error));
+}
+
 // Calls `take` with each block until the end. Reads at most up to what is there now: a log that
 // grows faster than it is read still ends.
 template <typename Take>
@@ -80,11 +89,26 @@ Result<std::uint64_t> read_blocks(int file, std::uint64_t size, std::vector<char
     if (got == 0) break;
     if (got < 0) {
       if (errno == EINTR) continue;
-      return parser::fail("reading broke off at byte " + std::to_string(done) + ": " +
-                          std::strerror(errno));
+      return broke_off(done, errno);
     }
     take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     done += static_cast<std::uint64_t>(got);
+  }
+  return done;
+}
+
+// The same for a long file, which is read and parsed at once.
+template <typename Take>
+Result<std::uint64_t> read_blocks_ahead(int file, std::uint64_t size, const Take& take) {
+  std::uint64_t done = 0;
+  try {
+    ingest::ReadAhead blocks(file, size);
+    for (auto block = blocks.next(); !block.empty(); block = blocks.next()) {
+      take(block);
+      done += block.size();
+    }
+  } catch (const std::system_error& error) {
+    return broke_off(done, error.code().value());
   }
   return done;
 }
@@ -194,7 +218,9 @@ class LogParser {
       collect(reader, samples, steps, insight);
       progress_.add_bytes(bytes.size());
     };
-    const auto size = read_blocks(file->get(), run.size_bytes, buffer_, take);
+    const auto size = run.size_bytes < kReadAheadBytesMin
+                          ? read_blocks(file->get(), run.size_bytes, buffer_, take)
+                          : read_blocks_ahead(file->get(), run.size_bytes, take);
     if (!size) return tl::unexpected(size.error());
     reader.finish();
     collect(reader, samples, steps, insight);

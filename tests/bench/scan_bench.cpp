@@ -1,5 +1,5 @@
-// What scan_bench.sh measures, on stdin in blocks of 256 KiB: the lines that hold one of the
-// literals of a file (one a line), counted through LineFilter as `rg -c -F -f` does; or with
+// What scan_bench.sh measures, on stdin, read as `parse` reads long logs: the lines that hold one
+// of the literals of a file (one a line), counted through LineFilter as `rg -c -F -f` does; or with
 // --reader, and all that LogReader looks for, the steps.
 //
 //   scan_bench LITERALS_FILE [ENGINE]
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 #include "parser/lines/line_filter.h"
 #include "parser/log_reader.h"
+#include "server/ingest/read_ahead.h"
 
 namespace {
 
@@ -39,14 +41,8 @@ LiteralScanner::Engine engine_from_name(const std::string& name) {
 
 template <typename OnBlock>
 void read_blocks(OnBlock on_block) {
-  constexpr std::size_t kBlockBytes = 256 << 10;
-  std::vector<char> block(kBlockBytes);
-  for (;;) {
-    const ssize_t length = read(STDIN_FILENO, block.data(), block.size());
-    if (length < 0) throw std::runtime_error("cannot read stdin");
-    if (length == 0) return;
-    on_block(std::string_view(block.data(), static_cast<std::size_t>(length)));
-  }
+  llmb::ingest::ReadAhead blocks(STDIN_FILENO, std::numeric_limits<std::uint64_t>::max());
+  for (auto block = blocks.next(); !block.empty(); block = blocks.next()) on_block(block);
 }
 
 std::int64_t count_lines(const LiteralScanner& scanner) {
