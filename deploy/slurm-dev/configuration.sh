@@ -13,8 +13,6 @@ take_ports() {
   done
 }
 
-slurm() { SLURM_CONF="$directory/slurm.conf" timeout 15 "$@"; }
-
 # Nodes that an earlier cluster in this directory left drained or down come back.
 both_nodes_are_idle() {
   if slurm sinfo --noheader --partition=batch --format=%t | grep -qE 'drain|down|inval'; then

@@ -46,6 +46,14 @@ wait_until() {
   done
 }
 
+# slurm COMMAND...: asks this cluster, and not for long.
+slurm() { SLURM_CONF="$directory/slurm.conf" timeout 15 "$@"; }
+
+# recorded_process NAME: process id and start time of the last one started under that name.
+recorded_process() {
+  awk -v name="$1" '$1 == name { last = $2 " " $3 } END { print last }' "$directory/processes"
+}
+
 is_recorded_process() {  # PID START_TIME
   [ "$(start_time_of "$1" || true)" = "$2" ]
 }

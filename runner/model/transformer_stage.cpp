@@ -47,6 +47,7 @@ TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& lay
     layers_.emplace_back(context_, store, layer);
   }
   if (is_last) head_.emplace(context_, store);
+  histories_ = find_histories();
 }
 
 template <typename Ops>
@@ -140,7 +141,7 @@ void TransformerStage<Ops>::backward_layer(std::size_t index, State& state, doub
 }
 
 template <typename Ops>
-typename TransformerStage<Ops>::Histories TransformerStage<Ops>::histories() {
+typename TransformerStage<Ops>::Histories TransformerStage<Ops>::find_histories() {
   Histories all;
   if (context_.precision != Precision::fp8_delayed) return all;
   const std::int64_t first_expert =
@@ -158,7 +159,7 @@ typename TransformerStage<Ops>::Histories TransformerStage<Ops>::histories() {
 
 template <typename Ops>
 std::vector<NamedHistory> TransformerStage<Ops>::scaling_histories() {
-  Histories all = histories();
+  Histories all = histories_;
   const RankGroups& groups = context_.groups;
   const bool saves_experts = groups.expert_data->rank() == 0 && groups.expert_tensor->rank() == 0;
   for (NamedHistory& dense : all.dense) dense.is_saved_here = groups.stage->rank() == 0;
@@ -171,7 +172,6 @@ std::vector<NamedHistory> TransformerStage<Ops>::scaling_histories() {
 
 template <typename Ops>
 void TransformerStage<Ops>::end_step() {
-  const Histories all = histories();
   const auto end = [](const std::vector<NamedHistory>& histories,
                       std::initializer_list<Communicator*> sharers, CallTag tag) {
     std::vector<double> maxima;
@@ -186,8 +186,9 @@ void TransformerStage<Ops>::end_step() {
     }
   };
   const RankGroups& groups = context_.groups;
-  end(all.dense, {groups.stage.get()}, "fp8.amax");
-  end(all.experts, {groups.expert_data.get(), groups.expert_tensor.get()}, "fp8.expert_amax");
+  end(histories_.dense, {groups.stage.get()}, "fp8.amax");
+  end(histories_.experts, {groups.expert_data.get(), groups.expert_tensor.get()},
+      "fp8.expert_amax");
 }
 
 template <typename Ops>

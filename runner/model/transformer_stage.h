@@ -60,7 +60,7 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
     std::vector<NamedHistory> experts;
   };
 
-  Histories histories();
+  Histories find_histories();
   State& begin(std::int64_t micro_batch);
   std::unique_ptr<State> finish(std::int64_t micro_batch);
   void embed(const State& state, View x) const;
@@ -82,6 +82,7 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   std::optional<Weight<Element>> embedding_;
   std::vector<TransformerLayer<Ops>> layers_;
   std::optional<HeadBlock<Ops>> head_;
+  Histories histories_;                                       // of layers_
   std::map<std::int64_t, std::unique_ptr<State>> in_flight_;  // by micro-batch
   std::vector<std::unique_ptr<State>> free_;
 };

@@ -61,10 +61,10 @@ JobEvidence ended_by_slurm(std::string_view line) {
   const auto says = [&](std::string_view words) {
     return line.find(words) != std::string_view::npos;
   };
-  if (says("DUE TO TIME LIMIT")) return {JobState::timed_out, {}, {}, {}};
-  if (says("DUE TO NODE FAILURE")) return {JobState::node_failed, {}, {}, {}};
-  if (says("DUE TO PREEMPTION")) return {JobState::preempted, {}, {}, {}};
-  return {JobState::cancelled, {}, {}, {}};
+  if (says("DUE TO TIME LIMIT")) return {JobState::timed_out};
+  if (says("DUE TO NODE FAILURE")) return {JobState::node_failed};
+  if (says("DUE TO PREEMPTION")) return {JobState::preempted};
+  return {JobState::cancelled};
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::i
       // What Slurm said before outranks the exit code that followed from it.
       const auto code = number(line.substr(kExited.size()));
       if (code && (!evidence || evidence->exit_code)) {
-        evidence = {*code == 0 ? JobState::completed : JobState::failed, code, {}, {}};
+        evidence = {*code == 0 ? JobState::completed : JobState::failed, code};
       }
     } else if (line.find(ended) != std::string_view::npos &&
                line.find("CANCELLED") != std::string_view::npos) {

@@ -23,10 +23,10 @@ std::optional<std::int64_t> job_id_of_folder(const std::string& run_folder);
 
 struct JobEvidence {
   JobState state = JobState::ended;
-  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> exit_code = {};
   // Unix seconds, where the script told them.
-  std::optional<std::int64_t> started_at_s;
-  std::optional<std::int64_t> ended_at_s;
+  std::optional<std::int64_t> started_at_s = {};
+  std::optional<std::int64_t> ended_at_s = {};
 };
 // The last word counts: a requeue appends. Nothing where there is none, or it tells of a requeue.
 std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::int64_t job_id);

@@ -96,7 +96,7 @@ struct Poller::Turn {
       });
       return;
     }
-    end(job.id, {JobState::not_submitted, {}, {}, {}},
+    end(job.id, {JobState::not_submitted},
         "sbatch's answer was lost, and Slurm knows no job with this submission's mark: nothing "
         "was submitted; submit it again");
   }
@@ -132,7 +132,7 @@ struct Poller::Turn {
       const JobState state = status == "complete" ? JobState::completed
                              : status == "failed" ? JobState::failed
                                                   : JobState::ended;
-      end(job.id, {state, {}, {}, {}},
+      end(job.id, {state},
           state == JobState::ended
               ? "it left the queue, and neither Slurm's accounting nor its own output says how it "
                 "ended"

@@ -118,6 +118,12 @@ std::vector<RunRecord> all_pages(Reader& reader, RunQuery query) {
   }
 }
 
+std::vector<RunRecord> all_runs(Reader& reader) {
+  RunQuery everything;
+  everything.limit = 500;
+  return all_pages(reader, everything);
+}
+
 std::vector<RunId> ids_of(const std::vector<RunRecord>& runs) {
   std::vector<RunId> ids;
   ids.reserve(runs.size());
@@ -146,9 +152,7 @@ TEST(RunList, PagesOfEverySortKeyNeitherLoseNorRepeat) {
   Writer writer(database.options());
   fill(writer, 1'000);
   Reader reader(database.path());
-  RunQuery everything;
-  everything.limit = 500;
-  const std::vector<RunRecord> runs = all_pages(reader, everything);
+  const std::vector<RunRecord> runs = all_runs(reader);
   ASSERT_EQ(runs.size(), 1'000U);
   for (const RunSortKey key : kAllKeys) {
     for (const bool descending : {true, false}) {
@@ -183,9 +187,7 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
   Writer writer(database.options());
   fill(writer, 6'000);
   Reader reader(database.path());
-  RunQuery everything;
-  everything.limit = 500;
-  const std::vector<RunRecord> runs = all_pages(reader, everything);
+  const std::vector<RunRecord> runs = all_runs(reader);
   RunFilter many;
   many.experiment = "experiment_3";
   RunFilter few = many;
@@ -215,10 +217,11 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
     }
   }
   many.gpu_type = "none";
-  everything.filter = many;
-  everything.wants_total = true;
-  EXPECT_TRUE(reader.runs(everything).runs.empty());
-  EXPECT_EQ(reader.runs(everything).total, 0);
+  RunQuery none;
+  none.filter = many;
+  none.wants_total = true;
+  EXPECT_TRUE(reader.runs(none).runs.empty());
+  EXPECT_EQ(reader.runs(none).total, 0);
 }
 
 TEST(RunList, ARunThatArrivesBetweenPagesMovesNoOther) {

@@ -17,6 +17,8 @@ class Resume : public testing::Test {
   std::string path() const { return folder_.path(); }
   Environment saving() const { return {{"ENABLE_CHECKPOINT", "true"}}; }
   Environment loading() const { return {{"LOAD_CHECKPOINT_PATH", path()}}; }
+  // Steps 6 to 8 after a checkpoint at 5, which are those of a run that never stopped.
+  std::vector<double> expect_going_on_to_the_bit(const Arguments& layout) const;
 
  private:
   const TemporaryFolder folder_;
@@ -35,23 +37,23 @@ Arguments grok(const Arguments& more) {
   return tiny_grok(joined({"--virtual-ranks", "4", "--global-batch-size", "4"}, more));
 }
 
-TEST_F(Resume, GoesOnToTheBit) {
-  const Arguments layout = {"--tp", "2", "--pp", "2", "--etp", "1", "--ep", "2"};
+std::vector<double> Resume::expect_going_on_to_the_bit(const Arguments& layout) const {
   const std::vector<double> whole = losses_of(run_tiny(grok(joined(layout, {"--steps", "8"}))));
   run_tiny(grok(joined(layout, {"--steps", "5", "--checkpoint-path", path()})), saving());
   const std::vector<double> rest =
       losses_of(run_tiny(grok(joined(layout, {"--steps", "3"})), loading()));
   EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
+  return rest;
+}
+
+TEST_F(Resume, GoesOnToTheBit) {
+  expect_going_on_to_the_bit({"--tp", "2", "--pp", "2", "--etp", "1", "--ep", "2"});
 }
 
 // What delayed scaling remembers of the steps before is part of a run.
 TEST_F(Resume, GoesOnToTheBitWithDelayedScaling) {
-  const Arguments layout = {"--dtype", "fp8_ds", "--tp", "2", "--pp", "2", "--etp", "2"};
-  const std::vector<double> whole = losses_of(run_tiny(grok(joined(layout, {"--steps", "8"}))));
-  run_tiny(grok(joined(layout, {"--steps", "5", "--checkpoint-path", path()})), saving());
   const std::vector<double> rest =
-      losses_of(run_tiny(grok(joined(layout, {"--steps", "3"})), loading()));
-  EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
+      expect_going_on_to_the_bit({"--dtype", "fp8_ds", "--tp", "2", "--pp", "2", "--etp", "2"});
   const Arguments other = {"--dtype", "fp8_ds", "--ep", "4", "--etp", "1", "--dp", "4"};
   const std::vector<double> moved =
       losses_of(run_tiny(grok(joined(other, {"--steps", "3"})), loading()));
