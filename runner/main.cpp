@@ -2,12 +2,12 @@
 #include <fstream>
 #include <iostream>
 
-#include "runner/dry_run.h"
-#include "runner/options.h"
+#include "runner/plan/dry_run.h"
+#include "runner/plan/options.h"
 #include "runner/parallel/bootstrap.h"
 #include "runner/parallel/socket_communicator.h"
-#include "runner/plan_text.h"
-#include "runner/run_settings.h"
+#include "runner/plan/plan_text.h"
+#include "runner/plan/run_settings.h"
 #include "runner/train_loop.h"
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "runner/text_format.h"
+#include "runner/plan/text_format.h"
 
 namespace llmb::runner {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/text_format.h"
+#include "runner/plan/text_format.h"
 
 namespace llmb::runner {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "parser/dialects/step_line_grammar.h"
-#include "runner/text_format.h"
+#include "runner/plan/text_format.h"
 
 namespace llmb::runner {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runner/run_settings.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 

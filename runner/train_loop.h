@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "runner/log_sink.h"
-#include "runner/options.h"
+#include "runner/plan/options.h"
 #include "runner/parallel/communicator.h"
-#include "runner/run_settings.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 

@@ -12,7 +12,7 @@
 #include "runner/model/resident_layer.h"
 #include "runner/model/stage_context.h"
 #include "runner/model/transformer_layer.h"
-#include "runner/trainer/pipeline_stage.h"
+#include "runner/model/pipeline_stage.h"
 
 namespace llmb::runner {
 

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "parser/result.h"
-#include "runner/model/spec.h"
 
 namespace llmb::runner {
+
+using parser::Result;
 
 struct ParallelSizes {
   int tp = 1;   // tensor, with sequence parallelism in the same group
@@ -78,7 +79,8 @@ class Layout {
 // Which layers chunk `chunk` of stage `stage` holds: chunk 0 of every stage comes first, then
 // chunk 1 (Megatron's interleaving). Where the layers do not divide over pp * vp chunks but do
 // together with embedding and head, these count as one layer each, as in the recipe of Llama 3.1
-// 405B: 126 layers on 8 x 8 chunks are 1, 2, 2, …, 2, 1. check_layout refuses everything else.
+// 405B: 126 layers on 8 x 8 chunks are 1, 2, 2, …, 2, 1. check_layout (runner/plan) refuses
+// everything else.
 LayerRange layers_of(const ParallelSizes& sizes, std::int64_t layer_count, int stage, int chunk);
 
 struct BatchSizes {
@@ -88,10 +90,5 @@ struct BatchSizes {
 
 // Micro-batches that one replica passes through its pipeline in one step.
 std::int64_t micro_batch_count(const BatchSizes& batch, const ParallelSizes& sizes);
-
-// Empty where the model and the batch can be cut that way; otherwise every contradiction, each a
-// sentence that says what would fit.
-std::vector<std::string> check_layout(const ModelSpec& spec, const ParallelSizes& sizes,
-                                      const BatchSizes& batch);
 
 }  // namespace llmb::runner

@@ -5,7 +5,8 @@
 
 #include <map>
 
-#include "runner/run_settings.h"
+#include "runner/plan/layout_check.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runner/options.h"
+#include "runner/plan/options.h"
 #include "runner/parallel/socket.h"
 #include "tests/temporary_folder.h"
 

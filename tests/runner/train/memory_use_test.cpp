@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "runner/cpu/ops.h"
-#include "runner/memory/plan.h"
+#include "runner/plan/memory_plan.h"
 #include "runner/model/transformer_stage.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/trainer/rank_trainer.h"

@@ -12,6 +12,7 @@
 #include "runner/parallel/layout.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
+#include "runner/plan/layout_check.h"
 #include "tests/runner/transformer/rank_step.h"
 
 namespace llmb::runner::testing {

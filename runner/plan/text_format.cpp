@@ -1,4 +1,4 @@
-#include "runner/text_format.h"
+#include "runner/plan/text_format.h"
 
 #include <cstdarg>
 #include <cstdio>

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "runner/memory/memory_use.h"
-#include "runner/memory/step_floor.h"
+#include "runner/trainer/memory_use.h"
+#include "runner/plan/step_floor.h"
 
 namespace llmb::runner {
 

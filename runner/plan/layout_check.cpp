@@ -1,5 +1,4 @@
-// What of a model and a batch can be cut by a layout. Each refusal says what would fit.
-#include "runner/parallel/layout.h"
+#include "runner/plan/layout_check.h"
 
 namespace llmb::runner {
 namespace {

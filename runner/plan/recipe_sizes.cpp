@@ -1,6 +1,6 @@
 // What a published row says of a layout. Some rows contradict themselves; the catalog keeps them
 // as printed, and here it is decided what can run.
-#include "runner/run_settings.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/dry_run.h"
+#include "runner/plan/dry_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

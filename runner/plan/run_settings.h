@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runner/model/precision.h"
-#include "runner/options.h"
+#include "runner/plan/options.h"
 #include "runner/parallel/layout.h"
 
 namespace llmb::runner {

@@ -1,9 +1,9 @@
-#include "runner/dry_run.h"
+#include "runner/plan/dry_run.h"
 
 #include <unistd.h>
 
-#include "runner/memory/gpu_rates.h"
-#include "runner/plan_text.h"
+#include "runner/plan/gpu_rates.h"
+#include "runner/plan/plan_text.h"
 
 namespace llmb::runner {
 

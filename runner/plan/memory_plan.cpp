@@ -1,4 +1,4 @@
-#include "runner/memory/plan.h"
+#include "runner/plan/memory_plan.h"
 
 #include <algorithm>
 

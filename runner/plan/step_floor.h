@@ -4,8 +4,8 @@
 #pragma once
 
 #include "parser/catalog/model_flops.h"
-#include "runner/memory/gpu_rates.h"
-#include "runner/memory/plan.h"
+#include "runner/plan/gpu_rates.h"
+#include "runner/plan/memory_plan.h"
 
 namespace llmb::runner {
 

@@ -1,4 +1,4 @@
-#include "runner/memory/step_floor.h"
+#include "runner/plan/step_floor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

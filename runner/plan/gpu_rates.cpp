@@ -1,4 +1,4 @@
-#include "runner/memory/gpu_rates.h"
+#include "runner/plan/gpu_rates.h"
 
 namespace llmb::runner {
 namespace {

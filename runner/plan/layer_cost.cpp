@@ -1,4 +1,4 @@
-#include "runner/memory/layer_cost.h"
+#include "runner/plan/layer_cost.h"
 
 #include <functional>
 #include <numeric>

@@ -1,8 +1,8 @@
-#include "runner/plan_text.h"
+#include "runner/plan/plan_text.h"
 
 #include <algorithm>
 
-#include "runner/text_format.h"
+#include "runner/plan/text_format.h"
 
 namespace llmb::runner {
 namespace {

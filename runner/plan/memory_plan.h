@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runner/memory/layer_cost.h"
-#include "runner/run_settings.h"
+#include "runner/plan/layer_cost.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "runner/model/parameters.h"
-#include "runner/run_settings.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 

@@ -1,6 +1,8 @@
-#include "runner/run_settings.h"
+#include "runner/plan/run_settings.h"
 
 #include <algorithm>
+
+#include "runner/plan/layout_check.h"
 
 namespace llmb::runner {
 namespace {

@@ -1,8 +1,8 @@
-#include "runner/memory/plan.h"
+#include "runner/plan/memory_plan.h"
 
 #include <gtest/gtest.h>
 
-#include "runner/memory/gpu_rates.h"
+#include "runner/plan/gpu_rates.h"
 
 namespace llmb::runner {
 namespace {

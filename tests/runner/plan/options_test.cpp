@@ -1,4 +1,4 @@
-#include "runner/options.h"
+#include "runner/plan/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runner/memory/plan.h"
-#include "runner/run_settings.h"
+#include "runner/plan/memory_plan.h"
+#include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 

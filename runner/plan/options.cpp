@@ -1,4 +1,4 @@
-#include "runner/options.h"
+#include "runner/plan/options.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

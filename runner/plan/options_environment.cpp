@@ -1,7 +1,7 @@
 // The recipes' environment variables as flags.
 #include <cstdlib>
 
-#include "runner/options.h"
+#include "runner/plan/options.h"
 
 namespace llmb::runner {
 namespace {
