@@ -42,6 +42,8 @@ const std::vector<Rule>& rules() {
        {"runner/", "parser/catalog/", "parser/dialects/step_line_grammar.h", "parser/result.h"},
        {"CLI/", "nlohmann/", "tl/", "cuda", "cublas", "cudnn", "nccl", "nvtx3/", "cblas.h", "omp.h",
         "zlib.h"}},
+      {"runner/simt/", {"runner/simt/"}, {"boost/context/", "sanitizer/"}},
+      {"runner/kernels/", {"runner/kernels/", "runner/simt/"}, {"cuda"}},
   };
   return table;
 }

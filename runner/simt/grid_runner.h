@@ -1,0 +1,55 @@
+// run_grid: a kernel, as runner/kernels/launch.h has it, on the CPU instead of a GPU. Where a
+// program has streams of its own, it says what a stream does with a kernel; else kernels run at
+// once.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "runner/simt/block_runner.h"
+
+struct CUstream_st;
+
+namespace llmb::runner::simt {
+
+// Called with every kernel that is launched from this thread; it has to call `work` sooner or
+// later, on this thread or another one, in the stream's order. Empty: at once.
+using StreamExecutor = std::function<void(CUstream_st* stream, std::function<void()> work)>;
+void set_stream_executor(StreamExecutor executor);
+const StreamExecutor& stream_executor();
+
+// Kernel's own name, without its namespaces.
+template <typename Kernel>
+std::string kernel_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  const auto begin = text.find("Kernel = ") + 9;
+  text = text.substr(begin, text.find_first_of(";]", begin) - begin);
+  const auto end_of_namespaces = text.substr(0, text.find('<')).rfind("::");
+  return std::string(
+      end_of_namespaces == std::string_view::npos ? text : text.substr(end_of_namespaces + 2));
+}
+
+template <typename Kernel>
+void run_grid(const Kernel& kernel, Dim3 grid, int threads, std::size_t shared_bytes,
+              CUstream_st* stream) {
+  if (threads > Kernel::kThreadsMax) {
+    throw KernelFault(kernel_name<Kernel>() + ": launched with " + std::to_string(threads) +
+                      " threads a block, its launch bound is " +
+                      std::to_string(Kernel::kThreadsMax));
+  }
+  const auto work = [kernel, grid, threads, shared_bytes] {
+    BlockRunner::of_this_thread().run(
+        kernel_name<Kernel>(), grid, threads, shared_bytes,
+        [](const void* operands) { (*static_cast<const Kernel*>(operands))(); }, &kernel);
+  };
+  if (stream_executor()) {
+    stream_executor()(stream, work);
+  } else {
+    work();
+  }
+}
+
+}  // namespace llmb::runner::simt
