@@ -1,11 +1,13 @@
 // GET /api/v1/runs/{id}/agreement?window=: what each known tool would report for the run's log, and
 // why that differs from ours.
 #include "parser/dialects/tflops_pairing.h"
-#include "server/api/agreement_json.h"
 #include "server/api/conditional.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/report/agreement_json.h"
+#include "server/report/run_measuring.h"
 
 namespace llmb::api {
 namespace {
@@ -38,10 +40,10 @@ RenderedBody render_agreement(Context& context, storage::RunId id,
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
     const auto samples = read_all_steps(reader, id);
-    const auto ours = asked ? summarize_stored_run(reader, *run, samples,
-                                                   parser::resolve_window(*asked, run->facts))
+    const auto ours = asked ? report::summarize_stored_run(
+                                  reader, *run, samples, parser::resolve_window(*asked, run->facts))
                             : run->summary;
-    return agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
+    return report::agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }

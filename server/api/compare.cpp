@@ -4,13 +4,14 @@
 #include <charconv>
 #include <vector>
 
-#include "server/api/comparison_json.h"
 #include "server/api/conditional.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/refusal.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
-#include "server/api/run_measuring.h"
+#include "server/report/comparison_json.h"
+#include "server/report/run_measuring.h"
 
 namespace llmb::api {
 namespace {
@@ -52,13 +53,15 @@ RenderedBody render_comparison(Context& context, const std::vector<storage::RunI
   const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
     std::vector<parser::ComparedRun> measured;
     for (const storage::RunId id : ids) {
-      auto run = measure_stored_run(reader, id, context.catalog(), window);
+      const auto run = reader.run(id);
       if (!run) throw run_not_found(id);
-      measured.push_back(std::move(*run));
+      auto compared = report::measure_stored_run(reader, *run, context.catalog(), window);
+      if (!compared) throw bad_request(compared.error().message);
+      measured.push_back(std::move(*compared));
     }
     return measured;
   });
-  const Json json = comparison_json(runs, parser::compare_runs(runs, included));
+  const Json json = report::comparison_json(runs, parser::compare_runs(runs, included));
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }
 

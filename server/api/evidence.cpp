@@ -3,10 +3,11 @@
 #include <limits>
 
 #include "server/api/conditional.h"
-#include "server/api/evidence_json.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/report/evidence_json.h"
 
 namespace llmb::api {
 namespace {
@@ -31,7 +32,7 @@ Json run_nccl_json(const storage::RunRecord& run) {
   Json json;
   json["run_id"] = run.id;
   json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
-  json.update(nccl_json(run.facts.nccl));
+  json.update(report::nccl_json(run.facts.nccl));
   return json;
 }
 
@@ -39,7 +40,7 @@ Json run_checkpoints_json(const storage::RunRecord& run) {
   Json json;
   json["run_id"] = run.id;
   json["checkpoint_count"] = run.facts.checkpoint_count;
-  json["checkpoints"] = checkpoints_json(run.facts.checkpoints);
+  json["checkpoints"] = report::checkpoints_json(run.facts.checkpoints);
   return json;
 }
 
@@ -48,8 +49,8 @@ std::vector<parser::StepSample> read_segment(storage::Reader& reader, storage::R
                                              std::int32_t segment) {
   std::vector<parser::StepSample> samples;
   reader.visit_steps(id, window, segment, [&](parser::StepSample&& sample) {
-    if (static_cast<std::int64_t>(samples.size()) == kInsightStepsMax) {
-      throw bad_request("This segment holds more than " + std::to_string(kInsightStepsMax) +
+    if (static_cast<std::int64_t>(samples.size()) == report::kInsightStepsMax) {
+      throw bad_request("This segment holds more than " + std::to_string(report::kInsightStepsMax) +
                         " steps; ask for a part with window=FIRST-LAST.");
     }
     sample.extra_fields = {};
@@ -72,7 +73,7 @@ RenderedBody render_insight(Context& context, storage::RunId id,
     result["run_id"] = id;
     result["segment"] = segment;
     result["window"] = window ? Json(parser::to_string(*window)) : Json(nullptr);
-    result.update(insight_json(parser::compute_step_insight(samples)));
+    result.update(report::insight_json(parser::compute_step_insight(samples)));
     return result;
   });
   return {std::make_shared<const std::string>(to_text(json)), {}};

@@ -1,10 +1,11 @@
 // GET /api/v1/recipes: the configuration rows of the recipe documents.
 #include <algorithm>
 
-#include "server/api/catalog_json.h"
 #include "server/api/conditional.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/report/catalog_json.h"
 
 namespace llmb::api {
 
@@ -28,7 +29,7 @@ http::Response get_recipes(Context& context, const http::Request& request) {
         std::count(recipe.dtypes.begin(), recipe.dtypes.end(), parser::coarse_dtype(*dtype)) == 0) {
       continue;
     }
-    list.push_back(recipe_json(recipe));
+    list.push_back(report::recipe_json(recipe));
   }
   return hashed_response(request, to_text({{"recipes", std::move(list)}}));
 }

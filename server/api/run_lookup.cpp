@@ -1,28 +1,9 @@
 #include "server/api/run_lookup.h"
 
-#include <algorithm>
-
 #include "server/api/conditional.h"
+#include "server/report/run_measuring.h"
 
 namespace llmb::api {
-namespace {
-
-// Bounds the memory of one request.
-constexpr std::int64_t kStepsInWindowMax = 200'000;
-
-// At most: what of each segment can lie in the window.
-std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
-  std::int64_t sum = 0;
-  for (const parser::SegmentFacts& segment : facts.segments) {
-    const std::int64_t first = std::max(segment.first_iteration, window.first_iteration);
-    const std::int64_t last = std::min(segment.last_iteration, window.last_iteration);
-    if (first <= last) sum += std::min(segment.step_count, last - first + 1);
-  }
-  return sum;
-}
-
-}  // namespace
-
 std::string run_etag(Context& context, storage::RunId id, std::string_view question) {
   const auto revision =
       context.readers.with_reader([&](storage::Reader& reader) { return reader.run_revision(id); });
@@ -36,22 +17,9 @@ Refusal run_not_found(storage::RunId id) {
                    "; GET /api/v1/runs lists those there are.");
 }
 
-parser::RunSummary summarize_stored_run(storage::Reader& reader, const storage::RunRecord& run,
-                                        std::span<const parser::StepSample> samples,
-                                        const parser::Window& window) {
-  const bool may_still_grow = run.summary.status == parser::RunStatus::running;
-  std::optional<parser::Silence> silence;
-  if (run.summary.silent_s) {
-    silence = {*run.summary.silent_s, parser::typical_step_time_s(reader.latest_step_times_s(
-                                          run.id, parser::kTypicalSteps))};
-  }
-  return parser::summarize_run(samples, run.facts, window, may_still_grow, silence);
-}
-
 void refuse_long_window(const parser::LogFacts& facts, const parser::Window& window) {
-  if (steps_in_window_at_most(facts, window) <= kStepsInWindowMax) return;
-  throw bad_request("Window " + parser::to_string(window) + " holds more than " +
-                    std::to_string(kStepsInWindowMax) + " steps of this run; ask for less.");
+  const auto fits = report::check_window_size(facts, window);
+  if (!fits) throw bad_request(fits.error().message);
 }
 
 }  // namespace llmb::api

@@ -1,11 +1,13 @@
 // GET /api/v1/runs/{id}/metrics?tokens=&window=: which recipe a run is, what its numbers mean, and
 // what was published for the same.
 #include "parser/statistics/window_choice.h"
-#include "server/api/catalog_json.h"
 #include "server/api/conditional.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/report/catalog_json.h"
+#include "server/report/run_measuring.h"
 
 namespace llmb::api {
 namespace {
@@ -26,8 +28,8 @@ RenderedBody render_metrics(Context& context, storage::RunId id,
     const auto chosen = parser::choose_window(catalog, asked, match, run->facts);
     refuse_long_window(run->facts, chosen.window);
     const auto summary =
-        summarize_stored_run(reader, *run, reader.steps(id, chosen.window), chosen.window);
-    return run_metrics_json(
+        report::summarize_stored_run(reader, *run, reader.steps(id, chosen.window), chosen.window);
+    return report::run_metrics_json(
         parser::measure_run(catalog, evidence, match, summary, chosen.source, tokens));
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};

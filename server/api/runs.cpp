@@ -1,11 +1,12 @@
 // GET /api/v1/runs and GET /api/v1/runs/{id}.
 #include "server/api/conditional.h"
 #include "server/api/cursor.h"
+#include "server/api/json.h"
 #include "server/api/refusal.h"
 #include "server/api/resources.h"
 #include "server/api/run_filter.h"
-#include "server/api/run_json.h"
 #include "server/api/run_lookup.h"
+#include "server/report/run_json.h"
 
 namespace llmb::api {
 namespace {
@@ -36,15 +37,15 @@ RenderedBody render_runs(Context& context, const http::Request& request,
                          const Cursor& next_cursor) {
   struct Answer {
     storage::RunPage page;
-    RootPaths roots;
+    report::RootPaths roots;
   };
   const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
-    return Answer{reader.runs(query), root_paths(reader.roots())};
+    return Answer{reader.runs(query), report::root_paths(reader.roots())};
   });
   Json json;
   json["runs"] = Json::array();
   for (const storage::RunRecord& run : answer.page.runs) {
-    json["runs"].push_back(run_json(run, answer.roots));
+    json["runs"].push_back(report::run_json(run, answer.roots));
   }
   RenderedBody rendered;
   json["next_cursor"] = nullptr;
@@ -99,13 +100,13 @@ http::Response get_run(Context& context, const http::Request& request) {
   return cached_response(context, request, etag, [&]() -> RenderedBody {
     struct Answer {
       std::optional<storage::RunRecord> run;
-      RootPaths roots;
+      report::RootPaths roots;
     };
     const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
-      return Answer{reader.run(id), root_paths(reader.roots())};
+      return Answer{reader.run(id), report::root_paths(reader.roots())};
     });
     if (!answer.run) throw run_not_found(id);
-    const std::string body = to_text(run_details_json(*answer.run, answer.roots, job));
+    const std::string body = to_text(report::run_details_json(*answer.run, answer.roots, job));
     return {std::make_shared<const std::string>(body), {}};
   });
 }

@@ -3,11 +3,12 @@
 #include <vector>
 
 #include "server/api/conditional.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/refusal.h"
 #include "server/api/resources.h"
-#include "server/api/run_measuring.h"
-#include "server/api/scaling_json.h"
+#include "server/report/run_measuring.h"
+#include "server/report/scaling_json.h"
 
 namespace llmb::api {
 namespace {
@@ -56,7 +57,9 @@ std::vector<parser::ComparedRun> measure_runs(storage::Reader& reader,
     do {
       const storage::RunPage page = reader.runs(query);
       for (const storage::RunRecord& run : page.runs) {
-        measured.push_back(measure_stored_run(reader, run, catalog, question.window));
+        auto compared = report::measure_stored_run(reader, run, catalog, question.window);
+        if (!compared) throw bad_request(compared.error().message);
+        measured.push_back(std::move(*compared));
       }
       query.after = page.next;
     } while (query.after);
@@ -69,7 +72,7 @@ RenderedBody render_scaling(Context& context, const ScalingQuestion& question) {
   const auto runs = context.readers.with_reader(
       [&](storage::Reader& reader) { return measure_runs(reader, catalog, question); });
   const auto report = parser::scaling_series(catalog, runs, question.selection, question.included);
-  return {std::make_shared<const std::string>(to_text(scaling_json(runs, report))), {}};
+  return {std::make_shared<const std::string>(to_text(report::scaling_json(runs, report))), {}};
 }
 
 }  // namespace

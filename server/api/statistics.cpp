@@ -1,10 +1,12 @@
 // GET /api/v1/runs/{id}/statistics?window=: what a run amounts to over any window, computed from
 // its stored steps by the same function that ingest uses.
 #include "server/api/conditional.h"
+#include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
-#include "server/api/run_json.h"
 #include "server/api/run_lookup.h"
+#include "server/report/run_json.h"
+#include "server/report/run_measuring.h"
 
 namespace llmb::api {
 namespace {
@@ -43,8 +45,8 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
   json["segment"] = summary.segment;
-  json["step_time_s"] = statistics_json(summary.step_time_s);
-  json["tflops_per_gpu"] = statistics_json(summary.tflops_per_gpu);
+  json["step_time_s"] = report::statistics_json(summary.step_time_s);
+  json["tflops_per_gpu"] = report::statistics_json(summary.tflops_per_gpu);
   return json;
 }
 
@@ -58,7 +60,7 @@ RenderedBody render_statistics(Context& context, storage::RunId id,
     refuse_long_window(run->facts, window);
     const auto samples = reader.steps(id, window);
     return summary_json(id, run->facts.dialect,
-                        summarize_stored_run(reader, *run, samples, window));
+                        report::summarize_stored_run(reader, *run, samples, window));
   });
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }

@@ -5,7 +5,7 @@
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
-#include "server/api/step_columns.h"
+#include "server/report/step_columns.h"
 
 namespace llmb::api {
 namespace {
@@ -22,7 +22,7 @@ Refusal too_many_steps() {
 RenderedBody render_steps(Context& context, storage::RunId id,
                           const std::optional<parser::Window>& window,
                           std::optional<std::int32_t> segment) {
-  StepColumns columns;
+  report::StepColumns columns;
   context.readers.with_reader([&](storage::Reader& reader) {
     reader.visit_steps(id, window, segment, [&](parser::StepSample&& sample) {
       if (columns.row_count() == kStepsMax) throw too_many_steps();

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <memory>
 
-#include "server/api/agreement_json.h"
-#include "server/cli/log_parsing.h"
 #include "server/cli/run_options.h"
-#include "server/cli/text_table.h"
+#include "server/report/agreement_json.h"
+#include "server/report/log_parsing.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -35,19 +35,19 @@ struct AgreementArguments {
 };
 
 std::string fixed_or_dash(const std::optional<double>& value, int decimals) {
-  return value ? fixed(*value, decimals) : "-";
+  return value ? report::fixed(*value, decimals) : "-";
 }
 
-std::vector<parser::ToolResult> compare_tools(const ReportedRun& run) {
+std::vector<parser::ToolResult> compare_tools(const report::ReportedRun& run) {
   return parser::compute_agreement(run.samples, run.facts, run.summary);
 }
 
-void write_run(const ReportedRun& run) {
+void write_run(const report::ReportedRun& run) {
   const auto& ours = run.summary;
-  std::cout << printable(run.path) << " (" << parser::dialect_name(run.facts.dialect) << ", "
-            << parser::run_status_name(ours.status) << ")\n";
-  TextTable table({"tool", "release", "window", ">steps", ">mean s", ">std s", "std by", ">TFLOPS",
-                   ">vs ours %", "why"});
+  std::cout << report::printable(run.path) << " (" << parser::dialect_name(run.facts.dialect)
+            << ", " << parser::run_status_name(ours.status) << ")\n";
+  report::TextTable table({"tool", "release", "window", ">steps", ">mean s", ">std s", "std by",
+                           ">TFLOPS", ">vs ours %", "why"});
   std::optional<double> mean_s;
   std::optional<double> deviation_s;
   std::optional<double> tflops;
@@ -74,15 +74,15 @@ void write_run(const ReportedRun& run) {
   std::cout << '\n';
 }
 
-void write_json(const Report& report) {
-  api::Json json = {{"format", "llmb-report agreement"}, {"version", 1}};
-  json["runs"] = api::Json::array();
-  for (const ReportedRun& run : report.runs) {
-    api::Json entry = {{"path", run.path}, {"dialect", parser::dialect_name(run.facts.dialect)}};
-    entry.update(api::agreement_json(run.summary, compare_tools(run)));
+void write_json(const report::LogReport& report) {
+  report::Json json = {{"format", "llmb-report agreement"}, {"version", 1}};
+  json["runs"] = report::Json::array();
+  for (const report::ReportedRun& run : report.runs) {
+    report::Json entry = {{"path", run.path}, {"dialect", parser::dialect_name(run.facts.dialect)}};
+    entry.update(report::agreement_json(run.summary, compare_tools(run)));
     json["runs"].push_back(std::move(entry));
   }
-  std::cout << json.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
+  std::cout << json.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
 }
 
 int run_agreement(const AgreementArguments& arguments) {
@@ -92,19 +92,20 @@ int run_agreement(const AgreementArguments& arguments) {
     std::cerr << "llmb-report agreement: there is no file or folder '" << name << "'\n";
     return 1;
   }
-  ParsingOptions options;
+  report::ParsingOptions options;
   options.keeps_samples = true;
   if (!arguments.window.empty())
     options.window = parser::parse_asked_window(arguments.window).value();
-  const Report report = parse_logs(discover_logs(arguments.names), options);
-  for (const SkippedFile& file : report.skipped) {
-    if (file.kind == SkippedFile::Kind::by_design) continue;
+  const report::LogReport report =
+      report::parse_logs(report::discover_logs(arguments.names), options);
+  for (const report::SkippedFile& file : report.skipped) {
+    if (file.kind == report::SkippedFile::Kind::by_design) continue;
     std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
   }
   if (arguments.format == "json") {
     write_json(report);
   } else {
-    for (const ReportedRun& run : report.runs) write_run(run);
+    for (const report::ReportedRun& run : report.runs) write_run(run);
     if (report.runs.empty()) std::cerr << "llmb-report agreement: no training log (*.out) found\n";
   }
   return std::cout.flush() && !report.runs.empty() ? 0 : 1;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "parser/catalog/audit.h"
-#include "server/api/catalog_json.h"
 #include "server/cli/catalog_option.h"
+#include "server/report/catalog_json.h"
 
 namespace llmb::cli {
 namespace {
@@ -47,9 +47,9 @@ bool is_wanted(const AuditArguments& arguments, const parser::Catalog& catalog,
 }
 
 void write_json(const parser::Audit& audit) {
-  api::Json report = {{"format", "llmb-report audit"}, {"version", 1}};
-  report.update(api::audit_json(audit));
-  std::cout << report.dump(1) << '\n';
+  report::Json document = {{"format", "llmb-report audit"}, {"version", 1}};
+  document.update(report::audit_json(audit));
+  std::cout << document.dump(1) << '\n';
 }
 
 std::string number_text(double value) {

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <memory>
 
-#include "server/api/comparison_json.h"
-#include "server/cli/comparison_report.h"
 #include "server/cli/measuring_options.h"
+#include "server/report/comparison_json.h"
+#include "server/report/comparison_report.h"
 
 namespace llmb::cli {
 namespace {
@@ -49,43 +49,44 @@ std::string title_of(const parser::ComparedRun& run) {
 }
 
 // Runs that were named for themselves are one set, whatever they are.
-std::vector<ComparedSet> make_sets(MeasuredRuns measured) {
-  std::vector<ComparedSet> sets;
+std::vector<report::ComparedSet> make_sets(report::MeasuredRuns measured) {
+  std::vector<report::ComparedSet> sets;
   for (parser::ComparedRun& run : measured.runs) {
     const std::string title = title_of(run);
-    auto set = std::find_if(sets.begin(), sets.end(), [&](const ComparedSet& candidate) {
+    auto set = std::find_if(sets.begin(), sets.end(), [&](const report::ComparedSet& candidate) {
       return measured.is_chosen || candidate.title == title;
     });
-    if (set == sets.end()) set = sets.insert(sets.end(), ComparedSet{title, {}, {}});
+    if (set == sets.end()) set = sets.insert(sets.end(), report::ComparedSet{title, {}, {}});
     set->runs.push_back(std::move(run));
   }
   return sets;
 }
 
-void write_json(const std::vector<ComparedSet>& sets) {
-  api::Json report = {{"format", "llmb-report compare"}, {"version", 1}};
-  report["comparisons"] = api::Json::array();
-  for (const ComparedSet& set : sets) {
-    api::Json json = {{"title", set.title}};
-    json.update(api::comparison_json(set.runs, set.comparison));
-    report["comparisons"].push_back(std::move(json));
+void write_json(const std::vector<report::ComparedSet>& sets) {
+  report::Json document = {{"format", "llmb-report compare"}, {"version", 1}};
+  document["comparisons"] = report::Json::array();
+  for (const report::ComparedSet& set : sets) {
+    report::Json json = {{"title", set.title}};
+    json.update(report::comparison_json(set.runs, set.comparison));
+    document["comparisons"].push_back(std::move(json));
   }
-  std::cout << report.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
+  std::cout << document.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
 }
 
-int compare(MeasuredRuns measured, const parser::RunMarkSet& included, const std::string& format) {
-  std::vector<ComparedSet> sets = make_sets(std::move(measured));
+int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
+            const std::string& format) {
+  std::vector<report::ComparedSet> sets = make_sets(std::move(measured));
   bool has_group = false;
-  for (ComparedSet& set : sets) {
+  for (report::ComparedSet& set : sets) {
     set.comparison = parser::compare_runs(set.runs, included);
     has_group = has_group || !set.comparison.groups.empty();
   }
   if (format == "json") {
     write_json(sets);
   } else if (format == "csv") {
-    write_comparison_csv(sets, std::cout);
+    report::write_comparison_csv(sets, std::cout);
   } else {
-    write_comparison_table(sets, std::cout);
+    report::write_comparison_table(sets, std::cout);
   }
   return std::cout.flush() && has_group ? 0 : 1;
 }
@@ -99,11 +100,12 @@ void add_compare_command(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<MeasuringArguments>();
   add_measuring_options(*command, *arguments);
   command->callback([command, arguments, &exit_code] {
-    exit_code = report_measured_runs(
-        *command, *arguments,
-        [&](const parser::Catalog&, MeasuredRuns measured, const parser::RunMarkSet& included) {
-          return compare(std::move(measured), included, arguments->format);
-        });
+    exit_code =
+        report_measured_runs(*command, *arguments,
+                             [&](const parser::Catalog&, report::MeasuredRuns measured,
+                                 const parser::RunMarkSet& included) {
+                               return compare(std::move(measured), included, arguments->format);
+                             });
   });
 }
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "server/cli/text_table.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/abandoned_call.h"
+#include "server/report/text_table.h"
 #include "storage/database_check.h"
 #include "storage/local_disk.h"
 
@@ -64,7 +64,7 @@ struct DoctorArguments {
 };
 
 std::string mebibytes(std::uint64_t bytes) {
-  return fixed(static_cast<double>(bytes) / static_cast<double>(kMebibyte), 1) + " MiB";
+  return report::fixed(static_cast<double>(bytes) / static_cast<double>(kMebibyte), 1) + " MiB";
 }
 
 // One finding for each sentence; where there is none, `well`.
@@ -172,7 +172,7 @@ Findings examine(const DoctorArguments& arguments) {
 }
 
 void write_table(const Findings& findings) {
-  TextTable table({"check", "verdict", "detail"});
+  report::TextTable table({"check", "verdict", "detail"});
   for (const Finding& finding : findings) {
     table.add({finding.check, name_of(finding.verdict), finding.detail});
   }

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "server/cli/text_table.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 
@@ -16,7 +16,7 @@ dispatch::Submission submission_of(const storage::JobRecord& job) {
 }
 
 void write_job_table(const std::vector<storage::JobRecord>& jobs, std::ostream& out) {
-  TextTable table({">ID", ">SLURM", "STATE", ">GPUS", "SUBMITTED", "BY", "EXPERIMENT"});
+  report::TextTable table({">ID", ">SLURM", "STATE", ">GPUS", "SUBMITTED", "BY", "EXPERIMENT"});
   for (const storage::JobRecord& job : jobs) {
     std::string state = job.state;
     if (!job.state_reason.empty()) state += " (" + job.state_reason + ")";
@@ -28,7 +28,7 @@ void write_job_table(const std::vector<storage::JobRecord>& jobs, std::ostream& 
   table.print(out);
   for (const storage::JobRecord& job : jobs) {
     if (!job.trouble.empty()) {
-      out << "job " << job.id << ": " << printable(job.trouble) << '\n';
+      out << "job " << job.id << ": " << report::printable(job.trouble) << '\n';
     }
   }
 }

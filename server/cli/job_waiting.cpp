@@ -8,12 +8,12 @@
 #include <map>
 
 #include "server/cli/job_table.h"
-#include "server/cli/log_discovery.h"
-#include "server/cli/log_parsing.h"
 #include "server/cli/stop_signals.h"
-#include "server/cli/text_table.h"
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/poller.h"
+#include "server/report/log_discovery.h"
+#include "server/report/log_parsing.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -31,7 +31,7 @@ JobState state_of(const JobRecord& job) {
 std::string step_text(const JobRecord& job) {
   const std::string log = dispatch::job_logs(job).log;
   if (log.empty()) return {};
-  const Report report = parse_logs(discover_logs({log}), {});
+  const report::LogReport report = report::parse_logs(report::discover_logs({log}), {});
   if (report.runs.empty()) return {};
   const parser::RunSummary& summary = report.runs.front().summary;
   if (!summary.last_iteration) return {};
@@ -54,12 +54,12 @@ class WaitingLine {
       if (shown == now) continue;
       shown = now;
       clear();
-      std::cerr << "job " << job.id << " (Slurm " << slurm_id(job) << ") " << printable(now)
+      std::cerr << "job " << job.id << " (Slurm " << slurm_id(job) << ") " << report::printable(now)
                 << '\n';
     }
     if (!error.empty() && error != error_) {
       clear();
-      std::cerr << "Slurm does not say: " << printable(error) << '\n';
+      std::cerr << "Slurm does not say: " << report::printable(error) << '\n';
     }
     error_ = error;
     if (is_terminal_) draw(jobs);
@@ -115,9 +115,9 @@ void write_results(const std::vector<JobRecord>& jobs) {
   write_job_table(jobs, std::cout);
   if (logs.empty()) return;
   std::cout << '\n';
-  TableStyle style;
+  report::TableStyle style;
   style.has_colour = isatty(STDOUT_FILENO) != 0;
-  write_table(parse_logs(discover_logs(logs), {}), style, std::cout);
+  report::write_table(report::parse_logs(report::discover_logs(logs), {}), style, std::cout);
 }
 
 }  // namespace

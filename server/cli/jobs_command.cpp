@@ -8,10 +8,10 @@
 #include "server/cli/job_desk.h"
 #include "server/cli/job_table.h"
 #include "server/cli/stop_signals.h"
-#include "server/cli/text_table.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/poller.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -43,7 +43,7 @@ struct JobsArguments {
 };
 
 int complain(const std::string& what) {
-  std::cerr << "llmb-report jobs: " << printable(what) << '\n';
+  std::cerr << "llmb-report jobs: " << report::printable(what) << '\n';
   return kFailed;
 }
 
@@ -99,8 +99,8 @@ int show(const JobsArguments& arguments) {
   });
   for (const auto& [name, value] : lines) {
     if (value.empty()) continue;
-    std::cout << name << std::string(17 - std::string_view(name).size(), ' ') << printable(value)
-              << '\n';
+    std::cout << name << std::string(17 - std::string_view(name).size(), ' ')
+              << report::printable(value) << '\n';
   }
   return std::cout.flush() ? 0 : kFailed;
 }
@@ -144,7 +144,7 @@ int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
     if (!log.empty()) offset = copy_from(log, offset);
     if (has_ended) {
       std::cerr << "job " << job.id << " " << job.state
-                << (job.trouble.empty() ? "" : ": " + printable(job.trouble)) << '\n';
+                << (job.trouble.empty() ? "" : ": " + report::printable(job.trouble)) << '\n';
       return std::cout ? 0 : kFailed;
     }
     if (const int signal = signals.wait(kBetweenLooks); signal != 0) return kSignalExit + signal;

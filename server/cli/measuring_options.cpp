@@ -16,7 +16,7 @@ void check_names(const MeasuringArguments& arguments) {
     throw CLI::RequiredError("DIR, FILE or --db FILE");
   }
   if (arguments.database.empty()) return;
-  const auto ids = read_run_ids(arguments.names);
+  const auto ids = report::read_run_ids(arguments.names);
   if (!ids) throw CLI::ValidationError("ID", ids.error().message);
 }
 
@@ -46,11 +46,11 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
     say(catalog.error().message);
     return kBadArguments;
   }
-  RunSource source{arguments.database, arguments.names, std::nullopt};
+  report::RunSource source{arguments.database, arguments.names, std::nullopt};
   if (!arguments.window.empty()) {
     source.window = parser::parse_asked_window(arguments.window).value();
   }
-  auto measured = measure_runs(source, **catalog);
+  auto measured = report::measure_runs(source, **catalog);
   if (!measured) {
     say(measured.error().message);
     return 1;

@@ -8,7 +8,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "parser/statistics/run_marks.h"
-#include "server/cli/measured_runs.h"
+#include "server/report/measured_runs.h"
 
 namespace llmb::cli {
 
@@ -24,7 +24,7 @@ struct MeasuringArguments {
 void add_measuring_options(CLI::App& command, MeasuringArguments& arguments);
 
 // `report` writes what it makes of the runs to stdout, and gives the exit code.
-using RunsReport = std::function<int(const parser::Catalog& catalog, MeasuredRuns measured,
+using RunsReport = std::function<int(const parser::Catalog& catalog, report::MeasuredRuns measured,
                                      const parser::RunMarkSet& included)>;
 
 // Measures what was asked for and hands it to `report`; gives its exit code, or says on stderr in

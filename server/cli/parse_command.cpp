@@ -17,12 +17,12 @@
 #include "parser/log_reader.h"
 #include "parser/statistics/window.h"
 #include "server/cli/catalog_option.h"
-#include "server/cli/log_discovery.h"
-#include "server/cli/log_parsing.h"
-#include "server/cli/report.h"
-#include "server/cli/report_metrics.h"
 #include "server/cli/run_options.h"
 #include "server/compat/shell_parser.h"
+#include "server/report/log_discovery.h"
+#include "server/report/log_parsing.h"
+#include "server/report/report.h"
+#include "server/report/report_metrics.h"
 
 namespace llmb::cli {
 namespace {
@@ -91,7 +91,7 @@ JSON: one object with
   With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
   train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
   With --samples each run has samples: every logged step, with the fields that its line had.
-  What is not known is null. server/cli/parse_output.schema.json is its JSON Schema.
+  What is not known is null. server/report/parse_output.schema.json is its JSON Schema.
 
 Exit status: 0 when at least one run is complete, 1 when none is, 2 for bad arguments.)";
 
@@ -114,10 +114,10 @@ std::string check_release(const std::string& text) {
 }
 
 // What was left out by design is counted, what was meant to be read is named.
-void tell_skipped(const std::vector<SkippedFile>& skipped) {
+void tell_skipped(const std::vector<report::SkippedFile>& skipped) {
   std::size_t by_design = 0;
-  for (const SkippedFile& file : skipped) {
-    if (file.kind == SkippedFile::Kind::by_design) {
+  for (const report::SkippedFile& file : skipped) {
+    if (file.kind == report::SkippedFile::Kind::by_design) {
       ++by_design;
     } else {
       std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
@@ -136,14 +136,14 @@ bool wants_colour() {
          terminal != nullptr && std::strcmp(terminal, "dumb") != 0;
 }
 
-void write_report(const Report& report, const ParseArguments& arguments) {
+void write_report(const report::LogReport& report, const ParseArguments& arguments) {
   if (arguments.format == "json") {
-    write_json(report, arguments.has_samples, std::cout);
+    report::write_json(report, arguments.has_samples, std::cout);
   } else if (arguments.format == "csv") {
-    write_csv(report, std::cout);
+    report::write_csv(report, std::cout);
   } else if (!report.runs.empty()) {
-    write_table(report, {arguments.has_full_names, wants_colour(), arguments.has_metrics},
-                std::cout);
+    report::write_table(report, {arguments.has_full_names, wants_colour(), arguments.has_metrics},
+                        std::cout);
   }
 }
 
@@ -180,7 +180,7 @@ int run_parse(ParseArguments arguments) {
       return 1;
     }
   }
-  ParsingOptions options;
+  report::ParsingOptions options;
   if (!arguments.window.empty()) {
     options.window = parser::parse_asked_window(arguments.window).value();
   }
@@ -201,8 +201,8 @@ int run_parse(ParseArguments arguments) {
     const parser::LogReader reader;
     parser::embedded_recipes(parser::RecipeExtent::documents);
   });
-  Report report = parse_logs(discover_logs(arguments.paths), options);
-  if (arguments.has_metrics) add_metrics(report);
+  report::LogReport report = report::parse_logs(report::discover_logs(arguments.paths), options);
+  if (arguments.has_metrics) report::add_metrics(report);
   tell_skipped(report.skipped);
   if (report.runs.empty()) {
     std::cerr << "llmb-report: no training log (*.out) could be read below";

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <memory>
 
-#include "server/api/scaling_json.h"
 #include "server/cli/measuring_options.h"
-#include "server/cli/scaling_report.h"
+#include "server/report/scaling_json.h"
+#include "server/report/scaling_report.h"
 
 namespace llmb::cli {
 namespace {
@@ -45,13 +45,13 @@ int scale(const parser::Catalog& catalog, const std::vector<parser::ComparedRun>
           const parser::RunMarkSet& included, const ScalingArguments& arguments) {
   const auto report = parser::scaling_series(catalog, runs, arguments.selection, included);
   if (arguments.format == "json") {
-    api::Json json = {{"format", "llmb-report scaling"}, {"version", 1}};
-    json.update(api::scaling_json(runs, report));
-    std::cout << json.dump(1, ' ', false, api::Json::error_handler_t::replace) << '\n';
+    report::Json json = {{"format", "llmb-report scaling"}, {"version", 1}};
+    json.update(report::scaling_json(runs, report));
+    std::cout << json.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
   } else if (arguments.format == "csv") {
-    write_scaling_csv(report, std::cout);
+    report::write_scaling_csv(report, std::cout);
   } else {
-    write_scaling_table(runs, report, std::cout);
+    report::write_scaling_table(runs, report, std::cout);
   }
   const bool has_point = std::any_of(report.series.begin(), report.series.end(),
                                      [](const auto& series) { return !series.points.empty(); });
@@ -75,12 +75,12 @@ void add_scaling_command(CLI::App& app, int& exit_code) {
   command->add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
   add_measuring_options(*command, *arguments);
   command->callback([command, arguments, &exit_code] {
-    exit_code =
-        report_measured_runs(*command, *arguments,
-                             [&](const parser::Catalog& catalog, const MeasuredRuns& measured,
-                                 const parser::RunMarkSet& included) {
-                               return scale(catalog, measured.runs, included, *arguments);
-                             });
+    exit_code = report_measured_runs(
+        *command, *arguments,
+        [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,
+            const parser::RunMarkSet& included) {
+          return scale(catalog, measured.runs, included, *arguments);
+        });
   });
 }
 

@@ -12,9 +12,9 @@
 #include "server/cli/job_table.h"
 #include "server/cli/job_waiting.h"
 #include "server/cli/submission_options.h"
-#include "server/cli/text_table.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/text_check.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -60,7 +60,7 @@ std::string user_name() {
 }
 
 int complain(const std::string& what, int exit_code) {
-  std::cerr << "llmb-report submit: " << printable(what) << '\n';
+  std::cerr << "llmb-report submit: " << report::printable(what) << '\n';
   return exit_code;
 }
 

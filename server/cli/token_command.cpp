@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "server/cli/job_desk.h"
-#include "server/cli/text_table.h"
 #include "server/dispatch/instant.h"
 #include "server/dispatch/text_check.h"
 #include "server/http/bearer_token.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 namespace {
@@ -36,7 +36,7 @@ struct TokenArguments {
 };
 
 int complain(const std::string& what, int exit_code) {
-  std::cerr << "llmb-report token: " << printable(what) << '\n';
+  std::cerr << "llmb-report token: " << report::printable(what) << '\n';
   return exit_code;
 }
 
@@ -80,7 +80,7 @@ int create(const TokenArguments& arguments) {
 int list(const TokenArguments& arguments) {
   storage::JobStore store = open_store(arguments);
   const std::string now = dispatch::instant_text(dispatch::wall_now());
-  TextTable table({"NAME", "SCOPES", "STATE", "CREATED", "EXPIRES"});
+  report::TextTable table({"NAME", "SCOPES", "STATE", "CREATED", "EXPIRES"});
   const auto tokens = store.tokens();
   for (const storage::TokenRecord& token : tokens) {
     std::string scopes;

@@ -18,7 +18,7 @@
 
 #include "parser/lines/line_filter.h"
 #include "parser/log_reader.h"
-#include "server/ingest/read_ahead.h"
+#include "server/report/read_ahead.h"
 
 namespace {
 
@@ -41,7 +41,7 @@ LiteralScanner::Engine engine_from_name(const std::string& name) {
 
 template <typename OnBlock>
 void read_blocks(OnBlock on_block) {
-  llmb::ingest::ReadAhead blocks(STDIN_FILENO, std::numeric_limits<std::uint64_t>::max());
+  llmb::report::ReadAhead blocks(STDIN_FILENO, std::numeric_limits<std::uint64_t>::max());
   for (auto block = blocks.next(); !block.empty(); block = blocks.next()) on_block(block);
 }
 

@@ -25,8 +25,10 @@ const std::vector<Rule>& rules() {
        {"server/http/"},
        {"boost/", "openssl/", "zlib.h", "zstd.h", "spdlog/", "nlohmann/"}},
       {"server/api/",
-       {"server/api/", "server/http/", "server/ingest/", "server/dispatch/", "storage/", "parser/"},
+       {"server/api/", "server/report/", "server/http/", "server/ingest/", "server/dispatch/",
+        "storage/", "parser/"},
        {"nlohmann/", "spdlog/", "tl/"}},
+      {"server/report/", {"server/report/", "storage/", "parser/"}, {"nlohmann/", "tl/"}},
       {"server/ingest/", {"server/ingest/", "storage/", "parser/"}, {"spdlog/", "tl/"}},
       {"server/dispatch/",
        {"server/dispatch/", "storage/", "parser/"},
@@ -34,8 +36,14 @@ const std::vector<Rule>& rules() {
       {"server/compat/", {"server/compat/", "parser/"}, {"tl/", "re2/"}},
       {"server/sample/", {"server/sample/", "parser/"}, {"nlohmann/"}},
       {"server/cli/",
-       {"server/", "storage/", "parser/", "web/"},
+       {"server/cli/", "server/report/", "server/http/", "server/ingest/", "server/dispatch/",
+        "server/compat/", "server/sample/", "storage/", "parser/"},
        {"CLI/", "nlohmann/", "spdlog/", "tl/", "yaml-cpp/"}},
+      // The daemon alone puts all parts together.
+      {"server/cli/daemon.",
+       {"server/cli/", "server/api/", "server/http/", "server/ingest/", "server/dispatch/",
+        "storage/", "parser/", "web/"},
+       {}},
       {"server/main.cpp", {"server/cli/"}, {"CLI/", "spdlog/"}},
       {"web/", {}, {}},
       {"runner/",
@@ -114,6 +122,9 @@ TEST(IncludeTable, RefusesAnEdgeThatIsNotInIt) {
   const Rule* http = rule_for("server/http/server.cpp");
   EXPECT_NE(complaint(*http, "#include \"parser/step_sample.h\""), "");
   EXPECT_NE(complaint(*rule_for("server/ingest/x.cpp"), "#include \"server/http/server.h\""), "");
+  EXPECT_NE(complaint(*rule_for("server/cli/x.cpp"), "#include \"server/api/api.h\""), "");
+  EXPECT_EQ(complaint(*rule_for("server/cli/daemon.cpp"), "#include \"server/api/api.h\""), "");
+  EXPECT_NE(complaint(*rule_for("server/report/x.cpp"), "#include \"server/api/api.h\""), "");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 nlohmann::json schema() {
-  std::ifstream file(LLMB_SOURCE_DIR "/server/cli/parse_output.schema.json");
+  std::ifstream file(LLMB_SOURCE_DIR "/server/report/parse_output.schema.json");
   return nlohmann::json::parse(file);
 }
 

@@ -1,0 +1,18 @@
+// The catalog's records, and what is derived with them, as JSON. Every shape is described in
+// openapi.json.
+#pragma once
+
+#include "parser/catalog/audit.h"
+#include "parser/catalog/catalog.h"
+#include "parser/statistics/run_metrics.h"
+#include "server/report/json.h"
+
+namespace llmb::report {
+
+Json recipe_json(const parser::Recipe& recipe);
+Json reference_json(const parser::Reference& reference);
+Json audit_json(const parser::Audit& audit);
+// Of parse as well as of /runs/{id}/metrics.
+Json run_metrics_json(const parser::RunMetrics& metrics);
+
+}  // namespace llmb::report

@@ -1,0 +1,172 @@
+#include "server/report/comparison_report.h"
+
+#include <ostream>
+
+#include "server/report/csv_line.h"
+#include "server/report/text_table.h"
+
+namespace llmb::report {
+namespace {
+
+using parser::ComparedMetric;
+
+int decimals_of(ComparedMetric metric) {
+  return metric == ComparedMetric::step_time_s      ? 4
+         : metric == ComparedMetric::tflops_per_gpu ? 2
+                                                    : 1;
+}
+
+std::string with_interval(const std::optional<parser::MeanEstimate>& estimate, int decimals) {
+  if (!estimate) return "-";
+  std::string text = fixed(estimate->mean, decimals);
+  if (estimate->high) text += " ± " + fixed(*estimate->high - estimate->mean, decimals);
+  return text;
+}
+
+// "dtype=fp8 gpu_count=512": what tells this group from the others.
+std::string differing(const parser::RunComparison& comparison, std::size_t group) {
+  std::string text;
+  for (const parser::ConfigurationDifference& difference : comparison.differences) {
+    const auto& value = difference.values[group];
+    text += (text.empty() ? "" : " ") + difference.key + "=" + value.value_or("?");
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string standing_of(const parser::RunStanding& standing) {
+  if (!standing.exclusion.empty()) return "left out: " + standing.exclusion;
+  std::string text;
+  for (const parser::RunMarkReason& mark : standing.marks) {
+    text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
+  }
+  return text;
+}
+
+std::string published_text(const parser::ComparedRun& run) {
+  const parser::RunMetrics& published = run.published;
+  if (!published.speed_against_reference) return "-";
+  return fixed(*published.speed_against_reference, 4) + " (" +
+         published.reference->step_time_s->text + " s, " + published.reference->document + ", " +
+         parser::to_string(published.summary.window) + ")";
+}
+
+void write_runs(const ComparedSet& set, std::ostream& out) {
+  TextTable table({">Id", "Run", "Status", "Window", ">Step time (s)", ">Group",
+                   "Speed against published", ""});
+  for (std::size_t i = 0; i < set.runs.size(); ++i) {
+    const parser::ComparedRun& run = set.runs[i];
+    const parser::RunStanding& standing = set.comparison.runs[i];
+    const parser::RunSummary& summary = run.metrics.summary;
+    table.add({std::to_string(run.id), run.experiment,
+               std::string(parser::run_status_name(summary.status)),
+               parser::to_string(summary.window),
+               summary.step_time_s ? fixed(summary.step_time_s->mean, 4) : "-",
+               standing.group ? std::to_string(*standing.group) : "-", published_text(run),
+               standing_of(standing)});
+  }
+  table.print(out);
+}
+
+void write_groups(const parser::RunComparison& comparison, std::ostream& out) {
+  TextTable table({">Group", ">Runs", ">Step time (s)", ">Tokens/s/GPU", ">TFLOPS/GPU",
+                   ">Speed against published"});
+  for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
+    const parser::ComparedGroup& group = comparison.groups[i];
+    std::vector<std::string> cells = {std::to_string(i), std::to_string(group.runs.size())};
+    for (const parser::GroupMetric& metric : group.metrics) {
+      cells.push_back(with_interval(metric.estimate, decimals_of(metric.metric)));
+    }
+    cells.push_back(with_interval(group.speed_against_reference, 4));
+    table.add(std::move(cells));
+  }
+  table.print(out);
+}
+
+void write_differences(const parser::RunComparison& comparison, std::ostream& out) {
+  if (comparison.differences.empty()) return;
+  std::vector<std::string> names = {"Differs in"};
+  for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
+    names.push_back("group " + std::to_string(i));
+  }
+  TextTable table(names);
+  for (const parser::ConfigurationDifference& difference : comparison.differences) {
+    std::vector<std::string> cells = {difference.key};
+    for (const auto& value : difference.values) cells.push_back(value.value_or("(not stated)"));
+    table.add(std::move(cells));
+  }
+  out << '\n';
+  table.print(out);
+}
+
+void write_verdicts(const parser::RunComparison& comparison, std::ostream& out) {
+  for (const parser::GroupComparison& group : comparison.comparisons) {
+    out << "\nGroup " << group.group << " against group 0:\n";
+    for (const parser::MetricComparison& metric : group.metrics) {
+      const bool is_barred = metric.verdict == parser::ComparisonVerdict::not_comparable;
+      out << "  " << parser::compared_metric_name(metric.metric) << ": "
+          << (is_barred ? "not comparable. " : "") << printable(metric.text) << '\n';
+    }
+  }
+}
+
+}  // namespace
+
+void write_comparison_table(const std::vector<ComparedSet>& sets, std::ostream& out) {
+  out << "Means of runs ± the half width of their 95 % interval (Student's t on run means);\n"
+         "a group is the runs of one configuration, and tests are on run means, not iterations.\n";
+  for (const ComparedSet& set : sets) {
+    out << '\n'
+        << printable(set.title) << '\n'
+        << std::string(display_width(set.title), '=') << '\n';
+    write_runs(set, out);
+    if (set.comparison.groups.empty()) {
+      out << "\nNothing to compare: every run is left out.\n";
+      continue;
+    }
+    out << '\n';
+    write_groups(set.comparison, out);
+    write_differences(set.comparison, out);
+    write_verdicts(set.comparison, out);
+  }
+}
+
+void write_comparison_csv(const std::vector<ComparedSet>& sets, std::ostream& out) {
+  out << "set,group,experiment,differs_in,metric,run_count,mean,stddev_sample,low,high,"
+         "speed_against_reference,verdict,relative_difference,p_value,p_value_adjusted,text\r\n";
+  for (const ComparedSet& set : sets) {
+    const parser::RunComparison& comparison = set.comparison;
+    for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
+      const parser::ComparedGroup& group = comparison.groups[i];
+      for (std::size_t m = 0; m < group.metrics.size(); ++m) {
+        const auto& estimate = group.metrics[m].estimate.value_or(parser::MeanEstimate{});
+        CsvLine line(out);
+        line.add(set.title);
+        line.add(static_cast<std::int64_t>(i));
+        line.add(set.runs[group.runs.front()].experiment);
+        line.add(differing(comparison, i));
+        line.add(parser::compared_metric_name(group.metrics[m].metric));
+        line.add(estimate.run_count);
+        line.add(group.metrics[m].estimate ? std::optional(estimate.mean) : std::nullopt);
+        line.add(estimate.stddev_sample);
+        line.add(estimate.low);
+        line.add(estimate.high);
+        line.add(group.speed_against_reference ? std::optional(group.speed_against_reference->mean)
+                                               : std::nullopt);
+        if (i == 0) {
+          line.add("baseline");
+          for (int rest = 0; rest < 3; ++rest) line.add_empty();
+          line.add(group.metrics[m].reason);
+          continue;
+        }
+        const parser::MetricComparison& metric = comparison.comparisons[i - 1].metrics[m];
+        line.add(parser::comparison_verdict_name(metric.verdict));
+        line.add(metric.test ? std::optional(metric.test->relative_difference) : std::nullopt);
+        line.add(metric.test ? metric.test->p_value : std::nullopt);
+        line.add(metric.p_value_adjusted);
+        line.add(metric.text);
+      }
+    }
+  }
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,68 @@
+// One line of a csv file by RFC 4180: ended by CRLF, fields quoted where they hold a comma, a quote
+// or a line's end. Numbers are the shortest text that reads back to the same double.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string_view>
+
+namespace llmb::report {
+
+// Written when it is destroyed.
+class CsvLine {
+ public:
+  explicit CsvLine(std::ostream& out) : out_(out) {}
+  ~CsvLine() { out_ << "\r\n"; }
+  CsvLine(const CsvLine&) = delete;
+  CsvLine& operator=(const CsvLine&) = delete;
+
+  void add(std::string_view text) {
+    separate();
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+      out_ << text;
+      return;
+    }
+    out_ << '"';
+    for (const char c : text) {
+      if (c == '"') out_ << '"';
+      out_ << c;
+    }
+    out_ << '"';
+  }
+
+  void add(std::int64_t number) {
+    separate();
+    out_ << number;
+  }
+
+  void add(double number) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    add(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+  }
+
+  template <typename T>
+  void add(const std::optional<T>& value) {
+    if (value) {
+      add(*value);
+    } else {
+      add_empty();
+    }
+  }
+
+  void add_empty() { separate(); }
+
+ private:
+  void separate() {
+    if (!is_first_) out_ << ',';
+    is_first_ = false;
+  }
+
+  std::ostream& out_;
+  bool is_first_ = true;
+};
+
+}  // namespace llmb::report

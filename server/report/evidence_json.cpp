@@ -1,0 +1,108 @@
+#include "server/report/evidence_json.h"
+
+#include <algorithm>
+
+namespace llmb::report {
+namespace {
+
+using parser::NcclUse;
+
+// Nothing for a datatype whose size is not known.
+std::optional<std::int64_t> total_bytes(const NcclUse& use) {
+  if (parser::nccl_datatype_bytes(use.datatype) == 0) return std::nullopt;
+  return parser::bytes_per_call(use) * use.calls;
+}
+
+Json use_json(const NcclUse& use) {
+  Json json;
+  const auto bytes = total_bytes(use);
+  json["operation"] = use.operation;
+  json["datatype"] = parser::nccl_datatype_name(use.datatype);
+  json["element_count"] = use.element_count;
+  json["bytes_per_call"] = bytes ? Json(parser::bytes_per_call(use)) : Json(nullptr);
+  json["rank_count"] = use.rank_count > 0 ? Json(use.rank_count) : Json(nullptr);
+  json["calls"] = use.calls;
+  json["bytes"] = nullable(bytes);
+  json["communicator_count"] = use.communicator_count;
+  json["communicators_are_complete"] = use.communicators_are_complete;
+  return json;
+}
+
+Json periodic_json(const std::optional<parser::PeriodicSlowness>& periodic) {
+  if (!periodic) return nullptr;
+  return {
+      {"period", periodic->period},         {"first_iteration", periodic->first_iteration},
+      {"step_count", periodic->step_count}, {"step_time_s_median", periodic->step_time_s_median},
+      {"ratio", periodic->ratio},           {"time_share_lost", periodic->time_share_lost}};
+}
+
+std::string missing_reason(const parser::StepInsight& insight) {
+  if (insight.timed_step_count < parser::kInsightStepsMin) {
+    return "only " + std::to_string(insight.timed_step_count) + " steps with a time; " +
+           std::to_string(parser::kInsightStepsMin) + " are needed";
+  }
+  return insight.becomes_steady ? "" : "the step times never become steady";
+}
+
+}  // namespace
+
+Json nccl_json(const parser::NcclTrace& trace) {
+  std::vector<NcclUse> uses = trace.uses;
+  std::stable_sort(uses.begin(), uses.end(), [](const NcclUse& a, const NcclUse& b) {
+    return total_bytes(a).value_or(0) > total_bytes(b).value_or(0);
+  });
+  Json operations = Json::array();
+  std::int64_t calls = trace.other_calls;
+  std::int64_t bytes = trace.other_bytes;
+  for (const NcclUse& use : uses) {
+    operations.push_back(use_json(use));
+    calls += use.calls;
+    bytes += total_bytes(use).value_or(0);
+  }
+  Json json;
+  json["calls"] = calls;
+  json["bytes"] = bytes;
+  json["other_calls"] = trace.other_calls;
+  json["other_bytes"] = trace.other_bytes;
+  json["torn_lines"] = trace.torn_lines;
+  json["operations"] = std::move(operations);
+  return json;
+}
+
+Json checkpoints_json(const std::vector<parser::CheckpointEvent>& checkpoints) {
+  Json list = Json::array();
+  for (const parser::CheckpointEvent& event : checkpoints) {
+    list.push_back({{"kind", parser::checkpoint_kind_name(event.kind)},
+                    {"iteration", nullable(event.iteration)},
+                    {"duration_s", number(event.duration_s)},
+                    {"rank", nullable(event.rank)},
+                    {"offset", event.offset}});
+  }
+  return list;
+}
+
+Json insight_json(const parser::StepInsight& insight, const std::string& reason) {
+  Json outliers = Json::array();
+  for (const parser::StepOutlier& outlier : insight.outliers) {
+    outliers.push_back({{"iteration", outlier.iteration},
+                        {"step_time_s", outlier.step_time_s},
+                        {"ratio", outlier.ratio}});
+  }
+  Json json;
+  json["timed_step_count"] = insight.timed_step_count;
+  json["reason"] = null_if_empty(reason.empty() ? missing_reason(insight) : reason);
+  json["steady_step_time_s"] = number(insight.steady_step_time_s);
+  json["steady_step_time_s_deviation"] = number(insight.steady_step_time_s_deviation);
+  json["warm_up_last_iteration"] = nullable(insight.warm_up_last_iteration);
+  json["warm_up_step_count"] =
+      insight.becomes_steady ? Json(insight.warm_up_step_count) : Json(nullptr);
+  json["outlier_count"] = insight.becomes_steady ? Json(insight.outlier_count) : Json(nullptr);
+  json["outliers"] = std::move(outliers);
+  json["periodic"] = periodic_json(insight.periodic);
+  json["memory_bytes_max"] = number(insight.memory_bytes_max);
+  json["memory_bytes_max_iteration"] = nullable(insight.memory_bytes_max_iteration);
+  json["memory_bytes_allocated_max"] = number(insight.memory_bytes_allocated_max);
+  return json;
+}
+
+}  // namespace llmb::report

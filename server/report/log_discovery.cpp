@@ -1,0 +1,237 @@
+#include "server/report/log_discovery.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "parser/layout/run_path.h"
+
+namespace llmb::report {
+namespace {
+
+using parser::FileRole;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+std::string reason_from(int error) {
+  return std::strerror(error);
+}
+
+// The last folders of the root belong to the layout: the user may have named an experiment, a
+// launch or a job's folder. More of them would only let unrelated folders speak.
+std::string layout_prefix(const std::string& root) {
+  constexpr std::size_t kFoldersThatCount = 3;
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(root, error).lexically_normal();
+  std::vector<std::string> parts;
+  for (const auto& part : absolute) {
+    if (!part.empty() && part != "/") parts.push_back(part.string());
+  }
+  std::string prefix;
+  const std::size_t first = parts.size() - std::min(parts.size(), kFoldersThatCount);
+  for (std::size_t i = first; i < parts.size(); ++i) prefix += parts[i] + "/";
+  return prefix;
+}
+
+struct PendingFolder {
+  std::string path;
+  std::string layout_path;  // ends in '/'
+};
+
+// Shared by the threads that walk: a folder's entries take longer to get than to look at.
+class FoldersToRead {
+ public:
+  // Empties `folders`.
+  void add(std::vector<PendingFolder>& folders) {
+    if (folders.empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      std::move(folders.begin(), folders.end(), std::back_inserter(waiting_));
+    }
+    folders.clear();
+    changed_.notify_all();
+  }
+
+  // Waits while there is none but others may still find some; nothing at the end.
+  std::optional<PendingFolder> take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !waiting_.empty() || being_read_ == 0; });
+    if (waiting_.empty()) return std::nullopt;
+    PendingFolder folder = std::move(waiting_.back());
+    waiting_.pop_back();
+    ++being_read_;
+    return folder;
+  }
+
+  // One that was taken is done, and what it holds was added.
+  void finish_one() {
+    const std::lock_guard lock(mutex_);
+    if (--being_read_ == 0 && waiting_.empty()) changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<PendingFolder> waiting_;
+  std::size_t being_read_ = 0;
+};
+
+class Walker {
+ public:
+  explicit Walker(FoundLogs& discovery) : discovery_(discovery) {}
+
+  void add_file(const std::string& path) {
+    const auto parent = std::filesystem::path(path).parent_path().string();
+    const auto name = std::filesystem::path(path).filename().string();
+    discovery_.logs.push_back({path, layout_prefix(parent.empty() ? "." : parent) + name, true});
+  }
+
+  // A named folder; what is below it is left to walk().
+  void begin(const std::string& root, FoldersToRead& folders) {
+    read_folder({root, layout_prefix(root)}, true);
+    folders.add(pending_);
+  }
+
+  void walk(FoldersToRead& folders) {
+    while (const auto folder = folders.take()) {
+      read_folder(*folder, false);
+      folders.add(pending_);
+      folders.finish_one();
+    }
+  }
+
+  void skip(std::string path, std::string reason,
+            SkippedFile::Kind kind = SkippedFile::Kind::problem) {
+    discovery_.skipped.push_back({std::move(path), std::move(reason), kind});
+  }
+
+ private:
+  void read_folder(const PendingFolder& pending, bool may_be_link) {
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
+    const int descriptor = open(pending.path.c_str(), flags);
+    if (descriptor < 0) return skip(pending.path, reason_from(errno));
+    const Folder folder(fdopendir(descriptor));
+    if (!folder) {
+      const int error = errno;
+      close(descriptor);
+      return skip(pending.path, reason_from(error));
+    }
+    const std::string base = pending.path.ends_with('/') ? pending.path : pending.path + "/";
+    while (true) {
+      errno = 0;
+      const dirent* entry = readdir(folder.get());
+      if (entry == nullptr) break;
+      const std::string name = static_cast<const char*>(entry->d_name);
+      if (name == "." || name == "..") continue;
+      add_entry(base + name, pending.layout_path + name, type_of(*entry, dirfd(folder.get())));
+    }
+    if (errno != 0) skip(pending.path, "reading the folder broke off: " + reason_from(errno));
+  }
+
+  // Some file systems do not say what an entry is.
+  static unsigned char type_of(const dirent& entry, int folder) {
+    if (entry.d_type != DT_UNKNOWN) return entry.d_type;
+    struct stat status {};
+    const char* name = static_cast<const char*>(entry.d_name);
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
+    return static_cast<unsigned char>(IFTODT(status.st_mode));
+  }
+
+  void add_entry(const std::string& path, const std::string& layout_path, unsigned char type) {
+    const FileRole role = parser::classify_file(path);
+    const bool looks_like_log = role == FileRole::training_log;
+    if (type == DT_DIR) {
+      if (looks_like_log) skip(path, "a folder, not a log; the logs in it are read");
+      pending_.push_back({path, layout_path + "/"});
+    } else if (role == FileRole::batch_script_output) {
+      skip(path, "output of the batch script, not a training log", SkippedFile::Kind::by_design);
+    } else if (role == FileRole::voltage_boost_output) {
+      skip(path, "output of vboost, not a training log", SkippedFile::Kind::by_design);
+    } else if (type == DT_LNK) {
+      skip_link(path, looks_like_log);
+    } else if (looks_like_log) {
+      discovery_.logs.push_back({path, layout_path, false});
+    }
+  }
+
+  // Links to other files than logs are nobody's business; one that hides logs is.
+  void skip_link(const std::string& path, bool looks_like_log) {
+    struct stat target {};
+    const bool exists = stat(path.c_str(), &target) == 0;
+    if (!looks_like_log && !(exists && S_ISDIR(target.st_mode))) return;
+    skip(path, "a symbolic link; name it on the command line to follow it");
+  }
+
+  FoundLogs& discovery_;
+  std::vector<PendingFolder> pending_;
+};
+
+// More would wait for each other, on most file systems.
+constexpr std::size_t kWalkersMax = 4;
+
+void append(FoundLogs& into, FoundLogs from) {
+  std::move(from.logs.begin(), from.logs.end(), std::back_inserter(into.logs));
+  std::move(from.skipped.begin(), from.skipped.end(), std::back_inserter(into.skipped));
+}
+
+void walk_tree(const std::string& root, FoundLogs& discovery) {
+  FoldersToRead folders;
+  Walker walker(discovery);
+  walker.begin(root, folders);
+  std::vector<FoundLogs> others(
+      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kWalkersMax) - 1);
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(others.size());
+    for (FoundLogs& other : others) {
+      threads.emplace_back([&folders, &other] { Walker(other).walk(folders); });
+    }
+    walker.walk(folders);
+  }
+  for (FoundLogs& other : others) append(discovery, std::move(other));
+}
+
+}  // namespace
+
+FoundLogs discover_logs(const std::vector<std::string>& paths) {
+  FoundLogs discovery;
+  for (const std::string& path : paths) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+      Walker(discovery).skip(path, reason_from(errno));
+    } else if (S_ISDIR(status.st_mode)) {
+      walk_tree(path, discovery);
+    } else {
+      Walker(discovery).add_file(path);
+    }
+  }
+  const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
+  const auto same_path = [](const auto& a, const auto& b) { return a.path == b.path; };
+  const auto by_path_and_reason = [](const SkippedFile& a, const SkippedFile& b) {
+    return std::tie(a.path, a.reason) < std::tie(b.path, b.reason);
+  };
+  std::stable_sort(discovery.logs.begin(), discovery.logs.end(), by_path);
+  discovery.logs.erase(std::unique(discovery.logs.begin(), discovery.logs.end(), same_path),
+                       discovery.logs.end());
+  std::sort(discovery.skipped.begin(), discovery.skipped.end(), by_path_and_reason);
+  return discovery;
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,34 @@
+// Finds the training logs that the command line names: files as they are, folders walked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace llmb::report {
+
+struct LogFile {
+  std::string path;         // as the user would write it
+  std::string layout_path;  // the same with the folders above the root, for parse_run_path
+  bool is_named = false;    // named on the command line: links are followed, any name will do
+};
+
+struct SkippedFile {
+  enum class Kind {
+    problem,    // should have been read, or may have been meant to be
+    by_design,  // no training log by its name: sbatch_*.out, vboost.out
+  };
+  std::string path;
+  std::string reason;
+  Kind kind = Kind::problem;
+};
+
+struct FoundLogs {
+  std::vector<LogFile> logs;  // ordered by path, each once
+  std::vector<SkippedFile> skipped;
+};
+
+// A named root may be a link; links below it are not followed, so nothing is found twice and
+// loops end. What cannot be read is in `skipped`, and the rest goes on. Never blocks on a FIFO.
+FoundLogs discover_logs(const std::vector<std::string>& paths);
+
+}  // namespace llmb::report

@@ -1,0 +1,351 @@
+#include "server/report/log_parsing.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "parser/dialects/stated_configuration.h"
+#include "parser/layout/llmb_config.h"
+#include "parser/log_reader.h"
+#include "parser/result.h"
+#include "parser/statistics/window_choice.h"
+#include "server/report/evidence_json.h"
+#include "server/report/progress_line.h"
+#include "server/report/read_ahead.h"
+
+namespace llmb::report {
+namespace {
+
+using parser::RecipeExtent;
+using parser::Result;
+using parser::StepSample;
+using parser::Window;
+
+constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
+// A thread for less than this is not worth it.
+constexpr std::uint64_t kReadAheadBytesMin = std::uint64_t{8} << 20U;
+constexpr std::size_t kConfigBytesMax = std::size_t{1} << 20U;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+const char* kind_name(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISDIR(mode)) return "a folder";
+  return "a device";
+}
+
+// Regular files only; O_NONBLOCK keeps a FIFO's open from waiting for a writer.
+Result<FileDescriptor> open_regular(const std::string& path, bool may_be_link,
+                                    std::uint64_t& size) {
+  const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (may_be_link ? 0 : O_NOFOLLOW);
+  FileDescriptor file(open(path.c_str(), flags));
+  struct stat status {};
+  if (file.get() < 0 || fstat(file.get(), &status) != 0) return parser::fail(std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) {
+    return parser::fail(std::string("not a regular file but ") + kind_name(status.st_mode));
+  }
+  size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+tl::unexpected<parser::Error> broke_off(std::uint64_t done, int error) {
+  return parser::fail("reading broke off at byte " + std::to_string(done) + ": " +
+                      std::strerror(error));
+}
+
+// Calls `take` with each block until the end. Reads at most up to what is there now: a log that
+// grows faster than it is read still ends.
+template <typename Take>
+Result<std::uint64_t> read_blocks(int file, std::uint64_t size, std::vector<char>& buffer,
+                                  const Take& take) {
+  std::uint64_t done = 0;
+  while (done < size) {
+    const std::size_t wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - done));
+    const ssize_t got = read(file, buffer.data(), wanted);
+    if (got == 0) break;
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return broke_off(done, errno);
+    }
+    take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    done += static_cast<std::uint64_t>(got);
+  }
+  return done;
+}
+
+// The same for a long file, which is read and parsed at once.
+template <typename Take>
+Result<std::uint64_t> read_blocks_ahead(int file, std::uint64_t size, const Take& take) {
+  std::uint64_t done = 0;
+  try {
+    ReadAhead blocks(file, size);
+    for (auto block = blocks.next(); !block.empty(); block = blocks.next()) {
+      take(block);
+      done += block.size();
+    }
+  } catch (const std::system_error& error) {
+    return broke_off(done, error.code().value());
+  }
+  return done;
+}
+
+// The dialect and the recipe, and with them the window, may not be known before the log's end: all
+// windows that may be chosen count.
+Window widest_choice(const parser::Catalog& catalog) {
+  Window all = parser::default_window(parser::Dialect::nemo);
+  const auto add = [&](const std::optional<Window>& window) {
+    if (!window) return;
+    all.first_iteration = std::min(all.first_iteration, window->first_iteration);
+    all.last_iteration = std::max(all.last_iteration, window->last_iteration);
+  };
+  add(parser::default_window(parser::Dialect::megatron_bridge));
+  for (const auto& document : catalog.documents) add(document.default_window);
+  for (const auto& rule : catalog.release_windows) add(rule.window);
+  return all;
+}
+
+// What is kept of a log's steps: those that a window may hold or that tell the batch, and the last
+// of every segment.
+class KeptSamples {
+ public:
+  KeptSamples(const std::optional<Window>& wanted, bool keeps_all)
+      : wanted_(wanted), keeps_all_(keeps_all) {}
+
+  void add(StepSample&& sample, const parser::LogFacts& facts) {
+    const bool is_kept = keeps_all_ || (wanted_ && wanted_->contains(sample.iteration)) ||
+                         parser::batch_evidence_window(facts).contains(sample.iteration);
+    if (is_kept) {
+      kept_.push_back(std::move(sample));
+      return;
+    }
+    const bool is_next = newest_ && newest_->segment != sample.segment;
+    if (is_next) kept_.push_back(std::move(*newest_));
+    if (!newest_ || is_next || newest_->iteration <= sample.iteration) newest_ = std::move(sample);
+  }
+
+  std::vector<StepSample> take() {
+    if (newest_) kept_.push_back(std::move(*newest_));
+    newest_.reset();
+    return std::move(kept_);
+  }
+
+ private:
+  const std::optional<Window>& wanted_;
+  bool keeps_all_;
+  std::vector<StepSample> kept_;  // amended ones stand twice
+  std::optional<StepSample> newest_;
+};
+
+// What StepInsight needs of all steps, also of those outside the window: numbers only.
+class InsightSamples {
+ public:
+  // After the last that fits, all are dropped: memory stays bounded.
+  void add(const StepSample& sample) {
+    if (is_full_) return;
+    StepSample slim;
+    slim.segment = sample.segment;
+    slim.iteration = sample.iteration;
+    slim.step_time_s = sample.step_time_s;
+    slim.step_time_resolution_s = sample.step_time_resolution_s;
+    slim.memory_bytes_max = sample.memory_bytes_max;
+    slim.memory_bytes_allocated = sample.memory_bytes_allocated;
+    samples_.push_back(std::move(slim));
+    is_full_ = static_cast<std::int64_t>(samples_.size()) > kInsightStepsMax;
+    if (is_full_) samples_ = {};
+  }
+
+  void report(ReportedRun& run) {
+    if (is_full_) {
+      run.insight_reason = "the log holds too many steps for one look";
+      return;
+    }
+    std::vector<StepSample> merged;
+    parser::merge_samples(merged, std::move(samples_));
+    std::erase_if(merged,
+                  [&](const StepSample& sample) { return sample.segment != run.summary.segment; });
+    run.insight = parser::compute_step_insight(merged);
+  }
+
+ private:
+  std::vector<StepSample> samples_;  // amended ones stand twice
+  bool is_full_ = false;
+};
+
+class LogParser {
+ public:
+  LogParser(const ParsingOptions& options, ProgressLine& progress)
+      : options_(options), progress_(progress), buffer_(kReadBytes) {
+    wanted_ = options.window ? options.window->range : widest_choice(first_catalog());
+  }
+
+  Result<ReportedRun> parse(const LogFile& log) {
+    ReportedRun run;
+    run.path = log.path;
+    run.run_path = parser::parse_run_path(log.layout_path);
+    auto file = open_regular(log.path, log.is_named, run.size_bytes);
+    if (!file) return tl::unexpected(file.error());
+
+    parser::LogReader reader;
+    KeptSamples samples(wanted_, options_.keeps_samples);
+    StepCounter steps;
+    InsightSamples insight;
+    const auto take = [&](std::string_view bytes) {
+      reader.feed(bytes);
+      collect(reader, samples, steps, insight);
+      progress_.add_bytes(bytes.size());
+    };
+    const auto size = run.size_bytes < kReadAheadBytesMin
+                          ? read_blocks(file->get(), run.size_bytes, buffer_, take)
+                          : read_blocks_ahead(file->get(), run.size_bytes, take);
+    if (!size) return tl::unexpected(size.error());
+    reader.finish();
+    collect(reader, samples, steps, insight);
+
+    run.size_bytes = *size;
+    run.facts = reader.facts();
+    run.step_count = steps.count;
+    parser::merge_samples(run.samples, samples.take());
+    run.run_path.configuration.merge(parser::stated_configuration(run.facts));
+    add_llmb_config(run);
+    summarize(run);
+    insight.report(run);
+    if (!options_.keeps_samples) run.samples = {};
+    return run;
+  }
+
+ private:
+  // Steps come in order, and an amended one comes again.
+  struct StepCounter {
+    std::int64_t count = 0;
+    std::pair<std::int32_t, std::int64_t> last{-1, 0};
+
+    void add(const StepSample& sample) {
+      const std::pair step(sample.segment, sample.iteration);
+      if (step <= last) return;
+      last = step;
+      ++count;
+    }
+  };
+
+  static void collect(parser::LogReader& reader, KeptSamples& samples, StepCounter& steps,
+                      InsightSamples& insight) {
+    for (StepSample& sample : reader.take_samples()) {
+      steps.add(sample);
+      insight.add(sample);
+      samples.add(std::move(sample), reader.facts());
+    }
+  }
+
+  const parser::Catalog& first_catalog() const {
+    return options_.catalog != nullptr ? *options_.catalog
+                                       : parser::embedded_recipes(RecipeExtent::documents);
+  }
+
+  void summarize(ReportedRun& run) const {
+    run.global_batch_size =
+        parser::logged_global_batch_size(run.samples, parser::batch_evidence_window(run.facts));
+    const parser::Catalog* catalog = &first_catalog();
+    run.match = parser::match_recipe(*catalog, run.evidence());
+    if (run.match.recipe == nullptr && !run.match.release.empty() && options_.catalog == nullptr) {
+      catalog = &parser::embedded_recipes(RecipeExtent::all);
+      run.match = parser::match_recipe(*catalog, run.evidence());
+    }
+    auto chosen = parser::choose_window(*catalog, options_.window, run.match, run.facts);
+    // A one-shot look at a file cannot know whether its job lives: what is there is the end.
+    constexpr bool kMayStillGrow = false;
+    run.summary = parser::summarize_run(run.samples, run.facts, chosen.window, kMayStillGrow);
+    run.summary.window_source = std::move(chosen.source);
+  }
+
+  // Absent is normal, and a broken one costs its values only.
+  void add_llmb_config(ReportedRun& run) {
+    if (!run.run_path.job_id) return;
+    const std::string folder = run.path.substr(0, run.path.rfind('/') + 1);
+    const std::string path =
+        folder + "llmb-config_" + std::to_string(*run.run_path.job_id) + ".yaml";
+    std::uint64_t size = 0;
+    const auto file = open_regular(path, false, size);
+    if (!file || size > kConfigBytesMax) return;
+    std::string text;
+    const auto append = [&](std::string_view bytes) { text += bytes; };
+    if (!read_blocks(file->get(), size, buffer_, append)) return;
+    const auto config = parser::parse_llmb_config(text);
+    if (config) run.run_path.configuration.merge(config->configuration);
+  }
+
+  const ParsingOptions& options_;
+  ProgressLine& progress_;
+  std::vector<char> buffer_;
+  std::optional<Window> wanted_;  // beside the last step
+};
+
+// One log's outcome; a thrown exception (no memory) costs that log only.
+Result<ReportedRun> parse_guarded(LogParser& parser, const LogFile& log) {
+  try {
+    return parser.parse(log);
+  } catch (const std::exception& error) {
+    return parser::fail(error.what());
+  }
+}
+
+}  // namespace
+
+LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
+  const std::vector<LogFile>& logs = discovery.logs;
+  std::vector<Result<ReportedRun>> outcomes(logs.size(), parser::fail("not read"));
+  {
+    ProgressLine progress(logs.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      LogParser parser(options, progress);
+      for (std::size_t i = next++; i < logs.size(); i = next++) {
+        outcomes[i] = parse_guarded(parser, logs[i]);
+        progress.add_log();
+      }
+    };
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(cores, logs.size()); ++i) threads.emplace_back(work);
+    work();
+  }
+
+  LogReport report;
+  report.catalog = options.catalog;
+  report.skipped = std::move(discovery.skipped);
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (outcomes[i]) {
+      report.runs.push_back(std::move(*outcomes[i]));
+    } else {
+      report.skipped.push_back({logs[i].path, outcomes[i].error().message});
+    }
+  }
+  std::stable_sort(report.skipped.begin(), report.skipped.end(),
+                   [](const auto& a, const auto& b) { return a.path < b.path; });
+  return report;
+}
+
+}  // namespace llmb::report

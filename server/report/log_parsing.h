@@ -1,0 +1,25 @@
+// Reads logs on all cores and summarises each. Memory is bounded by the steps inside the windows,
+// not by the logs' sizes, unless all samples are asked for. Each log is matched to its recipe, with
+// the llmb-config_<JOBID>.yaml beside it, because that says which window counts.
+#pragma once
+
+#include <optional>
+
+#include "parser/catalog/catalog.h"
+#include "parser/statistics/window.h"
+#include "server/report/report.h"
+
+namespace llmb::report {
+
+struct ParsingOptions {
+  std::optional<parser::AskedWindow> window;  // else each log's own: see window_choice.h
+  bool keeps_samples = false;
+  // Tells which recipe a log is of; outlives the report. Null: as much of the built-in one as a log
+  // needs, without references.
+  const parser::Catalog* catalog = nullptr;
+};
+
+// Logs that cannot be read end in LogReport::skipped beside those that discovery left out.
+LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options);
+
+}  // namespace llmb::report

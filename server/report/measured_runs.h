@@ -1,0 +1,35 @@
+// MeasuredRuns: runs of trees, of logs or of a database, measured as comparisons want them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/catalog/catalog.h"
+#include "parser/result.h"
+#include "parser/statistics/run_comparison.h"
+
+namespace llmb::report {
+
+struct RunSource {
+  std::string database;            // empty: `names` are folders and logs
+  std::vector<std::string> names;  // with a database: run ids; none means every run of it
+  std::optional<parser::AskedWindow> window;
+};
+
+struct MeasuredRuns {
+  std::vector<parser::ComparedRun> runs;
+  // Every run was named for itself, so that all are meant to be compared with each other.
+  bool is_chosen = false;
+};
+
+// Run ids as the command line names them, each once. Error: what is no id.
+parser::Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& names);
+
+// Logs that cannot be read are named on stderr, and the others are measured. Error: a run that is
+// not there, or nothing at all. Pointers in the result live as long as the catalog.
+parser::Result<MeasuredRuns> measure_runs(const RunSource& source, const parser::Catalog& catalog);
+
+}  // namespace llmb::report

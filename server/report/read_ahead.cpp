@@ -1,0 +1,73 @@
+#include "server/report/read_ahead.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace llmb::report {
+namespace {
+// Half for the caller and half for the thread; both stay in a core's own cache.
+constexpr std::size_t kRingBytes = std::size_t{512} << 10U;
+}  // namespace
+
+ReadAhead::ReadAhead(int fd, std::uint64_t bytes_max)
+    : fd_(fd), bytes_max_(bytes_max), ring_(kRingBytes) {
+  thread_ = std::thread([this] { run(); });
+}
+
+ReadAhead::~ReadAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::string_view ReadAhead::next() {
+  std::unique_lock lock(mutex_);
+  given_back_ += given_out_;
+  given_out_ = 0;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return read_ > given_back_ || has_ended_; });
+  if (read_ == given_back_ && error_ != 0) {
+    throw std::system_error(error_, std::generic_category());
+  }
+  const std::size_t begin = given_back_ % kRingBytes;
+  const auto there = static_cast<std::size_t>(read_ - given_back_);
+  given_out_ = std::min({there, kRingBytes - begin, kRingBytes / 2});
+  return {ring_.data() + begin, given_out_};
+}
+
+std::span<char> ReadAhead::wait_for_room() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return read_ - given_back_ < kRingBytes || is_stopping_; });
+  if (is_stopping_) return {};
+  const std::size_t begin = read_ % kRingBytes;
+  const auto taken = static_cast<std::size_t>(read_ - given_back_);
+  const std::uint64_t room = std::min(kRingBytes - taken, kRingBytes - begin);
+  return std::span(ring_).subspan(begin, std::min(room, bytes_max_ - read_));
+}
+
+void ReadAhead::run() {
+  for (;;) {
+    const std::span<char> room = wait_for_room();
+    ssize_t got = 0;
+    do {
+      got = room.empty() ? 0 : read(fd_, room.data(), room.size());
+    } while (got < 0 && errno == EINTR);
+    const int error = got < 0 ? errno : 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (got > 0) read_ += static_cast<std::uint64_t>(got);
+      has_ended_ = got <= 0;
+      error_ = error;
+    }
+    changed_.notify_all();
+    if (got <= 0) return;
+  }
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,69 @@
+// One header, and one line a run.
+#include <optional>
+#include <ostream>
+#include <string_view>
+
+#include "server/report/csv_line.h"
+#include "server/report/report.h"
+
+namespace llmb::report {
+namespace {
+
+constexpr std::string_view kHeader =
+    "path,experiment,launched_at,account,job_id,retry,dialect,status,status_reason,window,"
+    "window_is_whole,iterations_missing_in_window,segment,segment_count,last_iteration,"
+    "declared_last_iteration,step_count";
+constexpr std::string_view kStatisticsFields[] = {
+    "count", "mean", "stddev_population", "stddev_sample", "median", "min", "max", "p95"};
+
+void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>& statistics) {
+  if (!statistics) {
+    for (std::size_t i = 0; i < std::size(kStatisticsFields); ++i) line.add_empty();
+    return;
+  }
+  line.add(statistics->count);
+  for (const double number :
+       {statistics->mean, statistics->stddev_population, statistics->stddev_sample,
+        statistics->median, statistics->min, statistics->max, statistics->p95}) {
+    line.add(number);
+  }
+}
+
+void write_run(const ReportedRun& run, std::ostream& out) {
+  const parser::RunPath& path = run.run_path;
+  const parser::RunSummary& summary = run.summary;
+
+  CsvLine line(out);
+  line.add(run.path);
+  line.add(path.experiment);
+  line.add(path.launched_at);
+  line.add(path.account);
+  line.add(path.job_id);
+  line.add(path.retry);
+  line.add(dialect_name(run.facts.dialect));
+  line.add(run_status_name(summary.status));
+  line.add(summary.status_reason);
+  line.add(to_string(summary.window));
+  line.add(std::string_view(summary.window_is_whole ? "true" : "false"));
+  line.add(summary.iterations_missing_in_window);
+  line.add(std::int64_t{summary.segment});
+  line.add(std::int64_t{summary.segment_count});
+  line.add(summary.last_iteration);
+  line.add(summary.declared_last_iteration);
+  line.add(run.step_count);
+  add_statistics(line, summary.step_time_s);
+  add_statistics(line, summary.tflops_per_gpu);
+}
+
+}  // namespace
+
+void write_csv(const LogReport& report, std::ostream& out) {
+  out << kHeader;
+  for (const char* metric : {"step_time_s", "tflops_per_gpu"}) {
+    for (const std::string_view field : kStatisticsFields) out << ',' << metric << '_' << field;
+  }
+  out << "\r\n";
+  for (const ReportedRun& run : report.runs) write_run(run, out);
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <ostream>
+
+#include "server/report/report.h"
+#include "server/report/text_table.h"
+
+namespace llmb::report {
+namespace {
+
+using parser::RunStatus;
+
+constexpr std::size_t kColumnCount = 11;
+constexpr std::size_t kStatusColumn = 1;
+constexpr std::size_t kFirstNumberColumn = 2;
+constexpr std::size_t kFirstMetricColumn = 8;  // shown where they were asked for
+constexpr std::size_t kReasonColumn = 10;
+using Row = std::array<std::string, kColumnCount>;
+
+const Row kHeader = {"Experiment",
+                     "Status",
+                     "Window",
+                     "Steps",
+                     "Time mean (s)",
+                     "Time std (s)",
+                     "TFLOPS/GPU mean",
+                     "TFLOPS/GPU std",
+                     "Tokens/s/GPU",
+                     "MFU (%)",
+                     ""};
+
+Row row_of(const ReportedRun& run, const TableStyle& style) {
+  const parser::RunSummary& summary = run.summary;
+  Row row;
+  row[0] = printable(
+      style.full_names || run.run_path.experiment.empty() ? run.path : short_name(run.run_path));
+  row[kStatusColumn] = run_status_name(summary.status);
+  row[2] = to_string(summary.window);
+  row[3] = std::to_string(summary.step_time_s ? summary.step_time_s->count : 0);
+  row[4] = summary.step_time_s ? fixed(summary.step_time_s->mean, 4) : "-";
+  row[5] = summary.step_time_s ? fixed(summary.step_time_s->stddev_sample, 4) : "-";
+  row[6] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->mean, 2) : "-";
+  row[7] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->stddev_sample, 2) : "-";
+  if (run.metrics) {
+    const parser::DerivedMetrics& metrics = run.metrics->metrics;
+    const auto& tokens = metrics.tokens_per_s_per_gpu.value;
+    const auto& mfu = metrics.mfu_model_flops_reference.value;
+    row[kFirstMetricColumn] = tokens ? fixed(*tokens, 1) : "-";
+    row[kFirstMetricColumn + 1] = mfu ? fixed(100 * *mfu, 2) : "-";
+  }
+  if (summary.status != RunStatus::complete || summary.segment_count > 1) {
+    row[kReasonColumn] = printable(summary.status_reason);
+  }
+  return row;
+}
+
+const char* colour_of(RunStatus status) {
+  switch (status) {
+    case RunStatus::complete:
+      return "\033[32m";
+    case RunStatus::running:
+      return "\033[36m";
+    case RunStatus::incomplete:
+    case RunStatus::no_data:
+      return "\033[33m";
+    default:
+      return "\033[31m";
+  }
+}
+
+class TablePrinter {
+ public:
+  TablePrinter(const std::vector<Row>& rows, bool has_metrics, std::ostream& out)
+      : out_(out), column_count_(has_metrics ? kReasonColumn : kFirstMetricColumn) {
+    for (std::size_t i = 0; i < kColumnCount; ++i) {
+      widths_.at(i) = display_width(kHeader.at(i));
+      for (const Row& row : rows) widths_.at(i) = std::max(widths_.at(i), display_width(row.at(i)));
+    }
+  }
+
+  void print(const Row& row, const char* status_colour) {
+    for (std::size_t i = 0; i < column_count_; ++i) {
+      const std::string padding(widths_.at(i) - display_width(row.at(i)), ' ');
+      if (i > 0) out_ << "  ";
+      if (i >= kFirstNumberColumn) {
+        out_ << padding << row.at(i);
+      } else if (i == kStatusColumn && status_colour != nullptr) {
+        out_ << status_colour << row.at(i) << "\033[0m" << padding;
+      } else {
+        out_ << row.at(i) << padding;
+      }
+    }
+    if (!row[kReasonColumn].empty()) out_ << "  " << row[kReasonColumn];
+    out_ << '\n';
+  }
+
+  void print_rule() {
+    for (std::size_t i = 0; i < column_count_; ++i) {
+      out_ << (i > 0 ? "  " : "") << std::string(widths_.at(i), '-');
+    }
+    out_ << '\n';
+  }
+
+ private:
+  std::ostream& out_;
+  const std::size_t column_count_;
+  std::array<std::size_t, kColumnCount> widths_{};
+};
+
+void write_counts(const LogReport& report, std::ostream& out) {
+  out << '\n' << report.runs.size() << (report.runs.size() == 1 ? " log: " : " logs: ");
+  const char* separator = "";
+  for (const RunStatus status : {RunStatus::complete, RunStatus::running, RunStatus::incomplete,
+                                 RunStatus::failed, RunStatus::invalid, RunStatus::no_data}) {
+    const std::int64_t count = report.count(status);
+    if (count == 0) continue;
+    out << separator << count << ' ' << run_status_name(status);
+    separator = ", ";
+  }
+  out << '\n';
+}
+
+}  // namespace
+
+std::string short_name(const parser::RunPath& path) {
+  std::string name = path.experiment;
+  const bool has_job = path.job_id.has_value();
+  const std::string job = has_job ? "_" + std::to_string(*path.job_id) : "";
+  if (!name.ends_with(job) &&
+      !name.ends_with("-" + job.substr(std::min<std::size_t>(1, job.size()))))
+    name += job;
+  if (path.retry.value_or(0) > 0) name += "_" + std::to_string(*path.retry);
+  return name;
+}
+
+std::int64_t LogReport::count(RunStatus status) const {
+  return std::count_if(runs.begin(), runs.end(),
+                       [&](const ReportedRun& run) { return run.summary.status == status; });
+}
+
+void write_table(const LogReport& report, const TableStyle& style, std::ostream& out) {
+  std::vector<Row> rows;
+  for (const ReportedRun& run : report.runs) rows.push_back(row_of(run, style));
+  out << "Step time in seconds and TFLOP/s per GPU, over the window of iterations as the log "
+         "counts them;\nstd is the sample standard deviation (n - 1).\n";
+  if (style.has_metrics) {
+    out << "Tokens/s/GPU and MFU by the model FLOPs of the recipe documents, over the window of "
+           "the recipe;\n- where an input is missing: --format json says which.\n";
+  }
+  out << '\n';
+  TablePrinter printer(rows, style.has_metrics, out);
+  printer.print(kHeader, nullptr);
+  printer.print_rule();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const char* colour = style.has_colour ? colour_of(report.runs[i].summary.status) : nullptr;
+    printer.print(rows[i], colour);
+  }
+  write_counts(report, out);
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,213 @@
+#include "server/report/run_json.h"
+
+#include <charconv>
+
+#include "parser/dialects/failure_class.h"
+
+namespace llmb::report {
+namespace {
+
+// The one order of the statistics' names, for the flat and for the nested form.
+template <typename Visit>
+void visit_statistics(const std::optional<parser::WindowStatistics>& statistics, Visit visit) {
+  const auto pick = [&](double parser::WindowStatistics::*field) {
+    return statistics ? number((*statistics).*field) : Json(nullptr);
+  };
+  visit("count", Json(statistics ? statistics->count : 0));
+  visit("mean", pick(&parser::WindowStatistics::mean));
+  visit("stddev_population", pick(&parser::WindowStatistics::stddev_population));
+  visit("stddev_sample", pick(&parser::WindowStatistics::stddev_sample));
+  visit("median", pick(&parser::WindowStatistics::median));
+  visit("min", pick(&parser::WindowStatistics::min));
+  visit("max", pick(&parser::WindowStatistics::max));
+  visit("p95", pick(&parser::WindowStatistics::p95));
+}
+
+void add_flat(Json& json, const std::string& metric,
+              const std::optional<parser::WindowStatistics>& statistics) {
+  visit_statistics(statistics, [&](const char* name, Json value) {
+    json[metric + "_" + name] = std::move(value);
+  });
+}
+
+Json integer_json(const std::optional<std::string>& text) {
+  if (!text) return nullptr;
+  std::int64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  return error == std::errc() && stop == end ? Json(value) : Json(nullptr);
+}
+
+void add_configuration_values(Json& json, const storage::RunRecord& run) {
+  const parser::RunConfiguration& configuration = run.configuration;
+  for (const char* key : {"workload", "model_size", "dtype", "gpu_type"}) {
+    json[key] = nullable(configuration.value(key));
+  }
+  json["gpu_count"] = integer_json(configuration.value("gpu_count"));
+  json["release"] = nullable(configuration.value("release"));
+  json["cluster"] = nullable(run.cluster);
+}
+
+void add_summary(Json& json, const parser::RunSummary& summary) {
+  json["status"] = parser::run_status_name(summary.status);
+  json["status_reason"] = summary.status_reason;
+  json["failure_cause"] = null_if_empty(summary.failure_cause);
+  json["silent_s"] = number(summary.silent_s);
+  json["window"] = parser::to_string(summary.window);
+  json["window_source"] = null_if_empty(summary.window_source);
+  json["window_is_whole"] = summary.window_is_whole;
+  json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
+  json["segment"] = summary.segment;
+  json["segment_count"] = summary.segment_count;
+  json["last_iteration"] = nullable(summary.last_iteration);
+  json["declared_last_iteration"] = nullable(summary.declared_last_iteration);
+}
+
+Json configuration_json(const parser::RunConfiguration& configuration) {
+  Json list = Json::array();
+  for (const auto& [key, values] : configuration.all()) {
+    const auto best = configuration.get(key);
+    if (!best) continue;
+    Json alternatives = Json::array();
+    for (const parser::ConfigValue& value : values) {
+      if (value == *best) continue;
+      alternatives.push_back(
+          {{"value", value.value}, {"source", parser::config_source_name(value.source)}});
+    }
+    list.push_back({{"key", key},
+                    {"value", best->value},
+                    {"source", parser::config_source_name(best->source)},
+                    {"alternatives", std::move(alternatives)}});
+  }
+  return list;
+}
+
+Json segments_json(const std::vector<parser::SegmentFacts>& segments) {
+  Json list = Json::array();
+  for (const parser::SegmentFacts& segment : segments) {
+    list.push_back({{"segment", segment.segment},
+                    {"first_iteration", segment.first_iteration},
+                    {"last_iteration", segment.last_iteration},
+                    {"step_count", segment.step_count},
+                    {"nan_step_count", segment.nan_step_count}});
+  }
+  return list;
+}
+
+Json events_json(const std::vector<parser::LogEvent>& events) {
+  Json list = Json::array();
+  for (const parser::LogEvent& event : events) {
+    const bool is_failure = event.kind == parser::LogEvent::Kind::failure;
+    list.push_back({{"kind", is_failure ? "failure" : "finish_marker"},
+                    {"cause", event.cause},
+                    {"line", event.line},
+                    {"offset", event.offset},
+                    {"steps_before", event.steps_before},
+                    {"rank", nullable(event.rank)},
+                    {"operation", null_if_empty(event.operation)}});
+  }
+  return list;
+}
+
+// Also of a complete run whose teardown failed: then the data stays valid.
+Json failure_json(const storage::RunRecord& run) {
+  const parser::LogEvent* event = parser::ending_failure(run.facts, run.summary);
+  const std::string& named = run.summary.failure_cause;
+  const std::string cause = event != nullptr ? event->cause : named;
+  if (cause.empty()) return nullptr;
+  const parser::FailureClass* known = parser::find_failure_class(cause);
+  Json json;
+  json["cause"] = cause;
+  json["advice"] = known != nullptr ? Json(known->advice) : Json(nullptr);
+  json["line"] = event != nullptr ? Json(event->line) : Json(nullptr);
+  json["offset"] = event != nullptr ? Json(event->offset) : Json(nullptr);
+  json["steps_before"] = event != nullptr ? Json(event->steps_before) : Json(nullptr);
+  json["rank"] = event != nullptr ? nullable(event->rank) : Json(nullptr);
+  json["operation"] = event != nullptr ? null_if_empty(event->operation) : Json(nullptr);
+  json["data_is_valid"] = run.summary.status == parser::RunStatus::complete;
+  return json;
+}
+
+Json profiles_json(const std::vector<storage::ProfileFile>& profiles) {
+  Json list = Json::array();
+  for (const storage::ProfileFile& profile : profiles) {
+    list.push_back({{"relative_path", profile.relative_path},
+                    {"size_bytes", profile.size_bytes},
+                    {"node", nullable(profile.name.node)},
+                    {"local_rank", nullable(profile.name.local_rank)},
+                    {"process_id", nullable(profile.name.process_id)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+RootPaths root_paths(const std::vector<storage::RootRecord>& roots) {
+  RootPaths paths;
+  for (const storage::RootRecord& root : roots) paths.emplace(root.id, root.path);
+  return paths;
+}
+
+Json statistics_json(const std::optional<parser::WindowStatistics>& statistics) {
+  if (!statistics) return nullptr;
+  Json json;
+  visit_statistics(statistics,
+                   [&](const char* name, Json value) { json[name] = std::move(value); });
+  return json;
+}
+
+Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
+  const auto root = roots.find(run.root_id);
+  Json json;
+  json["id"] = run.id;
+  json["root_id"] = run.root_id;
+  json["root"] = root == roots.end() ? Json(nullptr) : Json(root->second);
+  json["relative_path"] = run.relative_path;
+  json["generation"] = run.generation;
+  json["is_superseded"] = run.is_superseded;
+  json["revision"] = run.revision;
+  json["experiment"] = run.path.experiment;
+  json["launched_at"] = nullable(run.path.launched_at);
+  json["launch_id"] = nullable(run.path.launch_id);
+  json["account"] = nullable(run.path.account);
+  json["job_id"] = nullable(run.path.job_id);
+  json["retry"] = nullable(run.path.retry);
+  json["first_seen_at"] = run.first_seen_at;
+  json["grown_at"] = run.grown_at;
+  json["vanished_at"] = nullable(run.vanished_at);
+  json["size_bytes"] = run.size_bytes;
+  add_configuration_values(json, run);
+  json["dialect"] = parser::dialect_name(run.facts.dialect);
+  json["is_profiled"] = run.is_profiled;
+  json["is_traced"] = run.facts.nccl_trace_seen;
+  add_summary(json, run.summary);
+  json["step_count"] = run.step_count;
+  add_flat(json, "step_time_s", run.summary.step_time_s);
+  add_flat(json, "tflops_per_gpu", run.summary.tflops_per_gpu);
+  return json;
+}
+
+Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
+                      const std::optional<storage::RunJob>& job) {
+  Json json = run_json(run, roots);
+  json["job"] = nullptr;
+  if (job) {
+    json["job"] = {
+        {"id", job->id}, {"state", job->state}, {"trouble", null_if_empty(job->trouble)}};
+  }
+  json["configuration"] = configuration_json(run.configuration);
+  json["configuration_conflicts"] = run.configuration.conflicting_keys();
+  json["segments"] = segments_json(run.facts.segments);
+  json["events"] = events_json(run.facts.events);
+  json["failure"] = failure_json(run);
+  json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
+  json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
+  json["checkpoint_count"] = run.facts.checkpoint_count;
+  json["profiles"] = profiles_json(run.profiles);
+  json["lines_too_long"] = run.facts.lines_too_long;
+  json["lines_not_understood"] = run.facts.lines_not_understood;
+  json["bytes_read"] = run.facts.bytes_read;
+  return json;
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,161 @@
+#include "server/report/scaling_report.h"
+
+#include <algorithm>
+#include <ostream>
+#include <tuple>
+
+#include "server/report/csv_line.h"
+#include "server/report/text_table.h"
+
+namespace llmb::report {
+namespace {
+
+using parser::PublishedPoint;
+using parser::ScalingPoint;
+using parser::ScalingSeries;
+
+// What was measured and what was published of one scale and global batch size.
+struct Row {
+  std::int64_t gpu_count = 0;
+  std::optional<std::int64_t> global_batch_size;
+  const ScalingPoint* measured = nullptr;
+  const PublishedPoint* published = nullptr;
+};
+
+std::vector<Row> rows_of(const ScalingSeries& series) {
+  std::vector<Row> rows;
+  for (const ScalingPoint& point : series.points) {
+    rows.push_back({point.gpu_count, point.global_batch_size, &point, nullptr});
+  }
+  for (const PublishedPoint& point : series.published) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) {
+      return candidate.gpu_count == point.reference->gpu_count &&
+             candidate.global_batch_size == point.global_batch_size;
+    });
+    if (row == rows.end()) {
+      rows.push_back({point.reference->gpu_count, point.global_batch_size, nullptr, &point});
+    } else {
+      row->published = &point;
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(a.gpu_count, a.global_batch_size) < std::tie(b.gpu_count, b.global_batch_size);
+  });
+  return rows;
+}
+
+std::vector<std::string> cells_of(const Row& row) {
+  std::vector<std::string> cells = {
+      std::to_string(row.gpu_count),
+      row.global_batch_size ? std::to_string(*row.global_batch_size) : "-"};
+  if (const ScalingPoint* const point = row.measured) {
+    const parser::MeanEstimate& rate = point->tokens_per_s_per_gpu;
+    const auto& speed = point->speed_against_reference;
+    cells.push_back(std::string(parser::scaling_kind_name(point->kind)));
+    cells.push_back(std::to_string(rate.run_count));
+    cells.push_back(fixed(rate.mean, 1) +
+                    (rate.high ? " ± " + fixed(*rate.high - rate.mean, 1) : ""));
+    cells.push_back(point->efficiency ? fixed(*point->efficiency, 4) : "-");
+    cells.push_back(speed ? fixed(speed->mean, 4) : "-");
+  } else {
+    cells.insert(cells.end(), {"-", "0", "-", "-", "-"});
+  }
+  if (const PublishedPoint* const point = row.published) {
+    cells.push_back(fixed(point->tokens_per_s_per_gpu, 1));
+    cells.push_back(fixed(point->efficiency, 4));
+  } else {
+    cells.insert(cells.end(), {"-", "-"});
+  }
+  return cells;
+}
+
+void write_left_out(const std::vector<parser::ComparedRun>& runs,
+                    const std::vector<parser::LeftOutRun>& left_out, std::ostream& out) {
+  for (const parser::LeftOutRun& entry : left_out) {
+    const parser::ComparedRun& run = runs[entry.run];
+    out << "  left out: " << printable(run.experiment);
+    if (run.job_id) out << " (job " << *run.job_id << ")";
+    out << ": " << printable(entry.reason) << '\n';
+  }
+}
+
+void write_series(const std::vector<parser::ComparedRun>& runs, const ScalingSeries& series,
+                  std::ostream& out) {
+  const std::string title =
+      series.workload + " " + series.model_size + " " + series.dtype + " on " + series.gpu_type;
+  out << '\n' << printable(title) << '\n' << std::string(display_width(title), '=') << '\n';
+  const auto rows = rows_of(series);
+  if (!rows.empty()) {
+    TextTable table({">GPUs", ">Global batch", "Scaling", ">Runs", ">Tokens/s/GPU", ">Efficiency",
+                     ">Speed against published", ">Published tokens/s/GPU",
+                     ">Published efficiency"});
+    for (const Row& row : rows) table.add(cells_of(row));
+    table.print(out);
+  }
+  for (const ScalingPoint& point : series.points) {
+    if (point.efficiency_reason.empty()) continue;
+    out << "  no efficiency at " << point.gpu_count
+        << " GPUs: " << printable(point.efficiency_reason) << '\n';
+  }
+  if (series.points.empty()) out << "  Nothing measured: every run is left out.\n";
+  if (!series.published.empty()) out << "  published: " << series.document->id << '\n';
+  write_left_out(runs, series.left_out, out);
+}
+
+}  // namespace
+
+void write_scaling_table(const std::vector<parser::ComparedRun>& runs,
+                         const parser::ScalingReport& report, std::ostream& out) {
+  out << "Tokens/s/GPU: mean of runs ± the half width of its 95 % interval (Student's t on run\n"
+         "means). Efficiency: against the smallest scale of the series, 1 is perfect.\n";
+  for (const ScalingSeries& series : report.series) write_series(runs, series, out);
+  if (report.unplaced.empty()) return;
+  out << "\nIn no series:\n";
+  write_left_out(runs, report.unplaced, out);
+}
+
+void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
+  out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,scaling,run_count,"
+         "tokens_per_s_per_gpu,stddev_sample,low,high,efficiency,efficiency_reason,"
+         "speed_against_reference,published_document,published_step_time_s,"
+         "published_tokens_per_s_per_gpu,published_efficiency\r\n";
+  for (const ScalingSeries& series : report.series) {
+    for (const Row& row : rows_of(series)) {
+      CsvLine line(out);
+      for (const auto* text :
+           {&series.workload, &series.model_size, &series.dtype, &series.gpu_type}) {
+        line.add(std::string_view(*text));
+      }
+      line.add(row.gpu_count);
+      line.add(row.global_batch_size);
+      if (const ScalingPoint* const point = row.measured) {
+        const parser::MeanEstimate& rate = point->tokens_per_s_per_gpu;
+        line.add(parser::scaling_kind_name(point->kind));
+        line.add(rate.run_count);
+        line.add(rate.mean);
+        line.add(rate.stddev_sample);
+        line.add(rate.low);
+        line.add(rate.high);
+        line.add(point->efficiency);
+        line.add(std::string_view(point->efficiency_reason));
+        line.add(point->speed_against_reference
+                     ? std::optional(point->speed_against_reference->mean)
+                     : std::nullopt);
+      } else {
+        line.add_empty();
+        line.add(std::int64_t{0});
+        for (int cell = 0; cell < 7; ++cell) line.add_empty();
+      }
+      if (const PublishedPoint* const point = row.published) {
+        line.add(std::string_view(point->reference->document));
+        line.add(point->reference->step_time_s->value);
+        line.add(point->tokens_per_s_per_gpu);
+        line.add(point->efficiency);
+      } else {
+        for (int cell = 0; cell < 4; ++cell) line.add_empty();
+      }
+    }
+  }
+}
+
+}  // namespace llmb::report
