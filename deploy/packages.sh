@@ -20,6 +20,13 @@ LLMB_TEST_PACKAGES=(
 LLMB_SLURM_PACKAGES=(munge slurmctld slurmd slurm-client)
 LLMB_SLURM_ACCOUNTING_PACKAGES=(slurmdbd mariadb-server)
 
+# On x86-64, to build the parser for aarch64 and run its tests: a cross compiler, an emulator, and
+# the parser's libraries for that architecture.
+LLMB_AARCH64_PACKAGES=(
+  g++-aarch64-linux-gnu qemu-user
+  libre2-dev:arm64 libyaml-cpp0.7:arm64 libfmt-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64
+)
+
 say() { printf '\n== %s\n' "$*"; }
 
 # as_root COMMAND...: as it is when root, through sudo otherwise.
@@ -64,4 +71,19 @@ install_node() {
   else
     install_missing nodejs npm
   fi
+}
+
+# install_aarch64: the packages to build for aarch64 and run it here. Fails where they are not to be
+# had, and says why.
+install_aarch64() {
+  if [ "$(dpkg --print-architecture 2>/dev/null)" != amd64 ]; then
+    echo "Cross builds for aarch64 are made on x86-64 only; this machine's own build is the test here."
+    return 1
+  fi
+  if ! dpkg --print-foreign-architectures | grep -qx arm64; then
+    echo "Adding arm64 to the architectures that packages are installed for (dpkg --add-architecture)."
+    as_root dpkg --add-architecture arm64
+    as_root apt-get update -q
+  fi
+  install_missing "${LLMB_AARCH64_PACKAGES[@]}"
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and passes every test: rules, fuzz smoke, sanitizers, tests.
+# Installs what is missing, builds, and passes every test: rules, fuzz smoke, the parser on aarch64,
+# sanitizers, tests.
 # Safe to run again. Ends with the test runner's own summary.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +10,7 @@ usage() {
   cat <<'TEXT'
 Usage: deploy/test.sh [--quick]
 
-  --quick  build and run the tests only: no formatting, tidy, fuzz and sanitizer runs
+  --quick  build and run the tests only: no formatting, tidy, fuzz, aarch64 and sanitizer runs
 
 Environment: LLMB_BUILD_JOBS    compilers to run at once (default: one a core)
              LLMB_FUZZ_SECONDS  how long each fuzz target runs (default 20)
@@ -30,6 +31,10 @@ install_missing "${LLMB_BUILD_PACKAGES[@]}" "${LLMB_TEST_PACKAGES[@]}"
 install_node
 install_missing "${LLMB_SLURM_PACKAGES[@]}" "${LLMB_SLURM_ACCOUNTING_PACKAGES[@]}" ||
   echo "Without these the tests on a real Slurm are skipped, and say so."
+aarch64=0
+if [ "$quick" -eq 0 ]; then
+  install_aarch64 && aarch64=1 || echo "Without these the parser's tests for aarch64 are skipped."
+fi
 
 say "Build (dev)"
 cmake --preset dev
@@ -50,6 +55,13 @@ if [ "$quick" -eq 0 ]; then
     "$target" -max_total_time="${LLMB_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
       -verbosity=0 -print_final_stats=1
   done
+
+  if [ "$aarch64" -eq 1 ]; then
+    say "The parser on aarch64, under qemu-user"
+    cmake --preset aarch64
+    cmake --build --preset aarch64 -j "$jobs"
+    ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
+  fi
 
   say "Tests under AddressSanitizer and UndefinedBehaviorSanitizer"
   cmake --preset asan
