@@ -4,7 +4,7 @@
 # To build and run llmb-report with its dashboard.
 LLMB_BUILD_PACKAGES=(
   g++ cmake ninja-build pkg-config git ca-certificates
-  libboost1.81-dev libre2-dev libsqlite3-dev nlohmann-json3-dev libspdlog-dev libyaml-cpp-dev
+  libboost1.81-dev libre2-dev libsqlite3-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libyaml-cpp-dev
   libcli11-dev libexpected-dev libssl-dev zlib1g-dev libzstd-dev
   libopenblas-dev
 )

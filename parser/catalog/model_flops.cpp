@@ -1,5 +1,7 @@
 #include "parser/catalog/model_flops.h"
 
+#include "parser/foundation/name_table.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -71,6 +73,12 @@ ModelFlops per_token(const ModelShape& shape, FlopsFormula formula) {
   return flops;
 }
 
+constexpr auto kFormulas = name_table<FlopsFormula>({
+    {FlopsFormula::megatron, "megatron"},
+    {FlopsFormula::recipe, "recipe"},
+    {FlopsFormula::recipe_2025_04, "recipe-2025.04"},
+});
+
 }  // namespace
 
 bool is_moe_layer(const ModelShape& shape, std::int64_t layer) {
@@ -82,23 +90,11 @@ bool is_rotary_layer(const ModelShape& shape, std::int64_t layer) {
 }
 
 std::string_view flops_formula_name(FlopsFormula formula) {
-  switch (formula) {
-    case FlopsFormula::megatron:
-      return "megatron";
-    case FlopsFormula::recipe:
-      return "recipe";
-    case FlopsFormula::recipe_2025_04:
-      return "recipe-2025.04";
-  }
-  return "megatron";
+  return kFormulas.name(formula);
 }
 
 std::optional<FlopsFormula> flops_formula_from_name(std::string_view name) {
-  for (const FlopsFormula formula :
-       {FlopsFormula::megatron, FlopsFormula::recipe, FlopsFormula::recipe_2025_04}) {
-    if (flops_formula_name(formula) == name) return formula;
-  }
-  return std::nullopt;
+  return kFormulas.value(name);
 }
 
 ModelFlops model_flops_per_sequence(const ModelShape& shape, FlopsFormula formula) {

@@ -1,17 +1,15 @@
 #include "parser/catalog/recipe_match.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "parser/foundation/name_table.h"
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::parser {
 namespace {
 
-std::optional<std::int64_t> to_integer(const std::string& text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end || number < 1) return std::nullopt;
-  return number;
+std::optional<std::int64_t> positive_integer(const std::string& text) {
+  return parse_integer(text, 1);
 }
 
 std::string or_none(const std::optional<std::int64_t>& value) {
@@ -68,7 +66,7 @@ class RowComparison {
     auto gpu_count = match_.gpu_count;
     std::string key = "gpu_count";
     if (!gpu_count) {
-      const auto nodes = to_integer(run_.configuration.value("node_count").value_or(""));
+      const auto nodes = positive_integer(run_.configuration.value("node_count").value_or(""));
       if (!nodes) return;
       gpu_count = *nodes * catalog.gpu(recipe_.gpu_type)->gpus_per_node;
       key = "node_count";
@@ -114,7 +112,7 @@ class RowComparison {
   void compare(const std::string& key, std::optional<std::int64_t> expected) {
     const auto text = run_.configuration.value(key);
     if (!text || !expected) return;
-    const std::int64_t value = *text == "none" ? 1 : to_integer(*text).value_or(0);
+    const std::int64_t value = *text == "none" ? 1 : positive_integer(*text).value_or(0);
     if (value != *expected && !(*text == "none" && key == "expert_tensor_parallel")) {
       add(key, *text, source_of(key), std::to_string(*expected));
     }
@@ -209,7 +207,7 @@ bool find_model(const Catalog& catalog, const RunEvidence& run, RecipeMatch& mat
 
 void read_figures(const RunEvidence& run, RecipeMatch& match) {
   const auto integer = [&](const char* key) {
-    return to_integer(run.configuration.value(key).value_or(""));
+    return positive_integer(run.configuration.value(key).value_or(""));
   };
   match.dtype = run.configuration.value("dtype").value_or("");
   match.gpu_type = run.configuration.value("gpu_type").value_or("");
@@ -293,24 +291,19 @@ void conclude(const Catalog& catalog, RecipeMatch& match) {
   }
 }
 
+constexpr auto kOutcomes = name_table<MatchOutcome>({
+    {MatchOutcome::unknown_workload, "unknown_workload"},
+    {MatchOutcome::matched, "matched"},
+    {MatchOutcome::ambiguous, "ambiguous"},
+    {MatchOutcome::mismatched, "mismatched"},
+    {MatchOutcome::unknown_scale, "unknown_scale"},
+    {MatchOutcome::unknown_model, "unknown_model"},
+});
+
 }  // namespace
 
 std::string_view match_outcome_name(MatchOutcome outcome) {
-  switch (outcome) {
-    case MatchOutcome::matched:
-      return "matched";
-    case MatchOutcome::ambiguous:
-      return "ambiguous";
-    case MatchOutcome::mismatched:
-      return "mismatched";
-    case MatchOutcome::unknown_scale:
-      return "unknown_scale";
-    case MatchOutcome::unknown_model:
-      return "unknown_model";
-    case MatchOutcome::unknown_workload:
-      break;
-  }
-  return "unknown_workload";
+  return kOutcomes.name(outcome);
 }
 
 RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {

@@ -1,6 +1,6 @@
 #include "parser/catalog/scale_formula.h"
 
-#include <charconv>
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::parser {
 namespace {
@@ -9,12 +9,7 @@ constexpr std::string_view kVariable = "GPUs";
 constexpr std::int64_t kFactorMax = 1'000'000;
 
 std::optional<std::int64_t> read_factor(std::string_view text) {
-  std::int64_t factor = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, factor);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  if (factor < 1 || factor > kFactorMax) return std::nullopt;
-  return factor;
+  return parse_integer(text, 1, kFactorMax);
 }
 
 }  // namespace

@@ -12,20 +12,11 @@ constexpr std::size_t kNameBytesMax = 100;
 constexpr double kInt64Limit = 9.0e18;
 constexpr std::string_view kInstantShape = "dddd-dd-dd dd:dd:dd";
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 std::optional<Number> leading_number(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");

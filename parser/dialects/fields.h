@@ -8,14 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "parser/foundation/text.h"
 #include "parser/step_sample.h"
 
 namespace llmb::parser {
 
 // Larger ones are damage, not iterations.
 inline constexpr std::int64_t kIterationMax = 1'000'000'000'000'000;
-
-std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
 
 struct Number {
   double value = 0;

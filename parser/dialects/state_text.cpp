@@ -3,17 +3,20 @@
 #include <array>
 #include <charconv>
 
+#include "parser/foundation/hex.h"
+#include "parser/foundation/parse_number.h"
+
 namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kNothing = "-";
-constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kExtraFieldsMax = 4096;
 
-template <typename T>
-bool read_whole(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+template <typename Number>
+bool read_whole(std::string_view text, Number& value) {
+  const auto number = parse_number<Number>(text);
+  value = number.value_or(Number{});
+  return number.has_value();
 }
 
 template <typename T>
@@ -21,12 +24,6 @@ std::string write_number(T value) {
   std::array<char, 40> buffer{};
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   return {buffer.data(), result.ptr};
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
 }
 
 }  // namespace
@@ -54,8 +51,8 @@ void StateWriter::text(std::string_view value) {
       escaped += c;
     } else {
       escaped += '%';
-      escaped += kHex[byte >> 4];
-      escaped += kHex[byte & 15U];
+      escaped += kHexDigits[byte >> 4];
+      escaped += kHexDigits[byte & 15U];
     }
   }
   word(escaped);
@@ -136,8 +133,8 @@ std::string StateReader::text() {
       result += escaped[i];
       continue;
     }
-    const int high = i + 2 < escaped.size() ? hex_digit(escaped[i + 1]) : -1;
-    const int low = i + 2 < escaped.size() ? hex_digit(escaped[i + 2]) : -1;
+    const int high = i + 2 < escaped.size() ? hex_value(escaped[i + 1]) : -1;
+    const int low = i + 2 < escaped.size() ? hex_value(escaped[i + 2]) : -1;
     if (high < 0 || low < 0) failed_ = true;
     result += static_cast<char>(high * 16 + low);
     i += 2;

@@ -15,6 +15,7 @@
 
 #include "parser/dialects/fields.h"
 #include "parser/dialects/step_line_grammar.h"
+#include "parser/foundation/text.h"
 #include "parser/layout/name_tokens.h"
 
 namespace llmb::parser {
@@ -45,14 +46,6 @@ constexpr std::array<std::string_view, 9> kGpuTypes = {"GB300", "GB200", "GH200"
                                                        "H200",  "H100",  "A100",  "H20"};
 constexpr std::size_t kValueBytesMax = 64;
 constexpr std::size_t kStepRunnerKeysMax = 32;
-
-std::string lower(std::string_view text) {
-  std::string copy(text);
-  std::transform(copy.begin(), copy.end(), copy.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return copy;
-}
 
 // A name or a number, as the launcher's variables hold: anything else is another kind of line.
 bool is_plain(std::string_view value) {

@@ -13,6 +13,8 @@
 #include <array>
 #include <string>
 
+#include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "parser/layout/name_tokens.h"
 
 namespace llmb::parser {
@@ -88,7 +90,7 @@ void set_token(std::string_view token, RunConfiguration& configuration) {
     } else if (token.ends_with(known.token)) {
       value = token.substr(0, token.size() - known.token.size());
     }
-    const auto number = parse_number(value);
+    const auto number = parse_digits(value);
     if (number) configuration.set(std::string(known.key), std::to_string(*number), kSource);
     if (value == "None") configuration.set(std::string(known.key), "none", kSource);
   }
@@ -96,7 +98,7 @@ void set_token(std::string_view token, RunConfiguration& configuration) {
 
 std::optional<std::string> number_behind(std::string_view token, std::string_view word) {
   if (!token.starts_with(word)) return std::nullopt;
-  const auto number = parse_number(token.substr(word.size()));
+  const auto number = parse_digits(token.substr(word.size()));
   return number ? std::optional(std::to_string(*number)) : std::nullopt;
 }
 
@@ -104,7 +106,7 @@ std::optional<std::string> number_behind(std::string_view token, std::string_vie
 void set_lone_token(std::string_view token, bool names_layout, RunConfiguration& configuration) {
   for (const std::string_view word : {"gpus", "gpu"}) {
     if (!token.ends_with(word)) continue;
-    const auto number = parse_number(token.substr(0, token.size() - word.size()));
+    const auto number = parse_digits(token.substr(0, token.size() - word.size()));
     if (number) configuration.set("gpu_count", std::to_string(*number), kSource);
   }
   for (const TokenKey& known : kTokenKeys) {
@@ -173,7 +175,7 @@ RunConfiguration parse_experiment_name(std::string_view name) {
 
   // The bare number of the older names is the scale; a later one is a job id.
   if (next < tokens.size()) {
-    const auto gpu_count = parse_number(tokens[next]);
+    const auto gpu_count = parse_digits(tokens[next]);
     if (gpu_count) configuration.set("gpu_count", std::to_string(*gpu_count), kSource);
   }
   for (; next < tokens.size(); ++next) set_token(tokens[next], configuration);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "parser/foundation/parse_number.h"
 #include "parser/layout/name_tokens.h"
 
 namespace llmb::parser {
@@ -152,7 +153,7 @@ LlmbConfig build_config(const YAML::Node& root) {
   LlmbConfig config;
   for (auto& [name, value] : flattener.values) {
     if (name == "job_info.job_id") {
-      config.job_id = parse_number(value);
+      config.job_id = parse_digits(value);
     } else if (name == "job_info.launch_time") {
       if (!value.empty()) config.launched_at = value;
     } else {

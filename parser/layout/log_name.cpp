@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "parser/layout/name_tokens.h"
 
 namespace llmb::parser {
@@ -46,7 +48,7 @@ std::size_t find_name(std::string_view stem, std::string_view experiment) {
 // behind the dtype is the older names' scale.
 std::size_t count_name_tokens(const std::vector<std::string_view>& tokens) {
   std::size_t count = tokens.size();
-  while (count > 1 && parse_number(tokens[count - 1])) --count;
+  while (count > 1 && parse_digits(tokens[count - 1])) --count;
   if (count == tokens.size()) return count;
   const bool after_dtype =
       is_dtype(tokens[count - 1]) ||
@@ -57,8 +59,8 @@ std::size_t count_name_tokens(const std::vector<std::string_view>& tokens) {
 }
 
 void set_numbers(const std::vector<std::string_view>& tokens, std::size_t first, LogName& result) {
-  if (first < tokens.size()) result.job_id = parse_number(tokens[first]);
-  if (result.job_id && first + 1 < tokens.size()) result.retry = parse_number(tokens[first + 1]);
+  if (first < tokens.size()) result.job_id = parse_digits(tokens[first]);
+  if (result.job_id && first + 1 < tokens.size()) result.retry = parse_digits(tokens[first + 1]);
 }
 
 }  // namespace
@@ -69,7 +71,7 @@ LogName parse_log_name(std::string_view file_name, std::string_view experiment) 
   if (stem.ends_with(".out") && stem.size() > 4) stem.remove_suffix(4);
   result.name = stem;
   if (stem.starts_with("slurm-")) {
-    result.job_id = parse_number(stem.substr(6));
+    result.job_id = parse_digits(stem.substr(6));
     return result;
   }
   const bool is_log = stem.starts_with("log-");
@@ -87,7 +89,7 @@ LogName parse_log_name(std::string_view file_name, std::string_view experiment) 
       // A further run of a task with the same name carries text of its own before the numbers.
       const std::vector<std::string_view> tokens = split(rest, '_');
       std::size_t first = tokens.size();
-      while (first > 1 && tokens.size() - first < 2 && parse_number(tokens[first - 1])) --first;
+      while (first > 1 && tokens.size() - first < 2 && parse_digits(tokens[first - 1])) --first;
       set_numbers(tokens, first, result);
       return result;
     }

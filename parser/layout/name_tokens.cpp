@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view token) {
@@ -22,25 +19,8 @@ constexpr std::array<std::string_view, 4> kWorkloadTypes = {"pretrain", "sft", "
 
 }  // namespace
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-}
-
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  if (!is_digits(text) || text.size() > 18) return std::nullopt;
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
 }
 
 bool is_dtype(std::string_view token) {

@@ -1,19 +1,11 @@
 // The pieces that experiment names, log names and result folders are made of, joined by '_'.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 namespace llmb::parser {
 
-std::vector<std::string_view> split(std::string_view text, char separator);
-
 bool is_digits(std::string_view text);
-
-// Digits only, at most 18 of them.
-std::optional<std::int64_t> parse_number(std::string_view text);
 
 // bf16, fp8, nvfp4 …: the coarse dtype, without a variant (_cs, _mx, _ds …).
 bool is_dtype(std::string_view token);

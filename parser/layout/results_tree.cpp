@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "parser/layout/name_tokens.h"
 
 namespace llmb::parser {
@@ -62,7 +64,7 @@ bool read_results_folders(std::span<const std::string_view> folders, RunPath& pa
   if (n < 3) return false;
   const std::string_view dtype = folders[n - 3];
   const std::string_view size = folders[n - 2];
-  const auto gpus = parse_number(folders[n - 1]);
+  const auto gpus = parse_digits(folders[n - 1]);
   if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !gpus) return false;
   path.configuration.set("dtype", std::string(dtype), kSource);
   path.configuration.set("model_size", std::string(size), kSource);
@@ -85,7 +87,7 @@ void read_results_file_name(std::string_view file_name, RunPath& path) {
   path.job_id.reset();
   path.retry.reset();
   if (stem.starts_with("slurm-")) {
-    path.job_id = parse_number(stem.substr(6));
+    path.job_id = parse_digits(stem.substr(6));
     return;
   }
   if (stem.starts_with("log-") && stem.size() > 4) stem.remove_prefix(4);
@@ -93,9 +95,9 @@ void read_results_file_name(std::string_view file_name, RunPath& path) {
   const std::size_t name_tokens =
       count_name_tokens(tokens, path.configuration.value("gpu_count").value_or(""));
   path.experiment = join(tokens, 0, name_tokens);
-  if (name_tokens < tokens.size()) path.job_id = parse_number(tokens[name_tokens]);
+  if (name_tokens < tokens.size()) path.job_id = parse_digits(tokens[name_tokens]);
   if (path.job_id && name_tokens + 1 < tokens.size()) {
-    path.retry = parse_number(tokens[name_tokens + 1]);
+    path.retry = parse_digits(tokens[name_tokens + 1]);
   }
   read_model(tokens, name_tokens, path);
 }

@@ -5,22 +5,18 @@
 #include <cctype>
 #include <utility>
 
+#include "parser/foundation/name_table.h"
+#include "parser/foundation/text.h"
+
 namespace llmb::parser {
 namespace {
 
-using SourceName = std::pair<ConfigSource, std::string_view>;
-constexpr std::array kSourceNames = {
-    SourceName{ConfigSource::llmb_config, "llmb_config"},
-    SourceName{ConfigSource::experiment_name, "experiment_name"},
-    SourceName{ConfigSource::path, "path"},
-    SourceName{ConfigSource::log_content, "log_content"},
-};
-
-bool equal_but_for_case(std::string_view left, std::string_view right) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](char a, char b) { return lower(a) == lower(b); });
-}
+constexpr auto kSourceNames = name_table<ConfigSource>({
+    {ConfigSource::path, "path"},
+    {ConfigSource::llmb_config, "llmb_config"},
+    {ConfigSource::experiment_name, "experiment_name"},
+    {ConfigSource::log_content, "log_content"},
+});
 
 // fp8_cs refines fp8.
 bool refines(std::string_view fine, std::string_view coarse) {
@@ -47,17 +43,11 @@ void order_best_first(std::string_view key, std::vector<ConfigValue>& values) {
 }  // namespace
 
 std::string_view config_source_name(ConfigSource source) {
-  for (const auto& [value, name] : kSourceNames) {
-    if (value == source) return name;
-  }
-  return "path";
+  return kSourceNames.name(source);
 }
 
 std::optional<ConfigSource> config_source_from_name(std::string_view text) {
-  for (const auto& [value, name] : kSourceNames) {
-    if (name == text) return value;
-  }
-  return std::nullopt;
+  return kSourceNames.value(text);
 }
 
 void RunConfiguration::set(std::string key, std::string value, ConfigSource source) {

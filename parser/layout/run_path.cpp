@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "parser/layout/experiment_name.h"
 #include "parser/layout/log_name.h"
 #include "parser/layout/name_tokens.h"
@@ -24,7 +26,7 @@ struct LaunchFolder {
 };
 
 std::string format_utc(std::string_view timestamp) {
-  const auto seconds = parse_number(timestamp.substr(0, 10)).value_or(0);
+  const auto seconds = parse_digits(timestamp.substr(0, 10)).value_or(0);
   const std::chrono::sys_seconds instant{std::chrono::seconds{seconds}};
   const auto day = std::chrono::floor<std::chrono::days>(instant);
   const std::chrono::year_month_day date{day};

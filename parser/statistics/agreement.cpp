@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "parser/dialects/tflops_pairing.h"
+#include "parser/foundation/name_table.h"
 #include "parser/statistics/agreement_tools.h"
 
 namespace llmb::parser {
@@ -294,18 +295,16 @@ std::string describe_why(const Tool& tool, const ToolResult& result, const LogFa
   return why.empty() ? "same steps" : why;
 }
 
+constexpr auto kDeviations = name_table<DeviationKind>({
+    {DeviationKind::none, "none"},
+    {DeviationKind::population, "population"},
+    {DeviationKind::sample, "sample"},
+});
+
 }  // namespace
 
 std::string_view deviation_name(DeviationKind kind) {
-  switch (kind) {
-    case DeviationKind::none:
-      return "none";
-    case DeviationKind::population:
-      return "population";
-    case DeviationKind::sample:
-      return "sample";
-  }
-  return "none";
+  return kDeviations.name(kind);
 }
 
 std::vector<ToolResult> compute_agreement(std::span<const StepSample> samples,

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "parser/foundation/parse_number.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -68,14 +70,8 @@ class Inputs {
 
   Known sequence_length() const {
     const auto stated = run_.configuration.get("sequence_length");
-    std::int64_t length = 0;
-    if (stated) {
-      const char* const end = stated->value.data() + stated->value.size();
-      const auto read = std::from_chars(stated->value.data(), end, length);
-      if (read.ec == std::errc() && read.ptr == end && length > 0) {
-        return known(as_double(length), std::string(config_source_name(stated->source)));
-      }
-    }
+    const auto length = stated ? parse_integer(stated->value, 1) : std::nullopt;
+    if (length) return known(as_double(*length), std::string(config_source_name(stated->source)));
     return of_recipe("sequence length", [](const Recipe& recipe) {
       return std::optional<std::int64_t>(recipe.sequence_length);
     });

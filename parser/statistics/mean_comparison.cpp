@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "parser/foundation/name_table.h"
 #include "parser/statistics/student_t.h"
 #include "parser/statistics/window_statistics.h"
 
@@ -33,6 +34,12 @@ std::string runs_text(double count) {
   return count == 1 ? "one run" : std::to_string(static_cast<std::int64_t>(count)) + " runs";
 }
 
+constexpr auto kMethods = name_table<MeanTestMethod>({
+    {MeanTestMethod::none, "none"},
+    {MeanTestMethod::welch, "welch"},
+    {MeanTestMethod::single_run, "single_run"},
+});
+
 }  // namespace
 
 std::optional<MeanEstimate> estimate_mean(std::span<const double> run_means, double confidence) {
@@ -52,15 +59,7 @@ std::optional<MeanEstimate> estimate_mean(std::span<const double> run_means, dou
 }
 
 std::string_view mean_test_method_name(MeanTestMethod method) {
-  switch (method) {
-    case MeanTestMethod::welch:
-      return "welch";
-    case MeanTestMethod::single_run:
-      return "single_run";
-    case MeanTestMethod::none:
-      break;
-  }
-  return "none";
+  return kMethods.name(method);
 }
 
 MeanTest test_means(std::span<const double> baseline, std::span<const double> other,

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "parser/foundation/name_table.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -218,34 +220,28 @@ void list_differences(const std::vector<Characteristics>& groups, RunComparison&
   }
 }
 
+constexpr auto kMetrics = name_table<ComparedMetric>({
+    {ComparedMetric::tflops_per_gpu, "tflops_per_gpu"},
+    {ComparedMetric::step_time_s, "step_time_s"},
+    {ComparedMetric::tokens_per_s_per_gpu, "tokens_per_s_per_gpu"},
+});
+
+constexpr auto kVerdicts = name_table<ComparisonVerdict>({
+    {ComparisonVerdict::cannot_be_told, "cannot_be_told"},
+    {ComparisonVerdict::faster, "faster"},
+    {ComparisonVerdict::slower, "slower"},
+    {ComparisonVerdict::no_difference_shown, "no_difference_shown"},
+    {ComparisonVerdict::not_comparable, "not_comparable"},
+});
+
 }  // namespace
 
 std::string_view compared_metric_name(ComparedMetric metric) {
-  switch (metric) {
-    case ComparedMetric::step_time_s:
-      return "step_time_s";
-    case ComparedMetric::tokens_per_s_per_gpu:
-      return "tokens_per_s_per_gpu";
-    case ComparedMetric::tflops_per_gpu:
-      break;
-  }
-  return "tflops_per_gpu";
+  return kMetrics.name(metric);
 }
 
 std::string_view comparison_verdict_name(ComparisonVerdict verdict) {
-  switch (verdict) {
-    case ComparisonVerdict::faster:
-      return "faster";
-    case ComparisonVerdict::slower:
-      return "slower";
-    case ComparisonVerdict::no_difference_shown:
-      return "no_difference_shown";
-    case ComparisonVerdict::not_comparable:
-      return "not_comparable";
-    case ComparisonVerdict::cannot_be_told:
-      break;
-  }
-  return "cannot_be_told";
+  return kVerdicts.name(verdict);
 }
 
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {

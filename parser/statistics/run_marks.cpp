@@ -4,17 +4,23 @@
 #include <array>
 #include <utility>
 
+#include "parser/foundation/name_table.h"
+
 namespace llmb::parser {
 namespace {
 
-using MarkName = std::pair<RunMark, std::string_view>;
-constexpr std::array kMarkNames = {
-    MarkName{RunMark::profiled, "profiled"},     MarkName{RunMark::traced, "traced"},
-    MarkName{RunMark::proxy, "proxy"},           MarkName{RunMark::running, "running"},
-    MarkName{RunMark::incomplete, "incomplete"}, MarkName{RunMark::failed, "failed"},
-    MarkName{RunMark::invalid, "invalid"},       MarkName{RunMark::no_data, "no_data"},
-    MarkName{RunMark::superseded, "superseded"}, MarkName{RunMark::on_cpu, "on_cpu"},
-};
+constexpr auto kMarkNames = name_table<RunMark>({
+    {RunMark::profiled, "profiled"},
+    {RunMark::traced, "traced"},
+    {RunMark::proxy, "proxy"},
+    {RunMark::running, "running"},
+    {RunMark::incomplete, "incomplete"},
+    {RunMark::failed, "failed"},
+    {RunMark::invalid, "invalid"},
+    {RunMark::no_data, "no_data"},
+    {RunMark::superseded, "superseded"},
+    {RunMark::on_cpu, "on_cpu"},
+});
 
 bool is_true(const RunConfiguration& configuration, std::string_view key) {
   return configuration.value(key) == "true";
@@ -38,10 +44,7 @@ const RunMark* mark_of_status(RunStatus status) {
 }  // namespace
 
 std::string_view run_mark_name(RunMark mark) {
-  for (const auto& [value, name] : kMarkNames) {
-    if (value == mark) return name;
-  }
-  return "no_data";
+  return kMarkNames.name(mark);
 }
 
 std::string run_mark_names() {

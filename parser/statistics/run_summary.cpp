@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parser/dialects/failure_class.h"
+#include "parser/foundation/name_table.h"
 #include "parser/statistics/first_cause.h"
 #include "parser/statistics/status_reason.h"
 #include "parser/statistics/window_coverage.h"
@@ -12,12 +13,14 @@
 namespace llmb::parser {
 namespace {
 
-using StatusName = std::pair<RunStatus, std::string_view>;
-constexpr std::array kStatusNames = {
-    StatusName{RunStatus::running, "running"},       StatusName{RunStatus::complete, "complete"},
-    StatusName{RunStatus::incomplete, "incomplete"}, StatusName{RunStatus::failed, "failed"},
-    StatusName{RunStatus::invalid, "invalid"},       StatusName{RunStatus::no_data, "no_data"},
-};
+constexpr auto kStatusNames = name_table<RunStatus>({
+    {RunStatus::no_data, "no_data"},
+    {RunStatus::running, "running"},
+    {RunStatus::complete, "complete"},
+    {RunStatus::incomplete, "incomplete"},
+    {RunStatus::failed, "failed"},
+    {RunStatus::invalid, "invalid"},
+});
 
 std::span<const StepSample> samples_of_segment(std::span<const StepSample> samples,
                                                std::int32_t segment) {
@@ -177,17 +180,11 @@ std::string failure_cause(const StatusEvidence& evidence, RunStatus status) {
 }  // namespace
 
 std::string_view run_status_name(RunStatus status) {
-  for (const auto& [value, name] : kStatusNames) {
-    if (value == status) return name;
-  }
-  return "no_data";
+  return kStatusNames.name(status);
 }
 
 std::optional<RunStatus> run_status_from_name(std::string_view text) {
-  for (const auto& [value, name] : kStatusNames) {
-    if (name == text) return value;
-  }
-  return std::nullopt;
+  return kStatusNames.value(text);
 }
 
 double typical_step_time_s(std::vector<double> times_s) {

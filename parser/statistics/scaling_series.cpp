@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "parser/foundation/name_table.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -195,22 +197,18 @@ void place_run(const std::vector<ComparedRun>& runs, std::size_t index, const Ru
   point->runs.push_back(index);
 }
 
+constexpr auto kKinds = name_table<ScalingKind>({
+    {ScalingKind::unknown, "unknown"},
+    {ScalingKind::baseline, "baseline"},
+    {ScalingKind::weak, "weak"},
+    {ScalingKind::strong, "strong"},
+    {ScalingKind::mixed, "mixed"},
+});
+
 }  // namespace
 
 std::string_view scaling_kind_name(ScalingKind kind) {
-  switch (kind) {
-    case ScalingKind::baseline:
-      return "baseline";
-    case ScalingKind::weak:
-      return "weak";
-    case ScalingKind::strong:
-      return "strong";
-    case ScalingKind::mixed:
-      return "mixed";
-    case ScalingKind::unknown:
-      break;
-  }
-  return "unknown";
+  return kKinds.name(kind);
 }
 
 ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedRun>& runs,

@@ -1,29 +1,16 @@
 #include "parser/statistics/window.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "parser/foundation/parse_number.h"
+
 namespace llmb::parser {
-namespace {
-
-// Digits only: no sign, no blanks. 18 digits always fit.
-std::optional<std::int64_t> parse_iteration(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), is_digit)) {
-    return std::nullopt;
-  }
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-}  // namespace
 
 Result<Window> parse_window(std::string_view text) {
   const std::size_t dash = text.find('-');
-  const auto first = parse_iteration(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : parse_iteration(text.substr(dash + 1));
+  const auto first = parse_digits(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_digits(text.substr(dash + 1));
   if (!first || !last || *first > *last) {
     return fail(std::string("'").append(text).append(
         "' is not a window: write FIRST-LAST with FIRST not above LAST, such as 11-44, or one "

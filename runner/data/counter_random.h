@@ -8,6 +8,8 @@
 #include <numbers>
 #include <string_view>
 
+#include "parser/foundation/content_hash.h"
+
 namespace llmb::runner {
 
 // The finalizer of the SplitMix64 generator (Steele, Lea, Flood 2014): every bit of the input
@@ -23,13 +25,9 @@ constexpr std::uint64_t combine_key(std::uint64_t key, std::uint64_t more) {
   return scramble(key ^ scramble(more));
 }
 
-// FNV-1a: stable across builds and machines, which std::hash is not.
+// Stable across builds and machines, which std::hash is not.
 constexpr std::uint64_t key_of(std::string_view name) {
-  std::uint64_t key = 0xCBF29CE484222325ULL;
-  for (const char c : name) {
-    key = (key ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  }
-  return key;
+  return parser::fnv1a(name);
 }
 
 // In (0, 1].

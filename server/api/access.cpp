@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "server/api/refusal.h"
-#include "server/dispatch/instant.h"
+#include "server/dispatch/wall_clock.h"
 #include "server/http/bearer_token.h"
 #include "storage/job_store.h"
 

@@ -1,20 +1,13 @@
 #include "server/api/conditional.h"
 
-#include <cstdint>
-
+#include "parser/foundation/content_hash.h"
+#include "parser/foundation/hex.h"
 #include "server/http/conditional.h"
 
 namespace llmb::api {
+
 std::string hash_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char byte : text) {
-    hash ^= static_cast<unsigned char>(byte);
-    hash *= 0x100000001b3U;
-  }
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string digits(16, '0');
-  for (std::size_t i = digits.size(); i-- > 0; hash >>= 4U) digits[i] = kDigits[hash & 15U];
-  return digits;
+  return parser::hex_text(parser::fnv1a(text));
 }
 
 bool not_modified(const http::Request& request, std::string_view etag) {

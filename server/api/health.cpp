@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/api/instant.h"
+#include "parser/foundation/instant.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -24,9 +24,8 @@ std::vector<Cause> hanging_roots(const ingest::IngestStatus& status) {
   std::vector<Cause> causes;
   for (const ingest::RootStatus& root : status.roots) {
     if (!root.hangs_since) continue;
-    const auto since = std::chrono::floor<std::chrono::seconds>(*root.hangs_since);
     causes.push_back({"root_hangs", "The root " + root.path + " does not answer since " +
-                                        instant_text(since) +
+                                        parser::instant_text_s(*root.hangs_since) +
                                         "; nothing new is read from it until it does."});
   }
   return causes;

@@ -4,7 +4,7 @@
 #include <array>
 #include <chrono>
 
-#include "server/api/instant.h"
+#include "parser/foundation/instant.h"
 #include "server/api/openmetrics_text.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -35,10 +35,10 @@ DatabaseFigures read_figures(storage::Reader& reader) {
 // 0 where nothing runs, and where a clock that was set puts growth into the future.
 std::int64_t longest_silence_s(const storage::Reader::Totals& totals) {
   if (!totals.longest_silent_since) return 0;
-  const auto since = parse_instant(*totals.longest_silent_since);
+  const auto since = parser::parse_instant(*totals.longest_silent_since);
   if (!since) return 0;
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return std::max<std::int64_t>(0, (now - *since).count());
+  const auto silence = std::chrono::system_clock::now() - *since;
+  return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(silence).count());
 }
 
 void gauge(OpenMetricsText& text, std::string_view name, std::string_view unit,

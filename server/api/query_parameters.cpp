@@ -4,7 +4,8 @@
 #include <array>
 #include <charconv>
 
-#include "server/api/instant.h"
+#include "parser/foundation/instant.h"
+#include "parser/foundation/parse_number.h"
 #include "server/api/refusal.h"
 
 namespace llmb::api {
@@ -18,13 +19,6 @@ std::string list_of(const std::vector<std::string_view>& names) {
     text += name;
   }
   return text;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 }  // namespace
@@ -61,8 +55,8 @@ std::optional<std::int64_t> QueryParameters::integer(std::string_view name, std:
                                                      std::int64_t max) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  const auto number = parse_integer(*value);
-  if (!number || *number < min || *number > max) {
+  const auto number = parser::parse_integer(*value, min, max);
+  if (!number) {
     throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
                       "'; it has to be a whole number from " + std::to_string(min) + " to " +
                       std::to_string(max) + ".");
@@ -73,11 +67,9 @@ std::optional<std::int64_t> QueryParameters::integer(std::string_view name, std:
 std::optional<double> QueryParameters::number(std::string_view name, double min, double max) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  double number = 0;
-  const char* const last = value->data() + value->size();
-  const auto [end, error] = std::from_chars(value->data(), last, number);
+  const auto number = parser::parse_number<double>(*value);
   // A NaN is not between any two numbers.
-  if (error == std::errc() && end == last && number >= min && number <= max) return number;
+  if (number && *number >= min && *number <= max) return number;
   std::array<char, 32> range{};
   const auto write = [&](double bound) {
     const auto written = std::to_chars(range.data(), range.data() + range.size(), bound).ptr;
@@ -100,13 +92,13 @@ std::optional<bool> QueryParameters::boolean(std::string_view name) const {
 std::optional<std::string> QueryParameters::instant(std::string_view name) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  auto instant = normalise_instant(*value);
+  const auto instant = parser::parse_instant(*value);
   if (!instant) {
     throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
                       "'; it has to be a date (2025-12-22) or an RFC 3339 instant "
                       "(2025-12-22T15:18:33Z).");
   }
-  return instant;
+  return parser::instant_text_s(*instant);
 }
 
 template <typename Value>
@@ -172,7 +164,7 @@ std::string percent_encode(std::string_view text) {
 std::int64_t id_parameter(const http::Request& request) {
   const auto found = request.path_parameters.find("id");
   const std::string text = found == request.path_parameters.end() ? "" : found->second;
-  const auto id = parse_integer(text);
+  const auto id = parser::parse_integer(text);
   if (!id || *id < 1) {
     throw not_found("'" + text + "' is not an id; ids are whole numbers from 1.");
   }

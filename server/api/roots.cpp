@@ -1,6 +1,6 @@
 // GET /api/v1/roots: the watched trees, and the files that cannot be read just now.
+#include "parser/foundation/instant.h"
 #include "server/api/conditional.h"
-#include "server/api/instant.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
@@ -11,7 +11,7 @@ namespace {
 Json hangs_since_json(const std::vector<ingest::RootStatus>& roots, storage::RootId id) {
   for (const ingest::RootStatus& root : roots) {
     if (root.id != id || !root.hangs_since) continue;
-    return instant_text(std::chrono::floor<std::chrono::seconds>(*root.hangs_since));
+    return parser::instant_text_s(*root.hangs_since);
   }
   return nullptr;
 }

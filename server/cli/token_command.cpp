@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "server/cli/job_desk.h"
-#include "server/dispatch/instant.h"
 #include "server/dispatch/text_check.h"
+#include "server/dispatch/wall_clock.h"
 #include "server/http/bearer_token.h"
 #include "server/report/text_table.h"
 

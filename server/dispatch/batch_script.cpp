@@ -3,6 +3,7 @@
 #include <array>
 #include <random>
 
+#include "parser/foundation/hex.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -162,12 +163,12 @@ std::vector<std::string> sbatch_arguments(const Plan& plan, const ClusterSetting
 }
 
 std::string new_submission_id() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::random_device random;
   std::string id = "llmb-";
   for (int word = 0; word < 4; ++word) {
     const std::uint32_t bits = random();
-    for (std::uint32_t shift = 0; shift < 32; shift += 4) id += kDigits[(bits >> shift) & 15U];
+    for (std::uint32_t shift = 0; shift < 32; shift += 4)
+      id += parser::kHexDigits[(bits >> shift) & 15U];
   }
   return id;
 }

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/dispatch/instant.h"
+#include "parser/foundation/content_hash.h"
 #include "server/dispatch/job_observation.h"
 #include "server/dispatch/text_check.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -33,11 +34,9 @@ Launch new_launch() {
 
 // Of the submissions as they were asked for: equal texts are equal requests. FNV-1a.
 std::string hash_of(const std::vector<Submission>& submissions) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
+  std::uint64_t hash = parser::kFnv1aBasis;
   for (const Submission& submission : submissions) {
-    for (const char c : submission_json(submission) + "\n") {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    }
+    hash = parser::fnv1a(submission_json(submission) + "\n", hash);
   }
   return std::to_string(hash);
 }

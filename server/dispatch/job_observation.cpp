@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/dispatch/instant.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -31,7 +31,7 @@ std::string trouble_of(const ObservedJob& observed, std::optional<std::int64_t> 
 }
 
 std::optional<std::string> instant_or_nothing(std::optional<std::int64_t> unix_s) {
-  return unix_s ? std::optional(instant_text(*unix_s)) : std::nullopt;
+  return unix_s ? std::optional(instant_text(instant_of_unix_s(*unix_s))) : std::nullopt;
 }
 
 }  // namespace

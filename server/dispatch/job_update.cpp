@@ -1,6 +1,6 @@
 #include "server/dispatch/job_update.h"
 
-#include "server/dispatch/instant.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::dispatch {
 

@@ -41,9 +41,10 @@ struct Poller::Turn {
       row.trouble = trouble;
       row.exit_code = evidence.exit_code;
       if (!row.started_at && evidence.started_at_s) {
-        row.started_at = instant_text(*evidence.started_at_s);
+        row.started_at = instant_text(instant_of_unix_s(*evidence.started_at_s));
       }
-      row.ended_at = evidence.ended_at_s ? instant_text(*evidence.ended_at_s) : instant_text(now);
+      row.ended_at = evidence.ended_at_s ? instant_text(instant_of_unix_s(*evidence.ended_at_s))
+                                         : instant_text(now);
     });
   }
 

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "server/dispatch/instant.h"
 #include "server/dispatch/job_update.h"
 #include "server/dispatch/slurm_commands.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::dispatch {
 

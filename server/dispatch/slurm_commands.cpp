@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "server/dispatch/instant.h"
 #include "server/dispatch/text_check.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -195,7 +195,8 @@ parser::Result<std::optional<std::int64_t>> SlurmCommands::find_by_folder(
     const std::string& folder, std::int64_t since_s) const {
   const CommandResult result = run(
       {"sacct", "--allocations", "--parsable2", "--noheader", "--user=" + std::to_string(geteuid()),
-       "--starttime=" + instant_text(since_s).substr(0, 19), "--format=JobIDRaw,WorkDir"});
+       "--starttime=" + instant_text(instant_of_unix_s(since_s)).substr(0, 19),
+       "--format=JobIDRaw,WorkDir"});
   if (!result.is_ok()) return parser::fail(explain_failure("sacct", result));
   const std::string& text = result.output;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -7,26 +7,13 @@
 #include <array>
 #include <stdexcept>
 
+#include "parser/foundation/hex.h"
+#include "parser/foundation/text.h"
+
 namespace llmb::http {
 namespace {
 
 constexpr std::string_view kScheme = "bearer ";
-
-template <std::size_t Size>
-std::string hexadecimal(const std::array<unsigned char, Size>& bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * Size);
-  for (const unsigned char byte : bytes) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
-}
-
-char lower(char letter) {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
 
 }  // namespace
 
@@ -35,20 +22,20 @@ std::string new_token() {
   if (RAND_bytes(bits.data(), static_cast<int>(bits.size())) != 1) {
     throw std::runtime_error("the system gives no random numbers");
   }
-  return "llmb_" + hexadecimal(bits);
+  return "llmb_" + parser::hex_text(bits);
 }
 
 std::string token_sha256(std::string_view token) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
   SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
-  return hexadecimal(digest);
+  return parser::hex_text(digest);
 }
 
 std::optional<std::string> bearer_token(const Request& request) {
   const std::optional<std::string> value = request.header("authorization");
   if (!value || value->size() <= kScheme.size()) return std::nullopt;
   if (!std::equal(kScheme.begin(), kScheme.end(), value->begin(),
-                  [](char wanted, char given) { return wanted == lower(given); })) {
+                  [](char wanted, char given) { return wanted == parser::lower(given); })) {
     return std::nullopt;
   }
   return value->substr(kScheme.size());

@@ -9,27 +9,17 @@
 #include <memory>
 #include <stdexcept>
 
+#include "parser/foundation/text.h"
+
 namespace llmb::http {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-bool equals_lower(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
-  });
-}
-
 // Thousandths. A weight that is none counts as 0: what the client cannot say is not sent to it.
 int parse_weight(std::string_view parameters) {
-  parameters = trimmed(parameters);
+  parameters = parser::trimmed(parameters);
   if (parameters.empty()) return 1000;
-  if (!equals_lower(parameters.substr(0, 2), "q=")) return 1000;
-  const std::string_view text = trimmed(parameters.substr(2));
+  if (!parser::equal_but_for_case(parameters.substr(0, 2), "q=")) return 1000;
+  const std::string_view text = parser::trimmed(parameters.substr(2));
   if (text.empty() || (text[0] != '0' && text[0] != '1')) return 0;
   int weight = (text[0] - '0') * 1000;
   if (text.size() > 1 && (text[1] != '.' || text.size() > 5)) return 0;
@@ -101,11 +91,12 @@ Encoding negotiate_encoding(std::string_view accept_encoding) {
     const std::string_view item = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::size_t semicolon = std::min(item.find(';'), item.size());
-    const std::string_view name = trimmed(item.substr(0, semicolon));
+    const std::string_view name = parser::trimmed(item.substr(0, semicolon));
     const int weight = parse_weight(item.substr(std::min(semicolon + 1, item.size())));
     if (name == "*") any = weight;
-    if (equals_lower(name, "gzip") || equals_lower(name, "x-gzip")) gzip_weight = weight;
-    if (equals_lower(name, "zstd")) zstd_weight = weight;
+    if (parser::equal_but_for_case(name, "gzip") || parser::equal_but_for_case(name, "x-gzip"))
+      gzip_weight = weight;
+    if (parser::equal_but_for_case(name, "zstd")) zstd_weight = weight;
   }
   // "*" stands for what is not named.
   if (gzip_weight < 0) gzip_weight = any;
@@ -115,7 +106,7 @@ Encoding negotiate_encoding(std::string_view accept_encoding) {
 }
 
 bool is_compressible(std::string_view content_type) {
-  const std::string_view type = trimmed(content_type.substr(0, content_type.find(';')));
+  const std::string_view type = parser::trimmed(content_type.substr(0, content_type.find(';')));
   return type.starts_with("text/") || type == "application/json" || type.ends_with("+json") ||
          type.ends_with("+xml") || type == "application/javascript" ||
          type == "application/openmetrics-text" || type == "application/wasm";

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "parser/foundation/hex.h"
 #include "server/http/compression.h"
 
 namespace llmb::http {
@@ -14,13 +15,7 @@ constexpr std::size_t kCompressedFromBytes = 1024;
 std::string etag_of(std::string_view bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < 12; ++i) {
-    text += kDigits[digest[i] >> 4U];
-    text += kDigits[digest[i] & 15U];
-  }
-  return text;
+  return parser::hex_text(std::span(digest).first<12>());
 }
 
 std::shared_ptr<const std::string> packed(std::string_view bytes, Encoding encoding) {

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "parser/foundation/hex.h"
+#include "parser/foundation/text.h"
+
 namespace llmb::http {
 namespace {
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // Nothing where an escape is broken, or the result holds a control character or is not UTF-8.
 std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
@@ -26,8 +22,8 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
     char c = text[i];
     if (c == '%') {
       if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_value(text[i + 1]);
-      const int low = hex_value(text[i + 2]);
+      const int high = parser::hex_value(text[i + 1]);
+      const int low = parser::hex_value(text[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       c = static_cast<char>(high * 16 + low);
       i += 2;
@@ -91,19 +87,14 @@ std::string read_query(std::string_view raw, Request& request) {
   return {};
 }
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 std::string read_target(std::string_view raw, Request& request) {
   std::string with_slash;
   // RFC 9112 3.2.2: a server must understand the absolute form; its authority replaces Host.
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (raw.size() < scheme.size() || !equal_ignoring_case(raw.substr(0, scheme.size()), scheme)) {
+    if (raw.size() < scheme.size() ||
+        !parser::equal_but_for_case(raw.substr(0, scheme.size()), scheme)) {
       continue;
     }
     raw.remove_prefix(scheme.size());
@@ -142,10 +133,10 @@ bool host_is_allowed(std::string_view host, const std::vector<std::string>& allo
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!std::all_of(port.begin(), port.end(), is_digit)) return false;
   for (const std::string_view own : {"localhost", "127.0.0.1", "[::1]"}) {
-    if (equal_ignoring_case(name, own)) return true;
+    if (parser::equal_but_for_case(name, own)) return true;
   }
   return std::any_of(allowed_hosts.begin(), allowed_hosts.end(), [&](const std::string& allowed) {
-    return equal_ignoring_case(name, allowed) || equal_ignoring_case(host, allowed);
+    return parser::equal_but_for_case(name, allowed) || parser::equal_but_for_case(host, allowed);
   });
 }
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "server/ingest/file_descriptor.h"
+#include "parser/foundation/file_descriptor.h"
 
 namespace llmb::ingest {
 
@@ -38,7 +38,7 @@ class DirectoryWatch {
     std::uint32_t root = 0;
     std::string relative_path;
   };
-  FileDescriptor fd_;
+  parser::FileDescriptor fd_;
   std::size_t watches_max_;
   std::unordered_map<int, Watched> by_descriptor_;
   std::unordered_set<std::string> watched_;  // "<root>/<relative path>"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "parser/foundation/instant.h"
 #include "server/ingest/log_tail.h"
-#include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
@@ -71,7 +71,7 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
     file.inode = before.cursor.inode;
     file.offset = before.cursor.offset;
     file.size_seen = before.cursor.offset;
-    if (const auto grown_at = parse_rfc3339(before.grown_at)) {
+    if (const auto grown_at = parser::parse_instant(before.grown_at)) {
       file.silent_since = steady_time_of(links_.clock, *grown_at);
     }
     if (const auto tail = decode_tail_state(before.cursor.parser_state)) {

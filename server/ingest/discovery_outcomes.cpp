@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "parser/foundation/instant.h"
 #include "server/ingest/discovery.h"
-#include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
@@ -134,8 +134,9 @@ void Discovery::park(FileIndex index, const std::string& reason, SteadyTime now)
                  file.relative_path, reason, rest.count() / 1'000);
   }
   const WallTime wall = links_.clock.wall();
-  links_.writes.push_at_once(storage::ParkedFile{root.id, file.relative_path, reason, rfc3339(wall),
-                                                 rfc3339(wall + rest), file.failures});
+  links_.writes.push_at_once(storage::ParkedFile{root.id, file.relative_path, reason,
+                                                 parser::instant_text(wall),
+                                                 parser::instant_text(wall + rest), file.failures});
 }
 
 void Discovery::mark_missing(FileIndex index) {
@@ -152,7 +153,8 @@ void Discovery::mark_missing(FileIndex index) {
     links_.writes.push_at_once(UnparkedFile{root, file.relative_path});
   }
   if (file.run == 0) return;
-  links_.writes.push_at_once(VanishedFile{root, file.relative_path, rfc3339(links_.clock.wall())});
+  links_.writes.push_at_once(
+      VanishedFile{root, file.relative_path, parser::instant_text(links_.clock.wall())});
 }
 
 void Discovery::note_scan(const WatchedRoot& root) {
@@ -167,7 +169,7 @@ void Discovery::note_scan(const WatchedRoot& root) {
   auto& last = scan_recorded_[root.id];
   if (last.first == key && now - last.second < kBetweenScanRecords) return;
   last = {key, now};
-  links_.writes.push_at_once(ScanRecord{root.id, rfc3339(links_.clock.wall()),
+  links_.writes.push_at_once(ScanRecord{root.id, parser::instant_text(links_.clock.wall()),
                                         std::chrono::duration<double>(root.scan_work).count(),
                                         root.files_in_scan, root.error});
 }

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "server/ingest/content_hash.h"
+#include "parser/foundation/content_hash.h"
 
 namespace llmb::ingest {
 
@@ -33,10 +33,10 @@ parser::Result<Identity> check_identity(int fd, const storage::LogCursor& cursor
   if (!tail) return tl::unexpected(tail.error());
   // A tail that can be read in whole and differs is proof. A head is judged only when the tail
   // was there, so that a stale size is not taken for a rewrite.
-  if (tail->size() == cursor.tail_length && content_hash(*tail) != cursor.tail_hash) {
+  if (tail->size() == cursor.tail_length && parser::content_hash(*tail) != cursor.tail_hash) {
     return Identity::rewritten;
   }
-  if (head->size() == cursor.head_length && content_hash(*head) != cursor.head_hash) {
+  if (head->size() == cursor.head_length && parser::content_hash(*head) != cursor.head_hash) {
     return Identity::rewritten;
   }
   const bool is_whole = head->size() == cursor.head_length && tail->size() == cursor.tail_length;
@@ -51,7 +51,7 @@ parser::Result<void> take_fingerprint(int fd, storage::LogCursor& cursor) {
     if (!head) return tl::unexpected(head.error());
     if (head->size() != head_length) return parser::fail("the file shrank while it was read");
     cursor.head_length = head_length;
-    cursor.head_hash = content_hash(*head);
+    cursor.head_hash = parser::content_hash(*head);
   }
   const auto tail_length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(cursor.offset, kTailLength));
@@ -59,7 +59,7 @@ parser::Result<void> take_fingerprint(int fd, storage::LogCursor& cursor) {
   if (!tail) return tl::unexpected(tail.error());
   if (tail->size() != tail_length) return parser::fail("the file shrank while it was read");
   cursor.tail_length = tail_length;
-  cursor.tail_hash = content_hash(*tail);
+  cursor.tail_hash = parser::content_hash(*tail);
   return {};
 }
 

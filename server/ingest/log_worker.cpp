@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "parser/dialects/stated_configuration.h"
+#include "parser/foundation/instant.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "parser/log_reader.h"
@@ -15,7 +16,6 @@
 #include "server/ingest/file_identity.h"
 #include "server/ingest/poll_schedule.h"
 #include "server/ingest/profile_listing.h"
-#include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
@@ -235,7 +235,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.root_id = job.root_id;
   batch.relative_path = job.relative_path;
   batch.generation = outcome.generation;
-  batch.observed_at = rfc3339(wall_time_of(links_.clock, silent_since));
+  batch.observed_at = parser::instant_text(wall_time_of(links_.clock, silent_since));
   batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
   batch.cursor = tail.cursor();
   batch.path = std::move(path);
@@ -257,8 +257,9 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
   const bool is_as_before = job.run != 0 && tail.verdict() == LogTail::Verdict::same;
   if (is_as_before && tail.read_to() == job.size_seen) return job.silent_since;
   if (job.was_read_to_end) return links_.clock.steady();
-  return std::max(job.silent_since,
-                  steady_time_of(links_.clock, wall_time_from_ns(tail.file().modified_ns)));
+  return std::max(
+      job.silent_since,
+      steady_time_of(links_.clock, parser::instant_of_unix_ns(tail.file().modified_ns)));
 }
 
 parser::ChosenWindow LogWorker::choose_window(

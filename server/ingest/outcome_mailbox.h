@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/ingest/file_descriptor.h"
+#include "parser/foundation/file_descriptor.h"
 #include "server/ingest/read_job.h"
 
 namespace llmb::ingest {
@@ -38,7 +38,7 @@ class OutcomeMailbox {
   int fd() const { return wake_.get(); }
 
  private:
-  FileDescriptor wake_;
+  parser::FileDescriptor wake_;
   std::mutex mutex_;
   std::vector<FileOutcome> outcomes_;
 };

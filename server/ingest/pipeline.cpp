@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "parser/foundation/instant.h"
 #include "server/ingest/abandoned_call.h"
-#include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
@@ -49,7 +49,7 @@ Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
   for (const storage::RootRecord& record : database.roots()) {
     for (WatchedRoot& root : roots) {
       if (root.id == record.id && record.last_scan_at) {
-        root.configs_known_until = parse_rfc3339(*record.last_scan_at);
+        root.configs_known_until = parser::parse_instant(*record.last_scan_at);
       }
     }
   }

@@ -41,7 +41,7 @@ FileFacts file_facts(const struct stat& status) {
 parser::Result<RootDirectory> RootDirectory::open(const std::string& path, Method method) {
   RootDirectory root;
   root.method_ = method;
-  root.fd_ = FileDescriptor(retry_on_signal(
+  root.fd_ = parser::FileDescriptor(retry_on_signal(
       [&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK); }));
   if (!root.fd_.is_open()) {
     return parser::fail("cannot open the root " + path + ": " + std::strerror(errno));
@@ -65,20 +65,20 @@ OpenResult RootDirectory::open_file(const std::string& relative_path) const {
   OpenResult handle = open_beneath(relative_path, O_PATH);
   if (handle.error != 0) return handle;
   struct stat status {};
-  if (fstat(handle.fd.get(), &status) != 0) return {FileDescriptor(), errno};
-  if (const int error = file_type_error(status.st_mode)) return {FileDescriptor(), error};
+  if (fstat(handle.fd.get(), &status) != 0) return {parser::FileDescriptor(), errno};
+  if (const int error = file_type_error(status.st_mode)) return {parser::FileDescriptor(), error};
   const std::string self = "/proc/self/fd/" + std::to_string(handle.fd.get());
   const int fd = retry_on_signal(
       [&] { return ::open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY); });
-  if (fd >= 0) return {FileDescriptor(fd), 0};
-  if (errno != ENOENT) return {FileDescriptor(), errno};
+  if (fd >= 0) return {parser::FileDescriptor(fd), 0};
+  if (errno != ENOENT) return {parser::FileDescriptor(), errno};
   // No /proc here: open by name again, and make sure that it is still the same file.
   OpenResult again = open_beneath(relative_path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   struct stat reopened {};
   if (again.error != 0) return again;
-  if (fstat(again.fd.get(), &reopened) != 0) return {FileDescriptor(), errno};
+  if (fstat(again.fd.get(), &reopened) != 0) return {parser::FileDescriptor(), errno};
   if (reopened.st_dev != status.st_dev || reopened.st_ino != status.st_ino) {
-    return {FileDescriptor(), ESTALE};
+    return {parser::FileDescriptor(), ESTALE};
   }
   return again;
 }
@@ -103,41 +103,41 @@ OpenResult RootDirectory::open_beneath(const std::string& relative_path, int fla
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   for (int attempt = 0; attempt < 8; ++attempt) {
     const auto fd = syscall(SYS_openat2, fd_.get(), relative_path.c_str(), &how, sizeof how);
-    if (fd >= 0) return {FileDescriptor(static_cast<int>(fd)), 0};
+    if (fd >= 0) return {parser::FileDescriptor(static_cast<int>(fd)), 0};
     // EAGAIN: something was renamed meanwhile, and the kernel could not be sure.
     if (errno == EINTR || errno == EAGAIN) continue;
     // ENOSYS: an old kernel. EPERM: a container's filter that does not know the call.
     if (errno == ENOSYS || errno == EPERM) return open_by_components(relative_path, flags);
-    return {FileDescriptor(), errno};
+    return {parser::FileDescriptor(), errno};
   }
   return open_by_components(relative_path, flags);
 }
 
 OpenResult RootDirectory::open_by_components(const std::string& relative_path, int flags) const {
-  FileDescriptor parent;
+  parser::FileDescriptor parent;
   int parent_fd = fd_.get();
   std::size_t begin = 0;
   while (begin <= relative_path.size()) {
     const std::size_t slash = std::min(relative_path.find('/', begin), relative_path.size());
     const std::string part = relative_path.substr(begin, slash - begin);
-    if (part.empty() || part == "..") return {FileDescriptor(), EXDEV};
+    if (part.empty() || part == "..") return {parser::FileDescriptor(), EXDEV};
     const bool is_last = slash == relative_path.size();
     const int part_flags = is_last ? flags : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     const int fd = retry_on_signal([&] { return ::openat(parent_fd, part.c_str(), part_flags); });
-    if (fd < 0) return {FileDescriptor(), errno};
-    FileDescriptor opened(fd);
+    if (fd < 0) return {parser::FileDescriptor(), errno};
+    parser::FileDescriptor opened(fd);
     if (is_last && (flags & O_PATH) != 0) {
       // O_PATH with O_NOFOLLOW opens the link itself, which openat2 refuses.
       struct stat status {};
-      if (fstat(fd, &status) != 0) return {FileDescriptor(), errno};
-      if (S_ISLNK(status.st_mode)) return {FileDescriptor(), ELOOP};
+      if (fstat(fd, &status) != 0) return {parser::FileDescriptor(), errno};
+      if (S_ISLNK(status.st_mode)) return {parser::FileDescriptor(), ELOOP};
     }
     if (is_last) return {std::move(opened), 0};
     parent = std::move(opened);
     parent_fd = parent.get();
     begin = slash + 1;
   }
-  return {FileDescriptor(), ENOENT};
+  return {parser::FileDescriptor(), ENOENT};
 }
 
 }  // namespace llmb::ingest

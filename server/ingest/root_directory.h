@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "parser/foundation/file_descriptor.h"
 #include "parser/result.h"
-#include "server/ingest/file_descriptor.h"
 
 namespace llmb::ingest {
 
@@ -29,7 +29,7 @@ FileFacts file_facts(const struct stat& status);
 
 // An open file or directory, or the errno that says why not.
 struct OpenResult {
-  FileDescriptor fd;
+  parser::FileDescriptor fd;
   int error = 0;
 };
 
@@ -61,7 +61,7 @@ class RootDirectory {
   OpenResult open_beneath(const std::string& relative_path, int flags) const;
   OpenResult open_by_components(const std::string& relative_path, int flags) const;
 
-  FileDescriptor fd_;
+  parser::FileDescriptor fd_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
   Method method_ = Method::detect;

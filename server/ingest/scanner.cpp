@@ -7,8 +7,8 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "parser/foundation/instant.h"
 #include "server/ingest/poll_schedule.h"
-#include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
@@ -239,7 +239,7 @@ void Scanner::take_config(RootIndex index, const std::string& relative_path,
   if (!root.configs.note(relative_path, facts.inode, facts.changed_ns)) return;
   const bool was_applied_before =
       root.configs_known_until &&
-      wall_time_from_ns(facts.changed_ns) < *root.configs_known_until - kConfigMargin;
+      parser::instant_of_unix_ns(facts.changed_ns) < *root.configs_known_until - kConfigMargin;
   if (!was_applied_before) root.new_configs.push_back(relative_path);
 }
 

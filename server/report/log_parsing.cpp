@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "parser/dialects/stated_configuration.h"
+#include "parser/foundation/file_descriptor.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/log_reader.h"
 #include "parser/result.h"
@@ -26,6 +27,7 @@
 namespace llmb::report {
 namespace {
 
+using parser::FileDescriptor;
 using parser::RecipeExtent;
 using parser::Result;
 using parser::StepSample;
@@ -35,20 +37,6 @@ constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 // A thread for less than this is not worth it.
 constexpr std::uint64_t kReadAheadBytesMin = std::uint64_t{8} << 20U;
 constexpr std::size_t kConfigBytesMax = std::size_t{1} << 20U;
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&&) = delete;
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 const char* kind_name(mode_t mode) {
   if (S_ISFIFO(mode)) return "a FIFO";

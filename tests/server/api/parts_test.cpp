@@ -5,7 +5,6 @@
 
 #include "server/api/conditional.h"
 #include "server/api/cursor.h"
-#include "server/api/instant.h"
 #include "server/api/json.h"
 #include "server/api/openmetrics_text.h"
 #include "server/api/query_parameters.h"
@@ -14,23 +13,6 @@
 
 namespace llmb::api {
 namespace {
-
-TEST(Instant, IsNormalisedToUtcSeconds) {
-  EXPECT_EQ(normalise_instant("2025-12-22"), "2025-12-22T00:00:00Z");
-  EXPECT_EQ(normalise_instant("2025-12-22T15:18:33Z"), "2025-12-22T15:18:33Z");
-  EXPECT_EQ(normalise_instant("2025-12-22T15:18:33.999Z"), "2025-12-22T15:18:33Z");
-  EXPECT_EQ(normalise_instant("2025-12-31T23:30:00-01:30"), "2026-01-01T01:00:00Z");
-  EXPECT_EQ(normalise_instant("2025-01-01T00:30:00+01:00"), "2024-12-31T23:30:00Z");
-  EXPECT_EQ(normalise_instant("2024-02-29"), "2024-02-29T00:00:00Z");
-}
-
-TEST(Instant, RefusesWhatIsNone) {
-  for (const char* text : {"", "2025", "2025-13-01", "2025-02-29", "2025-1-1", "2025-12-22T15:18",
-                           "2025-12-22T24:00:00Z", "2025-12-22T15:18:33", "2025-12-22T15:18:33.Z",
-                           "2025-12-22T15:18:33Zx", "2025-12-22 15:18:33Z", "now"}) {
-    EXPECT_EQ(normalise_instant(text), std::nullopt) << text;
-  }
-}
 
 TEST(Cursor, SurvivesTheRoundTrip) {
   for (const Cursor& cursor : {Cursor{"-launched_at", "2025-12-22T15:18:33Z", 12, "abc"},

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include "server/ingest/config_index.h"
-#include "server/ingest/content_hash.h"
 #include "server/ingest/file_table.h"
 #include "server/ingest/log_tail.h"
 #include "tests/server/ingest/ingest_fixture.h"
@@ -13,8 +12,8 @@ namespace {
 
 class FileIdentityTest : public TreeTest {
  protected:
-  FileDescriptor open_log() const {
-    return FileDescriptor(::open(tree_path("log").c_str(), O_RDONLY | O_CLOEXEC));
+  parser::FileDescriptor open_log() const {
+    return parser::FileDescriptor(::open(tree_path("log").c_str(), O_RDONLY | O_CLOEXEC));
   }
   storage::LogCursor cursor_at(std::uint64_t offset) const {
     storage::LogCursor cursor;
@@ -63,13 +62,6 @@ TEST_F(FileIdentityTest, ExtendsAShortHead) {
   ASSERT_TRUE(take_fingerprint(open_log().get(), cursor).has_value());
   EXPECT_EQ(cursor.head_length, 500U);
   EXPECT_EQ(identity(cursor), Identity::same);
-}
-
-TEST(ContentHash, NeverChanges) {
-  // These values are in users' databases.
-  EXPECT_EQ(content_hash(""), 0xFDBDF6AC4FC52E7FULL);
-  EXPECT_EQ(content_hash("Training epoch 0"), 0x4A7F406DF0DDBCB0ULL);
-  EXPECT_NE(content_hash("a"), content_hash("b"));
 }
 
 class LogTailTest : public FileIdentityTest {};

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "server/ingest/operation_budget.h"
-#include "server/ingest/timestamps.h"
 
 namespace llmb::ingest {
 namespace {
@@ -83,15 +82,6 @@ TEST(OperationBudget, IsUnlimitedWithoutARate) {
   OperationBudget budget(0, {});
   budget.spend(1e9);
   EXPECT_TRUE(budget.allows({}));
-}
-
-TEST(Timestamps, ComeBackAsTheyWere) {
-  const WallTime time = WallTime(seconds(1'766'416'713)) + std::chrono::microseconds(42);
-  EXPECT_EQ(rfc3339(time), "2025-12-22T15:18:33.000042Z");
-  EXPECT_EQ(parse_rfc3339(rfc3339(time)), time);
-  EXPECT_EQ(rfc3339(WallTime(std::chrono::microseconds(-1))), "1969-12-31T23:59:59.999999Z");
-  EXPECT_EQ(parse_rfc3339("2025-12-22T15:18:33Z"), std::nullopt);
-  EXPECT_EQ(parse_rfc3339("2025-12-22T15:18:33.00004xZ"), std::nullopt);
 }
 
 }  // namespace

@@ -1,21 +1,24 @@
-#include "server/api/instant.h"
+#include "parser/foundation/instant.h"
 
-#include <array>
-#include <charconv>
-#include <chrono>
-#include <cstdio>
+#include <fmt/core.h>
 
-namespace llmb::api {
+namespace llmb::parser {
 namespace {
+
+using std::chrono::floor;
+using std::chrono::seconds;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Takes `digits` digits off the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return std::nullopt;
   int value = 0;
-  const char* end = text.data() + digits;
-  for (const char* at = text.data(); at != end; ++at) {
-    if (*at < '0' || *at > '9') return std::nullopt;
-    value = value * 10 + (*at - '0');
+  for (std::size_t i = 0; i < digits; ++i) {
+    if (!is_digit(text[i])) return std::nullopt;
+    value = value * 10 + (text[i] - '0');
   }
   text.remove_prefix(digits);
   return value;
@@ -41,21 +44,35 @@ std::optional<std::chrono::sys_days> take_date(std::string_view& text) {
   return std::chrono::sys_days(date);
 }
 
-std::optional<std::chrono::seconds> take_time_of_day(std::string_view& text) {
+// The digits behind the decimal point, as microseconds.
+std::optional<std::chrono::microseconds> take_decimals(std::string_view& text) {
+  if (text.empty() || !is_digit(text.front())) return std::nullopt;
+  std::int64_t value = 0;
+  for (std::int64_t unit = 100'000; !text.empty() && is_digit(text.front()); unit /= 10) {
+    value += unit * (text.front() - '0');
+    text.remove_prefix(1);
+  }
+  return std::chrono::microseconds(value);
+}
+
+std::optional<std::chrono::microseconds> take_time_of_day(std::string_view& text) {
   const auto hour = take_number(text, 2);
   if (!hour || *hour > 23 || !take(text, ':')) return std::nullopt;
   const auto minute = take_number(text, 2);
   if (!minute || *minute > 59 || !take(text, ':')) return std::nullopt;
   const auto second = take_number(text, 2);
-  if (!second || *second > 60) return std::nullopt;
+  if (!second || *second > 60) return std::nullopt;  // 60: a leap second
+  std::chrono::microseconds time =
+      std::chrono::hours(*hour) + std::chrono::minutes(*minute) + seconds(*second);
   if (take(text, '.')) {
-    if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
-    while (!text.empty() && text.front() >= '0' && text.front() <= '9') text.remove_prefix(1);
+    const auto decimals = take_decimals(text);
+    if (!decimals) return std::nullopt;
+    time += *decimals;
   }
-  return std::chrono::hours(*hour) + std::chrono::minutes(*minute) + std::chrono::seconds(*second);
+  return time;
 }
 
-// "Z" or "+02:00". A '+' that a form decoder made a space is taken for what it was.
+// "Z" or "+02:00".
 std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
   if (take(text, 'Z') || take(text, 'z')) return std::chrono::minutes(0);
   const bool is_west = take(text, '-');
@@ -68,22 +85,28 @@ std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
   return is_west ? -offset : offset;
 }
 
-}  // namespace
-
-std::string instant_text(std::chrono::sys_seconds instant) {
-  const auto day = std::chrono::floor<std::chrono::days>(instant);
+// "2025-12-22T13:18:33", without decimals and zone.
+std::string date_and_time(Instant instant) {
+  const auto day = floor<std::chrono::days>(instant);
   const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(instant - day);
-  std::array<char, 40> buffer{};
-  const int length = std::snprintf(
-      buffer.data(), buffer.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-      static_cast<int>(time.seconds().count()));
-  return {buffer.data(), static_cast<std::size_t>(length)};
+  const std::chrono::hh_mm_ss time(floor<seconds>(instant) - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count());
 }
 
-std::optional<std::chrono::sys_seconds> parse_instant(std::string_view text) {
+}  // namespace
+
+std::string instant_text(Instant instant) {
+  return fmt::format("{}.{:06}Z", date_and_time(instant),
+                     (instant - floor<seconds>(instant)).count());
+}
+
+std::string instant_text_s(Instant instant) {
+  return date_and_time(instant) + "Z";
+}
+
+std::optional<Instant> parse_instant(std::string_view text) {
   const auto date = take_date(text);
   if (!date || text.empty()) return date;
   if (!take(text, 'T') && !take(text, 't')) return std::nullopt;
@@ -94,9 +117,4 @@ std::optional<std::chrono::sys_seconds> parse_instant(std::string_view text) {
   return *date + *time - *offset;
 }
 
-std::optional<std::string> normalise_instant(std::string_view text) {
-  const auto instant = parse_instant(text);
-  return instant ? std::optional(instant_text(*instant)) : std::nullopt;
-}
-
-}  // namespace llmb::api
+}  // namespace llmb::parser

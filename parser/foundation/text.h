@@ -1,0 +1,29 @@
+// What is asked of text again and again: its ends without blanks, its pieces, letters in lower
+// case. ASCII only, and independent of the locale.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmb::parser {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string lower(std::string_view text);
+
+bool equal_but_for_case(std::string_view left, std::string_view right);
+
+// Without `blanks` at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");
+
+// The pieces between the separators; of an empty text one, which is empty.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+}  // namespace llmb::parser
