@@ -1,11 +1,12 @@
 // llmb-step-runner: trains, or plans to.
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
-#include "runner/plan/dry_run.h"
-#include "runner/plan/options.h"
 #include "runner/parallel/bootstrap.h"
 #include "runner/parallel/socket_communicator.h"
+#include "runner/plan/dry_run.h"
+#include "runner/plan/options.h"
 #include "runner/plan/plan_text.h"
 #include "runner/plan/run_settings.h"
 #include "runner/train_loop.h"
@@ -58,7 +59,18 @@ int train_and_tell(const Options& options, const RunSettings& settings, const Pr
   return kExitOk;
 }
 
+bool is_built(Backend backend) {
+  const std::vector<Backend> built = built_backends();
+  return std::find(built.begin(), built.end(), backend) != built.end();
+}
+
 int run(const Options& options, const ProcessPlace& place) {
+  if (options.backend && !options.dry_run && !is_built(*options.backend)) {
+    // The first words are those of a failure class that llmb-report knows.
+    return refuse(
+        "No CUDA GPUs are available to this program: it was built without the CUDA backend. "
+        "--backend cpu trains a proxy on this machine's CPUs, and --dry-run prints the plan");
+  }
   const Catalog& catalog = llmb::parser::embedded_catalog();
   const auto settings = make_run_settings(options, catalog);
   if (!settings) return refuse(settings.error().message);
@@ -70,11 +82,6 @@ int run(const Options& options, const ProcessPlace& place) {
     std::cerr << memory_table(*settings, memory);
     return fail(kExitDoesNotFit,
                 does_not_fit_text(*settings, memory, capacity->bytes, capacity->name));
-  }
-  if (settings->backend == Backend::cuda) {
-    return refuse(
-        "this build has no CUDA backend: --backend cpu trains a proxy on this machine, and "
-        "--dry-run prints the plan");
   }
   return train_and_tell(options, *settings, place);
 }

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "runner/log_sink.h"
-#include "runner/plan/options.h"
 #include "runner/parallel/communicator.h"
+#include "runner/plan/options.h"
 #include "runner/plan/run_settings.h"
 
 namespace llmb::runner {

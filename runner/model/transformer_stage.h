@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "runner/model/head_block.h"
+#include "runner/model/pipeline_stage.h"
 #include "runner/model/resident_layer.h"
 #include "runner/model/stage_context.h"
 #include "runner/model/transformer_layer.h"
-#include "runner/model/pipeline_stage.h"
 
 namespace llmb::runner {
 

@@ -1,5 +1,7 @@
 #include "runner/plan/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -26,6 +28,7 @@ constexpr const char* kExamples =
     "      --micro-batch-size 1 --global-batch-size 8\n"
     "\n"
     "What is not given comes from the recipe's table for that GPU, precision and scale.\n"
+    "--version prints the version, and the backends that this build has.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong options, 3 does not fit, 4 communication, 5 not a"
     " number.";
 
@@ -48,17 +51,20 @@ CLI::Option* add_choice(CLI::App& group, const std::string& name, Target& target
 void add_recipe_options(CLI::App& app, Options& options) {
   auto* group = app.add_option_group("Recipe", "which published configuration is meant");
   group->add_option("-w,--workload", options.workload, "pretrain_grok1, pretrain_llama3.1, …");
-  group->add_option("-s,--model-size", options.model_size, "314b, 8b, … [MODEL_SIZE]");
+  group->add_option("-s,--model-size", options.model_size,
+                    "314b, 8b, …; without it the document's, where it names one [MODEL_SIZE]");
   group
       ->add_option("--dtype", options.dtype,
                    "bf16, fp32, fp8 (as fp8_cs), fp8_cs: scaled by the current, fp8_ds: by earlier "
-                   "amax, fp8_mx: in blocks [DTYPE]")
-      ->check(CLI::IsMember({"bf16", "fp8", "fp8_cs", "fp8_ds", "fp8_mx", "fp32"}))
-      ->capture_default_str();
+                   "amax, fp8_mx: in blocks; without it the table's only one, else bf16 [DTYPE]")
+      ->check(CLI::IsMember({"bf16", "fp8", "fp8_cs", "fp8_ds", "fp8_mx", "fp32"}));
   group->add_option("--scale", options.scale, "number of GPUs (ranks) [JOB_TOTAL_GPUS]")
       ->check(CLI::PositiveNumber);
-  group->add_option("--gpu-type", options.gpu_type, "h100, b200, gb200, gb300 [GPU_TYPE]")
-      ->capture_default_str();
+  group->add_option("--gpu-type", options.gpu_type,
+                    "h100, b200, gb200, gb300; without it one that the tables have at this scale"
+                    " [GPU_TYPE]");
+  group->add_option("--document", options.document,
+                    "rows of this document only, such as grok1-24.11; without it the newest count");
 }
 
 void add_shape_options(CLI::App& app, ShapeOverrides& shape) {
@@ -110,7 +116,8 @@ void add_run_options(CLI::App& app, Options& options) {
   auto* group = app.add_option_group("Run", "where and how long it trains");
   add_choice<std::optional<Backend>, Backend>(*group, "--backend", options.backend,
                                               {{"cuda", Backend::cuda}, {"cpu", Backend::cpu}},
-                                              "where it computes; cuda without it");
+                                              "where it computes; without it cuda where the "
+                                              "program has it (see --version), else cpu");
   group->add_option("--virtual-ranks", options.virtual_ranks, "ranks as threads of this process")
       ->check(CLI::PositiveNumber);
   group
@@ -140,9 +147,10 @@ void add_output_options(CLI::App& app, Options& options) {
   group->add_option("--phases", options.phases_path, "file for one JSON line a step, with phases");
   group->add_flag("-p,--profile", options.enable_profile, "profile some steps [ENABLE_PROFILE]");
   group->add_option("--profile-start-step", options.profile_start_step,
-                    "first profiled step [RUN_CONF_PROFILE_START_STEP]");
+                    "first profiled step [PROFILE_START_STEP, RUN_CONF_PROFILE_START_STEP]");
   group->add_option("--profile-stop-step", options.profile_stop_step,
-                    "profiling ends before this step [RUN_CONF_PROFILE_STOP_STEP]");
+                    "profiling ends before this step [PROFILE_STOP_STEP, "
+                    "RUN_CONF_PROFILE_STOP_STEP]");
   group->add_flag("--nccl-trace", options.enable_nccl_trace,
                   "trace the first 5 steps' communication [ENABLE_NCCLTRACE]");
   group->add_flag("--checkpoint", options.enable_checkpoint,
@@ -183,31 +191,45 @@ std::string nearest_flag(const CLI::App& app, const std::string& unknown) {
       best = name;
     }
   }
-  return best.empty() ? "" : "Did you mean " + best + "?\n";
+  return best.empty() ? "" : fmt::format("Did you mean {}?\n", best);
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& environment_flags) {
-  std::string text = std::string("llmb-step-runner: ") + error.what() + "\n";
+  std::string text = fmt::format("llmb-step-runner: {}\n", error.what());
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     for (const std::string& extra : app.remaining(true)) text += nearest_flag(app, extra);
   }
   for (const std::string& flag : environment_flags) {
     const std::string name = flag.substr(0, flag.find('='));
     if (text.find(name) == std::string::npos) continue;
-    text += "(" + flag + " comes from the environment.)\n";
+    text += fmt::format("({} comes from the environment.)\n", flag);
   }
   return text + "Run with --help for every option and examples.\n";
 }
 
+std::string version_text() {
+  std::vector<std::string_view> names;
+  for (const Backend backend : built_backends()) names.push_back(backend_name(backend));
+  return fmt::format("llmb-step-runner {}\nbackends: {}", LLMB_VERSION, fmt::join(names, " "));
+}
+
 }  // namespace
+
+std::vector<Backend> built_backends() {
+  return {Backend::cpu};
+}
+
+std::string_view backend_name(Backend backend) {
+  return backend == Backend::cuda ? "cuda" : "cpu";
+}
 
 ParsedOptions parse_options(const std::vector<std::string>& arguments,
                             const Environment& environment) {
   ParsedOptions parsed;
   CLI::App app(kDescription, "llmb-step-runner");
   app.footer(kExamples);
-  app.set_version_flag("--version", "llmb-step-runner 0.1.0");
+  app.set_version_flag("--version", version_text());
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_recipe_options(app, parsed.options);
   add_shape_options(app, parsed.options.shape);
@@ -221,6 +243,7 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments,
   all.insert(all.end(), from_environment.rbegin(), from_environment.rend());
   try {
     app.parse(all);
+    parsed.options.variables_without_effect = variables_without_effect(environment);
   } catch (const CLI::CallForHelp&) {
     parsed.exit_code = kExitOk;
     parsed.text = app.help();

@@ -15,6 +15,10 @@
 namespace llmb::runner {
 
 enum class Backend { cpu, cuda };
+// Those that this program was built with, the one it prefers last.
+std::vector<Backend> built_backends();
+std::string_view backend_name(Backend backend);
+
 enum class LogFormat { nemo, megatron_bridge };
 
 // How the program ends.
@@ -26,10 +30,12 @@ inline constexpr int kExitCommunication = 4;  // ranks lost each other
 inline constexpr int kExitNan = 5;            // the loss or a gradient is not a number
 
 struct Options {
-  std::string workload;    // "pretrain_grok1"
+  std::string workload;  // "pretrain_grok1"
+  std::string document;  // "grok1-24.11": only its rows; empty: those of every document
+  // Empty where nobody gave one: recipe_choice.h takes the documents' defaults.
   std::string model_size;  // "314b"
-  std::string dtype = "bf16";
-  std::string gpu_type = "h100";
+  std::string dtype;
+  std::string gpu_type;
   std::optional<int> scale;  // GPUs: ranks of the whole run
 
   ShapeOverrides shape;
@@ -40,7 +46,7 @@ struct Options {
   std::optional<std::int64_t> recompute_layers;
   std::optional<std::int64_t> offload_layers;
 
-  std::optional<Backend> backend;    // none: cuda
+  std::optional<Backend> backend;    // none: the best that the build has
   std::optional<int> virtual_ranks;  // ranks as threads of this process
   std::optional<int> rank_slice;     // this rank of the layout alone, without the others
   int launched_ranks = 1;  // processes that a launcher started, this one included; no flag
@@ -59,13 +65,18 @@ struct Options {
   std::string checkpoint_path = "checkpoints";  // where to save
   std::string load_checkpoint_path;             // empty: begin anew
   std::string phases_path;                      // JSON lines beside the log; empty: none
+  // Recipe variables that are set and mean nothing to this program.
+  std::vector<std::string> variables_without_effect;
 };
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 // The process's variables that options_from_environment knows.
 Environment process_environment();
-// Those variables as flags, "--scale=512"; what is empty counts as not set.
+// Those that have an effect as flags, "--scale=512". An empty variable counts as not set, and of
+// two with one meaning the later in the result counts.
 std::vector<std::string> flags_from_environment(const Environment& environment);
+
+std::vector<std::string> variables_without_effect(const Environment& environment);
 
 struct ParsedOptions {
   Options options;

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "runner/trainer/memory_use.h"
 #include "runner/plan/step_floor.h"
+#include "runner/trainer/memory_use.h"
 
 namespace llmb::runner {
 

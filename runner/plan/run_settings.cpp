@@ -1,8 +1,11 @@
 #include "runner/plan/run_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "runner/plan/layout_check.h"
+#include "runner/plan/recipe_choice.h"
 
 namespace llmb::runner {
 namespace {
@@ -19,34 +22,24 @@ Precision precision_of(const std::string& dtype) {
   return dtype == "fp8_ds" ? Precision::fp8_delayed : Precision::fp8_current;
 }
 
-// The newest row for this GPU, precision and scale: documents stand in the catalog by age.
-const parser::Recipe* find_recipe(const parser::Catalog& catalog, const parser::Workload& workload,
-                                  const Options& options, int scale) {
-  const std::string dtype = parser::coarse_dtype(options.dtype);
-  const parser::Recipe* best = nullptr;
-  for (const parser::Recipe& recipe : catalog.recipes) {
-    const bool fits = recipe.workload == workload.workload &&
-                      recipe.model_size == options.model_size &&
-                      recipe.gpu_type == options.gpu_type && recipe.has_scale(scale);
-    if (!fits) continue;
-    // A table is for the precisions that it names; a layout does not depend on it.
-    const bool same_dtype =
-        std::find(recipe.dtypes.begin(), recipe.dtypes.end(), dtype) != recipe.dtypes.end();
-    if (best == nullptr || same_dtype) best = &recipe;
-  }
-  return best;
+// A plan is of GPUs unless the CPU is asked for: it needs none of them.
+Backend backend_of(const Options& options) {
+  return options.backend.value_or(options.dry_run ? Backend::cuda : built_backends().back());
 }
 
 // A launcher started one process a rank.
 Result<int> launched_scale(const Options& options) {
-  const std::string launched = std::to_string(options.launched_ranks);
   if (options.virtual_ranks) {
-    return parser::fail("the launcher started " + launched + " processes, and --virtual-ranks " +
-                        "wants the ranks as threads of one: start one process, or leave it out");
+    return parser::fail(fmt::format(
+        "the launcher started {} processes, and --virtual-ranks wants the ranks as threads of "
+        "one: start one process, or leave it out",
+        options.launched_ranks));
   }
   if (options.scale && *options.scale != options.launched_ranks && !options.dry_run) {
-    return parser::fail("the launcher started " + launched + " processes, and the scale is " +
-                        std::to_string(*options.scale) + ": one process is one rank");
+    return parser::fail(
+        fmt::format("the launcher started {} processes, and the scale is {}: one process is one "
+                    "rank",
+                    options.launched_ranks, *options.scale));
   }
   return options.scale.value_or(options.launched_ranks);
 }
@@ -54,15 +47,16 @@ Result<int> launched_scale(const Options& options) {
 // How many ranks there are: asked for, or what the sizes make.
 Result<int> scale_of(const Options& options) {
   if (options.scale && options.virtual_ranks && *options.scale != *options.virtual_ranks) {
-    return parser::fail("--scale " + std::to_string(*options.scale) + " and --virtual-ranks " +
-                        std::to_string(*options.virtual_ranks) +
-                        " disagree: with virtual ranks, all ranks are in this process; give one");
+    return parser::fail(
+        fmt::format("--scale {} and --virtual-ranks {} disagree: with virtual ranks, all ranks "
+                    "are in this process; give one",
+                    *options.scale, *options.virtual_ranks));
   }
   if (options.launched_ranks > 1) return launched_scale(options);
   if (options.scale) return *options.scale;
   if (options.virtual_ranks) return *options.virtual_ranks;
   const bool any = options.tp || options.cp || options.dp || options.pp;
-  if (any || options.backend == Backend::cpu) {
+  if (any || backend_of(options) == Backend::cpu) {
     return options.tp.value_or(1) * options.cp.value_or(1) * options.dp.value_or(1) *
            options.pp.value_or(1);
   }
@@ -104,10 +98,10 @@ void apply_size_overrides(const Options& options, int scale, RunSettings& settin
     settings.batch.global_batch_size = *options.global_batch_size;
   } else if (settings.recipe == nullptr) {
     settings.batch.global_batch_size = smallest_batch;
-    settings.notes.push_back("no published row has " + std::to_string(scale) + " " +
-                             settings.gpu_type +
-                             " GPUs: sizes that were not given are 1, and the " +
-                             "global batch is " + std::to_string(smallest_batch));
+    settings.notes.push_back(
+        fmt::format("no published row has {} {} GPUs: sizes that were not given are 1, and the "
+                    "global batch is {}",
+                    scale, settings.gpu_type, smallest_batch));
   }
 }
 
@@ -115,18 +109,20 @@ void apply_size_overrides(const Options& options, int scale, RunSettings& settin
 // from.
 Result<void> apply_rank_slice(const Options& options, RunSettings& settings) {
   if (!options.rank_slice) return {};
-  const std::string wanted = "--rank-slice " + std::to_string(*options.rank_slice);
-  if (*options.rank_slice >= settings.world_size()) {
-    return parser::fail(wanted + ": the layout has ranks 0 to " +
-                        std::to_string(settings.world_size() - 1));
+  const int slice = *options.rank_slice;
+  if (slice >= settings.world_size()) {
+    return parser::fail(fmt::format("--rank-slice {}: the layout has ranks 0 to {}", slice,
+                                    settings.world_size() - 1));
   }
   if (options.virtual_ranks || options.launched_ranks > 1) {
-    return parser::fail(wanted +
-                        " runs one rank alone, in one process: leave out --virtual-ranks, "
-                        "and start no other process");
+    return parser::fail(
+        fmt::format("--rank-slice {} runs one rank alone, in one process: leave out "
+                    "--virtual-ranks, and start no other process",
+                    slice));
   }
   if (options.enable_checkpoint || !options.load_checkpoint_path.empty()) {
-    return parser::fail(wanted + " has no model of its own to save or load: leave checkpoints out");
+    return parser::fail(fmt::format(
+        "--rank-slice {} has no model of its own to save or load: leave checkpoints out", slice));
   }
   settings.rank_slice = options.rank_slice;
   return {};
@@ -139,8 +135,9 @@ void apply_saving(const Options& options, RunSettings& settings) {
   settings.offload_layers = options.offload_layers.value_or(settings.offload_layers);
   if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
     settings.notes.push_back(
-        "offloading " + std::to_string(settings.offload_layers) +
-        " layers does nothing on the CPU: their activations are in the host's memory anyway");
+        fmt::format("offloading {} layers does nothing on the CPU: their activations are in the "
+                    "host's memory anyway",
+                    settings.offload_layers));
   }
 }
 
@@ -153,7 +150,9 @@ Result<void> apply_steps(const Options& options, RunSettings& settings) {
   settings.step_count = options.step_count.value_or(count);
   if (!options.enable_profile) return {};
   if (options.enable_nccl_trace) {
-    return parser::fail("profiling and the NCCL trace slow each other's subject; give one");
+    return parser::fail(
+        "profiling and the NCCL trace exclude each other: each slows what the other measures; "
+        "give one");
   }
   settings.profile_stop_step = options.profile_stop_step.value_or(settings.step_count);
   settings.profile_start_step = options.profile_start_step.value_or(
@@ -161,10 +160,11 @@ Result<void> apply_steps(const Options& options, RunSettings& settings) {
   if (settings.profile_start_step < 0 ||
       settings.profile_start_step >= settings.profile_stop_step ||
       settings.profile_stop_step > settings.step_count) {
-    return parser::fail("profiling steps " + std::to_string(settings.profile_start_step) + " to " +
-                        std::to_string(settings.profile_stop_step) + " is no range within " +
-                        std::to_string(settings.step_count) +
-                        " steps; it ends before its stop step, which is at most the last");
+    return parser::fail(
+        fmt::format("cannot profile steps {} to {} of a run of {} steps: the start step must come "
+                    "before the stop step, and the stop step may be at most {}",
+                    settings.profile_start_step, settings.profile_stop_step, settings.step_count,
+                    settings.step_count));
   }
   return {};
 }
@@ -198,22 +198,30 @@ Result<void> check(const RunSettings& settings, int scale) {
 }  // namespace
 
 Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog) {
-  const auto model = find_model(catalog, options.workload, options.model_size);
+  const auto model_size = choose_model_size(options, catalog);
+  if (!model_size) return tl::unexpected(model_size.error());
+  const auto model = find_model(catalog, options.workload, *model_size);
   if (!model) return tl::unexpected(model.error());
   const parser::Workload& workload = *catalog.workload(options.workload);
   const auto scale = scale_of(options);
   if (!scale) return tl::unexpected(scale.error());
+  const auto choice = choose_recipe(options, catalog, *model_size, *scale);
+  if (!choice) return tl::unexpected(choice.error());
 
   RunSettings settings;
   settings.workload = workload.workload;
-  settings.gpu_type = options.gpu_type;
-  settings.precision = precision_of(options.dtype);
+  settings.gpu_type = choice->gpu_type;
+  settings.precision = precision_of(choice->dtype);
+  settings.notes = choice->notes;
+  for (const std::string& name : options.variables_without_effect) {
+    settings.notes.push_back(fmt::format("{} is set and has no effect on this program", name));
+  }
   settings.published_shape = (*model)->shape;
-  settings.backend = options.backend.value_or(Backend::cuda);
+  settings.backend = backend_of(options);
   settings.launched_ranks = options.launched_ranks;
   settings.flops_formula = options.flops_formula;
   settings.log_format = options.log_format.value_or(default_log_format(catalog, settings.workload));
-  settings.recipe = find_recipe(catalog, workload, options, *scale);
+  settings.recipe = choice->recipe;
   ShapeOverrides shape = options.shape;
   if (settings.recipe != nullptr) apply_recipe(catalog, *scale, settings, shape);
   auto spec = make_model_spec((*model)->shape, shape);

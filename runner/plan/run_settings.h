@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runner/model/precision.h"
-#include "runner/plan/options.h"
 #include "runner/parallel/layout.h"
+#include "runner/plan/options.h"
 
 namespace llmb::runner {
 
@@ -26,7 +26,7 @@ struct RunSettings {
   std::int64_t recompute_layers = 0;
   std::int64_t offload_layers = 0;
 
-  Backend backend = Backend::cuda;
+  Backend backend = Backend::cpu;
   LogFormat log_format = LogFormat::nemo;
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
   int launched_ranks = 1;         // above 1: ranks are processes, not threads

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "runner/trainer/memory_use.h"
 #include "runner/model/parameter_store.h"
+#include "runner/model/pipeline_stage.h"
 #include "runner/optimizer/distributed_optimizer.h"
 #include "runner/parallel/rank_groups.h"
 #include "runner/schedule/task_list.h"
-#include "runner/model/pipeline_stage.h"
+#include "runner/trainer/memory_use.h"
 
 namespace llmb::runner {
 

@@ -143,6 +143,7 @@ RunSettings settings_for(Backend backend) {
   Options options;
   options.workload = "pretrain_grok1";
   options.model_size = "314b";
+  options.gpu_type = "h100";
   options.backend = backend;
   options.scale = 512;
   return *make_run_settings(options, parser::embedded_catalog());

@@ -76,6 +76,7 @@ TEST(RecipeLayout, TheCommandLineFindsTheRow) {
   Options options;
   options.workload = "pretrain_grok1";
   options.model_size = "314b";
+  options.gpu_type = "h100";
   options.scale = 512;
   const auto settings = make_run_settings(options, parser::embedded_catalog());
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
@@ -89,7 +90,7 @@ TEST(RecipeLayout, TheCommandLineFindsTheRow) {
 TEST(RecipeLayout, TheOldRecipesProxiesKeepTheirLayers) {
   Options options;
   options.workload = "grok1";
-  options.model_size = "314b";
+  options.gpu_type = "h100";
   options.scale = 128;
   const auto settings = make_run_settings(options, parser::embedded_catalog());
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
@@ -114,7 +115,9 @@ std::string refusal(const std::function<void(Options&)>& change) {
   Options options;
   options.workload = "pretrain_grok1";
   options.model_size = "314b";
+  options.gpu_type = "h100";
   options.scale = 512;
+  options.backend = Backend::cuda;
   change(options);
   const auto settings = make_run_settings(options, parser::embedded_catalog());
   return settings ? "accepted" : settings.error().message;
@@ -135,7 +138,7 @@ TEST(RunSettings, RefusesContradictionsWithWhatWouldFit) {
                 o.enable_profile = true;
                 o.profile_start_step = 60;
               }),
-              HasSubstr("no range within 50 steps"));
+              HasSubstr("of a run of 50 steps"));
 }
 
 TEST(RunSettings, StepsFollowTheRecipes) {

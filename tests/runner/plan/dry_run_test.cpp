@@ -10,8 +10,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 DryRun dry_run_of(const std::vector<std::string>& arguments) {
-  const ParsedOptions parsed = parse_options(arguments, {});
+  ParsedOptions parsed = parse_options(arguments, {});
   EXPECT_FALSE(parsed.exit_code) << parsed.text;
+  parsed.options.dry_run = true;
   const parser::Catalog& catalog = parser::embedded_catalog();
   const auto settings = make_run_settings(parsed.options, catalog);
   EXPECT_TRUE(settings.has_value()) << settings.error().message;

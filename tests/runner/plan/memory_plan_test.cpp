@@ -7,7 +7,9 @@
 namespace llmb::runner {
 namespace {
 
-RunSettings settings_of(const Options& options) {
+// As GPUs hold it, not as this machine does.
+RunSettings settings_of(Options options) {
+  options.backend = Backend::cuda;
   auto settings = make_run_settings(options, parser::embedded_catalog());
   EXPECT_TRUE(settings.has_value()) << settings.error().message;
   return *settings;

@@ -69,6 +69,32 @@ TEST(Options, ReadsTheRecipesVariablesAndLetsFlagsOutrankThem) {
   EXPECT_EQ(parsed.options.load_checkpoint_path, "saved/step 50");
 }
 
+// Llama 4's and Nemotron-4's documents name the profiler's steps so.
+TEST(Options, ReadsBothSpellingsOfTheProfiledSteps) {
+  const ParsedOptions parsed = parse_options(
+      {}, {{"PROFILE_START_STEP", "10"}, {"PROFILE_STOP_STEP", "12"}, {"ENABLE_PROFILE", "true"}});
+  ASSERT_FALSE(parsed.exit_code) << parsed.text;
+  EXPECT_TRUE(parsed.options.enable_profile);
+  EXPECT_EQ(parsed.options.profile_start_step, 10);
+  EXPECT_EQ(parsed.options.profile_stop_step, 12);
+  const ParsedOptions both =
+      parse_options({}, {{"PROFILE_START_STEP", "10"}, {"RUN_CONF_PROFILE_START_STEP", "20"}});
+  EXPECT_EQ(both.options.profile_start_step, 20);
+}
+
+TEST(Options, NamesVariablesThatHaveNoEffect) {
+  const ParsedOptions parsed =
+      parse_options({}, {{"ENABLE_GPU_METRICS", "true"}, {"RUN_CONF_PROFILE_RANKS", ""}});
+  EXPECT_THAT(parsed.options.variables_without_effect, testing::ElementsAre("ENABLE_GPU_METRICS"));
+}
+
+TEST(Options, VersionNamesTheBackends) {
+  const ParsedOptions parsed = parse_options({"--version"}, {});
+  EXPECT_EQ(parsed.exit_code, kExitOk);
+  EXPECT_THAT(parsed.text,
+              testing::MatchesRegex("llmb-step-runner [0-9.]+\nbackends: cpu( cuda)?\n"));
+}
+
 TEST(Options, RefusesAnUnknownFlagWithTheNearestOne) {
   const ParsedOptions parsed = parse_options({"--scael", "8"}, {});
   EXPECT_EQ(parsed.exit_code, kExitUsage);

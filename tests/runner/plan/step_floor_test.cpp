@@ -66,6 +66,7 @@ TEST(StepFloor, BubbleIsThatOfTheInterleavedSchedule) {
   Options options;
   options.workload = "pretrain_grok1";
   options.model_size = "314b";
+  options.gpu_type = "h100";
   options.scale = 512;
   const auto settings = make_run_settings(options, parser::embedded_catalog());
   const StepFloor floor = step_floor(*settings, *gpu_rates(parser::embedded_catalog(), "h100"));

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runner/plan/options.h"
 #include "runner/parallel/socket.h"
+#include "runner/plan/options.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::runner {
@@ -146,18 +146,33 @@ TEST_F(Program, ProcessesTrainAsThreadsDo) {
 }
 
 TEST_F(Program, ExitCodesSayWhatIsWrong) {
-  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --dry-run"), kExitOk);
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --gpu-type h100 --dry-run"),
+            kExitOk);
   EXPECT_THAT(text_of("out"), HasSubstr("512 ranks = TP 4"));
-  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --tp 5"), kExitUsage);
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --gpu-type h100 --tp 5"),
+            kExitUsage);
   EXPECT_THAT(text_of("err"), HasSubstr("multiple of 80"));
-  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512"), kExitUsage);
-  EXPECT_THAT(text_of("err"), HasSubstr("--backend cpu"));
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512"), kExitDoesNotFit);
   EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 1 --backend cpu"), kExitDoesNotFit);
   EXPECT_THAT(text_of("err"), HasSubstr("does not fit"));
   EXPECT_EQ(shell(kRunner + kTiny + " --learning-rate 1e30"), kExitNan);
   EXPECT_THAT(text_of("err"), HasSubstr("gradient norm"));
   EXPECT_EQ(shell("RANK=0 WORLD_SIZE=2 " + kRunner + kTiny), kExitUsage);
   EXPECT_THAT(text_of("err"), HasSubstr("MASTER_ADDR"));
+}
+
+// What a job's log holds where the nodes' program has no CUDA backend.
+TEST_F(Program, AMissingBackendIsRefusedInWordsThatLlmbReportKnows) {
+  ASSERT_EQ(shell(kRunner + " --version"), kExitOk);
+  if (text_of("out").find("backends: cpu cuda") != std::string::npos) {
+    GTEST_SKIP() << "this build has every backend";
+  }
+  EXPECT_THAT(text_of("out"), HasSubstr("\nbackends: cpu\n"));
+  ASSERT_EQ(shell(kRunner + kTiny + " --backend cuda > run.out 2>&1"), kExitUsage);
+  EXPECT_THAT(text_of("run.out"), HasSubstr("built without the CUDA backend"));
+  const json run = report("run.out");
+  EXPECT_EQ(run["status"], "failed") << run["status_reason"];
+  EXPECT_THAT(run.dump(), HasSubstr("gpu_unavailable"));
 }
 
 TEST_F(Program, ACheckpointGoesOnInAnotherProcess) {

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "runner/cpu/ops.h"
-#include "runner/plan/memory_plan.h"
 #include "runner/model/transformer_stage.h"
 #include "runner/parallel/thread_communicator.h"
+#include "runner/plan/memory_plan.h"
 #include "runner/trainer/rank_trainer.h"
 #include "tests/runner/train/tiny_run.h"
 
