@@ -49,6 +49,8 @@ const restarted: Steps = {
   iteration: [0, 1, 2, 1, 2, 3],
   step_time_s: [9, 2, 2.1, 3, null, 3.1],
   tflops_per_gpu: [null, null, null, null, null, null],
+  extra_fields: {},
+  extra_values_left_out: 0,
 };
 
 test("segments share one axis, and the one that counts is drawn last", () => {

@@ -1,7 +1,7 @@
 // From a scaling series to the places of its points.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ScalingSeries } from "../../web/src/api/result_types";
+import type { Reference, ScalingPoint, ScalingSeries } from "../../web/src/api/types";
 import {
   efficiencyPlot,
   placeOf,
@@ -9,7 +9,7 @@ import {
   throughputPlot,
 } from "../../web/src/chart/scaling_points";
 
-function pointAt(gpus: number, mean: number | null, efficiency: number | null) {
+function pointAt(gpus: number, mean: number | null, efficiency: number | null): ScalingPoint {
   const estimate = { run_count: 2, mean, stddev_sample: null, low: null, high: null };
   return {
     gpu_count: gpus,
@@ -18,9 +18,27 @@ function pointAt(gpus: number, mean: number | null, efficiency: number | null) {
     tokens_per_s_per_gpu: estimate,
     efficiency,
     efficiency_reason: null,
+    speed_against_reference: null,
     runs: [],
   };
 }
+
+const reference: Reference = {
+  workload: "pretrain_grok1",
+  model_size: "314b",
+  dtype: "bf16",
+  gpu_type: "gb200",
+  gpu_count: 256,
+  release: "25.05",
+  step_time_s: 14.78,
+  tokens_per_s: null,
+  mfu_percent: null,
+  days_to_train_1t: null,
+  document: "grok1-25.05",
+  line: 1,
+  column: 1,
+  source: null,
+};
 
 const series: ScalingSeries = {
   workload: "pretrain_grok1",
@@ -32,7 +50,14 @@ const series: ScalingSeries = {
   left_out: [],
   document: "grok1-25.05",
   published: [
-    { gpu_count: 256, global_batch_size: 1024, tokens_per_s_per_gpu: 2217, efficiency: 0.99 },
+    {
+      gpu_count: 256,
+      global_batch_size: 1024,
+      scaling: "weak",
+      tokens_per_s_per_gpu: 2217,
+      efficiency: 0.99,
+      reference,
+    },
   ],
 };
 

@@ -1,6 +1,27 @@
 // Asks the server. Every failure becomes a Problem, whose detail is fit to be shown.
-import type { Agreement, Comparison, Scaling } from "./result_types";
-import type { RootList, RunDetail, RunList, RunStatistics, ServiceStatus, Steps } from "./types";
+import type {
+  Audit,
+  Comparison,
+  Job,
+  JobDetails,
+  JobList,
+  JobLog,
+  Readiness,
+  Recipe,
+  Reference,
+  RootList,
+  RunAgreement,
+  RunCheckpoints,
+  RunDetails,
+  RunInsight,
+  RunList,
+  RunMetrics,
+  RunNccl,
+  RunStatistics,
+  Scaling,
+  Status,
+  Steps,
+} from "./types";
 
 export class Problem extends Error {
   constructor(
@@ -33,13 +54,10 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+async function ask<T>(path: string, options: RequestInit): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(`/api/v1${path}`, {
-      headers: { accept: "application/json" },
-      signal: signal ?? null,
-    });
+    response = await fetch(path, options);
   } catch (error) {
     if (isAbort(error)) throw error;
     throw new Problem(
@@ -52,24 +70,60 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
+function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return ask<T>(`/api/v1${path}`, {
+    headers: { accept: "application/json" },
+    signal: signal ?? null,
+  });
+}
+
+const windowQuery = (window: string) => (window ? `?window=${encodeURIComponent(window)}` : "");
+
 export const fetchRuns = (query: URLSearchParams, signal?: AbortSignal) =>
   get<RunList>(`/runs?${query}`, signal);
-export const fetchRun = (id: number, signal?: AbortSignal) => get<RunDetail>(`/runs/${id}`, signal);
+export const fetchRun = (id: number, signal?: AbortSignal) =>
+  get<RunDetails>(`/runs/${id}`, signal);
 export const fetchSteps = (id: number, signal?: AbortSignal) =>
   get<Steps>(`/runs/${id}/steps`, signal);
 export const fetchStatistics = (id: number, window: string, signal?: AbortSignal) =>
-  get<RunStatistics>(
-    `/runs/${id}/statistics${window ? `?window=${encodeURIComponent(window)}` : ""}`,
-    signal,
-  );
-export const fetchRoots = () => get<RootList>("/roots");
-export const fetchStatus = () => get<ServiceStatus>("/status");
+  get<RunStatistics>(`/runs/${id}/statistics${windowQuery(window)}`, signal);
+export const fetchMetrics = (id: number, window: string, signal?: AbortSignal) =>
+  get<RunMetrics>(`/runs/${id}/metrics${windowQuery(window)}`, signal);
 export const fetchAgreement = (id: number, window: string, signal?: AbortSignal) =>
-  get<Agreement>(
-    `/runs/${id}/agreement${window ? `?window=${encodeURIComponent(window)}` : ""}`,
-    signal,
-  );
+  get<RunAgreement>(`/runs/${id}/agreement${windowQuery(window)}`, signal);
+export const fetchInsight = (id: number, signal?: AbortSignal) =>
+  get<RunInsight>(`/runs/${id}/insight`, signal);
+export const fetchNccl = (id: number, signal?: AbortSignal) =>
+  get<RunNccl>(`/runs/${id}/nccl`, signal);
+export const fetchCheckpoints = (id: number, signal?: AbortSignal) =>
+  get<RunCheckpoints>(`/runs/${id}/checkpoints`, signal);
 export const fetchComparison = (query: URLSearchParams, signal?: AbortSignal) =>
   get<Comparison>(`/compare?${query}`, signal);
 export const fetchScaling = (query: URLSearchParams, signal?: AbortSignal) =>
   get<Scaling>(`/scaling?${query}`, signal);
+export const fetchRecipes = (signal?: AbortSignal) =>
+  get<{ recipes: Recipe[] }>("/recipes", signal);
+export const fetchReferences = (signal?: AbortSignal) =>
+  get<{ references: Reference[] }>("/references", signal);
+export const fetchAudit = (signal?: AbortSignal) => get<Audit>("/references/audit", signal);
+export const fetchJobs = (query: URLSearchParams, signal?: AbortSignal) =>
+  get<JobList>(`/jobs?${query}`, signal);
+export const fetchJob = (id: number, signal?: AbortSignal) =>
+  get<JobDetails>(`/jobs/${id}`, signal);
+export const fetchJobLog = (id: number, query: URLSearchParams, signal?: AbortSignal) =>
+  get<JobLog>(`/jobs/${id}/log?${query}`, signal);
+export const fetchRoots = () => get<RootList>("/roots");
+export const fetchStatus = () => get<Status>("/status");
+
+export const cancelJob = (id: number, token: string) =>
+  ask<Job>(`/api/v1/jobs/${id}`, {
+    method: "DELETE",
+    headers: { accept: "application/json", authorization: `Bearer ${token}` },
+  });
+
+// Not ready is an answer, too: its causes are what the health page shows.
+export async function fetchReadiness(): Promise<Readiness["causes"]> {
+  const response = await fetch("/readyz", { headers: { accept: "application/json" } });
+  const body = (await response.json()) as { causes?: Readiness["causes"] };
+  return body.causes ?? [];
+}

@@ -1,5 +1,5 @@
 // A scaling series as a plot: points by GPU count on a logarithmic axis, values from zero. Pure.
-import type { ScalingSeries } from "../api/result_types";
+import type { ScalingSeries } from "../api/types";
 
 export interface PlotPoint {
   gpus: number;

@@ -1,9 +1,7 @@
 // From the API's columns to what a chart draws: one shared x axis of iterations, and one series
 // for each segment (a restart repeats iterations, so segments overlap). Pure.
-import type { Column, Steps } from "../api/types";
+import type { Column, StepMetric, Steps } from "../api/types";
 import { windowHolds, type IterationWindow } from "../state/window";
-
-export type Metric = "step_time_s" | "tflops_per_gpu";
 
 export interface SegmentSeries {
   segment: number;
@@ -16,7 +14,7 @@ export interface ChartSeries {
   segments: SegmentSeries[]; // the one that counts comes last, so that it is drawn on top
 }
 
-export function chartSeries(steps: Steps, metric: Metric, countingSegment: number): ChartSeries {
+export function chartSeries(steps: Steps, metric: StepMetric, countingSegment: number): ChartSeries {
   const iterations = [...new Set(steps.iteration)].sort((a, b) => a - b);
   const position = new Map(iterations.map((iteration, index) => [iteration, index]));
   const bySegment = new Map<number, Column>();
@@ -27,7 +25,7 @@ export function chartSeries(steps: Steps, metric: Metric, countingSegment: numbe
       bySegment.set(segment, values);
     }
     const at = position.get(steps.iteration[row] ?? -1);
-    if (at !== undefined) values[at] = steps[metric][row] ?? null;
+    if (at !== undefined) values[at] = steps[metric]?.[row] ?? null;
   });
   const segments = [...bySegment]
     .map(([segment, values]) => ({ segment, counts: segment === countingSegment, values }))

@@ -2,8 +2,12 @@
 // differ beyond run-to-run noise, and in what their configurations differ.
 import { useEffect } from "preact/hooks";
 import { fetchComparison } from "../api/client";
-import { kMetrics } from "../api/result_types";
-import type { ComparedRun, Comparison, GroupComparison, Metric } from "../api/result_types";
+import type {
+  ComparedMetric as Metric,
+  ComparedRun,
+  Comparison,
+  GroupComparison,
+} from "../api/types";
 import { formatKey, formatNumber, formatRelative, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
@@ -13,6 +17,8 @@ import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
+
+const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
 
 const kMetricNames: Record<Metric, string> = {
   step_time_s: "Step time, s",

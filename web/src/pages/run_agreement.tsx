@@ -1,12 +1,12 @@
 // What each of the tools that people use would report for the run's log, beside our result, and why
 // they differ.
 import { fetchAgreement } from "../api/client";
-import type { Agreement, ToolResult } from "../api/result_types";
+import type { RunAgreement, ToolResult } from "../api/types";
 import { formatCount, formatNumber, formatPlural, formatRelative, kUnknown } from "../format";
 import { Loading, ProblemPanel } from "../parts/panels";
 import { useAnswer } from "../state/answer";
 
-export function RunAgreement({ id, window }: { id: number; window: string }) {
+export function RunAgreementSection({ id, window }: { id: number; window: string }) {
   const { value, problem, refresh } = useAnswer(
     `${id} ${window}`,
     (abort) => fetchAgreement(id, window, abort),
@@ -25,7 +25,7 @@ export function RunAgreement({ id, window }: { id: number; window: string }) {
   );
 }
 
-function Tools({ agreement }: { agreement: Agreement }) {
+function Tools({ agreement }: { agreement: RunAgreement }) {
   const readers = agreement.tools.filter((tool) => tool.reads_such_logs);
   const others = agreement.tools.length - readers.length;
   const { ours } = agreement;

@@ -1,9 +1,9 @@
 // How the run was launched, as far as it is known: every value with the source that says so,
 // and every other source that says something else.
-import type { ConfigurationEntry, RunDetail } from "../api/types";
+import type { ConfigurationValue, RunDetails } from "../api/types";
 import { formatKey, formatSource } from "../format";
 
-export function RunConfiguration({ run }: { run: RunDetail }) {
+export function RunConfiguration({ run }: { run: RunDetails }) {
   if (run.configuration.length === 0) return null;
   const conflicts = new Set(run.configuration_conflicts);
   return (
@@ -34,7 +34,7 @@ export function RunConfiguration({ run }: { run: RunDetail }) {
   );
 }
 
-function Entry({ entry, isConflict }: { entry: ConfigurationEntry; isConflict: boolean }) {
+function Entry({ entry, isConflict }: { entry: ConfigurationValue; isConflict: boolean }) {
   const others = entry.alternatives.filter((other) => other.value !== entry.value);
   const agreeing = entry.alternatives.filter((other) => other.value === entry.value);
   const sources = [entry, ...agreeing].map((each) => formatSource(each.source));

@@ -1,8 +1,8 @@
 // How the run ended, in the log's own words, and the passes over the iterations that it holds.
-import type { LogEvent, RunDetail } from "../api/types";
+import type { LogEvent, RunDetails } from "../api/types";
 import { formatCount, formatKey, formatPlural } from "../format";
 
-export function RunEvents({ run }: { run: RunDetail }) {
+export function RunEvents({ run }: { run: RunDetails }) {
   return (
     <>
       {run.segments.length > 1 && <Segments run={run} />}
@@ -41,7 +41,7 @@ function Event({ event }: { event: LogEvent }) {
   );
 }
 
-function Segments({ run }: { run: RunDetail }) {
+function Segments({ run }: { run: RunDetails }) {
   return (
     <section aria-labelledby="segments-title">
       <div class="section-head">

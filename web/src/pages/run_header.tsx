@@ -1,6 +1,6 @@
 // What a run is and how it stands: name, status with its reason, where its log lies.
 import type { ComponentChildren } from "preact";
-import type { RunDetail } from "../api/types";
+import type { RunDetails } from "../api/types";
 import {
   formatBytes,
   formatCount,
@@ -15,7 +15,7 @@ import { StatusMark } from "../parts/status_mark";
 import { nowMs } from "../state/service";
 import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
 
-export function RunHeader({ run }: { run: RunDetail }) {
+export function RunHeader({ run }: { run: RunDetails }) {
   const what = [run.workload, run.model_size, run.dtype].filter(Boolean).join(" ");
   return (
     <header class="run-head">
@@ -56,7 +56,7 @@ export function RunHeader({ run }: { run: RunDetail }) {
 }
 
 // The silence goes on; how long it is by now follows from when the log last grew.
-function Hung({ run, silentS }: { run: RunDetail; silentS: number }) {
+function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {
   const grown = parseInstant(run.grown_at);
   const since = grown ? (nowMs.value - grown.getTime()) / 1000 : silentS;
   const isOver = run.status !== "running";
@@ -75,7 +75,7 @@ function Hung({ run, silentS }: { run: RunDetail; silentS: number }) {
   );
 }
 
-function jobText(run: RunDetail): string {
+function jobText(run: RunDetails): string {
   return run.retry ? `${run.job_id}, retry ${run.retry}` : String(run.job_id);
 }
 
@@ -89,7 +89,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 // What a reader must know before believing the numbers.
-function Notes({ run }: { run: RunDetail }) {
+function Notes({ run }: { run: RunDetails }) {
   const notes: string[] = [];
   if (run.is_superseded)
     notes.push("The log was rewritten since: a newer run stands in its place.");
@@ -102,7 +102,7 @@ function Notes({ run }: { run: RunDetail }) {
         `segment ${run.segment} counts.`,
     );
   }
-  if (run.nccl_trace_seen) notes.push("NCCL tracing was on, which slows the steps.");
+  if (run.is_traced) notes.push("NCCL tracing was on, which slows the steps.");
   const isProfiled = run.configuration.some(
     (entry) => entry.key === "profile_enabled" && /^(true|1|yes)$/i.test(entry.value),
   );

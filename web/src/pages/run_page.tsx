@@ -1,7 +1,7 @@
 // "/runs/ID": one run, from its status in words down to the line that ended it.
 import { useEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
-import type { RunDetail, RunStatistics, Steps, WindowStatistics } from "../api/types";
+import type { RunDetails, RunStatistics, Steps, WindowStatistics } from "../api/types";
 import { isOffScale } from "../chart/scale";
 import { allValues, chartSeries, hasValues } from "../chart/series";
 import { StepChart } from "../chart/step_chart";
@@ -12,7 +12,7 @@ import { runName } from "../parts/values";
 import { hrefOf, navigate, place } from "../state/location";
 import { RunPageStore } from "../state/run_page";
 import { parseWindow, type IterationWindow } from "../state/window";
-import { RunAgreement } from "./run_agreement";
+import { RunAgreementSection } from "./run_agreement";
 import { RunConfiguration } from "./run_configuration";
 import { RunEvents } from "./run_events";
 import { RunHeader } from "./run_header";
@@ -62,7 +62,7 @@ export function RunPage({ id }: { id: number }) {
           />
           {steps && <Charts run={run} steps={steps} statistics={store.statistics.value} />}
           <RunEvents run={run} />
-          {run.step_count > 0 && <RunAgreement id={run.id} window={chosen} />}
+          {run.step_count > 0 && <RunAgreementSection id={run.id} window={chosen} />}
           <RunConfiguration run={run} />
         </>
       )}
@@ -71,7 +71,7 @@ export function RunPage({ id }: { id: number }) {
 }
 
 interface ChartsProps {
-  run: RunDetail;
+  run: RunDetails;
   steps: Steps;
   statistics: RunStatistics | null;
 }

@@ -1,6 +1,6 @@
 // The window and what the run amounts to inside it.
 import type { Problem } from "../api/client";
-import type { RunDetail, RunStatistics, WindowStatistics } from "../api/types";
+import type { RunDetails, RunStatistics, WindowStatistics } from "../api/types";
 import {
   formatCount,
   formatMeanDeviation,
@@ -11,7 +11,7 @@ import {
 import { WindowForm } from "../parts/window_form";
 
 interface Props {
-  run: RunDetail;
+  run: RunDetails;
   chosen: string; // from the URL; empty: the run's own
   statistics: RunStatistics | null;
   problem: Problem | null;

@@ -2,7 +2,7 @@
 // size, dtype and GPU type, measured and published.
 import { useEffect } from "preact/hooks";
 import { fetchScaling } from "../api/client";
-import type { Scaling, ScalingSeries } from "../api/result_types";
+import type { Scaling, ScalingSeries } from "../api/types";
 import { ScalingPlot } from "../chart/scaling_plot";
 import { efficiencyPlot, throughputPlot } from "../chart/scaling_points";
 import { formatCount, formatNumber, formatPercent, formatPlural, kUnknown } from "../format";

@@ -1,13 +1,12 @@
 // The charts' twin in text: every step with every figure that the log prints for it.
 import { useState } from "preact/hooks";
-import type { Column, Steps } from "../api/types";
+import type { StepMetric, Steps } from "../api/types";
 import { formatBytes, formatCount, formatNumber, formatPlural, formatScientific } from "../format";
 import { windowHolds, type IterationWindow } from "../state/window";
 
 type Format = (value: number | null | undefined) => string;
-type MetricKey = Exclude<keyof Steps, "run_id" | "segment" | "iteration">;
 
-const kMetrics: [MetricKey, string, Format][] = [
+const kMetrics: [StepMetric, string, Format][] = [
   ["step_time_s", "step time, s", formatNumber],
   ["tflops_per_gpu", "TFLOPS / GPU", formatNumber],
   ["loss", "loss", formatScientific],
@@ -37,7 +36,7 @@ export function StepTable(props: Props) {
 
 function Rows({ steps, window, segment }: Props) {
   const [rows, setRows] = useState(kRowsAtOnce);
-  const metrics = kMetrics.filter(([key]) => (steps[key] as Column | undefined)?.length);
+  const metrics = kMetrics.filter(([key]) => steps[key]?.length);
   const hasSegments = new Set(steps.segment).size > 1;
   const shown = steps.iteration.slice(0, rows);
   return (

@@ -1,5 +1,5 @@
 // Runs that do not count, each with its reason, and the way to count them all the same.
-import type { RunMark } from "../api/result_types";
+import type { RunMark } from "../api/types";
 import { formatPlural } from "../format";
 import { queryValue, setQuery } from "../state/page_query";
 

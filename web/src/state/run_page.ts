@@ -2,13 +2,13 @@
 import { batch, signal } from "@preact/signals";
 import { asProblem, fetchRun, fetchStatistics, fetchSteps, isAbort, Problem } from "../api/client";
 import type { LiveListener } from "../api/live";
-import type { RunChange, RunDetail, RunStatistics, Steps } from "../api/types";
+import type { RunChange, RunDetails, RunStatistics, Steps } from "../api/types";
 import { Coalescer } from "./coalesce";
 
 const kRefreshEveryMs = 700;
 
 export class RunPageStore implements LiveListener {
-  readonly run = signal<RunDetail | null>(null);
+  readonly run = signal<RunDetails | null>(null);
   readonly steps = signal<Steps | null>(null);
   readonly statistics = signal<RunStatistics | null>(null);
   readonly problem = signal<Problem | null>(null);

@@ -2,11 +2,11 @@
 // banner, the footer and every "12 s ago", and only while the page is visible.
 import { signal } from "@preact/signals";
 import { fetchRoots, fetchStatus } from "../api/client";
-import type { RootList, ServiceStatus } from "../api/types";
+import type { RootList, Status } from "../api/types";
 
 const kEveryMs = 10_000;
 
-export const service = signal<ServiceStatus | null>(null);
+export const service = signal<Status | null>(null);
 export const rootList = signal<RootList | null>(null);
 export const nowMs = signal(Date.now());
 
