@@ -37,6 +37,7 @@ http::Response get_status(Context& context, const http::Request& request) {
   json["samples_committed"] = status.samples_committed;
   json["halted_reason"] = null_if_empty(status.halted_reason);
   json["root_errors"] = status.root_errors;
+  json["jobs_are_on"] = context.options.dispatcher != nullptr && context.options.jobs != nullptr;
   json["version"] = context.options.version;
   return hashed_response(request, to_text(json));
 }

@@ -23,14 +23,21 @@ function stepLine(iteration) {
 }
 
 export class NemoLog {
-  constructor(tree, { gpus = 512, batch = 1024, jobId = 40001, launchedAt = 1750000000 }) {
-    this.experiment = experimentName(gpus, batch);
+  constructor(
+    tree,
+    { gpus = 512, batch = 1024, jobId = 40001, launchedAt = 1750000000, experiment = "" },
+  ) {
+    this.experiment = experiment || experimentName(gpus, batch);
     const name = this.experiment;
     const folder = path.join(tree, "experiments", name, `${name}_${launchedAt}`, name);
     mkdirSync(folder, { recursive: true });
     this.file = path.join(folder, `log-acme_ml-ml.${name}_${jobId}_0.out`);
     this.next = 0;
     writeFileSync(this.file, "rank 0: initializing model parallel groups\n");
+  }
+
+  append(text) {
+    appendFileSync(this.file, text);
   }
 
   // Up to and with that iteration.

@@ -20,16 +20,9 @@ import { askedWindow, parseWindow, windowHolds, windowProblem } from "../../web/
 const stateOf = (query: string) => readListState(new URLSearchParams(query));
 
 test("a URL and its state are the same thing", () => {
-  const query = "q=gpus512&status=failed&dtype=fp8_cs&sort=-step_time_s_mean&rows=150";
+  const query = "q=gpus512&status=failed&dtype=fp8_cs&sort=-step_time_s_mean&pick=3%2C7";
   assert.equal(writeListState(stateOf(query)).toString(), query);
   assert.equal(writeListState(stateOf("")).toString(), "");
-});
-
-test("a number of rows that makes no sense is not believed", () => {
-  for (const rows of ["-1", "abc", "1e9", "12.5", ""]) {
-    const state = stateOf(`rows=${rows}`);
-    assert.ok(state.rows >= 50 && state.rows <= 5000, rows);
-  }
 });
 
 test("the API is asked for what the page filters by", () => {
@@ -41,8 +34,8 @@ test("the API is asked for what the page filters by", () => {
   assert.equal(query.has("status"), false);
 });
 
-test("more rows are the same list, another filter is not", () => {
-  assert.equal(listKey(stateOf("q=a&rows=100")), listKey(stateOf("q=a")));
+test("a pick leaves the list the same, another filter does not", () => {
+  assert.equal(listKey(stateOf("q=a&pick=3")), listKey(stateOf("q=a")));
   assert.notEqual(listKey(stateOf("q=a")), listKey(stateOf("q=b")));
 });
 
@@ -70,8 +63,10 @@ test("a run that no longer matches leaves the list", () => {
 });
 
 test("paths name pages", () => {
-  assert.deepEqual(pageOf("/"), { name: "runs" });
+  assert.deepEqual(pageOf("/"), { name: "board" });
+  assert.deepEqual(pageOf("/runs"), { name: "runs" });
   assert.deepEqual(pageOf("/runs/17"), { name: "run", id: 17 });
+  assert.deepEqual(pageOf("/jobs/3/"), { name: "job", id: 3 });
   assert.deepEqual(pageOf("/runs/x"), { name: "unknown" });
   assert.deepEqual(pageOf("/runs/17/steps"), { name: "unknown" });
 });

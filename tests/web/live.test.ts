@@ -173,7 +173,6 @@ test("a row that changed is patched in place, and an older answer does not undo 
       [2, 5],
     ],
   );
-  store.stop();
 });
 
 test("a list answered late does not undo a patch, and no run stands twice", async () => {
@@ -191,7 +190,6 @@ test("a list answered late does not undo a patch, and no run stands twice", asyn
       [1, 3],
     ],
   );
-  store.stop();
 });
 
 test("a run whose status leaves the filter leaves the list", async () => {
@@ -204,7 +202,6 @@ test("a run whose status leaves the filter leaves the list", async () => {
   store.onRun({ run_id: 1, kind: "status" });
   await settled(() => store.runs.value.length === 1);
   assert.equal(store.total.value, 1);
-  store.stop();
 });
 
 test("a new run reloads the list", async () => {
@@ -215,7 +212,6 @@ test("a new run reloads the list", async () => {
   list.runs = [run(2), run(1)];
   store.onRun({ run_id: 2, kind: "added" });
   await settled(() => store.runs.value.length === 2);
-  store.stop();
 });
 
 test("a refused request is shown with the server's own reason", async () => {
@@ -225,5 +221,4 @@ test("a refused request is shown with the server's own reason", async () => {
   assert.equal(store.phase.value, "error");
   assert.equal(store.problem.value?.title, "No such run");
   assert.equal(store.problem.value?.detail, "gone");
-  store.stop();
 });

@@ -35,6 +35,11 @@ export function formatNumber(value: Maybe): string {
   return isNumber(value) ? fixed(value, decimalsFor(value)) : kUnknown;
 }
 
+// As it was printed: no digit more, grouped.
+export function formatPrinted(value: Maybe): string {
+  return isNumber(value) ? value.toLocaleString("en-US", { maximumFractionDigits: 6 }) : kUnknown;
+}
+
 export function formatCount(value: Maybe): string {
   return isNumber(value) ? fixed(value, 0) : kUnknown;
 }
@@ -104,12 +109,21 @@ export function formatPlural(count: number, one: string, many = `${one}s`): stri
 
 const kTwo = (part: number) => String(part).padStart(2, "0");
 
-// In the reader's own time zone; formatUtc is for the tooltip.
-export function formatInstant(instant: string | null): string {
+export type Zone = "local" | "utc";
+
+// To the minute; formatUtc, to the second, is for the tooltip.
+export function formatInstant(instant: string | null, zone: Zone = "local"): string {
   const date = parseInstant(instant);
   if (!date) return kUnknown;
+  if (zone === "utc") return date.toISOString().slice(0, 16).replace("T", " ");
   const day = `${date.getFullYear()}-${kTwo(date.getMonth() + 1)}-${kTwo(date.getDate())}`;
   return `${day} ${kTwo(date.getHours())}:${kTwo(date.getMinutes())}`;
+}
+
+// The time of day alone, for what is near.
+export function formatClock(ms: number, zone: Zone): string {
+  const text = formatInstant(new Date(ms).toISOString(), zone).slice(11);
+  return zone === "utc" ? `${text} UTC` : text;
 }
 
 export function formatUtc(instant: string | null): string {
@@ -153,8 +167,21 @@ export function formatRelative(value: Maybe, decimals = 2): string {
   return `${isNothing ? "" : value > 0 ? "+" : "−"}${text} %`;
 }
 
+// A ratio of speeds in words: 0.985 is "1.5 % slower", 1.02 "2.0 % faster".
+export function formatSpeed(ratio: Maybe): string {
+  if (!isNumber(ratio)) return kUnknown;
+  const text = fixed(Math.abs(100 * (ratio - 1)), 1);
+  if (Number(text.replaceAll(",", "")) === 0) return "equal";
+  return `${text} % ${ratio < 1 ? "slower" : "faster"}`;
+}
+
 export function formatPercent(fraction: Maybe, decimals = 1): string {
   return isNumber(fraction) ? `${fixed(100 * fraction, decimals)} %` : kUnknown;
+}
+
+// Trees, configuration files and documents name one workload with and without its prefix.
+export function formatWorkload(workload: string | null): string {
+  return workload === null ? kUnknown : workload.replace(/^pretrain_/, "");
 }
 
 // "expert_tensor_parallel" reads as "expert tensor parallel".
@@ -192,4 +219,21 @@ export function formatDialect(dialect: string): string {
 export function splitExperiment(name: string): [string, string] {
   const at = name.search(/_tp\d/);
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ""];
+}
+
+const kAcronyms = new Set(["cuda", "cudnn", "ecc", "gpu", "ib", "mpi", "nccl", "nvlink", "xid"]);
+const kCauseWords: Record<string, string> = {
+  oom: "out of memory",
+  nan: "NaN",
+  hf: "Hugging Face",
+  gloo: "Gloo",
+  python: "Python",
+};
+
+// A class of failure in words: cuda_oom as "CUDA out of memory".
+export function formatCause(cause: string): string {
+  return cause
+    .split("_")
+    .map((word) => kCauseWords[word] ?? (kAcronyms.has(word) ? word.toUpperCase() : word))
+    .join(" ");
 }

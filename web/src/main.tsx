@@ -4,11 +4,19 @@ import "./styles/base.css";
 import "./styles/runs.css";
 import "./styles/run.css";
 import "./styles/results.css";
+import "./styles/evidence.css";
+import "./styles/pages.css";
+import "./styles/print.css";
 import { render } from "preact";
 import { startLive } from "./api/live";
 import { Frame } from "./parts/frame";
 import { HintPanel } from "./parts/panels";
+import { BoardPage } from "./pages/board_page";
 import { ComparePage } from "./pages/compare_page";
+import { HealthPage } from "./pages/health_page";
+import { JobPage } from "./pages/job_page";
+import { JobsPage } from "./pages/jobs_page";
+import { ReferencesPage } from "./pages/references_page";
 import { RunPage } from "./pages/run_page";
 import { RunsPage } from "./pages/runs_page";
 import { ScalingPage } from "./pages/scaling_page";
@@ -21,12 +29,17 @@ function App() {
     <Frame>
       {page.name === "runs" && <RunsPage />}
       {page.name === "run" && <RunPage key={page.id} id={page.id} />}
+      {page.name === "board" && <BoardPage />}
+      {page.name === "references" && <ReferencesPage />}
+      {page.name === "jobs" && <JobsPage />}
+      {page.name === "job" && <JobPage key={page.id} id={page.id} />}
+      {page.name === "health" && <HealthPage />}
       {page.name === "compare" && <ComparePage />}
       {page.name === "scaling" && <ScalingPage />}
       {page.name === "unknown" && (
         <HintPanel title="There is no such page">
           <p>
-            <a href="/">See all runs</a>
+            <a href="/runs">See all runs</a>
           </p>
         </HintPanel>
       )}

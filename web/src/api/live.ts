@@ -1,12 +1,13 @@
 // One server-sent event stream for the whole page. The browser reconnects a stream that broke;
 // one that the server refused is opened anew here, more and more slowly.
 import { signal } from "@preact/signals";
-import type { RunChange } from "./types";
+import type { JobChange, RunChange } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
 
 export interface LiveListener {
   onRun(change: RunChange): void;
+  onJob?(change: JobChange): void;
   // Events were lost: what is shown may be stale throughout.
   onReset(): void;
 }
@@ -56,6 +57,10 @@ export class Live {
       const change = parseChange(event.data);
       if (change) for (const listener of [...this.listeners]) listener.onRun(change);
     });
+    stream.addEventListener("job", (event) => {
+      const change = parseJobChange(event.data);
+      if (change) for (const listener of [...this.listeners]) listener.onJob?.(change);
+    });
     stream.addEventListener("reset", () => this.reset());
     stream.addEventListener("error", () => {
       this.connection.value = "lost";
@@ -82,6 +87,15 @@ export function parseChange(data: string): RunChange | null {
   try {
     const change = JSON.parse(data) as RunChange;
     return Number.isInteger(change.run_id) && typeof change.kind === "string" ? change : null;
+  } catch {
+    return null;
+  }
+}
+
+export function parseJobChange(data: string): JobChange | null {
+  try {
+    const change = JSON.parse(data) as JobChange;
+    return Number.isInteger(change.job) && typeof change.state === "string" ? change : null;
   } catch {
     return null;
   }

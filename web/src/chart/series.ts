@@ -14,7 +14,13 @@ export interface ChartSeries {
   segments: SegmentSeries[]; // the one that counts comes last, so that it is drawn on top
 }
 
-export function chartSeries(steps: Steps, metric: StepMetric, countingSegment: number): ChartSeries {
+// `scale`: what one unit of the chart is worth in the metric's own.
+export function chartSeries(
+  steps: Steps,
+  metric: StepMetric,
+  countingSegment: number,
+  scale = 1,
+): ChartSeries {
   const iterations = [...new Set(steps.iteration)].sort((a, b) => a - b);
   const position = new Map(iterations.map((iteration, index) => [iteration, index]));
   const bySegment = new Map<number, Column>();
@@ -25,7 +31,8 @@ export function chartSeries(steps: Steps, metric: StepMetric, countingSegment: n
       bySegment.set(segment, values);
     }
     const at = position.get(steps.iteration[row] ?? -1);
-    if (at !== undefined) values[at] = steps[metric]?.[row] ?? null;
+    const value = steps[metric]?.[row] ?? null;
+    if (at !== undefined) values[at] = value === null ? null : value / scale;
   });
   const segments = [...bySegment]
     .map(([segment, values]) => ({ segment, counts: segment === countingSegment, values }))

@@ -5,7 +5,7 @@ import { formatCount, formatPlural } from "../format";
 import type { IterationWindow } from "../state/window";
 import { isOffScale } from "./scale";
 import { allValues, hasValues, type ChartSeries } from "./series";
-import { plotRange, StepPlot, type PlotInput } from "./step_plot";
+import { plotRange, StepPlot, type ChartMark, type PlotInput } from "./step_plot";
 
 interface Props {
   title: string;
@@ -15,18 +15,23 @@ interface Props {
   mean: number | null;
   showsAll: boolean;
   colorName: string;
+  marks?: readonly ChartMark[];
+  height?: number;
   formatValue: (value: number | null) => string;
   summary: string; // what a reader who cannot see the chart is told
 }
 
+const kNoMarks: readonly ChartMark[] = [];
+
 export function StepChart(props: Props) {
-  const { title, unit, series, window, mean, showsAll, colorName } = props;
+  const { title, unit, series, window, mean, showsAll, colorName, marks = kNoMarks } = props;
+  const { height } = props;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<StepPlot | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
   const input = useMemo<PlotInput>(
-    () => ({ series, window, mean, showsAll, colorName }),
-    [series, window, mean, showsAll, colorName],
+    () => ({ series, window, mean, showsAll, colorName, marks, ...(height ? { height } : {}) }),
+    [series, window, mean, showsAll, colorName, marks, height],
   );
 
   useEffect(() => {
@@ -59,14 +64,22 @@ export function StepChart(props: Props) {
           )}
         </p>
       </figcaption>
-      <div class="plot" ref={host} role="img" aria-label={props.summary} />
+      <div
+        class={height ? "plot plot-low" : "plot"}
+        ref={host}
+        role="img"
+        aria-label={props.summary}
+      />
       {!hasValues(series) && <p class="plot-empty">The log prints no such figure.</p>}
       <SegmentKey series={series} colorName={colorName} />
     </figure>
   );
 }
 
-function Readout({ series, formatValue, at }: Props & { at: number }) {
+function Readout({ series, formatValue, at, marks = kNoMarks }: Props & { at: number }) {
+  const words = marks
+    .filter(({ iteration }) => iteration === series.iterations[at])
+    .map((mark) => mark.words);
   const values = series.segments
     .filter((segment) => segment.values[at] !== null && segment.values[at] !== undefined)
     .reverse();
@@ -80,6 +93,7 @@ function Readout({ series, formatValue, at }: Props & { at: number }) {
           <b>{formatValue(segment.values[at] ?? null)}</b>
         </span>
       ))}
+      {words.length > 0 && ` · ${words.join(", ")}`}
     </>
   );
 }

@@ -12,11 +12,20 @@ export interface PlotInput {
   mean: number | null;
   showsAll: boolean; // warm-up and outliers on the scale
   colorName: string; // a custom property of the style sheet
+  marks: readonly ChartMark[];
+  height?: number; // of the canvas, px
+}
+
+// What is known of one iteration: drawn as a shape of its own, and said in words beside the chart.
+export interface ChartMark {
+  iteration: number;
+  kind: "outlier" | "periodic" | "checkpoint";
+  words: string;
 }
 
 export type OnCursor = (iterationIndex: number | null) => void;
 
-const kHeight = 240;
+const kUsualHeight = 240;
 const kIterationSteps = [1, 2, 5].flatMap((n) => [n, 1e1 * n, 1e2 * n, 1e3 * n, 1e4 * n, 1e5 * n]);
 kIterationSteps.sort((a, b) => a - b);
 const kPointsMax = 150; // more steps than this are drawn as a line alone
@@ -46,7 +55,7 @@ export class StepPlot {
     this.plot = this.create();
     this.observer = new ResizeObserver(() => {
       const width = host.clientWidth;
-      if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: kHeight });
+      if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.height });
     });
     this.observer.observe(host);
   }
@@ -87,6 +96,10 @@ export class StepPlot {
     this.plot.destroy();
   }
 
+  private get height(): number {
+    return this.input.height ?? kUsualHeight;
+  }
+
   private data(): uPlot.AlignedData {
     const { iterations, segments } = this.input.series;
     return [iterations, ...segments.map((segment) => segment.values)] as uPlot.AlignedData;
@@ -105,7 +118,7 @@ export class StepPlot {
     };
     const options: uPlot.Options = {
       width: Math.max(this.host.clientWidth, 200),
-      height: kHeight,
+      height: this.height,
       padding: [14, 12, 0, 0],
       legend: { show: false },
       cursor: {
@@ -137,7 +150,11 @@ export class StepPlot {
       ],
       hooks: {
         drawClear: [(plot) => this.drawBand(plot)],
-        draw: [(plot) => this.drawMean(plot), (plot) => this.drawOffScale(plot, color, other)],
+        draw: [
+          (plot) => this.drawMarks(plot),
+          (plot) => this.drawMean(plot),
+          (plot) => this.drawOffScale(plot, color, other),
+        ],
         setCursor: [(plot) => this.onCursor(plot.cursor.idx ?? null)],
       },
     };
@@ -187,6 +204,36 @@ export class StepPlot {
     ctx.moveTo(edges[0], y);
     ctx.lineTo(edges[1], y);
     ctx.stroke();
+    ctx.restore();
+  }
+
+  // A checkpoint is a dotted line at its iteration; a step that stands out has a ring round it.
+  private drawMarks(plot: uPlot): void {
+    const { ctx } = plot;
+    const { left, top, width, height } = plot.bbox;
+    const { series, marks } = this.input;
+    const counting = series.segments.find((segment) => segment.counts);
+    ctx.save();
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    for (const { iteration, kind } of marks) {
+      const x = Math.round(plot.valToPos(iteration, "x", true));
+      if (x < left || x > left + width) continue;
+      ctx.beginPath();
+      if (kind === "checkpoint") {
+        ctx.strokeStyle = cssColor("--run");
+        ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+        ctx.moveTo(x, top);
+        ctx.lineTo(x, top + height);
+      } else {
+        const value = counting?.values[series.iterations.indexOf(iteration)] ?? null;
+        if (value === null || isOffScale(value, this.range)) continue;
+        ctx.strokeStyle = cssColor(kind === "outlier" ? "--warn" : "--odd");
+        ctx.setLineDash([]);
+        const radius = (kind === "outlier" ? 7 : 5.5) * devicePixelRatio;
+        ctx.arc(x, plot.valToPos(value, "y", true), radius, 0, 2 * Math.PI);
+      }
+      ctx.stroke();
+    }
     ctx.restore();
   }
 

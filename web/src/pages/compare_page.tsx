@@ -34,7 +34,7 @@ export function ComparePage() {
   return (
     <>
       <p class="back">
-        <a href={picks.length > 0 ? `/?pick=${picks.join(",")}` : "/"}>← Runs</a>
+        <a href={picks.length > 0 ? `/runs?pick=${picks.join(",")}` : "/runs"}>← Runs</a>
       </p>
       <div class="page-head">
         <h1>Compare</h1>
@@ -42,7 +42,7 @@ export function ComparePage() {
       {picks.length < kPicksMin ? (
         <HintPanel title="Nothing to compare yet">
           <p>
-            Pick {kPicksMin} to {kPicksMax} runs in the <a href="/">table of runs</a>.
+            Pick {kPicksMin} to {kPicksMax} runs in the <a href="/runs">table of runs</a>.
           </p>
         </HintPanel>
       ) : (
@@ -124,7 +124,7 @@ function Runs({ comparison }: { comparison: Comparison }) {
           onChoose={(window) => setQuery("window", window)}
         />
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-labelledby="compared-title">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of the runs">
         <table class="plain compared">
           <thead>
             <tr>
@@ -255,7 +255,7 @@ function Differences({ comparison }: { comparison: Comparison }) {
       {differences.length === 0 ? (
         <p>In nothing that is known of them.</p>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="differences-title">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Table of differences">
           <table class="plain">
             <thead>
               <tr>

@@ -32,7 +32,7 @@ function Tools({ agreement }: { agreement: RunAgreement }) {
   return (
     <>
       <p class="window-note">{verdictOn(readers)}</p>
-      <div class="scroll" tabIndex={0} role="region" aria-labelledby="agreement-title">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Results of the tools">
         <table class="plain">
           <thead>
             <tr>
@@ -87,7 +87,7 @@ function Tool({ tool }: { tool: ToolResult }) {
         {tool.tool}
         <span class="sub">{tool.release}</span>
       </th>
-      <td>{tool.window}</td>
+      <td class="tool-window">{tool.window}</td>
       <td class="number">{tool.gives_result ? formatCount(tool.step_count) : kUnknown}</td>
       <td class="number">{formatNumber(tool.step_time_s_mean)}</td>
       <td class="number">{formatNumber(tool.step_time_s_std)}</td>

@@ -1,6 +1,6 @@
 // How the run ended, in the log's own words, and the passes over the iterations that it holds.
 import type { LogEvent, RunDetails } from "../api/types";
-import { formatCount, formatKey, formatPlural } from "../format";
+import { formatCause, formatCount, formatPlural } from "../format";
 
 export function RunEvents({ run }: { run: RunDetails }) {
   return (
@@ -31,7 +31,7 @@ function Event({ event }: { event: LogEvent }) {
   return (
     <li class={isFailure ? "event event-failure" : "event"}>
       <p>
-        <b>{isFailure ? "Failure" : "Finish"}</b>: {formatKey(event.cause)}, {when}
+        <b>{isFailure ? "Failure" : "Finish"}</b>: {formatCause(event.cause)}, {when}
         <span class="sub">at byte {formatCount(event.offset)}</span>
       </p>
       <blockquote>
@@ -47,7 +47,7 @@ function Segments({ run }: { run: RunDetails }) {
       <div class="section-head">
         <h2 id="segments-title">Segments</h2>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-labelledby="segments-title">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of segments">
         <table class="plain">
           <thead>
             <tr>

@@ -6,17 +6,24 @@ import {
   formatCount,
   formatDialect,
   formatInstant,
+  formatKey,
+  formatNumber,
   formatPlural,
   formatProgress,
   formatSpan,
+  formatWorkload,
+  kUnknown,
   parseInstant,
 } from "../format";
 import { StatusMark } from "../parts/status_mark";
 import { nowMs } from "../state/service";
+import { zone } from "../state/zone";
 import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
 
 export function RunHeader({ run }: { run: RunDetails }) {
-  const what = [run.workload, run.model_size, run.dtype].filter(Boolean).join(" ");
+  const what = [run.workload && formatWorkload(run.workload), run.model_size, run.dtype]
+    .filter(Boolean)
+    .join(" ");
   return (
     <header class="run-head">
       <h1 class="run-name">
@@ -28,7 +35,7 @@ export function RunHeader({ run }: { run: RunDetails }) {
       {run.silent_s !== null && <Hung run={run} silentS={run.silent_s} />}
       <Notes run={run} />
       <dl class="facts">
-        <Fact name="Workload">{what || "–"}</Fact>
+        <Fact name="Workload">{what || kUnknown}</Fact>
         <Fact name="GPUs">{gpuText(run)}</Fact>
         <Fact name="Iteration">
           {formatProgress(run.last_iteration, run.declared_last_iteration)}
@@ -40,7 +47,17 @@ export function RunHeader({ run }: { run: RunDetails }) {
         <Fact name="Log grew">
           <Ago at={run.grown_at} />
         </Fact>
-        <Fact name="Job">{run.job_id === null ? "–" : jobText(run)}</Fact>
+        <Fact name="Job">
+          {run.job ? (
+            <a href={`/jobs/${run.job.id}`}>
+              {jobText(run)}, {formatKey(run.job.state)}
+            </a>
+          ) : run.job_id === null ? (
+            kUnknown
+          ) : (
+            jobText(run)
+          )}
+        </Fact>
         <Fact name="Log">
           {formatDialect(run.dialect)}, {formatBytes(run.size_bytes)}
         </Fact>
@@ -68,8 +85,8 @@ function Hung({ run, silentS }: { run: RunDetails; silentS: number }) {
         <path d="M7 4V7.4L9.2 8.8" class="stroke" />
       </svg>
       <span>
-        <b>Hung</b>: silent for {formatSpan(now)} without a word of an end. Look at its job and its
-        nodes; the verdict goes as soon as the log grows.
+        <b>Hung</b>: silent for {formatSpan(now)} without a word of an end. The verdict goes as soon
+        as the log grows.
       </span>
     </p>
   );
@@ -94,7 +111,9 @@ function Notes({ run }: { run: RunDetails }) {
   if (run.is_superseded)
     notes.push("The log was rewritten since: a newer run stands in its place.");
   if (run.vanished_at) {
-    notes.push(`The log is gone since ${formatInstant(run.vanished_at)}; its steps are kept.`);
+    notes.push(
+      `The log is gone since ${formatInstant(run.vanished_at, zone.value)}; its steps are kept.`,
+    );
   }
   if (run.segment_count > 1) {
     notes.push(
@@ -102,11 +121,15 @@ function Notes({ run }: { run: RunDetails }) {
         `segment ${run.segment} counts.`,
     );
   }
-  if (run.is_traced) notes.push("NCCL tracing was on, which slows the steps.");
-  const isProfiled = run.configuration.some(
-    (entry) => entry.key === "profile_enabled" && /^(true|1|yes)$/i.test(entry.value),
-  );
-  if (isProfiled) notes.push("The run was profiled: not a performance result.");
+  if (run.is_traced)
+    notes.push("NCCL tracing was on, which slows the steps: not a performance result.");
+  if (run.is_profiled) notes.push("The run was profiled: not a performance result.");
+  if (run.reported_tflops_per_gpu !== null) {
+    notes.push(
+      `At its end the log reports ${formatNumber(run.reported_tflops_per_gpu)} TFLOPS per GPU for ` +
+        "the whole run.",
+    );
+  }
   if (run.lines_not_understood > 0) {
     notes.push(
       `${formatPlural(run.lines_not_understood, "line")} looked like a step but could not be read.`,

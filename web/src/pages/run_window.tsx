@@ -1,24 +1,29 @@
 // The window and what the run amounts to inside it.
 import type { Problem } from "../api/client";
-import type { RunDetails, RunStatistics, WindowStatistics } from "../api/types";
+import type { RunDetails, RunMetrics, RunStatistics, WindowStatistics } from "../api/types";
 import {
   formatCount,
   formatMeanDeviation,
   formatNumber,
+  formatPercent,
   formatPlural,
   formatSeconds,
+  formatSpeed,
+  kUnknown,
 } from "../format";
+import { Figure } from "../parts/figure";
 import { WindowForm } from "../parts/window_form";
 
 interface Props {
   run: RunDetails;
   chosen: string; // from the URL; empty: the run's own
   statistics: RunStatistics | null;
+  metrics: RunMetrics | null;
   problem: Problem | null;
   onChoose: (window: string) => void;
 }
 
-export function RunWindow({ run, chosen, statistics, problem, onChoose }: Props) {
+export function RunWindow({ run, chosen, statistics, metrics, problem, onChoose }: Props) {
   return (
     <section class="numbers" aria-labelledby="numbers-title">
       <div class="section-head">
@@ -32,23 +37,7 @@ export function RunWindow({ run, chosen, statistics, problem, onChoose }: Props)
       )}
       {statistics && (
         <>
-          <div class="headline">
-            <Figure
-              name="Step time"
-              value={formatMeanDeviation(
-                statistics.step_time_s?.mean,
-                statistics.step_time_s?.stddev_sample,
-                "s",
-              )}
-            />
-            <Figure
-              name="TFLOPS per GPU"
-              value={formatMeanDeviation(
-                statistics.tflops_per_gpu?.mean,
-                statistics.tflops_per_gpu?.stddev_sample,
-              )}
-            />
-          </div>
+          <Headline statistics={statistics} metrics={metrics} />
           <p class="window-note">
             {windowNote(statistics)} {sentence(statistics.window_numbering)}
           </p>
@@ -72,13 +61,100 @@ function sentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-function Figure({ name, value }: { name: string; value: string }) {
+// One step has no deviation.
+function deviationOf(statistics: WindowStatistics | null): number | null {
+  return statistics && statistics.count > 1 ? statistics.stddev_sample : null;
+}
+
+function noteOn(statistics: WindowStatistics | null): string {
+  return statistics?.count === 1 ? "of one step" : "mean ± sample standard deviation of the steps";
+}
+
+interface HeadlineProps {
+  statistics: RunStatistics;
+  metrics: RunMetrics | null;
+}
+
+function Headline({ statistics, metrics }: HeadlineProps) {
+  const { step_time_s: time, tflops_per_gpu: flops } = statistics;
+  const derived = metrics?.metrics;
   return (
-    <p class="figure">
-      <span class="figure-name">{name}</span>
-      <span class="figure-value">{value}</span>
-      <span class="figure-note">mean ± sample standard deviation</span>
-    </p>
+    <div class="headline">
+      <Figure
+        name="Step time"
+        value={formatMeanDeviation(time?.mean, deviationOf(time), "s")}
+        note={noteOn(time)}
+      />
+      <Figure
+        name="TFLOPS per GPU"
+        value={formatMeanDeviation(flops?.mean, deviationOf(flops))}
+        note={flops ? `${noteOn(flops)}, as logged` : "The log prints none in this window."}
+      />
+      {derived && metrics && (
+        <>
+          <Figure
+            name="MFU"
+            value={formatPercent(derived.mfu_model_flops_reference.value)}
+            note={otherMfu(derived)}
+            metric={derived.mfu_model_flops_reference}
+          />
+          <Figure
+            name="Tokens/s"
+            value={formatCount(derived.tokens_per_s.value)}
+            note={
+              derived.tokens_per_s_per_gpu.value !== null &&
+              `${formatNumber(derived.tokens_per_s_per_gpu.value)} a GPU`
+            }
+            metric={derived.tokens_per_s}
+          />
+          <Figure
+            name={`Days to train ${tokensText(metrics.tokens)} tokens`}
+            value={formatNumber(derived.days_to_train.value)}
+            metric={derived.days_to_train}
+          />
+          <Published metrics={metrics} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function otherMfu(derived: RunMetrics["metrics"]): string {
+  const others = [
+    derived.mfu_tflops_per_gpu.value !== null &&
+      `${formatPercent(derived.mfu_tflops_per_gpu.value)} by the logged TFLOPS`,
+    derived.mfu_causal.value !== null &&
+      `${formatPercent(derived.mfu_causal.value)} with attention counted half`,
+  ].filter(Boolean);
+  return others.join(", ");
+}
+
+function tokensText(tokens: number): string {
+  return tokens >= 1e12 ? `${formatCount(tokens / 1e12)} T` : `${formatCount(tokens / 1e9)} B`;
+}
+
+function Published({ metrics }: { metrics: RunMetrics }) {
+  const { reference, speed_against_reference: speed } = metrics;
+  const note =
+    speed === null || !reference
+      ? metrics.reference_reason
+      : `published: ${formatSeconds(reference.step_time_s)} in ` +
+        `${reference.document ?? reference.source ?? reference.release}; ` +
+        `${formatNumber(speed)} × its speed`;
+  const match = metrics.recipe_match;
+  return (
+    <Figure
+      name="Against published"
+      value={speed === null ? kUnknown : formatSpeed(speed)}
+      note={
+        <>
+          {note}
+          {match.outcome !== "matched" && speed === null && match.reason !== note && (
+            <> {match.reason}</>
+          )}
+        </>
+      }
+    />
   );
 }
 

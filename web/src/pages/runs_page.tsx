@@ -1,11 +1,12 @@
-// "/": every run, filtered and ordered as the URL says, alive.
-import { useEffect, useMemo } from "preact/hooks";
+// "/runs": every run, filtered and ordered as the URL says, alive.
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { live } from "../api/live";
-import { formatCount, formatPlural } from "../format";
+import { formatPlural } from "../format";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { StaleNote } from "../parts/stale_note";
+import { chosenColumns } from "../state/columns";
 import {
   isFiltered,
-  kPageRows,
   listKey,
   nextSort,
   readListState,
@@ -14,56 +15,85 @@ import {
   type ListState,
 } from "../state/list_state";
 import { hrefOf, navigate, place } from "../state/location";
-import { RunListStore } from "../state/run_list";
 import { togglePick } from "../state/picks";
+import { RunListStore } from "../state/run_list";
+import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
 import { refreshService, rootList, service } from "../state/service";
+import { ColumnChoice } from "./column_choice";
 import { PickBar } from "./pick_bar";
+import { shownColumns } from "./runs_columns";
 import { RunsFilters } from "./runs_filters";
 import { RunsTable } from "./runs_table";
 
+const kPath = "/runs";
+
 function go(state: ListState, replace = false): void {
-  navigate(hrefOf("/", writeListState(state)), { replace });
+  navigate(hrefOf(kPath, writeListState(state)), { replace });
+}
+
+// One for the life of the page: who comes back finds the rows as they were, kept up to date.
+let kept: { store: RunListStore; key: string } | null = null;
+
+function keptStore(): { store: RunListStore; key: string } {
+  if (!kept) {
+    kept = { store: new RunListStore(), key: "" };
+    live.listen(kept.store);
+  }
+  return kept;
+}
+
+// Remembers how far the list is scrolled, and goes there again when it is come back to.
+function useScrollMemory(key: string, isReady: boolean): void {
+  useLayoutEffect(() => {
+    if (!isReady) return;
+    const top = rememberedScroll(key);
+    if (top > 0) scrollTo(0, top);
+    const remember = () => {
+      if (place.value.path === kPath) rememberScroll(key, scrollY);
+    };
+    addEventListener("scroll", remember, { passive: true });
+    return () => removeEventListener("scroll", remember);
+  }, [key, isReady]);
 }
 
 export function RunsPage() {
-  const store = useMemo(() => new RunListStore(), []);
+  const memory = useMemo(keptStore, []);
+  const { store } = memory;
   const state = readListState(place.value.query);
   const key = listKey(state);
   useEffect(() => {
     document.title = "Runs · llmb-report";
-    const unlisten = live.listen(store);
-    return () => {
-      unlisten();
-      store.stop();
-    };
-  }, [store]);
-  useEffect(() => void store.load(readListState(place.value.query)), [store, key]);
+  }, []);
+  useEffect(() => {
+    runsHref.value = hrefOf(kPath, writeListState(state));
+  });
+  useEffect(() => {
+    if (memory.key === key) return;
+    memory.key = key;
+    void store.load(readListState(place.value.query));
+  }, [key]);
 
-  const loadMore = async () => {
-    const rows = await store.loadMore();
-    if (rows > state.rows) go({ ...state, rows }, true);
-  };
   const phase = store.phase.value;
   const runs = store.runs.value;
   const problem = store.problem.value;
+  const columns = useMemo(() => shownColumns(chosenColumns.value), [chosenColumns.value]);
+  useScrollMemory(key, runs.length > 0 && memory.key === key);
+  const total = store.total.value;
   return (
     <>
       <div class="page-head">
         <h1>Runs</h1>
         <p class="count" aria-live="polite">
           {phase === "ready" &&
-            (isFiltered(state)
-              ? formatPlural(store.total.value, "matching run")
-              : formatPlural(store.total.value, "run"))}
+            (isFiltered(state) ? formatPlural(total, "matching run") : formatPlural(total, "run"))}
         </p>
+        <StaleNote answeredAt={store.answeredAt.value} />
       </div>
       {(isFiltered(state) || phase !== "ready" || runs.length > 0) && (
         <RunsFilters
           state={state}
           choices={store.choices.value}
-          onFilter={(filter, value) =>
-            go({ ...state, [filter]: value, rows: kPageRows }, filter === "q")
-          }
+          onFilter={(filter, value) => go({ ...state, [filter]: value }, filter === "q")}
           onClear={() => go(withoutFilters(state))}
         />
       )}
@@ -82,27 +112,36 @@ export function RunsPage() {
       )}
       {runs.length > 0 && (
         <>
-          <PickBar picks={state.pick} onClear={() => go({ ...state, pick: [] }, true)} />
-          <RunsTable
-            runs={runs}
-            sort={state.sort}
-            picks={state.pick}
-            onPick={(id) => go({ ...state, pick: togglePick(state.pick, id) }, true)}
-            isBusy={store.isBusy.value}
-            onSort={(sortKey, first) =>
-              go({ ...state, sort: nextSort(state.sort, sortKey, first), rows: kPageRows })
-            }
-          />
-          {store.nextCursor.value && (
-            <p class="more">
-              <button type="button" disabled={store.isBusy.value} onClick={() => void loadMore()}>
-                Load more
+          <div class="list-bar">
+            <PickBar picks={state.pick} onClear={() => go({ ...state, pick: [] }, true)} />
+            {store.hasNews.value && (
+              <button
+                type="button"
+                onClick={() => {
+                  scrollTo(0, 0);
+                  void store.load(readListState(place.value.query));
+                }}
+              >
+                Runs came or changed: show them
               </button>
-              <span>
-                {formatCount(runs.length)} of {formatCount(store.total.value)} shown
-              </span>
-            </p>
-          )}
+            )}
+            <ColumnChoice />
+          </div>
+          <div class="runs-frame">
+            <RunsTable
+              runs={runs}
+              total={total}
+              columns={columns}
+              sort={state.sort}
+              picks={state.pick}
+              onPick={(id) => go({ ...state, pick: togglePick(state.pick, id) }, true)}
+              isBusy={store.isBusy.value}
+              onSort={(sortKey, first) =>
+                go({ ...state, sort: nextSort(state.sort, sortKey, first) })
+              }
+              onLook={(end) => void store.ensure(end)}
+            />
+          </div>
         </>
       )}
     </>
@@ -128,7 +167,7 @@ function NoRuns({ isFiltered: hasFilter, onClear }: { isFiltered: boolean; onCle
           Start the server with the folder that holds your experiments. It may be given more than
           once:
         </p>
-        <pre>llmb-report serve "$LLMB_WORKLOAD"</pre>
+        <pre tabIndex={0}>llmb-report serve "$LLMB_WORKLOAD"</pre>
       </HintPanel>
     );
   }

@@ -1,218 +1,178 @@
-// The table of runs. Roles are spelled out because narrow screens lay rows out as cards, and
-// browsers drop a table's meaning when its display changes.
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+// The table of runs, of any length: only the rows on the screen are there. Roles are spelled out
+// because narrow screens lay rows out as cards, and browsers drop a table's meaning when its
+// display changes.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Run } from "../api/types";
-import {
-  formatDeviation,
-  formatInstant,
-  formatNumber,
-  formatProgress,
-  formatUtc,
-  kUnknown,
-  progressFraction,
-} from "../format";
-import { StatusMark } from "../parts/status_mark";
-import { Ago, breakable, ExperimentName, gpuText, runName } from "../parts/values";
+import { runName } from "../parts/values";
 import { sortDirection, type SortDirection } from "../state/list_state";
 import { kPicksMax } from "../state/picks";
+import { rowLayout, visibleRows, type RowLayout, type RowRange } from "../state/virtual_rows";
+import { kNameColumn, type Column } from "./runs_columns";
 
-interface Column {
-  key: string;
-  title: string;
-  hint?: string;
-  sort?: { key: string; first: SortDirection };
-  isNumeric?: boolean;
-  cell: (run: Run) => ComponentChildren;
-}
-
-const kColumns: Column[] = [
-  {
-    key: "status",
-    title: "Status",
-    sort: { key: "status", first: "ascending" },
-    cell: (run) => (
-      <span title={run.status_reason}>
-        <StatusMark status={run.status} />
-      </span>
-    ),
-  },
-  {
-    key: "experiment",
-    title: "Experiment",
-    sort: { key: "experiment", first: "ascending" },
-    cell: (run) => <NameCell run={run} />,
-  },
-  {
-    key: "workload",
-    title: "Workload",
-    hint: "Workload, model size and dtype",
-    cell: (run) => (
-      <>
-        {breakable(run.workload ?? kUnknown)}
-        <span class="sub">{[run.model_size, run.dtype].filter(Boolean).join(" · ")}</span>
-      </>
-    ),
-  },
-  {
-    key: "gpus",
-    title: "GPUs",
-    sort: { key: "gpu_count", first: "descending" },
-    isNumeric: true,
-    cell: gpuText,
-  },
-  {
-    key: "window",
-    title: "Window",
-    hint: "The iterations that count, as the log numbers them",
-    isNumeric: true,
-    cell: (run) => <WindowCell run={run} />,
-  },
-  {
-    key: "step_time",
-    title: "Step time, s",
-    hint: "Mean ± sample standard deviation over the window",
-    sort: { key: "step_time_s_mean", first: "ascending" },
-    isNumeric: true,
-    cell: (run) => <StepTimeCell run={run} />,
-  },
-  {
-    key: "tflops",
-    title: "TFLOPS / GPU",
-    hint: "Mean over the window, as the log reports it",
-    sort: { key: "tflops_per_gpu_mean", first: "descending" },
-    isNumeric: true,
-    cell: (run) => formatNumber(run.tflops_per_gpu_mean),
-  },
-  {
-    key: "progress",
-    title: "Iteration",
-    sort: { key: "last_iteration", first: "descending" },
-    isNumeric: true,
-    cell: (run) => <ProgressCell run={run} />,
-  },
-  {
-    key: "launched",
-    title: "Launched",
-    sort: { key: "launched_at", first: "descending" },
-    isNumeric: true,
-    cell: (run) => <LaunchedCell run={run} />,
-  },
-  {
-    key: "grown",
-    title: "Grown",
-    hint: "When the log was last added to",
-    sort: { key: "grown_at", first: "descending" },
-    isNumeric: true,
-    cell: (run) => <Ago at={run.grown_at} />,
-  },
-];
-
-function columnClass(column: Column): string {
-  return `${column.isNumeric ? "number " : ""}col-${column.key}`;
-}
-
-function NameCell({ run }: { run: Run }) {
-  const notes = [
-    run.job_id !== null && `job ${run.job_id}`,
-    run.retry !== null && run.retry > 0 && `retry ${run.retry}`,
-    run.segment_count > 1 && `${run.segment_count - 1} × restarted`,
-    run.generation > 0 && `log rewritten`,
-  ].filter(Boolean);
-  return (
-    <>
-      <a class="name" href={`/runs/${run.id}`} title={run.relative_path}>
-        <ExperimentName run={run} />
-      </a>
-      {notes.length > 0 && <span class="sub">{notes.join(" · ")}</span>}
-    </>
-  );
-}
-
-function StepTimeCell({ run }: { run: Run }) {
-  const deviation = formatDeviation(run.step_time_s_mean, run.step_time_s_stddev_sample);
-  return (
-    <>
-      {formatNumber(run.step_time_s_mean)}
-      {deviation && <span class="sub">{deviation}</span>}
-    </>
-  );
-}
-
-function LaunchedCell({ run }: { run: Run }) {
-  const at = run.launched_at ?? run.first_seen_at;
-  const [day, time] = formatInstant(at).split(" ");
-  return (
-    <time dateTime={at} title={formatUtc(at)}>
-      {day}
-      <span class="sub">{time}</span>
-    </time>
-  );
-}
-
-function WindowCell({ run }: { run: Run }) {
-  if (run.window_is_whole || run.status === "no_data") return <>{run.window}</>;
-  const missing = run.iterations_missing_in_window;
-  return (
-    <>
-      {run.window}
-      {missing > 0 && <span class="sub">{missing} missing</span>}
-    </>
-  );
-}
-
-function ProgressCell({ run }: { run: Run }) {
-  const fraction = progressFraction(run.last_iteration, run.declared_last_iteration);
-  return (
-    <>
-      {formatProgress(run.last_iteration, run.declared_last_iteration)}
-      {fraction !== null && (
-        <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-          <rect class="bar-all" width="100" height="4" rx="1" />
-          <rect class="bar-done" width={100 * fraction} height="4" rx="1" />
-        </svg>
-      )}
-    </>
-  );
-}
+const kPickWidth = 38;
 
 interface Props {
-  runs: Run[];
+  runs: Run[]; // as far as they are loaded
+  total: number;
+  columns: Column[];
   sort: string;
   isBusy: boolean;
   picks: number[];
   onPick: (id: number) => void;
   onSort: (key: string, first: SortDirection) => void;
+  onLook: (end: number) => void; // one past the last row that is looked at
 }
 
-export function RunsTable({ runs, sort, isBusy, picks, onPick, onSort }: Props) {
-  const isFull = picks.length >= kPicksMax;
+function columnClass(column: Column): string {
+  return `${column.isNumeric ? "number " : ""}col-${column.key}`;
+}
+
+export function RunsTable(props: Props) {
+  const { runs, total, columns, sort, isBusy, onSort } = props;
+  const table = useRef<HTMLTableElement>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const layout = useLayout(table, columns);
+  const range = useVisibleRange(body, layout.rowHeight, total);
+  useEffect(() => props.onLook(range.end), [range.end, runs.length]);
+  const active = useRowKeys(body, range, layout.rowHeight, props);
+
+  const heightOf = (rows: number) => ({ height: `${rows * layout.rowHeight}px` });
   return (
-    <table class="runs" role="table" aria-busy={isBusy}>
-      <caption class="visually-hidden">Runs, one row for each training log</caption>
+    <table
+      ref={table}
+      class={layout.isCards ? "runs as-cards" : "runs"}
+      role="table"
+      aria-busy={isBusy}
+      aria-rowcount={total + 1}
+      style={{ "--row-height": `${layout.rowHeight}px`, "--card-columns": layout.cardColumns }}
+    >
+      <caption class="visually-hidden">
+        Runs, one row for each training log. Keys: j and k move, Enter opens, x picks.
+      </caption>
       <thead role="rowgroup">
-        <tr role="row">
+        <tr role="row" aria-rowindex={1}>
           <th role="columnheader" scope="col" class="col-pick">
             <span class="visually-hidden">Compare</span>
           </th>
-          {kColumns.map((column) => (
+          {columns.map((column) => (
             <Header key={column.key} column={column} sort={sort} onSort={onSort} />
           ))}
         </tr>
       </thead>
-      <tbody role="rowgroup">
-        {runs.map((run) => (
-          <Row
-            key={run.id}
-            run={run}
-            isPicked={picks.includes(run.id)}
-            mayPick={!isFull}
-            onPick={onPick}
-          />
-        ))}
+      <tbody role="rowgroup" ref={body}>
+        <tr class="spacer" role="presentation" style={heightOf(range.first)} />
+        {Array.from({ length: range.end - range.first }, (_, offset) => {
+          const at = range.first + offset;
+          const run = runs[at];
+          return run ? (
+            <Row key={run.id} {...props} run={run} at={at} isActive={active === at} />
+          ) : (
+            <Awaited key={`at ${at}`} at={at} columns={columns} />
+          );
+        })}
+        <tr class="spacer" role="presentation" style={heightOf(total - range.end)} />
       </tbody>
     </table>
   );
+}
+
+function useLayout(table: { current: HTMLTableElement | null }, columns: Column[]): RowLayout {
+  const [available, setAvailable] = useState(() => document.documentElement.clientWidth - 80);
+  useLayoutEffect(() => {
+    const frame = table.current?.parentElement;
+    if (!frame) return;
+    const measure = () => setAvailable(frame.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(frame);
+    return () => observer.disconnect();
+  }, []);
+  return useMemo(() => {
+    const others = columns.filter((column) => column !== kNameColumn).map(({ width }) => width);
+    return rowLayout(available - kPickWidth, others, kNameColumn.width);
+  }, [available, columns]);
+}
+
+function useVisibleRange(
+  body: { current: HTMLTableSectionElement | null },
+  rowHeight: number,
+  total: number,
+): RowRange {
+  const [range, setRange] = useState<RowRange>(() =>
+    visibleRows(0, window.innerHeight, rowHeight, total),
+  );
+  useLayoutEffect(() => {
+    const measure = () => {
+      const top = -(body.current?.getBoundingClientRect().top ?? 0);
+      const next = visibleRows(top, window.innerHeight, rowHeight, total);
+      setRange((now) => (now.first === next.first && now.end === next.end ? now : next));
+    };
+    measure();
+    addEventListener("scroll", measure, { passive: true });
+    addEventListener("resize", measure);
+    return () => {
+      removeEventListener("scroll", measure);
+      removeEventListener("resize", measure);
+    };
+  }, [rowHeight, total]);
+  return range.end > total || range.first > total
+    ? { first: 0, end: Math.min(range.end, total) }
+    : range;
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && target.closest("input, select, textarea, summary") !== null;
+
+function firstInSight(body: HTMLElement | null, rowHeight: number): number {
+  const top = body?.getBoundingClientRect().top ?? 0;
+  return Math.max(0, Math.ceil(-top / rowHeight));
+}
+
+// j and k move the active row, x picks it, / goes to the search field. Gives the active row.
+function useRowKeys(
+  body: { current: HTMLTableSectionElement | null },
+  range: RowRange,
+  rowHeight: number,
+  { runs, picks, onPick }: Props,
+): number | null {
+  const [active, setActive] = useState<number | null>(null);
+  const now = useRef<number | null>(null); // keys may come faster than the page is drawn
+  useEffect(() => {
+    const move = (to: number) => {
+      const next = Math.min(Math.max(to, 0), runs.length - 1);
+      const top = (body.current?.getBoundingClientRect().top ?? 0) + next * rowHeight;
+      const head = 2 * rowHeight;
+      if (top < head) scrollBy(0, top - head);
+      else if (top + 2 * rowHeight > innerHeight) scrollBy(0, top + 2 * rowHeight - innerHeight);
+      now.current = next;
+      setActive(next);
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "/" && !isTyping(event.target)) {
+        document.querySelector<HTMLInputElement>('input[type="search"]')?.focus();
+        event.preventDefault();
+        return;
+      }
+      if (isTyping(event.target) && !(event.target as HTMLElement).closest("table.runs")) return;
+      const at = now.current;
+      const run = at === null ? undefined : runs[at];
+      if (event.key === "j") move(at === null ? firstInSight(body.current, rowHeight) : at + 1);
+      else if (event.key === "k") move(at === null ? 0 : at - 1);
+      else if (event.key === "x" && run && (picks.includes(run.id) || picks.length < kPicksMax)) {
+        onPick(run.id);
+      }
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [runs, picks, rowHeight]);
+  useEffect(() => {
+    if (active === null) return;
+    body.current
+      ?.querySelector<HTMLElement>(`[aria-rowindex="${active + 2}"] a.name`)
+      ?.focus({ preventScroll: true });
+  }, [active, range]);
+  return active;
 }
 
 function Header({ column, sort, onSort }: { column: Column } & Pick<Props, "sort" | "onSort">) {
@@ -224,6 +184,7 @@ function Header({ column, sort, onSort }: { column: Column } & Pick<Props, "sort
       scope="col"
       class={columnClass(column)}
       title={column.hint}
+      style={column === kNameColumn ? undefined : { width: `${column.width}px` }}
       {...(order ? { "aria-sort": direction ?? "none" } : {})}
     >
       {order ? (
@@ -242,40 +203,54 @@ function Header({ column, sort, onSort }: { column: Column } & Pick<Props, "sort
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<Props, "columns" | "picks" | "onPick"> {
   run: Run;
-  isPicked: boolean;
-  mayPick: boolean;
-  onPick: (id: number) => void;
+  at: number;
+  isActive: boolean;
 }
 
 // Its cells are kept as they are until the run changes; the ages in them keep themselves up to
 // date.
-function Row({ run, isPicked, mayPick, onPick }: RowProps) {
+function Row({ run, at, columns, picks, isActive, onPick }: RowProps) {
+  const isPicked = picks.includes(run.id);
   const cells = useMemo(
-    () => (
-      <>
-        {kColumns.map((column) => (
-          <td key={column.key} role="cell" class={columnClass(column)} data-label={column.title}>
-            {column.cell(run)}
-          </td>
-        ))}
-      </>
-    ),
-    [run],
+    () =>
+      columns.map((column) => (
+        <td key={column.key} role="cell" class={columnClass(column)} data-label={column.title}>
+          {column.cell(run)}
+        </td>
+      )),
+    [run, columns],
   );
   return (
-    <tr role="row" data-run={run.id} data-revision={run.revision}>
+    <tr
+      role="row"
+      aria-rowindex={at + 2}
+      class={isActive ? "is-active" : undefined}
+      data-run={run.id}
+      data-revision={run.revision}
+    >
       <td role="cell" class="col-pick" data-label="Compare">
         <input
           type="checkbox"
           aria-label={`Compare ${runName(run)}`}
           checked={isPicked}
-          disabled={!isPicked && !mayPick}
+          disabled={!isPicked && picks.length >= kPicksMax}
           onChange={() => onPick(run.id)}
         />
       </td>
       {cells}
+    </tr>
+  );
+}
+
+// A row whose run is still on its way.
+function Awaited({ at, columns }: { at: number; columns: Column[] }) {
+  return (
+    <tr role="row" aria-rowindex={at + 2} class="awaited">
+      <td role="cell" colSpan={columns.length + 1}>
+        …
+      </td>
     </tr>
   );
 }

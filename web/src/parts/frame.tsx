@@ -3,7 +3,9 @@ import type { ComponentChildren } from "preact";
 import { live, type Connection } from "../api/live";
 import { formatPlural } from "../format";
 import { pageOf, place } from "../state/location";
+import { runsHref } from "../state/runs_place";
 import { service } from "../state/service";
+import { setZone, zone } from "../state/zone";
 
 const kConnection: Record<Connection, { word: string; hint: string }> = {
   connecting: { word: "connecting", hint: "Waiting for the stream of changes." },
@@ -12,8 +14,12 @@ const kConnection: Record<Connection, { word: string; hint: string }> = {
 };
 
 const kPages = [
-  { name: "runs", title: "Runs", href: "/" },
-  { name: "scaling", title: "Scaling", href: "/scaling" },
+  { names: ["board"], title: "Board", href: "/" },
+  { names: ["runs", "run", "compare"], title: "Runs", href: "/runs" },
+  { names: ["scaling"], title: "Scaling", href: "/scaling" },
+  { names: ["references"], title: "References", href: "/references" },
+  { names: ["jobs", "job"], title: "Jobs", href: "/jobs" },
+  { names: ["health"], title: "Health", href: "/health" },
 ];
 
 function ConnectionMark() {
@@ -29,6 +35,20 @@ function ConnectionMark() {
       </svg>
       {word}
     </p>
+  );
+}
+
+function ZoneSwitch() {
+  const isUtc = zone.value === "utc";
+  return (
+    <button
+      type="button"
+      class="quiet zone"
+      title={isUtc ? "Times are in UTC. Show local time." : "Times are local. Show UTC."}
+      onClick={() => setZone(isUtc ? "local" : "utc")}
+    >
+      {isUtc ? "UTC" : "local time"}
+    </button>
   );
 }
 
@@ -78,16 +98,17 @@ export function Frame({ children }: { children: ComponentChildren }) {
           llmb-report
         </a>
         <nav class="pages" aria-label="Pages">
-          {kPages.map(({ name, title, href }) => (
+          {kPages.map(({ names, title, href }) => (
             <a
-              key={name}
-              href={href}
-              {...(pageOf(place.value.path).name === name ? { "aria-current": "page" } : {})}
+              key={title}
+              href={title === "Runs" ? runsHref.value : href}
+              {...(names.includes(pageOf(place.value.path).name) ? { "aria-current": "page" } : {})}
             >
               {title}
             </a>
           ))}
         </nav>
+        <ZoneSwitch />
         <ConnectionMark />
       </header>
       <main id="main" tabIndex={-1}>

@@ -2,12 +2,13 @@
 import type { Run } from "../api/types";
 import { formatAgo, formatInstant, formatUtc, kUnknown, splitExperiment } from "../format";
 import { nowMs } from "../state/service";
+import { zone } from "../state/zone";
 
 export function Instant({ at }: { at: string | null }) {
   if (!at) return <>{kUnknown}</>;
   return (
     <time dateTime={at} title={formatUtc(at)}>
-      {formatInstant(at)}
+      {formatInstant(at, zone.value)}
     </time>
   );
 }

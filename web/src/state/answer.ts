@@ -14,11 +14,13 @@ export interface Answer<T> {
   refresh: () => void;
 }
 
-// `question` names what `ask` asks for. `concerns`: whether a change of that run matters.
+// `question` names what `ask` asks for. `concerns`: whether a change of that run matters;
+// `concernsJob`: of that job.
 export function useAnswer<T>(
   question: string,
   ask: (abort: AbortSignal) => Promise<T>,
   concerns: (runId: number) => boolean,
+  concernsJob: (job: number) => boolean = () => false,
 ): Answer<T> {
   const answer = useMemo(
     () => ({ value: signal<T | null>(null), problem: signal<Problem | null>(null) }),
@@ -42,6 +44,9 @@ export function useAnswer<T>(
     const unlisten = live.listen({
       onRun: (change) => {
         if (concerns(change.run_id)) refreshes.add(0);
+      },
+      onJob: (change) => {
+        if (concernsJob(change.job)) refreshes.add(0);
       },
       onReset: () => refreshes.add(0),
     });

@@ -1,4 +1,4 @@
-// What the runs page shows, as its URL says it: filters, order, and how many rows. Pure.
+// What the runs page shows, as its URL says it: filters, order and picks. Pure.
 import type { Run, RunStatus } from "../api/types";
 import { readPicks } from "./picks";
 
@@ -15,8 +15,6 @@ export const kChoiceKeys = ["workload", "dtype", "gpu_type"] as const;
 export type ChoiceKey = (typeof kChoiceKeys)[number];
 
 export const kDefaultSort = "-launched_at";
-export const kPageRows = 50;
-export const kRowsMax = 5_000; // beyond this a filter serves better than scrolling
 
 export interface ListState {
   q: string;
@@ -26,7 +24,6 @@ export interface ListState {
   gpu_type: string;
   experiment: string;
   sort: string;
-  rows: number;
   pick: number[]; // for a comparison
 }
 
@@ -34,7 +31,6 @@ const kFilterKeys = ["q", "status", "workload", "dtype", "gpu_type", "experiment
 export type FilterKey = (typeof kFilterKeys)[number];
 
 export function readListState(query: URLSearchParams): ListState {
-  const rows = Number(query.get("rows") ?? kPageRows);
   return {
     q: query.get("q") ?? "",
     status: query.get("status") ?? "",
@@ -43,7 +39,6 @@ export function readListState(query: URLSearchParams): ListState {
     gpu_type: query.get("gpu_type") ?? "",
     experiment: query.get("experiment") ?? "",
     sort: query.get("sort") ?? kDefaultSort,
-    rows: Number.isInteger(rows) ? Math.min(Math.max(rows, kPageRows), kRowsMax) : kPageRows,
     pick: readPicks(query.get("pick")),
   };
 }
@@ -53,7 +48,6 @@ export function writeListState(state: ListState): URLSearchParams {
   const query = new URLSearchParams();
   for (const key of kFilterKeys) if (state[key]) query.set(key, state[key]);
   if (state.sort !== kDefaultSort) query.set("sort", state.sort);
-  if (state.rows !== kPageRows) query.set("rows", String(state.rows));
   if (state.pick.length > 0) query.set("pick", state.pick.join(","));
   return query;
 }
@@ -75,12 +69,12 @@ export function isFiltered(state: ListState): boolean {
 }
 
 export function withoutFilters(state: ListState): ListState {
-  const cleared = { ...state, rows: kPageRows };
+  const cleared = { ...state };
   for (const key of kFilterKeys) cleared[key] = "";
   return cleared;
 }
 
-// Two states ask for the same list when only the number of rows differs.
+// Two states ask for the same list when only their picks differ.
 export function listKey(state: ListState): string {
   return apiQuery(state, 0, null).toString();
 }

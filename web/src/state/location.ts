@@ -6,9 +6,20 @@ export interface Place {
   query: URLSearchParams;
 }
 
-export type Page =
-  | { name: "runs" | "compare" | "scaling" | "unknown" }
-  | { name: "run"; id: number };
+const kPages = {
+  "/": "board",
+  "/index.html": "board",
+  "/runs": "runs",
+  "/compare": "compare",
+  "/scaling": "scaling",
+  "/references": "references",
+  "/jobs": "jobs",
+  "/health": "health",
+} as const;
+
+export type PageName = (typeof kPages)[keyof typeof kPages];
+
+export type Page = { name: PageName | "unknown" } | { name: "run" | "job"; id: number };
 
 function here(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
@@ -17,11 +28,10 @@ function here(): Place {
 export const place = signal<Place>({ path: "/", query: new URLSearchParams() });
 
 export function pageOf(path: string): Page {
-  if (path === "/" || path === "/index.html") return { name: "runs" };
-  if (path === "/compare") return { name: "compare" };
-  if (path === "/scaling") return { name: "scaling" };
-  const match = /^\/runs\/(\d{1,15})\/?$/.exec(path);
-  return match ? { name: "run", id: Number(match[1]) } : { name: "unknown" };
+  const plain = path.length > 1 ? path.replace(/\/$/, "") : path;
+  if (plain in kPages) return { name: kPages[plain as keyof typeof kPages] };
+  const match = /^\/(run|job)s\/(\d{1,15})$/.exec(plain);
+  return match ? { name: match[1] as "run" | "job", id: Number(match[2]) } : { name: "unknown" };
 }
 
 export function hrefOf(path: string, query: URLSearchParams): string {
@@ -48,7 +58,18 @@ function onClick(event: MouseEvent): void {
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
+// The table of runs was the home page once: links to it with a filter lead there still.
+function movedHome(): void {
+  const { path, query } = here();
+  const isOfRuns = ["q", "status", "sort", "pick", "experiment", "rows"].some((key) =>
+    query.has(key),
+  );
+  if (path === "/" && isOfRuns) history.replaceState(null, "", hrefOf("/runs", query));
+}
+
 export function startRouting(): void {
+  history.scrollRestoration = "manual"; // a page whose content is on its way cannot be scrolled yet
+  movedHome();
   place.value = here();
   addEventListener("popstate", () => {
     place.value = here();

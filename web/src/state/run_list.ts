@@ -1,5 +1,6 @@
-// The list of runs as loaded so far, kept up to date by events: a run that changed is asked for
-// again and patched in place, so that rows do not jump; many changes at once reload the list.
+// The list of runs as far as it was looked at, kept up to date by events: a run that changed is
+// asked for again and patched in place, so that rows do not jump; many changes at once reload it.
+// One store lives as long as the page, so that who comes back finds the rows where they were.
 import { batch, signal } from "@preact/signals";
 import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
 import type { LiveListener } from "../api/live";
@@ -8,13 +9,14 @@ import { Coalescer } from "./coalesce";
 import {
   apiQuery,
   kChoiceKeys,
-  kPageRows,
   matchesFilters,
   type ChoiceKey,
   type ListState,
 } from "./list_state";
 
-const kLimitMax = 500; // the server's own
+const kFirstRuns = 100; // what is shown at once
+const kPageRuns = 500; // the server's own limit
+const kReloadRowsMax = 1_000;
 const kPatchMax = 20; // more changed runs than this are cheaper to reload at once
 const kPatchEveryMs = 400;
 const kReloadEveryMs = 1_500;
@@ -25,7 +27,8 @@ export type Choices = Record<ChoiceKey, string[]>;
 export class RunListStore implements LiveListener {
   readonly runs = signal<Run[]>([]);
   readonly total = signal(0);
-  readonly nextCursor = signal<string | null>(null);
+  readonly hasNews = signal(false); // the rows shown are no longer all that there is
+  readonly answeredAt = signal(0); // ms since the epoch
   readonly phase = signal<Phase>("loading");
   readonly problem = signal<Problem | null>(null);
   readonly isBusy = signal(false);
@@ -33,68 +36,32 @@ export class RunListStore implements LiveListener {
 
   private state: ListState | null = null;
   private request: AbortController | null = null;
+  private nextCursor: string | null = null;
+  private wanted = 0; // rows, from the first one
+  private isExtending = false;
   private hasAllChoices = false;
   private readonly patches = new Coalescer(kPatchEveryMs, (ids) => this.patch(ids));
   private readonly reloads = new Coalescer(kReloadEveryMs, () => this.reload());
 
+  // The list of a state, from its first page on; what is shown stays until that has come.
   async load(state: ListState): Promise<void> {
     this.state = state;
-    this.request?.abort();
-    const request = new AbortController();
-    this.request = request;
-    this.isBusy.value = true;
-    try {
-      let runs: Run[] = [];
-      let cursor: string | null = null;
-      let total = 0;
-      do {
-        const limit = Math.min(state.rows - runs.length, kLimitMax);
-        const page = await fetchRuns(apiQuery(state, limit, cursor), request.signal);
-        runs = runs.concat(page.runs);
-        total = page.total;
-        cursor = page.next_cursor;
-      } while (cursor && runs.length < state.rows);
-      batch(() => {
-        this.runs.value = this.newest(runs);
-        this.total.value = total;
-        this.nextCursor.value = cursor;
-        this.problem.value = null;
-        this.phase.value = "ready";
-      });
-      this.learnChoices(runs);
-      if (!this.hasAllChoices) void this.loadChoices();
-    } catch (error) {
-      if (isAbort(error)) return;
-      batch(() => {
-        this.problem.value = asProblem(error);
-        this.phase.value = "error";
-      });
-    } finally {
-      if (this.request === request) this.isBusy.value = false;
-    }
+    this.wanted = 0;
+    await this.loadFirst(kFirstRuns);
   }
 
-  // Appends a page; gives the number of rows shown after it.
-  async loadMore(): Promise<number> {
-    const { state, request } = this;
-    const cursor = this.nextCursor.value;
-    if (!state || !cursor || this.isBusy.value) return this.runs.value.length;
-    this.isBusy.value = true;
+  // Says which rows are looked at: pages are loaded up to the last of them, one after the other.
+  async ensure(end: number): Promise<void> {
+    this.wanted = Math.max(0, end);
+    if (this.isExtending) return;
+    this.isExtending = true;
     try {
-      const page = await fetchRuns(apiQuery(state, kPageRows, cursor), request?.signal);
-      batch(() => {
-        this.runs.value = this.newest(this.runs.value.concat(page.runs));
-        this.nextCursor.value = page.next_cursor;
-        this.total.value = page.total;
-      });
-      this.learnChoices(page.runs);
-      state.rows = Math.max(state.rows, this.runs.value.length);
-    } catch (error) {
-      if (!isAbort(error)) this.problem.value = asProblem(error);
+      while (this.nextCursor !== null && this.runs.value.length < this.wanted) {
+        if (!(await this.loadNext())) break;
+      }
     } finally {
-      if (this.request === request) this.isBusy.value = false;
+      this.isExtending = false;
     }
-    return this.runs.value.length;
   }
 
   onRun(change: RunChange): void {
@@ -105,12 +72,6 @@ export class RunListStore implements LiveListener {
 
   onReset(): void {
     this.reloads.add(0);
-  }
-
-  stop(): void {
-    this.patches.stop();
-    this.reloads.stop();
-    this.request?.abort();
   }
 
   // Each run once (one that moved between two pages comes twice), and never older than it is
@@ -124,8 +85,76 @@ export class RunListStore implements LiveListener {
     });
   }
 
+  // As far as it is looked at; what lies beyond comes again when it is scrolled to. Who looks at a
+  // row far down is told of the change instead, and keeps what is read.
   private async reload(): Promise<void> {
-    if (this.state) await this.load(this.state);
+    if (this.wanted > kReloadRowsMax) this.hasNews.value = true;
+    else await this.loadFirst(Math.max(kFirstRuns, this.wanted));
+  }
+
+  private async loadFirst(count: number): Promise<void> {
+    const { state } = this;
+    if (!state) return;
+    this.hasNews.value = false;
+    this.request?.abort();
+    const request = new AbortController();
+    this.request = request;
+    this.isBusy.value = true;
+    try {
+      let runs: Run[] = [];
+      let cursor: string | null = null;
+      let total = 0;
+      do {
+        const limit = runs.length === 0 ? kFirstRuns : kPageRuns;
+        const page = await fetchRuns(apiQuery(state, limit, cursor), request.signal);
+        runs = runs.concat(page.runs);
+        total = page.total;
+        cursor = page.next_cursor;
+      } while (cursor && runs.length < count);
+      this.show(runs, total, cursor);
+      this.learnChoices(runs);
+      if (!this.hasAllChoices) void this.loadChoices();
+    } catch (error) {
+      this.tell(error);
+    } finally {
+      if (this.request === request) this.isBusy.value = false;
+    }
+  }
+
+  private async loadNext(): Promise<boolean> {
+    const { state, request, nextCursor } = this;
+    if (!state || !request || nextCursor === null) return false;
+    try {
+      const page = await fetchRuns(apiQuery(state, kPageRuns, nextCursor), request.signal);
+      if (this.request !== request || this.nextCursor !== nextCursor) return true;
+      this.show(this.runs.value.concat(page.runs), page.total, page.next_cursor);
+      this.learnChoices(page.runs);
+      return true;
+    } catch (error) {
+      this.tell(error);
+      return false;
+    }
+  }
+
+  private show(runs: Run[], total: number, cursor: string | null): void {
+    const shown = this.newest(runs);
+    this.nextCursor = cursor;
+    batch(() => {
+      this.runs.value = shown;
+      // A run that moved between two pages may be counted, and yet be on neither.
+      this.total.value = cursor === null ? shown.length : Math.max(total, shown.length);
+      this.problem.value = null;
+      this.phase.value = "ready";
+      this.answeredAt.value = Date.now();
+    });
+  }
+
+  private tell(error: unknown): void {
+    if (isAbort(error)) return;
+    batch(() => {
+      this.problem.value = asProblem(error);
+      this.phase.value = "error";
+    });
   }
 
   private async patch(ids: number[]): Promise<void> {
@@ -157,7 +186,7 @@ export class RunListStore implements LiveListener {
   private async loadChoices(): Promise<void> {
     this.hasAllChoices = true;
     try {
-      const page = await fetchRuns(new URLSearchParams({ limit: String(kLimitMax) }));
+      const page = await fetchRuns(new URLSearchParams({ limit: String(kPageRuns) }));
       this.learnChoices(page.runs);
     } catch {
       this.hasAllChoices = false; // the next load tries again

@@ -1,8 +1,27 @@
-// One run with its steps and its statistics over the chosen window, followed while it grows.
+// One run with its steps and what follows from them over the chosen window, followed while it
+// grows.
 import { batch, signal } from "@preact/signals";
-import { asProblem, fetchRun, fetchStatistics, fetchSteps, isAbort, Problem } from "../api/client";
+import {
+  asProblem,
+  fetchCheckpoints,
+  fetchInsight,
+  fetchMetrics,
+  fetchRun,
+  fetchStatistics,
+  fetchSteps,
+  isAbort,
+  Problem,
+} from "../api/client";
 import type { LiveListener } from "../api/live";
-import type { RunChange, RunDetails, RunStatistics, Steps } from "../api/types";
+import type {
+  RunChange,
+  RunCheckpoints,
+  RunDetails,
+  RunInsight,
+  RunMetrics,
+  RunStatistics,
+  Steps,
+} from "../api/types";
 import { Coalescer } from "./coalesce";
 
 const kRefreshEveryMs = 700;
@@ -10,7 +29,10 @@ const kRefreshEveryMs = 700;
 export class RunPageStore implements LiveListener {
   readonly run = signal<RunDetails | null>(null);
   readonly steps = signal<Steps | null>(null);
+  readonly insight = signal<RunInsight | null>(null);
+  readonly checkpoints = signal<RunCheckpoints | null>(null);
   readonly statistics = signal<RunStatistics | null>(null);
+  readonly metrics = signal<RunMetrics | null>(null);
   readonly problem = signal<Problem | null>(null);
   // The window was refused or could not be asked for; the rest of the page stands.
   readonly windowProblem = signal<Problem | null>(null);
@@ -29,7 +51,7 @@ export class RunPageStore implements LiveListener {
   async setWindow(window: string): Promise<void> {
     if (window === this.window) return;
     this.window = window;
-    await this.loadStatistics();
+    await this.loadWindow();
   }
 
   async refresh(): Promise<void> {
@@ -38,11 +60,15 @@ export class RunPageStore implements LiveListener {
       const [run, steps] = await Promise.all([
         fetchRun(this.id, abort),
         fetchSteps(this.id, abort),
-        this.loadStatistics(),
+        this.loadWindow(),
       ]);
+      const insight = run.step_count > 0 ? await fetchInsight(this.id, abort) : null;
+      const checkpoints = run.checkpoint_count > 0 ? await fetchCheckpoints(this.id, abort) : null;
       batch(() => {
         this.run.value = run;
         this.steps.value = steps;
+        this.insight.value = insight;
+        this.checkpoints.value = checkpoints;
         this.problem.value = null;
       });
     } catch (error) {
@@ -63,13 +89,18 @@ export class RunPageStore implements LiveListener {
     this.requests.abort();
   }
 
-  private async loadStatistics(): Promise<void> {
+  private async loadWindow(): Promise<void> {
     const { window } = this;
+    const { signal: abort } = this.requests;
     try {
-      const statistics = await fetchStatistics(this.id, window, this.requests.signal);
+      const [statistics, metrics] = await Promise.all([
+        fetchStatistics(this.id, window, abort),
+        fetchMetrics(this.id, window, abort),
+      ]);
       if (window !== this.window) return; // another one was chosen meanwhile
       batch(() => {
         this.statistics.value = statistics;
+        this.metrics.value = metrics;
         this.windowProblem.value = null;
       });
     } catch (error) {

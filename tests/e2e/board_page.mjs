@@ -1,0 +1,101 @@
+// The board: every published result, what was reached of it, and the way to its runs and commands.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { browser, daemon, overflow } from "./site.mjs";
+
+const cell = (page, words) => page.locator("button.cell").filter({ hasText: words });
+
+async function pointAt(dtype, gpuCount) {
+  const { series } = await daemon.get("/api/v1/scaling?workload=pretrain_grok1&model_size=314b");
+  const found = series
+    .filter((each) => each.dtype === dtype && each.gpu_type === "gb200")
+    .flatMap((each) => each.points)
+    .find((point) => point.gpu_count === gpuCount);
+  assert.ok(found, `grok1 ${dtype} at ${gpuCount}`);
+  return found;
+}
+
+describe("the board", () => {
+  test("is the home page, and shows a published result that was reached", async () => {
+    const point = await pointAt("bf16", 256);
+    assert.ok(point.speed_against_reference.low >= 0.95);
+    await withPage(browser, `${daemon.url}/`, {}, async (page) => {
+      await page.getByRole("heading", { name: "Board" }).waitFor();
+      const reached = cell(page, "reached").filter({ hasText: "256 GPUs" });
+      await reached.waitFor();
+      const speed = point.speed_against_reference.mean;
+      assert.match(await reached.innerText(), new RegExp(speed.toFixed(3).slice(0, 4)));
+    });
+  });
+
+  test("counts its cells, and filters by state in the URL", async () => {
+    await withPage(browser, `${daemon.url}/`, {}, async (page) => {
+      const failed = page.getByRole("button", { name: /failed runs, none/ });
+      await failed.waitFor();
+      const count = Number((await failed.locator("b").innerText()).replaceAll(",", ""));
+      assert.ok(count > 0);
+      await failed.click();
+      await page.waitForURL(/state=failed/);
+      await until(
+        "only failed cells",
+        async () => (await page.locator("button.cell").count()) === count,
+      );
+      await page.getByLabel("GPU type").selectOption("gb200");
+      await page.waitForURL(/gpu_type=gb200/);
+    });
+  });
+
+  test("opens a cell: its runs, and the command that would fill it", async () => {
+    const point = await pointAt("fp8", 128);
+    await withPage(browser, `${daemon.url}/?workload=grok1&gpu_type=gb200`, {}, async (page) => {
+      const near = cell(page, "near").filter({ hasText: "128 GPUs" });
+      await near.click();
+      await page.waitForURL(/cell=/);
+      const opened = page.locator(".open-cell");
+      await opened.getByRole("link", { name: `run ${point.runs[0].id}`, exact: true }).waitFor();
+      const command = await opened.locator("pre.command").innerText();
+      assert.equal(
+        command.trim(),
+        "llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 128 -r 2",
+      );
+      await page.reload();
+      await opened.waitFor();
+      await opened.getByRole("link", { name: `run ${point.runs[0].id}`, exact: true }).click();
+      await page.waitForURL(new RegExp(`/runs/${point.runs[0].id}$`));
+    });
+  });
+
+  test("copies itself as Markdown and CSV", async () => {
+    const options = { permissions: ["clipboard-read", "clipboard-write"] };
+    await withPage(browser, `${daemon.url}/?gpu_type=gb200`, options, async (page) => {
+      await page.getByRole("button", { name: "Copy as Markdown" }).click();
+      await page.getByText("copied").waitFor();
+      const markdown = await page.evaluate(() => navigator.clipboard.readText());
+      assert.match(markdown, /^\| workload \| GPU type \| GPUs \|/);
+      assert.match(markdown, /\| grok1 314b bf16 \| gb200 \| 256 \|/);
+      await page.getByRole("button", { name: "Copy as CSV" }).click();
+      await until("the CSV", async () =>
+        (await page.evaluate(() => navigator.clipboard.readText())).startsWith("workload,"),
+      );
+    });
+  });
+
+  test("leads links of the former home page to the runs", async () => {
+    await withPage(browser, `${daemon.url}/?status=failed`, {}, async (page) => {
+      await page.waitForURL(/\/runs\?status=failed/);
+      await page.getByRole("heading", { name: "Runs" }).waitFor();
+    });
+  });
+
+  for (const width of [360, 1280, 2560]) {
+    test(`fits ${width} px`, async () => {
+      const options = { viewport: { width, height: 900 } };
+      await withPage(browser, `${daemon.url}/`, options, async (page) => {
+        await page.locator("button.cell").first().waitFor();
+        assert.equal(await overflow(page), 0);
+      });
+    });
+  }
+});

@@ -1,0 +1,75 @@
+// Comparing runs, from the picks in the table on.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { browser, daemon, kManyGpus, rows } from "./site.mjs";
+
+describe("comparing runs", () => {
+  const picks = (page) => page.getByRole("checkbox", { name: /^Compare/ });
+
+  test("goes from picks in the table to a comparison, by its URL", async () => {
+    await withPage(browser, `${daemon.url}/runs?q=gpus${kManyGpus}_`, {}, async (page) => {
+      await rows(page).nth(1).waitFor();
+      await picks(page).nth(0).check();
+      await picks(page).nth(1).check();
+      await page.waitForURL(/pick=\d+%2C\d+/);
+      const ids = await rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
+      await page.getByRole("link", { name: "Compare" }).click();
+      await page.waitForURL(new RegExp(`/compare\\?runs=${ids[0]},${ids[1]}`));
+      const lines = page.locator("table.compared tbody tr");
+      await lines.nth(1).waitFor();
+      const { runs } = await daemon.get(`/api/v1/compare?runs=${ids[0]},${ids[1]}`);
+      assert.equal(await lines.count(), 2);
+      assert.match(await lines.first().innerText(), new RegExp(`job ${runs[0].job_id}`));
+      assert.equal(await page.getByRole("heading", { name: "Not comparable" }).count(), 0);
+      await page.getByText("← Runs").click();
+      await rows(page).first().waitFor();
+      assert.match(page.url(), /pick=/);
+    });
+  });
+
+  test("takes eight at most", async () => {
+    await withPage(browser, `${daemon.url}/runs?q=gpus${kManyGpus}_`, {}, async (page) => {
+      await rows(page).nth(9).waitFor();
+      for (let at = 0; at < 8; at += 1) await picks(page).nth(at).check();
+      await page.getByText("no more than 8").waitFor();
+      assert.equal(await picks(page).nth(8).isDisabled(), true);
+    });
+  });
+
+  test("says what is not comparable, and in what the runs differ", async () => {
+    const complete = "/api/v1/runs?status=complete&limit=1";
+    const grok = await daemon.get(`${complete}&workload=pretrain_grok1`);
+    const llama = await daemon.get(`${complete}&workload=pretrain_llama3.1`);
+    const query = `runs=${grok.runs[0].id},${llama.runs[0].id}`;
+    const answer = await daemon.get(`/api/v1/compare?${query}`);
+    await withPage(browser, `${daemon.url}/compare?${query}`, {}, async (page) => {
+      const banner = page.locator(".banner");
+      await banner.waitFor();
+      assert.match(await banner.innerText(), /Not comparable/);
+      for (const { text } of answer.comparisons[0].obstacles) {
+        assert.ok((await banner.innerText()).includes(text), text);
+      }
+      const table = page.getByRole("region", { name: "Table of differences" });
+      assert.equal(await table.locator("tbody tr").count(), answer.differences.length);
+    });
+  });
+
+  test("leaves a failed run out with its reason, until asked", async () => {
+    const failed = await daemon.get("/api/v1/runs?status=failed&q=nemotron4&limit=1");
+    const whole = await daemon.get("/api/v1/runs?status=complete&q=nemotron4&limit=1");
+    const query = `runs=${whole.runs[0].id},${failed.runs[0].id}`;
+    await withPage(browser, `${daemon.url}/compare?${query}`, {}, async (page) => {
+      await page.getByText("1 run left out").click();
+      await page.getByRole("button", { name: /Count those that are failed/ }).click();
+      await page.waitForURL(/include=failed/);
+      await page.getByRole("button", { name: /Leave failed out again/ }).waitFor();
+    });
+  });
+
+  test("says what to do without runs", async () => {
+    await withPage(browser, `${daemon.url}/compare`, {}, async (page) => {
+      await page.getByRole("heading", { name: "Nothing to compare yet" }).waitFor();
+    });
+  });
+});

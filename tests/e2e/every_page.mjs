@@ -1,0 +1,78 @@
+// Every page in light and dark, narrow and wide: nothing that axe finds, nothing wider than the
+// screen, and a picture of each (in LLMB_SCREENSHOTS, where that names a folder).
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { browser, daemon, findRun, overflow } from "./site.mjs";
+
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const pictures = process.env.LLMB_SCREENSHOTS;
+if (pictures) mkdirSync(pictures, { recursive: true });
+
+const kPages = [
+  ["board", async () => "/", "button.cell"],
+  ["runs", async () => "/runs", "table.runs tr[data-run]"],
+  [
+    "run-complete",
+    async () => `/runs/${(await findRun("workload=pretrain_grok1&status=complete")).id}`,
+    ".plot canvas",
+  ],
+  ["run-failed", async () => `/runs/${(await findRun("status=failed")).id}`, ".failure-card"],
+  ["run-running", async () => `/runs/${(await findRun("q=gpus384_")).id}`, ".outlook"],
+  ["compare", comparePath, "table.compared"],
+  ["scaling", async () => "/scaling", ".scaling-plot"],
+  ["references", async () => "/references?findings=only", "td.found"],
+  ["jobs", async () => "/jobs", ".panel"],
+  ["health", async () => "/health", ".facts"],
+  ["no-match", async () => "/runs?q=nosuchrun", ".panel"],
+];
+
+async function comparePath() {
+  const { runs } = await daemon.get("/api/v1/runs?limit=2&q=gpus96_");
+  return `/compare?runs=${runs.map((run) => run.id).join(",")}`;
+}
+
+const kLooks = [
+  { width: 360, colorScheme: "light" },
+  { width: 1280, colorScheme: "dark" },
+  { width: 2560, colorScheme: "light" },
+];
+
+// The script is evaluated by the test, past the page's content security policy.
+async function violations(page) {
+  await page.evaluate(axe);
+  const { violations: found } = await page.evaluate(() =>
+    window.axe.run(document, { resultTypes: ["violations"] }),
+  );
+  return found.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map((node) => node.target.join(" "))
+        .slice(0, 4)
+        .join(", ")}`,
+  );
+}
+
+describe("every page", () => {
+  for (const [name, pathOf, sign] of kPages) {
+    for (const { width, colorScheme } of kLooks) {
+      test(`${name}, ${width} px, ${colorScheme}`, async () => {
+        const options = { viewport: { width, height: 900 }, colorScheme, reducedMotion: "reduce" };
+        await withPage(browser, daemon.url + (await pathOf()), options, async (page) => {
+          await page.locator(sign).first().waitFor();
+          await page.getByText("live", { exact: true }).waitFor();
+          assert.equal(await overflow(page), 0);
+          if (pictures) {
+            const file = `${name}-${width}-${colorScheme}.png`;
+            await page.screenshot({ path: path.join(pictures, file), fullPage: true });
+          }
+          assert.deepEqual(await violations(page), []);
+        });
+      });
+    }
+  }
+});

@@ -1,0 +1,61 @@
+// What comes about while a page is open, and where there is nothing to show.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { Daemon, until } from "./daemon.mjs";
+import { NemoLog } from "./logs.mjs";
+import { browser, cells, daemon, growing, rows } from "./site.mjs";
+
+describe("live", () => {
+  test("a growing log moves its row and its page without a reload", async () => {
+    const url = `${daemon.url}/runs?q=gpus384`;
+    await withPage(browser, url, {}, async (page) => {
+      const progress = cells(page, "progress");
+      await until("20 of 49", async () => /^20 \/ 49/.test(await progress.innerText()));
+      growing.growTo(33);
+      await until("33 of 49", async () => /^33 \/ 49/.test(await progress.innerText()));
+      await page.locator("a.name").click();
+      await page.getByText("Table of 34 steps").waitFor();
+      growing.growTo(49);
+      await page.getByText("Table of 50 steps").waitFor();
+    });
+  });
+
+  test("a new log appears by itself", async () => {
+    await withPage(browser, `${daemon.url}/runs?q=gpus640`, {}, async (page) => {
+      await page.getByRole("heading", { name: "No run matches" }).waitFor();
+      const log = new NemoLog(daemon.tree, { gpus: 640, jobId: 60002, launchedAt: 1800000100 });
+      log.growTo(3);
+      await until("its row", async () => (await rows(page).count()) === 1, 30_000);
+    });
+  });
+
+  test("a restart of the daemon is shown, and survived", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page, complaints) => {
+      await page.getByText("live", { exact: true }).waitFor();
+      await daemon.stop();
+      await page.getByText("reconnecting").waitFor();
+      await daemon.start();
+      await page.getByText("live", { exact: true }).waitFor({ timeout: 45_000 });
+      complaints.expect(/ERR_|Failed to load resource/);
+    });
+  });
+});
+
+describe("an empty tree", () => {
+  test("says where logs are looked for", async () => {
+    const empty = await Daemon.make();
+    try {
+      mkdirSync(path.join(empty.tree, "experiments"), { recursive: true });
+      await empty.start();
+      await withPage(browser, `${empty.url}/runs`, {}, async (page) => {
+        await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+        await page.getByText(empty.tree).waitFor();
+      });
+    } finally {
+      await empty.remove();
+    }
+  });
+});

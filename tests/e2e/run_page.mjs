@@ -1,0 +1,238 @@
+// The page of a run: figures, charts, failures, evidence, configuration.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { experimentName, stepTime } from "./logs.mjs";
+import { assertDrawn, browser, daemon, findRun, hung, kManyGpus, traced } from "./site.mjs";
+
+describe("the page of a run", () => {
+  test("shows the mean over the window as the API gives it", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    assert.equal(run.status, "complete");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const figure = page.locator(".figure-value").first();
+      await figure.waitFor();
+      const mean = run.step_time_s_mean.toFixed(3);
+      const deviation = run.step_time_s_stddev_sample.toFixed(3);
+      assert.equal(await figure.innerText(), `${mean} ± ${deviation} s`);
+      assert.equal(await page.locator(".reason").innerText(), run.status_reason);
+      assert.equal(await page.locator("h1").textContent(), run.experiment);
+      for (const chart of await page.locator(".plot canvas").all()) await assertDrawn(chart);
+      assert.ok((await page.locator(".plot canvas").count()) >= 2);
+    });
+  });
+
+  test("takes another window, and refuses one that is none", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const field = page.getByRole("textbox", { name: "window" });
+      await field.fill("44-11");
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.getByText("The first iteration is after the last one.").waitFor();
+      await field.fill("20-30");
+      await field.press("Enter");
+      await page.waitForURL(/window=20-30/);
+      await page.getByText("Window 20-30 is whole.").waitFor();
+      const count = page.locator(".numbers tbody td").first();
+      assert.equal(await count.innerText(), "11");
+      await page.getByRole("button", { name: `Back to ${run.window}` }).click();
+      await page.getByText(`Window ${run.window} is whole.`).waitFor();
+    });
+  });
+
+  test("keeps the warm-up off the scale until asked", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      await page.getByText("1 step beyond the scale").first().waitFor();
+      await page.getByLabel("show warm-up and outliers").check();
+      await page.waitForURL(/scale=all/);
+      await page.getByText("1 step beyond the scale").first().waitFor({ state: "detached" });
+    });
+  });
+
+  test("lists every step in a table beside the charts", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      await page.getByText("Table of 50 steps").click();
+      const lines = page.locator(".twin tbody tr");
+      await lines.nth(49).waitFor();
+      assert.equal(await lines.count(), 50);
+      assert.match(await lines.nth(12).innerText(), new RegExp(`^12\\s+yes\\s+${stepTime(12)}`));
+    });
+  });
+
+  test("quotes the line that ended a failed run", async () => {
+    const run = await findRun("status=failed");
+    const { events } = await daemon.get(`/api/v1/runs/${run.id}`);
+    const failure = events.find((event) => event.kind === "failure");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const quote = page.locator(".event-failure blockquote").first();
+      await quote.waitFor();
+      assert.equal(await quote.textContent(), failure.line);
+    });
+  });
+
+  test("says what failed first, what followed, and what to do", async () => {
+    const run = await findRun("status=failed&q=llama3_8b");
+    const { failure } = await daemon.get(`/api/v1/runs/${run.id}`);
+    assert.equal(failure.cause, "cuda_oom");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const card = page.locator(".failure-card");
+      await card.getByRole("heading", { name: "Why it failed: CUDA out of memory" }).waitFor();
+      const text = await card.innerText();
+      for (const part of [failure.line, failure.advice]) assert.ok(text.includes(part), part);
+      await card.getByText("1 later failure followed from it").click();
+      await card.getByText(/task exited/).waitFor();
+    });
+  });
+
+  test("has the headline figures as the API derives them, each with its formula", async () => {
+    const run = await findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
+    const { metrics, speed_against_reference: speed } = await daemon.get(
+      `/api/v1/runs/${run.id}/metrics`,
+    );
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const figure = (name) => page.locator(".figure").filter({ hasText: name });
+      await figure("MFU").waitFor();
+      const mfu = metrics.mfu_model_flops_reference;
+      const percent = `${(100 * mfu.value).toFixed(1)} %`;
+      assert.equal(await figure("MFU").locator(".figure-value").innerText(), percent);
+      await figure("MFU").getByText("how it is made").click();
+      assert.equal(await figure("MFU").locator("code").innerText(), mfu.formula);
+      assert.equal(await figure("MFU").locator("dl > div").count(), mfu.inputs.length);
+      const tokens = Math.round(metrics.tokens_per_s.value).toLocaleString("en-US");
+      assert.equal(await figure("Tokens/s").locator(".figure-value").innerText(), tokens);
+      const against = await figure("Against published").locator(".figure-value").innerText();
+      assert.match(against, speed < 0.9995 ? /slower/ : speed > 1.0005 ? /faster/ : /equal/);
+    });
+  });
+
+  test("says in words what stands out in the steps", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    const insight = await daemon.get(`/api/v1/runs/${run.id}/insight`);
+    assert.equal(insight.warm_up_step_count, 1);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      await page.getByText("Warm-up: the first 1 step, up to iteration 0").waitFor();
+      await page.getByText(/A steady step takes 7\.38/).waitFor();
+    });
+  });
+
+  test("draws the loss beside step time and TFLOPS", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      for (const title of ["Step time", "TFLOPS per GPU", "Loss", "Learning rate"]) {
+        const chart = page.locator(".chart").filter({ hasText: title }).first();
+        await chart.waitFor();
+        await assertDrawn(chart.locator("canvas"));
+      }
+    });
+  });
+
+  test("has checkpoints and the collectives of a trace", async () => {
+    const run = await findRun(`experiment=${traced.experiment}`);
+    assert.equal(run.is_traced, true);
+    const { checkpoints } = await daemon.get(`/api/v1/runs/${run.id}/checkpoints`);
+    const { operations } = await daemon.get(`/api/v1/runs/${run.id}/nccl`);
+    assert.ok(checkpoints.length > 0 && operations.length > 1);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const table = (name) => page.getByRole("region", { name: `Table: ${name}`, exact: true });
+      await table("Collectives").waitFor();
+      assert.equal(await table("Collectives").locator("tbody tr").count(), operations.length);
+      assert.match(await table("Collectives").innerText(), /AllReduce/);
+      assert.equal(await table("Checkpoints").locator("tbody tr").count(), checkpoints.length);
+      await page.getByText("NCCL tracing was on").waitFor();
+    });
+  });
+
+  test("takes hostile names and lines for text", async () => {
+    const run = await findRun(`q=onerror`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      await page.locator(".failure-card").waitFor();
+      assert.match(await page.locator("h1").textContent(), /<img/);
+      assert.match(await page.locator(".failure-card code").first().innerText(), /<script>/);
+      assert.equal(await page.evaluate(() => window.wasHostile), undefined);
+      assert.equal(await page.locator("main img, main script").count(), 0);
+    });
+  });
+
+  test("prints as a report without its controls", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      await page.locator(".plot canvas").first().waitFor();
+      await page.emulateMedia({ media: "print" });
+      assert.equal(await page.locator(".window-form").isVisible(), false);
+      assert.equal(await page.locator(".pages").isVisible(), false);
+      assert.equal(await page.locator(".plot canvas").first().isVisible(), true);
+    });
+  });
+
+  test("names the source of every configuration value", async () => {
+    const run = await findRun("workload=pretrain_grok1");
+    const { configuration } = await daemon.get(`/api/v1/runs/${run.id}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const lines = page.locator(".configuration tbody tr");
+      await lines.first().waitFor();
+      assert.equal(await lines.count(), configuration.length);
+      for (const source of await page.locator(".configuration .source").allInnerTexts()) {
+        assert.match(source, /file|name|path|log/);
+      }
+    });
+  });
+
+  test("says that a run hangs, and for how long its log has been silent", async () => {
+    const run = await findRun(`experiment=${hung.experiment}`);
+    assert.equal(run.failure_cause, "hung");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const note = page.locator(".hung");
+      await note.waitFor();
+      assert.match(await note.innerText(), /Hung: silent for [4-9] min/);
+    });
+  });
+
+  test("shows what other tools would report, as the API has it", async () => {
+    const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
+    const { tools } = await daemon.get(`/api/v1/runs/${run.id}/agreement`);
+    const readers = tools.filter((tool) => tool.reads_such_logs);
+    assert.ok(readers.length > 2);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const lines = page.locator(".agreement tbody tr");
+      await lines.nth(readers.length).waitFor(); // ours is the first
+      for (const [at, tool] of readers.entries()) {
+        const text = await lines.nth(at + 1).innerText();
+        for (const part of [tool.tool, tool.release, tool.why]) {
+          assert.ok(text.includes(part), `${part} in ${text}`);
+        }
+      }
+      const field = page.getByRole("textbox", { name: "window" });
+      await field.fill("last");
+      await field.press("Enter");
+      await page.waitForURL(/window=last/);
+      await until("our window in the table", async () =>
+        (await lines.first().innerText()).includes("49-49"),
+      );
+    });
+  });
+
+  test("opens every run of the sample tree without a complaint", async () => {
+    const { runs } = await daemon.get("/api/v1/runs?limit=100");
+    const others = runs.filter((run) => run.gpu_count !== kManyGpus);
+    assert.ok(others.length > 10);
+    for (const run of others) {
+      await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+        await page
+          .locator(run.step_count > 0 ? ".plot canvas" : ".nothing")
+          .first()
+          .waitFor();
+      });
+    }
+  });
+
+  test("says so when there is no such run", async () => {
+    await withPage(browser, `${daemon.url}/runs/999999`, {}, async (page, complaints) => {
+      await page.locator(".panel-problem").waitFor();
+      assert.ok((await page.locator(".panel-problem p").innerText()).length > 10);
+      complaints.expect(/999999|status of 404/);
+    });
+  });
+});

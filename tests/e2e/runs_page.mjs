@@ -1,0 +1,191 @@
+// The table of runs: filters, order, length, keyboard, and coming back to it.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { browser, cells, daemon, kManyGpus, overflow, rows } from "./site.mjs";
+
+describe("the runs page", () => {
+  test("lists what the API lists, newest first", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      const shown = rows(page);
+      await until("the API's rows in the API's order", async () => {
+        const { runs } = await daemon.get("/api/v1/runs?limit=100");
+        const ids = await shown.evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
+        const expected = runs.slice(0, ids.length).map((run) => run.id);
+        return ids.length > 10 && ids.join() === expected.join();
+      });
+      const { total } = await daemon.get("/api/v1/runs?limit=1");
+      assert.equal(await page.locator(".count").innerText(), `${total} runs`);
+      await page.getByText("live", { exact: true }).waitFor();
+    });
+  });
+
+  test("holds only the rows on the screen, however far one scrolls", async () => {
+    const { total } = await daemon.get("/api/v1/runs?limit=1");
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      assert.ok((await rows(page).count()) < total);
+      await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+      const last = page.locator(`table.runs tr[aria-rowindex="${total + 1}"][data-run]`);
+      await last.waitFor();
+      assert.ok((await rows(page).count()) < total);
+      assert.equal(await page.locator('table.runs tr[aria-rowindex="2"]').count(), 0);
+      const head = await page.locator("th.col-experiment").boundingBox();
+      assert.ok(head.y >= 0 && head.y < 100, "the head stays in sight");
+    });
+  });
+
+  test("is found again as it was left: filter, place and all", async () => {
+    const url = `${daemon.url}/runs?q=gpus${kManyGpus}_`;
+    await withPage(browser, url, { viewport: { width: 1440, height: 600 } }, async (page) => {
+      await rows(page).first().waitFor();
+      await page.evaluate(() => scrollTo(0, 2000));
+      await page.locator('table.runs tr[aria-rowindex="40"][data-run]').waitFor();
+      const name = page.locator('table.runs tr[aria-rowindex="40"] a.name');
+      for (const comeBack of [() => page.getByText("← Runs").click(), () => page.goBack()]) {
+        await name.click();
+        await page.locator(".plot canvas").first().waitFor();
+        await comeBack();
+        await name.waitFor();
+        assert.match(page.url(), /q=gpus96_/);
+        await until("the place", async () => (await page.evaluate(() => scrollY)) === 2000);
+      }
+    });
+  });
+
+  test("moves and picks by keyboard", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
+      const active = page.locator("table.runs tr.is-active");
+      await until(
+        "the second row",
+        async () => (await active.getAttribute("aria-rowindex")) === "3",
+      );
+      await page.keyboard.press("x");
+      await page.waitForURL(/pick=\d+/);
+      assert.equal(await active.getByRole("checkbox").isChecked(), true);
+      const id = await active.getAttribute("data-run");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(new RegExp(`/runs/${id}$`));
+      await page.goBack();
+      await rows(page).first().waitFor();
+      await page.keyboard.press("/");
+      assert.equal(
+        await page.evaluate(() => document.activeElement?.getAttribute("type")),
+        "search",
+      );
+    });
+  });
+
+  test("shows the columns that its reader chooses, and remembers them", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      assert.equal(await page.locator("th.col-window").count(), 0);
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Window").check();
+      await page.locator("th.col-window").waitFor();
+      await page.reload();
+      await page.locator("th.col-window").waitFor();
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByRole("button", { name: "The usual ones" }).click();
+      await page.locator("th.col-window").waitFor({ state: "detached" });
+    });
+  });
+
+  test("says in the row what a run failed by", async () => {
+    const { runs } = await daemon.get("/api/v1/runs?status=failed&limit=1");
+    await withPage(browser, `${daemon.url}/runs?status=failed`, {}, async (page) => {
+      const row = page.locator(`tr[data-run="${runs[0].id}"]`);
+      await row.waitFor();
+      const cause = await row.locator(".cause").innerText();
+      assert.equal(cause.toLowerCase().split(" ")[0], runs[0].failure_cause.split("_")[0]);
+    });
+  });
+
+  test("filters by status, in the URL, and back undoes it", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.getByRole("combobox", { name: "status" }).selectOption("failed");
+      await page.waitForURL(/status=failed/);
+      const { total } = await daemon.get("/api/v1/runs?status=failed&limit=1");
+      assert.ok(total > 0, "the sample tree holds failures");
+      await until("only failed runs", async () => (await rows(page).count()) === total);
+      for (const text of await cells(page, "status").allInnerTexts()) assert.match(text, /failed/);
+      await page.reload();
+      await until("the same after a reload", async () => (await rows(page).count()) === total);
+      await page.goBack();
+      await until("all runs again", async () => (await rows(page).count()) > total);
+    });
+  });
+
+  test("sorts by step time, by keyboard, and says so", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.getByRole("button", { name: /Step time/ }).focus();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/sort=step_time_s_mean/);
+      await page.locator('th.col-step_time[aria-sort="ascending"]').waitFor();
+      const expected = await daemon.get("/api/v1/runs?sort=step_time_s_mean&limit=100");
+      await until("the API's order", async () => {
+        const ids = await rows(page).evaluateAll((all) =>
+          all.map((row) => Number(row.dataset.run)),
+        );
+        const wanted = expected.runs.slice(0, ids.length).map((run) => run.id);
+        return ids.length > 10 && ids.join() === wanted.join();
+      });
+      const means = (await cells(page, "step_time").allInnerTexts()).map(parseFloat);
+      const known = means.filter(Number.isFinite);
+      assert.ok(known.length > 10);
+      assert.deepEqual(
+        known,
+        [...known].sort((a, b) => a - b),
+      );
+    });
+  });
+
+  test("says what to do when nothing matches", async () => {
+    await withPage(browser, `${daemon.url}/runs?q=nosuchrun`, {}, async (page) => {
+      await page.getByRole("heading", { name: "No run matches" }).waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).last().click();
+      await rows(page).first().waitFor();
+      assert.equal(new URL(page.url()).search, "");
+    });
+  });
+
+  test("finds a run as its name is typed", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.getByLabel("name or path").pressSequentially("gpus384");
+      await until("one run", async () => (await rows(page).count()) === 1);
+      assert.match(await cells(page, "experiment").innerText(), /gpus384/);
+    });
+  });
+
+  for (const colorScheme of ["light", "dark"]) {
+    test(`fits a narrow screen (${colorScheme})`, async () => {
+      const options = { viewport: { width: 390, height: 800 }, colorScheme };
+      await withPage(browser, `${daemon.url}/runs`, options, async (page) => {
+        await rows(page).first().waitFor();
+        assert.equal(await overflow(page), 0);
+        await page.locator("a.name").first().click();
+        await page.locator(".plot canvas").first().waitFor();
+        assert.equal(await overflow(page), 0);
+      });
+    });
+  }
+
+  test("lets the keyboard skip to the content", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.keyboard.press("Tab");
+      assert.equal(
+        await page.evaluate(() => document.activeElement?.textContent),
+        "Skip to content",
+      );
+      await page.keyboard.press("Enter");
+      assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
+    });
+  });
+});

@@ -1,0 +1,46 @@
+// The scaling page: every series that the API has.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { browser, daemon, overflow } from "./site.mjs";
+
+describe("the scaling page", () => {
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 800 },
+  ]) {
+    test(`draws every series that the API has (${viewport.width} wide)`, async () => {
+      const { series } = await daemon.get("/api/v1/scaling");
+      const measured = series.filter(({ points }) => points.length > 0);
+      assert.ok(measured.length > 2);
+      await withPage(browser, `${daemon.url}/scaling`, { viewport }, async (page) => {
+        const shown = page.locator("section.charts");
+        await shown.nth(measured.length - 1).waitFor();
+        assert.equal(await shown.count(), measured.length);
+        for (const [at, { points, published }] of measured.entries()) {
+          const section = shown.nth(at);
+          const plot = section.locator(".scaling-plot").first();
+          assert.equal(await plot.locator("circle.point").count(), points.length);
+          assert.equal(await plot.locator("rect.published").count(), published.length);
+          const gpus = await section.locator("tbody th").allInnerTexts();
+          assert.deepEqual(
+            gpus.map((text) => Number(text.replaceAll(",", ""))),
+            points.map((point) => point.gpu_count),
+          );
+        }
+        assert.equal(await overflow(page), 0);
+      });
+    });
+  }
+
+  test("keeps its filter in the URL", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await page.getByRole("link", { name: "Scaling" }).click();
+      await page.getByLabel("workload").selectOption("pretrain_grok1");
+      await page.waitForURL(/scaling\?workload=pretrain_grok1/);
+      for (const name of await page.locator("section.charts h2").allInnerTexts()) {
+        assert.match(name, /grok1/);
+      }
+    });
+  });
+});

@@ -1,0 +1,97 @@
+// What the dashboard's tests share: the real daemon on a copy of the sample tree with runs of
+// their own beside it, a browser, and what they look at. Importing it skips them all where they
+// cannot run.
+import assert from "node:assert/strict";
+import { cpSync, existsSync, utimesSync } from "node:fs";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { launch, missing } from "./browser.mjs";
+import { Daemon } from "./daemon.mjs";
+import { NemoLog } from "./logs.mjs";
+
+const reason = missing();
+if (reason) {
+  console.log(`skipped: ${reason}`);
+  process.exit(77);
+}
+
+const sampleTree = fileURLToPath(new URL("../../deploy/sample-tree", import.meta.url));
+const kManyRuns = 90; // more than a screen and its surroundings hold
+export const kManyGpus = 96; // tells those runs from the ones of the sample tree
+
+export const rows = (page) => page.locator("table.runs tbody tr[data-run]");
+export const cells = (page, column) =>
+  page.locator(`table.runs tbody tr[data-run] td.col-${column}`);
+
+export let browser;
+export let daemon;
+export let growing;
+export let hung;
+export let traced; // with checkpoints
+
+const kTrace =
+  "node1:71:802 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7f recvbuff 0x7f acc (nil) count " +
+  "4096 datatype 9 op 0 root 0 comm 0x55aa [nranks=8] stream 0x66\n" +
+  "node1:71:802 [0] NCCL INFO AllGather: opCount 20 sendbuff 0x7f recvbuff 0x7f acc (nil) count " +
+  "1024 datatype 9 op 0 root 0 comm 0x55aa [nranks=8] stream 0x66\n";
+const kCheckpoint =
+  "[NeMo I 2025-09-01 10:05:00 nemo_logging:393] Global Checkpoint Save : Rank: 0 : Iteration: 24 " +
+  ": Start time: 1756721100.0s : Save duration: 4.389s\n";
+
+before(async () => {
+  browser = await launch();
+  daemon = await Daemon.make();
+  if (!existsSync(sampleTree)) throw new Error(`there is no sample tree at ${sampleTree}`);
+  cpSync(sampleTree, daemon.tree, { recursive: true });
+  for (let index = 0; index < kManyRuns; index += 1) {
+    const options = { gpus: kManyGpus, jobId: 50000 + index, launchedAt: 1700000000 + 60 * index };
+    new NemoLog(daemon.tree, options).growTo(49);
+  }
+  growing = new NemoLog(daemon.tree, { gpus: 384, jobId: 60001, launchedAt: 1800000000 });
+  growing.growTo(20);
+  hung = new NemoLog(daemon.tree, { gpus: 768, jobId: 60003, launchedAt: 1800000050 });
+  hung.growTo(20);
+  traced = new NemoLog(daemon.tree, { gpus: 1536, jobId: 60004, launchedAt: 1690000000 });
+  traced.append(kTrace);
+  traced.growTo(24);
+  traced.append(kCheckpoint);
+  traced.growTo(49);
+  const experiment = "pretrain_grok1_314b_<img src=x onerror='window.wasHostile=1'>_gpus8";
+  const hostile = new NemoLog(daemon.tree, { experiment, jobId: 60005, launchedAt: 1700000001 });
+  hostile.growTo(3);
+  hostile.append("torch.OutOfMemoryError: CUDA out of memory. <script>wasHostile=1</script>\n");
+  // Over twenty of its steps ago, and not so long that the log counts as ended.
+  const fourMinutesAgo = new Date(Date.now() - 240_000);
+  utimesSync(hung.file, fourMinutesAgo, fourMinutesAgo);
+  await daemon.start();
+});
+
+after(async () => {
+  await browser?.close();
+  await daemon?.remove();
+});
+
+// How much wider the page is than its window; a page of any width shows everything.
+export function overflow(page) {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return scrollWidth - clientWidth;
+  });
+}
+
+export async function findRun(query) {
+  const { runs } = await daemon.get(`/api/v1/runs?limit=1&${query}`);
+  assert.equal(runs.length, 1, query);
+  return runs[0];
+}
+
+export async function assertDrawn(canvas) {
+  const colours = await canvas.evaluate((element) => {
+    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+    const seen = new Set();
+    for (let at = 0; at < data.length; at += 4)
+      seen.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+    return seen.size;
+  });
+  assert.ok(colours > 5, `the canvas holds ${colours} colours`);
+}

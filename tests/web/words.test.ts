@@ -1,0 +1,134 @@
+// What the page says in sentences, shows of a long table, and hands to other programs.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AuditFinding, Reference, Run, RunInsight, Steps } from "../../web/src/api/types";
+import { tableCsv, tableMarkdown } from "../../web/src/export_text";
+import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
+import { insightSentences, ordinal } from "../../web/src/insight_words";
+import { outlookOf } from "../../web/src/outlook";
+import { documentTables } from "../../web/src/state/reference_tables";
+import { rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
+
+const insight: RunInsight = {
+  run_id: 1,
+  segment: 0,
+  window: null,
+  timed_step_count: 50,
+  reason: null,
+  steady_step_time_s: 2,
+  steady_step_time_s_deviation: 0.01,
+  warm_up_last_iteration: 1,
+  warm_up_step_count: 2,
+  outlier_count: 6,
+  outliers: [{ iteration: 17, step_time_s: 5, ratio: 2.5 }],
+  periodic: {
+    period: 10,
+    first_iteration: 9,
+    step_count: 4,
+    step_time_s_median: 5,
+    ratio: 2.5,
+    time_share_lost: 0.13,
+  },
+  memory_bytes_max: null,
+  memory_bytes_max_iteration: null,
+  memory_bytes_allocated_max: null,
+};
+
+test("insight is said in sentences, the most telling first", () => {
+  const [periodic, outliers, warmUp, steady] = insightSentences(insight);
+  assert.match(
+    periodic ?? "",
+    /^Every 10th step is slow: 4 steps of 2\.500 ×.*13\.0 % of the time/,
+  );
+  assert.match(outliers ?? "", /^6 outliers.*iteration 17 \(2\.500 ×\) and 5 more\.$/);
+  assert.match(warmUp ?? "", /first 2 steps, up to iteration 1/);
+  assert.match(steady ?? "", /2\.000 s \(deviation 0\.50 %\)/);
+  assert.deepEqual([1, 2, 3, 11, 22].map(ordinal), ["1st", "2nd", "3rd", "11th", "22nd"]);
+});
+
+test("too few steps are said to be so", () => {
+  const none = { ...insight, reason: "3 steps", steady_step_time_s: null, periodic: null };
+  const sentences = insightSentences({
+    ...none,
+    warm_up_step_count: null,
+    outlier_count: null,
+  });
+  assert.deepEqual(sentences, ["3 steps"]);
+});
+
+test("a running run is told when it reaches its window and its end", () => {
+  const run = {
+    status: "running",
+    segment: 0,
+    window: "11-44",
+    last_iteration: 20,
+    declared_last_iteration: 49,
+    grown_at: "2026-01-01T00:00:00Z",
+  } as Run;
+  const steps = { segment: [0, 0, 1], step_time_s: [10, 10, 99] } as unknown as Steps;
+  const outlook = outlookOf(run, steps, Date.parse("2026-01-01T00:00:04Z"));
+  assert.equal(outlook?.paceS, 10);
+  assert.equal(outlook?.window?.inSeconds, 240 - 4);
+  assert.equal(outlook?.end?.inSeconds, 290 - 4);
+  assert.equal(outlookOf({ ...run, status: "complete" }, steps, 0), null);
+  const past = outlookOf({ ...run, last_iteration: 45 }, steps, Date.parse(run.grown_at));
+  assert.equal(past?.window?.isReached, true);
+});
+
+test("a long table holds the rows on the screen and some around it", () => {
+  const middle = visibleRows(58 * 5_000, 900, 58, 10_000);
+  assert.ok(middle.first < 5_000 && middle.first > 4_950);
+  assert.ok(middle.end > 5_015 && middle.end < 5_050);
+  assert.deepEqual(visibleRows(-300, 900, 58, 3), { first: 0, end: 3 });
+  assert.deepEqual(visibleRows(1e9, 900, 58, 100), { first: 100, end: 100 });
+});
+
+test("columns that do not fit make cards, with a place for each", () => {
+  assert.equal(rowLayout(1000, [100, 100], 230).isCards, false);
+  const cards = rowLayout(320, [100, 100, 100, 100, 100], 230);
+  assert.equal(cards.isCards, true);
+  assert.equal(cards.cardColumns, 2);
+  assert.ok(cards.rowHeight > rowLayout(1000, Array(20).fill(100), 230).rowHeight - 300);
+});
+
+test("exported tables are safe to open", () => {
+  assert.equal(tableMarkdown(["a|b"], [["x\ny"]]), "| a\\|b |\n|---|\n| x y |\n");
+  assert.equal(tableCsv(["a"], [["=1+1"], ["-3.5"], ['q"']]), 'a\r\n\'=1+1\r\n-3.5\r\n"q"""\r\n');
+});
+
+test("a finding stands at its cell; what has none stands beside the table", () => {
+  const reference = {
+    workload: "w",
+    model_size: "1b",
+    dtype: "bf16",
+    gpu_type: "h100",
+    gpu_count: 8,
+    document: "d",
+    release: "1",
+    source: null,
+  } as Reference;
+  const finding = (changes: Partial<AuditFinding>) =>
+    ({
+      document: "d",
+      row: "w 1b bf16, 8 h100",
+      column: 1,
+      line: 3,
+      quantity: "mfu_percent",
+      ...changes,
+    }) as AuditFinding;
+  const [table] = documentTables(
+    [reference],
+    [finding({}), finding({ quantity: "gpu_count", column: 0 }), finding({ row: "elsewhere" })],
+  );
+  assert.equal(table?.rows[0]?.findings.length, 1);
+  assert.equal(table?.others.length, 2);
+  assert.equal(table?.findingCount, 3);
+});
+
+test("words for speeds, causes, workloads and times", () => {
+  assert.equal(formatSpeed(0.985), "1.5 % slower");
+  assert.equal(formatSpeed(1.0001), "equal");
+  assert.equal(formatCause("cuda_oom"), "CUDA out of memory");
+  assert.equal(formatWorkload("pretrain_grok1"), formatWorkload("grok1"));
+  assert.equal(formatInstant("2026-01-02T03:04:05Z", "utc"), "2026-01-02 03:04");
+});

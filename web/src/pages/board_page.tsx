@@ -1,0 +1,368 @@
+// "/": is the cluster good? Every published result, and whether the runs of its configuration reach
+// it; each cell opens its runs and says the command that would fill or decide it.
+import { useEffect, useMemo } from "preact/hooks";
+import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
+import type { Reference, Scaling } from "../api/types";
+import { formatCount, formatNumber, formatPlural, formatSeconds } from "../format";
+import { CopyButton, CopyTable } from "../parts/copy_buttons";
+import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { Instant } from "../parts/values";
+import { useAnswer } from "../state/answer";
+import {
+  boardRows,
+  boardTable,
+  kAim,
+  kCellStates,
+  submitCommand,
+  unpublished,
+  type BoardCell,
+  type BoardRow,
+  type CellState,
+} from "../state/board";
+import { queryValue, setQuery } from "../state/page_query";
+import { nowMs, service } from "../state/service";
+
+const kStaleDays = 90;
+const kDatePagesMax = 4;
+
+interface Answers {
+  references: Reference[];
+  scaling: Scaling;
+  launchedAt: Map<number, string>; // of the newest complete runs
+}
+
+async function askBoard(abort: AbortSignal): Promise<Answers> {
+  const [{ references }, scaling] = await Promise.all([
+    fetchReferences(abort),
+    fetchScaling(new URLSearchParams(), abort),
+  ]);
+  const launchedAt = new Map<number, string>();
+  let cursor: string | null = null;
+  for (let page = 0; page < kDatePagesMax; page += 1) {
+    const query = new URLSearchParams({ status: "complete", limit: "500" });
+    if (cursor) query.set("cursor", cursor);
+    const answer = await fetchRuns(query, abort);
+    for (const run of answer.runs) launchedAt.set(run.id, run.launched_at ?? run.first_seen_at);
+    cursor = answer.next_cursor;
+    if (!cursor) break;
+  }
+  return { references, scaling, launchedAt };
+}
+
+function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | null {
+  const known = cell.runs.map((id) => launchedAt.get(id)).filter((at) => at !== undefined);
+  return known.sort().at(-1) ?? null;
+}
+
+export function BoardPage() {
+  useEffect(() => {
+    document.title = "Board · llmb-report";
+  }, []);
+  const { value, problem, refresh } = useAnswer("board", askBoard, () => true);
+  const answers = value.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Board</h1>
+        <p class="count">every published result, and what this cluster reaches of it</p>
+      </div>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!answers && !problem.value && <Loading what="the board" />}
+      {answers && <Board answers={answers} />}
+    </>
+  );
+}
+
+const kWords: Record<CellState, string> = {
+  reached: "reached",
+  near: "near",
+  below: "below",
+  running: "running",
+  failed: "failed",
+  missing: "missing",
+};
+
+const kMeanings: Record<CellState, string> = {
+  reached: `the lower 95 % bound of the speed is at ${kAim} of the published one, or above`,
+  near: "not decided: one run alone, or an interval that holds the line",
+  below: "slower than the line, by more than noise explains or in its only run",
+  running: "a run is under way",
+  failed: "runs, none of them complete",
+  missing: "no run",
+};
+
+function Board({ answers }: { answers: Answers }) {
+  const { references, scaling, launchedAt } = answers;
+  const rows = useMemo(() => boardRows(references, scaling), [references, scaling]);
+  const isStale = (cell: BoardCell) => {
+    const at = newestAt(cell, launchedAt);
+    return at !== null && nowMs.value - Date.parse(at) > kStaleDays * 86_400_000;
+  };
+  const state = queryValue("state");
+  const workload = queryValue("workload");
+  const gpuType = queryValue("gpu_type");
+  const inScope = rows.filter(
+    (row) => (!workload || row.workload === workload) && (!gpuType || row.gpuType === gpuType),
+  );
+  const matches = (cell: BoardCell) =>
+    !state || (state === "stale" ? isStale(cell) : cell.state === state);
+  const shown = inScope
+    .map((row) => ({ ...row, cells: row.cells.filter(matches) }))
+    .filter((row) => row.cells.length > 0);
+  const measuredFirst = [...shown].sort((a, b) => Number(hasRuns(b)) - Number(hasRuns(a)));
+  const all = inScope.flatMap((row) => row.cells);
+  return (
+    <>
+      <StateCounts cells={all} staleCount={all.filter(isStale).length} chosen={state} />
+      <div class="filters">
+        <Filter name="workload" label="workload" values={rows.map((row) => row.workload)} />
+        <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
+        <CopyTable table={() => boardTable(measuredFirst, isStale)} />
+      </div>
+      {service.value && service.value.files_seen === 0 && (
+        <HintPanel title="Nothing is measured yet">
+          <p>
+            No log was found so far. Launch a recipe, or take a cell's command from below; its
+            result appears here by itself.
+          </p>
+        </HintPanel>
+      )}
+      {shown.length === 0 && (
+        <HintPanel title="No cell matches">
+          <button type="button" onClick={() => setQuery("state", "")}>
+            Show every state
+          </button>
+        </HintPanel>
+      )}
+      <ul class="board">
+        {measuredFirst.map((row) => (
+          <Row
+            key={`${row.name} ${row.gpuType} ${row.document}`}
+            row={row}
+            isStale={isStale}
+            launchedAt={launchedAt}
+          />
+        ))}
+      </ul>
+      <Unpublished names={unpublished(scaling)} />
+    </>
+  );
+}
+
+function Unpublished({ names }: { names: string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <section aria-labelledby="unpublished-title">
+      <div class="section-head">
+        <h2 id="unpublished-title">Measured, with no published result to stand against</h2>
+      </div>
+      <ul class="findings">
+        {names.map((name) => (
+          <li key={name}>{name}</li>
+        ))}
+      </ul>
+      <p class="hint">
+        <a href="/scaling">Scaling</a> has their figures.
+      </p>
+    </section>
+  );
+}
+
+const hasRuns = (row: BoardRow) => row.cells.some((cell) => cell.state !== "missing");
+
+interface StateCountsProps {
+  cells: BoardCell[];
+  staleCount: number;
+  chosen: string;
+}
+
+function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
+  const counts = kCellStates.map((state) => ({
+    state: state as string,
+    count: cells.filter((cell) => cell.state === state).length,
+    meaning: kMeanings[state],
+  }));
+  counts.push({
+    state: "stale",
+    count: staleCount,
+    meaning: `measured, and the newest run is older than ${kStaleDays} days`,
+  });
+  return (
+    <ul class="state-counts">
+      {counts.map(({ state, count, meaning }) => (
+        <li key={state}>
+          <button
+            type="button"
+            class={`state-count cell-${state}`}
+            aria-pressed={chosen === state}
+            title={meaning}
+            onClick={() => setQuery("state", chosen === state ? "" : state)}
+          >
+            <b>{formatCount(count)}</b> <CellShape state={state} /> {state}
+            <span class="meaning">{meaning}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface FilterProps {
+  name: string;
+  label: string;
+  values: string[];
+}
+
+function Filter({ name, label, values }: FilterProps) {
+  const chosen = queryValue(name);
+  return (
+    <label class={chosen ? "field field-set" : "field"}>
+      <span>{label}</span>
+      <select value={chosen} onChange={(event) => setQuery(name, event.currentTarget.value)}>
+        <option value="">any</option>
+        {[...new Set(values)].sort().map((value) => (
+          <option key={value} value={value}>
+            {value}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+// Shape and word tell the state; colour only helps.
+function CellShape({ state }: { state: string }) {
+  return (
+    <svg class="cell-shape" viewBox="0 0 14 14" width="13" height="13" aria-hidden="true">
+      {state === "reached" && <path d="M2.5 7.5 5.5 10.5 11.5 3.5" class="stroke" />}
+      {state === "near" && <path d="M2 8c2-4 3.5-4 5-1.5S10.500 10 12 6" class="stroke" />}
+      {state === "below" && <path d="M7 2.500V11M3.500 7.500 7 11 10.500 7.500" class="stroke" />}
+      {state === "running" && <path d="M4 2.5 12 7 4 11.5Z" fill="currentColor" />}
+      {state === "failed" && <path d="M3 3 11 11M11 3 3 11" class="stroke" />}
+      {state === "missing" && <circle cx="7" cy="7" r="4.500" class="stroke dotted" />}
+      {state === "stale" && (
+        <>
+          <circle cx="7" cy="7" r="5.25" class="stroke thin" />
+          <path d="M7 4V7.4L9.2 8.8" class="stroke thin" />
+        </>
+      )}
+    </svg>
+  );
+}
+
+interface RowProps {
+  row: BoardRow;
+  isStale: (cell: BoardCell) => boolean;
+  launchedAt: Map<number, string>;
+}
+
+function Row({ row, isStale, launchedAt }: RowProps) {
+  const open = queryValue("cell");
+  const idOf = (cell: BoardCell) =>
+    `${row.name}/${row.gpuType}/${row.document}/${cell.reference.gpu_count}`.replaceAll(" ", "-");
+  const opened = row.cells.find((cell) => idOf(cell) === open);
+  return (
+    <li class="board-row">
+      <p class="board-name">
+        <b>{row.name}</b> {row.gpuType}
+        <span class="sub">{row.document}</span>
+      </p>
+      <ul class="cells">
+        {row.cells.map((cell) => (
+          <li key={idOf(cell)}>
+            <button
+              type="button"
+              class={`cell cell-${cell.state}${isStale(cell) ? " is-stale" : ""}`}
+              aria-expanded={cell === opened}
+              title={cell.words}
+              onClick={() => setQuery("cell", cell === opened ? "" : idOf(cell))}
+            >
+              <span class="cell-gpus">{formatCount(cell.reference.gpu_count)} GPUs</span>
+              <span class="cell-word">
+                <CellShape state={cell.state} /> {kWords[cell.state]}
+                {isStale(cell) && (
+                  <span class="stale-mark">
+                    {" "}
+                    <CellShape state="stale" />
+                    <span class="visually-hidden">stale</span>
+                  </span>
+                )}
+              </span>
+              <span class="cell-speed">
+                {cell.speed === null ? " " : `${formatNumber(cell.speed)} ×`}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {opened && <OpenCell cell={opened} newest={newestAt(opened, launchedAt)} />}
+    </li>
+  );
+}
+
+const kRunsNamed = 12;
+
+function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) {
+  const { reference } = cell;
+  const command = submitCommand(cell);
+  return (
+    <section class="open-cell" aria-label={`${formatCount(reference.gpu_count)} GPUs`}>
+      <p>{cell.words}</p>
+      <dl class="facts">
+        <div>
+          <dt>Published step time</dt>
+          <dd>{formatSeconds(reference.step_time_s)}</dd>
+        </div>
+        <div>
+          <dt>Runs that count</dt>
+          <dd>
+            <RunLinks ids={cell.runs} />
+          </dd>
+        </div>
+        {cell.others.length > 0 && (
+          <div>
+            <dt>Runs that do not</dt>
+            <dd>
+              <RunLinks ids={cell.others} />
+            </dd>
+          </div>
+        )}
+        {newest && (
+          <div>
+            <dt>Newest</dt>
+            <dd>
+              <Instant at={newest} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {cell.runs.length > 1 && (
+        <p>
+          <a href={`/compare?runs=${cell.runs.slice(-8).join(",")}`}>Compare these runs</a>
+        </p>
+      )}
+      <p class="command-head">
+        {formatPlural(cell.repeats, "run")} more:{" "}
+        <CopyButton label="Copy the command" text={() => command} />
+      </p>
+      <pre class="command" tabIndex={0}>
+        {command}
+      </pre>
+    </section>
+  );
+}
+
+function RunLinks({ ids }: { ids: number[] }) {
+  if (ids.length === 0) return <>none</>;
+  return (
+    <>
+      {ids.slice(-kRunsNamed).map((id, at) => (
+        <span key={id}>
+          {at > 0 && ", "}
+          <a href={`/runs/${id}`}>run {id}</a>
+        </span>
+      ))}
+      {ids.length > kRunsNamed && ` and ${formatCount(ids.length - kRunsNamed)} earlier`}
+    </>
+  );
+}

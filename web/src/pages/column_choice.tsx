@@ -1,0 +1,32 @@
+// Which columns the table of runs shows: a list of switches behind a button.
+import { chooseColumns, chosenColumns } from "../state/columns";
+import { kColumns, kNameColumn, shownColumns } from "./runs_columns";
+
+export function ColumnChoice() {
+  const shown = new Set(shownColumns(chosenColumns.value).map(({ key }) => key));
+  const toggle = (key: string) => {
+    if (shown.has(key)) shown.delete(key);
+    else shown.add(key);
+    chooseColumns([...shown]);
+  };
+  return (
+    <details class="choice">
+      <summary>Columns</summary>
+      <div class="choice-list">
+        {kColumns
+          .filter((column) => column !== kNameColumn)
+          .map(({ key, title }) => (
+            <label key={key} class="switch">
+              <input type="checkbox" checked={shown.has(key)} onChange={() => toggle(key)} />
+              {title}
+            </label>
+          ))}
+        {chosenColumns.value && (
+          <button type="button" class="quiet" onClick={() => chooseColumns(null)}>
+            The usual ones
+          </button>
+        )}
+      </div>
+    </details>
+  );
+}

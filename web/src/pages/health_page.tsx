@@ -1,0 +1,173 @@
+// "/health": whether what the other pages show can be relied on: roots, files that cannot be read,
+// what is still to be read, the jobs' Slurm.
+import { useEffect } from "preact/hooks";
+import { fetchReadiness } from "../api/client";
+import type { Root } from "../api/types";
+import { formatBytes, formatCount, formatKey, formatSpan, kUnknown } from "../format";
+import { HintPanel, Loading } from "../parts/panels";
+import { Table } from "../parts/table";
+import { Ago, Instant } from "../parts/values";
+import { useAnswer } from "../state/answer";
+import { nowMs, rootList, service } from "../state/service";
+import { jobsAreOn, useJobs } from "../state/jobs";
+
+export function HealthPage() {
+  useEffect(() => {
+    document.title = "Health · llmb-report";
+  }, []);
+  const causes = useAnswer(
+    `ready ${Math.floor(nowMs.value / 10_000)}`,
+    () => fetchReadiness(),
+    () => false,
+  );
+  return (
+    <>
+      <div class="page-head">
+        <h1>Health</h1>
+        <p class="count">
+          {causes.value.value &&
+            (causes.value.value.length === 0 ? "all is well" : "not all is well")}
+        </p>
+      </div>
+      {(causes.value.value ?? []).map(({ cause, detail }) => (
+        <section key={cause + detail} class="banner" role="alert">
+          <h2>{formatKey(cause)}</h2>
+          <p>{detail}</p>
+        </section>
+      ))}
+      <Reading />
+      <Roots />
+      <Parked />
+      <Slurm />
+    </>
+  );
+}
+
+function Reading() {
+  const status = service.value;
+  if (!status) return <Loading what="the service's state" />;
+  const facts: [string, string][] = [
+    ["Version", status.version],
+    ["Logs watched", formatCount(status.files_seen)],
+    ["Logs to read", formatCount(status.files_pending)],
+    ["Bytes to read", formatBytes(status.bytes_pending)],
+    ["Logs set aside", formatCount(status.files_parked)],
+    ["Bytes read since the start", formatBytes(status.bytes_read)],
+    ["Steps stored since the start", formatCount(status.samples_committed)],
+    ["First scan", status.first_scan_done ? "done" : "under way"],
+  ];
+  return (
+    <section aria-labelledby="reading-title">
+      <div class="section-head">
+        <h2 id="reading-title">Reading logs, and the database</h2>
+      </div>
+      <p>
+        {status.halted_reason
+          ? `Nothing is stored just now: ${status.halted_reason}`
+          : "What is read is stored."}{" "}
+        <span class="hint">
+          <code>llmb-report doctor</code> checks every page and step count of the database.
+        </span>
+      </p>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function rootState(root: Root): string {
+  if (root.hangs_since) {
+    const seconds = (nowMs.value - Date.parse(root.hangs_since)) / 1000;
+    return `its file system has not answered for ${formatSpan(Math.max(0, seconds))}`;
+  }
+  return root.error ?? "answers";
+}
+
+function Roots() {
+  const roots = rootList.value?.roots;
+  if (!roots) return null;
+  return (
+    <section aria-labelledby="roots-title">
+      <div class="section-head">
+        <h2 id="roots-title">Watched trees</h2>
+      </div>
+      {roots.length === 0 ? (
+        <HintPanel title="No tree is watched yet">
+          <p>Start the server with the folder that holds your experiments:</p>
+          <pre tabIndex={0}>llmb-report serve "$LLMB_WORKLOAD"</pre>
+        </HintPanel>
+      ) : (
+        <Table
+          name="Watched trees"
+          heads={["tree", "cluster", "state", "#logs", "last scan", "#it took"]}
+          rows={roots.map((root) => [
+            <code>{root.path}</code>,
+            root.cluster ?? kUnknown,
+            <span class={root.error || root.hangs_since ? "told-slower" : ""}>
+              {rootState(root)}
+            </span>,
+            formatCount(root.files_seen),
+            <Ago at={root.last_scan_at} />,
+            root.last_scan_s === null ? kUnknown : `${root.last_scan_s.toFixed(2)} s`,
+          ])}
+        />
+      )}
+    </section>
+  );
+}
+
+function Parked() {
+  const files = rootList.value?.parked_files ?? [];
+  const roots = new Map((rootList.value?.roots ?? []).map((root) => [root.id, root.path]));
+  return (
+    <section aria-labelledby="parked-title">
+      <div class="section-head">
+        <h2 id="parked-title">Logs set aside</h2>
+      </div>
+      {files.length === 0 ? (
+        <p>None: every log that was found can be read.</p>
+      ) : (
+        <Table
+          name="Logs set aside"
+          isTall
+          heads={["log", "why", "#tries", "set aside", "tried again"]}
+          rows={files.map((file) => [
+            <code>
+              {roots.get(file.root_id) ?? ""}/{file.relative_path}
+            </code>,
+            <span class="why">{file.reason}</span>,
+            formatCount(file.failures),
+            <Ago at={file.parked_at} />,
+            <Instant at={file.retry_at} />,
+          ])}
+        />
+      )}
+    </section>
+  );
+}
+
+function Slurm() {
+  const jobs = useJobs();
+  return (
+    <section aria-labelledby="slurm-title">
+      <div class="section-head">
+        <h2 id="slurm-title">Slurm</h2>
+      </div>
+      <p>
+        {jobsAreOn() === false
+          ? "Not used: the configuration names no cluster, so jobs are neither submitted nor followed."
+          : jobs.problem.value
+            ? jobs.problem.value.detail
+            : !jobs.value.value
+              ? "Asking …"
+              : (jobs.value.value.slurm_error ?? "Answers: the states of jobs are as they are.")}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,84 @@
+// The end of what a job writes, followed while it runs: the newest start's log, or what its batch
+// script printed.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { asProblem, fetchJobLog, isAbort, type Problem } from "../api/client";
+import type { JobDetails, JobLog } from "../api/types";
+import { formatBytes } from "../format";
+import { ProblemPanel } from "../parts/panels";
+
+const kPieceBytes = 64 * 1024;
+const kFollowEveryMs = 2_000;
+const kTextMax = 256 * 1024; // characters that are kept; the log itself has the rest
+
+type Of = JobLog["of"];
+
+export function JobLogTail({ job }: { job: JobDetails }) {
+  const [of, setOf] = useState<Of>("run");
+  const [text, setText] = useState("");
+  const [last, setLast] = useState<JobLog | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const box = useRef<HTMLPreElement>(null);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    let next: number | null = null;
+    setText("");
+    setLast(null);
+    const follow = async () => {
+      try {
+        const query = new URLSearchParams({ of, limit_bytes: String(kPieceBytes) });
+        if (next !== null) query.set("offset", String(next));
+        const piece = await fetchJobLog(job.id, query, abort.signal);
+        const isShorter = next !== null && piece.size_bytes < next; // another start's log
+        next = isShorter ? null : piece.path === null ? null : piece.next_offset;
+        setText((before) => (isShorter ? "" : (before + piece.text).slice(-kTextMax)));
+        setLast(piece);
+        setProblem(null);
+        const isAtEnd = piece.next_offset >= piece.size_bytes;
+        if (piece.job_has_ended && isAtEnd && !isShorter) return;
+        timer = setTimeout(() => void follow(), isAtEnd ? kFollowEveryMs : 0);
+      } catch (error) {
+        if (isAbort(error)) return;
+        setProblem(asProblem(error));
+        timer = setTimeout(() => void follow(), 5 * kFollowEveryMs);
+      }
+    };
+    void follow();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [job.id, of]);
+  useEffect(() => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [text]);
+
+  return (
+    <section aria-labelledby="log-title">
+      <div class="section-head">
+        <h2 id="log-title">Its log</h2>
+        <label class="field log-of">
+          <span>show</span>
+          <select value={of} onChange={(event) => setOf(event.currentTarget.value as Of)}>
+            <option value="run">the run's log</option>
+            <option value="batch">the batch script's</option>
+          </select>
+        </label>
+      </div>
+      {problem && <ProblemPanel problem={problem} />}
+      {last && last.path === null && <p>There is none before the job has started.</p>}
+      {last && last.path !== null && (
+        <>
+          <p class="path">
+            <code>{last.path}</code>, {formatBytes(last.size_bytes)}
+            {!last.job_has_ended && ", followed"}
+          </p>
+          <pre class="log" ref={box} tabIndex={0} aria-label="The end of the log">
+            {text || "It is empty."}
+          </pre>
+        </>
+      )}
+    </section>
+  );
+}

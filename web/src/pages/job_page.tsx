@@ -1,0 +1,184 @@
+// "/jobs/ID": one job: what was submitted, what became of it, the end of what it writes, and the
+// way to cancel it.
+import { useEffect, useState } from "preact/hooks";
+import { asProblem, cancelJob, fetchJob } from "../api/client";
+import type { JobDetails } from "../api/types";
+import { formatKey, formatPlural, kUnknown } from "../format";
+import { isOver, JobStateMark } from "../parts/job_state";
+import { Loading, ProblemPanel } from "../parts/panels";
+import { Table } from "../parts/table";
+import { Ago, breakable, Instant } from "../parts/values";
+import { useAnswer } from "../state/answer";
+import { JobLogTail } from "./job_log";
+
+export function JobPage({ id }: { id: number }) {
+  const { value, problem, refresh } = useAnswer<JobDetails>(
+    `job ${id}`,
+    (abort) => fetchJob(id, abort),
+    () => true, // a run that is new may be this job's
+    (job) => job === id,
+  );
+  const job = value.value;
+  useEffect(() => {
+    document.title = `Job ${job?.job_id ?? id} · llmb-report`;
+  }, [job?.job_id]);
+  return (
+    <>
+      <p class="back">
+        <a href="/jobs">← Jobs</a>
+      </p>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!job && !problem.value && <Loading what="the job" />}
+      {job && (
+        <>
+          <Head job={job} />
+          <Progress job={job} />
+          {!isOver(job.state) && <Cancel job={job} onDone={refresh} />}
+          <JobLogTail job={job} />
+          <Submitted job={job} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Head({ job }: { job: JobDetails }) {
+  return (
+    <header class="run-head">
+      <h1 class="run-name">{breakable(job.experiment)}</h1>
+      <p class="verdict">
+        <JobStateMark state={job.state} />{" "}
+        <span class="reason">{job.trouble ?? job.state_reason ?? ""}</span>
+      </p>
+      <p class="path">
+        <code>{job.run_folder}</code>
+      </p>
+    </header>
+  );
+}
+
+function Progress({ job }: { job: JobDetails }) {
+  const facts: [string, preact.ComponentChildren][] = [
+    ["Slurm job", job.job_id ?? "not answered yet"],
+    ["Cluster", job.cluster],
+    ["Submitted", <Instant at={job.created_at} />],
+    ["By", job.submitted_by],
+    ["Started", <Instant at={job.started_at} />],
+    ["Ended", <Instant at={job.ended_at} />],
+    ["Nodes", job.nodes ?? kUnknown],
+    ["Restarts", String(job.restart_count)],
+    ["Exit code", job.exit_code ?? kUnknown],
+    ["Last seen", <Ago at={job.updated_at} />],
+  ];
+  return (
+    <section aria-labelledby="job-title">
+      <div class="section-head">
+        <h2 id="job-title">What became of it</h2>
+      </div>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {job.runs.length === 0 ? (
+        <p class="window-note">
+          Its log has not been found yet; it appears here with its first line.
+        </p>
+      ) : (
+        <p class="window-note">
+          {formatPlural(job.runs.length, "run")}, one for each start:{" "}
+          {job.runs.map((run, at) => (
+            <span key={run}>
+              {at > 0 && ", "}
+              <a href={`/runs/${run}`}>run {run}</a>
+            </span>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+// The token stays in the field's memory, and goes with the page.
+function Cancel({ job, onDone }: { job: JobDetails; onDone: () => void }) {
+  const [token, setToken] = useState("");
+  const [complaint, setComplaint] = useState("");
+  const [isBusy, setIsBusy] = useState(false);
+  if (job.cancel_requested_at) {
+    return (
+      <section class="cancel">
+        <p role="status">
+          To be cancelled since <Instant at={job.cancel_requested_at} />; Slurm is asked again until
+          it is gone.
+        </p>
+      </section>
+    );
+  }
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setIsBusy(true);
+    try {
+      await cancelJob(job.id, token.trim());
+      setComplaint("");
+      onDone();
+    } catch (error) {
+      const { title, detail } = asProblem(error);
+      setComplaint(`${title}: ${detail}`);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  return (
+    <section class="cancel" aria-labelledby="cancel-title">
+      <details class="twin">
+        <summary id="cancel-title">Cancel this job</summary>
+        <form class="filters" onSubmit={(event) => void submit(event)}>
+          <label class="field">
+            <span>token of the scope submit</span>
+            <input
+              type="password"
+              autocomplete="off"
+              value={token}
+              onInput={(event) => setToken(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" disabled={isBusy || token.trim() === ""}>
+            Cancel job {job.job_id ?? ""}
+          </button>
+          <p class="field-problem" role="alert">
+            {complaint}
+          </p>
+        </form>
+        <p class="hint">
+          Make one with <code>llmb-report token create NAME --scope submit</code>; the configuration
+          lists it under <code>submitters</code>.
+        </p>
+      </details>
+    </section>
+  );
+}
+
+function Submitted({ job }: { job: JobDetails }) {
+  if (!job.submission) return null;
+  const entries = Object.entries(job.submission).filter(
+    ([, value]) => value !== null && value !== "" && JSON.stringify(value) !== "{}",
+  );
+  return (
+    <section aria-labelledby="submission-title">
+      <div class="section-head">
+        <h2 id="submission-title">What was submitted</h2>
+      </div>
+      <Table
+        name="What was submitted"
+        heads={["key", "value"]}
+        rows={entries.map(([key, value]) => [
+          formatKey(key),
+          <span class="wraps">{typeof value === "string" ? value : JSON.stringify(value)}</span>,
+        ])}
+      />
+    </section>
+  );
+}

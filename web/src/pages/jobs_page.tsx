@@ -1,0 +1,98 @@
+// "/jobs": the jobs that were submitted here, the newest first, as Slurm has them.
+import { useEffect } from "preact/hooks";
+import type { Job } from "../api/types";
+import { formatPlural, kUnknown } from "../format";
+import { JobStateMark } from "../parts/job_state";
+import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { Table } from "../parts/table";
+import { Ago, breakable, Instant } from "../parts/values";
+import { jobsAreOn, useJobs } from "../state/jobs";
+
+export function JobsPage() {
+  useEffect(() => {
+    document.title = "Jobs · llmb-report";
+  }, []);
+  const { value, problem, refresh } = useJobs();
+  const areOn = jobsAreOn();
+  const list = areOn === null ? null : value.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Jobs</h1>
+        <p class="count">
+          {list && list.jobs.length > 0 && formatPlural(list.jobs.length, "job")}
+          {list?.next_cursor && ", the newest"}
+        </p>
+      </div>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!list && !problem.value && <Loading what="the jobs" />}
+      {list?.slurm_error && (
+        <section class="banner" role="alert">
+          <h2>Slurm gives no answer</h2>
+          <p>{list.slurm_error}</p>
+          <p>The states below are as they were last seen.</p>
+        </section>
+      )}
+      {areOn === false && <JobsAreOff />}
+      {list && areOn && list.jobs.length === 0 && (
+        <HintPanel title="No job yet">
+          <p>Submit one, here or from a machine with this configuration:</p>
+          <pre tabIndex={0}>
+            llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --scale 128 --dry-run
+          </pre>
+          <p>
+            Without <code>--dry-run</code> it is queued. The <a href="/">board</a> has the command
+            of every published configuration.
+          </p>
+        </HintPanel>
+      )}
+      {list && list.jobs.length > 0 && <JobTable jobs={list.jobs} />}
+    </>
+  );
+}
+
+function JobsAreOff() {
+  return (
+    <HintPanel title="Jobs are off">
+      <p>
+        This server neither submits nor follows jobs, for its configuration names no cluster. Give
+        it one:
+      </p>
+      <pre tabIndex={0}>{`cluster:
+  name: eos
+  workload_folder: /lustre/llmb/workloads/pretrain_grok1
+  gpu_type: gb200
+  gpus_per_node: 4`}</pre>
+      <p>
+        Then start it with <code>llmb-report serve --config llmb.yaml</code>.
+      </p>
+    </HintPanel>
+  );
+}
+
+function JobTable({ jobs }: { jobs: Job[] }) {
+  return (
+    <Table
+      name="Jobs"
+      heads={["job", "state", "experiment", "submitted", "by", "started", "ended", "nodes"]}
+      rows={jobs.map((job) => [
+        <a href={`/jobs/${job.id}`}>{job.job_id ?? `submission ${job.id}`}</a>,
+        <>
+          <JobStateMark state={job.state} />
+          <span class="sub why">{job.trouble ?? job.state_reason ?? ""}</span>
+        </>,
+        <span class="wraps">
+          {breakable(job.experiment)}
+          {job.restart_count > 0 && (
+            <span class="sub">{formatPlural(job.restart_count, "restart")}</span>
+          )}
+        </span>,
+        <Ago at={job.created_at} />,
+        job.submitted_by,
+        <Instant at={job.started_at} />,
+        <Instant at={job.ended_at} />,
+        job.nodes ?? kUnknown,
+      ])}
+    />
+  );
+}

@@ -1,0 +1,269 @@
+// The steps of a run as charts, what stands out in them said in words, and their table.
+import { useMemo } from "preact/hooks";
+import type {
+  RunCheckpoints,
+  RunDetails,
+  RunInsight,
+  RunStatistics,
+  StepMetric,
+  Steps,
+  WindowStatistics,
+} from "../api/types";
+import { isOffScale } from "../chart/scale";
+import { allValues, chartSeries, hasValues, type ChartSeries } from "../chart/series";
+import { StepChart } from "../chart/step_chart";
+import { plotRange, type ChartMark } from "../chart/step_plot";
+import {
+  formatMeanDeviation,
+  formatNumber,
+  formatPlural,
+  formatScientific,
+  formatSeconds,
+} from "../format";
+import { insightSentences } from "../insight_words";
+import { queryValue, setQuery } from "../state/page_query";
+import { parseWindow, type IterationWindow } from "../state/window";
+import { StepTable } from "./step_table";
+
+interface Props {
+  run: RunDetails;
+  steps: Steps;
+  statistics: RunStatistics | null;
+  insight: RunInsight | null;
+  checkpoints: RunCheckpoints | null;
+}
+
+const kGibibyte = 2 ** 30;
+
+interface Lesser {
+  metric: StepMetric;
+  title: string;
+  unit: string;
+  scale: number; // what one of the chart's units is worth
+  showsAll: boolean;
+  format: (value: number | null) => string;
+}
+
+const kLesser: Lesser[] = [
+  {
+    metric: "loss",
+    title: "Loss",
+    unit: "",
+    scale: 1,
+    showsAll: true,
+    format: formatScientific,
+  },
+  {
+    metric: "grad_norm",
+    title: "Gradient norm",
+    unit: "",
+    scale: 1,
+    showsAll: false,
+    format: formatScientific,
+  },
+  {
+    metric: "memory_bytes_max",
+    title: "Memory, highest",
+    unit: "GiB",
+    scale: kGibibyte,
+    showsAll: true,
+    format: (value) => (value === null ? formatNumber(value) : `${formatNumber(value)} GiB`),
+  },
+  {
+    metric: "learning_rate",
+    title: "Learning rate",
+    unit: "",
+    scale: 1,
+    showsAll: true,
+    format: formatScientific,
+  },
+];
+
+export function marksOf(
+  insight: RunInsight | null,
+  checkpoints: RunCheckpoints | null,
+  iterations: readonly number[],
+): ChartMark[] {
+  const marks: ChartMark[] = (insight?.outliers ?? []).map(({ iteration, ratio }) => ({
+    iteration,
+    kind: "outlier",
+    words: `outlier, ${formatNumber(ratio)} × the steady time`,
+  }));
+  const periodic = insight?.periodic;
+  if (periodic) {
+    const from = periodic.first_iteration;
+    for (const iteration of iterations) {
+      if (iteration < from || (iteration - from) % periodic.period !== 0) continue;
+      marks.push({ iteration, kind: "periodic", words: "periodically slow" });
+    }
+  }
+  for (const { kind, iteration } of checkpoints?.checkpoints ?? []) {
+    if (iteration === null || kind === "save_finished" || kind === "save_begun") continue;
+    const words = kind === "load" ? "checkpoint loaded" : "checkpoint saved";
+    marks.push({ iteration, kind: "checkpoint", words });
+  }
+  return marks;
+}
+
+export function RunCharts({ run, steps, statistics, insight, checkpoints }: Props) {
+  const showsAll = queryValue("scale") === "all";
+  const segment = statistics?.segment ?? run.segment;
+  const windowText = statistics?.window ?? run.window;
+  const window = useMemo(() => parseWindow(windowText), [windowText]);
+  const time = useMemo(() => chartSeries(steps, "step_time_s", segment), [steps, segment]);
+  const flops = useMemo(() => chartSeries(steps, "tflops_per_gpu", segment), [steps, segment]);
+  const lesser = useMemo(
+    () =>
+      kLesser.map((kind) => ({
+        kind,
+        series: chartSeries(steps, kind.metric, segment, kind.scale),
+      })),
+    [steps, segment],
+  );
+  const marks = useMemo(
+    () => marksOf(insight, checkpoints, time.iterations),
+    [insight, checkpoints, time],
+  );
+  if (steps.iteration.length === 0) {
+    return (
+      <p class="nothing">
+        The log holds no step yet.{" "}
+        {run.status === "running" && "Its first one appears here by itself."}
+      </p>
+    );
+  }
+  const steady = plotRange({
+    series: time,
+    window,
+    mean: null,
+    colorName: "",
+    marks: [],
+    showsAll: false,
+  });
+  const hidden = allValues(time).filter((value) => isOffScale(value, steady)).length;
+  const common = { window, showsAll };
+  return (
+    <section class="charts" aria-labelledby="charts-title">
+      <div class="section-head">
+        <h2 id="charts-title">Steps</h2>
+        {(hidden > 0 || showsAll) && (
+          <label class="switch">
+            <input
+              type="checkbox"
+              checked={showsAll}
+              onChange={() => setQuery("scale", showsAll ? "" : "all")}
+            />
+            show warm-up and outliers
+          </label>
+        )}
+      </div>
+      {insight && <Insight insight={insight} />}
+      <StepChart
+        {...common}
+        title="Step time"
+        unit="s"
+        series={time}
+        mean={statistics?.step_time_s?.mean ?? null}
+        colorName="--chart-time"
+        marks={marks}
+        formatValue={formatSeconds}
+        summary={summarize("Step time in seconds", steps, window, statistics?.step_time_s)}
+      />
+      {hasValues(flops) && (
+        <StepChart
+          {...common}
+          title="TFLOPS per GPU"
+          unit="as logged"
+          series={flops}
+          mean={statistics?.tflops_per_gpu?.mean ?? null}
+          colorName="--chart-flops"
+          formatValue={formatNumber}
+          summary={summarize("TFLOPS per GPU", steps, window, statistics?.tflops_per_gpu)}
+        />
+      )}
+      <div class="lesser-charts">
+        {lesser
+          .filter(({ series }) => hasValues(series))
+          .map(({ kind, series }) => (
+            <LesserChart key={kind.metric} kind={kind} series={series} steps={steps} {...common} />
+          ))}
+      </div>
+      <Legend windowText={windowText} marks={marks} />
+      <StepTable steps={steps} window={window} segment={segment} />
+    </section>
+  );
+}
+
+interface LesserProps {
+  kind: Lesser;
+  series: ChartSeries;
+  steps: Steps;
+  window: IterationWindow | null;
+  showsAll: boolean;
+}
+
+function LesserChart({ kind, series, steps, window, showsAll }: LesserProps) {
+  return (
+    <StepChart
+      title={kind.title}
+      unit={kind.unit}
+      series={series}
+      window={window}
+      mean={null}
+      showsAll={kind.showsAll || showsAll}
+      colorName="--chart-lesser"
+      height={160}
+      formatValue={kind.format}
+      summary={summarize(kind.title, steps, null, null)}
+    />
+  );
+}
+
+function Insight({ insight }: { insight: RunInsight }) {
+  const sentences = insightSentences(insight);
+  if (sentences.length === 0) return null;
+  return (
+    <ul class="insight">
+      {sentences.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
+  );
+}
+
+const kMarkWords = { outlier: "outlier", periodic: "periodically slow", checkpoint: "checkpoint" };
+
+function Legend({ windowText, marks }: { windowText: string; marks: readonly ChartMark[] }) {
+  const kinds = [...new Set(marks.map(({ kind }) => kind))];
+  return (
+    <p class="legend">
+      <span>
+        <i class="swatch-band" aria-hidden="true" /> window {windowText}
+      </span>
+      <span>
+        <i class="swatch-mean" aria-hidden="true" /> its mean
+      </span>
+      {kinds.map((kind) => (
+        <span key={kind}>
+          <i class={`swatch-${kind}`} aria-hidden="true" /> {kMarkWords[kind]}
+        </span>
+      ))}
+      <span class="no-print">Drag to zoom, double-click to see everything.</span>
+    </p>
+  );
+}
+
+function summarize(
+  what: string,
+  steps: Steps,
+  window: IterationWindow | null,
+  statistics: WindowStatistics | null | undefined,
+): string {
+  const count = formatPlural(steps.iteration.length, "step");
+  if (!window || !statistics) return `${what} of ${count}. The table below lists them.`;
+  const mean = formatMeanDeviation(statistics.mean, statistics.stddev_sample);
+  return (
+    `${what} of ${count}; mean ${mean} over iterations ${window.first} to ${window.last}. ` +
+    "The table below lists them."
+  );
+}

@@ -1,0 +1,91 @@
+// What a running run is at, and when it will reach the end of its window and its own end.
+import type { RunDetails, Steps } from "../api/types";
+import { formatClock, formatCount, formatProgress, formatSeconds, formatSpan } from "../format";
+import { outlookOf, type Milestone } from "../outlook";
+import { nowMs } from "../state/service";
+import { zone } from "../state/zone";
+
+const kQuietPaces = 4; // silent for more steps than this: the pace says little
+
+export function RunOutlook({ run, steps }: { run: RunDetails; steps: Steps }) {
+  if (run.status !== "running") return null;
+  const outlook = outlookOf(run, steps, nowMs.value);
+  const isHung = run.failure_cause === "hung";
+  return (
+    <section class="outlook" aria-labelledby="outlook-title">
+      <div class="section-head">
+        <h2 id="outlook-title">
+          Running: iteration {formatProgress(run.last_iteration, run.declared_last_iteration)}
+        </h2>
+      </div>
+      {outlook === null ? (
+        <p>No step has a time yet, so there is no saying when the run ends.</p>
+      ) : (
+        <>
+          <dl class="facts">
+            <div>
+              <dt>Pace</dt>
+              <dd>{formatSeconds(outlook.paceS)} a step</dd>
+            </div>
+            {!isHung && outlook.window && (
+              <Reach
+                name={`Window whole (iteration ${formatCount(outlook.window.iteration)})`}
+                milestone={outlook.window}
+              />
+            )}
+            {!isHung && outlook.end && (
+              <Reach
+                name={`Last iteration (${formatCount(outlook.end.iteration)})`}
+                milestone={outlook.end}
+              />
+            )}
+          </dl>
+          <p class="window-note">
+            {verdictOn(run, outlook.window, outlook.silentS, outlook.paceS)}
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Reach({ name, milestone }: { name: string; milestone: Milestone }) {
+  const at = nowMs.value + 1000 * milestone.inSeconds;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {milestone.isReached
+          ? "reached"
+          : `in about ${formatSpan(milestone.inSeconds)}, at ${formatClock(at, zone.value)}`}
+      </dd>
+    </div>
+  );
+}
+
+function verdictOn(
+  run: RunDetails,
+  window: Milestone | null,
+  silentS: number,
+  paceS: number,
+): string {
+  if (run.failure_cause === "hung") {
+    return "Unless its log goes on, it will reach neither the end of its window nor its own.";
+  }
+  if (silentS > kQuietPaces * paceS) {
+    return (
+      `The log has been silent for ${formatSpan(silentS)}, ` +
+      `${formatCount(silentS / paceS)} times as long as a step takes: these times may not hold.`
+    );
+  }
+  if (!window) return "";
+  if (window.isReached) return "It has passed its window; the result stands once the run ends.";
+  const declared = run.declared_last_iteration;
+  if (declared !== null && declared < window.iteration) {
+    return (
+      `It means to end at iteration ${formatCount(declared)}, before its window does ` +
+      `(${formatCount(window.iteration)}): it will not be complete.`
+    );
+  }
+  return "At this pace it reaches the end of its window, unless its job's time limit comes first.";
+}

@@ -1,0 +1,298 @@
+// The columns of the table of runs: what each shows of a run, how wide it is, how it is sorted.
+import type { ComponentChildren } from "preact";
+import type { Run } from "../api/types";
+import {
+  formatBytes,
+  formatCause,
+  formatCount,
+  formatDeviation,
+  formatDialect,
+  formatInstant,
+  formatNumber,
+  formatProgress,
+  formatUtc,
+  formatWorkload,
+  kUnknown,
+  progressFraction,
+  splitExperiment,
+} from "../format";
+import { StatusMark } from "../parts/status_mark";
+import { Ago, runName } from "../parts/values";
+import type { SortDirection } from "../state/list_state";
+import { zone } from "../state/zone";
+
+export interface Column {
+  key: string;
+  title: string;
+  width: number; // px, in the table; of the name the least
+  isUsual: boolean;
+  hint?: string;
+  sort?: { key: string; first: SortDirection };
+  isNumeric?: boolean;
+  cell: (run: Run) => ComponentChildren;
+}
+
+export const kNameColumn: Column = {
+  key: "experiment",
+  title: "Experiment",
+  width: 230,
+  isUsual: true,
+  sort: { key: "experiment", first: "ascending" },
+  cell: (run) => <NameCell run={run} />,
+};
+
+function number(
+  key: string,
+  title: string,
+  width: number,
+  hint: string,
+  sort: Column["sort"] | null,
+  cell: Column["cell"],
+  isUsual = true,
+): Column {
+  return { key, title, width, hint, isNumeric: true, isUsual, cell, ...(sort ? { sort } : {}) };
+}
+
+export const kColumns: Column[] = [
+  {
+    key: "status",
+    title: "Status",
+    width: 154,
+    isUsual: true,
+    hint: "Status, and what it failed by",
+    sort: { key: "status", first: "ascending" },
+    cell: (run) => (
+      <span title={run.status_reason}>
+        <StatusMark status={run.status} />
+        {run.failure_cause && <span class="sub cause">{formatCause(run.failure_cause)}</span>}
+      </span>
+    ),
+  },
+  kNameColumn,
+  {
+    key: "workload",
+    title: "Workload",
+    width: 126,
+    isUsual: true,
+    hint: "Workload, model size and dtype",
+    cell: (run) => (
+      <>
+        {formatWorkload(run.workload)}
+        <span class="sub">{[run.model_size, run.dtype].filter(Boolean).join(" · ")}</span>
+      </>
+    ),
+  },
+  number(
+    "gpus",
+    "GPUs",
+    70,
+    "Number and type of the GPUs",
+    { key: "gpu_count", first: "descending" },
+    (run) => (
+      <>
+        {run.gpu_count === null ? kUnknown : formatCount(run.gpu_count)}
+        <span class="sub">{run.gpu_type ?? ""}</span>
+      </>
+    ),
+  ),
+  number(
+    "step_time",
+    "Step time, s",
+    100,
+    "Mean ± sample standard deviation over the window",
+    { key: "step_time_s_mean", first: "ascending" },
+    (run) => <StepTimeCell run={run} />,
+  ),
+  number(
+    "tflops",
+    "TFLOPS/GPU",
+    100,
+    "Mean over the window, as the log reports it",
+    { key: "tflops_per_gpu_mean", first: "descending" },
+    (run) => formatNumber(run.tflops_per_gpu_mean),
+  ),
+  number(
+    "progress",
+    "Iteration",
+    94,
+    "The last iteration, of those that the run means to reach",
+    { key: "last_iteration", first: "descending" },
+    (run) => <ProgressCell run={run} />,
+  ),
+  number(
+    "launched",
+    "Launched",
+    102,
+    "When it was launched; where that is unknown, first seen",
+    { key: "launched_at", first: "descending" },
+    (run) => <LaunchedCell run={run} />,
+  ),
+  number(
+    "grown",
+    "Grown",
+    92,
+    "When the log was last added to",
+    { key: "grown_at", first: "descending" },
+    (run) => <Ago at={run.grown_at} />,
+  ),
+  number(
+    "window",
+    "Window",
+    96,
+    "The iterations that count, as the log numbers them",
+    null,
+    (run) => <WindowCell run={run} />,
+    false,
+  ),
+  number(
+    "median",
+    "Median, s",
+    96,
+    "Median step time over the window",
+    { key: "step_time_s_median", first: "ascending" },
+    (run) => formatNumber(run.step_time_s_median),
+    false,
+  ),
+  number(
+    "p95",
+    "p95, s",
+    92,
+    "95th percentile of the step time over the window",
+    { key: "step_time_s_p95", first: "ascending" },
+    (run) => formatNumber(run.step_time_s_p95),
+    false,
+  ),
+  number(
+    "job",
+    "Job",
+    92,
+    "Number of the Slurm job",
+    null,
+    (run) => (run.job_id === null ? kUnknown : String(run.job_id)),
+    false,
+  ),
+  number(
+    "steps",
+    "Steps read",
+    96,
+    "Steps of all segments",
+    { key: "step_count", first: "descending" },
+    (run) => formatCount(run.step_count),
+    false,
+  ),
+  number("size", "Log", 92, "Size of the log", null, (run) => formatBytes(run.size_bytes), false),
+  {
+    key: "release",
+    title: "Release",
+    width: 92,
+    isUsual: false,
+    hint: "Release of the recipes",
+    cell: (run) => run.release ?? kUnknown,
+  },
+  {
+    key: "cluster",
+    title: "Cluster",
+    width: 110,
+    isUsual: false,
+    cell: (run) => run.cluster ?? kUnknown,
+  },
+  {
+    key: "dialect",
+    title: "Written by",
+    width: 148,
+    isUsual: false,
+    hint: "The program whose lines the log holds",
+    cell: (run) => formatDialect(run.dialect),
+  },
+];
+
+// The name is always there.
+export function shownColumns(chosen: readonly string[] | null): Column[] {
+  return kColumns.filter(
+    (column) => column === kNameColumn || (chosen ? chosen.includes(column.key) : column.isUsual),
+  );
+}
+
+// Why a run is no result like others, as far as the list knows.
+function marks(run: Run): string[] {
+  return [run.is_profiled && "profiled", run.is_traced && "traced"].filter(
+    (mark): mark is string => mark !== false,
+  );
+}
+
+function NameCell({ run }: { run: Run }) {
+  const [head, tail] = splitExperiment(runName(run));
+  const notes = [
+    run.job_id !== null && `job ${run.job_id}`,
+    run.retry !== null && run.retry > 0 && `retry ${run.retry}`,
+    run.segment_count > 1 && `${run.segment_count - 1} × restarted`,
+    run.generation > 0 && "log rewritten",
+    run.vanished_at && "log gone",
+    tail.replace(/^_/, ""),
+  ].filter(Boolean);
+  return (
+    <>
+      <a class="name" href={`/runs/${run.id}`} title={run.experiment || run.relative_path}>
+        {head}
+      </a>
+      <span class="sub">
+        {marks(run).map((mark) => (
+          <b key={mark} class="mark">
+            {mark}
+          </b>
+        ))}
+        {notes.join(" · ")}
+      </span>
+    </>
+  );
+}
+
+function StepTimeCell({ run }: { run: Run }) {
+  const isOne = run.step_time_s_count < 2; // which has no deviation
+  const deviation = isOne
+    ? ""
+    : formatDeviation(run.step_time_s_mean, run.step_time_s_stddev_sample);
+  return (
+    <>
+      {formatNumber(run.step_time_s_mean)}
+      {deviation && <span class="sub">{deviation}</span>}
+    </>
+  );
+}
+
+function LaunchedCell({ run }: { run: Run }) {
+  const at = run.launched_at ?? run.first_seen_at;
+  const [day, time] = formatInstant(at, zone.value).split(" ");
+  return (
+    <time dateTime={at} title={formatUtc(at)}>
+      {day}
+      <span class="sub">{time}</span>
+    </time>
+  );
+}
+
+function WindowCell({ run }: { run: Run }) {
+  if (run.window_is_whole || run.status === "no_data") return <>{run.window}</>;
+  const missing = run.iterations_missing_in_window;
+  return (
+    <>
+      {run.window}
+      {missing > 0 && <span class="sub">{missing} missing</span>}
+    </>
+  );
+}
+
+function ProgressCell({ run }: { run: Run }) {
+  const fraction = progressFraction(run.last_iteration, run.declared_last_iteration);
+  return (
+    <>
+      {formatProgress(run.last_iteration, run.declared_last_iteration)}
+      {fraction !== null && (
+        <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+          <rect class="bar-all" width="100" height="4" rx="1" />
+          <rect class="bar-done" width={100 * fraction} height="4" rx="1" />
+        </svg>
+      )}
+    </>
+  );
+}

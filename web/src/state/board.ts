@@ -1,0 +1,215 @@
+// The board: every published result, and how the runs of its configuration stand against it. A cell
+// is judged by speed, the published step time over the measured one, and its 95 % interval. Pure.
+import type { MeanEstimate, Reference, Scaling } from "../api/types";
+import { formatCount, formatNumber, formatPlural, formatSpeed, formatWorkload } from "../format";
+
+export const kAim = 0.95; // of the published speed
+
+export type CellState = "reached" | "near" | "below" | "running" | "failed" | "missing";
+export const kCellStates: CellState[] = [
+  "reached",
+  "near",
+  "below",
+  "running",
+  "failed",
+  "missing",
+];
+
+export interface BoardCell {
+  reference: Reference;
+  state: CellState;
+  words: string; // the state and what it follows from
+  speed: number | null;
+  runs: number[]; // that count
+  others: number[]; // that do not: failed, profiled …
+  repeats: number; // that would fill or decide the cell
+}
+
+export interface BoardRow {
+  name: string;
+  document: string;
+  gpuType: string;
+  workload: string;
+  cells: BoardCell[]; // by number of GPUs
+}
+
+function keyOf(part: Omit<Reference, "gpu_count"> | Scaling["series"][number], gpus: number) {
+  const { workload, model_size, dtype, gpu_type } = part;
+  return [formatWorkload(workload), model_size, dtype, gpu_type, gpus].join(" ");
+}
+
+interface Measured {
+  speed: MeanEstimate | null;
+  runs: number[];
+  others: { id: number; marks: string[] }[];
+  reference: Reference | null; // the one that the runs' own document has
+}
+
+function measuredByKey(scaling: Scaling): Map<string, Measured> {
+  const found = new Map<string, Measured>();
+  const at = (key: string) => {
+    const known = found.get(key) ?? { speed: null, runs: [], others: [], reference: null };
+    found.set(key, known);
+    return known;
+  };
+  for (const series of scaling.series) {
+    for (const { gpu_count, reference } of series.published) {
+      at(keyOf(series, gpu_count)).reference = reference;
+    }
+    for (const point of series.points) {
+      if (!point.speed_against_reference) continue;
+      const cell = at(keyOf(series, point.gpu_count));
+      cell.speed = point.speed_against_reference;
+      cell.runs.push(...point.runs.map(({ id }) => id));
+    }
+    for (const run of series.left_out) {
+      if (run.gpu_count === null) continue;
+      const marks = run.marks.map(({ mark }) => mark as string);
+      at(keyOf(series, run.gpu_count)).others.push({ id: run.id, marks });
+    }
+  }
+  return found;
+}
+
+export function judge(speed: MeanEstimate): { state: CellState; words: string; repeats: number } {
+  const { mean, low, high, run_count } = speed;
+  if (mean === null) return { state: "missing", words: "No run has a speed.", repeats: 3 };
+  const speedText = formatSpeed(mean);
+  const is = speedText === "equal" ? "as fast as published" : `${speedText} than published`;
+  if (low === null || high === null) {
+    return mean >= kAim
+      ? {
+          state: "near",
+          words: `One run, ${is}. Two more tell how far that can be relied on.`,
+          repeats: 2,
+        }
+      : { state: "below", words: `One run, ${is}.`, repeats: 2 };
+  }
+  const interval = `95 % interval ${formatNumber(low)} to ${formatNumber(high)} ×`;
+  const of = `${formatPlural(run_count, "run")}, ${is}; ${interval}`;
+  if (low >= kAim) return { state: "reached", words: `${of}.`, repeats: 1 };
+  if (high >= kAim) {
+    return {
+      state: "near",
+      words: `${of}, which holds the line at ${kAim}: not decided.`,
+      repeats: Math.max(2, run_count),
+    };
+  }
+  return { state: "below", words: `${of}.`, repeats: 2 };
+}
+
+function cellOf(reference: Reference, measured: Measured | undefined): BoardCell {
+  const others = measured?.others ?? [];
+  const base = {
+    reference,
+    speed: measured?.speed?.mean ?? null,
+    runs: measured?.runs ?? [],
+    others: others.map(({ id }) => id),
+  };
+  if (measured?.speed) return { ...base, ...judge(measured.speed) };
+  const has = (...marks: string[]) =>
+    others.some((run) => run.marks.some((m) => marks.includes(m)));
+  if (has("running")) {
+    return { ...base, state: "running", words: "A run is under way.", repeats: 2 };
+  }
+  if (has("failed", "incomplete", "invalid", "no_data")) {
+    const words = `${formatPlural(others.length, "run")}, none of them complete.`;
+    return { ...base, state: "failed", words, repeats: 3 };
+  }
+  const words =
+    others.length > 0
+      ? `${formatPlural(others.length, "run")}, none of which counts as a result (profiled, traced …).`
+      : "No run of this configuration was found.";
+  return { ...base, state: "missing", words, repeats: 3 };
+}
+
+// Several releases publish the same configuration: the one that the runs belong to counts, then one
+// of a document that the catalog knows, then the newest.
+function isBetter(a: Reference, b: Reference): boolean {
+  if ((a.document === null) !== (b.document === null)) return a.document !== null;
+  return a.release.localeCompare(b.release, "en", { numeric: true }) > 0;
+}
+
+export function boardRows(references: readonly Reference[], scaling: Scaling): BoardRow[] {
+  const measured = measuredByKey(scaling);
+  const chosen = new Map<string, Reference>();
+  for (const reference of references) {
+    if (reference.step_time_s === null) continue;
+    const key = keyOf(reference, reference.gpu_count);
+    const known = chosen.get(key);
+    if (!known || isBetter(reference, known)) chosen.set(key, reference);
+  }
+  for (const [key, { reference }] of measured) {
+    if (reference && reference.step_time_s !== null) chosen.set(key, reference);
+  }
+  const rows = new Map<string, BoardRow>();
+  for (const [key, reference] of chosen) {
+    const { workload, model_size, dtype, gpu_type } = reference;
+    const document = reference.document ?? `release ${reference.release}`;
+    const name = [formatWorkload(workload), model_size, dtype].join(" ");
+    const rowKey = `${name} ${gpu_type} ${document}`;
+    const row = rows.get(rowKey) ?? {
+      name,
+      document,
+      gpuType: gpu_type,
+      workload: formatWorkload(workload),
+      cells: [],
+    };
+    rows.set(rowKey, row);
+    row.cells.push(cellOf(reference, measured.get(key)));
+  }
+  for (const { cells } of rows.values()) {
+    cells.sort((a, b) => a.reference.gpu_count - b.reference.gpu_count);
+  }
+  return [...rows.values()].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+}
+
+// Measured configurations that no document publishes a result of.
+export function unpublished(scaling: Scaling): string[] {
+  return scaling.series.flatMap((series) =>
+    series.points
+      .filter((point) => !point.speed_against_reference)
+      .map(
+        ({ gpu_count }) =>
+          `${formatWorkload(series.workload)} ${series.model_size} ${series.dtype}, ` +
+          `${formatCount(gpu_count)} × ${series.gpu_type}`,
+      ),
+  );
+}
+
+export function submitCommand({ reference, repeats }: BoardCell): string {
+  const { workload, model_size, dtype, gpu_type, gpu_count } = reference;
+  return (
+    `llmb-report submit -w ${workload} -s ${model_size} --dtype ${dtype} --gpu-type ${gpu_type} ` +
+    `--scale ${gpu_count} -r ${repeats}`
+  );
+}
+
+export const kBoardHeads = [
+  "workload",
+  "GPU type",
+  "GPUs",
+  "document",
+  "state",
+  "speed against published",
+  "published step time, s",
+  "runs",
+];
+
+export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell) => boolean) {
+  return {
+    heads: kBoardHeads,
+    rows: rows.flatMap((row) =>
+      row.cells.map((cell) => [
+        row.name,
+        row.gpuType,
+        String(cell.reference.gpu_count),
+        row.document,
+        cell.state + (isStale(cell) ? ", stale" : ""),
+        cell.speed === null ? "" : cell.speed.toFixed(4),
+        String(cell.reference.step_time_s ?? ""),
+        formatCount(cell.runs.length),
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,10 @@
+// Which columns the table of runs shows, as this browser's reader chose.
+import { storedChoice } from "./choices";
+
+const choice = storedChoice<string[] | null>("llmb.columns", null, (stored) =>
+  Array.isArray(stored) && stored.every((key) => typeof key === "string") ? stored : null,
+);
+
+// Null: the usual ones.
+export const chosenColumns = choice.value;
+export const chooseColumns = (keys: string[] | null) => choice.set(keys);

@@ -1,0 +1,51 @@
+// Which rows of a long table stand on the page, and how high a row is: so that ten thousand rows
+// cost no more than the screen holds. Pure.
+
+export interface RowRange {
+  first: number;
+  end: number; // one past the last
+}
+
+const kOverscanRows = 12; // above and below the screen, so that scrolling shows no gap
+
+// `top`: of the first row above the upper edge of the screen, px; negative while it is below it.
+export function visibleRows(
+  top: number,
+  screenHeight: number,
+  rowHeight: number,
+  total: number,
+): RowRange {
+  const first = Math.max(0, Math.floor(top / rowHeight) - kOverscanRows);
+  const end = Math.ceil((top + screenHeight) / rowHeight) + kOverscanRows;
+  return { first: Math.min(first, total), end: Math.min(Math.max(end, 0), total) };
+}
+
+export interface RowLayout {
+  isCards: boolean; // a row is a card of its own: the columns do not fit side by side
+  cardColumns: number;
+  rowHeight: number; // px, the gap below a card included
+}
+
+export const kTableRowHeight = 58;
+const kCardLineHeight = 46; // a label and its value, and the space below them
+const kCardHeadHeight = 58; // the name, on two lines
+const kCardEdges = 40; // padding, border and gap
+const kCardColumnWidthMin = 124;
+const kCardPadding = 34;
+
+// `widths`: of the columns beside the name, px; `nameWidthMin`: what the name needs at least.
+export function rowLayout(
+  available: number,
+  widths: readonly number[],
+  nameWidthMin: number,
+): RowLayout {
+  const wanted = widths.reduce((sum, width) => sum + width, nameWidthMin);
+  if (wanted <= available) return { isCards: false, cardColumns: 0, rowHeight: kTableRowHeight };
+  const cardColumns = Math.max(2, Math.floor((available - kCardPadding) / kCardColumnWidthMin));
+  const lines = Math.ceil(widths.length / cardColumns);
+  return {
+    isCards: true,
+    cardColumns: Math.min(cardColumns, widths.length),
+    rowHeight: kCardEdges + kCardHeadHeight + lines * kCardLineHeight,
+  };
+}
