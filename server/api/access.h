@@ -12,8 +12,8 @@ namespace llmb::api {
 // The name of a token that the configuration lets submit. Throws as below.
 std::string require_submitter(const Context& context, const http::Request& request);
 
-// The name of the token. Throws Refusal: 401 without a valid one, 403 where it lacks the scope.
-// A token with the scope `admin` has every other.
+// The name of the token. Throws RequestError: 401 without a valid one, 403 where it lacks the
+// scope. A token with the scope `admin` has every other.
 std::string require_scope(const Context& context, const http::Request& request,
                           std::string_view scope);
 

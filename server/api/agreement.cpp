@@ -1,11 +1,11 @@
 // GET /api/v1/runs/{id}/agreement?window=: what each known tool would report for the run's log, and
 // why that differs from ours.
 #include "parser/dialects/tflops_pairing.h"
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/agreement_json.h"
 #include "server/report/run_measuring.h"
 
@@ -32,8 +32,8 @@ std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage:
   return samples;
 }
 
-RenderedBody render_agreement(Context& context, storage::RunId id,
-                              const std::optional<parser::AskedWindow>& asked) {
+http::Body render_agreement(Context& context, storage::RunId id,
+                            const std::optional<parser::AskedWindow>& asked) {
   Json json;
   json["run_id"] = id;
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
@@ -55,8 +55,7 @@ http::Response get_run_agreement(Context& context, const http::Request& request)
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.asked_window("window");
   const std::string etag = run_etag(context, id, "agreement?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_agreement(context, id, window); });
+  return tagged_response(etag, [=, &context] { return render_agreement(context, id, window); });
 }
 
 }  // namespace llmb::api

@@ -1,93 +1,135 @@
 #include "server/api/api.h"
 
+#include <array>
+#include <chrono>
+#include <memory>
 #include <random>
+#include <utility>
 
-#include "server/api/conditional.h"
 #include "server/api/context.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 
 namespace llmb::api {
 namespace {
 
-constexpr std::size_t kCacheBytesMax = std::size_t{32} * 1024 * 1024;
+using http::Work;
+
 constexpr std::size_t kSubmissionBytesMax = std::size_t{128} * 1024;
+
+struct Route {
+  const char* method;
+  const char* pattern;
+  http::Response (*handler)(Context&, const http::Request&);
+  Work work;
+};
+constexpr std::array kRoutes = {
+    Route{"GET", "/api/v1/experiments", get_experiments, Work::quick},
+    Route{"GET", "/api/v1/runs", get_runs, Work::quick},
+    Route{"GET", "/api/v1/runs/{id}", get_run, Work::quick},
+    Route{"GET", "/api/v1/runs/{id}/steps", get_run_steps, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/statistics", get_run_statistics, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/metrics", get_run_metrics, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/agreement", get_run_agreement, Work::computing},
+    Route{"GET", "/api/v1/compare", get_comparison, Work::computing},
+    Route{"GET", "/api/v1/scaling", get_scaling, Work::computing},
+    Route{"GET", "/api/v1/recipes", get_recipes, Work::quick},
+    Route{"GET", "/api/v1/references", get_references, Work::quick},
+    Route{"GET", "/api/v1/references/audit", get_reference_audit, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/nccl", get_run_nccl, Work::quick},
+    Route{"GET", "/api/v1/runs/{id}/checkpoints", get_run_checkpoints, Work::quick},
+    Route{"GET", "/api/v1/runs/{id}/insight", get_run_insight, Work::computing},
+    Route{"GET", "/api/v1/jobs", get_jobs, Work::quick},
+    Route{"POST", "/api/v1/jobs", post_jobs, Work::waiting},
+    Route{"GET", "/api/v1/jobs/{id}", get_job, Work::quick},
+    Route{"DELETE", "/api/v1/jobs/{id}", delete_job, Work::waiting},
+    Route{"GET", "/api/v1/jobs/{id}/log", get_job_log, Work::waiting},
+    Route{"GET", "/api/v1/roots", get_roots, Work::quick},
+    Route{"GET", "/api/v1/status", get_status, Work::quick},
+    Route{"GET", "/api/v1/events", get_events, Work::quick},
+    Route{"GET", "/api/v1/openapi.json", get_openapi, Work::quick},
+    Route{"GET", "/healthz", get_health, Work::quick},
+    Route{"GET", "/readyz", get_readiness, Work::quick},
+    Route{"GET", "/metrics", get_metrics, Work::quick},
+};
 
 std::string random_instance() {
   std::random_device device;
   return hash_text(std::to_string(device()) + std::to_string(device())).substr(0, 8);
 }
 
-using ResourceHandler = http::Response (*)(Context&, const http::Request&);
+RequestError database_unavailable(const storage::StorageError& error) {
+  return {503, "Database unavailable", error.what(), {{"Retry-After", "5"}}};
+}
 
-http::Response answer(ResourceHandler handler, Context& context, const http::Request& request) {
-  try {
-    return handler(context, request);
-  } catch (const Refusal& refusal) {
-    http::Response response = http::problem(refusal.status, refusal.title, refusal.what());
-    if (refusal.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
-    return response;
-  } catch (const storage::StorageError& error) {
-    http::Response response = http::problem(503, "Database unavailable", error.what());
-    response.headers.emplace_back("Retry-After", "5");
-    return response;
+// The time that one answer takes, its body included if that is made; recorded when both are done.
+class TimedAnswer {
+ public:
+  TimedAnswer(RequestMetrics& metrics, const char* route) : metrics_(metrics), route_(route) {}
+  ~TimedAnswer() { metrics_.record(route_, taken_); }
+  TimedAnswer(const TimedAnswer&) = delete;
+  TimedAnswer& operator=(const TimedAnswer&) = delete;
+
+  // What `part` returns. Errors of the database become responses.
+  template <typename Part>
+  auto time(const Part& part) {
+    const Stopwatch stopwatch(taken_);
+    try {
+      return part();
+    } catch (const storage::StorageError& error) {
+      throw database_unavailable(error);
+    }
   }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Adds the time that it lived, however its scope is left.
+  class Stopwatch {
+   public:
+    explicit Stopwatch(Clock::duration& sum) : sum_(sum) {}
+    ~Stopwatch() { sum_ += Clock::now() - began_; }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+   private:
+    Clock::duration& sum_;
+    const Clock::time_point began_ = Clock::now();
+  };
+
+  RequestMetrics& metrics_;
+  const char* const route_;
+  Clock::duration taken_{};
+};
+
+http::Response answer(Context& context, const Route& route, const http::Request& request) {
+  const auto timed = std::make_shared<TimedAnswer>(context.request_metrics, route.pattern);
+  http::Response response = timed->time([&] { return route.handler(context, request); });
+  if (response.make_body) {
+    response.make_body = [timed, make = std::move(response.make_body)] {
+      return timed->time(make);
+    };
+  }
+  return response;
 }
 
 }  // namespace
 
 Context::Context(ApiOptions options_in)
-    : options(std::move(options_in)),
-      instance(random_instance()),
-      readers(options.database_path),
-      cache(kCacheBytesMax) {}
+    : options(std::move(options_in)), instance(random_instance()), readers(options.database_path) {}
 
 Api::Api(ApiOptions options) : context_(std::make_unique<Context>(std::move(options))) {}
 Api::~Api() = default;
 
 void Api::add_routes(http::Router& router) {
-  const auto add_method = [&](const char* method, const std::string& pattern,
-                              ResourceHandler handler) {
-    router.add(
-        method, pattern,
-        [context = context_.get(), pattern, handler](const http::Request& request) {
-          const auto begin = std::chrono::steady_clock::now();
-          http::Response response = answer(handler, *context, request);
-          context->request_metrics.record(pattern, std::chrono::steady_clock::now() - begin);
-          return response;
-        },
-        kSubmissionBytesMax);
-  };
-  const auto add = [&](const std::string& pattern, ResourceHandler handler) {
-    add_method("GET", pattern, handler);
-  };
-  add("/api/v1/experiments", get_experiments);
-  add("/api/v1/runs", get_runs);
-  add("/api/v1/runs/{id}", get_run);
-  add("/api/v1/runs/{id}/steps", get_run_steps);
-  add("/api/v1/runs/{id}/statistics", get_run_statistics);
-  add("/api/v1/runs/{id}/metrics", get_run_metrics);
-  add("/api/v1/runs/{id}/agreement", get_run_agreement);
-  add("/api/v1/compare", get_comparison);
-  add("/api/v1/scaling", get_scaling);
-  add("/api/v1/recipes", get_recipes);
-  add("/api/v1/references", get_references);
-  add("/api/v1/references/audit", get_reference_audit);
-  add("/api/v1/runs/{id}/nccl", get_run_nccl);
-  add("/api/v1/runs/{id}/checkpoints", get_run_checkpoints);
-  add("/api/v1/runs/{id}/insight", get_run_insight);
-  add("/api/v1/jobs", get_jobs);
-  add_method("POST", "/api/v1/jobs", post_jobs);
-  add("/api/v1/jobs/{id}", get_job);
-  add_method("DELETE", "/api/v1/jobs/{id}", delete_job);
-  add("/api/v1/jobs/{id}/log", get_job_log);
-  add("/api/v1/roots", get_roots);
-  add("/api/v1/status", get_status);
-  add("/api/v1/events", get_events);
-  add("/api/v1/openapi.json", get_openapi);
-  add("/healthz", get_health);
-  add("/readyz", get_readiness);
-  add("/metrics", get_metrics);
+  for (const Route& route : kRoutes) {
+    router.add(route.method, route.pattern,
+               [context = context_.get(), &route](const http::Request& request) {
+                 return answer(*context, route, request);
+               },
+               {.work = route.work, .body_bytes_max = kSubmissionBytesMax});
+  }
 }
 
 }  // namespace llmb::api

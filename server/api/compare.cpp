@@ -4,12 +4,12 @@
 #include <charconv>
 #include <vector>
 
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/comparison_json.h"
 #include "server/report/run_measuring.h"
 
@@ -47,9 +47,9 @@ std::vector<storage::RunId> read_run_ids(const QueryParameters& parameters) {
   }
 }
 
-RenderedBody render_comparison(Context& context, const std::vector<storage::RunId>& ids,
-                               const std::optional<parser::AskedWindow>& window,
-                               const parser::RunMarkSet& included) {
+http::Body render_comparison(Context& context, const std::vector<storage::RunId>& ids,
+                             const std::optional<parser::AskedWindow>& window,
+                             const parser::RunMarkSet& included) {
   const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
     std::vector<parser::ComparedRun> measured;
     for (const storage::RunId id : ids) {
@@ -83,8 +83,8 @@ http::Response get_comparison(Context& context, const http::Request& request) {
   });
   const std::string etag =
       context.instance + revisions + "-" + hash_text("compare?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_comparison(context, ids, window, included); });
+  return tagged_response(
+      etag, [=, &context] { return render_comparison(context, ids, window, included); });
 }
 
 }  // namespace llmb::api

@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include "server/api/api.h"
+#include "server/api/api_options.h"
 #include "server/api/reader_pool.h"
 #include "server/api/request_metrics.h"
-#include "server/api/response_cache.h"
 
 namespace llmb::api {
 
@@ -21,7 +20,6 @@ struct Context {
   // Random, one each start: keeps the ETags of another database or another version apart.
   std::string instance;
   ReaderPool readers;
-  ResponseCache cache;
   RequestMetrics request_metrics;
 };
 

@@ -65,7 +65,7 @@ std::optional<Cursor> decode_cursor(std::string_view text) {
   return cursor;
 }
 
-Refusal unknown_cursor() {
+RequestError unknown_cursor() {
   return bad_request(
       "Parameter 'cursor' is not one that this API gave; take it from next_cursor of the page "
       "before, or leave it out for the first page.");

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/http/message.h"
 
 namespace llmb::api {
@@ -26,10 +26,10 @@ struct Cursor {
 std::string encode_cursor(const Cursor& cursor);
 std::optional<Cursor> decode_cursor(std::string_view text);  // nothing: not one of ours
 
-// Decodes and compares with the question asked now; throws Refusal that says which differs.
+// Decodes and compares with the question asked now; throws RequestError that says which differs.
 Cursor require_cursor(std::string_view text, std::string_view sort, std::string_view filter_hash);
 
-Refusal unknown_cursor();
+RequestError unknown_cursor();
 
 // The Link header (RFC 8288) that leads to the page after this one.
 std::pair<std::string, std::string> next_link(const http::Request& request,

@@ -2,11 +2,11 @@
 // the steps show beside their mean.
 #include <limits>
 
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/evidence_json.h"
 
 namespace llmb::api {
@@ -20,11 +20,11 @@ http::Response answer_of_run(Context& context, const http::Request& request, con
   const QueryParameters parameters(request, {});
   const storage::RunId id = id_parameter(request);
   const std::string etag = run_etag(context, id, question);
-  return cached_response(context, request, etag, [&] {
+  return tagged_response(etag, [&context, id, make_json] {
     const auto run =
         context.readers.with_reader([&](storage::Reader& reader) { return reader.run(id); });
     if (!run) throw run_not_found(id);
-    return RenderedBody{std::make_shared<const std::string>(to_text(make_json(*run))), {}};
+    return http::Body{std::make_shared<const std::string>(to_text(make_json(*run))), {}};
   });
 }
 
@@ -60,9 +60,9 @@ std::vector<parser::StepSample> read_segment(storage::Reader& reader, storage::R
   return samples;
 }
 
-RenderedBody render_insight(Context& context, storage::RunId id,
-                            const std::optional<parser::Window>& window,
-                            std::optional<std::int64_t> asked_segment) {
+http::Body render_insight(Context& context, storage::RunId id,
+                          const std::optional<parser::Window>& window,
+                          std::optional<std::int64_t> asked_segment) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
@@ -95,8 +95,8 @@ http::Response get_run_insight(Context& context, const http::Request& request) {
   const auto window = parameters.window("window");
   const auto segment = parameters.integer("segment", 0, std::numeric_limits<std::int32_t>::max());
   const std::string etag = run_etag(context, id, "insight?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_insight(context, id, window, segment); });
+  return tagged_response(etag,
+                         [=, &context] { return render_insight(context, id, window, segment); });
 }
 
 }  // namespace llmb::api

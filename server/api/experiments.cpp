@@ -1,9 +1,9 @@
 // GET /api/v1/experiments: the configurations that were run, each with what its runs amount to.
-#include "server/api/conditional.h"
 #include "server/api/cursor.h"
 #include "server/api/json.h"
 #include "server/api/resources.h"
 #include "server/api/run_filter.h"
+#include "server/api/tagged_response.h"
 
 namespace llmb::api {
 namespace {
@@ -54,14 +54,14 @@ http::Response get_experiments(Context& context, const http::Request& request) {
       context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
   const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
                            hash_text(request.path + "?" + parameters.canonical());
-  return cached_response(context, request, etag, [&] {
+  return tagged_response(etag, [=, &context, &request]() mutable {
     const Page page = read_page(context, filter, limit, after);
     Json json;
     json["experiments"] = Json::array();
     for (const auto& experiment : page.experiments) {
       json["experiments"].push_back(experiment_json(experiment));
     }
-    RenderedBody rendered;
+    http::Body rendered;
     json["next_cursor"] = nullptr;
     if (page.has_more) {
       here.sort_value = page.experiments.back().experiment;
@@ -69,7 +69,7 @@ http::Response get_experiments(Context& context, const http::Request& request) {
       json["next_cursor"] = text;
       rendered.headers.push_back(next_link(request, parameters, text));
     }
-    rendered.body = std::make_shared<const std::string>(to_text(json));
+    rendered.bytes = std::make_shared<const std::string>(to_text(json));
     return rendered;
   });
 }

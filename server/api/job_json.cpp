@@ -1,7 +1,5 @@
 #include "server/api/job_json.h"
 
-#include "server/api/api.h"
-
 namespace llmb::api {
 
 Json job_json(const storage::JobRecord& job) {
@@ -45,19 +43,6 @@ Json dry_run_json(const dispatch::DryRun& run) {
   json["arguments"] = run.arguments;
   json["script"] = run.script;
   return json;
-}
-
-void publish_job_change(http::EventChannel& channel, const storage::JobRecord& job,
-                        const std::vector<storage::RunId>& runs) {
-  const Json data = {{"job", job.id},
-                     {"job_id", nullable(job.job_id)},
-                     {"state", job.state},
-                     {"revision", job.revision}};
-  channel.publish("job", to_text(data));
-  // Whoever shows one of its runs asks for that again.
-  for (const storage::RunId run : runs) {
-    channel.publish("run", Json{{"run_id", run}, {"kind", "job"}}.dump());
-  }
 }
 
 }  // namespace llmb::api

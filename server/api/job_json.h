@@ -1,4 +1,4 @@
-// Jobs as JSON, and the events that tell of them.
+// Jobs as JSON.
 #pragma once
 
 #include <vector>

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "server/api/conditional.h"
 #include "server/api/job_lookup.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 #include "server/dispatch/job_evidence.h"
 
 namespace llmb::api {
@@ -86,7 +86,7 @@ http::Response get_job_log(Context& context, const http::Request& request) {
   json["next_offset"] = piece.offset + static_cast<std::int64_t>(piece.text.size());
   json["text"] = piece.text;
   json["job_has_ended"] = dispatch::is_final(dispatch::job_state_from_name(job.state));
-  return hashed_response(request, to_text(json));
+  return hashed_response(to_text(json));
 }
 
 }  // namespace llmb::api

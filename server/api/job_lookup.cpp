@@ -1,7 +1,7 @@
 #include "server/api/job_lookup.h"
 
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 
 namespace llmb::api {
 namespace {
@@ -32,9 +32,10 @@ ProblemKind problem_kind(dispatch::Refusal::Kind kind) {
 
 void require_cluster(const Context& context) {
   if (context.options.dispatcher != nullptr && context.options.jobs != nullptr) return;
-  throw Refusal(501, "Jobs are off",
-                "Jobs are off until the configuration of `llmb-report serve` names a cluster and "
-                "a token with the scope 'submit' says who may submit.");
+  throw RequestError(
+      501, "Jobs are off",
+      "Jobs are off until the configuration of `llmb-report serve` names a cluster and "
+      "a token with the scope 'submit' says who may submit.");
 }
 
 storage::JobRecord find_job(const Context& context, const http::Request& request) {

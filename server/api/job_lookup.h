@@ -9,10 +9,11 @@
 
 namespace llmb::api {
 
-// Throws Refusal (501) where jobs are off.
+// Throws RequestError (501) where jobs are off.
 void require_cluster(const Context& context);
 
-// Of "{id}" in the path. Throws Refusal: 501 where jobs are off, 404 where there is no such job.
+// Of "{id}" in the path. Throws RequestError: 501 where jobs are off, 404 where there is no such
+// job.
 storage::JobRecord find_job(const Context& context, const http::Request& request);
 
 http::Response dispatch_problem(const dispatch::Refusal& refusal);

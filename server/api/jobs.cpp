@@ -1,12 +1,12 @@
 // GET, POST /api/v1/jobs and GET, DELETE /api/v1/jobs/{id}: what was submitted to the cluster.
 #include "server/api/access.h"
-#include "server/api/conditional.h"
 #include "server/api/cursor.h"
 #include "server/api/job_json.h"
 #include "server/api/job_lookup.h"
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::api {
@@ -29,7 +29,7 @@ std::string idempotency_key(const http::Request& request) {
 void require_json(const http::Request& request) {
   const std::string type = request.header("content-type").value_or("");
   if (type == "application/json" || type.starts_with("application/json;")) return;
-  throw Refusal(415, "Unsupported media type", "The body has to be application/json.");
+  throw RequestError(415, "Unsupported media type", "The body has to be application/json.");
 }
 
 std::vector<dispatch::Submission> read_submissions(const http::Request& request) {
@@ -111,7 +111,7 @@ http::Response get_jobs(Context& context, const http::Request& request) {
     next = encode_cursor({std::string(kNewestFirst), std::nullopt, jobs.back().id, "jobs"});
     json["next_cursor"] = *next;
   }
-  http::Response response = hashed_response(request, to_text(json));
+  http::Response response = hashed_response(to_text(json));
   if (next) response.headers.push_back(next_link(request, parameters, *next));
   return response;
 }
@@ -120,7 +120,7 @@ http::Response get_job(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   const storage::JobRecord job = find_job(context, request);
   const Json json = job_details_json(job, context.options.jobs->runs_of(job));
-  return hashed_response(request, to_text(json));
+  return hashed_response(to_text(json));
 }
 
 http::Response delete_job(Context& context, const http::Request& request) {

@@ -1,9 +1,9 @@
 // GET /api/v1/openapi.json: the description of this API, written by hand in openapi.json and held
 // to the routes and to real answers by a test.
 #include "server/api/api_documents.h"
-#include "server/api/conditional.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 
 namespace llmb::api {
 
@@ -11,7 +11,6 @@ http::Response get_openapi(Context&, const http::Request& request) {
   const QueryParameters parameters(request, {});
   static const auto document = std::make_shared<const std::string>(api_documents().front().bytes);
   static const std::string etag = hash_text(*document);
-  if (not_modified(request, etag)) return not_modified_response(etag);
   http::Response response;
   response.body = document;
   response.etag = etag;

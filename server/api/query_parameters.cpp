@@ -6,7 +6,7 @@
 
 #include "parser/foundation/instant.h"
 #include "parser/foundation/parse_number.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 
 namespace llmb::api {
 namespace {

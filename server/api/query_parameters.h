@@ -18,10 +18,10 @@ namespace llmb::api {
 
 class QueryParameters {
  public:
-  // Throws Refusal for a parameter that is not in `allowed`, or comes twice, or is empty.
+  // Throws RequestError for a parameter that is not in `allowed`, or comes twice, or is empty.
   QueryParameters(const http::Request& request, const std::vector<std::string_view>& allowed);
 
-  // Each throws Refusal when the value is there but is not what it has to be.
+  // Each throws RequestError when the value is there but is not what it has to be.
   std::optional<std::string> text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
@@ -47,7 +47,7 @@ class QueryParameters {
 
 std::string percent_encode(std::string_view text);
 
-// "12" of ".../runs/12"; throws Refusal (404) for what cannot be an id.
+// "12" of ".../runs/12"; throws RequestError (404) for what cannot be an id.
 std::int64_t id_parameter(const http::Request& request);
 
 }  // namespace llmb::api

@@ -1,10 +1,10 @@
 // GET /api/v1/recipes: the configuration rows of the recipe documents.
 #include <algorithm>
 
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 #include "server/report/catalog_json.h"
 
 namespace llmb::api {
@@ -31,7 +31,7 @@ http::Response get_recipes(Context& context, const http::Request& request) {
     }
     list.push_back(report::recipe_json(recipe));
   }
-  return hashed_response(request, to_text({{"recipes", std::move(list)}}));
+  return hashed_response(to_text({{"recipes", std::move(list)}}));
 }
 
 }  // namespace llmb::api

@@ -1,10 +1,10 @@
 // GET /api/v1/references: published results; GET /api/v1/references/audit: what their own rows make
 // of them.
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 #include "server/report/catalog_json.h"
 
 namespace llmb::api {
@@ -27,7 +27,7 @@ http::Response get_references(Context& context, const http::Request& request) {
     if (gpu_count && reference.gpu_count != *gpu_count) continue;
     list.push_back(report::reference_json(reference));
   }
-  return hashed_response(request, to_text({{"references", std::move(list)}}));
+  return hashed_response(to_text({{"references", std::move(list)}}));
 }
 
 http::Response get_reference_audit(Context& context, const http::Request& request) {
@@ -41,7 +41,7 @@ http::Response get_reference_audit(Context& context, const http::Request& reques
   }
   const parser::Audit audit = parser::audit_catalog(
       catalog, [&](const std::string& document) { return !wanted || document == *wanted; });
-  return hashed_response(request, to_text(report::audit_json(audit)));
+  return hashed_response(to_text(report::audit_json(audit)));
 }
 
 }  // namespace llmb::api

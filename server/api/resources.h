@@ -1,5 +1,5 @@
-// The handlers, one a route. What they throw (see refusal.h) becomes a problem response in
-// api.cpp; paths, parameters and fields are described in openapi.json.
+// The handlers, one a route. What they throw becomes a problem response; paths, parameters and
+// fields are described in openapi.json.
 #pragma once
 
 #include "server/api/context.h"

@@ -1,9 +1,9 @@
 // GET /api/v1/roots: the watched trees, and the files that cannot be read just now.
 #include "parser/foundation/instant.h"
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 
 namespace llmb::api {
 namespace {
@@ -54,7 +54,7 @@ http::Response get_roots(Context& context, const http::Request& request) {
     return lists;
   });
   // Scans are recorded without a new data revision, so the tag is the content's.
-  return hashed_response(request, to_text(json));
+  return hashed_response(to_text(json));
 }
 
 }  // namespace llmb::api

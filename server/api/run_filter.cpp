@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 
 namespace llmb::api {
 namespace {

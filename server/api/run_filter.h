@@ -12,7 +12,7 @@ namespace llmb::api {
 // The filters' names followed by `further` ones: what a list allows.
 std::vector<std::string_view> with_filter_names(std::vector<std::string_view> further);
 
-// Throws Refusal for a value that cannot be.
+// Throws RequestError for a value that cannot be.
 storage::RunFilter read_run_filter(const QueryParameters& parameters);
 
 }  // namespace llmb::api

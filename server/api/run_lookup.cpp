@@ -1,6 +1,6 @@
 #include "server/api/run_lookup.h"
 
-#include "server/api/conditional.h"
+#include "server/api/tagged_response.h"
 #include "server/report/run_measuring.h"
 
 namespace llmb::api {
@@ -12,7 +12,7 @@ std::string run_etag(Context& context, storage::RunId id, std::string_view quest
          hash_text(question);
 }
 
-Refusal run_not_found(storage::RunId id) {
+RequestError run_not_found(storage::RunId id) {
   return not_found("There is no run with the id " + std::to_string(id) +
                    "; GET /api/v1/runs lists those there are.");
 }

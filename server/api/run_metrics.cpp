@@ -1,11 +1,11 @@
 // GET /api/v1/runs/{id}/metrics?tokens=&window=: which recipe a run is, what its numbers mean, and
 // what was published for the same.
 #include "parser/statistics/window_choice.h"
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/catalog_json.h"
 #include "server/report/run_measuring.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kTokensMax = 1e18;
 
-RenderedBody render_metrics(Context& context, storage::RunId id,
-                            const std::optional<parser::AskedWindow>& asked, double tokens) {
+http::Body render_metrics(Context& context, storage::RunId id,
+                          const std::optional<parser::AskedWindow>& asked, double tokens) {
   const parser::Catalog& catalog = context.catalog();
   Json json;
   json["run_id"] = id;
@@ -44,8 +44,8 @@ http::Response get_run_metrics(Context& context, const http::Request& request) {
   const double tokens =
       parameters.number("tokens", 1, kTokensMax).value_or(parser::kTokensToTrainDefault);
   const std::string etag = run_etag(context, id, "metrics?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_metrics(context, id, window, tokens); });
+  return tagged_response(etag,
+                         [=, &context] { return render_metrics(context, id, window, tokens); });
 }
 
 }  // namespace llmb::api

@@ -1,11 +1,11 @@
 // GET /api/v1/runs and GET /api/v1/runs/{id}.
-#include "server/api/conditional.h"
 #include "server/api/cursor.h"
 #include "server/api/json.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_filter.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/run_json.h"
 
 namespace llmb::api {
@@ -32,9 +32,9 @@ Sort read_sort(const QueryParameters& parameters) {
   return {*text, *key, descending};
 }
 
-RenderedBody render_runs(Context& context, const http::Request& request,
-                         const QueryParameters& parameters, const storage::RunQuery& query,
-                         const Cursor& next_cursor) {
+http::Body render_runs(Context& context, const http::Request& request,
+                       const QueryParameters& parameters, const storage::RunQuery& query,
+                       const Cursor& next_cursor) {
   struct Answer {
     storage::RunPage page;
     report::RootPaths roots;
@@ -47,7 +47,7 @@ RenderedBody render_runs(Context& context, const http::Request& request,
   for (const storage::RunRecord& run : answer.page.runs) {
     json["runs"].push_back(report::run_json(run, answer.roots));
   }
-  RenderedBody rendered;
+  http::Body rendered;
   json["next_cursor"] = nullptr;
   if (answer.page.next) {
     Cursor cursor = next_cursor;
@@ -58,7 +58,7 @@ RenderedBody render_runs(Context& context, const http::Request& request,
     rendered.headers.push_back(next_link(request, parameters, text));
   }
   json["total"] = nullable(answer.page.total);
-  rendered.body = std::make_shared<const std::string>(to_text(json));
+  rendered.bytes = std::make_shared<const std::string>(to_text(json));
   return rendered;
 }
 
@@ -84,8 +84,9 @@ http::Response get_runs(Context& context, const http::Request& request) {
       context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
   const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
                            hash_text(request.path + "?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_runs(context, request, parameters, query, here); });
+  return tagged_response(etag, [=, &context, &request] {
+    return render_runs(context, request, parameters, query, here);
+  });
 }
 
 http::Response get_run(Context& context, const http::Request& request) {
@@ -97,7 +98,7 @@ http::Response get_run(Context& context, const http::Request& request) {
   const std::string of_job =
       job ? std::to_string(job->id) + "." + std::to_string(job->revision) : "";
   const std::string etag = run_etag(context, id, "run" + of_job);
-  return cached_response(context, request, etag, [&]() -> RenderedBody {
+  return tagged_response(etag, [=, &context]() -> http::Body {
     struct Answer {
       std::optional<storage::RunRecord> run;
       report::RootPaths roots;

@@ -2,11 +2,11 @@
 // GPU type.
 #include <vector>
 
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 #include "server/report/run_measuring.h"
 #include "server/report/scaling_json.h"
 
@@ -67,7 +67,7 @@ std::vector<parser::ComparedRun> measure_runs(storage::Reader& reader,
   return measured;
 }
 
-RenderedBody render_scaling(Context& context, const ScalingQuestion& question) {
+http::Body render_scaling(Context& context, const ScalingQuestion& question) {
   const parser::Catalog& catalog = context.catalog();
   const auto runs = context.readers.with_reader(
       [&](storage::Reader& reader) { return measure_runs(reader, catalog, question); });
@@ -89,7 +89,7 @@ http::Response get_scaling(Context& context, const http::Request& request) {
       context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
   const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
                            hash_text("scaling?" + parameters.canonical());
-  return cached_response(context, request, etag, [&] { return render_scaling(context, question); });
+  return tagged_response(etag, [=, &context] { return render_scaling(context, question); });
 }
 
 }  // namespace llmb::api

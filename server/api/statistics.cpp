@@ -1,10 +1,10 @@
 // GET /api/v1/runs/{id}/statistics?window=: what a run amounts to over any window, computed from
 // its stored steps by the same function that ingest uses.
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/run_json.h"
 #include "server/report/run_measuring.h"
 
@@ -50,8 +50,8 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
   return json;
 }
 
-RenderedBody render_statistics(Context& context, storage::RunId id,
-                               const std::optional<parser::AskedWindow>& asked) {
+http::Body render_statistics(Context& context, storage::RunId id,
+                             const std::optional<parser::AskedWindow>& asked) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
@@ -72,8 +72,7 @@ http::Response get_run_statistics(Context& context, const http::Request& request
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.asked_window("window");
   const std::string etag = run_etag(context, id, "statistics?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_statistics(context, id, window); });
+  return tagged_response(etag, [=, &context] { return render_statistics(context, id, window); });
 }
 
 }  // namespace llmb::api

@@ -1,28 +1,11 @@
 // GET /api/v1/status: how ingest is doing, from its own counters; reads no database.
 // GET /api/v1/events: the changes of runs, as server-sent events.
-#include "server/api/conditional.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/api/tagged_response.h"
 
 namespace llmb::api {
-namespace {
-
-std::string_view change_name(ingest::RunChange::Kind kind) {
-  switch (kind) {
-    case ingest::RunChange::Kind::added:
-      return "added";
-    case ingest::RunChange::Kind::grown:
-      return "grown";
-    case ingest::RunChange::Kind::status:
-      return "status";
-    case ingest::RunChange::Kind::superseded:
-      return "superseded";
-  }
-  return "grown";
-}
-
-}  // namespace
 
 http::Response get_status(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
@@ -39,21 +22,14 @@ http::Response get_status(Context& context, const http::Request& request) {
   json["root_errors"] = status.root_errors;
   json["jobs_are_on"] = context.options.dispatcher != nullptr && context.options.jobs != nullptr;
   json["version"] = context.options.version;
-  return hashed_response(request, to_text(json));
+  return hashed_response(to_text(json));
 }
 
 http::Response get_events(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   http::Response response;
-  response.content_type = "text/event-stream";
-  response.cache_control = "no-store";
   response.events = context.options.events;
   return response;
-}
-
-void publish_change(http::EventChannel& channel, const ingest::RunChange& change) {
-  const Json data = {{"run_id", change.run}, {"kind", change_name(change.kind)}};
-  channel.publish("run", data.dump());
 }
 
 }  // namespace llmb::api

@@ -1,10 +1,10 @@
 // GET /api/v1/runs/{id}/steps: the series of one run, as columns.
 #include <limits>
 
-#include "server/api/conditional.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
 #include "server/report/step_columns.h"
 
 namespace llmb::api {
@@ -13,15 +13,15 @@ namespace {
 // About 100 MB of JSON: over this, a client has to ask for a part.
 constexpr std::size_t kStepsMax = 1'000'000;
 
-Refusal too_many_steps() {
+RequestError too_many_steps() {
   return {413, "Too many steps",
           "The answer would hold more than " + std::to_string(kStepsMax) +
               " steps; ask for a part with window=FIRST-LAST or segment=N."};
 }
 
-RenderedBody render_steps(Context& context, storage::RunId id,
-                          const std::optional<parser::Window>& window,
-                          std::optional<std::int32_t> segment) {
+http::Body render_steps(Context& context, storage::RunId id,
+                        const std::optional<parser::Window>& window,
+                        std::optional<std::int32_t> segment) {
   report::StepColumns columns;
   context.readers.with_reader([&](storage::Reader& reader) {
     reader.visit_steps(id, window, segment, [&](parser::StepSample&& sample) {
@@ -45,8 +45,8 @@ http::Response get_run_steps(Context& context, const http::Request& request) {
     segment = static_cast<std::int32_t>(*number);
   }
   const std::string etag = run_etag(context, id, "steps?" + parameters.canonical());
-  return cached_response(context, request, etag,
-                         [&] { return render_steps(context, id, window, segment); });
+  return tagged_response(etag,
+                         [=, &context] { return render_steps(context, id, window, segment); });
 }
 
 }  // namespace llmb::api

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/api/api.h"
+#include "server/api/change_events.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/poller.h"
 #include "server/http/static_files.h"

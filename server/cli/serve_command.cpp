@@ -2,7 +2,6 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -102,18 +101,12 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.http.behind_proxy = settings.behind_proxy.value_or(false);
   options.http.allowed_hosts = settings.allowed_hosts;
   options.http.threads = settings.http_threads.value_or(options.http.threads);
+  // What ingest may have open at once, and as much again for the database and for Slurm's commands.
+  options.http.descriptors_reserved = static_cast<std::size_t>(2 * options.ingest.open_files_max);
   if (settings.connections_max) {
     options.http.connections_max = static_cast<std::size_t>(*settings.connections_max);
   }
   return options;
-}
-
-// Thousands of browsers need thousands of descriptors, and the usual soft limit is 1,024.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 std::string url_of(const DaemonOptions& options, std::uint16_t port) {
@@ -182,7 +175,6 @@ int run_serve(const ServeArguments& arguments) {
     }
     spdlog::set_default_logger(std::make_shared<spdlog::logger>(
         "llmb-report", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
-    raise_descriptor_limit();
     follow_until_told_to_stop(options);
     return 0;
   } catch (const BadConfiguration& error) {

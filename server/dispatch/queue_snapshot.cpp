@@ -122,7 +122,7 @@ std::optional<ObservedJob> accounted(std::string_view line) {
   if (fields.size() != 7) return std::nullopt;
   const auto id = number(fields[0]);
   const auto submit = number(fields[2]);
-  if (!id || !submit || fields[1].empty()) return std::nullopt;
+  if (!id || *id <= 0 || !submit || fields[1].empty()) return std::nullopt;
   ObservedJob job;
   job.job_id = *id;
   job.slurm_state = std::string(fields[1]);

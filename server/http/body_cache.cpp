@@ -2,17 +2,17 @@
 
 namespace llmb::http {
 
-std::shared_ptr<const std::string> BodyCache::find(const std::string& key) {
+Body BodyCache::find(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return nullptr;
+  if (found == by_key_.end()) return {};
   kept_.splice(kept_.begin(), kept_, found->second);
   return found->second->body;
 }
 
-void BodyCache::keep(const std::string& key, std::shared_ptr<const std::string> body) {
+void BodyCache::keep(const std::string& key, Body body) {
   const std::lock_guard lock(mutex_);
-  if (key.size() + body->size() > bytes_max_ / 8 || by_key_.contains(key)) return;
+  if (key.size() + body.bytes->size() > bytes_max_ / 8 || by_key_.contains(key)) return;
   kept_.push_front({key, std::move(body)});
   by_key_.emplace(kept_.front().key, kept_.begin());
   bytes_ += kept_.front().bytes();

@@ -1,14 +1,16 @@
-// BodyCache: the bodies most recently sent, by resource, version and encoding. Bounded in bytes;
-// what was not asked for longest goes first. Thread-safe.
+// BodyCache: the bodies most recently sent, by resource, version and encoding. An ETag names one
+// content for ever, so nothing in here gets stale. Bounded in bytes; the least recently used goes
+// first. Thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "server/http/message.h"
 
 namespace llmb::http {
 
@@ -16,16 +18,16 @@ class BodyCache {
  public:
   explicit BodyCache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  std::shared_ptr<const std::string> find(const std::string& key);  // null where not kept
+  Body find(const std::string& key);  // without bytes where it is not kept
   // A body of more than an eighth of the whole is not kept: it would push out too many.
-  void keep(const std::string& key, std::shared_ptr<const std::string> body);
+  void keep(const std::string& key, Body body);
   std::size_t bytes() const;
 
  private:
   struct Kept {
     std::string key;
-    std::shared_ptr<const std::string> body;
-    std::size_t bytes() const { return key.size() + body->size(); }
+    Body body;
+    std::size_t bytes() const { return key.size() + body.bytes->size(); }
   };
 
   mutable std::mutex mutex_;

@@ -1,5 +1,6 @@
 #include "server/http/event_stream.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -12,8 +13,6 @@ namespace {
 
 using Clock = ConnectionTable::Clock;
 using Phase = ConnectionTable::Phase;
-
-constexpr std::string_view kRetry = "retry: 2000\n";
 
 // Lets any thread wake the stream that waits for its next event. Wake-ups that come before the
 // stream looked again are one.
@@ -101,11 +100,10 @@ std::string pending_text(const EventChannel& channel, std::uint64_t& last_id) {
   if (was_reset) {
     // What is kept says nothing to a client that must load everything anew.
     last_id = events.empty() ? channel.last_id() : events.back().id;
-    text = "id: " + std::to_string(last_id) + "\nevent: reset\ndata: {}\n\n";
-    return text;
+    return fmt::format("id: {}\nevent: reset\ndata: {{}}\n\n", last_id);
   }
   for (const Event& event : events) {
-    text += "id: " + std::to_string(event.id) + "\n";
+    text += fmt::format("id: {}\n", event.id);
     if (!event.name.empty()) append_lines(text, "event", event.name);
     append_lines(text, "data", event.data);
     text += "\n";
@@ -127,8 +125,8 @@ asio::awaitable<void> stream_events(Service& service, Stream& stream, Connection
   Waker waker(co_await asio::this_coro::executor);
   const Subscription subscription(service, entry, channel, waker);
   std::uint64_t last_id = first_id(request, channel);
-  // The id alone, without data: a client that reconnects before any event still knows its place.
-  std::string text = std::string(kRetry) + "id: " + std::to_string(last_id) + "\n\n";
+  // The id alone, without data, lets a client that reconnects before any event go on from here.
+  std::string text = fmt::format("retry: 2000\nid: {}\n\n", last_id);
   while (!service.is_stopping) {
     text += pending_text(channel, last_id);
     if (!text.empty()) {

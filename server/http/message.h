@@ -1,4 +1,4 @@
-// Request and Response: what a handler sees and gives. Beast stays behind message_parser.cpp.
+// Request and Response: what a handler sees and gives. Knows no Beast and no Asio.
 #pragma once
 
 #include <functional>
@@ -29,14 +29,21 @@ struct Request {
   std::optional<std::string> header(std::string_view lower_case_name) const;
 };
 
+// A body, and the headers that are only known once it is made.
+struct Body {
+  std::shared_ptr<const std::string> bytes;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
   // Shared so that cached and static bodies are never copied.
   std::shared_ptr<const std::string> body;
   // Instead of body, for an answer that has an etag and is costly to make: called at most once,
-  // and not at all where the client's copy or the server's cache is still good.
-  std::function<std::shared_ptr<const std::string>()> make_body;
+  // after the handler has returned, and not at all where the client's copy or the server's cache is
+  // still good. May throw RequestError (request_error.h).
+  std::function<Body()> make_body;
   // The body already compressed, where that was done beforehand.
   std::shared_ptr<const std::string> gzip_body;
   std::shared_ptr<const std::string> zstd_body;

@@ -1,5 +1,7 @@
 #include "server/http/router.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace llmb::http {
@@ -37,8 +39,7 @@ void add_to_list(std::string& list, std::string_view method) {
 
 }  // namespace
 
-void Router::add(std::string method, std::string pattern, Handler handler,
-                 std::optional<std::size_t> body_bytes_max) {
+void Router::add(std::string method, std::string pattern, Handler handler, RouteOptions options) {
   Route route;
   for (const std::string_view part : split_path(pattern)) {
     route.parts.emplace_back(part);
@@ -47,7 +48,7 @@ void Router::add(std::string method, std::string pattern, Handler handler,
   route.method = std::move(method);
   route.pattern = std::move(pattern);
   route.handler = std::move(handler);
-  route.body_bytes_max = body_bytes_max;
+  route.options = options;
   routes_.push_back(std::move(route));
 }
 
@@ -86,9 +87,9 @@ Response Router::dispatch(Request& request) const {
   std::string allowed;
   find(request.method, parts, &allowed);
   if (!allowed.empty()) {
-    Response response =
-        problem(405, "Method not allowed",
-                request.method + " is not served at " + request.path + "; this is: " + allowed);
+    Response response = problem(405, "Method not allowed",
+                                fmt::format("{} is not served at {}; these methods are: {}",
+                                            request.method, request.path, allowed));
     response.headers.emplace_back("Allow", std::move(allowed));
     return response;
   }
@@ -98,10 +99,9 @@ Response Router::dispatch(Request& request) const {
   return problem(404, "Not found", "nothing is served at " + request.path);
 }
 
-std::optional<std::size_t> Router::body_bytes_max(std::string_view method,
-                                                  std::string_view path) const {
+RouteOptions Router::options_for(std::string_view method, std::string_view path) const {
   const Route* route = find(method, split_path(path), nullptr);
-  return route == nullptr ? std::nullopt : route->body_bytes_max;
+  return route == nullptr ? RouteOptions() : route->options;
 }
 
 std::vector<std::string> Router::routes() const {

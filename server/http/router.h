@@ -12,25 +12,36 @@
 
 namespace llmb::http {
 
-// Called on any of the server's threads, several at once. What it throws becomes a 500 whose
-// text does not reach the client.
+// Called on several threads at once. A RequestError becomes the problem response that it tells;
+// anything else that it throws becomes a 500 whose text does not reach the client.
 using Handler = std::function<Response(const Request&)>;
+
+// What a handler spends its time with, which decides on whose threads it runs. Those of one kind do
+// not hold up those of another.
+enum class Work {
+  quick,      // a few rows: runs on the threads that serve the connections
+  computing,  // reads or computes for long: on a pool of low priority
+  waiting,  // waits for what is not ours (Slurm, a mounted file system): on a pool of many threads
+};
+
+struct RouteOptions {
+  Work work = Work::quick;
+  std::optional<std::size_t> body_bytes_max = std::nullopt;  // instead of the server's limit
+};
 
 class Router {
  public:
   // `pattern`: "/api/v1/runs/{id}/steps"; a parameter matches one part of the path. Where several
-  // patterns match, the one with the fewest parameters wins. `body_bytes_max` overrides the
-  // server's limit.
-  void add(std::string method, std::string pattern, Handler handler,
-           std::optional<std::size_t> body_bytes_max = std::nullopt);
+  // patterns match, the one with the fewest parameters wins.
+  void add(std::string method, std::string pattern, Handler handler, RouteOptions options = {});
   // Called when nothing matches a GET: the static files and the dashboard's own routes.
   void set_fallback(Handler handler);
 
   // 404 and 405 (with Allow) are problem responses. HEAD is served by GET's handler.
   Response dispatch(Request& request) const;
 
-  // The route's own limit on a request's body, if it has one.
-  std::optional<std::size_t> body_bytes_max(std::string_view method, std::string_view path) const;
+  // Those of the route that dispatch() would take; the default ones where there is none.
+  RouteOptions options_for(std::string_view method, std::string_view path) const;
 
   // "GET /api/v1/runs/{id}", for the test that holds openapi.json to the routes.
   std::vector<std::string> routes() const;
@@ -42,7 +53,7 @@ class Router {
     std::vector<std::string> parts;  // "{id}" is kept with its braces
     std::size_t parameter_count = 0;
     Handler handler;
-    std::optional<std::size_t> body_bytes_max;
+    RouteOptions options;
   };
   // The route that serves `method` there, or null; `allowed` collects what would be served.
   const Route* find(std::string_view method, const std::vector<std::string_view>& parts,

@@ -1,6 +1,7 @@
 // Listening, accepting, and the threads; what happens on a connection is session.cpp's.
 #include "server/http/server.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -10,6 +11,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -25,18 +28,20 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kAcceptPause = 50ms;
 constexpr std::chrono::milliseconds kStopDeadline = 1500ms;
+
 std::string too_many_connections() {
   const Response refusal =
       problem(503, "Service unavailable", "too many connections are open; try again soon");
-  return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"
-         "Content-Type: application/problem+json\r\nContent-Length: " +
-         std::to_string(refusal.body->size()) + "\r\n\r\n" + *refusal.body;
+  return fmt::format(
+      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n"
+      "Content-Type: application/problem+json\r\nContent-Length: {}\r\n\r\n{}",
+      refusal.body->size(), *refusal.body);
 }
 
 std::string place_of(const ServerOptions& options) {
   const bool is_ipv6 = options.address.find(':') != std::string::npos;
-  const std::string address = is_ipv6 ? '[' + options.address + ']' : options.address;
-  return address + ':' + std::to_string(options.port);
+  return is_ipv6 ? fmt::format("[{}]:{}", options.address, options.port)
+                 : fmt::format("{}:{}", options.address, options.port);
 }
 
 asio::ip::address checked_address(const ServerOptions& options) {
@@ -44,34 +49,43 @@ asio::ip::address checked_address(const ServerOptions& options) {
   auto address =
       asio::ip::make_address(options.address == "localhost" ? "127.0.0.1" : options.address, ec);
   if (ec) {
-    throw std::runtime_error("cannot listen on \"" + options.address +
-                             "\": it is not a numeric address such as 127.0.0.1, 0.0.0.0 or ::1");
+    throw std::runtime_error(fmt::format(
+        "cannot listen on \"{}\": it is not a numeric address such as 127.0.0.1, 0.0.0.0 or ::1",
+        options.address));
   }
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty()) {
     throw std::runtime_error("TLS needs both a certificate file and a key file; only one is given");
   }
   if (!address.is_loopback() && options.tls_key_file.empty() && !options.behind_proxy) {
-    throw std::runtime_error(
-        "will not listen on " + place_of(options) +
-        " without protection: others could read along. Give a TLS certificate and key, or say "
-        "behind-proxy where a proxy in front does TLS, or listen on 127.0.0.1");
+    throw std::runtime_error(fmt::format(
+        "will not listen on {} without protection: others could read along. Give a TLS certificate "
+        "and key, or say behind-proxy where a proxy in front does TLS, or listen on 127.0.0.1",
+        place_of(options)));
   }
   return address;
 }
 
-// Distributions begin at 1,024 descriptors, for the sake of programs that use select().
-void raise_descriptor_limit(std::size_t connections_max) {
-  constexpr rlim_t kForFilesAndDatabase = 1024;
-  const rlim_t wanted = connections_max + kForFilesAndDatabase;
+// How many connections there may be beside the descriptors that the rest of the process needs.
+// Raises the process's limit first: distributions begin at 1,024, for programs that use select().
+std::size_t connections_allowed(const ServerOptions& options) {
+  const rlim_t wanted = options.connections_max + options.descriptors_reserved;
   rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return options.connections_max;
   if (limit.rlim_cur < wanted) {
-    spdlog::debug("{} descriptors are allowed: about {} connections at once, not {}",
-                  limit.rlim_cur, limit.rlim_cur - std::min(limit.rlim_cur, kForFilesAndDatabase),
-                  connections_max);
+    rlimit raised = limit;
+    raised.rlim_cur = std::min(wanted, limit.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
+  if (limit.rlim_cur >= wanted) return options.connections_max;
+  const rlim_t reserved = std::min<rlim_t>(options.descriptors_reserved, limit.rlim_cur / 2);
+  const std::size_t allowed =
+      std::min<std::size_t>(options.connections_max, limit.rlim_cur - reserved);
+  spdlog::info(
+      "the process may open {} files: {} are kept for logs and the database, so that {} "
+      "connections "
+      "at once are served, not {}; `ulimit -n` allows more",
+      limit.rlim_cur, reserved, allowed, options.connections_max);
+  return allowed;
 }
 
 }  // namespace
@@ -84,6 +98,7 @@ struct Server::Impl {
   asio::awaitable<void> accept_connections();
   asio::awaitable<void> sweep_deadlines();
   void admit(Socket socket);
+  void serve();
   void run_threads();
   void stop();
 
@@ -121,14 +136,14 @@ void Server::Impl::listen() {
     } else {
       advice = ". Is it an address of this machine?";
     }
-    throw std::runtime_error("cannot listen on " + place_of(options) + ": " +
-                             error.code().message() + advice);
+    throw std::runtime_error(fmt::format("cannot listen on {}: {}{}", place_of(options),
+                                         error.code().message(), advice));
   }
   port = acceptor.local_endpoint().port();
 }
 
 void Server::Impl::admit(Socket socket) {
-  if (service.connections.size() >= service.options.connections_max) {
+  if (service.connections.size() >= service.connections_max) {
     ++service.connections_refused;
     if (!tls) {
       // As much as fits at once: a connection too many gets no coroutine and no wait.
@@ -155,13 +170,17 @@ asio::awaitable<void> Server::Impl::accept_connections() {
   bool is_short = false;
   while (!service.is_stopping) {
     ErrorCode ec;
-    Socket socket =
-        co_await acceptor.async_accept(io, asio::redirect_error(asio::use_awaitable, ec));
-    if (service.is_stopping) co_return;
-    if (!ec) {
-      is_short = false;
-      admit(std::move(socket));
-      continue;
+    try {
+      Socket socket =
+          co_await acceptor.async_accept(io, asio::redirect_error(asio::use_awaitable, ec));
+      if (service.is_stopping) co_return;
+      if (!ec) {
+        admit(std::move(socket));
+        is_short = false;
+        continue;
+      }
+    } catch (const std::bad_alloc&) {
+      ec = asio::error::no_memory;
     }
     if (ec == asio::error::connection_aborted) continue;
     // No descriptors or no memory: the connection waits in the kernel's queue, and trying at once
@@ -187,11 +206,23 @@ asio::awaitable<void> Server::Impl::sweep_deadlines() {
   }
 }
 
+// What one connection throws past its own handlers (there may be no memory left to log it) must not
+// end the others.
+void Server::Impl::serve() {
+  while (!io.stopped()) {
+    try {
+      io.run();
+    } catch (const std::exception& error) {
+      spdlog::error("a thread that serves connections goes on after: {}", error.what());
+    }
+  }
+}
+
 void Server::Impl::run_threads() {
   asio::co_spawn(io, accept_connections(), asio::detached);
   asio::co_spawn(io, sweep_deadlines(), asio::detached);
   for (int i = 0; i < std::max(1, service.options.threads); ++i) {
-    threads.emplace_back([this] { io.run(); });
+    threads.emplace_back([this] { serve(); });
   }
 }
 
@@ -209,6 +240,7 @@ void Server::Impl::stop() {
   io.stop();
   for (std::thread& thread : threads) thread.join();
   threads.clear();
+  service.stop_pools();
   ErrorCode ignored;
   acceptor.close(ignored);
 }
@@ -222,7 +254,7 @@ Server::~Server() {
 
 void Server::start() {
   if (!impl_->threads.empty()) return;
-  raise_descriptor_limit(impl_->service.options.connections_max);
+  impl_->service.connections_max = connections_allowed(impl_->service.options);
   impl_->listen();
   impl_->run_threads();
 }

@@ -1,10 +1,12 @@
 #include "server/http/service.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <exception>
 
+#include "server/http/request_error.h"
 #include "server/http/target.h"
 
 namespace llmb::http {
@@ -24,14 +26,45 @@ bool is_loopback_name(const std::string& address) {
 
 Service::Service(const ServerOptions& server_options, const Router& router)
     : options(server_options),
+      connections_max(options.connections_max),
       router_(router),
       checks_host_(!options.allowed_hosts.empty() ||
                    (is_loopback_name(options.address) && !options.behind_proxy)),
-      cache_(options.response_cache_bytes_max) {}
+      cache_(options.response_cache_bytes_max),
+      large_bodies_(options.large_bodies_bytes_max),
+      computing_(options.computing_threads, options.queued_requests_max, WorkerPool::Priority::low),
+      waiting_(options.waiting_threads, options.queued_requests_max, WorkerPool::Priority::normal) {
+}
+
+WorkerPool* Service::pool_for(const Request& request) {
+  switch (router_.options_for(request.method, request.path).work) {
+    case Work::computing:
+      return &computing_;
+    case Work::waiting:
+      return &waiting_;
+    case Work::quick:
+      break;
+  }
+  return nullptr;
+}
+
+Response Service::busy_response() {
+  ++requests_refused_busy_;
+  return problem(RequestError(
+      503, "Busy", "Too many requests of this kind are being answered; ask again in a moment.",
+      {{"Retry-After", "5"}}));
+}
+
+void Service::stop_pools() {
+  computing_.stop();
+  waiting_.stop();
+}
 
 Response Service::handle_request(Request& request) const {
   try {
     return router_.dispatch(request);
+  } catch (const RequestError& error) {
+    return problem(error);
   } catch (const std::exception& error) {
     return internal_error(request, error.what());
   } catch (...) {
@@ -39,14 +72,22 @@ Response Service::handle_request(Request& request) const {
   }
 }
 
-WireResponse Service::finish(const Request& request, Response& response,
-                             const WireOptions& wire_options) {
+WireResponse Service::finish(const Request& request, Response& response, WireOptions wire_options) {
   WireResponse wire;
+  if (response.events != nullptr) {
+    response.content_type = "text/event-stream";
+    response.cache_control = "no-store";
+    wire_options.keep_alive = false;
+  }
   try {
-    wire = make_wire_response(request, response, wire_options, cache_);
+    wire = make_wire_response(request, response, wire_options, cache_, large_bodies_);
+  } catch (const RequestError& error) {
+    if (error.status == 503) ++requests_refused_busy_;
+    response = problem(error);
+    wire = make_wire_response(request, response, wire_options, cache_, large_bodies_);
   } catch (const std::exception& error) {
     response = internal_error(request, error.what());
-    wire = make_wire_response(request, response, wire_options, cache_);
+    wire = make_wire_response(request, response, wire_options, cache_, large_bodies_);
   }
   const auto response_class = static_cast<std::size_t>(std::clamp(wire.status / 100, 0, 5));
   responses_by_class_[response_class].fetch_add(1, std::memory_order_relaxed);
@@ -60,12 +101,14 @@ std::optional<Response> Service::check_host(const Request& request) const {
     return std::nullopt;
   }
   return problem(421, "Misdirected request",
-                 "this server does not answer to the name \"" + request.host +
-                     "\"; use localhost or 127.0.0.1, or add the name to allowed_hosts");
+                 fmt::format("this server does not answer to the name \"{}\"; use localhost or "
+                             "127.0.0.1, or add the name to allowed_hosts",
+                             request.host));
 }
 
 std::size_t Service::body_bytes_max(const Request& request) const {
-  return router_.body_bytes_max(request.method, request.path).value_or(options.body_bytes_max);
+  return router_.options_for(request.method, request.path)
+      .body_bytes_max.value_or(options.body_bytes_max);
 }
 
 void Service::count_latency(std::chrono::steady_clock::duration latency) {
@@ -89,6 +132,11 @@ ServerCounters Service::counters() const {
   counters.latency_s_sum = static_cast<double>(latency_ns_sum_) * 1e-9;
   counters.connections_open = connections.size();
   counters.connections_refused = connections_refused;
+  counters.connections_max = connections_max;
+  counters.requests_computing = computing_.size();
+  counters.requests_waiting = waiting_.size();
+  counters.requests_refused_busy = requests_refused_busy_;
+  counters.large_bodies_bytes = large_bodies_.bytes();
   counters.deadlines_missed = connections.deadlines_missed();
   counters.accept_pauses = accept_pauses;
   counters.event_streams_open = event_streams_open;

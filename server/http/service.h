@@ -1,5 +1,5 @@
-// Service: what all connections of one server share, and the plain function from a request to the
-// response that goes out. Knows no socket.
+// Service: what all connections of one server share, the plain function from a request to the
+// response that goes out, and the pools on which long handlers run. Knows no socket.
 #pragma once
 
 #include <array>
@@ -8,9 +8,11 @@
 
 #include "server/http/body_cache.h"
 #include "server/http/connection_table.h"
+#include "server/http/large_bodies.h"
 #include "server/http/router.h"
-#include "server/http/server.h"
+#include "server/http/server_options.h"
 #include "server/http/wire_response.h"
+#include "server/http/worker_pool.h"
 
 namespace llmb::http {
 
@@ -18,11 +20,20 @@ class Service {
  public:
   Service(const ServerOptions& options, const Router& router);
 
-  // The handler's answer. What a handler throws is logged and becomes a 500 without its text.
+  // The pool on which `request` has to be answered; null: the caller's thread is good enough.
+  WorkerPool* pool_for(const Request& request);
+  // For a request that its pool refused (503).
+  Response busy_response();
+  // Returns once no handler runs on a pool any more.
+  void stop_pools();
+
+  // The handler's answer. What a handler throws becomes the problem response that it tells, or is
+  // logged and becomes a 500 without its text.
   Response handle_request(Request& request) const;
 
-  // The same as bytes; counted. Replaces `response` by a 500 where its body cannot be made.
-  WireResponse finish(const Request& request, Response& response, const WireOptions& options);
+  // The same as bytes; counted. Replaces `response` by a problem where its body cannot be made.
+  // An event stream's response gets the headers of one.
+  WireResponse finish(const Request& request, Response& response, WireOptions wire_options);
 
   // 421 where the request's host is not one that this server answers to; else nothing.
   std::optional<Response> check_host(const Request& request) const;
@@ -35,6 +46,7 @@ class Service {
   ConnectionTable connections;
   std::atomic<bool> is_stopping = false;
   std::atomic<std::uint64_t> connections_refused = 0;
+  std::atomic<std::size_t> connections_max;  // set before the first connection
   std::atomic<std::uint64_t> accept_pauses = 0;
   std::atomic<std::uint64_t> event_streams_open = 0;
 
@@ -42,6 +54,10 @@ class Service {
   const Router& router_;
   const bool checks_host_;
   BodyCache cache_;
+  const LargeBodies large_bodies_;
+  WorkerPool computing_;
+  WorkerPool waiting_;
+  std::atomic<std::uint64_t> requests_refused_busy_ = 0;
   std::array<std::atomic<std::uint64_t>, 6> responses_by_class_ = {};
   std::array<std::atomic<std::uint64_t>, kLatencyBoundsS.size() + 1> latency_counts_ = {};
   std::atomic<std::uint64_t> latency_ns_sum_ = 0;

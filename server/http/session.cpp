@@ -1,9 +1,13 @@
 #include "server/http/session.h"
 
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <exception>
+#include <memory>
 
 #include "server/http/event_stream.h"
 #include "server/http/message_parser.h"
@@ -21,6 +25,36 @@ constexpr std::size_t kReadBodyBytes = std::size_t{32} * 1024;
 constexpr std::size_t kWritePieceBytes = std::size_t{1024} * 1024;
 constexpr std::chrono::seconds kGoodbyeDeadline{1};
 constexpr std::size_t kGoodbyeBytesMax = std::size_t{4} * 1024 * 1024;
+
+// Runs `task` on `pool` and goes on where it was called once the task has ended; rethrows what the
+// task threw. False where the pool refused it: then `task` was not called.
+asio::awaitable<bool> run_on(WorkerPool& pool, std::function<void()> task) {
+  using Outcome = std::optional<std::exception_ptr>;  // nothing: refused
+  auto outcome = std::make_shared<Outcome>();
+  const auto executor = co_await asio::this_coro::executor;
+  const auto initiate = [&](auto handler) {
+    // std::function wants a copy, and the handler can only be moved.
+    auto resume = std::make_shared<decltype(handler)>(std::move(handler));
+    const auto go_on = [executor, resume] {
+      asio::post(executor, [resume] { std::move (*resume)(); });
+    };
+    const bool is_taken = pool.submit([task = std::move(task), outcome, go_on] {
+      outcome->emplace();
+      try {
+        task();
+      } catch (...) {
+        *outcome = std::current_exception();
+      }
+      go_on();
+    });
+    if (!is_taken) go_on();
+  };
+  co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(initiate,
+                                                                       asio::use_awaitable);
+  if (!*outcome) co_return false;
+  if (**outcome) std::rethrow_exception(**outcome);
+  co_return true;
+}
 
 class Session {
  public:
@@ -46,6 +80,9 @@ class Session {
   std::optional<Outcome> refuse(Response refusal);
   asio::awaitable<bool> send_continue();
   asio::awaitable<bool> answer();
+  // The response to the message that was read, on the pool that its route wants.
+  asio::awaitable<WireResponse> make_answer(std::optional<Response>& response,
+                                            const WireOptions& options);
   asio::awaitable<bool> write(const WireResponse& wire);
   asio::awaitable<void> say_goodbye();
   void forget_message();
@@ -135,6 +172,23 @@ asio::awaitable<bool> Session::write(const WireResponse& wire) {
   co_return !ec;
 }
 
+asio::awaitable<WireResponse> Session::make_answer(std::optional<Response>& response,
+                                                   const WireOptions& options) {
+  Request& request = parser_.request();
+  if (!response) response = service_.check_host(request);
+  WireResponse wire;
+  if (WorkerPool* const pool = response ? nullptr : service_.pool_for(request)) {
+    const bool is_taken = co_await run_on(*pool, [&] {
+      response = service_.handle_request(request);
+      wire = service_.finish(request, *response, options);
+    });
+    if (is_taken) co_return wire;
+    response = service_.busy_response();
+  }
+  if (!response) response = service_.handle_request(request);
+  co_return service_.finish(request, *response, options);
+}
+
 asio::awaitable<bool> Session::answer() {
   const Clock::time_point begin = Clock::now();
   entry_.enter(Phase::handling);
@@ -143,15 +197,9 @@ asio::awaitable<bool> Session::answer() {
   std::optional<Response> response = std::exchange(refusal_, std::nullopt);
   WireOptions options{.is_http_1_0 = parser_.is_http_1_0(), .is_tls = stream_.is_tls()};
   options.keep_alive = !response && parser_.keep_alive() && !service_.is_stopping;
-  if (!response) response = service_.check_host(request);
-  if (!response) response = service_.handle_request(request);
+  const WireResponse wire = co_await make_answer(response, options);
   const bool is_event_stream = response->events != nullptr;
-  if (is_event_stream) {
-    response->content_type = "text/event-stream";
-    response->cache_control = "no-store";
-    options.keep_alive = false;
-  }
-  const WireResponse wire = service_.finish(request, *response, options);
+  if (is_event_stream) options.keep_alive = false;
   service_.count_latency(Clock::now() - begin);
   if (!co_await write(wire)) co_return false;
   if (is_event_stream && response->events != nullptr && request.method != "HEAD") {

@@ -1,12 +1,14 @@
 #include "server/http/wire_response.h"
 
 #include <array>
+#include <boost/beast/http/status.hpp>
 #include <charconv>
 #include <ctime>
 #include <string_view>
 
 #include "server/http/compression.h"
 #include "server/http/conditional.h"
+#include "server/http/request_error.h"
 
 namespace llmb::http {
 namespace {
@@ -21,63 +23,6 @@ constexpr std::string_view kHeadersOfEveryResponse =
     "form-action 'none'; frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
     "Referrer-Policy: no-referrer\r\n";
-
-std::string_view reason_phrase(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 201:
-      return "Created";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 409:
-      return "Conflict";
-    case 412:
-      return "Precondition Failed";
-    case 413:
-      return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 417:
-      return "Expectation Failed";
-    case 421:
-      return "Misdirected Request";
-    case 422:
-      return "Unprocessable Content";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    case 507:
-      return "Insufficient Storage";
-    default:
-      return "Status";
-  }
-}
 
 void append_number(std::string& out, std::size_t number) {
   std::array<char, 24> digits;
@@ -126,40 +71,79 @@ struct ChosenBody {
   Encoding encoding = Encoding::identity;
 };
 
-std::shared_ptr<const std::string> identity_body(const Request& request, const Response& response,
-                                                 BodyCache& cache) {
-  if (response.body || !response.make_body) return response.body;
-  if (response.etag.empty()) return response.make_body();
-  const std::string key = request.target + '\n' + response.etag;
-  std::shared_ptr<const std::string> body = cache.find(key);
-  if (!body) {
-    body = response.make_body();
-    if (body) cache.keep(key, body);
-  }
-  return body;
+// Where a response's body comes from: what was kept, or what the response can make.
+class BodySource {
+ public:
+  BodySource(const Request& request, Response& response, BodyCache& cache,
+             const LargeBodies& large_bodies)
+      : request_(request), response_(response), cache_(cache), large_bodies_(large_bodies) {}
+
+  ChosenBody choose();
+
+ private:
+  std::string cache_key(Encoding encoding) const;
+  std::shared_ptr<const std::string> kept(const std::string& key);  // null where none is kept
+  std::shared_ptr<const std::string> identity_body();
+  // The body's bytes; its headers become the response's.
+  std::shared_ptr<const std::string> take(Body body);
+
+  const Request& request_;
+  Response& response_;
+  BodyCache& cache_;
+  const LargeBodies& large_bodies_;
+  std::vector<std::pair<std::string, std::string>> made_headers_;
+};
+
+// Empty where the body has no name under which it could be kept.
+std::string BodySource::cache_key(Encoding encoding) const {
+  if (response_.etag.empty()) return {};
+  std::string key = request_.target + '\n' + response_.etag + '\n';
+  return key += encoding_name(encoding);
 }
 
-ChosenBody choose_body(const Request& request, const Response& response, BodyCache& cache) {
-  const Encoding wanted = is_compressible(response.content_type)
-                              ? negotiate_encoding(header_of(request, "accept-encoding"))
-                              : Encoding::identity;
-  if (wanted == Encoding::identity) return {identity_body(request, response, cache)};
-  if (wanted == Encoding::gzip && response.gzip_body) return {response.gzip_body, wanted};
-  if (wanted == Encoding::zstd && response.zstd_body) return {response.zstd_body, wanted};
+std::shared_ptr<const std::string> BodySource::kept(const std::string& key) {
+  if (key.empty()) return nullptr;
+  return take(cache_.find(key));
+}
 
-  std::string key;
-  if (!response.etag.empty()) {
-    key.append(request.target).append("\n").append(response.etag).append("\n");
-    key += encoding_name(wanted);
-    if (auto kept = cache.find(key)) return {std::move(kept), wanted};
+std::shared_ptr<const std::string> BodySource::take(Body body) {
+  response_.headers.insert(response_.headers.end(), body.headers.begin(), body.headers.end());
+  if (body.bytes) made_headers_ = std::move(body.headers);
+  return std::move(body.bytes);
+}
+
+std::shared_ptr<const std::string> BodySource::identity_body() {
+  if (response_.body || !response_.make_body) return response_.body;
+  const std::string key = cache_key(Encoding::identity);
+  if (auto body = kept(key)) return body;
+  if (large_bodies_.is_full()) {
+    throw RequestError(503, "Busy",
+                       "The server holds as many large answers as it may; ask again in a moment.",
+                       {{"Retry-After", "5"}});
   }
-  std::shared_ptr<const std::string> plain = identity_body(request, response, cache);
+  Body made = response_.make_body();
+  made.bytes = large_bodies_.count(std::move(made.bytes));
+  if (!key.empty() && made.bytes) cache_.keep(key, made);
+  return take(std::move(made));
+}
+
+ChosenBody BodySource::choose() {
+  const Encoding wanted = is_compressible(response_.content_type)
+                              ? negotiate_encoding(header_of(request_, "accept-encoding"))
+                              : Encoding::identity;
+  if (wanted == Encoding::identity) return {identity_body()};
+  if (wanted == Encoding::gzip && response_.gzip_body) return {response_.gzip_body, wanted};
+  if (wanted == Encoding::zstd && response_.zstd_body) return {response_.zstd_body, wanted};
+
+  const std::string key = cache_key(wanted);
+  if (auto packed = kept(key)) return {std::move(packed), wanted};
+  std::shared_ptr<const std::string> plain = identity_body();
   if (!plain || plain->size() <= kCompressedFromBytes) return {std::move(plain)};
   const bool is_kept = !key.empty() && plain->size() < kQuickEffortFromBytes;
-  auto packed = std::make_shared<const std::string>(
-      compress(*plain, wanted, is_kept ? Effort::kept : Effort::once));
+  auto packed = large_bodies_.count(std::make_shared<const std::string>(
+      compress(*plain, wanted, is_kept ? Effort::kept : Effort::once)));
   if (packed->size() >= plain->size()) return {std::move(plain)};
-  if (!key.empty()) cache.keep(key, packed);
+  if (!key.empty()) cache_.keep(key, {packed, made_headers_});
   return {std::move(packed), wanted};
 }
 
@@ -167,7 +151,9 @@ void append_status_line(std::string& head, int status) {
   head += "HTTP/1.1 ";  // the server's version, also towards a client of 1.0
   append_number(head, static_cast<std::size_t>(status));
   head += ' ';
-  head += reason_phrase(status);
+  const auto phrase = boost::beast::http::obsolete_reason(
+      boost::beast::http::int_to_status(static_cast<unsigned>(status)));
+  head.append(phrase.data(), phrase.size());
   head += "\r\n";
 }
 
@@ -190,8 +176,9 @@ void append_shared_headers(std::string& head, const Response& response,
 
 }  // namespace
 
-WireResponse make_wire_response(const Request& request, const Response& response,
-                                const WireOptions& options, BodyCache& cache) {
+WireResponse make_wire_response(const Request& request, Response& response,
+                                const WireOptions& options, BodyCache& cache,
+                                const LargeBodies& large_bodies) {
   WireResponse wire;
   wire.status = response.status;
   wire.head.reserve(768);
@@ -207,10 +194,12 @@ WireResponse make_wire_response(const Request& request, const Response& response
       return wire;
     }
   }
+  ChosenBody chosen;
+  if (response.events == nullptr) {
+    chosen = BodySource(request, response, cache, large_bodies).choose();
+  }
   append_status_line(wire.head, wire.status);
   append_shared_headers(wire.head, response, options);
-  ChosenBody chosen;
-  if (response.events == nullptr) chosen = choose_body(request, response, cache);
   if (!response.etag.empty()) {
     std::string tag = '"' + response.etag;
     if (chosen.encoding != Encoding::identity) {

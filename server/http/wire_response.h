@@ -6,6 +6,7 @@
 #include <string>
 
 #include "server/http/body_cache.h"
+#include "server/http/large_bodies.h"
 #include "server/http/message.h"
 
 namespace llmb::http {
@@ -22,8 +23,11 @@ struct WireOptions {
   bool is_tls = false;  // sends Strict-Transport-Security
 };
 
-// May call response.make_body, and throws what that throws.
-WireResponse make_wire_response(const Request& request, const Response& response,
-                                const WireOptions& options, BodyCache& cache);
+// May call response.make_body, and throws what that throws; throws RequestError (503) where it
+// would have to while too many large bodies are in memory. The headers of a made body become the
+// response's.
+WireResponse make_wire_response(const Request& request, Response& response,
+                                const WireOptions& options, BodyCache& cache,
+                                const LargeBodies& large_bodies);
 
 }  // namespace llmb::http

@@ -7,11 +7,6 @@
 // together; other programs on the machine do not lengthen it.
 //
 //   load_bench [RUNS] [STEPS_PER_RUN] [QUESTIONS]      10,000, 54 and 200 where not given
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -23,186 +18,23 @@
 #include <string>
 #include <vector>
 
-#include "parser/layout/experiment_name.h"
-#include "parser/statistics/run_summary.h"
-#include "parser/statistics/window_choice.h"
 #include "server/api/api.h"
 #include "server/http/server.h"
 #include "storage/database.h"
+#include "tests/bench/http_client.h"
+#include "tests/bench/many_runs.h"
 #include "tests/temporary_folder.h"
 
 namespace {
 
-using llmb::parser::ConfigSource;
-using llmb::parser::StepSample;
-using llmb::storage::IngestBatch;
-using llmb::storage::RunId;
+using llmb::bench::Client;
+using llmb::bench::kExperiments;
+using llmb::bench::percentile;
+using llmb::bench::write_many_runs;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
-}
-
-constexpr std::array kExperiments = {
-    "pretrain_grok1_314b_fp8_gpus128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256",
-    "pretrain_grok1_314b_bf16_gpus256_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs512",
-    "pretrain_grok1_314b_fp8_gpus512_tp4_pp8_cp2_vp8_ep8_etp1_mbs1_gbs1024",
-    "pretrain_nemotron4_15b_bf16_gpus16_tp2_pp1_cp1_vp1_mbs2_gbs64",
-    "pretrain_nemotron4_15b_bf16_gpus32_tp2_pp1_cp1_vp1_mbs2_gbs128",
-    "pretrain_nemotron4_15b_bf16_gpus64_tp2_pp1_cp1_vp1_mbs2_gbs256",
-    "pretrain_nemotron4_340b_fp8_gpus256_tp8_pp8_cp1_vp12_mbs1_gbs64",
-    "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vp1_mbs1_gbs64",
-    "pretrain_llama3_70b_fp8_cs_gpus64_tp1_pp1_cp1_vp1_mbs1_gbs128",
-    "pretrain_llama3_8b_fp8_cs_gpus8_tp1_pp1_cp1_vp1_mbs4_gbs128",
-    "pretrain_llama4_e128_fp8_gpus512_tp4_pp1_cp1_vp1_ep128_etp4_mbs1_gbs1024",
-    "pretrain_qwen3_30b_a3b_bf16_gpus64_tp1_pp1_cp1_vp1_mbs1_gbs512",
-};
-
-StepSample make_step(int run, std::int64_t iteration, std::int64_t global_batch_size) {
-  StepSample step;
-  step.iteration = iteration;
-  step.global_step = iteration;
-  step.step_time_s = 7.3 + static_cast<double>((run * 31LL + iteration * 17) % 1'000) / 1e4;
-  step.step_time_resolution_s = 0.0005;
-  step.tflops_per_gpu = 850.5 + run % 100;
-  step.loss = 11.2;
-  step.learning_rate = 3e-5;
-  step.grad_norm = 0.25;
-  step.consumed_samples = iteration * global_batch_size;
-  step.global_batch_size = global_batch_size;
-  step.logged_at = "2025-12-22T15:18:33";
-  step.byte_offset = static_cast<std::uint64_t>(iteration) * 310;
-  return step;
-}
-
-void configure(IngestBatch& batch, int run) {
-  auto& configuration = batch.configuration;
-  configuration = llmb::parser::parse_experiment_name(batch.path.experiment);
-  configuration.set("gpu_type", run % 3 == 0 ? "h100" : "gb200", ConfigSource::llmb_config);
-  configuration.set("release", run % 2 == 0 ? "25.05" : "25.08", ConfigSource::llmb_config);
-  configuration.set("cluster", "cluster_" + std::to_string(run % 4), ConfigSource::llmb_config);
-  for (int i = 0; i < 12; ++i) {
-    configuration.set("key_" + std::to_string(i), std::to_string(run % 9),
-                      ConfigSource::llmb_config);
-  }
-}
-
-// Every tenth log ends early, every fiftieth before its first step: runs without a mean, which
-// lists put last.
-std::int64_t steps_of(int run, std::int64_t step_count) {
-  if (run % 50 == 0) return 0;
-  return run % 10 == 0 ? step_count / 2 : step_count;
-}
-
-std::string instant_of(int run) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "2026-%02d-%02dT%02d:%02d:%02dZ", 1 + run % 12,
-                1 + run % 28, run % 24, run % 60, run / 60 % 60);
-  return text.data();
-}
-
-IngestBatch make_batch(llmb::storage::RootId root, int run, std::int64_t step_count) {
-  IngestBatch batch;
-  batch.root_id = root;
-  batch.path.experiment = kExperiments[static_cast<std::size_t>(run) % kExperiments.size()];
-  batch.path.launch_id = std::to_string(1'751'000'000 + run);
-  batch.path.job_id = 4'000'000 + run;
-  batch.path.launched_at = instant_of(run);
-  batch.relative_path = "experiments/" + batch.path.experiment + "/" + batch.path.experiment + "_" +
-                        *batch.path.launch_id + "/" + batch.path.experiment + "/log-account_" +
-                        std::to_string(*batch.path.job_id) + "_0.out";
-  batch.observed_at = instant_of(run * 7);
-  configure(batch, run);
-  const std::string batch_size = batch.configuration.value("global_batch_size").value_or("0");
-  const std::int64_t count = steps_of(run, step_count);
-  batch.facts.dialect = llmb::parser::Dialect::nemo;
-  batch.facts.declared_last_iteration = step_count - 1;
-  if (count > 0) batch.facts.segments.push_back({0, count - 1, count, 0, std::nullopt, 0, 0});
-  batch.samples.reserve(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    batch.samples.push_back(make_step(run, i, std::stoll(batch_size)));
-  }
-  const auto& catalog = llmb::parser::embedded_catalog();
-  const auto logged = llmb::parser::logged_global_batch_size(
-      batch.samples, llmb::parser::batch_evidence_window(batch.facts));
-  const auto match =
-      llmb::parser::match_recipe(catalog, {batch.configuration, batch.facts.dialect, logged});
-  const auto chosen = llmb::parser::choose_window(catalog, std::nullopt, match, batch.facts);
-  batch.summary = llmb::parser::summarize_run(batch.samples, batch.facts, chosen.window, false);
-  batch.summary.window_source = chosen.source;
-  batch.summary.logged_global_batch_size = logged;
-  return batch;
-}
-
-void fill(llmb::storage::Writer& writer, int runs, std::int64_t steps_per_run) {
-  const auto root = writer.upsert_root("/bench", "");
-  const auto runs_a_commit = static_cast<std::size_t>(
-      std::max<std::int64_t>(1, 16'384 / std::max<std::int64_t>(1, steps_per_run)));
-  std::vector<IngestBatch> batches;
-  batches.reserve(runs_a_commit);
-  double writing_s = 0;
-  std::size_t steps = 0;
-  for (int run = 1; run <= runs; ++run) {
-    batches.push_back(make_batch(root, run, steps_per_run));
-    steps += batches.back().samples.size();
-    if (batches.size() < runs_a_commit && run < runs) continue;
-    const auto began = Clock::now();
-    writer.commit(batches);
-    writing_s += seconds_since(began);
-    batches.clear();
-  }
-  std::printf("%d runs and %zu steps written in %.1f s\n", runs, steps, writing_s);
-}
-
-[[noreturn]] void give_up(const std::string& why) {
-  std::fprintf(stderr, "load_bench: %s\n", why.c_str());
-  std::exit(1);
-}
-
-// One keep-alive connection, one request at a time.
-class Client {
- public:
-  explicit Client(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      give_up("cannot connect to the server");
-    }
-  }
-  ~Client() { close(socket_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  // The body. Ends the program where the answer is not 200.
-  std::string get(const std::string& target) {
-    const std::string request = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    if (send(socket_, request.data(), request.size(), MSG_NOSIGNAL) < 0) give_up("cannot send");
-    std::string text;
-    std::size_t head = std::string::npos;
-    while ((head = text.find("\r\n\r\n")) == std::string::npos) receive(text);
-    if (text.rfind("HTTP/1.1 200", 0) != 0) give_up(target + ": " + text);
-    const std::size_t at = text.find("Content-Length: ");
-    if (at == std::string::npos) give_up(target + ": no length");
-    const std::size_t length = std::strtoull(text.c_str() + at + 16, nullptr, 10);
-    while (text.size() < head + 4 + length) receive(text);
-    return text.substr(head + 4);
-  }
-
- private:
-  void receive(std::string& text) {
-    const ssize_t count = recv(socket_, buffer_.data(), buffer_.size(), 0);
-    if (count <= 0) give_up("the connection ended");
-    text.append(buffer_.data(), static_cast<std::size_t>(count));
-  }
-  int socket_;
-  std::array<char, 1 << 16> buffer_{};
-};
-
-double percentile(std::vector<double> values, double fraction) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1))];
 }
 
 class Bench {
@@ -371,7 +203,7 @@ int main(int argc, char** argv) {
   const std::string path = folder.file("llmb.db");
   {
     llmb::storage::Writer writer({path, true});
-    fill(writer, runs, steps_per_run);
+    write_many_runs(writer, runs, steps_per_run);
     std::printf("the file is %.1f MB; times in ms\n",
                 static_cast<double>(std::filesystem::file_size(path)) / 1e6);
     serve_and_measure(writer, path, runs, count);

@@ -37,7 +37,7 @@ class Jobs : public ApiTest {
     request.query = query;
     request.body = body;
     request.headers = std::move(headers);
-    return router_.dispatch(request);
+    return answer(request);
   }
   http::Response post(const std::string& body, Pairs headers, const Pairs& query = {}) {
     headers.emplace_back("content-type", "application/json");
@@ -207,7 +207,7 @@ TEST_F(WithoutCluster, JobsAreOff) {
   http::Request request;
   request.method = "POST";
   request.path = request.target = "/api/v1/jobs";
-  EXPECT_EQ(router_.dispatch(request).status, 501);
+  EXPECT_EQ(answer(request).status, 501);
 }
 
 }  // namespace

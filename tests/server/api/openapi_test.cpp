@@ -135,7 +135,7 @@ class OpenApi : public ApiTest {
     request.headers = {{"authorization", authorization_}, {"content-type", "application/json"}};
     request.body = R"({"workload": "pretrain_nemotron4", "model_size": "15b", "dtype": "bf16",
       "gpu_type": "h100", "scale": 64})";
-    return Json::parse(*router_.dispatch(request).body);
+    return Json::parse(*answer(request).body);
   }
 
   // "path?name=value&name=value", none of them encoded.

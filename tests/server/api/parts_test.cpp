@@ -3,13 +3,12 @@
 
 #include <limits>
 
-#include "server/api/conditional.h"
 #include "server/api/cursor.h"
 #include "server/api/json.h"
 #include "server/api/openmetrics_text.h"
 #include "server/api/query_parameters.h"
-#include "server/api/refusal.h"
-#include "server/api/response_cache.h"
+#include "server/api/request_error.h"
+#include "server/api/tagged_response.h"
 
 namespace llmb::api {
 namespace {
@@ -38,22 +37,7 @@ TEST(QueryParameters, CanonicalFormNamesTheQuestion) {
   const QueryParameters parameters(request, {"a", "b"});
   EXPECT_EQ(parameters.canonical(), "a=%C3%A9&b=x%20y%26z");
   EXPECT_EQ(parameters.canonical({"a"}), "b=x%20y%26z");
-  EXPECT_THROW(QueryParameters(request, {"a"}), Refusal);
-}
-
-TEST(ResponseCache, DropsTheLeastRecentlyUsed) {
-  ResponseCache cache(100);
-  const auto body = [](std::size_t size) {
-    return RenderedBody{std::make_shared<const std::string>(size, 'x'), {}};
-  };
-  for (const char* tag : {"a", "b", "c", "d"}) cache.put(tag, body(25));
-  EXPECT_NE(cache.find("a").body, nullptr);
-  cache.put("e", body(25));
-  EXPECT_EQ(cache.find("b").body, nullptr);
-  EXPECT_NE(cache.find("a").body, nullptr);
-  EXPECT_NE(cache.find("e").body, nullptr);
-  cache.put("too large", body(26));
-  EXPECT_EQ(cache.find("too large").body, nullptr);
+  EXPECT_THROW(QueryParameters(request, {"a"}), RequestError);
 }
 
 TEST(OpenMetricsText, EscapesLabels) {

@@ -139,9 +139,11 @@ void ApiTest::restart_api(const std::function<void(ApiOptions&)>& change) {
   api_ = std::make_unique<Api>(std::move(api_options));
   router_ = http::Router();
   api_->add_routes(router_);
+  service_ = std::make_unique<http::Service>(http::ServerOptions(), router_);
 }
 
 void ApiTest::TearDown() {
+  service_.reset();
   api_.reset();
   writer_.reset();
 }
@@ -153,7 +155,15 @@ http::Response ApiTest::get(const std::string& path, const Pairs& query, const P
   request.target = path;
   request.query = query;
   request.headers = headers;
-  return router_.dispatch(request);
+  return answer(request);
+}
+
+http::Response ApiTest::answer(http::Request& request) {
+  http::Response response = service_->handle_request(request);
+  const http::WireResponse wire = service_->finish(request, response, {});
+  response.status = wire.status;
+  response.body = wire.body;
+  return response;
 }
 
 Json ApiTest::get_json(const std::string& path, const Pairs& query, int status) {

@@ -13,6 +13,7 @@
 #include "server/api/api.h"
 #include "server/api/json.h"
 #include "server/http/router.h"
+#include "server/http/service.h"
 #include "storage/database.h"
 #include "storage/job_store.h"
 #include "tests/temporary_folder.h"
@@ -34,7 +35,8 @@ class ApiTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // The answer of the Router, as the server would ask it.
+  // What the server makes of the handler's answer: problem responses, 304s, bodies made late.
+  http::Response answer(http::Request& request);
   http::Response get(const std::string& path, const Pairs& query = {}, const Pairs& headers = {});
   // The body as JSON; fails the test where the status is not `status`.
   Json get_json(const std::string& path, const Pairs& query = {}, int status = 200);
@@ -68,6 +70,7 @@ class ApiTest : public ::testing::Test {
   http::ServerCounters counters_;
   std::unique_ptr<Api> api_;
   http::Router router_;
+  std::unique_ptr<http::Service> service_;
 };
 
 }  // namespace llmb::api

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "server/api/change_events.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {

@@ -2,6 +2,7 @@
 // where a file says so; squeue knows no job.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "server/api/api.h"
+#include "server/api/change_events.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/http/bearer_token.h"
 #include "storage/job_store.h"
@@ -26,6 +28,7 @@ class StandInCluster {
         "sbatch",
         "if [ -e \"$0.refusal\" ]; then read -r line <\"$0.refusal\"; echo \"$line\" >&2; "
         "exit 1; fi\n"
+        "while [ -e \"$0.hangs\" ]; do : >\"$0.waits\"; sleep 0.02; done\n"
         "n=100; [ ! -e \"$0.last\" ] || read -r n <\"$0.last\"\n"
         "echo $((n + 1)) >\"$0.last\"; echo $((n + 1))\n");
     write_command("squeue", "echo '{\"jobs\": [], \"errors\": []}'\n");
@@ -69,6 +72,15 @@ class StandInCluster {
     std::ofstream(commands_ / "sbatch.refusal") << message << "\n";
   }
 
+  // sbatch does not come back until it is let go, or killed.
+  void hang_sbatch() const { std::ofstream(commands_ / "sbatch.hangs").flush(); }
+  void let_sbatch_go() const { std::filesystem::remove(commands_ / "sbatch.hangs"); }
+  // One has begun, and none has been let go.
+  bool sbatch_hangs() const {
+    return std::filesystem::exists(commands_ / "sbatch.waits") &&
+           std::filesystem::exists(commands_ / "sbatch.hangs");
+  }
+
  private:
   void write_command(const std::string& name, const std::string& script) const {
     const std::filesystem::path file = commands_ / name;
@@ -82,7 +94,7 @@ class StandInCluster {
   storage::JobStore jobs;
   dispatch::ClusterSettings settings;
   std::unique_ptr<dispatch::Dispatcher> dispatcher;
-  int wakes = 0;
+  std::atomic<int> wakes = 0;
   std::string slurm_error;
 };
 

@@ -67,21 +67,23 @@ TEST(Compressible, AreTextsAndNotImages) {
 }
 
 TEST(BodyCache, ForgetsWhatWasNotAskedForLongest) {
-  const auto body = std::make_shared<const std::string>(99, 'x');  // with its key: 100 bytes
+  // With its key: 100 bytes.
+  const Body body = {std::make_shared<const std::string>(99, 'x'), {{"Link", "<next>"}}};
   BodyCache cache(1000);
   for (const char key : std::string("abcdefghij")) cache.keep({key}, body);
   EXPECT_EQ(cache.bytes(), 1000U);
-  EXPECT_NE(cache.find("a"), nullptr);
+  EXPECT_NE(cache.find("a").bytes, nullptr);
   cache.keep("k", body);
-  EXPECT_NE(cache.find("a"), nullptr);
-  EXPECT_EQ(cache.find("b"), nullptr);
+  EXPECT_NE(cache.find("a").bytes, nullptr);
+  EXPECT_EQ(cache.find("a").headers, body.headers);
+  EXPECT_EQ(cache.find("b").bytes, nullptr);
   EXPECT_EQ(cache.bytes(), 1000U);
 }
 
 TEST(BodyCache, DoesNotKeepWhatWouldPushOutTooMuch) {
   BodyCache cache(800);
-  cache.keep("a", std::make_shared<const std::string>(100, 'x'));
-  EXPECT_EQ(cache.find("a"), nullptr);
+  cache.keep("a", {std::make_shared<const std::string>(100, 'x'), {}});
+  EXPECT_EQ(cache.find("a").bytes, nullptr);
   EXPECT_EQ(cache.bytes(), 0U);
 }
 

@@ -28,7 +28,8 @@ Router router_with_routes() {
     return json_response(request.path_parameters.at("id") + "/" +
                          request.path_parameters.at("step"));
   });
-  router.add("POST", "/runs/{id}", answering("posted"), 77);
+  router.add("POST", "/runs/{id}", answering("posted"),
+             {.work = Work::waiting, .body_bytes_max = 77});
   router.add("DELETE", "/jobs", answering("gone"));
   return router;
 }
@@ -72,11 +73,13 @@ TEST(Router, FallsBackForReadsOnly) {
   EXPECT_EQ(dispatch(router, "GET", "/jobs").status, 405);
 }
 
-TEST(Router, KnowsTheBodyLimitOfARoute) {
+TEST(Router, KnowsTheOptionsOfARoute) {
   const Router router = router_with_routes();
-  EXPECT_EQ(router.body_bytes_max("POST", "/runs/7"), 77U);
-  EXPECT_EQ(router.body_bytes_max("GET", "/runs/7"), std::nullopt);
-  EXPECT_EQ(router.body_bytes_max("POST", "/elsewhere"), std::nullopt);
+  EXPECT_EQ(router.options_for("POST", "/runs/7").body_bytes_max, 77U);
+  EXPECT_EQ(router.options_for("POST", "/runs/7").work, Work::waiting);
+  EXPECT_EQ(router.options_for("GET", "/runs/7").body_bytes_max, std::nullopt);
+  EXPECT_EQ(router.options_for("GET", "/runs/7").work, Work::quick);
+  EXPECT_EQ(router.options_for("POST", "/elsewhere").work, Work::quick);
 }
 
 TEST(Router, ListsItsRoutes) {

@@ -156,6 +156,10 @@ TEST(Server, CompressesOnceAndServesFromTheCache) {
   EXPECT_EQ(zstd.body.substr(0, 4), "\x28\xb5\x2f\xfd");
   EXPECT_EQ(client.request(get("/large", "Accept-Encoding: gzip\r\n")).body, packed.body);
   EXPECT_EQ(client.request(get("/large", "If-None-Match: \"large-1-zstd\"\r\n")).status, 304);
+  for (const char* encoding : {"identity", "gzip", "zstd"}) {
+    const std::string wanted = "Accept-Encoding: " + std::string(encoding) + "\r\n";
+    EXPECT_EQ(client.request(get("/large", wanted)).headers.at("x-made"), "late") << encoding;
+  }
   EXPECT_EQ(server.bodies_made, 1);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,7 +21,10 @@ inline ServerOptions test_options() {
 
 class TestServer {
  public:
-  explicit TestServer(ServerOptions options = test_options()) : server(std::move(options), router) {
+  explicit TestServer(const ServerOptions& options = test_options(),
+                      const std::function<void(Router&)>& add_routes = {})
+      : server(options, router) {
+    if (add_routes) add_routes(router);
     router.add("GET", "/json", [this](const Request&) {
       Response response = json_response(R"({"a":1})");
       response.etag = "v1";
@@ -32,7 +36,7 @@ class TestServer {
       response.etag = "large-1";
       response.make_body = [this] {
         ++bodies_made;
-        return std::make_shared<const std::string>(large_body());
+        return Body{std::make_shared<const std::string>(large_body()), {{"X-Made", "late"}}};
       };
       return response;
     });
@@ -49,16 +53,14 @@ class TestServer {
                            request.method + "|" + request.peer);
     });
     router.add("POST", "/echo", [](const Request& request) { return json_response(request.body); });
-    router.add(
-        "POST", "/small", [](const Request& request) { return json_response(request.body); }, 10);
+    router.add("POST", "/small", [](const Request& request) { return json_response(request.body); },
+               {.body_bytes_max = 10});
     router.add("GET", "/throws", [](const Request&) -> Response {
       throw std::runtime_error("a secret of the database");
     });
     router.add("GET", "/throws-late", [](const Request&) {
       Response response;
-      response.make_body = []() -> std::shared_ptr<const std::string> {
-        throw std::runtime_error("a secret of the database");
-      };
+      response.make_body = []() -> Body { throw std::runtime_error("a secret of the database"); };
       return response;
     });
     router.add("GET", "/events", [this](const Request&) {

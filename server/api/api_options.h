@@ -1,0 +1,42 @@
+// What an Api is told: the database, and whom to ask for what is not in it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parser/catalog/catalog.h"
+#include "server/http/event_channel.h"
+#include "server/http/server_options.h"
+#include "server/ingest/ingest.h"
+
+namespace llmb::dispatch {
+class Dispatcher;
+}
+namespace llmb::storage {
+class JobStore;
+}
+
+namespace llmb::api {
+
+struct ApiOptions {
+  std::string database_path;
+  // Asked on every request that shows them; must be callable from any thread.
+  std::function<ingest::IngestStatus()> ingest_status;
+  std::function<http::ServerCounters()> server_counters;
+  http::EventChannel* events = nullptr;  // outlives the Api
+  std::string version;                   // of the program
+  // Both null: jobs are off. They outlive the Api.
+  dispatch::Dispatcher* dispatcher = nullptr;
+  storage::JobStore* jobs = nullptr;
+  std::vector<std::string> submitters;  // names of the tokens that may submit; empty: none may
+  // Called after a job was submitted or is to be cancelled, to look at the queue at once.
+  std::function<void()> jobs_changed;
+  // Why Slurm gave no answer when it was asked last; empty where it did. Null where jobs are off.
+  std::function<std::string()> slurm_error;
+  // Null: the built-in one, which is loaded when it is first asked for.
+  std::shared_ptr<const parser::Catalog> catalog;
+};
+
+}  // namespace llmb::api

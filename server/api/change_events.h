@@ -1,0 +1,19 @@
+// The events that browsers listen to: a run or a job has changed.
+#pragma once
+
+#include <vector>
+
+#include "server/http/event_channel.h"
+#include "server/ingest/ingest.h"
+#include "storage/job_records.h"
+
+namespace llmb::api {
+
+// What ingest reports, as the event "run".
+void publish_change(http::EventChannel& channel, const ingest::RunChange& change);
+
+// A job's new state, as the event "job"; and for each of its runs the event "run".
+void publish_job_change(http::EventChannel& channel, const storage::JobRecord& job,
+                        const std::vector<storage::RunId>& runs);
+
+}  // namespace llmb::api
