@@ -165,7 +165,7 @@ struct Plus {
   }
 };
 struct Larger {
-  __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
 // Over the warp's lanes; every lane gets the result, the same bits.

@@ -1,5 +1,6 @@
 #include "runner/simt/grid_runner.h"
 
+#include <string>
 #include <utility>
 
 namespace llmb::runner::simt {
@@ -13,6 +14,19 @@ void set_stream_executor(StreamExecutor executor) {
 
 const StreamExecutor& stream_executor() {
   return executor_of_thread;
+}
+
+std::string name_in_signature(std::string_view signature) {
+  constexpr std::string_view kBefore = "Kernel = ";
+  const auto begin = signature.find(kBefore) + kBefore.size();
+  std::string name(signature.substr(begin, signature.find_first_of(";]", begin) - begin));
+  // Without the namespaces, of the template's arguments too.
+  for (auto end = name.find("::"); end != std::string::npos; end = name.find("::")) {
+    const auto before = name.find_last_of("<, ", end);
+    const auto first = before == std::string::npos ? 0 : before + 1;
+    name.erase(first, end + 2 - first);
+  }
+  return name;
 }
 
 }  // namespace llmb::runner::simt

@@ -21,15 +21,12 @@ using StreamExecutor = std::function<void(CUstream_st* stream, std::function<voi
 void set_stream_executor(StreamExecutor executor);
 const StreamExecutor& stream_executor();
 
-// Kernel's own name, without its namespaces.
+// "RmsNormForwardKernel<Bf16>", out of what the compiler calls a function of that type.
+std::string name_in_signature(std::string_view signature);
+
 template <typename Kernel>
 std::string kernel_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  const auto begin = text.find("Kernel = ") + 9;
-  text = text.substr(begin, text.find_first_of(";]", begin) - begin);
-  const auto end_of_namespaces = text.substr(0, text.find('<')).rfind("::");
-  return std::string(
-      end_of_namespaces == std::string_view::npos ? text : text.substr(end_of_namespaces + 2));
+  return name_in_signature(__PRETTY_FUNCTION__);
 }
 
 template <typename Kernel>

@@ -3,6 +3,7 @@
 
 #include "runner/cpu/norm.h"
 #include "runner/kernels/column_sum.h"
+#include "runner/kernels/layer_norm_1p.h"
 #include "runner/kernels/rms_norm.h"
 #include "tests/runner/cuda/device_values.h"
 
@@ -14,6 +15,7 @@ using runner::testing::expect_close;
 using runner::testing::kSeeds;
 using runner::testing::kTolerance;
 using runner::testing::random_tensor;
+using runner::testing::zeros;
 using Numbers = cpu::Tensor<double>;
 
 constexpr float kEpsilon = 0x1p-17F;  // exact in every type
@@ -81,8 +83,9 @@ TYPED_TEST(Norm, OfRootMeanSquareGoesBackAndAddsWhatGoesPast) {
     Numbers dweight_expected = DeviceValues<float>(dweight_before).numbers();
     cpu::RmsNorm<double>::backward(x.numbers(), weight.numbers().values(), scale_numbers,
                                    dy.numbers(), dx_expected, dweight_expected.values());
+    const Numbers bypass_numbers = bypass.numbers();
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-      dx_expected.data()[i] += bypass.numbers().data()[i];
+      dx_expected.data()[i] += bypass_numbers.data()[i];
     }
     for (const auto seed : kSeeds) {
       simt::set_order_seed(seed);
@@ -94,6 +97,73 @@ TYPED_TEST(Norm, OfRootMeanSquareGoesBackAndAddsWhatGoesPast) {
                            nullptr);
       expect_close(dx.numbers(), dx_expected, kTolerance<T>, "dx");
       expect_close(dweight.numbers(), dweight_expected, kTolerance<float>, "dweight");
+    }
+  }
+}
+
+TYPED_TEST(Norm, OfMeanAndDeviationAddsTheBranchAndNormalizes) {
+  using T = TypeParam;
+  for (const auto& [rows, cols, padding] : kSizes) {
+    DeviceValues<T> x(random_tensor(rows, cols, 1, -1, 2), padding);
+    DeviceValues<T> branch(random_tensor(rows, cols, 2), padding);
+    DeviceValues<T> weight(random_tensor(1, cols, 3, -0.5, 0.5));
+    DeviceValues<T> bias(random_tensor(1, cols, 7));
+    const Numbers sum_expected = sum_as_kept<T>(x.numbers(), branch.numbers());
+    Numbers y_expected(rows, cols);
+    Numbers statistics_expected(rows, 2);
+    cpu::LayerNorm1p<double>::forward(sum_expected, weight.numbers().values(),
+                                      bias.numbers().values(), kEpsilon, y_expected,
+                                      statistics_expected);
+    for (const auto seed : kSeeds) {
+      simt::set_order_seed(seed);
+      DeviceValues<T> sum(rows, cols, padding);
+      DeviceValues<T> y(rows, cols, padding);
+      DeviceValues<float> statistics(rows, 2);
+      layer_norm_1p_forward<T>({x.matrix(), branch.matrix(), weight.data(), bias.data(), kEpsilon,
+                                sum.matrix(), y.matrix(), statistics.data()},
+                               nullptr);
+      expect_close(sum.numbers(), sum_expected, 0, "sum");
+      expect_close(y.numbers(), y_expected, kTolerance<T>, "y");
+      expect_close(statistics.numbers(), statistics_expected, kTolerance<float>, "statistics");
+    }
+  }
+}
+
+TYPED_TEST(Norm, OfMeanAndDeviationGoesBackAndAddsWhatGoesPast) {
+  using T = TypeParam;
+  for (const auto& [rows, cols, padding] : kSizes) {
+    DeviceValues<T> x(random_tensor(rows, cols, 1, -1, 2), padding);
+    DeviceValues<T> weight(random_tensor(1, cols, 3, -0.5, 0.5));
+    DeviceValues<T> dy(random_tensor(rows, cols, 4), padding);
+    DeviceValues<T> bypass(random_tensor(rows, cols, 5), padding);
+    Numbers y(rows, cols);
+    Numbers statistics_numbers(rows, 2);
+    cpu::LayerNorm1p<double>::forward(x.numbers(), weight.numbers().values(),
+                                      weight.numbers().values(), kEpsilon, y, statistics_numbers);
+    DeviceValues<float> statistics(statistics_numbers);
+    Numbers dx_expected(rows, cols);
+    Numbers dweight_expected = zeros(1, cols);
+    Numbers dbias_expected = zeros(1, cols);
+    cpu::LayerNorm1p<double>::backward(x.numbers(), weight.numbers().values(), statistics_numbers,
+                                       dy.numbers(), dx_expected, dweight_expected.values(),
+                                       dbias_expected.values());
+    const Numbers bypass_numbers = bypass.numbers();
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+      dx_expected.data()[i] += bypass_numbers.data()[i];
+    }
+    for (const auto seed : kSeeds) {
+      simt::set_order_seed(seed);
+      DeviceValues<T> dx(rows, cols, padding);
+      DeviceValues<float> dweight(zeros(1, cols));
+      DeviceValues<float> dbias(zeros(1, cols));
+      DeviceValues<float> partials(2 * partial_rows(rows), cols);
+      layer_norm_1p_backward<T>(
+          {x.matrix(), weight.data(), statistics.data(), dy.matrix(), bypass.matrix(), dx.matrix(),
+           dweight.data(), dbias.data(), partials.data()},
+          nullptr);
+      expect_close(dx.numbers(), dx_expected, kTolerance<T>, "dx");
+      expect_close(dweight.numbers(), dweight_expected, kTolerance<float>, "dweight");
+      expect_close(dbias.numbers(), dbias_expected, kTolerance<float>, "dbias");
     }
   }
 }
