@@ -1,4 +1,4 @@
-// The smallest operations: residual sums, and totals that go into a log line.
+// The smallest operations: residual sums, and totals that are read once a step.
 #pragma once
 
 #include "runner/cpu/tensor.h"
@@ -13,8 +13,8 @@ struct Elementwise {
   static void copy(View<const T> x, View<T> y);
   // y = factor x, of one shape
   static void scale(T factor, View<const T> x, View<T> y);
-  // In double precision, in the order of the elements.
-  static double sum(View<const T> x);
+  // total (1, 1) += the sum of x, in double precision and in the order of the elements
+  static void add_sum(View<const T> x, View<double> total);
 };
 
 }  // namespace llmb::runner::cpu

@@ -28,6 +28,9 @@ struct Ops {
   using IndexTensor = cpu::Tensor<std::int64_t>;
   using View = cpu::View<T>;
   using ConstView = cpu::View<const T>;
+  // Sums over a whole step, which the trainer reads once at its end.
+  using Totals = cpu::Tensor<double>;
+  using TotalsView = cpu::View<double>;
 
   using Activation = cpu::ActivationFunction<T>;
   using Attention = cpu::Attention<T>;

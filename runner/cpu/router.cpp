@@ -116,15 +116,16 @@ void AuxiliaryLoss<T>::gradient(T coefficient, std::int64_t token_count, std::in
 }
 
 template <typename T>
-T AuxiliaryLoss<T>::value(View<const T> probabilities, std::span<const T> dprobability) {
-  const OpTimer timer("auxiliary_loss.value");
+void AuxiliaryLoss<T>::add_value(View<const T> probabilities, std::span<const T> dprobability,
+                                 View<double> total) {
+  const OpTimer timer("auxiliary_loss.add_value");
   T loss = 0;
   for (std::int64_t i = 0; i < probabilities.rows; ++i) {
     for (std::int64_t e = 0; e < probabilities.cols; ++e) {
       loss += probabilities.row(i)[e] * dprobability[e];
     }
   }
-  return loss;
+  *total.data += static_cast<double>(loss);
 }
 
 template struct Router<float>;

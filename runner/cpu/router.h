@@ -39,8 +39,9 @@ struct AuxiliaryLoss {
   // tokens (experts) of the whole micro-batch -> dprobability (experts)
   static void gradient(T coefficient, std::int64_t token_count, std::int64_t top_k,
                        std::span<const T> tokens, std::span<T> dprobability);
-  // This rank's part of the loss.
-  static T value(View<const T> probabilities, std::span<const T> dprobability);
+  // total (1, 1) += this rank's part of the loss
+  static void add_value(View<const T> probabilities, std::span<const T> dprobability,
+                        View<double> total);
 };
 
 }  // namespace llmb::runner::cpu

@@ -12,7 +12,7 @@ HeadBlock<Ops>::HeadBlock(const StageContext& context, const ParameterStore<Elem
       head_(context, store.at("head.weight"), 0, false) {}
 
 template <typename Ops>
-double HeadBlock<Ops>::forward(ConstView x, State& state) {
+void HeadBlock<Ops>::forward(ConstView x, State& state, typename Ops::TotalsView loss_sum) {
   state.input.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, state.input);
   norm_.forward(state.input, state.normalized, state.statistics);
@@ -34,7 +34,7 @@ double HeadBlock<Ops>::forward(ConstView x, State& state) {
     context_.groups.tensor->all_reduce(state.sums.values(), ReduceOp::sum, "tp.loss_sums");
   }
   Ops::CrossEntropy::losses(state.sums, losses.values());
-  return Ops::Elementwise::sum(losses);
+  Ops::Elementwise::add_sum(losses, loss_sum);
 }
 
 template <typename Ops>

@@ -31,9 +31,9 @@ class HeadBlock {
   // `context` and `store` outlive it.
   HeadBlock(const StageContext& context, const ParameterStore<Element>& store);
 
-  // x (shard rows, hidden); state.targets is set. Returns the sum of the losses of the context
+  // x (shard rows, hidden); state.targets is set. loss_sum (1, 1) += the losses of the context
   // slice's tokens.
-  double forward(ConstView x, State& state);
+  void forward(ConstView x, State& state, typename Ops::TotalsView loss_sum);
   // Gradients of loss_scale * that sum. dx (shard rows, hidden) is overwritten.
   void backward(State& state, double loss_scale, View dx);
 

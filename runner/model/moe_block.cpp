@@ -35,29 +35,24 @@ typename Ops::ConstView MoeBlock<Ops>::weights_if(bool here, const State& state)
 }
 
 template <typename Ops>
-double MoeBlock<Ops>::balance(State& state) const {
+void MoeBlock<Ops>::balance(State& state, typename Ops::TotalsView auxiliary_loss) const {
   const ModelShape& shape = context_.spec.shape;
   state.balance.resize(1, shape.expert_count);
   state.balance.fill(0);
-  if (context_.spec.auxiliary_loss_coefficient == 0) return 0;
+  if (context_.spec.auxiliary_loss_coefficient == 0) return;
   Tensor tokens(1, shape.expert_count);
   Ops::AuxiliaryLoss::count(state.choices, tokens.values());
-  const auto sum_over_micro_batch = [&](auto&& values, CallTag tensor_tag, CallTag context_tag) {
-    if (context_.sizes.tp > 1) {
-      context_.groups.tensor->all_reduce(values, ReduceOp::sum, tensor_tag);
-    }
-    if (context_.sizes.cp > 1) {
-      context_.groups.context->all_reduce(values, ReduceOp::sum, context_tag);
-    }
-  };
-  sum_over_micro_batch(tokens.values(), "tp.expert_load", "cp.expert_load");
+  // Over the whole micro-batch.
+  if (context_.sizes.tp > 1) {
+    context_.groups.tensor->all_reduce(tokens.values(), ReduceOp::sum, "tp.expert_load");
+  }
+  if (context_.sizes.cp > 1) {
+    context_.groups.context->all_reduce(tokens.values(), ReduceOp::sum, "cp.expert_load");
+  }
   Ops::AuxiliaryLoss::gradient(static_cast<Element>(context_.spec.auxiliary_loss_coefficient),
                                context_.token_count(), shape.experts_per_token, tokens.values(),
                                state.balance.values());
-  std::vector<double> loss = {
-      static_cast<double>(Ops::AuxiliaryLoss::value(state.probabilities, state.balance.values()))};
-  sum_over_micro_batch(loss, "tp.auxiliary_loss", "cp.auxiliary_loss");
-  return loss[0];
+  Ops::AuxiliaryLoss::add_value(state.probabilities, state.balance.values(), auxiliary_loss);
 }
 
 template <typename Ops>
@@ -87,7 +82,8 @@ void MoeBlock<Ops>::run_experts_backward(const State& state, ConstView d_local, 
 }
 
 template <typename Ops>
-double MoeBlock<Ops>::forward(ConstView x, State& state, View y) {
+void MoeBlock<Ops>::forward(ConstView x, State& state, View y,
+                            typename Ops::TotalsView auxiliary_loss) {
   const ModelShape& shape = context_.spec.shape;
   const std::int64_t top_k = shape.experts_per_token;
   Tensor logits(x.rows, shape.expert_count);
@@ -96,7 +92,7 @@ double MoeBlock<Ops>::forward(ConstView x, State& state, View y) {
   state.choices.resize(x.rows, top_k);
   state.weights.resize(x.rows, top_k);
   Ops::Router::forward(score_, logits, state.probabilities, state.choices, state.weights);
-  const double auxiliary_loss = balance(state);
+  balance(state, auxiliary_loss);
 
   state.order.sort(state.choices, shape.expert_count);
   state.exchange.plan(context_, state.order.rows_of_expert);
@@ -116,7 +112,6 @@ double MoeBlock<Ops>::forward(ConstView x, State& state, View y) {
     Ops::Elementwise::add(shared_output, y);
     keep<Ops>(context_.precision, y);
   }
-  return auxiliary_loss;
 }
 
 template <typename Ops>

@@ -39,9 +39,9 @@ class MoeBlock {
   MoeBlock(const StageContext& context, const ParameterStore<Element>& store,
            const std::string& name);
 
-  // x and y (shard rows, hidden). Returns the auxiliary loss, the same on every rank that shares
-  // the micro-batch.
-  double forward(ConstView x, State& state, View y);
+  // x and y (shard rows, hidden). auxiliary_loss (1, 1) += this rank's part of it: those of the
+  // ranks that share the micro-batch add up.
+  void forward(ConstView x, State& state, View y, typename Ops::TotalsView auxiliary_loss);
   // dx is overwritten. x as in forward. `auxiliary_scale` multiplies the auxiliary loss.
   void backward(ConstView x, const State& state, ConstView dy, double auxiliary_scale, View dx);
 
@@ -54,7 +54,7 @@ class MoeBlock {
   }
 
  private:
-  double balance(State& state) const;
+  void balance(State& state, typename Ops::TotalsView auxiliary_loss) const;
   void run_experts(State& state, Tensor& local);
   void run_experts_backward(const State& state, ConstView d_local, Tensor& d_inputs);
   // Weights where they multiply, else none: on the experts' inputs (Llama 4) or their outputs.

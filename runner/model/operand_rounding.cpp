@@ -42,6 +42,7 @@ typename Ops::ConstView OperandRounding<Ops>::operator()(Operand operand, SumAxi
                                                          std::span<const std::int64_t> rows_of_part,
                                                          ConstView whole, Tensor& storage) {
   if (precision_ == Precision::fp32) return whole;
+  if (precision_ == Precision::bf16 && operand == Operand::weight) return whole;
   storage.resize(whole.rows, whole.cols);
   std::int64_t first = 0;
   for (std::size_t part = 0; part < rows_of_part.size(); ++part) {

@@ -27,6 +27,7 @@ class OperandRounding {
   OperandRounding(Precision precision, std::size_t parts);
 
   // `whole` itself, or its rounded copy in `storage`. Part i has rows_of_part[i] rows, in order.
+  // A run's weights are BF16 wherever it is not fp32: the optimizer rounds them once a step.
   ConstView operator()(Operand operand, SumAxis axis, std::span<const std::int64_t> rows_of_part,
                        ConstView whole, Tensor& storage);
 

@@ -13,11 +13,13 @@
 
 namespace llmb::runner {
 
+// Sums over a step's micro-batches.
 struct StageLoss {
-  // Sum over the tokens of this rank's context slice; the same on every rank of the tensor group.
+  // Over the tokens of this rank's context slice; the same on every rank of the tensor group.
   double loss_sum = 0;
   // The router's load-balancing loss of this chunk's layers, coefficient included, as the mean
-  // over a micro-batch's tokens; the same on every rank of the tensor and context groups.
+  // over a micro-batch's tokens: this rank's part of it, those of the tensor and context groups
+  // add up.
   double auxiliary_loss = 0;
 };
 
@@ -37,13 +39,17 @@ class PipelineStage {
   // Keeps what backward of the same micro-batch needs; several may be in flight. `input` is empty
   // on the model's first chunk, `output` on its last, where the loss is taken. `batch` holds whole
   // sequences; the stage takes its own slices of them.
-  virtual StageLoss forward(std::int64_t micro_batch, const TokenBatch& batch,
-                            std::span<const T> input, std::span<T> output) = 0;
+  virtual void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const T> input,
+                       std::span<T> output) = 0;
 
   // Gives back what forward kept. `output_gradient` is empty on the last chunk, `input_gradient`
   // on the first.
   virtual void backward(std::int64_t micro_batch, double loss_scale,
                         std::span<const T> output_gradient, std::span<T> input_gradient) = 0;
+
+  // Of the forwards since it was last called. Read once a step, because a backend whose passes
+  // run ahead of the host must wait for them here.
+  virtual StageLoss take_losses() = 0;
 
   // After a step's last backward. All ranks end a step together.
   virtual void end_step() {}

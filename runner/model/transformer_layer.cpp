@@ -24,7 +24,7 @@ TransformerLayer<Ops>::TransformerLayer(const StageContext& context,
 }
 
 template <typename Ops>
-double TransformerLayer<Ops>::forward(View x, State& state) {
+void TransformerLayer<Ops>::forward(View x, State& state, typename Ops::TotalsView auxiliary_loss) {
   Tensor branch(x.rows, x.cols);
   state.input.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, state.input);
@@ -36,15 +36,13 @@ double TransformerLayer<Ops>::forward(View x, State& state) {
   state.middle.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, state.middle);
   mlp_norm_.forward(state.middle, state.mlp_input, state.middle_statistics);
-  double auxiliary_loss = 0;
   if (moe_) {
-    auxiliary_loss = moe_->forward(state.mlp_input, state.moe, branch);
+    moe_->forward(state.mlp_input, state.moe, branch, auxiliary_loss);
   } else {
     mlp_->forward(state.mlp_input, state.mlp, branch);
   }
   Ops::Elementwise::add(branch, x);
   keep<Ops>(precision_, x);
-  return auxiliary_loss;
 }
 
 template <typename Ops>

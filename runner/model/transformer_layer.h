@@ -35,8 +35,8 @@ class TransformerLayer {
   TransformerLayer(const StageContext& context, const ParameterStore<Element>& store,
                    std::int64_t layer);
 
-  // x (shard rows, hidden) becomes the layer's output. Returns its auxiliary loss.
-  double forward(View x, State& state);
+  // x (shard rows, hidden) becomes the layer's output. auxiliary_loss (1, 1) += this rank's part.
+  void forward(View x, State& state, typename Ops::TotalsView auxiliary_loss);
   // dx, the gradient of the output, becomes that of the input.
   void backward(const State& state, double auxiliary_scale, View dx);
 

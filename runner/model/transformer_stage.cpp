@@ -29,7 +29,12 @@ TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& lay
                                         int chunk, std::int64_t micro_batch_size,
                                         ParameterStore<Element>& store, RankGroups& groups,
                                         const StageOptions& options)
-    : context_(spec, layout, rank, groups, micro_batch_size, options.precision), store_(store) {
+    : context_(spec, layout, rank, groups, micro_batch_size, options.precision),
+      store_(store),
+      loss_sum_(1, 1),
+      auxiliary_loss_(1, 1) {
+  loss_sum_.fill(0);
+  auxiliary_loss_.fill(0);
   if (spec.shape.tied_embeddings) {
     throw std::invalid_argument(spec.shape.family +
                                 ": tied embeddings are not trained here; no recipe has them");
@@ -114,14 +119,16 @@ void TransformerStage<Ops>::embed_backward(const State& state, typename Ops::Con
 }
 
 template <typename Ops>
-double TransformerStage<Ops>::forward_layer(std::size_t index, View x, State& state) {
+void TransformerStage<Ops>::forward_layer(std::size_t index, View x, State& state) {
   const ResidentLayer whole(store_, context_.groups, layer_of(index), PassKind::forward);
-  if (index >= recomputed_layers_) return layers_[index].forward(x, state.layers[index]);
+  if (index >= recomputed_layers_) {
+    return layers_[index].forward(x, state.layers[index], auxiliary_loss_);
+  }
   Tensor& input = state.recomputed_inputs[index];
   input.resize(x.rows, x.cols);
   Ops::Elementwise::copy(x, input);
   typename TransformerLayer<Ops>::State forgotten;
-  return layers_[index].forward(x, forgotten);
+  layers_[index].forward(x, forgotten, auxiliary_loss_);
 }
 
 template <typename Ops>
@@ -134,7 +141,9 @@ void TransformerStage<Ops>::backward_layer(std::size_t index, State& state, doub
     Tensor x(dx.rows, dx.cols);
     Ops::Elementwise::copy(state.recomputed_inputs[index], x);
     typename TransformerLayer<Ops>::State again;
-    layers_[index].forward(x, again);
+    typename Ops::Totals counted_before(1, 1);
+    counted_before.fill(0);
+    layers_[index].forward(x, again, counted_before);
     layers_[index].backward(again, auxiliary_scale, dx);
   }
   whole.share_gradients();
@@ -192,9 +201,8 @@ void TransformerStage<Ops>::end_step() {
 }
 
 template <typename Ops>
-StageLoss TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBatch& batch,
-                                         std::span<const Element> input,
-                                         std::span<Element> output) {
+void TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBatch& batch,
+                                    std::span<const Element> input, std::span<Element> output) {
   if (batch.sequences != context_.micro_batch_size ||
       batch.length != context_.spec.shape.sequence_length) {
     throw std::invalid_argument("a micro-batch of " + std::to_string(batch.sequences) + " x " +
@@ -213,19 +221,23 @@ StageLoss TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBa
   } else {
     Ops::Elementwise::copy({input.data(), rows, hidden}, x);
   }
-  StageLoss loss;
-  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    loss.auxiliary_loss += forward_layer(layer, x, state);
-  }
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) forward_layer(layer, x, state);
   if (head_) {
     const ResidentLayer whole(store_, context_.groups, context_.spec.shape.layer_count,
                               PassKind::forward);
     state.head.targets = context_tokens(batch, 1);
-    loss.loss_sum = head_->forward(x, state.head);
+    head_->forward(x, state.head, loss_sum_);
   } else {
     Ops::Elementwise::copy(x, {output.data(), rows, hidden});
   }
-  return loss;
+}
+
+template <typename Ops>
+StageLoss TransformerStage<Ops>::take_losses() {
+  const StageLoss losses{*loss_sum_.data(), *auxiliary_loss_.data()};
+  loss_sum_.fill(0);
+  auxiliary_loss_.fill(0);
+  return losses;
 }
 
 template <typename Ops>

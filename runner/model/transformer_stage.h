@@ -38,8 +38,9 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
 
   // The sequence-parallel piece: (shard rows, hidden).
   std::size_t boundary_elements() const override;
-  StageLoss forward(std::int64_t micro_batch, const TokenBatch& batch,
-                    std::span<const Element> input, std::span<Element> output) override;
+  void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const Element> input,
+               std::span<Element> output) override;
+  StageLoss take_losses() override;
   void backward(std::int64_t micro_batch, double loss_scale,
                 std::span<const Element> output_gradient,
                 std::span<Element> input_gradient) override;
@@ -65,7 +66,7 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   std::unique_ptr<State> finish(std::int64_t micro_batch);
   void embed(const State& state, View x) const;
   void embed_backward(const State& state, typename Ops::ConstView dx) const;
-  double forward_layer(std::size_t index, View x, State& state);
+  void forward_layer(std::size_t index, View x, State& state);
   void backward_layer(std::size_t index, State& state, double auxiliary_scale, View dx);
   std::int64_t layer_of(std::size_t index) const {
     return first_layer_ + static_cast<std::int64_t>(index);
@@ -85,6 +86,9 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   Histories histories_;                                       // of layers_
   std::map<std::int64_t, std::unique_ptr<State>> in_flight_;  // by micro-batch
   std::vector<std::unique_ptr<State>> free_;
+  // Of the forwards since take_losses; where the operations add to them.
+  typename Ops::Totals loss_sum_;
+  typename Ops::Totals auxiliary_loss_;
 };
 
 }  // namespace llmb::runner

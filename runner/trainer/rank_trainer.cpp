@@ -103,12 +103,8 @@ void RankTrainer<T>::forward(const Task& task, std::int64_t step, StepResult& re
   const std::vector<T> input = std::move(inputs_[pass]);
   inputs_.erase(pass);
   std::vector<T> output(is_last_part(task.chunk) ? 0 : stage(task.chunk).boundary_elements());
-  const StageLoss loss = stage(task.chunk).forward(task.micro_batch, batch, input, output);
+  stage(task.chunk).forward(task.micro_batch, batch, input, output);
   kept_bytes_max_ = std::max(kept_bytes_max_, cpu::memory_meter().bytes);
-  // Every rank of a tensor group took the same loss, every one of tensor and context groups the
-  // same auxiliary loss: one of each counts.
-  if (place_.tp == 0) losses_.loss_sum += loss.loss_sum;
-  if (place_.tp == 0 && place_.cp == 0) losses_.auxiliary += loss.auxiliary_loss;
   if (!is_last_part(task.chunk)) outputs_[pass] = std::move(output);
   if (task.chunk == layout_.sizes().vp - 1) batches_.erase(task.micro_batch);
 }
@@ -162,7 +158,13 @@ void RankTrainer<T>::execute(const Task& task, std::int64_t step, StepResult& re
 
 template <typename T>
 void RankTrainer<T>::reduce_losses(StepResult& result) {
-  std::vector<double> sums = {losses_.loss_sum, losses_.auxiliary};
+  std::vector<double> sums = {0, 0};
+  for (const auto& chunk : stages_) {
+    const StageLoss losses = chunk->take_losses();
+    // Every rank of a tensor group took the same loss: one of them counts.
+    if (place_.tp == 0) sums[0] += losses.loss_sum;
+    sums[1] += losses.auxiliary_loss;
+  }
   groups_.world->all_reduce(sums, ReduceOp::sum, "trainer.losses");
   const auto tokens = static_cast<double>(result.token_count);
   const std::int64_t micro_batches =
@@ -178,7 +180,6 @@ StepResult RankTrainer<T>::accumulate_gradients(std::int64_t step) {
   result.token_count = settings_.batch.global_batch_size * spec_.shape.sequence_length;
   const PhaseTimer timer(result.phases.total_s);
   store_.zero_gradients();
-  losses_ = {};
   for (const Task& task : tasks_) execute(task, step, result);
   reduce_losses(result);
   return result;

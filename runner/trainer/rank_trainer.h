@@ -79,10 +79,6 @@ class RankTrainer {
 
  private:
   using Pass = std::pair<int, int>;  // micro-batch, chunk
-  struct Losses {
-    double loss_sum = 0;
-    double auxiliary = 0;
-  };
 
   void execute(const Task& task, std::int64_t step, StepResult& result);
   void forward(const Task& task, std::int64_t step, StepResult& result);
@@ -110,7 +106,6 @@ class RankTrainer {
   std::int64_t kept_bytes_max_ = 0;  // of tensors, between passes
 
   // Of the step in progress.
-  Losses losses_;
   std::map<int, TokenBatch> batches_;
   std::map<Pass, std::vector<T>> inputs_;            // received, not yet used
   std::map<Pass, std::vector<T>> outputs_;           // computed, not yet sent

@@ -34,8 +34,8 @@ class ScalingStage final : public PipelineStage<double> {
 
   std::size_t boundary_elements() const override { return kWidth; }
 
-  StageLoss forward(std::int64_t micro_batch, const TokenBatch& batch,
-                    std::span<const double> input, std::span<double> output) override {
+  void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const double> input,
+               std::span<double> output) override {
     EXPECT_EQ(input.empty(), is_first_);
     EXPECT_EQ(output.empty(), is_last_);
     std::vector<double> x(input.begin(), input.end());
@@ -44,15 +44,15 @@ class ScalingStage final : public PipelineStage<double> {
     for (const auto* layer : layers_) {
       for (double& element : x) element *= layer->weight[0];
     }
-    const double auxiliary = is_first_ ? 0.5 : 0;
+    if (is_first_) losses_.auxiliary_loss += 0.5;
     if (!is_last_) {
       std::copy(x.begin(), x.end(), output.begin());
-      return {0, auxiliary};
+      return;
     }
-    double sum = 0;
-    for (const double element : x) sum += element;
-    return {sum, auxiliary};
+    for (const double element : x) losses_.loss_sum += element;
   }
+
+  StageLoss take_losses() override { return std::exchange(losses_, {}); }
 
   void backward(std::int64_t micro_batch, double loss_scale,
                 std::span<const double> output_gradient,
@@ -73,6 +73,7 @@ class ScalingStage final : public PipelineStage<double> {
  private:
   bool is_first_;
   bool is_last_;
+  StageLoss losses_;
   std::vector<const LocalParameter<double>*> layers_;
   std::map<std::int64_t, std::vector<double>> kept_;
 };

@@ -106,6 +106,10 @@ class Layer {
     store_.initialize(spec_, 3);
     weight_.resize(32, 48);
     const auto stored = store_.at("layers.0.mlp.fc2.weight").weight;
+    // As the optimizer keeps them.
+    if (precision == Precision::bf16) {
+      std::transform(stored.begin(), stored.end(), stored.begin(), cpu::round_to_bf16);
+    }
     std::copy(stored.begin(), stored.end(), weight_.data());
     run();
   }

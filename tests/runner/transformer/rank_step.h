@@ -39,11 +39,10 @@ class RankStep {
   // Gradients of the mean over the global batch's tokens, with the auxiliary loss. Returns it.
   double forward_backward(std::int64_t step) {
     store_.zero_gradients();
-    loss_ = 0;
     for (std::int64_t m = 0; m < micro_batches(); ++m) forward_micro_batch(step, m);
     for (std::int64_t m = 0; m < micro_batches(); ++m) backward_micro_batch(m);
     reduce_gradients();
-    std::vector<double> loss = {loss_};
+    std::vector<double> loss = {losses()};
     groups_->world->all_reduce(loss, ReduceOp::sum, "test.loss");
     return loss[0];
   }
@@ -78,14 +77,20 @@ class RankStep {
       std::vector<T> input(is_first(chunk) ? 0 : stage.boundary_elements());
       std::vector<T> output(is_last(chunk) ? 0 : stage.boundary_elements());
       if (!is_first(chunk)) groups_->pipeline->recv(input, before(), "test.activation");
-      const StageLoss loss = stage.forward(m, tokens, input, output);
+      stage.forward(m, tokens, input, output);
       if (!is_last(chunk)) groups_->pipeline->send(output, after(), "test.activation");
-      // Every rank of the tensor group has the same sum, those of the context group the same
-      // auxiliary loss as well.
-      loss_ += loss_scale() * loss.loss_sum / sizes_.tp;
-      loss_ += loss_scale() * loss.auxiliary_loss *
-               static_cast<double>(size * spec_.shape.sequence_length) / (sizes_.tp * sizes_.cp);
     }
+  }
+
+  // Every rank of the tensor group has the same sum; parts of the auxiliary loss add up.
+  double losses() {
+    const auto tokens = static_cast<double>(batch_.micro_batch_size * spec_.shape.sequence_length);
+    double sum = 0;
+    for (const auto& stage : stages_) {
+      const StageLoss losses = stage->take_losses();
+      sum += losses.loss_sum / sizes_.tp + losses.auxiliary_loss * tokens;
+    }
+    return loss_scale() * sum;
   }
 
   void backward_micro_batch(std::int64_t m) {
@@ -129,7 +134,6 @@ class RankStep {
   ParameterStore<T> store_;
   std::vector<std::unique_ptr<TransformerStage<cpu::Ops<T>>>> stages_;
   std::array<std::array<std::vector<T>, 2>, 2> moments_;
-  double loss_ = 0;
 };
 
 }  // namespace llmb::runner::testing
