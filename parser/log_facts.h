@@ -8,24 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/dialect.h"
 #include "parser/nccl_use.h"
 
 namespace llmb::parser {
-
-// Which program wrote a log, told from its content.
-enum class Dialect {
-  unknown,
-  nemo,               // NeMo 2 progress lines, iterations from 0
-  nemo_progress_bar,  // NeMo 1 and 2024: tqdm bar and DLLogger lines, global step from 0
-  megatron_bridge,    // iteration line with Step Time lines, iterations from 1
-  megatron_lm,        // iteration line alone, iterations from 1
-  maxtext,            // completed step: N, from 0
-  torchtitan,         // step: N, from 1
-  neuronx,            // step N step_time Xs, from 0
-};
-
-std::string_view dialect_name(Dialect dialect);  // "nemo", "megatron_bridge", … "unknown"
-std::optional<Dialect> dialect_from_name(std::string_view name);
 
 // A line that says how the run ended. `offset` is where the line begins in the log.
 struct LogEvent {

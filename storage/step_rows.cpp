@@ -1,107 +1,144 @@
 #include "storage/step_rows.h"
 
-#include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <type_traits>
+
+#include "parser/step_fields.h"
 
 namespace llmb::storage {
 namespace {
 
 using parser::StepSample;
 
-constexpr const char* kInsertStep =
-    "INSERT INTO step_sample (run_id, segment, iteration, iteration_is_logged, epoch, global_step,"
-    " step_time_s, step_time_resolution_s, tflops_per_gpu, loss, learning_rate, grad_norm,"
-    " params_norm, loss_scale, consumed_samples, global_batch_size, skipped_iterations,"
-    " nan_iterations, memory_bytes_max, memory_bytes_allocated, logged_at, byte_offset, nan_fields)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-    " ON CONFLICT (run_id, segment, iteration) DO NOTHING";
+// "segment, iteration, …": every field of the table, as a column of step_sample.
+std::string column_list() {
+  std::string columns;
+  parser::for_each_step_field([&](const auto& field) { columns.append(field.name).append(", "); });
+  return columns + "nan_fields";
+}
 
-constexpr const char* kReplaceStep =
-    "REPLACE INTO step_sample (run_id, segment, iteration, iteration_is_logged, epoch, global_step,"
-    " step_time_s, step_time_resolution_s, tflops_per_gpu, loss, learning_rate, grad_norm,"
-    " params_norm, loss_scale, consumed_samples, global_batch_size, skipped_iterations,"
-    " nan_iterations, memory_bytes_max, memory_bytes_allocated, logged_at, byte_offset, nan_fields)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+std::string values_clause() {
+  std::string marks = "(run_id, " + column_list() + ") VALUES (?, ";
+  parser::for_each_step_field([&](const auto&) { marks += "?, "; });
+  return marks + "?)";
+}
 
-constexpr const char* kSelectSteps =
-    "SELECT segment, iteration, iteration_is_logged, epoch, global_step, step_time_s,"
-    " step_time_resolution_s, tflops_per_gpu, loss, learning_rate, grad_norm, params_norm,"
-    " loss_scale, consumed_samples, global_batch_size, skipped_iterations, nan_iterations,"
-    " memory_bytes_max, memory_bytes_allocated, logged_at, byte_offset, nan_fields"
-    " FROM step_sample WHERE run_id = ? AND segment = ? AND iteration BETWEEN ? AND ?"
-    " ORDER BY iteration";
+const std::string& insert_step_sql() {
+  static const std::string sql = "INSERT INTO step_sample " + values_clause() +
+                                 " ON CONFLICT (run_id, segment, iteration) DO NOTHING";
+  return sql;
+}
 
-// Bit N of nan_fields stands for the Nth of these. The order is part of the stored data: add new
-// fields at the end only.
-using RealField = std::optional<double> StepSample::*;
-constexpr std::array<RealField, 9> kNanFields = {
-    &StepSample::step_time_s,   &StepSample::tflops_per_gpu,   &StepSample::loss,
-    &StepSample::learning_rate, &StepSample::grad_norm,        &StepSample::params_norm,
-    &StepSample::loss_scale,    &StepSample::memory_bytes_max, &StepSample::memory_bytes_allocated,
-};
+const std::string& replace_step_sql() {
+  static const std::string sql = "REPLACE INTO step_sample " + values_clause();
+  return sql;
+}
+
+const std::string& select_steps_sql() {
+  static const std::string sql =
+      "SELECT " + column_list() +
+      " FROM step_sample WHERE run_id = ? AND segment = ? AND iteration BETWEEN ? AND ?"
+      " ORDER BY iteration";
+  return sql;
+}
+
+// SQLite keeps a NaN as NULL. Bit N of nan_fields says that the Nth of the optional reals was one.
+using OptionalReal = parser::StepField<std::optional<double>>;
+
+// Calls visit(field, bit) with each.
+template <typename Visit>
+void for_each_optional_real(const Visit& visit) {
+  std::int64_t bit = 1;
+  parser::for_each_step_field([&](const auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, OptionalReal>) {
+      visit(field, bit);
+      bit <<= 1U;
+    }
+  });
+}
 
 std::int64_t nan_fields_of(const StepSample& sample) {
   std::int64_t bits = 0;
-  for (std::size_t i = 0; i < kNanFields.size(); ++i) {
-    const std::optional<double>& value = sample.*kNanFields[i];
-    if (value && std::isnan(*value)) bits |= std::int64_t{1} << i;
-  }
+  for_each_optional_real([&](const OptionalReal& field, std::int64_t bit) {
+    const std::optional<double>& value = sample.*field.member;
+    if (value && std::isnan(*value)) bits |= bit;
+  });
   return bits;
 }
 
 void restore_nan_fields(StepSample& sample, std::int64_t bits) {
-  for (std::size_t i = 0; bits != 0 && i < kNanFields.size(); ++i) {
-    if ((bits >> i & 1) != 0) sample.*kNanFields[i] = std::numeric_limits<double>::quiet_NaN();
-  }
+  if (bits == 0) return;
+  for_each_optional_real([&](const OptionalReal& field, std::int64_t bit) {
+    if ((bits & bit) != 0) sample.*field.member = std::numeric_limits<double>::quiet_NaN();
+  });
+}
+
+void bind(Statement& statement, bool value) {
+  statement.boolean(value);
+}
+void bind(Statement& statement, std::int32_t value) {
+  statement.integer(std::int64_t{value});
+}
+void bind(Statement& statement, std::int64_t value) {
+  statement.integer(value);
+}
+void bind(Statement& statement, std::uint64_t value) {
+  statement.bits(value);
+}
+void bind(Statement& statement, double value) {
+  statement.real(value);
+}
+void bind(Statement& statement, const std::string& value) {
+  value.empty() ? statement.null() : statement.text(value);
+}
+void bind(Statement& statement, const std::optional<double>& value) {
+  statement.real(value);
+}
+template <typename Integer>
+void bind(Statement& statement, const std::optional<Integer>& value) {
+  statement.integer(value);
+}
+
+void read(Statement& row, bool& value) {
+  value = row.read_boolean();
+}
+void read(Statement& row, std::int32_t& value) {
+  value = static_cast<std::int32_t>(row.read_integer());
+}
+void read(Statement& row, std::int64_t& value) {
+  value = row.read_integer();
+}
+void read(Statement& row, std::uint64_t& value) {
+  value = row.read_bits();
+}
+void read(Statement& row, double& value) {
+  value = row.read_real();
+}
+void read(Statement& row, std::string& value) {
+  value = row.read_text();
+}
+void read(Statement& row, std::optional<std::int32_t>& value) {
+  const std::optional<std::int64_t> wide = row.read_optional_integer();
+  value = wide ? std::optional(static_cast<std::int32_t>(*wide)) : std::nullopt;
+}
+void read(Statement& row, std::optional<std::int64_t>& value) {
+  value = row.read_optional_integer();
+}
+void read(Statement& row, std::optional<double>& value) {
+  value = row.read_optional_real();
 }
 
 void bind_step(Statement& statement, RunId run, const StepSample& sample) {
-  statement.integer(run).integer(std::int64_t{sample.segment}).integer(sample.iteration);
-  statement.boolean(sample.iteration_is_logged);
-  statement.integer(sample.epoch).integer(sample.global_step);
-  statement.real(sample.step_time_s).real(sample.step_time_resolution_s);
-  statement.real(sample.tflops_per_gpu).real(sample.loss).real(sample.learning_rate);
-  statement.real(sample.grad_norm).real(sample.params_norm).real(sample.loss_scale);
-  statement.integer(sample.consumed_samples).integer(sample.global_batch_size);
-  statement.integer(sample.skipped_iterations).integer(sample.nan_iterations);
-  statement.real(sample.memory_bytes_max).real(sample.memory_bytes_allocated);
-  if (sample.logged_at.empty()) {
-    statement.null();
-  } else {
-    statement.text(sample.logged_at);
-  }
-  statement.bits(sample.byte_offset).integer(nan_fields_of(sample));
-}
-
-std::optional<std::int32_t> narrow(std::optional<std::int64_t> value) {
-  if (!value) return std::nullopt;
-  return static_cast<std::int32_t>(*value);
+  statement.integer(run);
+  parser::for_each_step_field([&](const auto& field) { bind(statement, sample.*field.member); });
+  statement.integer(nan_fields_of(sample));
 }
 
 StepSample read_step(Statement& row) {
   StepSample sample;
-  sample.segment = static_cast<std::int32_t>(row.read_integer());
-  sample.iteration = row.read_integer();
-  sample.iteration_is_logged = row.read_boolean();
-  sample.epoch = narrow(row.read_optional_integer());
-  sample.global_step = row.read_optional_integer();
-  sample.step_time_s = row.read_optional_real();
-  sample.step_time_resolution_s = row.read_real();
-  sample.tflops_per_gpu = row.read_optional_real();
-  sample.loss = row.read_optional_real();
-  sample.learning_rate = row.read_optional_real();
-  sample.grad_norm = row.read_optional_real();
-  sample.params_norm = row.read_optional_real();
-  sample.loss_scale = row.read_optional_real();
-  sample.consumed_samples = row.read_optional_integer();
-  sample.global_batch_size = row.read_optional_integer();
-  sample.skipped_iterations = row.read_optional_integer();
-  sample.nan_iterations = row.read_optional_integer();
-  sample.memory_bytes_max = row.read_optional_real();
-  sample.memory_bytes_allocated = row.read_optional_real();
-  sample.logged_at = row.read_text();
-  sample.byte_offset = row.read_bits();
+  parser::for_each_step_field([&](const auto& field) { read(row, sample.*field.member); });
   restore_nan_fields(sample, row.read_integer());
   return sample;
 }
@@ -138,7 +175,7 @@ void visit_segment(Connection& connection, RunId run, std::int64_t segment,
   bool has_field = fields.step();
   std::int64_t field_iteration = has_field ? fields.read_integer() : 0;
 
-  Statement& steps = connection.kept(kSelectSteps);
+  Statement& steps = connection.kept(select_steps_sql());
   steps.integer(run).integer(segment);
   steps.integer(window.first_iteration).integer(window.last_iteration);
   while (steps.step()) {
@@ -162,7 +199,7 @@ void visit_segment(Connection& connection, RunId run, std::int64_t segment,
 
 std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const StepSample> samples) {
   if (samples.empty()) return 0;
-  Statement& insert = connection.kept(kInsertStep);
+  Statement& insert = connection.kept(insert_step_sql());
   std::int64_t new_rows = 0;
   for (const StepSample& sample : samples) {
     bind_step(insert, run, sample);
@@ -170,7 +207,7 @@ std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const Ste
     if (connection.changes() == 1) {
       ++new_rows;
     } else {
-      Statement& replace = connection.kept(kReplaceStep);
+      Statement& replace = connection.kept(replace_step_sql());
       bind_step(replace, run, sample);
       replace.run();
       delete_fields(connection, run, sample);

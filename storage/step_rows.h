@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "parser/statistics/window.h"
 #include "parser/step_sample.h"
+#include "parser/window.h"
 #include "storage/records.h"
 #include "storage/sqlite_connection.h"
 

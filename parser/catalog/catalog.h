@@ -15,7 +15,7 @@
 #include "parser/catalog/recipe.h"
 #include "parser/catalog/reference.h"
 #include "parser/log_facts.h"
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 
 namespace llmb::parser {
 

@@ -42,7 +42,16 @@ class DialectReader {
   virtual void restore(StateReader& /*state*/) {}
 };
 
-// One of each, in the order in which they are asked.
+// `name` stands in saved states, so it never changes. One reader may serve several dialects.
+struct DialectReaderKind {
+  std::string_view name;
+  std::unique_ptr<DialectReader> (*make)() = nullptr;
+};
+
+// All of them, in the order in which they are asked. A saved state does not depend on the order.
+std::span<const DialectReaderKind> dialect_reader_kinds();
+
+// One of each, in that order.
 std::vector<std::unique_ptr<DialectReader>> make_dialect_readers();
 
 }  // namespace llmb::parser

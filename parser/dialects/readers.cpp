@@ -1,5 +1,8 @@
-// The list of all dialects: a new one is a line here.
+// The list of all readers: that of a new dialect is a line here.
 #include "parser/dialects/dialect.h"
+
+#include <array>
+
 #include "parser/dialects/maxtext.h"
 #include "parser/dialects/megatron.h"
 #include "parser/dialects/nemo.h"
@@ -9,14 +12,31 @@
 
 namespace llmb::parser {
 
+namespace {
+
+template <typename Reader>
+std::unique_ptr<DialectReader> make() {
+  return std::make_unique<Reader>();
+}
+
+constexpr auto kReaders = std::to_array<DialectReaderKind>({
+    {"nemo", make<NemoReader>},
+    {"nemo_progress_bar", make<NemoProgressBarReader>},
+    {"megatron", make<MegatronReader>},
+    {"maxtext", make<MaxtextReader>},
+    {"torchtitan", make<TorchtitanReader>},
+    {"neuronx", make<NeuronxReader>},
+});
+
+}  // namespace
+
+std::span<const DialectReaderKind> dialect_reader_kinds() {
+  return kReaders;
+}
+
 std::vector<std::unique_ptr<DialectReader>> make_dialect_readers() {
   std::vector<std::unique_ptr<DialectReader>> readers;
-  readers.push_back(std::make_unique<NemoReader>());
-  readers.push_back(std::make_unique<NemoProgressBarReader>());
-  readers.push_back(std::make_unique<MegatronReader>());
-  readers.push_back(std::make_unique<MaxtextReader>());
-  readers.push_back(std::make_unique<TorchtitanReader>());
-  readers.push_back(std::make_unique<NeuronxReader>());
+  for (const DialectReaderKind& kind : kReaders) readers.push_back(kind.make());
   return readers;
 }
 

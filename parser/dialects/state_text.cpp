@@ -5,6 +5,7 @@
 
 #include "parser/foundation/hex.h"
 #include "parser/foundation/parse_number.h"
+#include "parser/step_fields.h"
 
 namespace llmb::parser {
 namespace {
@@ -67,32 +68,12 @@ void StateWriter::optional_number(std::optional<double> value) {
 }
 
 void StateWriter::sample(const StepSample& sample) {
-  integer(sample.segment);
-  integer(sample.iteration);
-  boolean(sample.iteration_is_logged);
-  optional_integer(sample.epoch);
-  optional_integer(sample.global_step);
-  optional_number(sample.step_time_s);
-  number(sample.step_time_resolution_s);
-  optional_number(sample.tflops_per_gpu);
-  optional_number(sample.loss);
-  optional_number(sample.learning_rate);
-  optional_number(sample.grad_norm);
-  optional_number(sample.params_norm);
-  optional_number(sample.loss_scale);
-  optional_integer(sample.consumed_samples);
-  optional_integer(sample.global_batch_size);
-  optional_integer(sample.skipped_iterations);
-  optional_integer(sample.nan_iterations);
-  optional_number(sample.memory_bytes_max);
-  optional_number(sample.memory_bytes_allocated);
-  text(sample.logged_at);
+  for_each_step_field([&](const auto& field) { value(sample.*field.member); });
   integer(static_cast<std::int64_t>(sample.extra_fields.size()));
-  for (const auto& [name, value] : sample.extra_fields) {
+  for (const auto& [name, number_of_field] : sample.extra_fields) {
     text(name);
-    number(value);
+    number(number_of_field);
   }
-  unsigned_integer(sample.byte_offset);
 }
 
 std::string_view StateReader::word() {
@@ -158,6 +139,11 @@ std::optional<double> StateReader::optional_number() {
   return failed_ ? std::nullopt : std::optional(value);
 }
 
+void StateReader::read(std::optional<std::int32_t>& value) {
+  const auto number = optional_integer();
+  value = number ? std::optional(static_cast<std::int32_t>(*number)) : std::nullopt;
+}
+
 std::size_t StateReader::count(std::size_t limit) {
   const std::int64_t value = integer();
   if (value < 0 || static_cast<std::uint64_t>(value) > limit) failed_ = true;
@@ -166,32 +152,12 @@ std::size_t StateReader::count(std::size_t limit) {
 
 StepSample StateReader::sample() {
   StepSample sample;
-  sample.segment = static_cast<std::int32_t>(integer());
-  sample.iteration = integer();
-  sample.iteration_is_logged = boolean();
-  if (const auto epoch = optional_integer()) sample.epoch = static_cast<std::int32_t>(*epoch);
-  sample.global_step = optional_integer();
-  sample.step_time_s = optional_number();
-  sample.step_time_resolution_s = number();
-  sample.tflops_per_gpu = optional_number();
-  sample.loss = optional_number();
-  sample.learning_rate = optional_number();
-  sample.grad_norm = optional_number();
-  sample.params_norm = optional_number();
-  sample.loss_scale = optional_number();
-  sample.consumed_samples = optional_integer();
-  sample.global_batch_size = optional_integer();
-  sample.skipped_iterations = optional_integer();
-  sample.nan_iterations = optional_integer();
-  sample.memory_bytes_max = optional_number();
-  sample.memory_bytes_allocated = optional_number();
-  sample.logged_at = text();
+  for_each_step_field([&](const auto& field) { read(sample.*field.member); });
   const std::size_t extra_count = count(kExtraFieldsMax);
   for (std::size_t i = 0; i < extra_count && !failed_; ++i) {
     std::string name = text();
     sample.extra_fields.emplace_back(std::move(name), number());
   }
-  sample.byte_offset = unsigned_integer();
   return sample;
 }
 

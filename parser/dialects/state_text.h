@@ -21,6 +21,16 @@ class StateWriter {
   void optional_integer(std::optional<std::int64_t> value);
   void optional_number(std::optional<double> value);
   void sample(const StepSample& sample);
+  // By the type of a StepSample's field.
+  void value(bool value) { boolean(value); }
+  void value(std::int32_t value) { integer(value); }
+  void value(std::int64_t value) { integer(value); }
+  void value(std::uint64_t value) { unsigned_integer(value); }
+  void value(double value) { number(value); }
+  void value(const std::string& value) { text(value); }
+  void value(const std::optional<std::int32_t>& value) { optional_integer(value); }
+  void value(const std::optional<std::int64_t>& value) { optional_integer(value); }
+  void value(const std::optional<double>& value) { optional_number(value); }
 
   std::string take() { return std::move(out_); }
 
@@ -43,6 +53,16 @@ class StateReader {
   std::optional<std::int64_t> optional_integer();
   std::optional<double> optional_number();
   StepSample sample();
+  // By the type of a StepSample's field.
+  void read(bool& value) { value = boolean(); }
+  void read(std::int32_t& value) { value = static_cast<std::int32_t>(integer()); }
+  void read(std::int64_t& value) { value = integer(); }
+  void read(std::uint64_t& value) { value = unsigned_integer(); }
+  void read(double& value) { value = number(); }
+  void read(std::string& value) { value = text(); }
+  void read(std::optional<std::int32_t>& value);
+  void read(std::optional<std::int64_t>& value) { value = optional_integer(); }
+  void read(std::optional<double>& value) { value = optional_number(); }
   // A count of things that follow; at most `limit`, else the state is refused.
   std::size_t count(std::size_t limit);
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "parser/step_fields.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -24,13 +26,19 @@ bool differ(const std::optional<double>& a, const std::optional<double>& b) {
   return a != b && !(is_nan(a) && is_nan(b));
 }
 
+bool is_nan(double value) {
+  return std::isnan(value);
+}
+template <typename Value>
+bool is_nan(const Value& /*value*/) {
+  return false;
+}
+
 bool has_nan(const StepSample& sample) {
-  const auto is_nan_field = [](const auto& field) { return std::isnan(field.second); };
-  return is_nan_step(sample) || is_nan(sample.step_time_s) || is_nan(sample.learning_rate) ||
-         is_nan(sample.params_norm) || is_nan(sample.loss_scale) ||
-         is_nan(sample.memory_bytes_max) || is_nan(sample.memory_bytes_allocated) ||
-         std::isnan(sample.step_time_resolution_s) ||
-         std::any_of(sample.extra_fields.begin(), sample.extra_fields.end(), is_nan_field);
+  bool found = std::any_of(sample.extra_fields.begin(), sample.extra_fields.end(),
+                           [](const auto& field) { return std::isnan(field.second); });
+  for_each_step_field([&](const auto& field) { found = found || is_nan(sample.*field.member); });
+  return found;
 }
 
 // Equality in which NaN equals NaN, and segment and offset do not count.

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "parser/statistics/agreement.h"
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 
 namespace llmb::parser {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "parser/log_facts.h"
-#include "parser/statistics/window.h"
 #include "parser/statistics/window_statistics.h"
 #include "parser/step_sample.h"
+#include "parser/window.h"
 
 namespace llmb::parser {
 

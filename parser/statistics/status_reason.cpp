@@ -9,18 +9,6 @@ std::string plural(std::int64_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// The first iteration's number: what turns "iteration 19" into "20 steps".
-std::int64_t numbering_base(Dialect dialect) {
-  switch (dialect) {
-    case Dialect::megatron_bridge:
-    case Dialect::megatron_lm:
-    case Dialect::torchtitan:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 // "iteration 46 of 49", or "iteration 46" where the log does not say how many are meant.
 std::string reached(const StatusEvidence& evidence) {
   std::string text = "iteration " + std::to_string(evidence.segment.last_iteration);
@@ -91,7 +79,8 @@ std::string gap(const StatusEvidence& evidence) {
 
 // "20 of 20 steps were run", where the log shows them from the first on.
 std::string steps_run(const StatusEvidence& evidence) {
-  const std::int64_t base = numbering_base(evidence.dialect);
+  // What turns "iteration 19" into "20 steps".
+  const std::int64_t base = traits_of(evidence.dialect).first_iteration;
   if (evidence.segment.first_iteration != base) return reached(evidence) + " was reached";
   const std::int64_t total = *evidence.declared_last_iteration - base + 1;
   return std::to_string(evidence.segment.last_iteration - base + 1) + " of " +

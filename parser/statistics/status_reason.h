@@ -6,8 +6,8 @@
 #include <string>
 
 #include "parser/log_facts.h"
-#include "parser/statistics/window.h"
 #include "parser/statistics/window_coverage.h"
+#include "parser/window.h"
 
 namespace llmb::parser {
 

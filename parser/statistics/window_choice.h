@@ -8,8 +8,8 @@
 #include <string>
 
 #include "parser/catalog/recipe_match.h"
-#include "parser/statistics/window.h"
 #include "parser/step_sample.h"
+#include "parser/window.h"
 
 namespace llmb::parser {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "parser/statistics/window.h"
 #include "parser/step_sample.h"
+#include "parser/window.h"
 
 namespace llmb::parser {
 

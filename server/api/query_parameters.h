@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "parser/statistics/run_marks.h"
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 #include "server/http/message.h"
 
 namespace llmb::api {

@@ -11,33 +11,11 @@
 namespace llmb::api {
 namespace {
 
-std::string_view window_numbering(parser::Dialect dialect) {
-  switch (dialect) {
-    case parser::Dialect::nemo:
-      return "iterations as NeMo prints them, from 0";
-    case parser::Dialect::nemo_progress_bar:
-      return "global steps as the NeMo progress bar prints them, from 0";
-    case parser::Dialect::megatron_bridge:
-      return "iterations as Megatron-Bridge prints them, from 1";
-    case parser::Dialect::megatron_lm:
-      return "iterations as Megatron-LM prints them, from 1";
-    case parser::Dialect::maxtext:
-      return "steps as MaxText prints them, from 0";
-    case parser::Dialect::torchtitan:
-      return "steps as torchtitan prints them, from 1";
-    case parser::Dialect::neuronx:
-      return "steps as NeuronX prints them, from 0";
-    case parser::Dialect::unknown:
-      break;
-  }
-  return "iterations as the log numbers them";
-}
-
 Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunSummary& summary) {
   Json json;
   json["run_id"] = id;
   json["window"] = parser::to_string(summary.window);
-  json["window_numbering"] = window_numbering(dialect);
+  json["window_numbering"] = parser::traits_of(dialect).numbering;
   json["status"] = parser::run_status_name(summary.status);
   json["status_reason"] = summary.status_reason;
   json["failure_cause"] = null_if_empty(summary.failure_cause);

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "parser/catalog/catalog.h"
-#include "parser/log_reader.h"
-#include "parser/statistics/window.h"
+#include "parser/reader/log_reader.h"
+#include "parser/window.h"
 #include "server/cli/catalog_option.h"
 #include "server/cli/run_options.h"
 #include "server/compat/shell_parser.h"

@@ -1,7 +1,7 @@
 #include "server/cli/run_options.h"
 
 #include "parser/statistics/run_marks.h"
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 
 namespace llmb::cli {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "parser/result.h"
 #include "server/ingest/call_watch.h"
 #include "server/ingest/root_directory.h"

@@ -11,7 +11,7 @@
 #include "parser/foundation/instant.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/poll_schedule.h"

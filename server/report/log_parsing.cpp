@@ -17,7 +17,7 @@
 #include "parser/dialects/stated_configuration.h"
 #include "parser/foundation/file_descriptor.h"
 #include "parser/layout/llmb_config.h"
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "parser/result.h"
 #include "parser/statistics/window_choice.h"
 #include "server/report/evidence_json.h"
@@ -104,13 +104,15 @@ Result<std::uint64_t> read_blocks_ahead(int file, std::uint64_t size, const Take
 // The dialect and the recipe, and with them the window, may not be known before the log's end: all
 // windows that may be chosen count.
 Window widest_choice(const parser::Catalog& catalog) {
-  Window all = parser::default_window(parser::Dialect::nemo);
+  Window all = parser::default_window(parser::Dialect::unknown);
   const auto add = [&](const std::optional<Window>& window) {
     if (!window) return;
     all.first_iteration = std::min(all.first_iteration, window->first_iteration);
     all.last_iteration = std::max(all.last_iteration, window->last_iteration);
   };
-  add(parser::default_window(parser::Dialect::megatron_bridge));
+  for (const parser::DialectTraits& traits : parser::dialects()) {
+    add(parser::default_window(traits.dialect));
+  }
   for (const auto& document : catalog.documents) add(document.default_window);
   for (const auto& rule : catalog.release_windows) add(rule.window);
   return all;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "parser/catalog/catalog.h"
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 #include "server/report/report.h"
 
 namespace llmb::report {

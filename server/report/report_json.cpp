@@ -2,6 +2,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "parser/step_fields.h"
 #include "server/report/catalog_json.h"
 #include "server/report/evidence_json.h"
 #include "server/report/report.h"
@@ -77,34 +78,26 @@ Json events_json(const parser::LogFacts& facts) {
   return list;
 }
 
-template <typename T>
-void set_if_known(Json& json, const char* key, const std::optional<T>& value) {
-  if (value) json[key] = *value;
+void set(Json& json, std::string_view key, const std::string& value) {
+  if (!value.empty()) json[std::string(key)] = value;
+}
+template <typename Value>
+void set(Json& json, std::string_view key, const Value& value) {
+  json[std::string(key)] = value;
+}
+template <typename Value>
+void set(Json& json, std::string_view key, const std::optional<Value>& value) {
+  if (value) json[std::string(key)] = *value;
 }
 
 // Fields that the line did not have are left out; NaN is null.
 Json sample_json(const parser::StepSample& sample) {
-  Json json = {{"segment", sample.segment}, {"iteration", sample.iteration}};
-  if (!sample.iteration_is_logged) json["iteration_is_logged"] = false;
-  set_if_known(json, "epoch", sample.epoch);
-  set_if_known(json, "global_step", sample.global_step);
-  set_if_known(json, "step_time_s", sample.step_time_s);
-  if (sample.step_time_s) json["step_time_resolution_s"] = sample.step_time_resolution_s;
-  set_if_known(json, "tflops_per_gpu", sample.tflops_per_gpu);
-  set_if_known(json, "loss", sample.loss);
-  set_if_known(json, "learning_rate", sample.learning_rate);
-  set_if_known(json, "grad_norm", sample.grad_norm);
-  set_if_known(json, "params_norm", sample.params_norm);
-  set_if_known(json, "loss_scale", sample.loss_scale);
-  set_if_known(json, "consumed_samples", sample.consumed_samples);
-  set_if_known(json, "global_batch_size", sample.global_batch_size);
-  set_if_known(json, "skipped_iterations", sample.skipped_iterations);
-  set_if_known(json, "nan_iterations", sample.nan_iterations);
-  set_if_known(json, "memory_bytes_max", sample.memory_bytes_max);
-  set_if_known(json, "memory_bytes_allocated", sample.memory_bytes_allocated);
-  if (!sample.logged_at.empty()) json["logged_at"] = sample.logged_at;
+  Json json = Json::object();
+  parser::for_each_step_field(
+      [&](const auto& field) { set(json, field.name, sample.*field.member); });
+  if (sample.iteration_is_logged) json.erase("iteration_is_logged");
+  if (!sample.step_time_s) json.erase("step_time_resolution_s");
   for (const auto& [name, value] : sample.extra_fields) json["extra_fields"][name] = value;
-  json["byte_offset"] = sample.byte_offset;
   return json;
 }
 

@@ -4,35 +4,25 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <concepts>
+#include <tuple>
 
+#include "parser/step_fields.h"
 #include "server/report/json.h"
 
 namespace llmb::report {
 namespace {
 
+using parser::StepColumn;
 using parser::StepSample;
 
-template <typename Field>
-void add_field(JsonColumn& column, const Field& value) {
+void add_field(JsonColumn& column, double value) {
   column.add_number(value);
 }
-template <typename T>
-void add_field(JsonColumn& column, const std::optional<T>& value) {
-  if (value) {
-    column.add_number(*value);
-  } else {
-    column.add_null();
-  }
+template <std::integral Integer>
+void add_field(JsonColumn& column, Integer value) {
+  column.add_number(static_cast<std::int64_t>(value));
 }
-template <>
-void add_field(JsonColumn& column, const std::int32_t& value) {
-  column.add_number(std::int64_t{value});
-}
-template <>
-void add_field(JsonColumn& column, const std::optional<std::int32_t>& value) {
-  add_field(column, value ? std::optional<std::int64_t>(*value) : std::nullopt);
-}
-template <>
 void add_field(JsonColumn& column, const std::string& value) {
   if (value.empty()) {
     column.add_null();
@@ -40,37 +30,16 @@ void add_field(JsonColumn& column, const std::string& value) {
     column.add_text(value);
   }
 }
-
-template <auto kField>
-void add_member(JsonColumn& column, const StepSample& sample) {
-  add_field(column, sample.*kField);
+template <typename T>
+void add_field(JsonColumn& column, const std::optional<T>& value) {
+  if (value) {
+    add_field(column, *value);
+  } else {
+    column.add_null();
+  }
 }
 
-struct ColumnType {
-  std::string_view name;
-  void (*add)(JsonColumn&, const StepSample&);
-  bool is_always_there;
-};
-constexpr std::array kColumns = {
-    ColumnType{"segment", add_member<&StepSample::segment>, true},
-    ColumnType{"iteration", add_member<&StepSample::iteration>, true},
-    ColumnType{"step_time_s", add_member<&StepSample::step_time_s>, true},
-    ColumnType{"tflops_per_gpu", add_member<&StepSample::tflops_per_gpu>, true},
-    ColumnType{"loss", add_member<&StepSample::loss>, false},
-    ColumnType{"learning_rate", add_member<&StepSample::learning_rate>, false},
-    ColumnType{"grad_norm", add_member<&StepSample::grad_norm>, false},
-    ColumnType{"params_norm", add_member<&StepSample::params_norm>, false},
-    ColumnType{"loss_scale", add_member<&StepSample::loss_scale>, false},
-    ColumnType{"consumed_samples", add_member<&StepSample::consumed_samples>, false},
-    ColumnType{"global_batch_size", add_member<&StepSample::global_batch_size>, false},
-    ColumnType{"skipped_iterations", add_member<&StepSample::skipped_iterations>, false},
-    ColumnType{"nan_iterations", add_member<&StepSample::nan_iterations>, false},
-    ColumnType{"memory_bytes_max", add_member<&StepSample::memory_bytes_max>, false},
-    ColumnType{"memory_bytes_allocated", add_member<&StepSample::memory_bytes_allocated>, false},
-    ColumnType{"epoch", add_member<&StepSample::epoch>, false},
-    ColumnType{"global_step", add_member<&StepSample::global_step>, false},
-    ColumnType{"logged_at", add_member<&StepSample::logged_at>, false},
-};
+constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(parser::kStepFields)>;
 
 template <typename T>
 void append_number(std::string& text, T value) {
@@ -110,10 +79,14 @@ void JsonColumn::append_to(std::string& document) {
   document += ']';
 }
 
-StepColumns::StepColumns() : columns_(kColumns.size()) {}
+StepColumns::StepColumns() : columns_(kFieldCount) {}
 
 void StepColumns::add(const StepSample& sample) {
-  for (std::size_t i = 0; i < kColumns.size(); ++i) kColumns[i].add(columns_[i], sample);
+  auto column = columns_.begin();
+  parser::for_each_step_field([&](const auto& field) {
+    if (field.column != StepColumn::never) add_field(*column, sample.*field.member);
+    ++column;
+  });
   add_extra_fields(sample);
   ++row_count_;
 }
@@ -147,14 +120,15 @@ std::string StepColumns::finish(storage::RunId run) {
     byte_count += 2 * name.size() + column.byte_count() + 5 * (row_count_ - column.row_count());
   }
   document.reserve(byte_count);
-  for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    if (!columns_[i].has_values() && !kColumns[i].is_always_there) continue;
-    document += ",\"";
-    document += kColumns[i].name;
-    document += "\":";
-    columns_[i].append_to(document);
-    columns_[i] = JsonColumn();
-  }
+  auto column = columns_.begin();
+  parser::for_each_step_field([&](const auto& field) {
+    if (field.column == StepColumn::always || column->has_values()) {
+      document.append(",\"").append(field.name).append("\":");
+      column->append_to(document);
+      *column = JsonColumn();
+    }
+    ++column;
+  });
   document += ",\"extra_fields\":{";
   bool is_first = true;
   for (auto& [name, column] : extra_columns_) {

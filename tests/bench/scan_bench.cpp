@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "parser/lines/line_filter.h"
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "server/report/read_ahead.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using llmb::parser::LogReader;

@@ -102,16 +102,27 @@ TEST(SourceRules, AtMostOneFolderBelowAModule) {
 }
 
 TEST(SourceRules, OnlyTheAgreedNamesStandAtTheTop) {
-  const std::set<std::string> agreed = {"CMakeLists.txt", "CMakePresets.json",
-                                        "README.md",      "ARCHITECTURE.md",
-                                        "GLOSSARY.md",    "STYLE.md",
-                                        "LICENSE",        "server",
-                                        "parser",         "runner",
-                                        "storage",        "web",
-                                        "migrations",     "tests",
-                                        "deploy",         ".ci",
-                                        ".clang-format",  ".clang-tidy",
-                                        ".gitignore",     ".gitattributes",
+  const std::set<std::string> agreed = {"CMakeLists.txt",
+                                        "CMakePresets.json",
+                                        "README.md",
+                                        "ARCHITECTURE.md",
+                                        "GLOSSARY.md",
+                                        "STYLE.md",
+                                        "LICENSE",
+                                        "CONTRIBUTING.md",
+                                        "server",
+                                        "parser",
+                                        "runner",
+                                        "storage",
+                                        "web",
+                                        "migrations",
+                                        "tests",
+                                        "deploy",
+                                        ".ci",
+                                        ".clang-format",
+                                        ".clang-tidy",
+                                        ".gitignore",
+                                        ".gitattributes",
                                         ".editorconfig"};
   for (const std::string& name : top_level_names()) EXPECT_TRUE(agreed.contains(name)) << name;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 
 namespace llmb::parser {
 

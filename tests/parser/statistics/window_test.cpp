@@ -1,4 +1,4 @@
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 
 #include <gtest/gtest.h>
 

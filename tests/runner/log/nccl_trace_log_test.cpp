@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "runner/parallel/thread_communicator.h"
 
 namespace llmb::runner {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "parser/dialects/stated_configuration.h"
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "parser/statistics/run_marks.h"
 #include "parser/statistics/run_summary.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "tests/runner/train/tiny_run.h"
 
 namespace llmb::runner {

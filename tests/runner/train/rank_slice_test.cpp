@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "parser/dialects/stated_configuration.h"
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "tests/runner/train/tiny_run.h"
 
 namespace llmb::runner {

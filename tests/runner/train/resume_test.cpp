@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "runner/checkpoint/durable_file.h"
 #include "tests/runner/train/tiny_run.h"
 #include "tests/temporary_folder.h"

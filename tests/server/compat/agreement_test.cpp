@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "server/compat/log_verdict.h"
 #include "server/sample/sample_tree.h"
 

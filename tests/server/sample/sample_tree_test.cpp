@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
 #include "server/sample/sample_runs.h"
 

@@ -1,4 +1,4 @@
-#include "parser/log_reader.h"
+#include "parser/reader/log_reader.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-6";
+constexpr std::string_view kStateVersion = "llmb-log-reader-7";
 
 }  // namespace
 
@@ -31,6 +31,7 @@ struct LogReader::Impl {
   // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
   bool read_nccl_trace(std::string_view line);
   void choose(std::size_t reader);
+  void restore_readers(StateReader& state);
   void update_facts();
 
   const WantedLiterals& wanted = WantedLiterals::instance();
@@ -91,6 +92,26 @@ void LogReader::Impl::choose(std::size_t reader) {
   chosen_index = reader;
 }
 
+// Each by its name: a dialect that is new since the state was saved begins afresh.
+void LogReader::Impl::restore_readers(StateReader& state) {
+  const bool one_is_chosen = state.boolean();
+  const auto kinds = dialect_reader_kinds();
+  const std::size_t saved_count = state.count(kinds.size());
+  if (one_is_chosen && saved_count != 1) return state.fail();
+  for (std::size_t i = 0; i < saved_count; ++i) {
+    const std::string name = state.text();
+    const std::string saved = state.text();
+    const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                   [&](const auto& other) { return other.name == name; });
+    if (kind == kinds.end()) return state.fail();
+    const auto index = static_cast<std::size_t>(kind - kinds.begin());
+    StateReader own(saved);
+    readers[index]->restore(own);
+    if (own.failed() || !own.at_end()) return state.fail();
+    if (one_is_chosen) choose(index);
+  }
+}
+
 void LogReader::Impl::update_facts() {
   LogFacts& facts = ledger.facts();
   facts.dialect = is_chosen ? readers.front()->dialect() : Dialect::unknown;
@@ -142,8 +163,13 @@ std::string LogReader::save_state() const {
   impl_->ledger.save(state);
   impl_->nccl.save(state);
   state.boolean(impl_->is_chosen);
-  if (impl_->is_chosen) state.unsigned_integer(impl_->chosen_index);
-  for (const auto& reader : impl_->readers) reader->save(state);
+  state.unsigned_integer(impl_->readers.size());
+  for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
+    state.text(dialect_reader_kinds()[impl_->is_chosen ? impl_->chosen_index : i].name);
+    StateWriter own;
+    impl_->readers[i]->save(own);
+    state.text(own.take());
+  }
   return state.take();
 }
 
@@ -160,8 +186,7 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   impl.ledger.restore(state);
   impl.nccl.restore(state);
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
-  if (state.boolean()) impl.choose(state.count(impl.readers.size() - 1));
-  for (const auto& dialect : impl.readers) dialect->restore(state);
+  impl.restore_readers(state);
   if (state.failed() || !state.at_end()) {
     return fail("The saved state of a log's reader is damaged: read the log anew.");
   }

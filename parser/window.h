@@ -41,8 +41,7 @@ std::optional<Window> last_step_window(const LogFacts& facts);
 // `asked` in that log; where it has no step to be the last, the dialect's default.
 Window resolve_window(const AskedWindow& asked, const LogFacts& facts);
 
-// What the recipes use: 35-44 for Megatron-Bridge and Megatron-LM (counted from 1), 11-44
-// otherwise (counted from 0 by NeMo). Sources: the recipe documents, "Performance Measurement".
+// That of the table of dialects.
 Window default_window(Dialect dialect);
 
 }  // namespace llmb::parser

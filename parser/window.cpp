@@ -1,4 +1,4 @@
-#include "parser/statistics/window.h"
+#include "parser/window.h"
 
 #include <algorithm>
 #include <optional>
@@ -49,8 +49,8 @@ std::string to_string(const Window& window) {
 }
 
 Window default_window(Dialect dialect) {
-  if (dialect == Dialect::megatron_bridge || dialect == Dialect::megatron_lm) return {35, 44};
-  return {11, 44};
+  const DialectTraits& traits = traits_of(dialect);
+  return {traits.window_first, traits.window_last};
 }
 
 }  // namespace llmb::parser

@@ -1,0 +1,47 @@
+// Dialect: which program wrote a log, told from its content; and the one table of what is known of
+// each dialect. Its reader is in parser/dialects.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace llmb::parser {
+
+// In the order of the table in dialect.cpp.
+enum class Dialect {
+  unknown,
+  nemo,
+  nemo_progress_bar,
+  megatron_bridge,
+  megatron_lm,
+  maxtext,
+  torchtitan,
+  neuronx,
+};
+
+struct DialectTraits {
+  Dialect dialect = Dialect::unknown;
+  std::string_view name;   // as stored, and in JSON: "megatron_bridge"
+  std::string_view title;  // as shown to people: "Megatron-Bridge"
+  // What it counts and from where, as a note to a window: "iterations as NeMo prints them, from 0".
+  std::string_view numbering;
+  std::int64_t first_iteration = 0;  // 0 or 1: the number of the first step
+  // What is measured where neither user, recipe nor release says otherwise.
+  std::int64_t window_first = 0;
+  std::int64_t window_last = 0;
+};
+
+// All of them, `unknown` first.
+std::span<const DialectTraits> dialects();
+const DialectTraits& traits_of(Dialect dialect);
+
+std::string_view dialect_name(Dialect dialect);
+std::optional<Dialect> dialect_from_name(std::string_view name);
+
+// Of every known dialect, for messages: "nemo, nemo_progress_bar, …".
+std::string dialect_names();
+
+}  // namespace llmb::parser
