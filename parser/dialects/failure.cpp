@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parser/dialects/fields.h"
+#include "parser/dialects/line_weight.h"
 
 namespace llmb::parser {
 namespace {
@@ -77,24 +78,27 @@ std::string_view operation_of(std::string_view text) {
 
 std::optional<LogEvent> read_failure(const Record& record, std::string_view raw) {
   const auto signs = failure_signs();
+  const std::string_view text = without_collector_prefix(record.text);
   for (std::size_t i = 0; i < signs.size(); ++i) {
     const FailureSign& sign = signs[i];
-    const std::size_t at = record.text.find(sign.literal);
+    const std::size_t at = text.find(sign.literal);
     if (at == std::string_view::npos) continue;
     const RE2* pattern = pattern_of(i);
     if (pattern != nullptr &&
-        !RE2::PartialMatch(re2::StringPiece(record.text.data(), record.text.size()), *pattern)) {
+        !RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern)) {
       continue;
     }
+    const bool is_failure = sign.kind == LogEvent::Kind::failure;
+    if (is_failure && weight_of(record.text) == LineWeight::echo) return std::nullopt;
     LogEvent event;
     event.kind = sign.kind;
     event.cause = sign.cause;
     // Of a very long line the part that shows the cause.
     const std::string_view line = trimmed(record.text);
     const bool is_near = at + sign.literal.size() < kLineBytesMax;
-    event.line = shortened(is_near ? line : record.text.substr(at));
+    event.line = shortened(is_near ? line : text.substr(at));
     event.offset = record.offset;
-    if (event.kind == LogEvent::Kind::failure) {
+    if (is_failure) {
       event.rank = rank_of(record.text, raw);
       event.operation = operation_of(record.text);
     }

@@ -20,6 +20,11 @@ constexpr std::array kClasses = {
                  "The node's memory, or the job's share of it, ran out: ask for more (--mem=0 for "
                  "all), use fewer data loader workers, or save checkpoints with fewer processes.",
                  {}},
+    FailureClass{"locked_memory_limit",
+                 root,
+                 "Memory could not be registered for RDMA: raise the limit of locked memory in the "
+                 "job (ulimit -l unlimited), and in the container.",
+                 {}},
     FailureClass{"shared_memory_full",
                  root,
                  "/dev/shm of the container is too small: mount a larger one, or use fewer data "
@@ -176,7 +181,7 @@ constexpr std::array kClasses = {
                  "A Python traceback without its last line: see the log at that place.",
                  {}},
     FailureClass{"task_killed",
-                 consequence,
+                 killed,
                  "A task was killed by a signal: nothing in the log says why; see dmesg and the "
                  "accounting record (sacct).",
                  {}},
@@ -188,8 +193,10 @@ constexpr std::array kClasses = {
                  consequence,
                  "A task ended with an error code: see the lines before it.",
                  {}},
-    FailureClass{
-        "child_failed", consequence, "torchrun saw a worker fail: see that rank's own lines.", {}},
+    FailureClass{"child_failed",
+                 worker_failed,
+                 "torchrun saw a worker fail: see that rank's own lines.",
+                 {}},
     FailureClass{"job_exited",
                  consequence,
                  "The job's script ended with an error code: see the lines before it.",

@@ -16,8 +16,12 @@ enum class CauseDepth {
   communication,  // may be the thing itself, or what other ranks see of it
   peer_lost,      // a rank's partner went away: something else made it go
   exception,      // a Python exception that no class names
+  worker_signal,  // a launcher names the signal that killed a worker
+  worker_failed,  // a launcher saw a worker fail: its own traceback says no more
   traceback,      // the head of a traceback, whose last line is the cause
-  consequence,    // a task ended badly, or was ended because another did
+  killed,         // a task was killed, or was ended because another one failed
+  survivable,     // a warning: the program said that it goes on
+  consequence,    // a task ended with an error code
   none,           // further than all others
 };
 

@@ -11,9 +11,10 @@ namespace {
 constexpr auto kFinish = LogEvent::Kind::finish_marker;
 constexpr auto kFailure = LogEvent::Kind::failure;
 
-// "ValueError: …" and "torch.distributed.DistBackendError: …" at the beginning of a line.
+// "ValueError: …", "torch.distributed.DistBackendError: …" and "Exception: …" at the beginning of
+// a line.
 constexpr std::string_view kException =
-    R"(^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit)(?:: |$))";
+    R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit)|Exception)(?:: |$))";
 constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
 
 constexpr FailureSign failure(std::string_view cause, std::string_view literal,
@@ -36,12 +37,25 @@ constexpr std::array kSigns = {
     failure("node_failure", "Node failure on "),
     failure("node_failure", "lost communication with a remote daemon"),
     failure("task_failure", "DUE TO TASK FAILURE"),
+    failure("task_failure", "*** STEP ", R"(\*\*\* STEP .* FAILED)"),
+    failure("srun_launch_error", "TaskProlog", R"((?i)TaskProlog.*(?:fail|error|exit))"),
+    failure("srun_launch_error", "ask launch failed"),
     failure("preempted", "DUE TO PREEMPTION"),
     failure("preempted", "DUE TO JOB REQUEUE"),
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
     failure("interrupted", "KeyboardInterrupt", R"(^KeyboardInterrupt\b)"),
 
     // Memory.
+    failure("locked_memory_limit", "ibv_reg_",
+            R"((?i)ibv_reg_\w+.*(?:allocate memory|errno 12|fail))"),
+    failure("locked_memory_limit", "ibv_create_",
+            R"((?i)ibv_create_\w+.*(?:allocate memory|errno 12))"),
+    failure("host_oom_kill", "ray.exceptions.OutOfMemoryError"),
+    failure("host_oom_kill", "killed due to memory pressure"),
+    failure("host_oom_kill", "xceeded job memory limit"),
+    failure("host_oom_kill", "Memory cgroup out of memory: Kill"),
+    failure("host_oom_kill", "std::bad_alloc"),
+    failure("cuda_oom", "HIP out of memory"),
     failure("cuda_oom", "CUDA out of memory"),
     failure("cuda_oom", "CUDA error: out of memory"),
     failure("cuda_oom", "OutOfMemoryError: "),
@@ -66,6 +80,17 @@ constexpr std::array kSigns = {
             R"(Xid \([^)]*\): (?:48|6[1-4]|69|74|79|9[245]|1[1-4][0-9])\b)"),
     failure("illegal_memory_access", "NVRM: Xid", R"(Xid \([^)]*\): 31\b)"),
     failure("gpu_process_error", "NVRM: Xid"),
+    failure("illegal_memory_access", "Memory access fault by GPU node"),
+    failure("gpu_hardware_error", "HSA_STATUS_ERROR"),
+    failure("gpu_unavailable", "no kernel image is available"),
+    failure("gpu_unavailable", "rror 802", R"((?i)error 802\b)"),
+    failure("gpu_unavailable", "driver on your system is too old"),
+    failure("gpu_unavailable", "abric manager",
+            R"((?i)fabric manager.*(?:not|fail|error|stopped|inactive))"),
+    failure("gpu_unavailable", "abric Manager",
+            R"((?i)fabric manager.*(?:not|fail|error|stopped|inactive))"),
+    failure("gpu_unavailable", "nrt_init", R"((?i)nrt_init.*(?:fail|error))"),
+    failure("gpu_unavailable", "synDeviceAcquire", R"((?i)synDeviceAcquire.*(?:fail|error|busy))"),
     failure("gpu_hardware_error", "uncorrectable ECC error"),
     failure("gpu_hardware_error", "Uncorrectable NVLink error"),
     failure("gpu_hardware_error", "uncorrectable NVLink error"),
@@ -84,6 +109,8 @@ constexpr std::array kSigns = {
     failure("illegal_memory_access", "CUDA error: misaligned address"),
     failure("device_side_assert", "device-side assert triggered"),
     failure("cuda_error", "CUDA error: "),
+    failure("cuda_error", "HIP error: "),
+    failure("cuda_error", "NRT_EXEC", R"((?i)error.*NRT_EXEC|NRT_EXEC\w*(?:ERR|FAIL))"),
     failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
 
@@ -96,11 +123,15 @@ constexpr std::array kSigns = {
     failure("nan_loss", "loss is NaN"),
     failure("nan_loss", "loss is nan", R"((?i)error|abort|stop|exit|diverge)"),
     failure("nan_loss", "Loss is NaN"),
+    failure("nan_gradient", "oss scale already at minimum"),
+    failure("nan_gradient", "inimum loss scale reached"),
     failure("nan_gradient", "NaN in gradient"),
     failure("nan_gradient", "gradient norm is NaN"),
     failure("nan_gradient", "The total norm of order ", R"(non-finite)"),
 
     // Files, modules, tokens.
+    failure("disk_full_or_quota", "PytorchStreamWriter failed"),
+    failure("disk_full_or_quota", "[enforce fail at inline_container"),
     failure("disk_full_or_quota", "No space left on device"),
     failure("disk_full_or_quota", "Disk quota exceeded"),
     failure("disk_full_or_quota", "ENOSPC"),
@@ -119,6 +150,8 @@ constexpr std::array kSigns = {
     failure("hf_unreachable", "couldn't connect to 'https://huggingface.co'"),
     failure("hf_unreachable", "LocalEntryNotFoundError"),
     failure("hf_unreachable", "OfflineModeIsEnabled"),
+    failure("hf_unreachable", "huggingface.co",
+            R"((?i)name resolution|NameResolutionError|Max retries exceeded)"),
     failure("missing_module", "ModuleNotFoundError: "),
     failure("missing_module", "ImportError: ", R"(^ImportError: )"),
     failure("missing_module", "cannot open shared object file"),
@@ -129,6 +162,11 @@ constexpr std::array kSigns = {
     failure("tokenizer_or_data_missing", "Can't load tokenizer for "),
     failure("tokenizer_or_data_missing", "is not a valid model identifier"),
     failure("tokenizer_or_data_missing", "can't open file '"),
+    failure("tokenizer_or_data_missing", "could not parse ModelProto"),
+    failure("tokenizer_or_data_missing", "No such file or directory",
+            R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
+    failure("checkpoint_unreadable", "SafetensorError"),
+    failure("checkpoint_unreadable", "UnpicklingError"),
     failure("checkpoint_unreadable", "PytorchStreamReader failed"),
     failure("checkpoint_unreadable", "CheckpointException"),
     failure("checkpoint_unreadable", "CheckpointingException"),
@@ -138,6 +176,10 @@ constexpr std::array kSigns = {
     failure("configuration_error", "error: the following arguments are required"),
     failure("configuration_error", "error: argument --"),
     failure("configuration_error", "ConfigCompositionException"),
+    failure("configuration_error", "Could not override '"),
+    failure("configuration_error", "rror parsing override '"),
+    failure("configuration_error", "omegaconf.errors.", R"(^omegaconf\.errors\.\w+)"),
+    failure("configuration_error", "is not in struct", R"(^(?:\w+\.)*\w+: |Key ')"),
     failure("configuration_error", "MissingMandatoryValue"),
     failure("configuration_error", "divisible by ", kRefusedValue),
     failure("configuration_error", "world size ", kRefusedValue),
@@ -148,6 +190,11 @@ constexpr std::array kSigns = {
     failure("nccl_timeout", "Timeout at NCCL work"),
     failure("nccl_timeout", "Some NCCL operations have failed or timed out"),
     failure("nccl_timeout", "DeepEP error: timeout"),
+    failure("nccl_timeout", "eartbeat monitor timed out"),
+    failure("nccl_timeout", "atchdog got stuck"),
+    failure("nccl_timeout",
+            "DEADLINE_EXCEEDED: ", R"((?i)barrier|coordination|collective|heartbeat)"),
+    failure("peer_lost", "the JAX distributed service detected fatal errors"),
     failure("peer_lost", "ncclRemoteError"),
     failure("peer_lost", "remote process exited or there was a network error"),
     failure("nccl_system_error", "ncclSystemError"),
@@ -164,6 +211,9 @@ constexpr std::array kSigns = {
     failure("peer_lost", "Connection reset by peer"),
     failure("peer_lost", "Connection closed by remote peer"),
     failure("gloo_error", "[enforce fail at ", R"(gloo)"),
+    failure("rendezvous_failure", "emporary failure in name resolution"),
+    failure("rendezvous_failure", "Name or service not known"),
+    failure("rendezvous_failure", "No address associated with hostname"),
     failure("rendezvous_failure", "RendezvousConnectionError"),
     failure("rendezvous_failure", "RendezvousTimeoutError"),
     failure("rendezvous_failure", "RendezvousClosedError"),
@@ -196,6 +246,7 @@ constexpr std::array kSigns = {
 
     // What is left when a process has ended.
     failure("segmentation_fault", "Segmentation fault"),
+    failure("segmentation_fault", "pure virtual method called"),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "parser/dialects/line_weight.h"
 #include "parser/step_fields.h"
 
 namespace llmb::parser {
@@ -18,8 +19,14 @@ constexpr std::size_t kReplaceReach = 64;
 bool is_nan(const std::optional<double>& value) {
   return value && std::isnan(*value);
 }
+// An infinite gradient norm is ordinary where the loss scale is sought: that step is skipped.
 bool is_nan_step(const StepSample& sample) {
-  return is_nan(sample.loss) || is_nan(sample.grad_norm);
+  return (sample.loss && !std::isfinite(*sample.loss)) || is_nan(sample.grad_norm);
+}
+
+// No step takes no time: the producer did not measure it.
+void drop_impossible_time(StepSample& sample) {
+  if (sample.step_time_s && *sample.step_time_s <= 0) sample.step_time_s.reset();
 }
 
 bool differ(const std::optional<double>& a, const std::optional<double>& b) {
@@ -58,6 +65,10 @@ bool prints_the_same(const StepSample& a, const StepSample& b) {
   text_a.sample(same_place);
   text_b.sample(b);
   return text_a.take() == text_b.take();
+}
+
+bool is_warning(const LogEvent& event) {
+  return event.kind == LogEvent::Kind::failure && weight_of(event.line) == LineWeight::warning;
 }
 
 bool same_step(const StepSample& a, const StepSample& b) {
@@ -129,6 +140,7 @@ void restore_checkpoints(StateReader& state, LogFacts& facts) {
 }  // namespace
 
 const StepSample& StepLedger::add(StepSample sample) {
+  drop_impossible_time(sample);
   const bool is_printed_again = newest_ && sample.iteration == newest_->iteration &&
                                 prints_the_same(sample, newest_as_added());
   if (is_printed_again) return *newest_;
@@ -168,6 +180,7 @@ void StepLedger::count_nan(const StepSample& sample) {
 }
 
 void StepLedger::amend_newest(StepSample sample) {
+  drop_impossible_time(sample);
   if (!newest_ || prints_the_same(sample, *newest_)) return;
   count_nan(sample);
   give_out(sample);
@@ -208,9 +221,12 @@ void StepLedger::add_event(LogEvent event) {
   };
   const auto last = std::find_if(events.rbegin(), events.rend(), same_cause);
   if (last != events.rend()) {
-    // Other ranks print it too: the first that did, since the newest step, is kept.
-    if (last->steps_before == event.steps_before) return;
-    if (std::find_if(last + 1, events.rend(), same_cause) != events.rend()) {
+    // Other ranks print it too: the first that did, since the newest step, is kept; but a warning
+    // of it gives way to the thing itself.
+    if (last->steps_before == event.steps_before) {
+      if (!is_warning(*last) || is_warning(event)) return;
+      events.erase(std::next(last).base());
+    } else if (std::find_if(last + 1, events.rend(), same_cause) != events.rend()) {
       events.erase(std::next(last).base());
     }
   }

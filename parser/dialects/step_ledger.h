@@ -40,6 +40,7 @@ class StepLedger {
   void add_stated(StatedValue value);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
   void count_line_not_understood() { ++facts_.lines_not_understood; }
+  std::int64_t lines_not_understood() const { return facts_.lines_not_understood; }
 
   std::vector<StepSample> take_samples();
   LogFacts& facts();

@@ -9,6 +9,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kMarker = "step:";
+constexpr std::string_view kValidation = "validate";  // its lines look like a step's
 constexpr std::string_view kTokensPerSecond = "tps:";
 constexpr std::array kLiterals = {kTokensPerSecond};
 constexpr std::size_t kRecentStepsMax = 4;
@@ -81,6 +82,7 @@ std::span<const std::string_view> TorchtitanReader::literals() const {
 void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   const std::size_t marker = record.text.find(kMarker);
   if (marker == std::string_view::npos) return;
+  if (trimmed(record.text.substr(0, marker)).ends_with(kValidation)) return;
   std::string_view rest = record.text.substr(marker + kMarker.size());
   const auto step = take_integer(rest);
   const bool has_fields = rest.find("loss:") != std::string_view::npos &&

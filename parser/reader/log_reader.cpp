@@ -16,6 +16,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kStateVersion = "llmb-log-reader-7";
+constexpr std::size_t kRefusedBytesMax = 500;
 
 }  // namespace
 
@@ -30,6 +31,7 @@ struct LogReader::Impl {
   void offer(const Record& record);
   // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
   bool read_nccl_trace(std::string_view line);
+  void keep_refused(const Record& record);
   void choose(std::size_t reader);
   void restore_readers(StateReader& state);
   void update_facts();
@@ -45,6 +47,7 @@ struct LogReader::Impl {
   bool is_chosen = false;
   std::size_t chosen_index = 0;            // in make_dialect_readers()
   std::int64_t lines_too_long_before = 0;  // those of the readers that this one goes on from
+  std::vector<RefusedLine> refused;
   std::string scratch;
   LiteralSet found = wanted.none();  // in what is being read
 };
@@ -79,9 +82,18 @@ bool LogReader::Impl::read_nccl_trace(std::string_view line) {
 void LogReader::Impl::offer(const Record& record) {
   for (std::size_t i = 0; i < readers.size(); ++i) {
     if (!found.intersects(wanted.of_dialect(is_chosen ? chosen_index : i))) continue;
+    const std::int64_t refused_before = ledger.lines_not_understood();
     readers[i]->read(record, ledger);
+    if (ledger.lines_not_understood() != refused_before) keep_refused(record);
     if (!is_chosen && ledger.step_count() > 0) return choose(i);
   }
+}
+
+void LogReader::Impl::keep_refused(const Record& record) {
+  if (refused.size() == kRefusedLinesMax) return;
+  // Several readers may refuse one line, until a dialect is chosen.
+  if (!refused.empty() && refused.back().offset == record.offset) return;
+  refused.push_back({record.offset, std::string(record.text.substr(0, kRefusedBytesMax))});
 }
 
 void LogReader::Impl::choose(std::size_t reader) {
@@ -150,6 +162,9 @@ const LogFacts& LogReader::facts() const {
   // Sorting the table with every block would cost more than reading the lines.
   if (impl_->nccl.has_changed()) impl_->ledger.facts().nccl = impl_->nccl.take_snapshot();
   return impl_->ledger.facts();
+}
+const std::vector<RefusedLine>& LogReader::refused_lines() const {
+  return impl_->refused;
 }
 std::uint64_t LogReader::committed_offset() const {
   return impl_->filter.committed_offset();

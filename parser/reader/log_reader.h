@@ -18,6 +18,13 @@
 
 namespace llmb::parser {
 
+// A line that looked like a step and could not be read as one.
+struct RefusedLine {
+  std::uint64_t offset = 0;
+  std::string line;  // cleaned, at most 500 bytes
+};
+inline constexpr std::size_t kRefusedLinesMax = 20;
+
 class LogReader {
  public:
   LogReader();
@@ -37,6 +44,10 @@ class LogReader {
   std::vector<StepSample> take_samples();
 
   const LogFacts& facts() const;
+
+  // The first of those that LogFacts::lines_not_understood counts, for whoever wants to know why.
+  // No part of the saved state: a restored reader knows those that it read itself.
+  const std::vector<RefusedLine>& refused_lines() const;
 
   // End of the last complete line: where reading goes on after a restart.
   std::uint64_t committed_offset() const;

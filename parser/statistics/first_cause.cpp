@@ -1,13 +1,49 @@
 #include "parser/statistics/first_cause.h"
 
+#include "parser/dialects/line_weight.h"
+
 namespace llmb::parser {
+namespace {
+
+bool is_warning(const LogEvent& failure) {
+  return weight_of(failure.line) != LineWeight::statement;
+}
+
+// A row of torchrun's table: "traceback : Signal 9 (SIGKILL) received by PID 123". Its own SIGTERM
+// is how torchrun ends the other workers.
+bool names_the_signal_of_a_worker(const LogEvent& failure) {
+  return failure.line.find(") received by PID") != std::string::npos &&
+         failure.line.find("SIGTERM") == std::string::npos;
+}
+
+}  // namespace
+
+CauseDepth depth_of(const LogEvent& failure) {
+  const FailureClass* known = find_failure_class(failure.cause);
+  if (known == nullptr) return CauseDepth::consequence;
+  if (known->depth < CauseDepth::survivable && is_warning(failure)) return CauseDepth::survivable;
+  if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
+    return CauseDepth::worker_signal;
+  }
+  return known->depth;
+}
+
+bool announces_end(const LogEvent& failure) {
+  const FailureClass* known = find_failure_class(failure.cause);
+  if (known == nullptr || is_warning(failure)) return false;
+  if (known->ends_run_over) return true;
+  return known->depth == CauseDepth::worker_failed || known->depth == CauseDepth::killed ||
+         known->depth == CauseDepth::consequence;
+}
 
 void FirstCause::offer(const LogEvent& failure) {
   if (is_over_) return;
   const FailureClass* known = find_failure_class(failure.cause);
-  const CauseDepth depth = known == nullptr ? CauseDepth::consequence : known->depth;
-  if (known != nullptr && known->ends_run_over) {
-    if (chosen_ != nullptr && depth_ < *known->ends_run_over) return;
+  const CauseDepth depth = depth_of(failure);
+  if (known != nullptr && known->ends_run_over && depth != CauseDepth::survivable) {
+    const bool is_teardown =
+        chosen_ != nullptr && depth_ < *known->ends_run_over && depth_ != CauseDepth::survivable;
+    if (is_teardown) return;
     chosen_ = &failure;
     is_over_ = true;
     return;

@@ -1,11 +1,19 @@
 // FirstCause: which of a log's failures is the cause, and which only follow from it. The head of a
-// traceback comes before its cause, and the teardown of a thousand ranks after it.
+// traceback comes before its cause, a warning before what really ends the run, and the teardown of
+// a thousand ranks after it.
 #pragma once
 
 #include "parser/dialects/failure_class.h"
 #include "parser/log_facts.h"
 
 namespace llmb::parser {
+
+// How far from the cause an event stands, by its class and by what its line says.
+CauseDepth depth_of(const LogEvent& failure);
+
+// Whether a scheduler or a launcher says that a process has ended, or is being ended. Before that a
+// run that goes on writing has not failed, whatever its lines hold.
+bool announces_end(const LogEvent& failure);
 
 // Events are offered in the order of the log, and outlive it.
 class FirstCause {
@@ -17,7 +25,7 @@ class FirstCause {
 
  private:
   const LogEvent* chosen_ = nullptr;
-  CauseDepth depth_ = CauseDepth::consequence;
+  CauseDepth depth_ = CauseDepth::none;
   bool is_over_ = false;  // the scheduler ended the run: the rest is teardown
 };
 

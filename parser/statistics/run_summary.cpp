@@ -93,11 +93,15 @@ void sort_events(const LogFacts& facts, std::size_t index,
       if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
     } else {
       const bool is_end = is_after || ends_segment_over(event, facts, index, step_time_s);
+      evidence.end_is_announced = evidence.end_is_announced || (is_end && announces_end(event));
       (is_end ? ending : survived).offer(event);
     }
   }
   evidence.ending_failure = ending.chosen();
-  evidence.survived_failure = survived.chosen();
+  // A warning that training went on after is no news.
+  const bool is_news =
+      survived.chosen() != nullptr && depth_of(*survived.chosen()) != CauseDepth::survivable;
+  evidence.survived_failure = is_news ? survived.chosen() : nullptr;
 }
 
 StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,
@@ -141,7 +145,10 @@ void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_
     summary.status = RunStatus::complete;
     summary.status_reason = complete_reason(evidence);
   } else {
-    const bool has_failed = evidence.ending_failure != nullptr && !evidence.last_was_reached();
+    const bool may_go_on =
+        may_still_grow && !evidence.end_is_announced && !evidence.is_silent_for_long();
+    const bool has_failed =
+        evidence.ending_failure != nullptr && !evidence.last_was_reached() && !may_go_on;
     const bool is_running = may_still_grow && !has_failed && !evidence.last_was_reached();
     summary.status = has_failed        ? RunStatus::failed
                      : is_running      ? RunStatus::running
@@ -150,6 +157,10 @@ void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_
     summary.status_reason =
         has_step_times ? unfinished_reason(evidence, is_running) : no_step_time_reason(evidence);
   }
+}
+
+bool is_announced_end(const LogEvent& event) {
+  return event.kind == LogEvent::Kind::failure && announces_end(event);
 }
 
 const LogEvent* first_cause_of_all(const LogFacts& facts) {
@@ -162,11 +173,13 @@ const LogEvent* first_cause_of_all(const LogFacts& facts) {
 
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
   const LogEvent* failure = first_cause_of_all(facts);
-  summary.status = failure != nullptr ? RunStatus::failed
-                   : may_still_grow   ? RunStatus::running
-                                      : RunStatus::no_data;
-  summary.status_reason = no_step_reason(failure, may_still_grow);
-  if (failure != nullptr) summary.failure_cause = failure->cause;
+  const bool is_running =
+      may_still_grow && std::none_of(facts.events.begin(), facts.events.end(), is_announced_end);
+  summary.status = is_running           ? RunStatus::running
+                   : failure != nullptr ? RunStatus::failed
+                                        : RunStatus::no_data;
+  summary.status_reason = no_step_reason(failure, summary.status == RunStatus::running);
+  if (summary.status == RunStatus::failed) summary.failure_cause = failure->cause;
 }
 
 // Why a run is not complete.

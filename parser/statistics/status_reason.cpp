@@ -22,6 +22,12 @@ std::string quoted(const LogEvent& event) {
   return event.cause + ", '" + event.line + "'";
 }
 
+// Of a run that goes on: nothing says yet that it ended.
+std::string suspicion(const LogEvent* failure) {
+  if (failure == nullptr) return {};
+  return "; a line that may tell of a failure: " + quoted(*failure);
+}
+
 std::string window_name(const StatusEvidence& evidence) {
   return "window " + to_string(evidence.window);
 }
@@ -97,14 +103,19 @@ std::string silence(const StatusEvidence& evidence) {
 
 }  // namespace
 
-bool StatusEvidence::is_hung() const {
-  return silent_s && step_time_s > 0 && *silent_s >= kHungStepTimes * step_time_s &&
-         ending_failure == nullptr && finish_marker == nullptr && !last_was_reached();
+bool StatusEvidence::is_silent_for_long() const {
+  return silent_s && step_time_s > 0 && *silent_s >= kHungStepTimes * step_time_s;
 }
 
-std::string no_step_reason(const LogEvent* failure, bool may_still_grow) {
+bool StatusEvidence::is_hung() const {
+  return is_silent_for_long() && ending_failure == nullptr && finish_marker == nullptr &&
+         !last_was_reached();
+}
+
+std::string no_step_reason(const LogEvent* failure, bool is_running) {
+  if (is_running) return "no step in the log yet" + suspicion(failure);
   if (failure != nullptr) return "the run died before its first step: " + quoted(*failure);
-  return may_still_grow ? "no step in the log yet" : "no step in the log";
+  return "no step in the log";
 }
 
 std::string no_step_time_reason(const StatusEvidence& evidence) {
@@ -131,7 +142,7 @@ std::string complete_reason(const StatusEvidence& evidence) {
 }
 
 std::string nan_reason(const StatusEvidence& evidence) {
-  std::string text = "the loss or gradient norm is NaN";
+  std::string text = "the loss or gradient norm is NaN or infinite";
   if (evidence.segment.first_nan_iteration) {
     text += " from iteration " + std::to_string(*evidence.segment.first_nan_iteration) + " on";
   }
@@ -155,7 +166,9 @@ std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
     if (!is_whole) text += ", ";
   }
   if (!is_whole) text += gap(evidence);
-  if (evidence.ending_failure != nullptr) {
+  if (is_running && evidence.ending_failure != nullptr) {
+    text += suspicion(evidence.ending_failure);
+  } else if (evidence.ending_failure != nullptr) {
     text += (all_were_run ? "; the log ends with " : ": ") + quoted(*evidence.ending_failure);
   } else if (evidence.finish_marker != nullptr && !is_running && !all_were_run) {
     text += "; the program ended by itself: " + quoted(*evidence.finish_marker);

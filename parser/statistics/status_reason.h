@@ -31,6 +31,10 @@ struct StatusEvidence {
   std::optional<double> silent_s;  // no byte came for so long, without a cause
   double step_time_s = 0;          // typical of the log, to compare it with
 
+  // A scheduler or launcher says, after the last step, that processes ended.
+  bool end_is_announced = false;
+
+  bool is_silent_for_long() const;
   bool is_hung() const;
 
   bool last_was_reached() const {
@@ -38,7 +42,8 @@ struct StatusEvidence {
   }
 };
 
-std::string no_step_reason(const LogEvent* failure, bool may_still_grow);
+// `is_running`: what the failure's line says is a suspicion only.
+std::string no_step_reason(const LogEvent* failure, bool is_running);
 std::string no_step_time_reason(const StatusEvidence& evidence);
 std::string complete_reason(const StatusEvidence& evidence);
 std::string nan_reason(const StatusEvidence& evidence);

@@ -120,14 +120,14 @@ std::string StepColumns::finish(storage::RunId run) {
     byte_count += 2 * name.size() + column.byte_count() + 5 * (row_count_ - column.row_count());
   }
   document.reserve(byte_count);
-  auto column = columns_.begin();
+  auto next = columns_.begin();
   parser::for_each_step_field([&](const auto& field) {
-    if (field.column == StepColumn::always || column->has_values()) {
+    if (field.column == StepColumn::always || next->has_values()) {
       document.append(",\"").append(field.name).append("\":");
-      column->append_to(document);
-      *column = JsonColumn();
+      next->append_to(document);
+      *next = JsonColumn();
     }
-    ++column;
+    ++next;
   });
   document += ",\"extra_fields\":{";
   bool is_first = true;

@@ -103,6 +103,18 @@ TEST(LogReaderState, WithinADroppedLineGoesOnDropping) {
   EXPECT_EQ(log.samples.size(), 1U);
 }
 
+TEST(LogReader, KeepsTheFirstLinesThatItRefuses) {
+  const std::string good = "completed step: 1, seconds: 7.1, TFLOP/s/device: 5.0, loss: 1.0\n";
+  const std::string bad = "completed step: x, seconds: 7.1, TFLOP/s/device: 5.0, loss: 1.0\n";
+  LogReader reader;
+  reader.feed(good);
+  for (std::size_t i = 0; i < kRefusedLinesMax + 5; ++i) reader.feed(bad);
+  EXPECT_EQ(reader.facts().lines_not_understood, static_cast<std::int64_t>(kRefusedLinesMax + 5));
+  ASSERT_EQ(reader.refused_lines().size(), kRefusedLinesMax);
+  EXPECT_EQ(reader.refused_lines()[0].offset, good.size());
+  EXPECT_EQ(reader.refused_lines()[0].line + "\n", bad);
+}
+
 TEST(LogReaderState, OfAnotherVersionOrDamagedIsRefused) {
   LogReader reader;
   reader.feed("Training epoch 0, iteration 1/9 | train_step_timing in s: 1.5\n");

@@ -65,6 +65,15 @@ TEST(TorchtitanLine, RepeatedLaterIsARestart) {
   EXPECT_EQ(log.samples.size(), 3U);
 }
 
+TEST(TorchtitanLine, OfAValidationIsNoStep) {
+  const ParsedLog log =
+      parse_log(titan("0", "2025-03-04 00:44:44,441", 10) +
+                "2025-03-04 00:44:50,441 - root - INFO - validate step: 25  loss: 3.4  memory: "
+                "68.50GiB(86.69%)  tps: 6,785\n");
+  ASSERT_EQ(log.samples.size(), 1U);
+  EXPECT_EQ(log.samples[0].iteration, 10);
+}
+
 TEST(NeuronxLine, BecomesOneSample) {
   const ParsedLog log = parse_log(
       "step 28 step_time 5.86236310005188s throughput 112.5 seq/s loss 12.078991651535034 "

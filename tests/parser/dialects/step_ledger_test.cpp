@@ -49,6 +49,37 @@ TEST(StepLedger, CountsANanStepOnce) {
   EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 1);
 }
 
+TEST(StepLedger, CountsAnInfiniteLossButNoInfiniteGradientNorm) {
+  StepLedger ledger;
+  StepSample sample = step(1);
+  sample.grad_norm = INFINITY;
+  ledger.add(sample);
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 0);
+  sample.iteration = 2;
+  sample.loss = INFINITY;
+  ledger.add(sample);
+  EXPECT_EQ(ledger.facts().segments[0].nan_step_count, 1);
+}
+
+TEST(StepLedger, TakesATimeOfZeroForNone) {
+  StepLedger ledger;
+  EXPECT_EQ(ledger.add(step(1, 0)).step_time_s, std::nullopt);
+  EXPECT_EQ(ledger.add(step(2, 0.002)).step_time_s, 0.002);
+  ledger.amend_newest(step(2, 0));
+  EXPECT_EQ(ledger.newest()->step_time_s, std::nullopt);
+}
+
+TEST(StepLedger, KeepsTheStatementOfACauseRatherThanAWarningBeforeIt) {
+  StepLedger ledger;
+  LogEvent warning = event("missing_module");
+  warning.line = "WARNING: libx.so: cannot open shared object file";
+  LogEvent statement = event("missing_module");
+  statement.line = "ImportError: libx.so: cannot open shared object file";
+  for (const LogEvent& one : {warning, statement, statement, warning}) ledger.add_event(one);
+  ASSERT_EQ(ledger.facts().events.size(), 1U);
+  EXPECT_EQ(ledger.facts().events[0].line, statement.line);
+}
+
 TEST(StepLedger, EndlessRestartsStayBounded) {
   StepLedger ledger;
   for (int i = 0; i < 2000; ++i) ledger.add(step(5, i));

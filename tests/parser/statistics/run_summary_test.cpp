@@ -247,6 +247,42 @@ TEST(RunSummary, HasNoDataWithoutSteps) {
             "the run died before its first step: cuda_oom, 'CUDA out of memory'");
 }
 
+TEST(RunSummary, SuspectsWhatMayStillGoOn) {
+  LogBuilder starting;
+  starting.failure("cuda_oom", "CUDA out of memory");
+  const RunSummary suspected = starting.summarize({11, 44}, true);
+  EXPECT_EQ(suspected.status, RunStatus::running);
+  EXPECT_EQ(suspected.failure_cause, "");
+  EXPECT_EQ(suspected.status_reason,
+            "no step in the log yet; a line that may tell of a failure: cuda_oom, 'CUDA out of "
+            "memory'");
+  starting.failure("task_exited", "srun: error: n1: task 0: Exited with exit code 1");
+  const RunSummary ended = starting.summarize({11, 44}, true);
+  EXPECT_EQ(ended.status, RunStatus::failed);
+  EXPECT_EQ(ended.failure_cause, "cuda_oom");
+}
+
+TEST(RunSummary, SuspectsAFailureAfterStepsUntilTheLogIsSilentOrItsEndIsAnnounced) {
+  auto log = LogBuilder().run(0, 30).failure("cuda_oom", "CUDA out of memory");
+  const RunSummary suspected = log.summarize({11, 44}, true);
+  EXPECT_EQ(suspected.status, RunStatus::running);
+  EXPECT_THAT(suspected.status_reason, HasSubstr("a line that may tell of a failure: cuda_oom"));
+  const auto silent = summarize_run(log.samples, log.facts, {11, 44}, true,
+                                    Silence{.silent_s = 1000, .step_time_s = 2});
+  EXPECT_EQ(silent.status, RunStatus::failed);
+  EXPECT_EQ(silent.failure_cause, "cuda_oom");
+  log.failure("task_killed", "srun: error: n1: task 0: Killed");
+  EXPECT_EQ(log.summarize({11, 44}, true).status, RunStatus::failed);
+}
+
+TEST(RunSummary, TellsOfNoWarningThatTrainingWentOnAfter) {
+  const auto warned =
+      LogBuilder().failure("rendezvous_failure", "[W815 09:12:44 socket.cpp:764] x").run(0, 49);
+  EXPECT_EQ(warned.summarize().status_reason.find("training went on"), std::string::npos);
+  const auto failed = LogBuilder().failure("cuda_oom", "CUDA out of memory").run(0, 49);
+  EXPECT_THAT(failed.summarize().status_reason, HasSubstr("training went on after a failure"));
+}
+
 TEST(RunSummary, HasNoDataWhereStepsCarryNoTime) {
   LogBuilder log = LogBuilder().run(0, 49);
   for (StepSample& sample : log.samples) sample.step_time_s.reset();

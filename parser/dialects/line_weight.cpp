@@ -1,0 +1,156 @@
+#include "parser/dialects/line_weight.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "parser/foundation/text.h"
+
+namespace llmb::parser {
+namespace {
+
+bool is_name(char c) {
+  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-' || c == '.';
+}
+
+template <typename Accept>
+std::size_t run_length(std::string_view text, std::size_t at, Accept accept) {
+  std::size_t end = std::min(at, text.size());
+  while (end < text.size() && accept(text[end])) ++end;
+  return end - std::min(at, text.size());
+}
+
+// "2026-01-02T03:04:05.123456789Z ", then perhaps "stderr F ".
+std::size_t stamp_length(std::string_view line) {
+  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
+  if (line.size() <= kShape.size()) return 0;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    if (kShape[i] == 'd' ? !is_digit(line[i]) : line[i] != kShape[i]) return 0;
+  }
+  std::size_t end = kShape.size();
+  if (line[end] == '.') end += 1 + run_length(line, end + 1, is_digit);
+  const bool is_utc = line.substr(end, 1) == "Z";
+  const bool has_offset = line.size() > end + 6 && (line[end] == '+' || line[end] == '-') &&
+                          is_digit(line[end + 1]) && line[end + 3] == ':';
+  if (!is_utc && !has_offset) return 0;
+  end += is_utc ? 1 : 6;
+  if (line.substr(end, 1) != " ") return 0;
+  ++end;
+  for (const std::string_view stream : {"stdout F ", "stderr F ", "stdout P ", "stderr P "}) {
+    if (line.substr(end).starts_with(stream)) return end + stream.size();
+  }
+  return end;
+}
+
+// "[1,7]<stderr>:" and "[1,7]<stdout>:"
+std::size_t mpirun_length(std::string_view line) {
+  if (!line.starts_with('[')) return 0;
+  const std::size_t job = run_length(line, 1, is_digit);
+  if (job == 0 || line.substr(1 + job, 1) != ",") return 0;
+  const std::size_t rank = run_length(line, 2 + job, is_digit);
+  const std::string_view rest = line.substr(2 + job + rank);
+  for (const std::string_view stream : {"]<stderr>:", "]<stdout>:"}) {
+    if (rank > 0 && rest.starts_with(stream)) return 2 + job + rank + stream.size();
+  }
+  return 0;
+}
+
+// "[node-1:0] " and "[pod/trainer-0/main] "
+std::size_t place_length(std::string_view line) {
+  constexpr std::size_t kLengthMax = 200;
+  if (!line.starts_with('[')) return 0;
+  const std::size_t close = line.substr(0, kLengthMax).find(']');
+  if (close == std::string_view::npos || line.substr(close + 1, 1) != " ") return 0;
+  std::string_view inside = line.substr(1, close - 1);
+  const bool is_pod = inside.starts_with("pod/");
+  if (is_pod) {
+    const bool is_clean =
+        std::all_of(inside.begin(), inside.end(), [](char c) { return is_name(c) || c == '/'; });
+    return is_clean ? close + 2 : 0;
+  }
+  const std::size_t name = run_length(inside, 0, is_name);
+  if (name == 0 || is_digit(inside.front()) || inside.substr(name, 1) != ":") return 0;
+  const std::size_t digits = run_length(inside, name + 1, is_digit);
+  return digits > 0 && name + 1 + digits == inside.size() ? close + 2 : 0;
+}
+
+constexpr std::array kPrefixes = {stamp_length, mpirun_length, place_length};
+constexpr int kPrefixesMax = 4;
+// Levels stand at the beginning of a line, and lines may be a MiB long.
+constexpr std::size_t kReach = 600;
+
+// "[W815 " and "W0815 ": glog's letter of the level, and digits of the date.
+bool has_glog_level(std::string_view line, std::string_view levels) {
+  if (line.starts_with('[')) line.remove_prefix(1);
+  return !line.empty() && levels.find(line.front()) != std::string_view::npos &&
+         run_length(line, 1, is_digit) >= 3;
+}
+
+// "[rank3]:" of torch.
+std::string_view without_rank_label(std::string_view line) {
+  constexpr std::string_view kOpening = "[rank";
+  if (!line.starts_with(kOpening)) return line;
+  const std::size_t digits = run_length(line, kOpening.size(), is_digit);
+  const std::size_t end = kOpening.size() + digits;
+  if (digits == 0 || line.substr(end, 2) != "]:") return line;
+  return trimmed(line.substr(end + 2));
+}
+
+// "srun: error: …" has the form of a setting too, where a log is quoted with an indent.
+bool is_program(std::string_view name, std::string_view says) {
+  return says.starts_with("error: ") || says.starts_with("fatal: ") || name.ends_with("run") ||
+         name.starts_with("slurm");
+}
+
+// A comment, a line of a shell's trace, an indented "setting: value".
+bool is_echo(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  const std::size_t pluses = run_length(text, 0, [](char c) { return c == '+'; });
+  if (pluses > 0 && text.substr(pluses, 1) == " ") return true;
+  if (text.starts_with("# ") || text.starts_with("#!") || text.starts_with("echo ")) return true;
+  if (text.starts_with("export ")) return true;
+  const bool is_item = text.starts_with("- ");
+  if (!is_item && !line.starts_with("  ")) return false;
+  const std::string_view key = is_item ? text.substr(2) : text;
+  const auto is_key = [](char c) { return is_name(c) && lower(c) == c; };
+  const std::size_t length = run_length(key, 0, is_key);
+  const bool is_setting = length > 0 && !is_digit(key.front()) && key.substr(length, 2) == ": ";
+  return is_setting && !is_program(key.substr(0, length), key.substr(length + 2));
+}
+
+constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored error"});
+
+// Levels at which a program goes on, and words that say so.
+constexpr auto kWarnings = std::to_array<std::string_view>(
+    {"WARNING", "Warning: ", "[warning]", " warn ", "[NeMo W ", "[NeMo I ", "[INFO", " INFO ",
+     "INFO:", "INFO - ", "DEBUG", "etrying", "will retry", "falling back", "Falling back",
+     "going to /", "gnoring "});
+
+bool holds_any(std::string_view line, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::string_view without_collector_prefix(std::string_view line) {
+  for (int i = 0; i < kPrefixesMax; ++i) {
+    std::size_t length = 0;
+    for (const auto& prefix : kPrefixes) length = std::max(length, prefix(line));
+    if (length == 0) break;
+    line.remove_prefix(length);
+  }
+  return line;
+}
+
+LineWeight weight_of(std::string_view line) {
+  line = without_collector_prefix(line.substr(0, kReach));
+  if (is_echo(line) || holds_any(line, kEchoes)) return LineWeight::echo;
+  const std::string_view text = without_rank_label(trimmed(line));
+  if (has_glog_level(text, "EF")) return LineWeight::statement;
+  if (has_glog_level(text, "IW") || holds_any(line, kWarnings)) return LineWeight::warning;
+  return LineWeight::statement;
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,24 @@
+// LineWeight: how far a line that holds the words of a failure may be believed. Told from what kind
+// of line it is (a comment, a warning, an error), whatever the failure; see failure_signs.cpp for
+// the words themselves.
+#pragma once
+
+#include <string_view>
+
+namespace llmb::parser {
+
+enum class LineWeight {
+  echo,       // shows text without saying that it happened: a comment, a shell trace, a setting
+  warning,    // a program says that it goes on: the run may survive
+  statement,  // everything else
+};
+
+// `line`: cleaned of colours; labels of launchers may stand before it.
+LineWeight weight_of(std::string_view line);
+
+// Without what collectors and launchers put before a line: RFC 3339 stamps with a zone and the
+// stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ".
+// Only for lines that are read as words: a dialect may want the stamp.
+std::string_view without_collector_prefix(std::string_view line);
+
+}  // namespace llmb::parser

@@ -1,0 +1,61 @@
+#include "parser/dialects/line_weight.h"
+
+#include <gtest/gtest.h>
+
+namespace llmb::parser {
+namespace {
+
+TEST(LineWeight, OfCommentsTracesAndSettingsIsAnEcho) {
+  for (const char* line : {"# CUDA out of memory", "+ echo CUDA out of memory",
+                           "++ export X='NCCL error'", "  on_error: CUDA out of memory",
+                           "- message: NCCL error", "export MESSAGE='CUDA out of memory'",
+                           "n1:1:2 [0] NCCL INFO NET/Plugin : cannot open shared object file",
+                           "Ignored error while writing: [Errno 13] Permission denied"}) {
+    EXPECT_EQ(weight_of(line), LineWeight::echo) << line;
+  }
+}
+
+TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
+  for (const char* line :
+       {"[W815 09:12:44.100 socket.cpp:764] [c10d] The client socket has failed to connect",
+        "[rank3]:[W815 09:12:44.100 socket.cpp:764] The client socket has failed to connect",
+        "W0815 09:12:44 api.py:900] sending SIGTERM", "UserWarning: Found no NVIDIA driver",
+        "2026-01-02 03:04:05 WARNING - Missing key(s) in state_dict", "[NeMo W 2026-01-02] x",
+        "Connection reset by peer, retrying in 3 s",
+        "slurmstepd: error: couldn't chdir to `/a': No such file: going to /tmp instead"}) {
+    EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
+  }
+}
+
+TEST(LineWeight, OfEverythingElseIsAStatement) {
+  for (const char* line :
+       {"", "CUDA out of memory", "srun: error: n1: task 3: Killed",
+        "[rank3]:[E815 09:12:44.100 ProcessGroupNCCL.cpp:655] INFO: watchdog got stuck",
+        "n1:1:2 [0] misc/ibvwrap.cc:200 NCCL WARN Call to ibv_reg_mr failed",
+        "  what():  std::bad_alloc", "    srun: error: n1: task 3: Killed",
+        "  traceback : Signal 9 (SIGKILL) received by PID 1",
+        "    torch.OutOfMemoryError: CUDA out of memory", "slurmstepd: error: *** STEP 1.0 ***"}) {
+    EXPECT_EQ(weight_of(line), LineWeight::statement) << line;
+  }
+}
+
+TEST(CollectorPrefix, IsTakenOff) {
+  for (const char* prefix :
+       {"2026-01-02T03:04:05Z ", "2026-01-02T03:04:05.123456789Z stderr F ",
+        "2026-01-02T03:04:05.5+02:00 ", "[1,7]<stderr>:", "[node-1:0] ", "[pod/trainer-0/main] ",
+        "[pod/trainer-0/main] 2026-01-02T03:04:05Z [1,7]<stdout>:"}) {
+    EXPECT_EQ(without_collector_prefix(std::string(prefix) + "ValueError: x"), "ValueError: x")
+        << prefix;
+  }
+}
+
+TEST(CollectorPrefix, IsNothingElse) {
+  for (const char* line :
+       {"", "[", "[1,7]", "[1]: x", "[12:30] x", "[pod/ x] y", "ValueError: x",
+        "2026-01-02T03:04:05 x", "2026-01-02 03:04:05Z x", "[a:] x", "2026-01-02T03:04:05.Zx"}) {
+    EXPECT_EQ(without_collector_prefix(line), line);
+  }
+}
+
+}  // namespace
+}  // namespace llmb::parser
