@@ -34,18 +34,26 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
+  // Throws StorageError lost where the file was deleted, renamed, replaced or truncated since it
+  // was opened. Every change asks that first; this is for times without one.
+  void check_file();
+
   RootId upsert_root(const std::string& path, const std::string& cluster);
   void record_scan(RootId root, const std::string& scanned_at, double scan_s,
                    std::int64_t files_seen, const std::string& error);
 
   // All batches in one transaction: samples, statistics and cursor, or nothing. Returns the runs'
-  // ids in the order of the batches. A higher generation supersedes the lower ones.
+  // ids in the order of the batches. A higher generation supersedes the lower ones, of which the
+  // newest few are kept (generation_rows.h).
   std::vector<RunId> commit(std::span<const IngestBatch> batches);
 
   // A llmb-config appeared after the log.
   void update_configuration(RunId run, const parser::RunConfiguration& configuration);
   // The file is gone; its data stays.
   void mark_vanished(RootId root, const std::string& relative_path, const std::string& at);
+
+  // It is there again, as it was.
+  void mark_returned(RootId root, const std::string& relative_path);
 
   void park(const ParkedFile& file);
   void unpark(RootId root, const std::string& relative_path);
@@ -105,6 +113,7 @@ class Reader {
     std::string grown_at;
     parser::RunStatus status = parser::RunStatus::no_data;
     bool has_window_source = false;  // false: stored before that was kept
+    bool is_vanished = false;
     LogCursor cursor;
   };
   std::vector<KnownFile> known_files();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "storage/file_guard.h"
 #include "storage/local_disk.h"
 #include "storage/schema.h"
 #include "storage/sqlite_connection.h"
@@ -97,9 +98,10 @@ std::string migrated_path(const OpenOptions& options) {
 struct JobStore::Impl {
   std::mutex mutex;
   Connection connection;
+  FileGuard guard;
 
   explicit Impl(const OpenOptions& options)
-      : connection(migrated_path(options), Connection::Mode::read_write) {
+      : connection(migrated_path(options), Connection::Mode::read_write), guard(connection) {
     require_current_schema(connection);
     connection.execute("PRAGMA synchronous = FULL");
   }
@@ -108,6 +110,7 @@ struct JobStore::Impl {
   template <typename Action>
   auto within(Transaction::Kind kind, Action action) {
     const std::lock_guard lock(mutex);
+    guard.check();  // what is written to a file that nobody finds again is lost
     Transaction transaction(connection, kind);
     auto result = action();
     transaction.commit();

@@ -207,8 +207,9 @@ std::vector<Reader::KnownFile> Reader::known_files() {
   return impl_->ask([&] {
     std::vector<KnownFile> files;
     Statement& select = impl_->connection.kept(
-        "SELECT id, root_id, relative_path, generation, grown_at, status, window_source <> '', "
-        "device, inode, head_hash, head_length, tail_hash, tail_length, byte_offset, parser_state"
+        "SELECT id, root_id, relative_path, generation, grown_at, status, window_source <> '',"
+        " vanished_at IS NOT NULL, device, inode, head_hash, head_length, tail_hash, tail_length, "
+        "byte_offset, parser_state"
         " FROM run JOIN log_cursor ON log_cursor.run_id = run.id WHERE is_superseded = 0"
         " ORDER BY id");
     while (select.step()) {
@@ -221,6 +222,7 @@ std::vector<Reader::KnownFile> Reader::known_files() {
       file.status =
           parser::run_status_from_name(select.read_text()).value_or(parser::RunStatus::no_data);
       file.has_window_source = select.read_boolean();
+      file.is_vanished = select.read_boolean();
       file.cursor = read_cursor_columns(select);
       files.push_back(std::move(file));
     }

@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "migrations/migration_files.h"
+#include "storage/database_header.h"
 
 namespace llmb::storage {
 namespace {
-
-// "LLMB" in ASCII: what `file` and other programs know our databases by.
-constexpr std::int64_t kApplicationId = 0x4C4C4D42;
 
 // Up to this size the check of the steps takes well under a second.
 constexpr std::int64_t kFullCheckBytesMax = 64LL << 20;
@@ -23,9 +21,7 @@ void require_our_database(Connection& connection, std::int64_t version, std::int
   const std::int64_t application = connection.read_one_integer("PRAGMA application_id");
   const bool is_empty = connection.read_one_integer("SELECT count(*) FROM sqlite_schema") == 0;
   if (!is_empty && application != kApplicationId) {
-    throw StorageError(StorageError::Kind::corrupt,
-                       "refused to open " + path +
-                           ": it is a database, but of another program. Choose another path.");
+    refuse_other_program(path);
   }
   if (version > newest) {
     throw StorageError(StorageError::Kind::newer_schema,

@@ -1,9 +1,12 @@
 #include "storage/sqlite_connection.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <cerrno>
 #include <utility>
+
+#include "storage/database_header.h"
 
 namespace llmb::storage {
 namespace {
@@ -194,6 +197,7 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
   const int code = sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail(code, "open it");
+    if (is_of_another_program(read_header())) refuse_other_program(path_);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     set_patience(kPatience);
@@ -202,6 +206,25 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
     sqlite3_close_v2(handle_);
     throw;
   }
+}
+
+// Through SQLite's own handle: closing another descriptor of the file would drop the locks that
+// other connections of this process hold.
+std::string Connection::read_header() {
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK)
+    return {};
+  if (file == nullptr || file->pMethods == nullptr) return {};
+  std::string header(kHeaderBytes, '\0');
+  const int code = file->pMethods->xRead(file, header.data(), static_cast<int>(header.size()), 0);
+  return code == SQLITE_OK ? header : std::string();
+}
+
+void refuse_other_program(const std::string& path) {
+  throw StorageError(Kind::corrupt,
+                     fmt::format("refused to open {}: it is a database, but of another program. "
+                                 "Nothing in it was changed; choose another path.",
+                                 path));
 }
 
 Connection::~Connection() {

@@ -81,6 +81,7 @@ class Connection {
   enum class Mode { read_only, read_write };  // read_write creates the file
   static constexpr std::chrono::milliseconds kPatience{5'000};
 
+  // Refuses a database of another program before it reads or writes anything of it.
   Connection(std::string path, Mode mode);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -99,6 +100,9 @@ class Connection {
   bool is_in_transaction() const;
   // How long a locked database is waited for before that is an error.
   void set_patience(std::chrono::milliseconds patience);
+  // The first bytes of the file itself, past any cache; empty where there are none. See
+  // database_header.h.
+  std::string read_header();
   // Moves the write-ahead log into the database and empties it. False: a reader was in the way.
   bool try_truncate_wal();
 
@@ -111,6 +115,8 @@ class Connection {
   sqlite3* handle_ = nullptr;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> kept_;
 };
+
+[[noreturn]] void refuse_other_program(const std::string& path);
 
 // Rolls back unless commit() was reached.
 class Transaction {

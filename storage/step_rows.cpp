@@ -217,6 +217,21 @@ std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const Ste
   return new_rows;
 }
 
+std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t byte_offset) {
+  connection
+      .kept(
+          "DELETE FROM step_field WHERE run_id = ?1 AND (segment, iteration) IN (SELECT segment,"
+          " iteration FROM step_sample WHERE run_id = ?1 AND byte_offset >= ?2)")
+      .integer(run)
+      .bits(byte_offset)
+      .run();
+  connection.kept("DELETE FROM step_sample WHERE run_id = ? AND byte_offset >= ?")
+      .integer(run)
+      .bits(byte_offset)
+      .run();
+  return connection.changes();
+}
+
 void delete_steps(Connection& connection, RunId run) {
   connection.kept("DELETE FROM step_field WHERE run_id = ?").integer(run).run();
   connection.kept("DELETE FROM step_sample WHERE run_id = ?").integer(run).run();

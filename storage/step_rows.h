@@ -20,6 +20,9 @@ std::int64_t upsert_steps(Connection& connection, RunId run,
                           std::span<const parser::StepSample> samples);
 
 void delete_steps(Connection& connection, RunId run);
+// Those that stand at `byte_offset` of the log or after it; returns how many. Looks at every step
+// of the run.
+std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t byte_offset);
 
 using StepVisitor = std::function<void(parser::StepSample&&)>;
 

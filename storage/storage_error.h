@@ -6,10 +6,20 @@
 
 namespace llmb::storage {
 
-// `kind` is for those who go on: ingest waits out disk_full, the others end the operation.
+// `kind` is for callers that go on: ingest waits until what keeps it from writing is over, but for
+// a constraint, which is the data's fault. `lost`: the file is not the one that was opened.
 class StorageError : public std::runtime_error {
  public:
-  enum class Kind { busy_elsewhere, corrupt, newer_schema, not_local, disk_full, io, constraint };
+  enum class Kind {
+    busy_elsewhere,
+    corrupt,
+    newer_schema,
+    not_local,
+    disk_full,
+    lost,
+    io,
+    constraint
+  };
   StorageError(Kind error_kind, const std::string& message)
       : std::runtime_error(message), kind(error_kind) {}
   Kind kind;

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -5,6 +6,8 @@
 
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
+#include "storage/file_guard.h"
+#include "storage/generation_rows.h"
 #include "storage/local_disk.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
@@ -39,9 +42,12 @@ struct Writer::Impl {
   // The lock comes first: nothing is read, let alone migrated, while another writer lives.
   WriterLock lock;
   Connection connection;
+  FileGuard guard;
 
   explicit Impl(const std::string& path)
-      : lock(path), connection(path, Connection::Mode::read_write) {
+      : lock(path), connection(path, Connection::Mode::read_write), guard(connection) {
+    lock.hold_inode();
+    require_our_schema(connection);
     require_sound_tables(connection);
     require_wal();
     connection.execute(
@@ -76,15 +82,16 @@ struct Writer::Impl {
   // it touched a run.
   template <typename Change>
   void commit_change(Change change) {
+    guard.check();
     Transaction transaction(connection, Transaction::Kind::write);
     if (change()) connection.kept("UPDATE data_revision SET revision = revision + 1").run();
     transaction.commit();
   }
 
   [[noreturn]] void refuse_unknown_run(RunId run) const {
-    throw StorageError(StorageError::Kind::constraint, "cannot change run " + std::to_string(run) +
-                                                           ": there is none in " +
-                                                           connection.path() + ".");
+    throw StorageError(
+        StorageError::Kind::constraint,
+        fmt::format("cannot change run {}: there is none in {}.", run, connection.path()));
   }
 
   RunId commit_batch(const IngestBatch& batch) {
@@ -100,12 +107,16 @@ struct Writer::Impl {
       delete_steps(connection, run);
       step_count = 0;
     }
+    if (stored && batch.drops_steps_from) {
+      step_count -= delete_steps_from(connection, run, *batch.drops_steps_from);
+    }
     step_count += upsert_steps(connection, run, batch.samples);
     set_step_count(connection, run, step_count);
     write_configuration(connection, run, batch.configuration);
     write_facts_parts(connection, run, batch.facts);
     if (batch.profiles) write_profiles(connection, run, *batch.profiles);
     write_cursor(connection, run, batch.cursor);
+    if (!stored) thin_generations(connection, batch.root_id, batch.relative_path);
     return run;
   }
 };
@@ -161,6 +172,10 @@ void Writer::record_scan(RootId root, const std::string& scanned_at, double scan
   });
 }
 
+void Writer::check_file() {
+  impl_->guard.check();
+}
+
 std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
   std::vector<RunId> runs;
   if (batches.empty()) return runs;
@@ -192,6 +207,20 @@ void Writer::mark_vanished(RootId root, const std::string& relative_path, const 
             " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0"
             " AND vanished_at IS NULL")
         .text(at)
+        .integer(root)
+        .text(relative_path)
+        .run();
+    return impl_->connection.changes() > 0;
+  });
+}
+
+void Writer::mark_returned(RootId root, const std::string& relative_path) {
+  impl_->commit_change([&] {
+    impl_->connection
+        .kept(
+            "UPDATE run SET vanished_at = NULL, revision = revision + 1"
+            " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0"
+            " AND vanished_at IS NOT NULL")
         .integer(root)
         .text(relative_path)
         .run();

@@ -2,6 +2,7 @@
 // is slow. Closing it wakes everybody.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -46,10 +47,11 @@ class BoundedQueue {
     return item;
   }
 
-  // As pop(), with up to `most` items that are there already. Empty: closed and all taken.
-  std::vector<T> pop_many(std::size_t most) {
+  // As pop(), with up to `most` items that are there already; waits no longer than `patience`.
+  // Empty: nothing came, or it is closed and all are taken.
+  std::vector<T> pop_many(std::size_t most, std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    not_empty_.wait(lock, [&] { return is_closed_ || !items_.empty(); });
+    not_empty_.wait_for(lock, patience, [&] { return is_closed_ || !items_.empty(); });
     std::vector<T> taken;
     while (!items_.empty() && taken.size() < most) {
       taken.push_back(std::move(items_.front()));
@@ -57,6 +59,12 @@ class BoundedQueue {
     }
     not_full_.notify_all();
     return taken;
+  }
+
+  // It is closed, and all that was in it has been taken.
+  bool is_over() const {
+    const std::lock_guard lock(mutex_);
+    return is_closed_ && items_.empty();
   }
 
   // Nothing can be pushed any more; what is inside can still be taken, unless `discard`.
@@ -70,7 +78,7 @@ class BoundedQueue {
 
  private:
   std::size_t items_max_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable not_empty_;
   std::condition_variable not_full_;
   std::deque<T> items_;

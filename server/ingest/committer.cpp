@@ -3,12 +3,15 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <span>
+#include <utility>
 
 namespace llmb::ingest {
 namespace {
 
 constexpr std::size_t kItemsAtOnce = 128;
 constexpr std::chrono::milliseconds kRetryPause{1'000};
+constexpr std::chrono::milliseconds kBetweenFileChecks{1'000};  // while nothing is to be written
 
 // The batch itself is at fault; waiting will not help it, and others need not wait for it.
 bool is_fault_of_the_data(const storage::StorageError& error) {
@@ -27,8 +30,12 @@ Committer::Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& st
 
 void Committer::run() {
   while (fatal_error_.empty()) {
-    auto items = queue_.pop_many(kItemsAtOnce);
-    if (items.empty()) return;
+    auto items = queue_.pop_many(kItemsAtOnce, kBetweenFileChecks);
+    if (items.empty()) {
+      if (queue_.is_over()) return;
+      check_file();
+      continue;
+    }
     write(std::move(items));
   }
   queue_.close(true);
@@ -38,6 +45,10 @@ void Committer::stop() {
   const std::lock_guard lock(mutex_);
   is_stopping_ = true;
   stopped_.notify_all();
+}
+
+void Committer::check_file() {
+  until_it_succeeds([&] { writer_.check_file(); });
 }
 
 void Committer::write(std::vector<WriteItem> items) {
@@ -63,6 +74,8 @@ void Committer::write_note(const WriteItem& item) {
                             scan->error);
       } else if (const auto* vanished = std::get_if<VanishedFile>(&item)) {
         writer_.mark_vanished(vanished->root, vanished->relative_path, vanished->at);
+      } else if (const auto* returned = std::get_if<ReturnedFile>(&item)) {
+        writer_.mark_returned(returned->root, returned->relative_path);
       } else if (const auto* parked = std::get_if<storage::ParkedFile>(&item)) {
         writer_.park(*parked);
       } else if (const auto* unparked = std::get_if<UnparkedFile>(&item)) {
@@ -112,21 +125,20 @@ void Committer::commit_one_by_one(std::vector<WorkResult> results) {
 void Committer::write_configuration(WorkResult result) {
   try {
     const bool is_done = until_it_succeeds(
-        [&] { writer_.update_configuration(result.outcome.run, *result.configuration); });
+        [&] { writer_.update_configuration(result.outcome.memory.run, *result.configuration); });
     if (!is_done) return;
   } catch (const storage::StorageError& error) {
     report_failed(result, error.what());
     return;
   }
   result.outcome.kind = FileOutcome::Kind::committed;
-  if (on_change_) on_change_({RunChange::Kind::status, result.outcome.run});
+  if (on_change_) on_change_({RunChange::Kind::status, result.outcome.memory.run});
   result.reply_to->put(std::move(result.outcome));
 }
 
 void Committer::report_committed(WorkResult& result, storage::RunId run) {
   FileOutcome& outcome = result.outcome;
-  const storage::RunId before = outcome.run;
-  outcome.run = run;
+  const storage::RunId before = std::exchange(outcome.memory.run, run);
   outcome.kind = FileOutcome::Kind::committed;
   if (on_change_) {
     if (before != 0 && before != run) on_change_({RunChange::Kind::superseded, before});

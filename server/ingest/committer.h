@@ -8,35 +8,13 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "server/ingest/bounded_queue.h"
-#include "server/ingest/ingest.h"
-#include "server/ingest/log_worker.h"
 #include "server/ingest/status_board.h"
+#include "server/ingest/write_queue.h"
+#include "storage/database.h"
 
 namespace llmb::ingest {
-
-struct ScanRecord {
-  storage::RootId root = 0;
-  std::string scanned_at;
-  double scan_s = 0;
-  std::int64_t files_seen = 0;
-  std::string error;
-};
-struct VanishedFile {
-  storage::RootId root = 0;
-  std::string relative_path;
-  std::string at;
-};
-struct UnparkedFile {
-  storage::RootId root = 0;
-  std::string relative_path;
-};
-using WriteItem =
-    std::variant<WorkResult, ScanRecord, VanishedFile, storage::ParkedFile, UnparkedFile>;
-using WriteQueue = BoundedQueue<WriteItem>;
 
 class Committer {
  public:
@@ -51,6 +29,7 @@ class Committer {
   const std::string& fatal_error() const { return fatal_error_; }
 
  private:
+  void check_file();
   void write(std::vector<WriteItem> items);
   void write_note(const WriteItem& item);
   void commit(std::vector<WorkResult> results);

@@ -3,42 +3,60 @@
 #include <sys/inotify.h>
 
 #include <array>
-#include <cstring>
+#include <cerrno>
+#include <string>
 
 namespace llmb::ingest {
 namespace {
 
-constexpr std::uint32_t kEvents = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ONLYDIR;
-
-std::string watch_key(std::uint32_t root, const std::string& relative_path) {
-  return std::to_string(root) + '/' + relative_path;
-}
+constexpr std::uint32_t kChanges = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE;
+constexpr std::uint32_t kRemovals = IN_DELETE | IN_MOVED_FROM;
+constexpr std::uint32_t kEvents = kChanges | kRemovals | IN_MOVE_SELF | IN_ONLYDIR;
 
 }  // namespace
 
-DirectoryWatch::DirectoryWatch(std::size_t watches_max)
-    : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)), watches_max_(watches_max) {}
+DirectoryWatch::DirectoryWatch() : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
 
-bool DirectoryWatch::add(std::uint32_t root, const std::string& relative_path, int fd) {
-  if (!fd_.is_open()) return false;
-  std::string key = watch_key(root, relative_path);
-  if (watched_.contains(key)) return true;
-  if (by_descriptor_.size() >= watches_max_) return false;
+DirectoryWatch::Added DirectoryWatch::add(DirectoryIndex directory, int fd) {
+  Added added;
+  if (!fd_.is_open()) return added;
   // By the open descriptor: a name could meanwhile lead elsewhere.
   const std::string self = "/proc/self/fd/" + std::to_string(fd);
   const int descriptor = inotify_add_watch(fd_.get(), self.c_str(), kEvents);
   if (descriptor < 0) {
-    // The user's limit is reached: do not ask again for every directory.
-    if (errno == ENOSPC || errno == ENOMEM) watches_max_ = by_descriptor_.size();
-    return false;
+    if (errno == ENOSPC || errno == ENOMEM) added.kind = Added::Kind::limit_reached;
+    return added;
   }
   // The same directory under a new name keeps its descriptor.
-  if (const auto known = by_descriptor_.find(descriptor); known != by_descriptor_.end()) {
-    watched_.erase(watch_key(known->second.root, known->second.relative_path));
+  if (const auto known = by_descriptor_.find(descriptor);
+      known != by_descriptor_.end() && known->second != directory) {
+    added.displaced = known->second;
+    descriptors_.erase(known->second);
   }
-  by_descriptor_[descriptor] = {root, relative_path};
-  watched_.insert(std::move(key));
-  return true;
+  by_descriptor_[descriptor] = directory;
+  descriptors_[directory] = descriptor;
+  added.kind = Added::Kind::watched;
+  return added;
+}
+
+void DirectoryWatch::remove(DirectoryIndex directory) {
+  const auto known = descriptors_.find(directory);
+  if (known == descriptors_.end()) return;
+  inotify_rm_watch(fd_.get(), known->second);
+  forget(known->second);
+}
+
+void DirectoryWatch::clear() {
+  by_descriptor_.clear();
+  descriptors_.clear();
+  fd_ = parser::FileDescriptor(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+}
+
+void DirectoryWatch::forget(int descriptor) {
+  const auto known = by_descriptor_.find(descriptor);
+  if (known == by_descriptor_.end()) return;
+  descriptors_.erase(known->second);
+  by_descriptor_.erase(known);
 }
 
 bool DirectoryWatch::drain(const std::function<void(const Event&)>& on_event) {
@@ -57,13 +75,16 @@ bool DirectoryWatch::drain(const std::function<void(const Event&)>& on_event) {
       }
       const auto watched = by_descriptor_.find(event->wd);
       if (watched == by_descriptor_.end()) continue;
-      if ((event->mask & IN_IGNORED) != 0) {
-        watched_.erase(watch_key(watched->second.root, watched->second.relative_path));
-        by_descriptor_.erase(watched);
+      const DirectoryIndex directory = watched->second;
+      if ((event->mask & (IN_IGNORED | IN_MOVE_SELF)) != 0) {
+        if ((event->mask & IN_MOVE_SELF) != 0) inotify_rm_watch(fd_.get(), event->wd);
+        forget(event->wd);
+        on_event({Event::Kind::unwatched, directory, {}, true});
         continue;
       }
       if (event->len == 0) continue;
-      on_event({watched->second.root, watched->second.relative_path, event->name,
+      const bool is_removal = (event->mask & kRemovals) != 0;
+      on_event({is_removal ? Event::Kind::removed : Event::Kind::changed, directory, event->name,
                 (event->mask & IN_ISDIR) != 0});
     }
   }

@@ -1,31 +1,43 @@
 // DirectoryWatch: inotify as an accelerator of polling, on local file systems. Every failure here
-// (no inotify, too many watches, a lost event) only means that polling finds the change later.
+// (no inotify, too many watches, a lost event) only means that a scan finds the change later.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "parser/foundation/file_descriptor.h"
+#include "server/ingest/file_table.h"
 
 namespace llmb::ingest {
 
 class DirectoryWatch {
  public:
   struct Event {
-    std::uint32_t root = 0;
-    const std::string& directory;  // relative path
-    std::string_view name;         // of the entry in it
-    bool is_directory = false;     // an entry that is a directory came, or changed its name
+    enum class Kind {
+      changed,    // the entry `name` came, or was written to
+      removed,    // the entry `name` is gone
+      unwatched,  // the directory itself was removed or renamed: its watch is gone
+    };
+    Kind kind = Kind::changed;
+    DirectoryIndex directory = 0;
+    std::string_view name;
+    bool is_directory = false;  // the entry is a directory
   };
 
-  explicit DirectoryWatch(std::size_t watches_max);
+  DirectoryWatch();
 
-  // Watches the directory that is open as `fd`. False: it is not watched.
-  bool add(std::uint32_t root, const std::string& relative_path, int fd);
+  struct Added {
+    enum class Kind { watched, refused, limit_reached };
+    Kind kind = Kind::refused;
+    // The directory had this index before, under another name, and has lost that watch.
+    std::optional<DirectoryIndex> displaced;
+  };
+  // Watches the directory that is open as `fd`.
+  Added add(DirectoryIndex directory, int fd);
+  void remove(DirectoryIndex directory);
+  void clear();
 
   // Calls back for all events that wait. Returns false when events were lost: scan everything.
   bool drain(const std::function<void(const Event&)>& on_event);
@@ -34,14 +46,11 @@ class DirectoryWatch {
   int fd() const { return fd_.get(); }
 
  private:
-  struct Watched {
-    std::uint32_t root = 0;
-    std::string relative_path;
-  };
+  void forget(int descriptor);
+
   parser::FileDescriptor fd_;
-  std::size_t watches_max_;
-  std::unordered_map<int, Watched> by_descriptor_;
-  std::unordered_set<std::string> watched_;  // "<root>/<relative path>"
+  std::unordered_map<int, DirectoryIndex> by_descriptor_;
+  std::unordered_map<DirectoryIndex, int> descriptors_;
 };
 
 }  // namespace llmb::ingest

@@ -1,6 +1,9 @@
 #include "server/ingest/discovery.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "parser/foundation/instant.h"
 #include "server/ingest/log_tail.h"
@@ -13,8 +16,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBetweenReads{100};  // of one file, however often it is written
 constexpr milliseconds kBetweenEvents{50};  // one wake-up serves all events of that time
 constexpr milliseconds kBudgetPause{100};
+constexpr milliseconds kLookAgain{300};    // after a shrink that is not believed yet
+constexpr milliseconds kPostponed{1'000};  // after the database was busy
+constexpr int kPostponedAtMost = 10;
+constexpr milliseconds kLongestSleep{500};  // an injected clock may jump
 constexpr std::chrono::minutes kHotFor{2};
-constexpr int kShrinkPolls = 3;
 
 std::int64_t microseconds_of(std::int64_t ns) {
   return ns / 1'000;
@@ -22,80 +28,73 @@ std::int64_t microseconds_of(std::int64_t ns) {
 
 }  // namespace
 
-Discovery::Discovery(std::vector<WatchedRoot> roots, const IngestOptions& options, Links links,
-                     bool follows)
-    : roots_(std::move(roots)),
+Discovery::Discovery(WatchedRoot root, const IngestOptions& options, Links links,
+                     std::shared_ptr<WatchAllowance> allowance)
+    : root_(std::move(root)),
       options_(options),
       links_(links),
-      follows_(follows),
+      follows_(allowance != nullptr),
       intervals_{options.hot_interval, options.warm_interval, options.cold_interval},
-      scanner_(roots_, files_, options, links.watch, follows, make_listener()) {}
+      reports_(root_, links.writes, links.activity, links.clock),
+      readers_(root_, files_, links.jobs, links.clock, options.open_files_max),
+      scanner_(root_, files_, options, links.watch, std::move(allowance), make_listener()),
+      content_checks_(options.content_check_interval, options.content_check_bytes_per_s) {}
 
 Scanner::Listener Discovery::make_listener() {
   Scanner::Listener listener;
   listener.on_examined = [this](FileIndex file, const FileFacts& facts) { examine(file, facts); };
-  listener.on_event = [this](FileIndex index) {
-    FileState& file = files_.at(index);
-    if (file.is_queued) {
-      file.is_changed_again = true;
-    } else if (!file.is_parked) {
-      const SteadyTime at = std::max(links_.clock.steady(), file.read_at + kBetweenReads);
-      files_.schedule(index, std::min(file.due, at));
-    }
-  };
+  listener.on_event = [this](FileIndex file) { see_event(file); };
   listener.on_missing = [this](FileIndex file) { mark_missing(file); };
   listener.on_configuration = [this](FileIndex index) {
     files_.at(index).wants_configuration = true;
-    if (files_.at(index).run != 0) enqueue(index);
+    if (files_.at(index).memory.run != 0) readers_.enqueue(index);
   };
-  listener.on_scan_end = [this](const WatchedRoot& root) { note_scan(root); };
-  listener.on_unreadable = [this](const WatchedRoot& root, const UnreadableDirectory& directory) {
-    note_unreadable(root, directory);
+  listener.on_scan_end = [this](std::chrono::steady_clock::duration work) {
+    const auto known = static_cast<std::int64_t>(files_.size());
+    reports_.scan_ended(work, known - files_.sums().vanished);
+  };
+  listener.on_unreadable = [this](const UnreadableDirectory& directory) {
+    reports_.cannot_list(directory);
   };
   return listener;
 }
 
 void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
                         const std::vector<storage::ParkedFile>& parked) {
-  const auto index_of = [&](storage::RootId id) {
-    return std::find_if(roots_.begin(), roots_.end(),
-                        [&](const WatchedRoot& root) { return root.id == id; }) -
-           roots_.begin();
-  };
   for (const auto& before : known) {
-    const auto root = static_cast<std::size_t>(index_of(before.root_id));
-    if (root == roots_.size()) continue;
-    FileState& file = files_.at(files_.add(static_cast<RootIndex>(root), before.relative_path));
-    file.run = before.run;
-    file.generation = before.generation;
-    file.inode = before.cursor.inode;
-    file.offset = before.cursor.offset;
-    file.size_seen = before.cursor.offset;
+    if (before.root_id != root_.id) continue;
+    FileState& file = files_.at(files_.add(before.relative_path));
+    LogMemory& memory = file.memory;
+    memory.run = before.run;
+    memory.generation = before.generation;
+    memory.inode = before.cursor.inode;
+    memory.offset = before.cursor.offset;
+    memory.size_seen = before.cursor.offset;
     if (const auto grown_at = parser::parse_instant(before.grown_at)) {
-      file.silent_since = steady_time_of(links_.clock, *grown_at);
+      memory.silent_since = steady_time_of(links_.clock, *grown_at);
     }
     if (const auto tail = decode_tail_state(before.cursor.parser_state)) {
-      file.modified_ns_seen = tail->modified_us * 1'000;
+      memory.modified_ns_seen = tail->modified_us * 1'000;
+      // Where it is not said why a window was chosen, one more look does. A status is no sign: a
+      // log whose only step is held back for a further line has no data until it settles.
+      memory.is_settled = tail->settled_size != 0 && before.has_window_source;
     }
-    // Where it is not said why a window was chosen, one more look does.
-    file.is_settled = before.status != parser::RunStatus::running && before.has_window_source;
-    file.job_has_ended = before.status == parser::RunStatus::complete;
+    memory.job_has_ended = before.status == parser::RunStatus::complete;
+    files_.set_vanished(file, before.is_vanished);
   }
   for (const auto& before : parked) {
-    const auto root = static_cast<std::size_t>(index_of(before.root_id));
-    if (root == roots_.size()) continue;
+    if (before.root_id != root_.id) continue;
     // Tried again by the first scan; the notice goes when that succeeds.
-    const auto index = files_.find(static_cast<RootIndex>(root), before.relative_path);
+    const auto index = files_.find(before.relative_path);
     if (!index) {
-      links_.writes.push_at_once(UnparkedFile{before.root_id, before.relative_path});
+      reports_.unparked(before.relative_path);
       continue;
     }
-    files_.at(*index).is_parked = true;
-    ++parked_;
+    files_.set_parked(files_.at(*index), true);
   }
 }
 
-void Discovery::run(const std::function<void()>& on_tick) {
+void Discovery::run() {
   while (!links_.stop.load()) {
     SteadyTime now = links_.clock.steady();
     for (const FileOutcome& outcome : links_.outcomes.take_all()) take_outcome(outcome, now);
@@ -107,49 +106,50 @@ void Discovery::run(const std::function<void()>& on_tick) {
     const bool has_more = scanner_.advance(now);
     now = links_.clock.steady();
     poll_due(now);
-    dispatch();
-    publish();
-    if (on_tick) on_tick();
+    if (follows_) {
+      if (const auto index = content_checks_.take_due(files_, now)) readers_.enqueue(*index);
+    }
+    readers_.dispatch(intervals_.warm);
+    reports_.publish(files_, scanner_.was_scanned());
     if (!follows_ && is_finished()) return;
     wait(now, has_more);
   }
 }
 
 bool Discovery::is_finished() const {
-  return scanner_.every_root_was_scanned() && ready_.empty() && with_readers_ == 0 &&
-         unfinished_.empty();
+  return scanner_.was_scanned() && readers_.is_idle() && unfinished_.empty();
 }
 
 // `facts` are fresh: is there anything to read, or to check?
 void Discovery::examine(FileIndex index, const FileFacts& facts) {
   FileState& file = files_.at(index);
-  if (file.is_vanished) {
-    file.is_vanished = false;
-    --vanished_;
+  if (files_.set_vanished(file, false) && file.memory.run != 0) {
+    reports_.returned(file.relative_path);
   }
   if (file.is_parked && file.due != SteadyTime::max()) return;
+  const LogMemory& log = file.memory;
   const bool is_changed =
-      file.size_seen != facts.size_bytes || file.inode != facts.inode ||
-      microseconds_of(file.modified_ns_seen) != microseconds_of(facts.modified_ns);
-  if (file.run == 0 || is_changed || file.is_parked || is_verdict_due(file)) {
-    set_pending(file, facts.size_bytes > file.offset ? facts.size_bytes - file.offset : 0);
-    enqueue(index);
+      log.size_seen != facts.size_bytes || log.inode != facts.inode ||
+      microseconds_of(log.modified_ns_seen) != microseconds_of(facts.modified_ns);
+  const SteadyTime now = links_.clock.steady();
+  if (log.run == 0 || is_changed || file.is_parked || is_verdict_due(log, now)) {
+    files_.set_pending(file, facts.size_bytes > log.offset ? facts.size_bytes - log.offset : 0);
+    readers_.enqueue(index);
     return;
   }
   file.shrink_polls = 0;
   unfinished_.erase(index);
-  if (file.due == SteadyTime::max() && !file.is_queued) {
-    schedule_next(index, links_.clock.steady());
+  if (file.due == SteadyTime::max() && !file.is_queued) schedule_next(index, now);
+}
+
+void Discovery::see_event(FileIndex index) {
+  FileState& file = files_.at(index);
+  if (file.is_queued) {
+    file.is_changed_again = true;
+  } else if (!file.is_parked) {
+    const SteadyTime at = std::max(links_.clock.steady(), file.read_at + kBetweenReads);
+    files_.schedule(index, std::min(file.due, at));
   }
-}
-
-Milliseconds Discovery::next_verdict(const FileState& file) {
-  const Milliseconds over = quiet_limit(file.step_time_s_mean);
-  return file.silence_is_judged ? over : std::min(over, hung_limit(file.step_time_s_typical));
-}
-
-bool Discovery::is_verdict_due(const FileState& file) const {
-  return !file.is_settled && links_.clock.steady() - file.silent_since >= next_verdict(file);
 }
 
 void Discovery::poll_due(SteadyTime now) {
@@ -161,23 +161,22 @@ void Discovery::poll_due(SteadyTime now) {
 
 void Discovery::poll(FileIndex index, SteadyTime now) {
   FileState& file = files_.at(index);
-  WatchedRoot& root = roots_[file.root];
   if (file.is_vanished || file.is_queued) return;
-  if (root.directory == nullptr) {
+  if (root_.directory == nullptr) {
     unfinished_.erase(index);
     files_.schedule(index, now + intervals_.warm);
     return;
   }
-  if (!root.budget.allows(now)) {
+  if (!root_.budget.allows(now)) {
     files_.schedule(index, now + kBudgetPause);
     return;
   }
-  root.budget.spend(1);
+  root_.budget.spend(1);
   if (file.is_parked) {
-    enqueue(index);
+    readers_.enqueue(index);
     return;
   }
-  const auto facts = root.directory->stat_file(file.relative_path);
+  const auto facts = root_.directory->stat_file(file.relative_path);
   if (!facts) {
     // Gone, or out of reach: the next scan decides which.
     unfinished_.erase(index);
@@ -185,70 +184,118 @@ void Discovery::poll(FileIndex index, SteadyTime now) {
     return;
   }
   // On a network file system sizes are cached, and only opening the file asks the server.
-  const bool is_hot = links_.clock.steady() - file.silent_since < kHotFor;
-  if (root.kind == FileSystemKind::remote && is_hot && follows_) {
-    root.budget.spend(2);
-    enqueue(index);
+  const bool is_hot = links_.clock.steady() - file.memory.silent_since < kHotFor;
+  if (root_.kind == FileSystemKind::remote && is_hot && follows_) {
+    root_.budget.spend(2);
+    readers_.enqueue(index);
     return;
   }
   examine(index, *facts);
 }
 
-void Discovery::enqueue(FileIndex index) {
-  FileState& file = files_.at(index);
-  if (file.is_queued) {
-    file.is_changed_again = true;
-    return;
+void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
+  FileState& file = files_.at(outcome.file);
+  readers_.take_back(outcome.file);
+  unfinished_.erase(outcome.file);
+  switch (outcome.kind) {
+    case FileOutcome::Kind::committed:
+    case FileOutcome::Kind::unchanged:
+      take_progress(outcome, now);
+      return;
+    case FileOutcome::Kind::shorter:
+      if (file.shrink_polls < UINT8_MAX) ++file.shrink_polls;
+      look_again(outcome.file, now + kLookAgain);
+      return;
+    case FileOutcome::Kind::postponed:
+      reports_.cannot_read_database(outcome.error);
+      // --once must end, even when the database does not recover.
+      if (!follows_ && ++file.failures > kPostponedAtMost) {
+        park(outcome.file, outcome.error, now);
+      } else {
+        look_again(outcome.file, now + kPostponed);
+      }
+      return;
+    case FileOutcome::Kind::vanished:
+      // A scan that finds no such name marks it so; a rename may be going on.
+      files_.schedule(outcome.file, now + intervals_.warm);
+      files_.set_pending(file, 0);
+      return;
+    case FileOutcome::Kind::failed:
+      park(outcome.file, outcome.error, now);
+      return;
   }
-  file.is_queued = true;
-  ++queued_;
+}
+
+void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
+  FileState& file = files_.at(outcome.file);
+  file.failures = 0;
+  file.shrink_polls = 0;
+  unpark(file);
+  file.memory = outcome.memory;
+  const std::uint64_t size = outcome.size_bytes;
+  const std::uint64_t offset = file.memory.offset;
+  files_.set_pending(file, !outcome.reached_end && size > offset ? size - offset : 0);
+  const bool was_postponed = outcome.is_configuration && file.is_changed_again;
+  if (!outcome.reached_end || file.wants_configuration || was_postponed) {
+    readers_.enqueue(outcome.file);
+  } else if (file.is_changed_again && follows_) {
+    files_.schedule(outcome.file, now);
+  } else {
+    schedule_next(outcome.file, now);
+  }
+}
+
+void Discovery::look_again(FileIndex index, SteadyTime at) {
+  unfinished_.insert(index);
+  files_.schedule(index, at);
+}
+
+void Discovery::schedule_next(FileIndex index, SteadyTime now) {
+  if (!follows_) return;
+  const bool is_local = root_.kind == FileSystemKind::local;
+  files_.schedule(index, next_look(files_.at(index).memory, intervals_, is_local, index, now));
+}
+
+void Discovery::park(FileIndex index, const std::string& reason, SteadyTime now) {
+  FileState& file = files_.at(index);
+  files_.set_parked(file, true);
+  if (file.failures < UINT16_MAX) ++file.failures;
+  files_.set_pending(file, 0);
+  const auto rest = park_interval(file.failures, options_.park_first, options_.park_longest);
+  if (follows_) files_.schedule(index, now + rest);
+  reports_.parked(file, reason, rest);
+}
+
+void Discovery::unpark(FileState& file) {
+  if (files_.set_parked(file, false)) reports_.unparked(file.relative_path);
+}
+
+void Discovery::mark_missing(FileIndex index) {
+  FileState& file = files_.at(index);
+  files_.set_vanished(file, true);
   files_.schedule(index, SteadyTime::max());
-  ready_.push_back(index);
+  unfinished_.erase(index);
+  files_.set_pending(file, 0);
+  unpark(file);
+  if (file.memory.run != 0) reports_.vanished(file.relative_path);
 }
 
-void Discovery::dispatch() {
-  while (!ready_.empty() && with_readers_ < options_.open_files_max) {
-    const FileIndex index = ready_.front();
-    ready_.pop_front();
-    FileState& file = files_.at(index);
-    if (file.is_vanished || roots_[file.root].directory == nullptr) {
-      file.is_queued = false;
-      --queued_;
-      set_pending(file, 0);
-      if (!file.is_vanished) files_.schedule(index, links_.clock.steady() + intervals_.warm);
-      continue;
-    }
-    file.read_at = links_.clock.steady();
-    if (!links_.jobs.push_at_once(make_job(index))) return;
-    ++with_readers_;
+void Discovery::wait(SteadyTime now, bool has_more) {
+  if (has_more) return;
+  SteadyTime next = std::min(files_.next_due(), scanner_.next_work(now));
+  if (follows_) next = std::min(next, content_checks_.next_due());
+  milliseconds timeout = kLongestSleep;
+  if (next <= now) {
+    timeout = milliseconds(0);
+  } else if (next - now < timeout) {
+    timeout = std::chrono::ceil<milliseconds>(next - now);
   }
-}
-
-ReadJob Discovery::make_job(FileIndex index) {
-  FileState& file = files_.at(index);
-  const WatchedRoot& root = roots_[file.root];
-  ReadJob job;
-  job.file = index;
-  job.root = root.directory;
-  job.root_id = root.id;
-  job.relative_path = file.relative_path;
-  job.layout_path = root.path.substr(1) + '/' + file.relative_path;
-  job.run = file.run;
-  job.generation = file.generation;
-  job.size_seen = file.size_seen;
-  job.silent_since = file.silent_since;
-  job.was_read_to_end = file.was_read_to_end;
-  job.silence_is_judged = file.silence_is_judged;
-  job.window_is_judged = file.window_is_judged;
-  job.shrink_is_believed = file.shrink_polls >= kShrinkPolls;
-  if (file.run != 0 && file.wants_configuration) job.kind = ReadJob::Kind::configure;
-  file.wants_configuration = false;
-  file.is_changed_again = job.kind == ReadJob::Kind::configure;  // read it next
-  if (root.configs.size() != 0) {
-    const auto job_id = parser::parse_run_path(job.layout_path).job_id;
-    job.config_path = root.configs.config_for(file.relative_path, job_id);
-  }
-  return job;
+  // Events are left to gather for a while: a log that is written all the time wakes us seldom.
+  const bool takes_events = std::chrono::steady_clock::now() - events_taken_at_ >= kBetweenEvents;
+  if (!takes_events) timeout = std::min(timeout, kBetweenEvents);
+  pollfd waits[2] = {{links_.outcomes.fd(), POLLIN, 0}, {scanner_.event_fd(), POLLIN, 0}};
+  const nfds_t count = takes_events && scanner_.event_fd() >= 0 ? 2 : 1;
+  ::poll(waits, count, static_cast<int>(timeout.count()));
 }
 
 }  // namespace llmb::ingest

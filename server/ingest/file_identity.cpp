@@ -1,5 +1,7 @@
 #include "server/ingest/file_identity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -16,8 +18,8 @@ parser::Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t le
         pread(fd, bytes.data() + filled, length - filled, static_cast<off_t>(offset + filled));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return parser::fail("cannot read at offset " + std::to_string(offset + filled) + ": " +
-                          std::strerror(errno));
+      return parser::fail(
+          fmt::format("cannot read at offset {}: {}", offset + filled, std::strerror(errno)));
     }
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
@@ -27,6 +29,8 @@ parser::Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t le
 }
 
 parser::Result<Identity> check_identity(int fd, const storage::LogCursor& cursor) {
+  // Of a log that was empty, or held no complete line, nothing was read that could differ.
+  if (cursor.offset == 0) return Identity::same;
   const auto head = read_at(fd, 0, cursor.head_length);
   if (!head) return tl::unexpected(head.error());
   const auto tail = read_at(fd, cursor.offset - cursor.tail_length, cursor.tail_length);

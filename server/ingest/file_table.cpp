@@ -1,21 +1,20 @@
 #include "server/ingest/file_table.h"
 
+#include <utility>
+
 namespace llmb::ingest {
 
-FileIndex FileTable::add(RootIndex root, std::string relative_path) {
+FileIndex FileTable::add(std::string relative_path) {
   const auto index = static_cast<FileIndex>(files_.size());
   FileState& file = files_.emplace_back();
   file.relative_path = std::move(relative_path);
-  file.root = root;
-  if (by_path_.size() <= root) by_path_.resize(root + std::size_t{1});
-  by_path_[root].emplace(file.relative_path, index);
+  by_path_.emplace(file.relative_path, index);
   return index;
 }
 
-std::optional<FileIndex> FileTable::find(RootIndex root, std::string_view relative_path) const {
-  if (by_path_.size() <= root) return std::nullopt;
-  const auto found = by_path_[root].find(relative_path);
-  if (found == by_path_[root].end()) return std::nullopt;
+std::optional<FileIndex> FileTable::find(std::string_view relative_path) const {
+  const auto found = by_path_.find(relative_path);
+  if (found == by_path_.end()) return std::nullopt;
   return found->second;
 }
 
@@ -41,6 +40,32 @@ SteadyTime FileTable::next_due() {
 
 void FileTable::drop_outdated() {
   while (!due_.empty() && files_[due_.top().file].due != due_.top().at) due_.pop();
+}
+
+bool FileTable::set_queued(FileState& file, bool is_queued) {
+  if (file.is_queued == is_queued) return false;
+  file.is_queued = is_queued;
+  sums_.queued += is_queued ? 1 : -1;
+  return true;
+}
+
+bool FileTable::set_parked(FileState& file, bool is_parked) {
+  if (file.is_parked == is_parked) return false;
+  file.is_parked = is_parked;
+  sums_.parked += is_parked ? 1 : -1;
+  return true;
+}
+
+bool FileTable::set_vanished(FileState& file, bool is_vanished) {
+  if (file.is_vanished == is_vanished) return false;
+  file.is_vanished = is_vanished;
+  sums_.vanished += is_vanished ? 1 : -1;
+  return true;
+}
+
+void FileTable::set_pending(FileState& file, std::uint64_t bytes) {
+  sums_.pending_bytes = sums_.pending_bytes - file.pending_bytes + bytes;
+  file.pending_bytes = bytes;
 }
 
 }  // namespace llmb::ingest

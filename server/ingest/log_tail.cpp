@@ -1,5 +1,8 @@
 #include "server/ingest/log_tail.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -17,6 +20,25 @@ void count_bytes(const TailOptions& options, std::uint64_t bytes) {
   if (options.watch != nullptr) options.watch->begin_call();
 }
 
+std::uint64_t whole_words(std::uint64_t bytes) {
+  return bytes / kHashedWord * kHashedWord;
+}
+
+// Of the bytes [begin, end) on top of `hash`; both are multiples of a word.
+parser::Result<std::uint64_t> hash_file(int fd, std::uint64_t hash, std::uint64_t begin,
+                                        std::uint64_t end, const TailOptions& options) {
+  while (begin < end && (options.stop == nullptr || !options.stop->load())) {
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, kBlockBytes));
+    const auto bytes = read_at(fd, begin, length);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (bytes->size() != length) return parser::fail("the file shrank while it was read");
+    hash = hash_words(*bytes, hash);
+    begin += length;
+    count_bytes(options, length);
+  }
+  return hash;
+}
+
 // Restores the reader; nothing when the text is of another version.
 std::optional<parser::LogReader> restore_reader(const storage::LogCursor& cursor) {
   const auto state = decode_tail_state(cursor.parser_state);
@@ -29,8 +51,8 @@ std::optional<parser::LogReader> restore_reader(const storage::LogCursor& cursor
 }  // namespace
 
 std::string encode_tail_state(const TailState& state) {
-  return std::to_string(state.modified_us) + ' ' + std::to_string(state.settled_size) + ' ' +
-         state.reader_state;
+  return fmt::format("{} {} {} {}", state.modified_us, state.settled_size, state.content_hash,
+                     state.reader_state);
 }
 
 std::optional<TailState> decode_tail_state(const std::string& text) {
@@ -40,7 +62,9 @@ std::optional<TailState> decode_tail_state(const std::string& text) {
   if (modified.ec != std::errc() || modified.ptr == end || *modified.ptr != ' ') return {};
   const auto settled = std::from_chars(modified.ptr + 1, end, state.settled_size);
   if (settled.ec != std::errc() || settled.ptr == end || *settled.ptr != ' ') return {};
-  state.reader_state.assign(settled.ptr + 1, end);
+  const auto hash = std::from_chars(settled.ptr + 1, end, state.content_hash);
+  if (hash.ec != std::errc() || hash.ptr == end || *hash.ptr != ' ') return {};
+  state.reader_state.assign(hash.ptr + 1, end);
   return state;
 }
 
@@ -55,10 +79,19 @@ parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCu
       tail.verdict_ = Verdict::shorter;
       return tail;
     }
+    const auto state = decode_tail_state(cursor->parser_state);
+    if (*identity == Identity::same && state && options.checks_content) {
+      const auto hash = hash_file(fd, parser::kFnv1aBasis, 0, whole_words(cursor->offset), options);
+      if (!hash) return tl::unexpected(hash.error());
+      const bool was_stopped = options.stop != nullptr && options.stop->load();
+      if (*hash != state->content_hash && !was_stopped) identity = Identity::rewritten;
+    }
     auto reader = *identity == Identity::same ? restore_reader(*cursor) : std::nullopt;
     if (reader) {
       tail.reader_ = std::move(*reader);
       tail.cursor_ = *cursor;
+      tail.state_.content_hash = state->content_hash;
+      tail.hashed_to_ = whole_words(cursor->offset);
     } else {
       tail.verdict_ = *identity == Identity::same ? Verdict::reread : Verdict::rewritten;
     }
@@ -68,7 +101,7 @@ parser::Result<LogTail> LogTail::read(int fd, const std::optional<storage::LogCu
   }
   struct stat status {};
   if (fstat(fd, &status) != 0) {
-    return parser::fail(std::string("cannot examine the file: ") + std::strerror(errno));
+    return parser::fail(fmt::format("cannot examine the file: {}", std::strerror(errno)));
   }
   tail.file_ = file_facts(status);
   tail.state_.modified_us = tail.file_.modified_ns / 1'000;
@@ -89,8 +122,8 @@ parser::Result<void> LogTail::read_blocks(int fd, const TailOptions& options) {
     const ssize_t got = pread(fd, block.get(), kBlockBytes, static_cast<off_t>(read_to_));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return parser::fail("cannot read at offset " + std::to_string(read_to_) + ": " +
-                          std::strerror(errno));
+      return parser::fail(
+          fmt::format("cannot read at offset {}: {}", read_to_, std::strerror(errno)));
     }
     if (got == 0) {
       reached_end_ = true;
@@ -98,6 +131,7 @@ parser::Result<void> LogTail::read_blocks(int fd, const TailOptions& options) {
     }
     const auto length = static_cast<std::size_t>(got);
     reader_.feed({block.get(), length});
+    if (auto hashed = hash_committed(fd, {block.get(), length}, options); !hashed) return hashed;
     read_to_ += length;
     count_bytes(options, length);
     auto samples = reader_.take_samples();
@@ -109,6 +143,27 @@ parser::Result<void> LogTail::read_blocks(int fd, const TailOptions& options) {
   }
   cursor_.offset = reader_.committed_offset();
   state_.reader_state = reader_.save_state();
+  return {};
+}
+
+// `block` begins at read_to_. Of a line that began in an earlier block, what was there is read
+// again: only bytes of complete lines count.
+parser::Result<void> LogTail::hash_committed(int fd, std::string_view block,
+                                             const TailOptions& options) {
+  const std::uint64_t end = whole_words(reader_.committed_offset());
+  const std::uint64_t first_word = whole_words(read_to_ + kHashedWord - 1);
+  if (hashed_to_ < std::min(first_word, end)) {
+    const auto hash =
+        hash_file(fd, state_.content_hash, hashed_to_, std::min(first_word, end), options);
+    if (!hash) return tl::unexpected(hash.error());
+    state_.content_hash = *hash;
+    hashed_to_ = std::min(first_word, end);
+  }
+  if (hashed_to_ < end) {
+    state_.content_hash =
+        hash_words(block.substr(hashed_to_ - read_to_, end - hashed_to_), state_.content_hash);
+    hashed_to_ = end;
+  }
   return {};
 }
 

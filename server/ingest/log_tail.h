@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/reader/log_reader.h"
 #include "parser/result.h"
 #include "server/ingest/call_watch.h"
 #include "server/ingest/root_directory.h"
+#include "server/ingest/word_hash.h"
 #include "storage/records.h"
 
 namespace llmb::ingest {
@@ -23,16 +25,20 @@ struct TailOptions {
   std::size_t samples_max = 16'384;
   // The bytes before the offset were missing on several polls: the file was truncated.
   bool shrink_is_believed = false;
+  // Reads all bytes before the offset again, and compares them with those that were read.
+  bool checks_content = false;
   const std::atomic<bool>* stop = nullptr;           // ends a tick between two blocks
   std::atomic<std::uint64_t>* bytes_read = nullptr;  // counts all bytes read, fingerprints too
   CallWatch* watch = nullptr;                        // told of each block that came
 };
 
 // The state kept in LogCursor::parser_state: the LogReader's, and what tells that a log is as it
-// was: its time of modification, and the size at which it was settled (0: it was not).
+// was: its time of modification, the size at which it was settled (0: it was not), and the hash of
+// all bytes before the cursor's offset.
 struct TailState {
   std::int64_t modified_us = 0;
   std::uint64_t settled_size = 0;
+  std::uint64_t content_hash = parser::kFnv1aBasis;
   std::string reader_state;
 };
 std::string encode_tail_state(const TailState& state);
@@ -69,6 +75,7 @@ class LogTail {
  private:
   LogTail() = default;
   parser::Result<void> read_blocks(int fd, const TailOptions& options);
+  parser::Result<void> hash_committed(int fd, std::string_view block, const TailOptions& options);
 
   Verdict verdict_ = Verdict::same;
   parser::LogReader reader_;
@@ -77,6 +84,7 @@ class LogTail {
   storage::LogCursor cursor_;
   FileFacts file_;
   std::uint64_t read_to_ = 0;
+  std::uint64_t hashed_to_ = 0;  // state_.content_hash covers the bytes before
   bool reached_end_ = false;
 };
 

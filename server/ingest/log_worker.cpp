@@ -1,5 +1,6 @@
 #include "server/ingest/log_worker.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "parser/dialects/stated_configuration.h"
 #include "parser/foundation/instant.h"
+#include "parser/foundation/safe_text.h"
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
@@ -29,14 +31,13 @@ FileOutcome make_outcome(FileOutcome::Kind kind, const ReadJob& job, std::string
   outcome.file = job.file;
   outcome.is_configuration = job.kind == ReadJob::Kind::configure;
   outcome.error = std::move(error);
-  outcome.run = job.run;
-  outcome.generation = job.generation;
+  outcome.memory = job.memory;
   return outcome;
 }
 
-// A name that now belongs to a directory, a link or a device is gone as a log.
-bool means_vanished(int error) {
-  return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ELOOP || error == ENXIO;
+bool was_settled(const storage::LogCursor& cursor) {
+  const auto state = decode_tail_state(cursor.parser_state);
+  return state && state->settled_size != 0;
 }
 
 bool job_has_ended(const parser::LogFacts& facts, const parser::RunSummary& summary) {
@@ -107,14 +108,14 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
   OpenResult opened = job.root->open_file(job.relative_path);
   if (opened.error != 0) {
     const auto kind =
-        means_vanished(opened.error) ? FileOutcome::Kind::vanished : FileOutcome::Kind::failed;
-    result.outcome =
-        make_outcome(kind, job, std::string("cannot open the log: ") + std::strerror(opened.error));
+        means_no_such_file(opened.error) ? FileOutcome::Kind::vanished : FileOutcome::Kind::failed;
+    result.outcome = make_outcome(
+        kind, job, fmt::format("cannot open the log: {}", std::strerror(opened.error)));
     return result;
   }
   std::optional<storage::LogCursor> before;
-  if (job.run != 0) before = database_.cursor(job.run);
-  if (before) {
+  if (job.memory.run != 0) before = database_.cursor(job.memory.run);
+  if (before && !job.checks_content) {
     if (auto settled = unchanged_outcome(job, opened.fd.get(), *before)) {
       result.outcome = std::move(*settled);
       return result;
@@ -122,6 +123,7 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
   }
   TailOptions options;
   options.shrink_is_believed = job.shrink_is_believed;
+  options.checks_content = job.checks_content;
   options.stop = &links_.stop;
   options.bytes_read = &links_.bytes_read;
   options.watch = &links_.watch;
@@ -144,30 +146,33 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (facts.inode != cursor.inode || facts.modified_ns / 1'000 != state->modified_us) return {};
   const bool is_settled = state->settled_size == facts.size_bytes && state->settled_size != 0;
   if (!is_settled && facts.size_bytes != cursor.offset) return {};
-  const auto record = database_.run(job.run);
+  const auto record = database_.run(job.memory.run);
   if (!record) return std::nullopt;
-  if (!job.window_is_judged) {
+  if (!job.memory.window_is_judged) {
     const parser::RunSummary& stored = record->summary;
     const auto chosen =
         choose_window(record->facts, record->configuration, stored.logged_global_batch_size);
     if (chosen != parser::ChosenWindow{stored.window, stored.window_source}) return std::nullopt;
   }
-  const double typical_s = is_settled ? 0 : typical_step_time_s(job.run, {});
+  const double typical_s = is_settled ? 0 : typical_step_time_s(job.memory.run, {});
   const double mean_s = mean_step_time_s(record->summary, typical_s);
-  const auto silence = links_.clock.steady() - job.silent_since;
+  const auto silence = links_.clock.steady() - job.memory.silent_since;
   const bool verdict_is_due = silence >= quiet_limit(mean_s) ||
-                              (!job.silence_is_judged && silence >= hung_limit(typical_s));
+                              (!job.memory.silence_is_judged && silence >= hung_limit(typical_s));
   if (!is_settled && verdict_is_due) return {};
   FileOutcome outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-  outcome.facts = facts;
-  outcome.offset = cursor.offset;
-  outcome.read_to = facts.size_bytes;
-  outcome.is_settled = is_settled;
-  outcome.job_has_ended = job_has_ended(record->facts, record->summary);
-  outcome.silent_since = job.silent_since;
-  outcome.silence_is_judged = job.silence_is_judged;
-  outcome.step_time_s_mean = mean_s;
-  outcome.step_time_s_typical = typical_s;
+  outcome.size_bytes = facts.size_bytes;
+  LogMemory& memory = outcome.memory;
+  memory.inode = facts.inode;
+  memory.modified_ns_seen = facts.modified_ns;
+  memory.offset = cursor.offset;
+  memory.size_seen = facts.size_bytes;
+  memory.is_settled = is_settled;
+  memory.job_has_ended = job_has_ended(record->facts, record->summary);
+  memory.step_time_s_mean = static_cast<float>(mean_s);
+  memory.step_time_s_typical = static_cast<float>(typical_s);
+  memory.was_read_to_end = true;
+  memory.window_is_judged = true;
   return outcome;
 }
 
@@ -176,8 +181,8 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   WorkResult result;
   const bool is_rewritten = tail.verdict() == LogTail::Verdict::rewritten;
   const bool is_reread = tail.verdict() == LogTail::Verdict::reread;
-  const bool is_new = job.run == 0 || is_rewritten || is_reread;
-  const storage::RunId known_run = is_new ? 0 : job.run;
+  const bool is_new = job.memory.run == 0 || is_rewritten || is_reread;
+  const storage::RunId known_run = is_new ? 0 : job.memory.run;
   parser::RunPath path = parser::parse_run_path(job.layout_path);
   parser::RunConfiguration configuration = configuration_of(job, path);
   configuration.merge(parser::stated_configuration(tail.facts()));
@@ -216,34 +221,32 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
 
   FileOutcome& outcome = result.outcome;
   outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-  if (is_rewritten) ++outcome.generation;
-  outcome.facts = tail.file();
-  outcome.offset = tail.cursor().offset;
-  outcome.read_to = tail.read_to();
+  outcome.size_bytes = tail.file().size_bytes;
   outcome.reached_end = tail.reached_end();
-  outcome.is_settled = is_silent;
-  outcome.silence_is_judged = silence.has_value();
-  outcome.has_new_bytes = is_new || tail.read_to() != job.size_seen;
-  outcome.silent_since = silent_since;
-  outcome.job_has_ended = job_has_ended(tail.facts(), summary);
-  outcome.step_time_s_mean = mean_s;
-  outcome.step_time_s_typical = typical_s;
+  outcome.has_new_bytes = is_new || tail.read_to() != job.memory.size_seen;
+  LogMemory& memory = outcome.memory;
+  if (is_rewritten) ++memory.generation;
+  memory.inode = tail.file().inode;
+  memory.modified_ns_seen = tail.file().modified_ns;
+  memory.offset = tail.cursor().offset;
+  memory.size_seen = tail.read_to();
+  memory.silent_since = silent_since;
+  memory.step_time_s_mean = static_cast<float>(mean_s);
+  memory.step_time_s_typical = static_cast<float>(typical_s);
+  memory.job_has_ended = job_has_ended(tail.facts(), summary);
+  memory.is_settled = is_silent;
+  memory.silence_is_judged = silence.has_value();
+  memory.was_read_to_end |= tail.reached_end();
+  memory.window_is_judged = true;
 
   const bool has_same_cursor = !is_new && before && *before == tail.cursor();
-  if (has_same_cursor && is_same_verdict(database_.run(job.run), summary)) return result;
-  storage::IngestBatch& batch = result.batch.emplace();
-  batch.root_id = job.root_id;
-  batch.relative_path = job.relative_path;
-  batch.generation = outcome.generation;
-  batch.observed_at = parser::instant_text(wall_time_of(links_.clock, silent_since));
-  batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
-  batch.cursor = tail.cursor();
-  batch.path = std::move(path);
+  if (has_same_cursor && is_same_verdict(database_.run(job.memory.run), summary)) return result;
+  storage::IngestBatch& batch =
+      result.batch.emplace(make_batch(job, outcome, tail, std::move(path)));
   batch.configuration = std::move(configuration);
-  batch.facts = tail.facts();
   batch.summary = std::move(summary);
-  batch.samples = std::move(tail.samples());
   batch.replaces_all_samples = is_reread;
+  if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
   // A profiler writes its files when the job ends; before, one look is enough.
   if (is_new || is_silent) {
     batch.profiles = list_profiles(*job.root, job.relative_path, batch.path.job_id);
@@ -251,14 +254,30 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   return result;
 }
 
+storage::IngestBatch LogWorker::make_batch(const ReadJob& job, const FileOutcome& outcome,
+                                           LogTail& tail, parser::RunPath path) const {
+  storage::IngestBatch batch;
+  batch.root_id = job.root_id;
+  batch.relative_path = job.relative_path;
+  batch.generation = outcome.memory.generation;
+  batch.observed_at = parser::instant_text(wall_time_of(links_.clock, outcome.memory.silent_since));
+  batch.size_bytes = std::max(tail.file().size_bytes, tail.read_to());
+  batch.cursor = tail.cursor();
+  batch.path = std::move(path);
+  batch.facts = tail.facts();
+  batch.samples = std::move(tail.samples());
+  return batch;
+}
+
 // What we see coming comes now, whatever the file server's clock says; what came before we looked
 // came when the file's own time says.
 SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail) const {
-  const bool is_as_before = job.run != 0 && tail.verdict() == LogTail::Verdict::same;
-  if (is_as_before && tail.read_to() == job.size_seen) return job.silent_since;
-  if (job.was_read_to_end) return links_.clock.steady();
+  const LogMemory& before = job.memory;
+  const bool is_as_before = before.run != 0 && tail.verdict() == LogTail::Verdict::same;
+  if (is_as_before && tail.read_to() == before.size_seen) return before.silent_since;
+  if (before.was_read_to_end) return links_.clock.steady();
   return std::max(
-      job.silent_since,
+      before.silent_since,
       steady_time_of(links_.clock, parser::instant_of_unix_ns(tail.file().modified_ns)));
 }
 
@@ -295,9 +314,10 @@ double LogWorker::typical_step_time_s(storage::RunId run,
 WorkResult LogWorker::configure(const ReadJob& job) {
   WorkResult result;
   result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+  result.outcome.memory.window_is_judged = false;
   result.configuration = configuration_of(job, parser::parse_run_path(job.layout_path));
   // What the log itself stated is not read anew.
-  if (const auto record = database_.run(job.run)) {
+  if (const auto record = database_.run(job.memory.run)) {
     result.configuration->merge(record->configuration.from(parser::ConfigSource::log_content));
   }
   return result;
@@ -312,7 +332,7 @@ parser::RunConfiguration LogWorker::configuration_of(const ReadJob& job,
 
 const parser::RunConfiguration& LogWorker::llmb_config(const ReadJob& job) {
   ConfigFile read_now;
-  const std::string key = std::to_string(job.root_id) + '/' + job.config_path;
+  const std::string key = fmt::format("{}/{}", job.root_id, job.config_path);
   if (const auto facts = job.root->stat_file(job.config_path)) {
     read_now.inode = facts->inode;
     read_now.changed_ns = facts->changed_ns;
@@ -330,8 +350,8 @@ const parser::RunConfiguration& LogWorker::llmb_config(const ReadJob& job) {
   if (config) {
     read_now.configuration = config->configuration;
   } else {
-    spdlog::warn("{}: {}; its runs keep what their paths say", job.config_path,
-                 config.error().message);
+    spdlog::warn("{}: {}; its runs keep what their paths say", parser::safe_text(job.config_path),
+                 parser::safe_text(config.error().message));
   }
   if (configs_.size() >= kConfigsKept) configs_.clear();
   return (configs_[key] = std::move(read_now)).configuration;

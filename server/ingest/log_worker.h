@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,19 +10,10 @@
 #include "parser/statistics/window_choice.h"
 #include "server/ingest/clock.h"
 #include "server/ingest/log_tail.h"
-#include "server/ingest/outcome_mailbox.h"
-#include "server/ingest/read_job.h"
+#include "server/ingest/write_queue.h"
 #include "storage/database.h"
 
 namespace llmb::ingest {
-
-// What to write; with neither, the outcome is final as it is.
-struct WorkResult {
-  FileOutcome outcome;
-  std::optional<storage::IngestBatch> batch;
-  std::optional<parser::RunConfiguration> configuration;  // a llmb-config came later
-  std::shared_ptr<OutcomeMailbox> reply_to;               // of whoever gave the job
-};
 
 class LogWorker {
  public:
@@ -42,7 +32,7 @@ class LogWorker {
 
  private:
   WorkResult read_log(const ReadJob& job);
-  // The log is as it was, and nothing is left to say of it: nothing is read.
+  // Where the log is as it was and its run needs no new verdict: nothing is read.
   std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, int fd,
                                                const storage::LogCursor& cursor);
   SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
@@ -51,6 +41,8 @@ class LogWorker {
   WorkResult configure(const ReadJob& job);
   WorkResult assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
                       LogTail& tail);
+  storage::IngestBatch make_batch(const ReadJob& job, const FileOutcome& outcome, LogTail& tail,
+                                  parser::RunPath path) const;
   parser::ChosenWindow choose_window(const parser::LogFacts& facts,
                                      const parser::RunConfiguration& configuration,
                                      std::optional<std::int64_t> logged_global_batch_size) const;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "server/ingest/committer.h"
+#include "server/ingest/ingest_options.h"
 #include "server/ingest/root_worker.h"
 
 namespace llmb::ingest {

@@ -17,12 +17,20 @@ constexpr double kQuietSteps = 20;
 // A step time that makes no sense must not keep a run alive for ever.
 constexpr Milliseconds kQuietAtMost = hours(24);
 constexpr int kScanShare = 50;
+constexpr int kLocalScanShare = 40;
+constexpr int kLocalScanShareMost = 10;
+constexpr Milliseconds kLocalScanPauseMax = std::chrono::seconds(8);
 
 Milliseconds twenty_steps(double step_time_s, Milliseconds at_least) {
   if (!std::isfinite(step_time_s) || step_time_s <= 0) return at_least;
   const double limit_ms = std::ceil(kQuietSteps * step_time_s * 1e3);
   if (limit_ms >= static_cast<double>(kQuietAtMost.count())) return kQuietAtMost;
   return std::max(at_least, Milliseconds(static_cast<Milliseconds::rep>(limit_ms)));
+}
+
+Milliseconds next_verdict(const LogMemory& log) {
+  const Milliseconds over = quiet_limit(log.step_time_s_mean);
+  return log.silence_is_judged ? over : std::min(over, hung_limit(log.step_time_s_typical));
 }
 
 }  // namespace
@@ -65,6 +73,35 @@ Milliseconds park_interval(int failures, Milliseconds first, Milliseconds longes
 
 Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest) {
   return std::max(shortest, scan_took * kScanShare);
+}
+
+Milliseconds local_scan_pause(std::chrono::nanoseconds processor_time, Milliseconds shortest) {
+  const auto share = [&](int times) {
+    return std::chrono::duration_cast<Milliseconds>(processor_time * times);
+  };
+  const Milliseconds cheap = std::min(share(kLocalScanShare), kLocalScanPauseMax);
+  return std::max({shortest, cheap, share(kLocalScanShareMost)});
+}
+
+bool is_verdict_due(const LogMemory& log, SteadyTime now) {
+  return !log.is_settled && now - log.silent_since >= next_verdict(log);
+}
+
+SteadyTime next_look(const LogMemory& log, const PollIntervals& intervals,
+                     bool changes_are_reported, std::uint32_t index, SteadyTime now) {
+  const auto since_growth = std::chrono::duration_cast<Milliseconds>(now - log.silent_since);
+  const Temperature heat = temperature({since_growth, log.step_time_s_mean, log.job_has_ended});
+  const bool needs_poll = !changes_are_reported || heat == Temperature::hot;
+  const auto interval = needs_poll ? poll_interval(heat, intervals) : std::nullopt;
+  SteadyTime due = SteadyTime::max();
+  if (interval) {
+    const Milliseconds spread = *interval > intervals.hot ? *interval / 4 : Milliseconds(0);
+    due = now + *interval - spread * (index % 16) / 16;
+  }
+  if (!log.is_settled) {
+    due = std::min(due, now + std::max(intervals.hot, next_verdict(log) - since_growth));
+  }
+  return due;
 }
 
 }  // namespace llmb::ingest

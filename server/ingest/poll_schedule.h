@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+
+#include "server/ingest/log_memory.h"
 
 namespace llmb::ingest {
 
@@ -47,8 +50,22 @@ std::optional<Milliseconds> poll_interval(Temperature temperature, const PollInt
 // How long a file that failed rests: `first`, then double each time, up to `longest`.
 Milliseconds park_interval(int failures, Milliseconds first, Milliseconds longest);
 
+// Whether the log has been silent for so long that its run needs a new verdict: whether it hangs,
+// then that it is over.
+bool is_verdict_due(const LogMemory& log, SteadyTime now);
+
+// When to look at a log again that was read to its end. `changes_are_reported`: scans and events
+// tell of its growth, so that only a hot log needs polling. Long intervals are spread by `index`,
+// so that files that were found together are not polled together.
+SteadyTime next_look(const LogMemory& log, const PollIntervals& intervals,
+                     bool changes_are_reported, std::uint32_t index, SteadyTime now);
+
 // How long until the next scan of a root whose last one took `scan_took`: scanning may use a
 // fiftieth of a core.
 Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest);
+
+// The same on a local file system, by the processor time that the scan took: a fortieth of a core;
+// no longer than eight seconds as long as that is less than a tenth of one.
+Milliseconds local_scan_pause(std::chrono::nanoseconds processor_time, Milliseconds shortest);
 
 }  // namespace llmb::ingest

@@ -3,12 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "server/ingest/clock.h"
+#include "server/ingest/log_memory.h"
 #include "server/ingest/root_directory.h"
-#include "storage/records.h"
 
 namespace llmb::ingest {
 
@@ -26,15 +24,9 @@ struct ReadJob {
   std::string relative_path;
   std::string layout_path;  // the same below the folders above the root, for parse_run_path()
   std::string config_path;  // of the llmb-config that belongs to it; empty: none
-  storage::RunId run = 0;   // 0: not in the database yet
-  std::int64_t generation = 0;
+  LogMemory memory;
   bool shrink_is_believed = false;
-  bool silence_is_judged = false;  // whether it hangs was said since it grew
-  bool window_is_judged = false;   // since ingest began, and since its llmb-config came
-  // As they were when it was read last.
-  std::uint64_t size_seen = 0;
-  SteadyTime silent_since = kLongAgo;
-  bool was_read_to_end = false;  // by this process: what is new since then, it saw coming
+  bool checks_content = false;  // every byte before the offset, not only the head and the last ones
 };
 
 // One job gives one outcome: from the reader, or from the writer once its rows are committed.
@@ -51,20 +43,11 @@ struct FileOutcome {
   FileIndex file = 0;
   bool is_configuration = false;  // of a Kind::configure job
   std::string error;
-  // The rest is set for committed and unchanged.
-  storage::RunId run = 0;
-  std::int64_t generation = 0;
-  FileFacts facts;
-  std::uint64_t offset = 0;   // committed
-  std::uint64_t read_to = 0;  // offset plus an unterminated line that was looked at
+  // The job's; after a reading that was committed or unchanged, with what that reading found.
+  LogMemory memory;
+  std::uint64_t size_bytes = 0;  // of the file, when it was read
   bool reached_end = true;
-  bool is_settled = false;         // the job counts as over, and the summary says so
-  bool silence_is_judged = false;  // it was silent for so long that it may hang
   bool has_new_bytes = false;
-  SteadyTime silent_since = kLongAgo;
-  bool job_has_ended = false;
-  double step_time_s_mean = 0;
-  double step_time_s_typical = 0;  // of the newest steps
 };
 
 }  // namespace llmb::ingest

@@ -1,6 +1,7 @@
 #include "server/ingest/root_directory.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
@@ -28,6 +29,10 @@ int file_type_error(mode_t mode) {
 
 }  // namespace
 
+bool means_no_such_file(int error) {
+  return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ELOOP || error == ENXIO;
+}
+
 FileFacts file_facts(const struct stat& status) {
   FileFacts facts;
   facts.device = status.st_dev;
@@ -44,11 +49,11 @@ parser::Result<RootDirectory> RootDirectory::open(const std::string& path, Metho
   root.fd_ = parser::FileDescriptor(retry_on_signal(
       [&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK); }));
   if (!root.fd_.is_open()) {
-    return parser::fail("cannot open the root " + path + ": " + std::strerror(errno));
+    return parser::fail(fmt::format("cannot open the root {}: {}", path, std::strerror(errno)));
   }
   struct stat status {};
   if (fstat(root.fd_.get(), &status) != 0) {
-    return parser::fail("cannot examine the root " + path + ": " + std::strerror(errno));
+    return parser::fail(fmt::format("cannot examine the root {}: {}", path, std::strerror(errno)));
   }
   root.device_ = status.st_dev;
   root.inode_ = status.st_ino;
@@ -58,6 +63,21 @@ parser::Result<RootDirectory> RootDirectory::open(const std::string& path, Metho
 OpenResult RootDirectory::open_directory(const std::string& relative_path) const {
   return open_beneath(relative_path.empty() ? "." : relative_path,
                       O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+}
+
+OpenResult RootDirectory::look_at_directory(const std::string& relative_path) const {
+  return open_beneath(relative_path.empty() ? "." : relative_path, O_PATH | O_DIRECTORY);
+}
+
+std::optional<struct stat> RootDirectory::stat_directory(const std::string& relative_path) const {
+  struct stat status {};
+  const char* const path = relative_path.empty() ? "." : relative_path.c_str();
+  if (fstatat(fd_.get(), path, &status, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
+    return std::nullopt;
+  }
+  if (S_ISDIR(status.st_mode)) return status;
+  errno = ENOTDIR;
+  return std::nullopt;
 }
 
 OpenResult RootDirectory::open_file(const std::string& relative_path) const {

@@ -33,6 +33,9 @@ struct OpenResult {
   int error = 0;
 };
 
+// Of the errnos below: no regular file (or no directory) has that name any more.
+bool means_no_such_file(int error);
+
 class RootDirectory {
  public:
   enum class Method {
@@ -45,6 +48,12 @@ class RootDirectory {
 
   // `relative_path` "" is the root itself. Fails with ELOOP at a symlink and ENOTDIR at a file.
   OpenResult open_directory(const std::string& relative_path) const;
+
+  // A handle for fstat(2) and fstatat(2) only, which costs less.
+  OpenResult look_at_directory(const std::string& relative_path) const;
+  // Nothing and errno where there is no such directory. A link on the way is followed: a hint of
+  // what to open, and no more.
+  std::optional<struct stat> stat_directory(const std::string& relative_path) const;
 
   // Opens for reading, never blocking. Anything but a regular file is EISDIR (a directory) or
   // ENXIO (a FIFO, socket or device), and is not opened for reading at all.

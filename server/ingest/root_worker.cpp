@@ -23,8 +23,6 @@ IngestOptions share_of(const IngestOptions& whole, int root_count) {
   share.reader_threads = (std::max(1, whole.reader_threads) + root_count - 1) / root_count;
   share.open_files_max = std::max(std::min(kOpenFilesAtLeast, whole.open_files_max),
                                   whole.open_files_max / root_count);
-  share.directory_watches_max =
-      whole.directory_watches_max / static_cast<std::size_t>(std::max(1, root_count));
   return share;
 }
 
@@ -52,13 +50,11 @@ RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, 
   status.path = root.path;
   activity_ =
       std::make_shared<RootActivity>(std::move(status), std::move(watches), options_.hangs_after);
-  std::vector<WatchedRoot> roots;
-  roots.push_back(std::move(root));
   discovery_ = std::make_unique<Discovery>(
-      std::move(roots), options_,
+      std::move(root), options_,
       Discovery::Links{jobs_, shared_->writes, *outcomes_, *activity_, stop_, *shared_->clock,
                        *threads_.front()->watch},
-      follows);
+      follows ? shared_->watches : nullptr);
 }
 
 void RootWorker::restore(const std::vector<storage::Reader::KnownFile>& known,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "server/ingest/discovery.h"
+#include "server/ingest/log_worker.h"
 
 namespace llmb::ingest {
 
@@ -26,12 +27,15 @@ struct SharedByRoots {
       : options(std::move(all_options)),
         clock(std::move(all_clock)),
         status(std::move(board)),
-        writes(writes_max) {}
+        writes(writes_max),
+        watches(std::make_shared<WatchAllowance>(
+            options.directory_watches_max.value_or(default_watches_max()))) {}
 
   IngestOptions options;
   std::shared_ptr<const Clock> clock;
   std::shared_ptr<StatusBoard> status;
   WriteQueue writes;
+  const std::shared_ptr<WatchAllowance> watches;
   std::mutex mutex;                          // for those who wait for the next
   std::condition_variable a_thread_ended{};  // of any root
 };

@@ -1,303 +1,214 @@
 #include "server/ingest/scanner.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <unordered_set>
+#include <fmt/format.h>
 
-#include "parser/foundation/instant.h"
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
 #include "server/ingest/poll_schedule.h"
 
 namespace llmb::ingest {
 namespace {
 
-constexpr std::chrono::milliseconds kSlice{20};
-constexpr std::chrono::milliseconds kBudgetPause{50};
-constexpr int kShallowDepth = 2;  // where new experiments and launches appear
-constexpr std::chrono::hours kWatchedSince{48};
-constexpr std::chrono::hours kConfigMargin{1};
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
-// Every number in a log's name that may be its job id.
-template <typename Visit>
-bool any_number(std::string_view name, Visit&& visit) {
-  const char* at = name.data();
-  const char* const end = at + name.size();
-  while (at != end) {
-    if (std::isdigit(static_cast<unsigned char>(*at)) == 0) {
-      ++at;
-      continue;
-    }
-    std::int64_t number = 0;
-    const auto [rest, error] = std::from_chars(at, end, number);
-    if (error == std::errc() && visit(number)) return true;
-    at = rest;
-  }
-  return false;
+constexpr milliseconds kSlice{20};
+constexpr milliseconds kBudgetPause{50};
+constexpr milliseconds kBetweenMatches{1'000};
+constexpr nanoseconds kYoung = std::chrono::hours(48);
+constexpr std::size_t kFavouredMax = 2'048;
+constexpr std::size_t kFavouredMaxRemote = 256;
+// Folders without a log of their own seldom change once they are old.
+constexpr std::uint32_t kScansForOldEmptyFolders = 3;
+// Writes through a memory map make no event.
+constexpr std::uint32_t kScansForWatchedFolders = 64;
+constexpr int kEmptyFolderDepth = 3;  // above it new experiments and launches appear
+
+// This thread's: a busy machine makes a scan slow, not expensive.
+nanoseconds processor_time() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + nanoseconds(used.tv_nsec);
 }
 
-std::string_view name_of(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-std::string_view directory_of(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+std::int64_t young_since_ns() {
+  return std::chrono::duration_cast<nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch() - kYoung)
+      .count();
 }
 
 }  // namespace
 
-Scanner::Scanner(std::vector<WatchedRoot>& roots, FileTable& files, const IngestOptions& options,
-                 CallWatch& call_watch, bool follows, Listener listener)
-    : roots_(roots),
+Scanner::Scanner(WatchedRoot& root, FileTable& files, const IngestOptions& options,
+                 CallWatch& call_watch, std::shared_ptr<WatchAllowance> allowance,
+                 Listener listener)
+    : root_(root),
       files_(files),
       options_(options),
       call_watch_(call_watch),
-      follows_(follows),
+      follows_(allowance != nullptr),
       listener_(std::move(listener)),
-      watch_(follows ? options.directory_watches_max : 0) {}
+      tree_(root, files, call_watch, std::move(allowance),
+            {listener_.on_examined, listener_.on_event, listener_.on_missing,
+             [this](const std::string& path, const FileFacts& facts) {
+               new_configs_.note(root_, path, facts);
+             }}) {}
 
 bool Scanner::advance(SteadyTime now) {
   const WatchedCall call(call_watch_);
-  bool has_more = false;
-  for (std::size_t i = 0; i < roots_.size(); ++i) {
-    const auto index = static_cast<RootIndex>(i);
-    WatchedRoot& root = roots_[i];
-    const bool may_begin = follows_ || !root.was_scanned;
-    if (!root.scan && may_begin && now >= root.next_scan) begin_scan(index, now);
-    has_more |= advance_root(index, now);
+  const bool may_begin = follows_ || !was_scanned_;
+  if (!is_scanning_ && may_begin && now >= next_scan_) begin_scan(now);
+  // Measured on the real clock: a slice is about this thread, not about the logs.
+  const auto begin = std::chrono::steady_clock::now();
+  const nanoseconds processor_begin = processor_time();
+  bool is_slice_over = false;
+  bool has_more = true;
+  while (has_more && !is_slice_over && root_.budget.allows(now)) {
+    has_more = work_once(now);
+    is_slice_over = std::chrono::steady_clock::now() - begin > kSlice;
   }
-  return has_more;
+  if (is_scanning_) {
+    scan_work_ += std::chrono::steady_clock::now() - begin;
+    scan_processor_time_ += processor_time() - processor_begin;
+    if (!has_more) end_scan(now);
+  }
+  match_configs(now);
+  return has_more && is_slice_over;
+}
+
+bool Scanner::work_once(SteadyTime now) {
+  if (root_.directory == nullptr) return false;
+  if (!tree_.walk_is_done()) {
+    tree_.step_walk();
+    return true;
+  }
+  return (is_scanning_ && check_next()) || check_next_favoured(now);
+}
+
+void Scanner::begin_scan(SteadyTime now) {
+  is_scanning_ = true;
+  ++scan_number_;
+  scan_work_ = {};
+  scan_processor_time_ = {};
+  next_directory_ = 0;
+  const bool is_another = root_.reopen(options_.metadata_operations_per_s_max, now);
+  if (root_.directory == nullptr) return;
+  if (is_another) {
+    // A mount came or went: look at everything again.
+    tree_.reset();
+    favoured_.clear();
+  }
+  scan_is_full_ = is_another || now >= next_full_scan_;
+  if (scan_is_full_) tree_.begin_walk();
+}
+
+bool Scanner::is_to_be_checked(DirectoryIndex index) const {
+  const DirectoryState& directory = tree_.directories().at(index);
+  if (directory.is_gone) return false;
+  if (scan_is_full_) return !tree_.was_walked(index);
+  if (directory.is_watched) return (scan_number_ + index) % kScansForWatchedFolders == 0;
+  const bool may_wait = directory.logs.empty() && directory.depth >= kEmptyFolderDepth &&
+                        directory.modified_ns != 0 && directory.active_at_ns < young_since_ns();
+  return !may_wait || (scan_number_ + index) % kScansForOldEmptyFolders == 0;
+}
+
+bool Scanner::check_next() {
+  while (next_directory_ < tree_.directories().size()) {
+    const DirectoryIndex index = next_directory_++;
+    if (!is_to_be_checked(index)) continue;
+    tree_.check(index);
+    return true;
+  }
+  return false;
+}
+
+bool Scanner::check_next_favoured(SteadyTime now) {
+  if (is_scanning_ || now < favoured_due_) return false;
+  while (next_favoured_ < favoured_.size()) {
+    const DirectoryIndex index = favoured_[next_favoured_++];
+    const DirectoryState& directory = tree_.directories().at(index);
+    if (directory.is_watched || directory.is_gone) continue;
+    tree_.check(index);
+    return true;
+  }
+  next_favoured_ = 0;
+  favoured_due_ = now + options_.scan_interval;
+  return false;
+}
+
+// Those without a watch that were active last, where scans are far apart.
+void Scanner::choose_favoured() {
+  favoured_.clear();
+  next_favoured_ = 0;
+  const DirectoryTable& directories = tree_.directories();
+  const std::int64_t since_ns = young_since_ns();
+  for (DirectoryIndex i = 0; i < directories.size(); ++i) {
+    const DirectoryState& directory = directories.at(i);
+    if (directory.is_watched || directory.is_gone || directory.active_at_ns < since_ns) continue;
+    favoured_.push_back(i);
+  }
+  const std::size_t most = root_.kind == FileSystemKind::local ? kFavouredMax : kFavouredMaxRemote;
+  if (favoured_.size() <= most) return;
+  std::nth_element(favoured_.begin(), favoured_.begin() + static_cast<std::ptrdiff_t>(most),
+                   favoured_.end(), [&](DirectoryIndex a, DirectoryIndex b) {
+                     return directories.at(a).active_at_ns > directories.at(b).active_at_ns;
+                   });
+  favoured_.resize(most);
+}
+
+void Scanner::end_scan(SteadyTime now) {
+  is_scanning_ = false;
+  for (const UnreadableDirectory& unreadable : tree_.take_unreadable()) {
+    listener_.on_unreadable(unreadable);
+    if (unreadable.relative_path.empty()) {
+      root_.error =
+          fmt::format("cannot list the root {}: {}", root_.path, std::strerror(unreadable.error));
+    }
+  }
+  if (root_.directory != nullptr && scan_is_full_) {
+    if (root_.error.empty()) tree_.find_missing();
+    next_full_scan_ = now + options_.full_scan_interval;
+  }
+  const bool is_local = root_.kind == FileSystemKind::local;
+  const milliseconds pause = is_local
+                                 ? local_scan_pause(scan_processor_time_, options_.scan_interval)
+                                 : scan_pause(std::chrono::duration_cast<milliseconds>(scan_work_),
+                                              options_.scan_interval);
+  next_scan_ = now + pause;
+  favoured_due_ = SteadyTime::max();
+  if (follows_ && root_.directory != nullptr && pause > 2 * options_.scan_interval) {
+    choose_favoured();
+    favoured_due_ = now + options_.scan_interval;
+  }
+  configs_due_ = now;
+  was_scanned_ = true;
+  listener_.on_scan_end(scan_work_);
+}
+
+// Looks at every log's name: not with every event.
+void Scanner::match_configs(SteadyTime now) {
+  if (is_scanning_ || new_configs_.empty() || now < configs_due_) return;
+  configs_due_ = now + kBetweenMatches;
+  new_configs_.match(root_, files_, listener_.on_configuration);
 }
 
 SteadyTime Scanner::next_work(SteadyTime now) const {
-  SteadyTime next = SteadyTime::max();
-  for (const WatchedRoot& root : roots_) {
-    if (root.scan || (root.event_walk && !root.event_walk->is_done())) {
-      next = std::min(next, now + kBudgetPause);  // it ran out of operations
-    } else if (follows_ || !root.was_scanned) {
-      next = std::min(next, root.next_scan);
-    }
-  }
+  if (is_scanning_ || !tree_.walk_is_done()) return now + kBudgetPause;  // out of operations
+  SteadyTime next = favoured_due_;
+  if (follows_ || !was_scanned_) next = std::min(next, next_scan_);
+  if (!new_configs_.empty()) next = std::min(next, configs_due_);
   return next;
-}
-
-bool Scanner::every_root_was_scanned() const {
-  return std::all_of(roots_.begin(), roots_.end(),
-                     [](const WatchedRoot& root) { return root.was_scanned; });
-}
-
-void Scanner::begin_scan(RootIndex index, SteadyTime now) {
-  WatchedRoot& root = roots_[index];
-  root.reopen(options_.metadata_operations_per_s_max, now);
-  ++root.scan_number;
-  root.files_in_scan = 0;
-  root.scan_work = {};
-  root.scan_is_full = now >= root.next_full_scan;
-  if (root.directory == nullptr) {
-    end_scan(index, now);
-    return;
-  }
-  root.scan.emplace(root.directory, root.pruned);
-  root.scan->add_directory("");
-}
-
-// Measures its own time on the real clock: a slice is about this thread, not about the logs.
-bool Scanner::advance_root(RootIndex index, SteadyTime now) {
-  WatchedRoot& root = roots_[index];
-  const auto begin = std::chrono::steady_clock::now();
-  const auto on_directory = [&](const OpenDirectory& directory) {
-    take_directory(index, directory);
-  };
-  while (root.event_walk && !root.event_walk->is_done() && root.budget.allows(now)) {
-    call_watch_.begin_call();
-    root.budget.spend(root.event_walk->step(
-        [&](const Candidate& candidate) { take_candidate(index, candidate, false); },
-        on_directory));
-    if (std::chrono::steady_clock::now() - begin > kSlice) return true;
-  }
-  if (!root.scan) return false;
-  bool is_slice_over = false;
-  while (!root.scan->is_done() && !is_slice_over && root.budget.allows(now)) {
-    call_watch_.begin_call();
-    root.budget.spend(root.scan->step(
-        [&](const Candidate& candidate) { take_candidate(index, candidate, true); }, on_directory));
-    is_slice_over = std::chrono::steady_clock::now() - begin > kSlice;
-  }
-  root.scan_work += std::chrono::steady_clock::now() - begin;
-  if (root.scan->is_done()) {
-    end_scan(index, now);
-    return false;
-  }
-  return is_slice_over;
-}
-
-void Scanner::end_scan(RootIndex index, SteadyTime now) {
-  WatchedRoot& root = roots_[index];
-  if (root.scan) {
-    for (const UnreadableDirectory& unreadable : root.scan->unreadable()) {
-      listener_.on_unreadable(root, unreadable);
-      if (unreadable.relative_path.empty()) {
-        root.error = "cannot list the root " + root.path + ": " + std::strerror(unreadable.error);
-      }
-    }
-    root.scan.reset();
-    if (root.error.empty()) find_missing(index);
-    match_new_configs(index);
-    if (root.scan_is_full) root.next_full_scan = now + options_.full_scan_interval;
-  }
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(root.scan_work);
-  root.next_scan = now + scan_pause(took, options_.scan_interval);
-  root.was_scanned = true;
-  listener_.on_scan_end(root);
-}
-
-// What a scan did not meet is gone only when its name says so too: its directory may have been
-// unreadable just then.
-void Scanner::find_missing(RootIndex index) {
-  const WatchedRoot& root = roots_[index];
-  for (FileIndex file_index = 0; file_index < files_.size(); ++file_index) {
-    const FileState& file = files_.at(file_index);
-    if (file.root != index || file.is_vanished || file.scan_seen == root.scan_number) continue;
-    call_watch_.begin_call();
-    const auto facts = root.directory->stat_file(file.relative_path);
-    const int error = errno;
-    if (facts) {
-      listener_.on_examined(file_index, *facts);
-    } else if (error == ENOENT || error == ENOTDIR || error == EISDIR || error == ELOOP ||
-               error == ENXIO) {
-      listener_.on_missing(file_index);
-    }
-  }
-}
-
-void Scanner::match_new_configs(RootIndex index) {
-  WatchedRoot& root = roots_[index];
-  if (root.new_configs.empty()) return;
-  std::unordered_set<std::string> paths;
-  std::unordered_set<std::int64_t> jobs;
-  std::unordered_set<std::string_view> directories;
-  for (const std::string& path : root.new_configs) {
-    jobs.insert(job_id_of_config(path).value_or(0));
-    directories.insert(directory_of(path));
-    paths.insert(path);
-  }
-  for (FileIndex file_index = 0; file_index < files_.size(); ++file_index) {
-    const FileState& file = files_.at(file_index);
-    if (file.root != index || file.is_vanished) continue;
-    // The name's numbers first: parsing every path would take longer than the scan.
-    const bool may_match = directories.contains(directory_of(file.relative_path)) ||
-                           any_number(name_of(file.relative_path),
-                                      [&](std::int64_t number) { return jobs.contains(number); });
-    if (!may_match) continue;
-    const auto job_id = parser::parse_run_path(file.relative_path).job_id;
-    if (paths.contains(root.configs.config_for(file.relative_path, job_id))) {
-      listener_.on_configuration(file_index);
-    }
-  }
-  root.new_configs.clear();
-}
-
-void Scanner::take_candidate(RootIndex index, const Candidate& candidate, bool is_scan) {
-  if (candidate.role == parser::FileRole::training_log) {
-    take_log(index, candidate, is_scan);
-    return;
-  }
-  WatchedRoot& root = roots_[index];
-  root.budget.spend(1);
-  if (const auto facts = stat_candidate(candidate)) {
-    take_config(index, candidate.relative_path, *facts);
-  }
-}
-
-void Scanner::take_log(RootIndex index, const Candidate& candidate, bool is_scan) {
-  WatchedRoot& root = roots_[index];
-  if (is_scan) ++root.files_in_scan;
-  auto known = files_.find(index, candidate.relative_path);
-  if (known) {
-    FileState& file = files_.at(*known);
-    file.scan_seen = root.scan_number;
-    const bool is_as_before = !file.is_vanished && file.inode == candidate.inode;
-    if (is_as_before && is_scan && !root.scan_is_full) return;
-  }
-  root.budget.spend(1);
-  call_watch_.begin_call();
-  const auto facts = stat_candidate(candidate);
-  if (!facts) return;
-  if (!known) {
-    known = files_.add(index, candidate.relative_path);
-    files_.at(*known).scan_seen = root.scan_number;
-  }
-  listener_.on_examined(*known, *facts);
-}
-
-void Scanner::take_config(RootIndex index, const std::string& relative_path,
-                          const FileFacts& facts) {
-  WatchedRoot& root = roots_[index];
-  if (!root.configs.note(relative_path, facts.inode, facts.changed_ns)) return;
-  const bool was_applied_before =
-      root.configs_known_until &&
-      parser::instant_of_unix_ns(facts.changed_ns) < *root.configs_known_until - kConfigMargin;
-  if (!was_applied_before) root.new_configs.push_back(relative_path);
-}
-
-void Scanner::take_directory(RootIndex index, const OpenDirectory& directory) {
-  if (!follows_ || roots_[index].kind != FileSystemKind::local) return;
-  if (directory.depth > kShallowDepth) {
-    struct stat status {};
-    if (fstat(directory.fd, &status) != 0) return;
-    const auto modified = std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec);
-    if (std::chrono::system_clock::now() - modified > kWatchedSince) return;
-  }
-  watch_.add(index, directory.relative_path, directory.fd);
 }
 
 void Scanner::take_events() {
   const WatchedCall call(call_watch_);
-  const bool is_whole =
-      watch_.drain([&](const DirectoryWatch::Event& event) { take_event(event); });
-  if (is_whole) return;
-  for (WatchedRoot& root : roots_) {
-    root.next_scan = {};
-    root.next_full_scan = {};
-  }
-}
-
-void Scanner::take_event(const DirectoryWatch::Event& event) {
-  const auto index = static_cast<RootIndex>(event.root);
-  WatchedRoot& root = roots_[index];
-  if (root.directory == nullptr || (!event.is_directory && !may_be_candidate(event.name))) return;
-  std::string path = event.directory;
-  if (!path.empty()) path += '/';
-  path += event.name;
-  if (event.is_directory) {
-    if (!root.event_walk) root.event_walk.emplace(root.directory, root.pruned);
-    root.event_walk->add_directory(path);
-    return;
-  }
-  if (const auto known = files_.find(index, path); known && !files_.at(*known).is_vanished) {
-    listener_.on_event(*known);
-    return;
-  }
-  call_watch_.begin_call();
-  const auto facts = root.directory->stat_file(path);
-  if (!facts) return;
-  switch (parser::classify_file(path)) {
-    case parser::FileRole::llmb_config:
-      take_config(index, path, *facts);
-      break;
-    case parser::FileRole::training_log: {
-      const auto known = files_.find(index, path);
-      const FileIndex file = known ? *known : files_.add(index, path);
-      files_.at(file).scan_seen = root.scan_number;
-      listener_.on_examined(file, *facts);
-      break;
-    }
-    default:
-      break;
-  }
+  if (tree_.take_events()) return;
+  // Events were lost: every directory may have changed.
+  next_scan_ = {};
+  next_full_scan_ = {};
 }
 
 }  // namespace llmb::ingest

@@ -1,66 +1,78 @@
-// Scanner: keeps the FileTable equal to the trees. Walks each root again and again, in slices, and
-// takes the events of DirectoryWatch as hints of what to walk at once. Decides nothing about
-// reading: it tells its listener. Used by the discovery thread only.
+// Scanner: when the directories of a root are looked at. A scan checks each one that has no watch,
+// within seconds where the processor allows; those that were active last are checked in between
+// too, and once in an hour all are listed anew. Works in slices, so that a huge tree holds up
+// nothing else. Used by the discovery thread only.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "server/ingest/call_watch.h"
-#include "server/ingest/directory_watch.h"
-#include "server/ingest/file_table.h"
-#include "server/ingest/ingest.h"
-#include "server/ingest/watched_root.h"
+#include "server/ingest/config_arrivals.h"
+#include "server/ingest/ingest_options.h"
+#include "server/ingest/tree_state.h"
 
 namespace llmb::ingest {
 
 class Scanner {
  public:
   struct Listener {
-    // A log is new, or a scan examined it.
-    std::function<void(FileIndex, const FileFacts&)> on_examined;
-    // An event says that a known log changed.
+    std::function<void(FileIndex, const FileFacts&)> on_examined;  // as TreeState's
     std::function<void(FileIndex)> on_event;
-    // A whole, successful scan did not meet it, and it is not there.
     std::function<void(FileIndex)> on_missing;
     // A llmb-config came, or changed, that belongs to it.
     std::function<void(FileIndex)> on_configuration;
-    // A scan ended, with or without success.
-    std::function<void(const WatchedRoot&)> on_scan_end;
-    std::function<void(const WatchedRoot&, const UnreadableDirectory&)> on_unreadable;
+    // A scan ended, with or without success; how long it worked.
+    std::function<void(std::chrono::steady_clock::duration)> on_scan_end;
+    std::function<void(const UnreadableDirectory&)> on_unreadable;
   };
 
-  // All references outlive the Scanner. `follows`: scan again and again, and use events.
-  Scanner(std::vector<WatchedRoot>& roots, FileTable& files, const IngestOptions& options,
-          CallWatch& call_watch, bool follows, Listener listener);
+  // References outlive the Scanner. No allowance: one scan, and nothing is followed.
+  Scanner(WatchedRoot& root, FileTable& files, const IngestOptions& options, CallWatch& call_watch,
+          std::shared_ptr<WatchAllowance> allowance, Listener listener);
 
-  // Walks for a slice of time. True: there is more to do at once.
+  // Works for a slice of time. True: there is more to do at once.
   bool advance(SteadyTime now);
   void take_events();
-  int event_fd() const { return watch_.fd(); }
+  int event_fd() const { return tree_.event_fd(); }
   // When advance() should be called again, given that it has just said that there is no more.
   SteadyTime next_work(SteadyTime now) const;
-  bool every_root_was_scanned() const;
+  bool was_scanned() const { return was_scanned_; }
 
  private:
-  bool advance_root(RootIndex index, SteadyTime now);
-  void begin_scan(RootIndex index, SteadyTime now);
-  void end_scan(RootIndex index, SteadyTime now);
-  void find_missing(RootIndex index);
-  void match_new_configs(RootIndex index);
-  void take_candidate(RootIndex index, const Candidate& candidate, bool is_scan);
-  void take_log(RootIndex index, const Candidate& candidate, bool is_scan);
-  void take_config(RootIndex index, const std::string& relative_path, const FileFacts& facts);
-  void take_directory(RootIndex index, const OpenDirectory& directory);
-  void take_event(const DirectoryWatch::Event& event);
+  void begin_scan(SteadyTime now);
+  void end_scan(SteadyTime now);
+  // One directory. False: nothing is left to do now.
+  bool work_once(SteadyTime now);
+  bool check_next();
+  bool check_next_favoured(SteadyTime now);
+  bool is_to_be_checked(DirectoryIndex index) const;
+  void choose_favoured();
+  void match_configs(SteadyTime now);
 
-  std::vector<WatchedRoot>& roots_;
+  WatchedRoot& root_;
   FileTable& files_;
   const IngestOptions& options_;
-  CallWatch& call_watch_;  // begun anew with each call that may block
-  bool follows_;
+  CallWatch& call_watch_;
+  const bool follows_;
   Listener listener_;
-  DirectoryWatch watch_;
+  TreeState tree_;
+  ConfigArrivals new_configs_;
+
+  bool is_scanning_ = false;
+  bool scan_is_full_ = true;
+  bool was_scanned_ = false;
+  std::uint32_t scan_number_ = 0;
+  DirectoryIndex next_directory_ = 0;  // of this scan's checks
+  std::chrono::steady_clock::duration scan_work_{0};
+  std::chrono::nanoseconds scan_processor_time_{0};
+  SteadyTime next_scan_{};
+  SteadyTime next_full_scan_{};
+  std::vector<DirectoryIndex> favoured_;
+  std::size_t next_favoured_ = 0;
+  SteadyTime favoured_due_ = SteadyTime::max();
+  SteadyTime configs_due_{};
 };
 
 }  // namespace llmb::ingest

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "server/ingest/call_watch.h"
-#include "server/ingest/ingest.h"
+#include "server/ingest/ingest_status.h"
 
 namespace llmb::ingest {
 

@@ -53,39 +53,40 @@ void TreeWalk::add_directory(const std::string& relative_path) {
   pending_.push_back({relative_path, static_cast<int>(depth)});
 }
 
-int TreeWalk::step(const CandidateVisitor& on_candidate, const DirectoryVisitor& on_directory) {
-  const Pending directory = std::move(pending_.back());
+int TreeWalk::step(const CandidateVisitor& on_candidate, const DirectoryVisitor& on_directory,
+                   const Descends& descends) {
+  directory_ = std::move(pending_.back());
   pending_.pop_back();
   operations_ = 2;
-  OpenResult opened = root_->open_directory(directory.relative_path);
-  int error = opened.error;
-  if (error == 0 && on_directory) {
-    on_directory({directory.relative_path, opened.fd.get(), directory.depth});
+  OpenResult opened = root_->open_directory(directory_.relative_path);
+  error_ = opened.error;
+  if (error_ == 0 && on_directory) {
+    on_directory({directory_.relative_path, opened.fd.get(), directory_.depth});
   }
-  while (error == 0) {
+  while (error_ == 0) {
     const ssize_t length = getdents64(opened.fd.get(), buffer_.data(), buffer_.size());
-    if (length < 0) error = errno;
+    if (length < 0) error_ = errno;
     if (length <= 0) break;
     for (ssize_t at = 0; at < length;) {
       const auto* entry = reinterpret_cast<const dirent64*>(buffer_.data() + at);
       at += entry->d_reclen;
-      take_entry(directory, opened.fd.get(), entry->d_name, entry->d_type, entry->d_ino,
-                 on_candidate);
+      take_entry(opened.fd.get(), entry->d_name, entry->d_type, entry->d_ino, on_candidate,
+                 descends);
     }
   }
   // A directory that went away, or was replaced by something else, is not an error of the tree.
-  const bool is_gone = error == ENOENT || error == ENOTDIR || error == ELOOP;
-  if (error != 0 && (!is_gone || directory.depth == 0)) {
+  const bool is_gone = error_ == ENOENT || error_ == ENOTDIR || error_ == ELOOP;
+  if (error_ != 0 && (!is_gone || directory_.depth == 0)) {
     if (unreadable_.size() < kUnreadableMax) {
-      unreadable_.push_back({directory.relative_path, error});
+      unreadable_.push_back({directory_.relative_path, error_});
     }
   }
   return operations_;
 }
 
-void TreeWalk::take_entry(const Pending& directory, int directory_fd, const char* name,
-                          unsigned char type, std::uint64_t inode,
-                          const CandidateVisitor& on_candidate) {
+void TreeWalk::take_entry(int directory_fd, const char* name, unsigned char type,
+                          std::uint64_t inode, const CandidateVisitor& on_candidate,
+                          const Descends& descends) {
   if (is_dot_or_dot_dot(name)) return;
   ++entries_seen_;
   if (type == DT_UNKNOWN) {
@@ -95,16 +96,17 @@ void TreeWalk::take_entry(const Pending& directory, int directory_fd, const char
   if (type != DT_DIR && type != DT_REG) return;
   const std::string_view name_view(name);
   if (type == DT_REG && !may_be_candidate(name_view)) return;
-  path_.assign(directory.relative_path);
+  path_.assign(directory_.relative_path);
   if (!path_.empty()) path_ += '/';
   path_ += name_view;
-  if (path_.size() > kPathLengthMax || directory.depth >= kDepthMax) {
+  if (path_.size() > kPathLengthMax || directory_.depth >= kDepthMax) {
     if (unreadable_.size() < kUnreadableMax) unreadable_.push_back({path_, ENAMETOOLONG});
     return;
   }
   if (type == DT_DIR) {
-    if (std::find(pruned_.begin(), pruned_.end(), path_) == pruned_.end()) {
-      pending_.push_back({path_, directory.depth + 1});
+    const bool is_pruned = std::find(pruned_.begin(), pruned_.end(), path_) != pruned_.end();
+    if (!is_pruned && (!descends || descends(path_))) {
+      pending_.push_back({path_, directory_.depth + 1});
     }
     return;
   }

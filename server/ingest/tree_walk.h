@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "parser/layout/run_path.h"
@@ -43,6 +44,8 @@ class TreeWalk {
  public:
   using CandidateVisitor = std::function<void(const Candidate&)>;
   using DirectoryVisitor = std::function<void(const OpenDirectory&)>;
+  // Whether a directory that was met is to be listed too.
+  using Descends = std::function<bool(const std::string& relative_path)>;
 
   // `pruned`: relative paths of directories to leave out, which are roots of their own.
   // Empty at first: add_directory("") makes it a walk of the whole root.
@@ -55,22 +58,31 @@ class TreeWalk {
   bool is_done() const { return pending_.empty(); }
 
   // Lists one directory and calls the visitors. Returns how many metadata operations that cost.
-  int step(const CandidateVisitor& on_candidate, const DirectoryVisitor& on_directory = {});
+  // Without `descends` all that is below is walked.
+  int step(const CandidateVisitor& on_candidate, const DirectoryVisitor& on_directory = {},
+           const Descends& descends = {});
+
+  // Of the last step: the directory, and the errno that ended its listing; 0: it was listed whole.
+  const std::string& directory() const { return directory_.relative_path; }
+  int error() const { return error_; }
 
   std::int64_t entries_seen() const { return entries_seen_; }
-  const std::vector<UnreadableDirectory>& unreadable() const { return unreadable_; }
+  // Those since the last call.
+  std::vector<UnreadableDirectory> take_unreadable() { return std::exchange(unreadable_, {}); }
 
  private:
   struct Pending {
     std::string relative_path;
     int depth = 0;
   };
-  void take_entry(const Pending& directory, int directory_fd, const char* name, unsigned char type,
-                  std::uint64_t inode, const CandidateVisitor& on_candidate);
+  void take_entry(int directory_fd, const char* name, unsigned char type, std::uint64_t inode,
+                  const CandidateVisitor& on_candidate, const Descends& descends);
 
   std::shared_ptr<const RootDirectory> root_;
   std::vector<std::string> pruned_;
   std::vector<Pending> pending_;
+  Pending directory_;
+  int error_ = 0;
   std::vector<char> buffer_;
   std::string path_;  // reused for every candidate
   std::vector<UnreadableDirectory> unreadable_;

@@ -1,5 +1,7 @@
 #include "server/ingest/watched_root.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -13,24 +15,21 @@ std::string without_last_slash(std::string path) {
 
 }  // namespace
 
-void WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
+bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
   auto opened = open_under_its_name();
   if (!opened) {
     error = opened.error().message;
     directory.reset();
-    event_walk.reset();
-    return;
+    return false;
   }
   error.clear();
   const bool is_same = directory != nullptr && directory->device() == opened->device() &&
                        directory->inode() == opened->inode();
-  if (is_same) return;
+  if (is_same) return false;
   directory = std::make_shared<const RootDirectory>(std::move(*opened));
-  event_walk.reset();
   kind = file_system_kind(directory->fd());
   budget = OperationBudget(kind == FileSystemKind::remote ? operations_per_s_max : 0, now);
-  // Another directory than before (a mount came or went): look at everything again.
-  next_full_scan = now;
+  return true;
 }
 
 // A root that did not answer at first may turn out to be a link. Its logs may be stored under the
@@ -39,8 +38,10 @@ parser::Result<RootDirectory> WatchedRoot::open_under_its_name() {
   if (!path_is_canonical) {
     const std::string canonical = canonical_root_path(path);
     if (canonical != path) {
-      return parser::fail("the root " + path + " did not answer at the start, and is a link to " +
-                          canonical + ": start again, and it is read under that name");
+      return parser::fail(fmt::format(
+          "the root {} did not answer at the start, and is a link to {}: start again, and it is "
+          "read under that name",
+          path, canonical));
     }
     path_is_canonical = true;
   }

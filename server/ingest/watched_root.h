@@ -1,6 +1,6 @@
-// WatchedRoot: one root as discovery sees it: whether it can be opened just now, how far its walk
-// has come, and which llmb-configs it holds. A root that cannot be opened is an error of that root
-// alone, and is tried again with every scan.
+// WatchedRoot: one root as discovery sees it: whether it can be opened just now, and which
+// llmb-configs it holds. A root that cannot be opened is an error of that root alone; every scan
+// opens it anew.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,6 @@
 #include "server/ingest/file_system_kind.h"
 #include "server/ingest/operation_budget.h"
 #include "server/ingest/root_directory.h"
-#include "server/ingest/tree_walk.h"
 #include "storage/records.h"
 
 namespace llmb::ingest {
@@ -29,23 +28,12 @@ struct WatchedRoot {
   OperationBudget budget{0, {}};
   std::string error;  // why the last scan failed; empty when it did not
 
-  // The scan that is going on, and what is walked because of an event.
-  std::optional<TreeWalk> scan;
-  std::optional<TreeWalk> event_walk;
-  bool scan_is_full = true;  // examines known files too
-  std::uint32_t scan_number = 0;
-  std::int64_t files_in_scan = 0;
-  std::chrono::steady_clock::duration scan_work{0};
-  SteadyTime next_scan{};
-  SteadyTime next_full_scan{};
-  bool was_scanned = false;
-
   ConfigIndex configs;
-  std::vector<std::string> new_configs;         // since the last scan ended
   std::optional<WallTime> configs_known_until;  // older ones were applied by an earlier process
 
-  // Opens the root anew. Sets `error`, and drops `directory`, where that fails.
-  void reopen(double operations_per_s_max, SteadyTime now);
+  // Opens the root anew. Sets `error`, and drops `directory`, where that fails. True: it is another
+  // directory than before.
+  bool reopen(double operations_per_s_max, SteadyTime now);
   parser::Result<RootDirectory> open_under_its_name();
 };
 

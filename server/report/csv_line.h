@@ -1,5 +1,6 @@
-// One line of a csv file by RFC 4180: ended by CRLF, fields quoted where they hold a comma, a quote
-// or a line's end. Numbers are the shortest text that reads back to the same double.
+// One line of a csv file by RFC 4180: ended by CRLF, fields quoted where they hold a comma or a
+// quote. Foreign text is made safe, so that no field holds a line's end or an escape. Numbers are
+// the shortest text that reads back to the same double.
 #pragma once
 
 #include <array>
@@ -7,7 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <string_view>
+
+#include "parser/foundation/safe_text.h"
 
 namespace llmb::report {
 
@@ -19,9 +23,10 @@ class CsvLine {
   CsvLine(const CsvLine&) = delete;
   CsvLine& operator=(const CsvLine&) = delete;
 
-  void add(std::string_view text) {
+  void add(std::string_view foreign) {
     separate();
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    const std::string text = parser::safe_text(foreign);
+    if (text.find_first_of(",\"") == std::string::npos) {
       out_ << text;
       return;
     }

@@ -5,14 +5,12 @@
 #include <cstdio>
 #include <ostream>
 
+#include "parser/foundation/safe_text.h"
+
 namespace llmb::report {
 
 std::string printable(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return clean;
+  return parser::safe_text(text);
 }
 
 std::string fixed(double value, int decimals) {

@@ -23,7 +23,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;  // the first holds the names
 };
 
-// Names and log lines come from anywhere: control characters become '?'.
+// Names and log lines come from anywhere: safe_text() of parser/foundation.
 std::string printable(std::string_view text);
 std::string fixed(double value, int decimals);
 // Columns of a terminal, near enough: bytes that go on a UTF-8 character take none.

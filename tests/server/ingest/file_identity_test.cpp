@@ -108,12 +108,13 @@ TEST_F(LogTailTest, ReadsAnewWhatAnotherVersionLeft) {
 }
 
 TEST(TailState, ComesBackAsItWas) {
-  const auto state = decode_tail_state(encode_tail_state({-5, 7, "a b 3"}));
+  const auto state = decode_tail_state(encode_tail_state({-5, 7, 9, "a b 3"}));
   ASSERT_TRUE(state.has_value());
   EXPECT_EQ(state->modified_us, -5);
   EXPECT_EQ(state->settled_size, 7U);
+  EXPECT_EQ(state->content_hash, 9U);
   EXPECT_EQ(state->reader_state, "a b 3");
-  for (const char* text : {"", "1", "1 ", "1 2", "x 2 y"}) {
+  for (const char* text : {"", "1", "1 ", "1 2", "x 2 y", "1 2 \"as before the hash\""}) {
     EXPECT_FALSE(decode_tail_state(text)) << text;
   }
 }
@@ -134,8 +135,8 @@ TEST(ConfigIndex, PrefersTheNearestOfTheSameJob) {
 
 TEST(FileTable, GivesWhatIsDueInOrder) {
   FileTable files;
-  const auto a = files.add(0, "a");
-  const auto b = files.add(1, "a");
+  const auto a = files.add("a");
+  const auto b = files.add("b");
   const SteadyTime now{};
   files.schedule(a, now + std::chrono::seconds(2));
   files.schedule(b, now + std::chrono::seconds(1));
@@ -145,8 +146,8 @@ TEST(FileTable, GivesWhatIsDueInOrder) {
   EXPECT_EQ(files.take_due(now + std::chrono::seconds(2)), b);
   EXPECT_EQ(files.take_due(now + std::chrono::seconds(2)), std::nullopt);
   EXPECT_EQ(files.take_due(now + std::chrono::seconds(3)), a);
-  EXPECT_EQ(files.find(1, "a"), b);
-  EXPECT_EQ(files.find(2, "a"), std::nullopt);
+  EXPECT_EQ(files.find("b"), b);
+  EXPECT_EQ(files.find("c"), std::nullopt);
 }
 
 }  // namespace

@@ -58,6 +58,27 @@ TEST(PollSchedule, GivesScanningAFiftiethOfACore) {
   EXPECT_EQ(scan_pause(milliseconds(200), seconds(1)), seconds(10));
 }
 
+TEST(PollSchedule, RestsAfterALocalScanByTheTimeThatItTook) {
+  const auto pause = [](milliseconds took) { return local_scan_pause(took, milliseconds(1'000)); };
+  EXPECT_EQ(pause(milliseconds(1)), seconds(1));
+  EXPECT_EQ(pause(milliseconds(100)), seconds(4)) << "a fortieth of a core";
+  EXPECT_EQ(pause(milliseconds(500)), seconds(8)) << "nobody waits longer for the sake of a little";
+  EXPECT_EQ(pause(milliseconds(2'000)), seconds(20)) << "but never more than a tenth of a core";
+}
+
+TEST(PollSchedule, PollsOnlyHotLogsWhereChangesAreReported) {
+  const SteadyTime now{std::chrono::hours(1'000)};
+  LogMemory log;
+  log.is_settled = true;
+  log.silent_since = now - seconds(30);
+  EXPECT_EQ(next_look(log, {}, true, 0, now), now + seconds(1));
+  log.silent_since = now - std::chrono::hours(3);
+  EXPECT_EQ(next_look(log, {}, true, 0, now), SteadyTime::max());
+  EXPECT_EQ(next_look(log, {}, false, 0, now), now + seconds(15));
+  log.is_settled = false;
+  EXPECT_EQ(next_look(log, {}, true, 0, now), now + seconds(1)) << "its verdict is overdue";
+}
+
 TEST(OperationBudget, HoldsOneSecondsWorth) {
   SteadyTime now{};
   OperationBudget budget(100, now);

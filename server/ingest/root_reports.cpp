@@ -1,0 +1,96 @@
+#include "server/ingest/root_reports.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstring>
+
+#include "parser/foundation/instant.h"
+#include "parser/foundation/safe_text.h"
+
+namespace llmb::ingest {
+namespace {
+
+constexpr std::chrono::hours kBetweenLogLines{1};
+constexpr std::chrono::minutes kBetweenScanRecords{1};
+
+// What files are called is up to whoever may write into the tree.
+template <typename... Values>
+void warn(fmt::format_string<const Values&...> format, const Values&... values) {
+  spdlog::warn("{}", parser::safe_text(fmt::format(format, values...)));
+}
+
+}  // namespace
+
+void RootReports::scan_ended(std::chrono::steady_clock::duration work, std::int64_t files_seen) {
+  if (root_.error.empty()) {
+    logged_at_.erase(root_.path);
+  } else if (may_log_again(root_.path)) {
+    warn("{}; every scan tries it again", root_.error);
+  }
+  // A scan that found nothing new is recorded once a minute only.
+  const SteadyTime now = clock_.steady();
+  std::string record = fmt::format("{} {}", files_seen, root_.error);
+  if (scan_recorded_ == record && now - scan_recorded_at_ < kBetweenScanRecords) return;
+  scan_recorded_ = std::move(record);
+  scan_recorded_at_ = now;
+  writes_.push_at_once(ScanRecord{root_.id, parser::instant_text(clock_.wall()),
+                                  std::chrono::duration<double>(work).count(), files_seen,
+                                  root_.error});
+}
+
+void RootReports::cannot_list(const UnreadableDirectory& directory) {
+  if (!may_log_again(root_.path + '/' + directory.relative_path)) return;
+  warn("{}/{}: cannot list it: {}; the logs in it are not seen", root_.path,
+       directory.relative_path, std::strerror(directory.error));
+}
+
+void RootReports::cannot_read_database(const std::string& error) {
+  if (may_log_again("database")) warn("the database cannot be read just now: {}", error);
+}
+
+void RootReports::parked(const FileState& file, const std::string& reason,
+                         std::chrono::milliseconds rest) {
+  if (may_log_again(root_.path + '/' + file.relative_path)) {
+    warn("{}/{}: {}; the next try is in {} s", root_.path, file.relative_path, reason,
+         rest.count() / 1'000);
+  }
+  const WallTime wall = clock_.wall();
+  writes_.push_at_once(storage::ParkedFile{root_.id, file.relative_path, reason,
+                                           parser::instant_text(wall),
+                                           parser::instant_text(wall + rest), file.failures});
+}
+
+void RootReports::unparked(const std::string& relative_path) {
+  writes_.push_at_once(UnparkedFile{root_.id, relative_path});
+}
+
+void RootReports::vanished(const std::string& relative_path) {
+  writes_.push_at_once(VanishedFile{root_.id, relative_path, parser::instant_text(clock_.wall())});
+}
+
+void RootReports::returned(const std::string& relative_path) {
+  writes_.push_at_once(ReturnedFile{root_.id, relative_path});
+}
+
+void RootReports::publish(const FileTable& files, bool first_scan_done) {
+  const FileTable::Sums& sums = files.sums();
+  activity_.update([&](RootStatus& status) {
+    status.first_scan_done = first_scan_done;
+    status.files_seen = static_cast<std::int64_t>(files.size()) - sums.vanished;
+    status.files_pending = sums.queued;
+    status.files_parked = sums.parked;
+    status.bytes_pending = sums.pending_bytes;
+    status.error = root_.error;
+  });
+}
+
+bool RootReports::may_log_again(const std::string& key) {
+  const SteadyTime now = clock_.steady();
+  const auto [entry, is_new] = logged_at_.try_emplace(key, now);
+  if (!is_new && now - entry->second < kBetweenLogLines) return false;
+  entry->second = now;
+  return true;
+}
+
+}  // namespace llmb::ingest

@@ -1,0 +1,354 @@
+#include "server/ingest/tree_state.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace llmb::ingest {
+namespace {
+
+// File systems stamp times coarsely: a directory that changed just now may change again without
+// another time of modification.
+constexpr std::chrono::nanoseconds kTimeGrain = std::chrono::seconds(2);
+// The root and what lies directly below always have a watch: new experiments appear there.
+constexpr int kAlwaysWatchedDepth = 1;
+
+std::int64_t wall_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::int64_t modified_ns_of(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+const char* name_in(const std::string& path, const DirectoryState& directory) {
+  return path.c_str() + (directory.relative_path.empty() ? 0 : directory.relative_path.size() + 1);
+}
+
+}  // namespace
+
+TreeState::TreeState(WatchedRoot& root, FileTable& files, CallWatch& call_watch,
+                     std::shared_ptr<WatchAllowance> allowance, Listener listener)
+    : root_(root),
+      files_(files),
+      call_watch_(call_watch),
+      allowance_(std::move(allowance)),
+      listener_(std::move(listener)),
+      plan_(allowance_) {}
+
+void TreeState::reset() {
+  directories_.clear();
+  walk_.reset();
+  plan_.clear();
+  watch_.clear();
+  for (FileIndex i = 0; i < files_.size(); ++i) files_.at(i).directory = kNoDirectory;
+}
+
+void TreeState::begin_walk() {
+  if (!walk_) walk_.emplace(root_.directory, root_.pruned);
+  walk_->add_directory("");
+  walks_everything_ = true;
+  ++walk_number_;
+}
+
+void TreeState::step_walk() {
+  call_watch_.begin_call();
+  Listing listing;
+  const int operations =
+      walk_->step([&](const Candidate& candidate) { take_candidate(listing.directory, candidate); },
+                  [&](const OpenDirectory& open) { enter(open, listing); },
+                  [&](const std::string& path) {
+                    if (walks_everything_) return true;
+                    const auto known = directories_.find(path);
+                    return !known || directories_.at(*known).is_gone;
+                  });
+  root_.budget.spend(operations);
+  if (listing.directory != kNoDirectory) {
+    leave(listing, walk_->error() == 0);
+  } else if (!means_no_such_file(walk_->error())) {
+    // It cannot be listed: known with no time of modification, so that every check tries again.
+    const std::string& path = walk_->directory();
+    directories_.add(path, static_cast<int>(std::count(path.begin(), path.end(), '/')) + 1);
+  }
+  if (walk_->is_done()) walks_everything_ = false;
+}
+
+std::vector<UnreadableDirectory> TreeState::take_unreadable() {
+  return walk_ ? walk_->take_unreadable() : std::vector<UnreadableDirectory>();
+}
+
+bool TreeState::was_walked(DirectoryIndex index) const {
+  return directories_.at(index).walk_seen == walk_number_;
+}
+
+void TreeState::enter(const OpenDirectory& open, Listing& listing) {
+  struct stat status {};
+  if (fstat(open.fd, &status) != 0) return;
+  listing.directory = directories_.add(open.relative_path, open.depth);
+  listing.modified_ns = modified_ns_of(status);
+  DirectoryState& directory = directories_.at(listing.directory);
+  const auto inode = static_cast<std::uint64_t>(status.st_ino);
+  if (directory.inode != 0 && directory.inode != inode) unwatch_below(listing.directory);
+  directory.inode = inode;
+  directory.is_gone = false;
+  directory.walk_seen = walk_number_;
+  ++directory.listings;
+  see_activity(listing.directory, listing.modified_ns);
+  watch(listing.directory, open.fd);
+}
+
+void TreeState::leave(const Listing& listing, bool is_whole) {
+  DirectoryState& directory = directories_.at(listing.directory);
+  const bool may_change_unseen = wall_ns() - listing.modified_ns < kTimeGrain.count();
+  directory.modified_ns = is_whole && !may_change_unseen ? listing.modified_ns : 0;
+  if (!is_whole) return;
+  std::vector<FileIndex> unmet;
+  std::erase_if(directory.logs, [&](FileIndex index) {
+    const FileState& file = files_.at(index);
+    const bool is_here = file.directory == listing.directory;
+    const bool is_met = is_here && file.listing_seen == directory.listings;
+    if (!is_met && is_here) unmet.push_back(index);
+    return !is_met;
+  });
+  for (const FileIndex index : unmet) miss(index);
+}
+
+void TreeState::take_candidate(DirectoryIndex index, const Candidate& candidate) {
+  if (index == kNoDirectory) return;
+  if (candidate.role == parser::FileRole::training_log) {
+    if (const auto known = files_.find(candidate.relative_path)) {
+      FileState& file = files_.at(*known);
+      const bool is_as_before =
+          file.directory == index && !file.is_vanished && file.memory.inode == candidate.inode;
+      file.listing_seen = directories_.at(index).listings;
+      if (is_as_before && !walks_everything_ && !is_local()) return;
+    }
+  }
+  root_.budget.spend(1);
+  call_watch_.begin_call();
+  const auto facts = stat_candidate(candidate);
+  if (!facts) return;
+  if (candidate.role != parser::FileRole::training_log) {
+    listener_.on_config(candidate.relative_path, *facts);
+    return;
+  }
+  const auto known = files_.find(candidate.relative_path);
+  take_log(index, known ? *known : files_.add(candidate.relative_path), *facts);
+}
+
+void TreeState::take_log(DirectoryIndex index, FileIndex file_index, const FileFacts& facts) {
+  FileState& file = files_.at(file_index);
+  DirectoryState& directory = directories_.at(index);
+  file.listing_seen = directory.listings;
+  if (file.directory != index || file.is_vanished) {
+    file.directory = index;
+    if (std::find(directory.logs.begin(), directory.logs.end(), file_index) ==
+        directory.logs.end()) {
+      directory.logs.push_back(file_index);
+    }
+  }
+  see_activity(index, facts.modified_ns);
+  listener_.on_examined(file_index, facts);
+}
+
+void TreeState::check(DirectoryIndex index) {
+  if (root_.directory == nullptr) return;
+  call_watch_.begin_call();
+  root_.budget.spend(1);
+  const DirectoryState& directory = directories_.at(index);
+  if (!is_local() || directory.logs.empty()) {
+    const auto status = root_.directory->stat_directory(directory.relative_path);
+    if (status) {
+      list_if_changed(index, *status);
+    } else if (means_no_such_file(errno)) {
+      lose(index);
+    }
+    return;
+  }
+  const OpenResult opened = root_.directory->look_at_directory(directory.relative_path);
+  struct stat status {};
+  if (opened.error == 0 && fstat(opened.fd.get(), &status) == 0) {
+    if (list_if_changed(index, status)) return;
+    check_logs(index, opened.fd.get());
+  } else if (means_no_such_file(opened.error)) {
+    lose(index);
+  }
+}
+
+bool TreeState::list_if_changed(DirectoryIndex index, const struct stat& status) {
+  const DirectoryState& directory = directories_.at(index);
+  const bool is_as_before = directory.inode == static_cast<std::uint64_t>(status.st_ino) &&
+                            directory.modified_ns == modified_ns_of(status);
+  if (!is_as_before) list(directory.relative_path);
+  return !is_as_before;
+}
+
+void TreeState::list(const std::string& relative_path) {
+  if (!walk_) walk_.emplace(root_.directory, root_.pruned);
+  walk_->add_directory(relative_path);
+}
+
+void TreeState::check_logs(DirectoryIndex index, int fd) {
+  const DirectoryState& directory = directories_.at(index);
+  const std::vector<FileIndex> logs = directory.logs;
+  for (const FileIndex file_index : logs) {
+    struct stat found {};
+    const char* const name = name_in(files_.at(file_index).relative_path, directory);
+    if (fstatat(fd, name, &found, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 ||
+        !S_ISREG(found.st_mode)) {
+      miss(file_index);
+      continue;
+    }
+    const FileFacts facts = file_facts(found);
+    see_activity(index, facts.modified_ns);
+    listener_.on_examined(file_index, facts);
+  }
+  // It was active later than a directory that has a watch: its listing takes that watch over.
+  if (allowance_ && !directory.is_watched && plan_.would_choose(index, directory.active_at_ns)) {
+    list(directory.relative_path);
+  }
+}
+
+void TreeState::find_missing() {
+  for (FileIndex index = 0; index < files_.size(); ++index) {
+    const FileState& file = files_.at(index);
+    if (!file.is_vanished && file.directory == kNoDirectory) miss(index);
+  }
+}
+
+// What a listing did not meet is gone only when its name says so too: it may have been renamed back
+// just then.
+void TreeState::miss(FileIndex index) {
+  if (root_.directory == nullptr || files_.at(index).is_vanished) return;
+  call_watch_.begin_call();
+  root_.budget.spend(1);
+  const auto facts = root_.directory->stat_file(files_.at(index).relative_path);
+  const int error = errno;
+  if (facts) {
+    listener_.on_examined(index, *facts);
+  } else if (means_no_such_file(error)) {
+    listener_.on_missing(index);
+  }
+}
+
+void TreeState::lose(DirectoryIndex index) {
+  DirectoryState& directory = directories_.at(index);
+  directory.is_gone = true;
+  unwatch_below(index);
+  for (const FileIndex file : std::exchange(directory.logs, {})) miss(file);
+}
+
+void TreeState::see_activity(DirectoryIndex index, std::int64_t at_ns) {
+  DirectoryState& directory = directories_.at(index);
+  if (at_ns <= directory.active_at_ns) return;
+  directory.active_at_ns = at_ns;
+  if (directory.is_watched) plan_.offer(index, at_ns);
+}
+
+void TreeState::watch(DirectoryIndex index, int fd) {
+  DirectoryState& directory = directories_.at(index);
+  if (!allowance_ || !is_local() || directory.is_watched) return;
+  const std::int64_t likeliness = directory.depth <= kAlwaysWatchedDepth
+                                      ? std::numeric_limits<std::int64_t>::max()
+                                      : directory.active_at_ns;
+  const WatchPlan::Choice choice = plan_.offer(index, likeliness);
+  if (choice.evicted) {
+    watch_.remove(*choice.evicted);
+    directories_.at(*choice.evicted).is_watched = false;
+  }
+  if (!choice.is_chosen) return;
+  const DirectoryWatch::Added added = watch_.add(index, fd);
+  directory.is_watched = added.kind == DirectoryWatch::Added::Kind::watched;
+  if (added.displaced) {
+    directories_.at(*added.displaced).is_watched = false;
+    plan_.remove(*added.displaced);
+  }
+  if (directory.is_watched) return;
+  plan_.remove(index);
+  if (added.kind == DirectoryWatch::Added::Kind::limit_reached) plan_.stop_growing();
+}
+
+void TreeState::unwatch(DirectoryIndex index) {
+  DirectoryState& directory = directories_.at(index);
+  if (!directory.is_watched) return;
+  directory.is_watched = false;
+  plan_.remove(index);
+  watch_.remove(index);
+}
+
+void TreeState::unwatch_below(DirectoryIndex index) {
+  std::vector<DirectoryIndex> pending{index};
+  while (!pending.empty()) {
+    const DirectoryIndex next = pending.back();
+    pending.pop_back();
+    unwatch(next);
+    const auto& children = directories_.at(next).children;
+    pending.insert(pending.end(), children.begin(), children.end());
+  }
+}
+
+bool TreeState::take_events() {
+  if (!allowance_) return true;
+  return watch_.drain([&](const DirectoryWatch::Event& event) { take_event(event); });
+}
+
+void TreeState::take_event(const DirectoryWatch::Event& event) {
+  using Kind = DirectoryWatch::Event::Kind;
+  DirectoryState& directory = directories_.at(event.directory);
+  if (event.kind == Kind::unwatched) {
+    directory.is_watched = false;
+    plan_.remove(event.directory);
+    unwatch_below(event.directory);
+    check(event.directory);
+    return;
+  }
+  if (root_.directory == nullptr || (!event.is_directory && !may_be_candidate(event.name))) return;
+  std::string path = directory.relative_path;
+  if (!path.empty()) path += '/';
+  path += event.name;
+  if (event.is_directory) {
+    const auto known = directories_.find(path);
+    if (known) unwatch_below(*known);
+    if (event.kind == Kind::removed) {
+      if (known) check(*known);
+      return;
+    }
+    list(path);
+    return;
+  }
+  const auto known = files_.find(path);
+  if (event.kind == Kind::removed) {
+    if (known) miss(*known);
+  } else if (known && !files_.at(*known).is_vanished) {
+    see_activity(event.directory, wall_ns());
+    listener_.on_event(*known);
+  } else {
+    take_new_file(event.directory, path);
+  }
+}
+
+void TreeState::take_new_file(DirectoryIndex index, const std::string& path) {
+  call_watch_.begin_call();
+  const auto facts = root_.directory->stat_file(path);
+  if (!facts) return;
+  switch (parser::classify_file(path)) {
+    case parser::FileRole::llmb_config:
+      listener_.on_config(path, *facts);
+      break;
+    case parser::FileRole::training_log: {
+      const auto known = files_.find(path);
+      take_log(index, known ? *known : files_.add(path), *facts);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace llmb::ingest

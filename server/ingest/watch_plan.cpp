@@ -1,0 +1,67 @@
+#include "server/ingest/watch_plan.h"
+
+#include <algorithm>
+#include <fstream>
+
+namespace llmb::ingest {
+namespace {
+
+constexpr std::size_t kWatchesOfOldKernels = 8'192;
+
+}  // namespace
+
+bool WatchAllowance::take() {
+  if (left_.fetch_sub(1) > 0) return true;
+  ++left_;
+  return false;
+}
+
+WatchPlan::Choice WatchPlan::offer(DirectoryIndex directory, std::int64_t active_at_ns) {
+  if (const auto known = active_at_.find(directory); known != active_at_.end()) {
+    if (active_at_ns > known->second) {
+      by_activity_.erase({known->second, directory});
+      by_activity_.emplace(active_at_ns, directory);
+      known->second = active_at_ns;
+    }
+    return {true, std::nullopt};
+  }
+  Choice choice;
+  if (!may_grow_ || !allowance_->take()) {
+    if (by_activity_.empty() || by_activity_.begin()->first >= active_at_ns) return choice;
+    choice.evicted = by_activity_.begin()->second;
+    by_activity_.erase(by_activity_.begin());
+    active_at_.erase(*choice.evicted);
+  }
+  by_activity_.emplace(active_at_ns, directory);
+  active_at_.emplace(directory, active_at_ns);
+  choice.is_chosen = true;
+  return choice;
+}
+
+bool WatchPlan::would_choose(DirectoryIndex directory, std::int64_t active_at_ns) const {
+  if (active_at_.contains(directory)) return true;
+  return !by_activity_.empty() && by_activity_.begin()->first < active_at_ns;
+}
+
+void WatchPlan::remove(DirectoryIndex directory) {
+  const auto known = active_at_.find(directory);
+  if (known == active_at_.end()) return;
+  by_activity_.erase({known->second, directory});
+  active_at_.erase(known);
+  allowance_->give_back();
+}
+
+void WatchPlan::clear() {
+  for (std::size_t i = 0; i < active_at_.size(); ++i) allowance_->give_back();
+  by_activity_.clear();
+  active_at_.clear();
+}
+
+std::size_t default_watches_max() {
+  std::ifstream limit_file("/proc/sys/fs/inotify/max_user_watches");
+  std::size_t limit = 0;
+  if (!(limit_file >> limit)) limit = kWatchesOfOldKernels;
+  return limit / 4 * 3;
+}
+
+}  // namespace llmb::ingest

@@ -1,0 +1,18 @@
+// The older generations of a log that was rewritten: which are kept, and their removal.
+#pragma once
+
+#include <string>
+
+#include "storage/records.h"
+#include "storage/sqlite_connection.h"
+
+namespace llmb::storage {
+
+// A log that is written anew in a loop would otherwise fill the database.
+inline constexpr int kSupersededKept = 3;
+
+// Removes the superseded runs of a log, with all their rows, but for the newest kSupersededKept
+// that have a step. Within a transaction of the caller's.
+void thin_generations(Connection& connection, RootId root, const std::string& relative_path);
+
+}  // namespace llmb::storage

@@ -1,0 +1,212 @@
+// How soon ingest shows what changes in a large tree, and what it costs while nothing does. Makes a
+// tree of settled logs that are days old, lets an Ingest read it, and then, one kind after the
+// other: appends to logs, puts new logs into folders that are there, and makes new launches. Each
+// change is timed until the writer has committed it. Prints percentiles, and the processor time of
+// a quiet half minute as a share of one core.
+//
+//   lag_bench [LOGS] [CHANGES_OF_A_KIND] [WATCHES]     20,000, 200 and the default of ingest
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "parser/foundation/content_hash.h"
+#include "server/ingest/ingest.h"
+#include "server/sample/log_lines.h"
+#include "tests/temporary_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using llmb::ingest::RunChange;
+
+constexpr int kLaunchesOfAnExperiment = 200;
+constexpr std::chrono::hours kAge{100};
+constexpr std::chrono::seconds kQuietFor{30};
+constexpr std::chrono::seconds kPatience{120};
+
+std::string step_lines(int first, int count) {
+  std::string text;
+  for (int i = first; i < first + count; ++i) {
+    llmb::sample::StepFigures step;
+    step.index = i;
+    step.step_count = 50;
+    step.step_time_s = 7.5;
+    step.tflops_per_gpu = 800;
+    step.loss = 10 - 0.01 * i;
+    step.global_batch_size = 128;
+    text += llmb::sample::nemo_line(step);
+  }
+  return text;
+}
+
+void append(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::app) << text;
+}
+
+void make_old(const fs::path& path) {
+  const auto then = std::chrono::system_clock::now() - kAge;
+  const timespec time{std::chrono::system_clock::to_time_t(then), 0};
+  const timespec times[2] = {time, time};
+  utimensat(AT_FDCWD, path.c_str(), times, 0);
+}
+
+// As the recipes have it: experiment, launch, experiment again, logs.
+fs::path launch_folder(const fs::path& tree, int number) {
+  const std::string name = "pretrain_grok1_314b_fp8_gpus" +
+                           std::to_string(8 * (1 + number / kLaunchesOfAnExperiment)) +
+                           "_tp4_pp8_cp2_vp8_ep8_etp1_mbs1_gbs1024";
+  return tree / "experiments" / name / (name + '_' + std::to_string(1'700'000'000 + number)) / name;
+}
+
+fs::path log_of(const fs::path& folder, int number) {
+  return folder / ("log-acct." + folder.filename().string() + '_' +
+                   std::to_string(100'000 + number) + "_0.out");
+}
+
+void make_tree(const fs::path& tree, int logs) {
+  const std::string text = step_lines(0, 3);
+  for (int i = 0; i < logs; ++i) {
+    const fs::path folder = launch_folder(tree, i);
+    fs::create_directories(folder);
+    append(log_of(folder, i), text);
+    make_old(log_of(folder, i));
+    make_old(folder);
+    make_old(folder.parent_path());
+    make_old(folder.parent_path().parent_path());
+  }
+}
+
+// Counts what the writer tells of committed changes.
+class Changes {
+ public:
+  void note(const RunChange& change) {
+    if (change.kind == RunChange::Kind::status) return;
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  // Seconds from `began` until one more was committed than `before`; negative: it took too long.
+  double wait_for(std::int64_t before, Clock::time_point began) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kPatience, [&] { return count_ > before; })) return -1;
+    return std::chrono::duration<double>(Clock::now() - began).count();
+  }
+  std::int64_t count() {
+    const std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t count_ = 0;
+};
+
+double processor_time_s() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+template <typename Change>
+void measure(const char* kind, int count, Changes& changes, Change make_change) {
+  // Each kind has its own: what one kind touched has a watch afterwards.
+  std::mt19937 random(static_cast<unsigned>(llmb::parser::fnv1a(kind)));
+  std::uniform_int_distribution<int> pause_ms(0, 400);
+  std::vector<double> lags_s;
+  int late = 0;
+  for (int i = 0; i < count; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms(random)));
+    const std::int64_t before = changes.count();
+    const auto began = Clock::now();
+    make_change(i, random);
+    const double lag_s = changes.wait_for(before, began);
+    if (lag_s < 0) {
+      ++late;
+    } else {
+      lags_s.push_back(lag_s);
+    }
+  }
+  std::sort(lags_s.begin(), lags_s.end());
+  const auto at = [&](double share) {
+    const auto last = static_cast<double>(lags_s.size() - 1);
+    return lags_s.empty() ? 0.0 : lags_s[static_cast<std::size_t>(share * last)];
+  };
+  std::printf("%-28s %5d   p50 %7.3f s   p95 %7.3f s   max %7.3f s   never %d\n", kind, count,
+              at(0.5), at(0.95), at(1), late);
+  std::fflush(stdout);
+}
+
+void wait_until_read(const llmb::ingest::Ingest& ingest) {
+  while (true) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto status = ingest.status();
+    if (status.first_scan_done && status.files_pending == 0) return;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int logs = argc > 1 ? std::atoi(argv[1]) : 20'000;
+  const int count = argc > 2 ? std::atoi(argv[2]) : 200;
+  const llmb::TemporaryFolder folder;
+  const fs::path tree = fs::path(folder.path()) / "tree";
+  make_tree(tree, logs);
+  llmb::ingest::IngestOptions options;
+  options.roots = {{tree.string(), {}}};
+  options.database.path = folder.file("runs.db");
+  options.database.allow_network_file_system = true;
+  if (argc > 3) options.directory_watches_max = static_cast<std::size_t>(std::atoll(argv[3]));
+  Changes changes;
+  llmb::ingest::Ingest ingest(options, [&](const RunChange& change) { changes.note(change); });
+  const auto began = Clock::now();
+  ingest.start();
+  wait_until_read(ingest);
+  std::printf("%d logs read in %.0f s, %.0f s of processor time\n", logs,
+              std::chrono::duration<double>(Clock::now() - began).count(), processor_time_s());
+  std::fflush(stdout);
+  std::this_thread::sleep_for(kQuietFor);
+  const double quiet_begin_s = processor_time_s();
+  std::this_thread::sleep_for(kQuietFor);
+  std::printf("idle: %.2f %% of a core\n", 100 * (processor_time_s() - quiet_begin_s) /
+                                               std::chrono::duration<double>(kQuietFor).count());
+  std::fflush(stdout);
+  std::uniform_int_distribution<int> any_log(0, logs - 1);
+  measure("old logs that grow", count, changes, [&](int i, std::mt19937& random) {
+    const int number = any_log(random);
+    append(log_of(launch_folder(tree, number), number), step_lines(3 + i % 40, 1));
+  });
+  measure("new logs in old folders", count, changes, [&](int i, std::mt19937& random) {
+    const fs::path target = launch_folder(tree, any_log(random));
+    append(log_of(target, logs + i), step_lines(0, 1));
+  });
+  measure("new launches", count, changes, [&](int i, std::mt19937&) {
+    const int number = 2 * logs + i;
+    const fs::path target = launch_folder(tree, number);
+    fs::create_directories(target);
+    append(log_of(target, number), step_lines(0, 1));
+  });
+  measure("a log that is being written", count, changes, [&](int i, std::mt19937&) {
+    append(log_of(launch_folder(tree, 2 * logs), 2 * logs), step_lines(1 + i % 40, 1));
+  });
+  ingest.stop();
+  return 0;
+}

@@ -1,0 +1,57 @@
+// Which directories have a watch where there are more directories than watches.
+#include "server/ingest/watch_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace llmb::ingest {
+namespace {
+
+TEST(WatchPlan, TakesWhatComesWhileThereIsRoom) {
+  const auto allowance = std::make_shared<WatchAllowance>(2);
+  WatchPlan plan(allowance);
+  EXPECT_TRUE(plan.offer(1, 10).is_chosen);
+  EXPECT_TRUE(plan.offer(2, 5).is_chosen);
+  EXPECT_TRUE(plan.offer(2, 6).is_chosen) << "it has one already";
+  EXPECT_EQ(plan.size(), 2U);
+}
+
+TEST(WatchPlan, GivesTheWatchOfTheLeastActiveToOneThatWasActiveLater) {
+  WatchPlan plan(std::make_shared<WatchAllowance>(2));
+  plan.offer(1, 10);
+  plan.offer(2, 5);
+  EXPECT_FALSE(plan.would_choose(3, 5));
+  EXPECT_FALSE(plan.offer(3, 4).is_chosen);
+  EXPECT_TRUE(plan.would_choose(3, 7));
+  const auto choice = plan.offer(3, 7);
+  EXPECT_TRUE(choice.is_chosen);
+  EXPECT_EQ(choice.evicted, 2U);
+  plan.offer(3, 20);
+  EXPECT_EQ(plan.offer(4, 15).evicted, 1U) << "1 is now the least active";
+}
+
+TEST(WatchPlan, SharesOneAllowanceAmongRoots) {
+  const auto allowance = std::make_shared<WatchAllowance>(3);
+  WatchPlan large(allowance);
+  WatchPlan small(allowance);
+  for (DirectoryIndex i = 0; i < 3; ++i) EXPECT_TRUE(large.offer(i, 1).is_chosen);
+  EXPECT_FALSE(small.offer(0, 100).is_chosen) << "it has none to take one from";
+  large.remove(1);
+  EXPECT_TRUE(small.offer(0, 100).is_chosen);
+  EXPECT_FALSE(large.offer(1, 1).is_chosen);
+  small.clear();
+  EXPECT_TRUE(large.offer(1, 1).is_chosen);
+}
+
+TEST(WatchPlan, MakesNoMoreWhereTheKernelRefused) {
+  WatchPlan plan(std::make_shared<WatchAllowance>(100));
+  plan.offer(1, 10);
+  plan.offer(2, 11);
+  plan.remove(2);
+  plan.stop_growing();
+  EXPECT_FALSE(plan.offer(3, 9).is_chosen);
+  EXPECT_EQ(plan.offer(3, 12).evicted, 1U);
+  EXPECT_EQ(plan.size(), 1U);
+}
+
+}  // namespace
+}  // namespace llmb::ingest
