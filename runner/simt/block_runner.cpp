@@ -17,9 +17,9 @@
 namespace llmb::runner::simt {
 namespace {
 
-constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr std::size_t kStackBytes = 65536;
 constexpr int kThreadsMax = 1024;
-constexpr std::size_t kSharedBytesMax = 227 * 1024;  // of a block, on sm_90 and sm_100
+constexpr std::size_t kSharedBytesMax = 232448;  // of a block, on sm_90 and sm_100
 // Shared memory begins as nobody wrote it: as bytes that make NaNs of floats.
 constexpr int kPoison = 0xff;
 
@@ -99,6 +99,10 @@ struct BlockRunner::Lane {
 
 BlockRunner::BlockRunner() = default;
 
+BlockRunner::Lane& BlockRunner::lane_at(int index) const {
+  return *lanes_[static_cast<std::size_t>(index)];
+}
+
 BlockRunner& BlockRunner::of_this_thread() {
   static thread_local BlockRunner runner;
   return runner;
@@ -110,7 +114,7 @@ BlockRunner::~BlockRunner() {
 }
 
 void BlockRunner::lane_loop(int index) {
-  Lane& lane = *lanes_[static_cast<std::size_t>(index)];
+  Lane& lane = lane_at(index);
   while (!is_ending_) {
     try {
       body_(kernel_);
@@ -132,7 +136,7 @@ void BlockRunner::make_lanes(int count) {
     Lane& lane = *lanes_.back();
     lane.fiber = boost::context::fiber(std::allocator_arg, NotedStack{&lane.note},
                                        [this, index](boost::context::fiber&& scheduler) {
-                                         Lane& self = *lanes_[static_cast<std::size_t>(index)];
+                                         Lane& self = lane_at(index);
                                          self.note.arrive(&scheduler_note);
                                          self.scheduler = std::move(scheduler);
                                          lane_loop(index);
@@ -146,7 +150,7 @@ void BlockRunner::make_lanes(int count) {
 }
 
 void BlockRunner::switch_to(int index) {
-  Lane& lane = *lanes_[static_cast<std::size_t>(index)];
+  Lane& lane = lane_at(index);
   current_ = index;
   threadIdx = {static_cast<unsigned>(index), 0, 0};
   scheduler_note.leave_for(lane.note);
@@ -156,7 +160,7 @@ void BlockRunner::switch_to(int index) {
 }
 
 void BlockRunner::wait(int state, Site site) {
-  Lane& lane = *lanes_[static_cast<std::size_t>(current_)];
+  Lane& lane = lane_at(current_);
   lane.state = state;
   lane.site = site;
   lane.note.leave_for(scheduler_note);
@@ -174,20 +178,20 @@ void BlockRunner::warp_barrier(Site site) {
 }
 
 void BlockRunner::exchange(Site site, std::uint64_t bits) {
-  Lane& lane = *lanes_[static_cast<std::size_t>(current_)];
+  Lane& lane = lane_at(current_);
   lane.exchange_turn ^= 1;
   lane.exchanged[lane.exchange_turn] = bits;
   wait(at_exchange, site);
 }
 
 std::uint64_t BlockRunner::exchanged(int lane_of_warp) const {
-  const int turn = lanes_[static_cast<std::size_t>(current_)]->exchange_turn;
+  const int turn = lane_at(current_).exchange_turn;
   const int first = current_ / kWarpSize * kWarpSize;
-  return lanes_[static_cast<std::size_t>(first + lane_of_warp)]->exchanged[turn];
+  return lane_at(first + lane_of_warp).exchanged[turn];
 }
 
 Clock BlockRunner::clock() const {
-  return {current_, block_barriers_, lanes_[static_cast<std::size_t>(current_)]->warp_barriers};
+  return {current_, block_barriers_, lane_at(current_).warp_barriers};
 }
 
 void BlockRunner::fault(const std::string& what) const {
@@ -209,24 +213,24 @@ void BlockRunner::run_lanes_once(int threads) {
   std::iota(order_.begin(), order_.end(), 0);
   shuffle(order_);
   for (const int index : order_) {
-    if (lanes_[static_cast<std::size_t>(index)]->state != ready) continue;
+    if (lane_at(index).state != ready) continue;
     switch_to(index);
-    if (const auto error = std::exchange(lanes_[static_cast<std::size_t>(index)]->error, nullptr)) {
+    if (const auto error = std::exchange(lane_at(index).error, nullptr)) {
       std::rethrow_exception(error);
     }
   }
 }
 
 void BlockRunner::release_warp(int warp) {
-  Lane& first = *lanes_[static_cast<std::size_t>(warp * kWarpSize)];
+  Lane& first = lane_at(warp * kWarpSize);
   if (first.state != at_warp_barrier && first.state != at_exchange) return;
   for (int i = 0; i < kWarpSize; ++i) {
-    const Lane& lane = *lanes_[static_cast<std::size_t>(warp * kWarpSize + i)];
+    const Lane& lane = lane_at(warp * kWarpSize + i);
     if (lane.state != first.state || lane.site != first.site) return;
   }
   const bool orders_memory = first.state == at_warp_barrier;
   for (int i = 0; i < kWarpSize; ++i) {
-    Lane& lane = *lanes_[static_cast<std::size_t>(warp * kWarpSize + i)];
+    Lane& lane = lane_at(warp * kWarpSize + i);
     lane.warp_barriers += orders_memory ? 1 : 0;
     lane.state = ready;
   }
@@ -235,11 +239,11 @@ void BlockRunner::release_warp(int warp) {
 void BlockRunner::release_block(int threads) {
   const Lane& first = *lanes_[0];
   for (int i = 0; i < threads; ++i) {
-    const Lane& lane = *lanes_[static_cast<std::size_t>(i)];
+    const Lane& lane = lane_at(i);
     if (lane.state != at_block_barrier || lane.site != first.site) return;
   }
   ++block_barriers_;
-  for (int i = 0; i < threads; ++i) lanes_[static_cast<std::size_t>(i)]->state = ready;
+  for (int i = 0; i < threads; ++i) lane_at(i).state = ready;
 }
 
 // False where every lane has ended.
@@ -259,7 +263,7 @@ std::string BlockRunner::waiting_lanes(int threads, int state, Site site) const 
   std::string text;
   int count = 0;
   for (int i = 0; i < threads; ++i) {
-    const Lane& lane = *lanes_[static_cast<std::size_t>(i)];
+    const Lane& lane = lane_at(i);
     if (lane.state != state || (state != ended && lane.site != site)) continue;
     if (++count <= 4) text += (text.empty() ? "" : ", ") + std::to_string(i);
   }
@@ -272,7 +276,7 @@ void BlockRunner::check_divergence(int threads) const {
   std::string text = "divergent barrier: ";
   std::vector<std::pair<int, Site>> told;
   for (int i = 0; i < threads; ++i) {
-    const Lane& lane = *lanes_[static_cast<std::size_t>(i)];
+    const Lane& lane = lane_at(i);
     const std::pair<int, Site> place{lane.state, lane.state == ended ? Site{} : lane.site};
     if (std::find(told.begin(), told.end(), place) != told.end()) continue;
     told.push_back(place);
@@ -287,7 +291,7 @@ void BlockRunner::check_divergence(int threads) const {
 void BlockRunner::abandon(int threads) {
   is_abandoned_ = true;
   for (int i = 0; i < threads; ++i) {
-    Lane& lane = *lanes_[static_cast<std::size_t>(i)];
+    Lane& lane = lane_at(i);
     // One that never began would begin now.
     const bool is_inside = lane.state != ended && lane.site.line != 0;
     if (is_inside) switch_to(i);
@@ -304,7 +308,7 @@ void BlockRunner::run_block(int threads) {
     std::memset(dynamic_shared_.get(), kPoison, dynamic_shared_bytes_);
   }
   for (int i = 0; i < threads; ++i) {
-    Lane& lane = *lanes_[static_cast<std::size_t>(i)];
+    Lane& lane = lane_at(i);
     lane.state = ready;
     lane.site = {};
     lane.warp_barriers = 0;

@@ -74,6 +74,7 @@ class BlockRunner {
   struct Lane;
 
   BlockRunner();
+  Lane& lane_at(int index) const;
   void run_block(int threads);
   void run_lanes_once(int threads);
   void release_block(int threads);
