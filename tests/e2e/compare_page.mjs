@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
-import { browser, daemon, kManyGpus, rows } from "./site.mjs";
+import { assertDrawn, browser, daemon, kManyGpus, rows } from "./site.mjs";
 
 describe("comparing runs", () => {
   const picks = (page) => page.getByRole("checkbox", { name: /^Compare/ });
@@ -25,6 +25,20 @@ describe("comparing runs", () => {
       await page.getByText("← Runs").click();
       await rows(page).first().waitFor();
       assert.match(page.url(), /pick=/);
+    });
+  });
+
+  test("says which way a difference goes, and draws the steps over each other", async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=2&q=gpus${kManyGpus}_`);
+    const other = await daemon.get("/api/v1/runs?limit=1&q=gpus768_");
+    const ids = [...runs.map((run) => run.id), other.runs[0].id];
+    const url = `${daemon.url}/compare?runs=${ids.join(",")}&include=running,incomplete`;
+    await withPage(browser, url, {}, async (page) => {
+      const verdict = page.locator(".verdicts .told").first();
+      await verdict.waitFor();
+      assert.match(await verdict.innerText(), /as fast|% (slower|faster)|not comparable/);
+      await assertDrawn(page.locator(".plot-overlay canvas"));
+      assert.equal(await page.locator(".segment-key li").count(), 3);
     });
   });
 

@@ -9,7 +9,7 @@ type Theme = Map<string, string>;
 const sheet = readFileSync("src/styles/base.css", "utf8");
 
 function coloursOf(block: string): Theme {
-  const found = block.matchAll(/--([a-z-]+):\s*(#[0-9a-f]{6});/g);
+  const found = block.matchAll(/--([a-z0-9-]+):\s*(#[0-9a-f]{6});/g);
   return new Map([...found].map((match) => [match[1] ?? "", match[2] ?? ""]));
 }
 
@@ -18,6 +18,8 @@ const [lightBlock = "", darkBlock = ""] = [...sheet.matchAll(/:root \{([^}]*)\}/
 );
 const light = coloursOf(lightBlock);
 const dark: Theme = new Map([...light, ...coloursOf(darkBlock)]);
+
+const series = [1, 2, 3, 4, 5, 6, 7, 8].map((at) => `series-${at}`);
 
 function luminance(colour: string): number {
   const parts = [1, 3, 5].map((at) => {
@@ -59,7 +61,15 @@ for (const [themeName, theme] of [
   });
 
   test(`marks and edges can be seen (${themeName})`, () => {
-    const marks = ["rule-strong", "focus", "chart-time", "chart-flops", "segment-other"];
+    const marks = [
+      "rule-strong",
+      "focus",
+      "chart-time",
+      "chart-flops",
+      "chart-lesser",
+      "segment-other",
+      ...series,
+    ];
     for (const mark of marks) {
       for (const ground of ["ground", "surface"]) assertRatio(theme, mark, ground, 3);
     }

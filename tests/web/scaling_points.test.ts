@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Reference, ScalingPoint, ScalingSeries } from "../../web/src/api/types";
 import {
+  efficiencyAxis,
   efficiencyPlot,
   placeOf,
   roundUp,
@@ -96,4 +97,18 @@ test("an axis ends above its values, at a round number", () => {
     assert.ok(roundUp(value) >= value && roundUp(value) <= 2 * value, String(value));
   }
   assert.equal(roundUp(0), 1);
+});
+
+test("an axis of efficiencies begins near them and holds the whole", () => {
+  for (const values of [
+    [1, 0.97],
+    [1, 0.5],
+    [1.3, 1],
+    [1, 0.02],
+  ]) {
+    const { bottom, top } = efficiencyAxis(values);
+    assert.ok(bottom >= 0 && bottom <= Math.min(...values), String(values));
+    assert.ok(top >= Math.max(...values), String(values));
+  }
+  assert.ok(efficiencyAxis([1, 0.97]).bottom >= 0.9);
 });

@@ -1,12 +1,20 @@
 // What the page says in sentences, shows of a long table, and hands to other programs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AuditFinding, Reference, Run, RunInsight, Steps } from "../../web/src/api/types";
+import type {
+  AuditFinding,
+  MetricComparison,
+  Reference,
+  Run,
+  RunInsight,
+  Steps,
+} from "../../web/src/api/types";
 import { tableCsv, tableMarkdown } from "../../web/src/export_text";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { outlookOf } from "../../web/src/outlook";
 import { documentTables } from "../../web/src/state/reference_tables";
+import { verdictWords, visibleDifference } from "../../web/src/verdict_words";
 import { rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
 
 const insight: RunInsight = {
@@ -131,4 +139,16 @@ test("words for speeds, causes, workloads and times", () => {
   assert.equal(formatCause("cuda_oom"), "CUDA out of memory");
   assert.equal(formatWorkload("pretrain_grok1"), formatWorkload("grok1"));
   assert.equal(formatInstant("2026-01-02T03:04:05Z", "utc"), "2026-01-02 03:04");
+});
+
+test("a verdict says which way it goes", () => {
+  const compared = (verdict: MetricComparison["verdict"], relative: number | null) =>
+    ({ verdict, relative_difference: relative, low: -0.1, high: 0.3 }) as MetricComparison;
+  assert.equal(verdictWords("step_time_s", compared("slower", 0.015)), "1.5 % slower");
+  assert.equal(verdictWords("tflops_per_gpu", compared("slower", -0.015)), "1.5 % slower");
+  assert.equal(verdictWords("tokens_per_s_per_gpu", compared("faster", 0.02)), "2.0 % faster");
+  const noise = verdictWords("step_time_s", compared("no_difference_shown", -0.001));
+  assert.equal(noise, "0.1 % faster, within run-to-run noise");
+  assert.equal(verdictWords("step_time_s", compared("not_comparable", null)), "not comparable");
+  assert.equal(visibleDifference(compared("slower", 0.1), 10)?.toFixed(3), "0.020");
 });

@@ -24,9 +24,13 @@ interface Props {
 export function ScalingPlot(props: Props) {
   const { title, plot, format, formatTicks = plainTicks, colour, summary } = props;
   const x = (gpus: number) => kLeft + (kWidth - kLeft - kRight) * placeOf(gpus, plot.gpus);
-  const y = (value: number) => kHeight - kBottom - (kHeight - kTop - kBottom) * (value / plot.top);
+  const share = (value: number) => (value - plot.bottom) / (plot.top - plot.bottom);
+  const y = (value: number) => kHeight - kBottom - (kHeight - kTop - kBottom) * share(value);
   const path = plot.measured.map(({ gpus, value }) => `${x(gpus)},${y(value)}`).join(" ");
-  const ticks = Array.from({ length: kTicks + 1 }, (_, at) => (plot.top * at) / kTicks);
+  const ticks = Array.from(
+    { length: kTicks + 1 },
+    (_, at) => plot.bottom + ((plot.top - plot.bottom) * at) / kTicks,
+  );
   const labels = formatTicks(ticks);
   return (
     <figure class={`scaling-plot colour-${colour}`}>
@@ -69,7 +73,14 @@ export function ScalingPlot(props: Props) {
         ))}
         {plot.measured.length > 1 && <polyline class="line" points={path} />}
         {plot.measured.map((point, at) => (
-          <Measured key={at} point={point} x={x(point.gpus)} y={y} format={format} />
+          <Measured
+            key={at}
+            point={point}
+            x={x(point.gpus)}
+            y={y}
+            bottom={plot.bottom}
+            format={format}
+          />
         ))}
       </svg>
     </figure>
@@ -80,17 +91,18 @@ interface MeasuredProps {
   point: PlotPoint;
   x: number;
   y: (value: number) => number;
+  bottom: number; // of the axis
   format: (value: number) => string;
 }
 
-function Measured({ point, x, y, format }: MeasuredProps) {
+function Measured({ point, x, y, bottom, format }: MeasuredProps) {
   const { low, high } = point;
   return (
     <g>
       {low !== null && high !== null && (
         <path
           class="interval"
-          d={`M${x - 4} ${y(high)}h8M${x} ${y(high)}V${y(Math.max(0, low))}m-4 0h8`}
+          d={`M${x - 4} ${y(high)}h8M${x} ${y(high)}V${y(Math.max(bottom, low))}m-4 0h8`}
         />
       )}
       <circle class="point" cx={x} cy={y(point.value)} r="4">

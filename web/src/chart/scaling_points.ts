@@ -13,7 +13,8 @@ export interface ScalingPlotData {
   published: PlotPoint[];
   ideal: number | null; // what every scale would reach, were there no loss
   gpus: number[]; // the axis: every scale once, rising
-  top: number; // of the value axis
+  bottom: number; // of the value axis
+  top: number;
 }
 
 function makePlot(measured: PlotPoint[], published: PlotPoint[]): ScalingPlotData {
@@ -25,6 +26,7 @@ function makePlot(measured: PlotPoint[], published: PlotPoint[]): ScalingPlotDat
     published,
     ideal: measured[0]?.value ?? null,
     gpus,
+    bottom: 0,
     top: roundUp(1.08 * highest),
   };
 }
@@ -59,7 +61,24 @@ export function efficiencyPlot(series: ScalingSeries): ScalingPlotData {
   const published = series.published.map(({ gpu_count, efficiency }) =>
     plain(gpu_count, efficiency),
   );
-  return { ...makePlot(measured, published), ideal: 1 };
+  const plot = makePlot(measured, published);
+  const values = [1, ...[...measured, ...published].map(({ value }) => value)];
+  return { ...plot, ...efficiencyAxis(values), ideal: 1 };
+}
+
+const kEfficiencyTicks = 4;
+
+// From a round number just below the values: a loss of two percent is to be seen, and on an axis
+// from zero it is not.
+export function efficiencyAxis(values: readonly number[]): { bottom: number; top: number } {
+  const low = Math.min(...values) - 0.02;
+  const high = Math.max(...values) + 0.02;
+  for (const step of [0.05, 0.1, 0.2, 0.25]) {
+    const bottom = Math.max(0, Math.floor(low / step + 1e-9) * step);
+    const top = bottom + kEfficiencyTicks * step;
+    if (top >= high) return { bottom, top };
+  }
+  return { bottom: 0, top: roundUp(high) };
 }
 
 // 1, 2, 2.5 or 5 times a power of ten, and a multiple of what four ticks need.

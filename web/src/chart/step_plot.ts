@@ -26,7 +26,14 @@ export interface ChartMark {
 export type OnCursor = (iterationIndex: number | null) => void;
 
 const kUsualHeight = 240;
-const kIterationSteps = [1, 2, 5].flatMap((n) => [n, 1e1 * n, 1e2 * n, 1e3 * n, 1e4 * n, 1e5 * n]);
+export const kIterationSteps = [1, 2, 5].flatMap((n) => [
+  n,
+  1e1 * n,
+  1e2 * n,
+  1e3 * n,
+  1e4 * n,
+  1e5 * n,
+]);
 kIterationSteps.sort((a, b) => a - b);
 const kPointsMax = 150; // more steps than this are drawn as a line alone
 

@@ -11,6 +11,7 @@ import { useAnswer } from "../state/answer";
 import {
   boardRows,
   boardTable,
+  documentOf,
   kAim,
   kCellStates,
   submitCommand,
@@ -137,7 +138,7 @@ function Board({ answers }: { answers: Answers }) {
       <ul class="board">
         {measuredFirst.map((row) => (
           <Row
-            key={`${row.name} ${row.gpuType} ${row.document}`}
+            key={`${row.name} ${row.gpuType}`}
             row={row}
             isStale={isStale}
             launchedAt={launchedAt}
@@ -198,7 +199,9 @@ function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
             title={meaning}
             onClick={() => setQuery("state", chosen === state ? "" : state)}
           >
-            <b>{formatCount(count)}</b> <CellShape state={state} /> {state}
+            <span>
+              <b>{formatCount(count)}</b> <CellShape state={state} /> {state}
+            </span>
             <span class="meaning">{meaning}</span>
           </button>
         </li>
@@ -259,13 +262,13 @@ interface RowProps {
 function Row({ row, isStale, launchedAt }: RowProps) {
   const open = queryValue("cell");
   const idOf = (cell: BoardCell) =>
-    `${row.name}/${row.gpuType}/${row.document}/${cell.reference.gpu_count}`.replaceAll(" ", "-");
+    `${row.name}/${row.gpuType}/${cell.reference.gpu_count}`.replaceAll(" ", "-");
   const opened = row.cells.find((cell) => idOf(cell) === open);
   return (
     <li class="board-row">
       <p class="board-name">
         <b>{row.name}</b> {row.gpuType}
-        <span class="sub">{row.document}</span>
+        <span class="sub">{row.documents.join(", ")}</span>
       </p>
       <ul class="cells">
         {row.cells.map((cell) => (
@@ -311,7 +314,10 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
       <dl class="facts">
         <div>
           <dt>Published step time</dt>
-          <dd>{formatSeconds(reference.step_time_s)}</dd>
+          <dd>
+            {formatSeconds(reference.step_time_s)}
+            <span class="sub">{documentOf(reference)}</span>
+          </dd>
         </div>
         <div>
           <dt>Runs that count</dt>

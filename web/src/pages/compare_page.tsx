@@ -1,14 +1,15 @@
 // "/compare?runs=3,7": two to eight runs side by side: what each amounts to, whether the groups
 // differ beyond run-to-run noise, and in what their configurations differ.
-import { useEffect } from "preact/hooks";
-import { fetchComparison } from "../api/client";
+import { useEffect, useMemo } from "preact/hooks";
+import { fetchComparison, fetchSteps } from "../api/client";
 import type {
   ComparedMetric as Metric,
   ComparedRun,
   Comparison,
   GroupComparison,
 } from "../api/types";
-import { formatKey, formatNumber, formatRelative, kUnknown } from "../format";
+import { OverlayChart } from "../chart/overlay_chart";
+import { formatKey, formatNumber, formatPercent, formatSpeed, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { StatusMark } from "../parts/status_mark";
@@ -16,6 +17,7 @@ import { breakable } from "../parts/values";
 import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
+import { verdictWords, visibleDifference } from "../verdict_words";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -70,6 +72,7 @@ function Compared({ picks }: { picks: number[] }) {
           <Obstacles comparison={comparison} />
           <Runs comparison={comparison} />
           <Verdicts comparison={comparison} />
+          <Overlaid comparison={comparison} />
           <Differences comparison={comparison} />
           <p class="window-note">{comparison.method}</p>
         </>
@@ -182,19 +185,11 @@ function RunRow({ run }: { run: ComparedRun }) {
       <td class="number">{formatNumber(run.tokens_per_s_per_gpu)}</td>
       <td class="number">{formatNumber(run.tflops_per_gpu_mean)}</td>
       <td class="number" title={published.reason ?? `window ${published.window}`}>
-        {speed === null ? kUnknown : `${formatNumber(speed)} ×`}
+        {speed === null ? kUnknown : formatSpeed(speed)}
       </td>
     </tr>
   );
 }
-
-const kVerdicts: Record<string, string> = {
-  faster: "faster",
-  slower: "slower",
-  no_difference_shown: "no difference shown",
-  cannot_be_told: "cannot be told",
-  not_comparable: "not comparable",
-};
 
 function Verdicts({ comparison }: { comparison: Comparison }) {
   if (comparison.comparisons.length === 0) return null;
@@ -227,14 +222,20 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
       </h3>
       <dl class="facts">
         {kMetrics.map((metric) => {
-          const { verdict, text, relative_difference } = entry.metrics[metric];
+          const compared = entry.metrics[metric];
+          const baseline = comparison.groups.find(({ group }) => group === entry.baseline);
+          const visible = visibleDifference(compared, baseline?.metrics[metric].mean);
           return (
             <div key={metric}>
               <dt>{kMetricNames[metric]}</dt>
               <dd>
-                <b class={`told told-${verdict}`}>{kVerdicts[verdict] ?? verdict}</b>
-                {relative_difference !== null && ` ${formatRelative(relative_difference)}`}
-                <span class="sub">{text}</span>
+                <b class={`told told-${compared.verdict}`}>{verdictWords(metric, compared)}</b>
+                <span class="sub">{compared.text}</span>
+                {visible !== null && (
+                  <span class="sub">
+                    Differences of {formatPercent(visible, 2)} or more show with these runs.
+                  </span>
+                )}
               </dd>
             </div>
           );
@@ -242,6 +243,41 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
       </dl>
     </li>
   );
+}
+
+function Overlaid({ comparison }: { comparison: Comparison }) {
+  const shown = comparison.runs.filter((run) => run.step_time_s_mean !== null);
+  const ids = shown.map(({ id }) => id);
+  const { value, problem, refresh } = useAnswer(
+    `overlay ${ids.join()}`,
+    (abort) => Promise.all(ids.map((id) => fetchSteps(id, abort))),
+    (run) => ids.includes(run),
+  );
+  const steps = value.value;
+  const overlaid = useMemo(
+    () =>
+      (steps ?? []).flatMap((each) => {
+        const run = shown.find(({ id }) => id === each.run_id);
+        return run ? [{ id: run.id, name: overlayName(run), steps: each }] : [];
+      }),
+    [steps],
+  );
+  if (ids.length === 0) return null;
+  return (
+    <section class="charts" aria-labelledby="overlay-title">
+      <div class="section-head">
+        <h2 id="overlay-title">Step by step</h2>
+      </div>
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!steps && !problem.value && <Loading what="the steps" />}
+      {overlaid.length > 0 && <OverlayChart runs={overlaid} />}
+    </section>
+  );
+}
+
+function overlayName(run: ComparedRun): string {
+  const group = run.group === null ? "left out" : groupName(run.group);
+  return `${group}: ${run.job_id === null ? `run ${run.id}` : `job ${run.job_id}`}`;
 }
 
 function Differences({ comparison }: { comparison: Comparison }) {

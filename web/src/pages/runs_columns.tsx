@@ -72,7 +72,7 @@ export const kColumns: Column[] = [
   {
     key: "workload",
     title: "Workload",
-    width: 126,
+    width: 136,
     isUsual: true,
     hint: "Workload, model size and dtype",
     cell: (run) => (
@@ -130,7 +130,7 @@ export const kColumns: Column[] = [
   number(
     "grown",
     "Grown",
-    92,
+    100,
     "When the log was last added to",
     { key: "grown_at", first: "descending" },
     (run) => <Ago at={run.grown_at} />,

@@ -2,10 +2,18 @@
 // size, dtype and GPU type, measured and published.
 import { useEffect } from "preact/hooks";
 import { fetchScaling } from "../api/client";
-import type { Scaling, ScalingSeries } from "../api/types";
+import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../api/types";
 import { ScalingPlot } from "../chart/scaling_plot";
 import { efficiencyPlot, throughputPlot } from "../chart/scaling_points";
-import { formatCount, formatNumber, formatPercent, formatPlural, kUnknown } from "../format";
+import {
+  formatCount,
+  formatNumber,
+  formatPercent,
+  formatPlural,
+  formatSpeed,
+  formatWorkload,
+  kUnknown,
+} from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { WindowForm } from "../parts/window_form";
@@ -36,7 +44,9 @@ export function ScalingPage() {
 }
 
 function seriesName(series: ScalingSeries): string {
-  return [series.workload, series.model_size, series.dtype, series.gpu_type].join(" ");
+  return [formatWorkload(series.workload), series.model_size, series.dtype, series.gpu_type].join(
+    " ",
+  );
 }
 
 function AllSeries({ scaling }: { scaling: Scaling }) {
@@ -57,7 +67,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
             <option value="">all</option>
             {workloads.map((name) => (
               <option key={name} value={name}>
-                {name}
+                {formatWorkload(name)}
               </option>
             ))}
           </select>
@@ -131,52 +141,109 @@ function Series({ series }: { series: ScalingSeries }) {
   );
 }
 
+const kHeads = [
+  "GPUs",
+  "global batch",
+  "runs",
+  "tokens/s/GPU",
+  "95 % interval",
+  "tokens/s",
+  "efficiency",
+  "published tokens/s/GPU",
+  "published efficiency",
+  "against published",
+];
+
 function Table({ series }: { series: ScalingSeries }) {
-  const published = new Map(series.published.map((point) => [point.gpu_count, point]));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${seriesName(series)}`}>
-      <table class="plain">
+      <table class="plain scaling-table">
         <thead>
           <tr>
-            {["GPUs", "global batch", "runs", "tokens/s/GPU", "efficiency", "published"].map(
-              (title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ),
-            )}
+            {kHeads.map((title) => (
+              <th key={title} scope="col" class="number">
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {series.points.map((point) => (
-            <tr key={`${point.gpu_count} ${point.global_batch_size}`}>
-              <th scope="row" class="number">
-                {formatCount(point.gpu_count)}
-              </th>
-              <td class="number">{formatCount(point.global_batch_size)}</td>
-              <td class="number" title={formatPlural(point.runs.length, "run")}>
-                {point.runs.map((run, at) => (
-                  <>
-                    {at > 0 && ", "}
-                    <a href={`/runs/${run.id}`} title={run.experiment}>
-                      {run.id}
-                    </a>
-                  </>
-                ))}
-              </td>
-              <td class="number">{formatNumber(point.tokens_per_s_per_gpu.mean)}</td>
-              <td class="number" title={point.efficiency_reason ?? ""}>
-                {formatPercent(point.efficiency)}
-              </td>
-              <td class="number">
-                {published.has(point.gpu_count)
-                  ? formatNumber(published.get(point.gpu_count)?.tokens_per_s_per_gpu)
-                  : kUnknown}
-              </td>
-            </tr>
+          {gpuCounts(series).map((gpus) => (
+            <Row
+              key={gpus}
+              gpus={gpus}
+              points={series.points.filter((point) => point.gpu_count === gpus)}
+              published={series.published.find((point) => point.gpu_count === gpus)}
+            />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+// Measured or published, so that what is yet to be measured has a row, too.
+function gpuCounts(series: ScalingSeries): number[] {
+  const counts = [...series.points, ...series.published].map((point) => point.gpu_count);
+  return [...new Set(counts)].sort((a, b) => a - b);
+}
+
+interface RowProps {
+  gpus: number;
+  points: ScalingPoint[];
+  published: PublishedPoint | undefined;
+}
+
+function Row({ gpus, points, published }: RowProps) {
+  const measured = points.length > 0 ? points : [null];
+  return (
+    <>
+      {measured.map((point, at) => (
+        <tr key={at}>
+          <th scope="row" class="number">
+            {formatCount(gpus)}
+          </th>
+          <td class="number">
+            {formatCount(point ? point.global_batch_size : published?.global_batch_size)}
+          </td>
+          <td class="number">{point ? <RunLinks point={point} /> : "none yet"}</td>
+          <td class="number">{formatNumber(point?.tokens_per_s_per_gpu.mean)}</td>
+          <td class="number">{point ? intervalText(point) : kUnknown}</td>
+          <td class="number">
+            {formatCount(point && (point.tokens_per_s_per_gpu.mean ?? NaN) * gpus)}
+          </td>
+          <td class="number" title={point?.efficiency_reason ?? ""}>
+            {formatPercent(point?.efficiency)}
+          </td>
+          <td class="number">{formatNumber(published?.tokens_per_s_per_gpu)}</td>
+          <td class="number">{formatPercent(published?.efficiency)}</td>
+          <td class="number">{formatSpeed(point?.speed_against_reference?.mean)}</td>
+        </tr>
+      ))}
+    </>
+  );
+}
+
+function intervalText({ tokens_per_s_per_gpu: estimate }: ScalingPoint): string {
+  if (estimate.low === null || estimate.high === null) return "one run";
+  return `${formatNumber(estimate.low)} to ${formatNumber(estimate.high)}`;
+}
+
+const kRunsNamed = 6;
+
+function RunLinks({ point }: { point: ScalingPoint }) {
+  const named = point.runs.slice(-kRunsNamed);
+  return (
+    <span title={formatPlural(point.runs.length, "run")}>
+      {named.map((run, at) => (
+        <span key={run.id}>
+          {at > 0 && ", "}
+          <a href={`/runs/${run.id}`} title={run.experiment}>
+            {run.id}
+          </a>
+        </span>
+      ))}
+      {point.runs.length > named.length && ` and ${point.runs.length - named.length} more`}
+    </span>
   );
 }

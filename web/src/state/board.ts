@@ -27,7 +27,7 @@ export interface BoardCell {
 
 export interface BoardRow {
   name: string;
-  document: string;
+  documents: string[]; // of its cells
   gpuType: string;
   workload: string;
   cells: BoardCell[]; // by number of GPUs
@@ -123,6 +123,10 @@ function cellOf(reference: Reference, measured: Measured | undefined): BoardCell
   return { ...base, state: "missing", words, repeats: 3 };
 }
 
+export function documentOf(reference: Reference): string {
+  return reference.document ?? `release ${reference.release}`;
+}
+
 // Several releases publish the same configuration: the one that the runs belong to counts, then one
 // of a document that the catalog knows, then the newest.
 function isBetter(a: Reference, b: Reference): boolean {
@@ -145,17 +149,18 @@ export function boardRows(references: readonly Reference[], scaling: Scaling): B
   const rows = new Map<string, BoardRow>();
   for (const [key, reference] of chosen) {
     const { workload, model_size, dtype, gpu_type } = reference;
-    const document = reference.document ?? `release ${reference.release}`;
+    const document = documentOf(reference);
     const name = [formatWorkload(workload), model_size, dtype].join(" ");
-    const rowKey = `${name} ${gpu_type} ${document}`;
+    const rowKey = `${name} ${gpu_type}`;
     const row = rows.get(rowKey) ?? {
       name,
-      document,
+      documents: [],
       gpuType: gpu_type,
       workload: formatWorkload(workload),
       cells: [],
     };
     rows.set(rowKey, row);
+    if (!row.documents.includes(document)) row.documents.push(document);
     row.cells.push(cellOf(reference, measured.get(key)));
   }
   for (const { cells } of rows.values()) {
@@ -204,7 +209,7 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         row.name,
         row.gpuType,
         String(cell.reference.gpu_count),
-        row.document,
+        documentOf(cell.reference),
         cell.state + (isStale(cell) ? ", stale" : ""),
         cell.speed === null ? "" : cell.speed.toFixed(4),
         String(cell.reference.step_time_s ?? ""),
