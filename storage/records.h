@@ -69,6 +69,8 @@ struct RunRecord {
   parser::RunConfiguration configuration;
   parser::LogFacts facts;
   parser::RunSummary summary;   // over the run's default window
+  std::string window_source;    // why that one; see judge_run.h
+  std::optional<std::int64_t> logged_global_batch_size;
   std::int64_t step_count = 0;  // samples stored, all segments
   // A profiler slowed the run: profiles lie beside its log, or its configuration says so.
   bool is_profiled = false;
@@ -87,6 +89,8 @@ struct IngestBatch {
   parser::RunConfiguration configuration;
   parser::LogFacts facts;
   parser::RunSummary summary;
+  std::string window_source;
+  std::optional<std::int64_t> logged_global_batch_size;
   // New samples, and amended ones: (segment, iteration) replaces what is stored.
   std::vector<parser::StepSample> samples;
   // Nothing: leaves those that are stored.

@@ -140,11 +140,12 @@ std::optional<WindowStatistics> read_statistics(Statement& row) {
   return is_absent ? std::nullopt : std::optional(statistics);
 }
 
-void bind_summary(Statement& statement, const RunSummary& summary) {
+void bind_verdict(Statement& statement, const IngestBatch& batch) {
+  const RunSummary& summary = batch.summary;
   statement.text(parser::run_status_name(summary.status)).text(summary.status_reason);
   statement.text(summary.failure_cause).real(summary.silent_s);
   statement.integer(summary.window.first_iteration).integer(summary.window.last_iteration);
-  statement.text(summary.window_source).integer(summary.logged_global_batch_size);
+  statement.text(batch.window_source).integer(batch.logged_global_batch_size);
   statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
   statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
   statement.integer(summary.last_iteration).integer(summary.declared_last_iteration);
@@ -152,7 +153,8 @@ void bind_summary(Statement& statement, const RunSummary& summary) {
   bind_statistics(statement, summary.tflops_per_gpu);
 }
 
-void read_summary(Statement& row, RunSummary& summary) {
+void read_verdict(Statement& row, RunRecord& run) {
+  RunSummary& summary = run.summary;
   summary.status =
       parser::run_status_from_name(row.read_text()).value_or(parser::RunStatus::no_data);
   summary.status_reason = row.read_text();
@@ -160,8 +162,8 @@ void read_summary(Statement& row, RunSummary& summary) {
   summary.silent_s = row.read_optional_real();
   summary.window.first_iteration = row.read_integer();
   summary.window.last_iteration = row.read_integer();
-  summary.window_source = row.read_text();
-  summary.logged_global_batch_size = row.read_optional_integer();
+  run.window_source = row.read_text();
+  run.logged_global_batch_size = row.read_optional_integer();
   summary.segment = static_cast<std::int32_t>(row.read_integer());
   summary.segment_count = static_cast<std::int32_t>(row.read_integer());
   summary.window_is_whole = row.read_boolean();
@@ -217,7 +219,7 @@ RunId insert_run(Connection& connection, const IngestBatch& batch) {
   insert.bits(batch.size_bytes);
   bind_path(insert, batch.path);
   bind_facts(insert, batch.facts);
-  bind_summary(insert, batch.summary);
+  bind_verdict(insert, batch);
   insert.run();
   return connection.last_insert_id();
 }
@@ -232,7 +234,7 @@ void update_run(Connection& connection, RunId run, const IngestBatch& batch, boo
   update.boolean(grown).text(batch.observed_at).bits(batch.size_bytes);
   bind_path(update, batch.path);
   bind_facts(update, batch.facts);
-  bind_summary(update, batch.summary);
+  bind_verdict(update, batch);
   update.integer(run).run();
 }
 
@@ -270,7 +272,7 @@ RunRecord read_run_row(Statement& row) {
   run.is_profiled = row.read_boolean();
   read_path(row, run.path);
   read_facts(row, run.facts);
-  read_summary(row, run.summary);
+  read_verdict(row, run);
   return run;
 }
 

@@ -9,7 +9,7 @@ const std::vector<ComparedMetric> kAll(kComparedMetrics.begin(), kComparedMetric
 
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> input_of(const ComparedRun& run, std::string_view name) {
-  for (const MetricInput& input : run.metrics.metrics.tokens_per_s_per_gpu.inputs) {
+  for (const MetricInput& input : run.judgement.metrics.derived.tokens_per_s_per_gpu.inputs) {
     if (input.name == name) return static_cast<std::int64_t>(input.value);
   }
   return std::nullopt;
@@ -43,8 +43,8 @@ class ObstacleList {
     } else if (workload_of(a).empty() || model_size_of(a).empty()) {
       add("unknown_workload", "Neither run says which model it trains.", kAll);
     }
-    const Recipe* const first = a.metrics.match.recipe;
-    const Recipe* const second = b.metrics.match.recipe;
+    const Recipe* const first = a.judgement.match.recipe;
+    const Recipe* const second = b.judgement.match.recipe;
     if (first != nullptr && second != nullptr && first->layer_count != second->layer_count &&
         list_.empty()) {
       add("different_layer_count",
@@ -55,8 +55,8 @@ class ObstacleList {
   }
 
   void compare_windows(const ComparedRun& a, const ComparedRun& b) {
-    const std::string first = to_string(a.metrics.summary.window);
-    const std::string second = to_string(b.metrics.summary.window);
+    const std::string first = to_string(a.judgement.summary.window);
+    const std::string second = to_string(b.judgement.summary.window);
     if (first == second) return;
     add("different_window",
         "The windows differ: " + first + " and " + second + "; ask for one window for all.", kAll);
@@ -90,19 +90,19 @@ class ObstacleList {
 }  // namespace
 
 std::string workload_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.metrics.match;
+  const RecipeMatch& match = run.judgement.match;
   if (match.workload != nullptr) return match.workload->workload;
   return run.configuration.value("workload").value_or("");
 }
 
 std::string model_size_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.metrics.match;
+  const RecipeMatch& match = run.judgement.match;
   if (match.model != nullptr) return match.model->shape.size;
   return run.configuration.value("model_size").value_or("");
 }
 
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
-  const auto& stated = run.metrics.match.global_batch_size;
+  const auto& stated = run.judgement.match.global_batch_size;
   return stated ? stated : input_of(run, "global_batch_size");
 }
 

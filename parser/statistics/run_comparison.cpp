@@ -26,11 +26,11 @@ Characteristics characteristics_of(const ComparedRun& run,
     if (key == "model_recipe_name") continue;  // the model as the name spells it
     result[key] = run.configuration.value(key).value_or("");
   }
-  if (run.metrics.match.global_batch_size) {
-    result["global_batch_size"] = std::to_string(*run.metrics.match.global_batch_size);
+  if (run.judgement.match.global_batch_size) {
+    result["global_batch_size"] = std::to_string(*run.judgement.match.global_batch_size);
   }
   result["dialect"] = dialect_name(run.dialect);
-  result["window"] = to_string(run.metrics.summary.window);
+  result["window"] = to_string(run.judgement.summary.window);
   for (const RunMarkReason& mark : marks) {
     if (mark.mark > RunMark::proxy) continue;
     std::string& text = result["marks"];
@@ -40,7 +40,7 @@ Characteristics characteristics_of(const ComparedRun& run,
 }
 
 std::optional<double> value_of(const ComparedRun& run, ComparedMetric metric) {
-  const RunSummary& summary = run.metrics.summary;
+  const RunSummary& summary = run.judgement.summary;
   switch (metric) {
     case ComparedMetric::step_time_s:
       return summary.step_time_s ? std::optional(summary.step_time_s->mean) : std::nullopt;
@@ -49,14 +49,14 @@ std::optional<double> value_of(const ComparedRun& run, ComparedMetric metric) {
     case ComparedMetric::tokens_per_s_per_gpu:
       break;
   }
-  return run.metrics.metrics.tokens_per_s_per_gpu.value;
+  return run.judgement.metrics.derived.tokens_per_s_per_gpu.value;
 }
 
 std::string missing_reason(const ComparedRun& run, ComparedMetric metric) {
   if (metric == ComparedMetric::tokens_per_s_per_gpu) {
-    return run.metrics.metrics.tokens_per_s_per_gpu.reason;
+    return run.judgement.metrics.derived.tokens_per_s_per_gpu.reason;
   }
-  return "The log prints none in the window " + to_string(run.metrics.summary.window) + ".";
+  return "The log prints none in the window " + to_string(run.judgement.summary.window) + ".";
 }
 
 std::vector<double> values_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group,
@@ -82,7 +82,7 @@ void measure_group(const std::vector<ComparedRun>& runs, ComparedGroup& group) {
   }
   std::vector<double> speeds;
   for (const std::size_t index : group.runs) {
-    const auto& speed = runs[index].published.speed_against_reference;
+    const auto& speed = runs[index].published.metrics.speed_against_reference;
     if (speed) speeds.push_back(*speed);
   }
   group.speed_against_reference = estimate_mean(speeds);
@@ -245,8 +245,8 @@ std::string_view comparison_verdict_name(ComparisonVerdict verdict) {
 }
 
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
-  return marks_of({run.metrics.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
-                   run.metrics.match.is_proxy(), run.is_superseded});
+  return marks_of({run.judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
+                   run.judgement.match.is_proxy(), run.is_superseded});
 }
 
 RunComparison compare_runs(const std::vector<ComparedRun>& runs, const RunMarkSet& included) {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/statistics/judge_run.h"
 #include "parser/statistics/mean_comparison.h"
 #include "parser/statistics/run_marks.h"
-#include "parser/statistics/run_metrics.h"
 
 namespace llmb::parser {
 
@@ -33,8 +33,8 @@ struct ComparedRun {
   bool has_profiles = false;
   bool nccl_trace_seen = false;
   bool is_superseded = false;
-  RunMetrics metrics;    // over the window of the comparison
-  RunMetrics published;  // over the window of the recipe's document: for the reference alone
+  Judgement judgement;  // over the window of the comparison, with metrics
+  Judgement published;  // over the window of the recipe's document: for the reference alone
 };
 
 // By the catalog's names where it knows the model; empty where the run does not say.

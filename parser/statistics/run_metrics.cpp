@@ -3,19 +3,15 @@
 namespace llmb::parser {
 
 RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const RecipeMatch& match,
-                       const RunSummary& summary, const std::string& window_source,
-                       double tokens_to_train) {
+                       const RunSummary& summary, double tokens_to_train) {
   RunMetrics result;
-  result.window_source = window_source;
   result.tokens_to_train = tokens_to_train;
-  result.summary = summary;
-  result.match = match;
   RunMeasurement measurement;
   measurement.window = to_string(summary.window);
   if (summary.step_time_s) measurement.step_time_s_mean = summary.step_time_s->mean;
   if (summary.tflops_per_gpu) measurement.tflops_per_gpu_mean = summary.tflops_per_gpu->mean;
   measurement.tokens_to_train = tokens_to_train;
-  result.metrics = derive_metrics(catalog, run, match, measurement);
+  result.derived = derive_metrics(catalog, run, match, measurement);
 
   result.reference = find_reference(catalog, match);
   if (match.recipe == nullptr) {

@@ -1,5 +1,5 @@
-// RunMetrics: a run's derived metrics with the recipe it is and the published result it stands
-// against.
+// RunMetrics: what a run's numbers mean by the recipe it is, and how they stand against the result
+// published for it.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,8 @@
 namespace llmb::parser {
 
 struct RunMetrics {
-  std::string window_source;  // "asked for", "grok1-25.05", "default of nemo"
-  double tokens_to_train = kTokensToTrainDefault;
-  RunSummary summary;  // over the window of the metrics
-  RecipeMatch match;
-  DerivedMetrics metrics;
+  double tokens_to_train = 0;  // of days_to_train; 0: nothing was measured
+  DerivedMetrics derived;
   const Reference* reference = nullptr;  // of the same recipe, scale, dtype and GPU
   // Published step time / the run's: 1 is as published, over 1 is faster.
   std::optional<double> speed_against_reference;
@@ -24,7 +21,6 @@ struct RunMetrics {
 
 // `summary` is over the chosen window. Pointers in the result live as long as the catalog.
 RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const RecipeMatch& match,
-                       const RunSummary& summary, const std::string& window_source,
-                       double tokens_to_train);
+                       const RunSummary& summary, double tokens_to_train);
 
 }  // namespace llmb::parser

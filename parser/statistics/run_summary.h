@@ -32,10 +32,6 @@ struct RunSummary {
   // One sentence: why this status, with the numbers that show it. Never empty.
   std::string status_reason;
   Window window;
-  // Why this one, and what the log says of its batch, which is evidence for the recipe (both see
-  // window_choice.h): set by who chose the window; summarize_run() leaves them empty.
-  std::string window_source;
-  std::optional<std::int64_t> logged_global_batch_size;
   // Why it is not complete: the class of the failure that came first (see failure_class.h), "hung"
   // where a log fell silent without a word, also of a running one. Empty for a complete run, and
   // where nothing shows it.

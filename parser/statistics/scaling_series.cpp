@@ -13,11 +13,11 @@ namespace {
 using SeriesKey = std::tuple<std::string, std::string, std::string, std::string>;
 
 std::optional<std::int64_t> gpu_count_of(const ComparedRun& run) {
-  return run.metrics.match.gpu_count;
+  return run.judgement.match.gpu_count;
 }
 
 SeriesKey key_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.metrics.match;
+  const RecipeMatch& match = run.judgement.match;
   const std::string gpu_type =
       match.gpu_type.empty() && match.recipe != nullptr ? match.recipe->gpu_type : match.gpu_type;
   return {workload_of(run), model_size_of(run), match.dtype, gpu_type};
@@ -102,8 +102,8 @@ void measure_points(const std::vector<ComparedRun>& runs, std::vector<ScalingPoi
     std::vector<double> rates;
     std::vector<double> speeds;
     for (const std::size_t index : point.runs) {
-      rates.push_back(*runs[index].metrics.metrics.tokens_per_s_per_gpu.value);
-      const auto& speed = runs[index].published.speed_against_reference;
+      rates.push_back(*runs[index].judgement.metrics.derived.tokens_per_s_per_gpu.value);
+      const auto& speed = runs[index].published.metrics.speed_against_reference;
       if (speed) speeds.push_back(*speed);
     }
     point.tokens_per_s_per_gpu = estimate_mean(rates).value();
@@ -131,7 +131,7 @@ void add_published(const Catalog& catalog, const std::vector<ComparedRun>& runs,
                    const std::vector<std::size_t>& members, ScalingSeries& series) {
   const Recipe* recipe = nullptr;
   for (const std::size_t index : members) {
-    const RecipeMatch& match = runs[index].metrics.match;
+    const RecipeMatch& match = runs[index].judgement.match;
     if (recipe == nullptr && match.recipe != nullptr) {
       recipe = match.recipe;
       series.document = match.document;
@@ -177,7 +177,7 @@ void place_run(const std::vector<ComparedRun>& runs, std::size_t index, const Ru
   const ComparedRun& run = runs[index];
   LeftOutRun left_out{index, marks_of(run), ""};
   left_out.reason = exclusion_reason(left_out.marks, included);
-  const Metric& rate = run.metrics.metrics.tokens_per_s_per_gpu;
+  const Metric& rate = run.judgement.metrics.derived.tokens_per_s_per_gpu;
   if (left_out.reason.empty() && !rate.value) left_out.reason = rate.reason;
   if (!left_out.reason.empty()) {
     series.left_out.push_back(std::move(left_out));

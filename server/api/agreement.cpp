@@ -3,11 +3,12 @@
 #include "parser/dialects/tflops_pairing.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/agreement_json.h"
-#include "server/report/run_measuring.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {
@@ -40,9 +41,10 @@ http::Body render_agreement(Context& context, storage::RunId id,
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
     const auto samples = read_all_steps(reader, id);
-    const auto ours = asked ? report::summarize_stored_run(
-                                  reader, *run, samples, parser::resolve_window(*asked, run->facts))
-                            : run->summary;
+    const auto window = asked.value_or(parser::AskedWindow{run->summary.window});
+    const auto ours =
+        report::judge_stored_run(reader, *run, samples, context.catalog(), {.window = window})
+            .summary;
     return report::agreement_json(ours, parser::compute_agreement(samples, run->facts, ours));
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};

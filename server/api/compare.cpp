@@ -11,7 +11,7 @@
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/comparison_json.h"
-#include "server/report/run_measuring.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {

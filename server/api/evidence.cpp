@@ -4,6 +4,7 @@
 
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
@@ -31,7 +32,7 @@ http::Response answer_of_run(Context& context, const http::Request& request, con
 Json run_nccl_json(const storage::RunRecord& run) {
   Json json;
   json["run_id"] = run.id;
-  json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
+  json["is_traced"] = run.facts.nccl_trace_seen;
   json.update(report::nccl_json(run.facts.nccl));
   return json;
 }

@@ -1,7 +1,6 @@
 #include "server/api/run_lookup.h"
 
 #include "server/api/tagged_response.h"
-#include "server/report/run_measuring.h"
 
 namespace llmb::api {
 std::string run_etag(Context& context, storage::RunId id, std::string_view question) {
@@ -15,11 +14,6 @@ std::string run_etag(Context& context, storage::RunId id, std::string_view quest
 RequestError run_not_found(storage::RunId id) {
   return not_found("There is no run with the id " + std::to_string(id) +
                    "; GET /api/v1/runs lists those there are.");
-}
-
-void refuse_long_window(const parser::LogFacts& facts, const parser::Window& window) {
-  const auto fits = report::check_window_size(facts, window);
-  if (!fits) throw bad_request(fits.error().message);
 }
 
 }  // namespace llmb::api

@@ -1,5 +1,4 @@
-// What the resources of one run share: its ETag, and the refusals when there is no such run or its
-// window is too long.
+// What the resources of one run share: its ETag, and the refusal when there is no such run.
 #pragma once
 
 #include <string>
@@ -15,8 +14,5 @@ namespace llmb::api {
 std::string run_etag(Context& context, storage::RunId id, std::string_view question);
 
 RequestError run_not_found(storage::RunId id);
-
-// The samples of a window are held at once: throws RequestError (400) where they may be too many.
-void refuse_long_window(const parser::LogFacts& facts, const parser::Window& window);
 
 }  // namespace llmb::api

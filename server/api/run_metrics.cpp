@@ -1,13 +1,13 @@
 // GET /api/v1/runs/{id}/metrics?tokens=&window=: which recipe a run is, what its numbers mean, and
 // what was published for the same.
-#include "parser/statistics/window_choice.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/catalog_json.h"
-#include "server/report/run_measuring.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {
@@ -22,15 +22,9 @@ http::Body render_metrics(Context& context, storage::RunId id,
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
-    const parser::RunEvidence evidence{run->configuration, run->facts.dialect,
-                                       run->summary.logged_global_batch_size};
-    const parser::RecipeMatch match = parser::match_recipe(catalog, evidence);
-    const auto chosen = parser::choose_window(catalog, asked, match, run->facts);
-    refuse_long_window(run->facts, chosen.window);
-    const auto summary =
-        report::summarize_stored_run(reader, *run, reader.steps(id, chosen.window), chosen.window);
-    return report::run_metrics_json(
-        parser::measure_run(catalog, evidence, match, summary, chosen.source, tokens));
+    const auto judgement = report::judge_stored_run(reader, *run, catalog, {asked, tokens});
+    if (!judgement) throw bad_request(judgement.error().message);
+    return report::run_metrics_json(*judgement);
   }));
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }

@@ -7,8 +7,8 @@
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
-#include "server/report/run_measuring.h"
 #include "server/report/scaling_json.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {

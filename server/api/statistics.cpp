@@ -2,11 +2,12 @@
 // its stored steps by the same function that ingest uses.
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
+#include "server/api/request_error.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/run_json.h"
-#include "server/report/run_measuring.h"
+#include "server/report/stored_runs.h"
 
 namespace llmb::api {
 namespace {
@@ -33,12 +34,11 @@ http::Body render_statistics(Context& context, storage::RunId id,
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
-    const parser::Window window =
-        asked ? parser::resolve_window(*asked, run->facts) : run->summary.window;
-    refuse_long_window(run->facts, window);
-    const auto samples = reader.steps(id, window);
-    return summary_json(id, run->facts.dialect,
-                        report::summarize_stored_run(reader, *run, samples, window));
+    const auto window = asked.value_or(parser::AskedWindow{run->summary.window});
+    const auto judgement =
+        report::judge_stored_run(reader, *run, context.catalog(), {.window = window});
+    if (!judgement) throw bad_request(judgement.error().message);
+    return summary_json(id, run->facts.dialect, judgement->summary);
   });
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }

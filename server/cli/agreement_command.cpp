@@ -1,5 +1,6 @@
-#include "server/cli/agreement_command.h"
+#include "server/cli/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -39,11 +40,11 @@ std::string fixed_or_dash(const std::optional<double>& value, int decimals) {
 }
 
 std::vector<parser::ToolResult> compare_tools(const report::ReportedRun& run) {
-  return parser::compute_agreement(run.samples, run.facts, run.summary);
+  return parser::compute_agreement(run.samples, run.facts, run.judgement.summary);
 }
 
 void write_run(const report::ReportedRun& run) {
-  const auto& ours = run.summary;
+  const auto& ours = run.judgement.summary;
   std::cout << report::printable(run.path) << " (" << parser::dialect_name(run.facts.dialect)
             << ", " << parser::run_status_name(ours.status) << ")\n";
   report::TextTable table({"tool", "release", "window", ">steps", ">mean s", ">std s", "std by",
@@ -79,7 +80,7 @@ void write_json(const report::LogReport& report) {
   json["runs"] = report::Json::array();
   for (const report::ReportedRun& run : report.runs) {
     report::Json entry = {{"path", run.path}, {"dialect", parser::dialect_name(run.facts.dialect)}};
-    entry.update(report::agreement_json(run.summary, compare_tools(run)));
+    entry.update(report::agreement_json(run.judgement.summary, compare_tools(run)));
     json["runs"].push_back(std::move(entry));
   }
   std::cout << json.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';

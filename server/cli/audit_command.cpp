@@ -1,5 +1,6 @@
-#include "server/cli/audit_command.h"
+#include "server/cli/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -9,12 +10,11 @@
 
 #include "parser/catalog/audit.h"
 #include "server/cli/catalog_option.h"
+#include "server/cli/exit_codes.h"
 #include "server/report/catalog_json.h"
 
 namespace llmb::cli {
 namespace {
-
-constexpr int kBadArguments = 2;
 
 constexpr const char* kFooter = R"(Examples:
   llmb-report audit                          what the five recipe documents get wrong

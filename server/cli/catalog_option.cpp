@@ -1,5 +1,8 @@
 #include "server/cli/catalog_option.h"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -20,7 +23,7 @@ parser::Result<std::shared_ptr<const parser::Catalog>> read_catalog(const std::s
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
     const std::string cause = errno != 0 ? std::strerror(errno) : "it is empty";
-    return parser::fail("the catalog " + path + " cannot be read: " + cause);
+    return parser::fail(fmt::format("the catalog {} cannot be read: {}", path, cause));
   }
   auto catalog = parser::load_catalog_over_embedded({path, text.str()});
   if (!catalog) return tl::unexpected(catalog.error());

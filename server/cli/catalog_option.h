@@ -1,12 +1,16 @@
 // `--catalog FILE`: the embedded catalog, or that with a user's file on it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "parser/catalog/catalog.h"
 #include "parser/result.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace llmb::cli {
 

@@ -1,35 +1,77 @@
 #include "server/cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "server/cli/agreement_command.h"
-#include "server/cli/audit_command.h"
-#include "server/cli/compare_command.h"
-#include "server/cli/doctor_command.h"
-#include "server/cli/ingest_command.h"
-#include "server/cli/jobs_command.h"
-#include "server/cli/parse_command.h"
-#include "server/cli/sample_command.h"
-#include "server/cli/scaling_command.h"
-#include "server/cli/serve_command.h"
-#include "server/cli/submit_command.h"
-#include "server/cli/token_command.h"
+#include "server/cli/commands.h"
+#include "server/cli/exit_codes.h"
+#include "server/cli/nearest_word.h"
+#include "server/cli/version.h"
 
 namespace llmb::cli {
 namespace {
 
-constexpr int kBadArguments = 2;
+// `help` and `help COMMAND` are --help and COMMAND --help.
+std::vector<std::string> read_arguments(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  return arguments;
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names = {"help"};
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+// What is wrong with the first argument, where that is meant to be a command and is none.
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) return {};
+  const std::vector<std::string> names = names_of_commands(app);
+  const std::string& typed = arguments.front();
+  if (std::find(names.begin(), names.end(), typed) != names.end()) return {};
+  return fmt::format("there is no command '{}'{}", typed, did_you_mean(typed, names));
+}
+
+// The same for the first argument that looks like an option and that the command has not.
+std::string unknown_option(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands.front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& argument : app.remaining(true)) {
+    if (!argument.starts_with('-')) continue;
+    const std::string typed = argument.substr(0, argument.find('='));
+    return fmt::format("there is no option '{}'{}", typed, did_you_mean(typed, known));
+  }
+  return {};
+}
+
+int say(const std::string& problem) {
+  std::cerr << "llmb-report: " << problem << "\nllmb-report help lists what there is.\n";
+  return kBadArguments;
+}
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"llmb-report reads the logs of LLM training benchmarks and says how fast they ran."};
   app.name("llmb-report");
-  app.set_version_flag("--version", LLMB_VERSION);
+  app.set_version_flag("--version", version_with_commit());
   app.require_subcommand(1);
-  app.footer("llmb-report COMMAND --help explains a command with examples.");
+  app.footer("llmb-report help COMMAND explains a command with examples.");
 
   int exit_code = 0;
   add_parse_command(app, exit_code);
@@ -45,13 +87,23 @@ int run_command_line(int argc, char** argv) {
   add_doctor_command(app, exit_code);
   add_sample_command(app, exit_code);
 
+  std::vector<std::string> arguments = read_arguments(argc, argv);
+  if (const std::string problem = unknown_command(app, arguments); !problem.empty()) {
+    return say(problem);
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
+  } catch (const CLI::ExtrasError& error) {
+    const std::string problem = unknown_option(app);
+    if (!problem.empty()) return say(problem);
+    app.exit(error);
+    return kBadArguments;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadArguments;
   } catch (const std::exception& error) {
     std::cerr << "llmb-report: " << error.what() << '\n';
-    return 1;
+    return kFailed;
   }
   return exit_code;
 }

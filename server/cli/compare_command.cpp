@@ -1,5 +1,6 @@
-#include "server/cli/compare_command.h"
+#include "server/cli/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -39,7 +40,7 @@ What is left out, unless --include asks for it:
 Exit status: 0 when a group could be formed, 1 when none could, 2 for bad arguments.)";
 
 std::string title_of(const parser::ComparedRun& run) {
-  const parser::RecipeMatch& match = run.metrics.match;
+  const parser::RecipeMatch& match = run.judgement.match;
   if (match.workload != nullptr && match.model != nullptr) {
     return match.workload->workload + " " + match.model->shape.size;
   }

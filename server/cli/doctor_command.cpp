@@ -1,4 +1,6 @@
-#include "server/cli/doctor_command.h"
+#include "server/cli/commands.h"
+
+#include <fmt/format.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,8 +95,8 @@ Finding room_on_disk(const storage::DatabaseCheck& check) {
 }
 
 Finding schema_of(const storage::DatabaseCheck& check) {
-  const std::string versions = "version " + std::to_string(check.schema_version) + " of " +
-                               std::to_string(check.schema_version_newest);
+  const std::string versions =
+      fmt::format("version {} of {}", check.schema_version, check.schema_version_newest);
   if (check.schema_version == check.schema_version_newest) {
     return {"schema", Verdict::well, versions};
   }
@@ -143,9 +145,9 @@ Findings examine(const DoctorArguments& arguments) {
     const auto depth =
         arguments.is_quick ? storage::CheckDepth::quick : storage::CheckDepth::thorough;
     const storage::DatabaseCheck check = storage::check_database(arguments.database, depth);
-    findings.push_back({"database", Verdict::well,
-                        arguments.database + ": " + std::to_string(check.runs) + " runs, " +
-                            std::to_string(check.steps) + " steps"});
+    findings.push_back(
+        {"database", Verdict::well,
+         fmt::format("{}: {} runs, {} steps", arguments.database, check.runs, check.steps)});
     findings.push_back(place_of(arguments.database));
     findings.push_back(schema_of(check));
     add_sentences(findings, "integrity", check.damage,

@@ -1,6 +1,5 @@
-#include "server/cli/ingest_command.h"
+#include "server/cli/commands.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -13,6 +12,8 @@
 #include <vector>
 
 #include "server/cli/catalog_option.h"
+#include "server/cli/exit_codes.h"
+#include "server/cli/log_level.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/abandoned_call.h"
@@ -23,7 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kBadArguments = 2;
 constexpr int kSignalExit = 128;
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr std::chrono::seconds kBetweenLines{10};
@@ -34,6 +34,7 @@ struct IngestArguments {
   bool allow_network_file_system = false;
   std::string database;
   std::string catalog_file;
+  std::string log_level;
   std::vector<std::string> roots;
 };
 
@@ -146,14 +147,13 @@ int run_ingest(const IngestArguments& arguments) {
   try {
     options.database.path =
         arguments.database.empty() ? default_database_path() : arguments.database;
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "llmb-report", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+    begin_log(arguments.log_level);
     const StopSignals signals;
     ingest::Ingest ingest(std::move(options), {});
     return arguments.once ? ingest_once(ingest, signals) : ingest_follow(ingest, signals);
   } catch (const std::exception& error) {
     std::cerr << "llmb-report ingest: " << error.what() << '\n';
-    return 1;
+    return kFailed;
   }
 }
 
@@ -169,6 +169,7 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
                       "the database file (default: llmb-report/llmb-report.db in "
                       "$XDG_STATE_HOME, else in ~/.local/state)");
   add_catalog_option(*command, arguments->catalog_file);
+  add_log_level_option(*command, arguments->log_level);
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots,

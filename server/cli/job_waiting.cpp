@@ -33,7 +33,7 @@ std::string step_text(const JobRecord& job) {
   if (log.empty()) return {};
   const report::LogReport report = report::parse_logs(report::discover_logs({log}), {});
   if (report.runs.empty()) return {};
-  const parser::RunSummary& summary = report.runs.front().summary;
+  const parser::RunSummary& summary = report.runs.front().judgement.summary;
   if (!summary.last_iteration) return {};
   std::string text = " at step " + std::to_string(*summary.last_iteration);
   if (summary.declared_last_iteration) {

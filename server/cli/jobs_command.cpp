@@ -1,10 +1,12 @@
-#include "server/cli/jobs_command.h"
+#include "server/cli/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
 #include <iostream>
 #include <memory>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
 #include "server/cli/job_table.h"
 #include "server/cli/stop_signals.h"
@@ -18,7 +20,6 @@ namespace {
 
 using storage::JobRecord;
 
-constexpr int kFailed = 1;
 constexpr int kSignalExit = 128;
 constexpr std::chrono::milliseconds kBetweenLooks{500};
 

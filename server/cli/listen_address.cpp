@@ -1,5 +1,7 @@
 #include "server/cli/listen_address.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -58,8 +60,8 @@ parser::Result<ListenAddress> parse_listen_address(std::string_view text) {
 
 std::string to_string(const ListenAddress& address) {
   const bool is_v6 = address.address.find(':') != std::string::npos;
-  return (is_v6 ? "[" + address.address + "]" : address.address) + ":" +
-         std::to_string(address.port);
+  return is_v6 ? fmt::format("[{}]:{}", address.address, address.port)
+               : fmt::format("{}:{}", address.address, address.port);
 }
 
 }  // namespace llmb::cli

@@ -1,15 +1,15 @@
 #include "server/cli/measuring_options.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <utility>
 
 #include "server/cli/catalog_option.h"
+#include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
 
 namespace llmb::cli {
 namespace {
-
-constexpr int kBadArguments = 2;
 
 void check_names(const MeasuringArguments& arguments) {
   if (arguments.names.empty() && arguments.database.empty()) {
@@ -53,7 +53,7 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
   auto measured = report::measure_runs(source, **catalog);
   if (!measured) {
     say(measured.error().message);
-    return 1;
+    return kFailed;
   }
   return report(**catalog, std::move(*measured),
                 parser::parse_run_marks(arguments.include).value());

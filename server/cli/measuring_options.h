@@ -1,7 +1,6 @@
 // What `compare` and `scaling` ask for alike: which runs, over which window, in which form.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +8,10 @@
 #include "parser/catalog/catalog.h"
 #include "parser/statistics/run_marks.h"
 #include "server/report/measured_runs.h"
+
+namespace CLI {
+class App;
+}
 
 namespace llmb::cli {
 

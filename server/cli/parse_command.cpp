@@ -1,4 +1,4 @@
-#include "server/cli/parse_command.h"
+#include "server/cli/commands.h"
 
 #include <unistd.h>
 
@@ -17,12 +17,12 @@
 #include "parser/reader/log_reader.h"
 #include "parser/window.h"
 #include "server/cli/catalog_option.h"
+#include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
 #include "server/compat/shell_parser.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
-#include "server/report/report_metrics.h"
 
 namespace llmb::cli {
 namespace {
@@ -37,8 +37,6 @@ struct ParseArguments {
   bool has_metrics = false;
   std::string catalog_file;
 };
-
-constexpr int kBadArguments = 2;
 
 constexpr const char* kDescription =
     "Read training logs and say, for each, the mean step time over its window and whether it may "
@@ -81,12 +79,13 @@ Compatibility:
   the numbers are llmb-report's own. Rows are in path order.
 
 JSON: one object with
-  format, version   "llmb-report parse", 1
+  format, version   "llmb-report parse", 2
   counts            logs, skipped, and one number for each status
   runs              a list ordered by path: path, experiment, job_id, dialect, status,
-                    status_reason, window, window_source, step_time_s and tflops_per_gpu (each
-                    null, or count, mean, stddev_population, stddev_sample, median, min, max,
-                    p95), segments, events, configuration (every value with its source), and more
+                    status_reason, window, window_source, step_time_s_mean, tflops_per_gpu_mean
+                    (and _count, _stddev_population, _stddev_sample, _median, _min, _max, _p95),
+                    segments, events, configuration (every value with its source), and more: the
+                    words of the API's runs
   skipped           a list of path and reason
   With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
   train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
@@ -138,12 +137,11 @@ bool wants_colour() {
 
 void write_report(const report::LogReport& report, const ParseArguments& arguments) {
   if (arguments.format == "json") {
-    report::write_json(report, arguments.has_samples, std::cout);
+    report::write_json(report, std::cout);
   } else if (arguments.format == "csv") {
     report::write_csv(report, std::cout);
   } else if (!report.runs.empty()) {
-    report::write_table(report, {arguments.has_full_names, wants_colour(), arguments.has_metrics},
-                        std::cout);
+    report::write_table(report, {arguments.has_full_names, wants_colour()}, std::cout);
   }
 }
 
@@ -177,7 +175,7 @@ int run_parse(ParseArguments arguments) {
     if (access(arguments.paths.front().c_str(), F_OK) != 0) {
       std::cerr << "llmb-report: no folder '" << arguments.paths.front()
                 << "' here: name a folder or a log, or set LLMB_WORKLOAD\n";
-      return 1;
+      return kFailed;
     }
   }
   report::ParsingOptions options;
@@ -185,6 +183,7 @@ int run_parse(ParseArguments arguments) {
     options.window = parser::parse_asked_window(arguments.window).value();
   }
   options.keeps_samples = arguments.has_samples;
+  if (arguments.has_metrics) options.tokens_to_train = parser::kTokensToTrainDefault;
   std::shared_ptr<const parser::Catalog> catalog;
   if (arguments.has_metrics || !arguments.catalog_file.empty()) {
     auto read = read_catalog(arguments.catalog_file);
@@ -201,8 +200,8 @@ int run_parse(ParseArguments arguments) {
     const parser::LogReader reader;
     parser::embedded_recipes(parser::RecipeExtent::documents);
   });
-  report::LogReport report = report::parse_logs(report::discover_logs(arguments.paths), options);
-  if (arguments.has_metrics) report::add_metrics(report);
+  const report::LogReport report =
+      report::parse_logs(report::discover_logs(arguments.paths), options);
   tell_skipped(report.skipped);
   if (report.runs.empty()) {
     std::cerr << "llmb-report: no training log (*.out) could be read below";
@@ -238,21 +237,22 @@ void add_parse_command(CLI::App& app, int& exit_code) {
       ->check(check_release)
       ->type_name("RELEASE");
   command->add_flag("--metrics", arguments->has_metrics,
-                    "Add the recipe, tokens/s, days to train and MFU (table, json)");
+                    "Add tokens/s, days to train and MFU; in json the recipe too");
   add_catalog_option(*command, arguments->catalog_file);
   command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {
       throw CLI::ValidationError(samples->get_name(), "needs --format json");
     }
-    if (arguments->has_metrics && (arguments->format == "csv" || !arguments->compat.empty())) {
-      throw CLI::ValidationError("--metrics", "goes with table or json, and not with --compat");
+    if (arguments->has_metrics && !arguments->compat.empty()) {
+      throw CLI::ValidationError("--metrics", "means nothing to the shell parsers of --compat");
     }
     if (!arguments->catalog_file.empty() && !arguments->compat.empty()) {
       throw CLI::ValidationError("--catalog", "means nothing to the shell parsers of --compat");
     }
     if (arguments->has_samples && !arguments->compat.empty()) {
-      throw CLI::ValidationError(samples->get_name(), "is nothing that --compat can print");
+      throw CLI::ValidationError(samples->get_name(),
+                                 "goes with the json of parse itself, not with --compat");
     }
     exit_code = arguments->compat.empty() ? run_parse(*arguments) : run_compat(*arguments);
   });

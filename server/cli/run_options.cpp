@@ -1,5 +1,7 @@
 #include "server/cli/run_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "parser/statistics/run_marks.h"
 #include "parser/window.h"
 

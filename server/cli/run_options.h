@@ -1,8 +1,12 @@
 // Options that several subcommands share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace llmb::cli {
 

@@ -1,4 +1,4 @@
-#include "server/cli/sample_command.h"
+#include "server/cli/commands.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>

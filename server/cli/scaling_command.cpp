@@ -1,5 +1,6 @@
-#include "server/cli/scaling_command.h"
+#include "server/cli/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -1,6 +1,5 @@
-#include "server/cli/serve_command.h"
+#include "server/cli/commands.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -13,17 +12,17 @@
 
 #include "server/cli/catalog_option.h"
 #include "server/cli/daemon.h"
+#include "server/cli/exit_codes.h"
 #include "server/cli/listen_address.h"
+#include "server/cli/log_level.h"
 #include "server/cli/serve_settings.h"
 #include "server/cli/stop_signals.h"
+#include "server/cli/version.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/abandoned_call.h"
 
 namespace llmb::cli {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kBadArguments = 2;
 
 struct ServeArguments {
   std::string configuration_file;
@@ -31,6 +30,7 @@ struct ServeArguments {
   std::string listen;
   std::string database;
   std::string catalog_file;
+  std::string log_level;
   std::string tls_certificate_file;
   std::string tls_key_file;
   bool behind_proxy = false;
@@ -73,7 +73,7 @@ ServeSettings settings_of(const ServeArguments& arguments) {
 
 DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress& listen) {
   DaemonOptions options;
-  options.version = LLMB_VERSION;
+  options.version = version_number();
   std::optional<ingest::RootOptions> of_jobs;
   if (settings.cluster) {
     options.cluster = settings.cluster->settings;
@@ -173,8 +173,7 @@ int run_serve(const ServeArguments& arguments) {
           "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file",
           kBadArguments);
     }
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "llmb-report", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+    begin_log(arguments.log_level);
     follow_until_told_to_stop(options);
     return 0;
   } catch (const BadConfiguration& error) {
@@ -202,6 +201,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                    "$XDG_STATE_HOME, else in ~/.local/state)")
       ->type_name("FILE");
   add_catalog_option(*command, arguments->catalog_file);
+  add_log_level_option(*command, arguments->log_level);
   command->add_option("--tls-cert", arguments->tls_certificate_file, "Certificate chain, PEM")
       ->type_name("FILE");
   command->add_option("--tls-key", arguments->tls_key_file, "Its private key, PEM")

@@ -1,13 +1,15 @@
-#include "server/cli/submit_command.h"
+#include "server/cli/commands.h"
 
 #include <pwd.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
 
 #include "server/cli/catalog_option.h"
 #include "server/cli/cluster_section.h"
+#include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
 #include "server/cli/job_table.h"
 #include "server/cli/job_waiting.h"
@@ -18,9 +20,6 @@
 
 namespace llmb::cli {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kBadArguments = 2;
 
 constexpr const char* kFooter = R"(Examples:
   llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --scale 16

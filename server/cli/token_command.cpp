@@ -1,9 +1,11 @@
-#include "server/cli/token_command.h"
+#include "server/cli/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
@@ -13,8 +15,6 @@
 namespace llmb::cli {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadArguments = 2;
 constexpr int kDaysMax = 3'650;
 
 constexpr const char* kFooter = R"(Examples:

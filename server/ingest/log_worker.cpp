@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <span>
 
 #include "parser/dialects/stated_configuration.h"
 #include "parser/foundation/instant.h"
@@ -14,7 +15,6 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
-#include "parser/statistics/run_summary.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/poll_schedule.h"
 #include "server/ingest/profile_listing.h"
@@ -77,12 +77,12 @@ double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
 }
 
 bool is_same_verdict(const std::optional<storage::RunRecord>& record,
-                     const parser::RunSummary& summary) {
-  return record && record->summary.status == summary.status &&
-         record->summary.failure_cause == summary.failure_cause &&
-         record->summary.window == summary.window &&
-         record->summary.window_source == summary.window_source &&
-         record->summary.logged_global_batch_size == summary.logged_global_batch_size;
+                     const parser::Judgement& judgement) {
+  return record && record->summary.status == judgement.summary.status &&
+         record->summary.failure_cause == judgement.summary.failure_cause &&
+         record->summary.window == judgement.summary.window &&
+         record->window_source == judgement.window_source &&
+         record->logged_global_batch_size == judgement.logged_global_batch_size;
 }
 
 }  // namespace
@@ -149,10 +149,16 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   const auto record = database_.run(job.memory.run);
   if (!record) return std::nullopt;
   if (!job.memory.window_is_judged) {
-    const parser::RunSummary& stored = record->summary;
-    const auto chosen =
-        choose_window(record->facts, record->configuration, stored.logged_global_batch_size);
-    if (chosen != parser::ChosenWindow{stored.window, stored.window_source}) return std::nullopt;
+    const parser::RunToJudge run = {
+        .facts = record->facts,
+        .configuration = record->configuration,
+        .samples = {},
+        .logged_batch = parser::LoggedBatch{record->logged_global_batch_size}};
+    const auto assigned = parser::assign_window(links_.catalog, run, {});
+    if (assigned.summary.window != record->summary.window ||
+        assigned.window_source != record->window_source) {
+      return std::nullopt;
+    }
   }
   const double typical_s = is_settled ? 0 : typical_step_time_s(job.memory.run, {});
   const double mean_s = mean_step_time_s(record->summary, typical_s);
@@ -189,34 +195,16 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const SteadyTime silent_since = silent_since_when(job, tail);
   const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(known_run, tail.samples());
-  const parser::Window early = early_window(tail.facts());
-  const auto stored = stored_steps(known_run, early);
-  const auto summarize = [&](bool may_still_grow, std::optional<parser::Silence> silence) {
-    auto samples = merged_samples(stored, tail.samples(), early);
-    const auto batch_size =
-        parser::logged_global_batch_size(samples, parser::batch_evidence_window(tail.facts()));
-    auto chosen = choose_window(tail.facts(), configuration, batch_size);
-    if (!early.contains(chosen.window.first_iteration) ||
-        !early.contains(chosen.window.last_iteration)) {
-      samples =
-          merged_samples(stored_steps(known_run, chosen.window), tail.samples(), chosen.window);
-    }
-    auto summary =
-        parser::summarize_run(samples, tail.facts(), chosen.window, may_still_grow, silence);
-    summary.window_source = std::move(chosen.source);
-    summary.logged_global_batch_size = batch_size;
-    return summary;
-  };
   std::optional<parser::Silence> silence;
   if (tail.reached_end() && quiet >= hung_limit(typical_s)) {
     silence = {std::chrono::duration<double>(quiet).count(), typical_s};
   }
-  auto summary = summarize(true, silence);
-  const double mean_s = mean_step_time_s(summary, typical_s);
+  auto judgement = judge(tail, configuration, known_run, true, silence);
+  const double mean_s = mean_step_time_s(judgement.summary, typical_s);
   const bool is_silent = tail.reached_end() && quiet >= quiet_limit(mean_s);
   if (is_silent) {
     tail.settle();
-    summary = summarize(false, silence);
+    judgement = judge(tail, configuration, known_run, false, silence);
   }
 
   FileOutcome& outcome = result.outcome;
@@ -233,18 +221,20 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   memory.silent_since = silent_since;
   memory.step_time_s_mean = static_cast<float>(mean_s);
   memory.step_time_s_typical = static_cast<float>(typical_s);
-  memory.job_has_ended = job_has_ended(tail.facts(), summary);
+  memory.job_has_ended = job_has_ended(tail.facts(), judgement.summary);
   memory.is_settled = is_silent;
   memory.silence_is_judged = silence.has_value();
   memory.was_read_to_end |= tail.reached_end();
   memory.window_is_judged = true;
 
   const bool has_same_cursor = !is_new && before && *before == tail.cursor();
-  if (has_same_cursor && is_same_verdict(database_.run(job.memory.run), summary)) return result;
+  if (has_same_cursor && is_same_verdict(database_.run(job.memory.run), judgement)) return result;
   storage::IngestBatch& batch =
       result.batch.emplace(make_batch(job, outcome, tail, std::move(path)));
   batch.configuration = std::move(configuration);
-  batch.summary = std::move(summary);
+  batch.summary = std::move(judgement.summary);
+  batch.window_source = std::move(judgement.window_source);
+  batch.logged_global_batch_size = judgement.logged_global_batch_size;
   batch.replaces_all_samples = is_reread;
   if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
   // A profiler writes its files when the job ends; before, one look is enough.
@@ -252,6 +242,28 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
     batch.profiles = list_profiles(*job.root, job.relative_path, batch.path.job_id);
   }
   return result;
+}
+
+parser::Judgement LogWorker::judge(LogTail& tail, const parser::RunConfiguration& configuration,
+                                   storage::RunId known_run, bool may_still_grow,
+                                   const std::optional<parser::Silence>& silence) {
+  const parser::Window early = early_window(tail.facts());
+  const auto early_samples = merged_samples(stored_steps(known_run, early), tail.samples(), early);
+  std::vector<parser::StepSample> other_samples;
+  const auto samples = [&](const parser::Window& window) -> std::span<const parser::StepSample> {
+    if (early.contains(window.first_iteration) && early.contains(window.last_iteration)) {
+      return early_samples;
+    }
+    other_samples = merged_samples(stored_steps(known_run, window), tail.samples(), window);
+    return other_samples;
+  };
+  return parser::judge_run(links_.catalog,
+                           {.facts = tail.facts(),
+                            .configuration = configuration,
+                            .samples = samples,
+                            .may_still_grow = may_still_grow,
+                            .silence = silence},
+                           {});
 }
 
 storage::IngestBatch LogWorker::make_batch(const ReadJob& job, const FileOutcome& outcome,
@@ -279,14 +291,6 @@ SteadyTime LogWorker::silent_since_when(const ReadJob& job, const LogTail& tail)
   return std::max(
       before.silent_since,
       steady_time_of(links_.clock, parser::instant_of_unix_ns(tail.file().modified_ns)));
-}
-
-parser::ChosenWindow LogWorker::choose_window(
-    const parser::LogFacts& facts, const parser::RunConfiguration& configuration,
-    std::optional<std::int64_t> logged_global_batch_size) const {
-  const auto match = parser::match_recipe(links_.catalog,
-                                          {configuration, facts.dialect, logged_global_batch_size});
-  return parser::choose_window(links_.catalog, std::nullopt, match, facts);
 }
 
 std::vector<parser::StepSample> LogWorker::stored_steps(storage::RunId run,

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "parser/statistics/window_choice.h"
+#include "parser/statistics/judge_run.h"
 #include "server/ingest/clock.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/write_queue.h"
@@ -41,11 +41,12 @@ class LogWorker {
   WorkResult configure(const ReadJob& job);
   WorkResult assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
                       LogTail& tail);
+  // `known_run`: whose stored steps are looked at beside those that were read just now; 0: none.
+  parser::Judgement judge(LogTail& tail, const parser::RunConfiguration& configuration,
+                          storage::RunId known_run, bool may_still_grow,
+                          const std::optional<parser::Silence>& silence);
   storage::IngestBatch make_batch(const ReadJob& job, const FileOutcome& outcome, LogTail& tail,
                                   parser::RunPath path) const;
-  parser::ChosenWindow choose_window(const parser::LogFacts& facts,
-                                     const parser::RunConfiguration& configuration,
-                                     std::optional<std::int64_t> logged_global_batch_size) const;
   std::vector<parser::StepSample> stored_steps(storage::RunId run, const parser::Window& window);
   parser::RunConfiguration configuration_of(const ReadJob& job, const parser::RunPath& path);
   const parser::RunConfiguration& llmb_config(const ReadJob& job);

@@ -123,22 +123,24 @@ Json audit_json(const parser::Audit& audit) {
           {"unchecked", std::move(unchecked)}};
 }
 
-Json run_metrics_json(const parser::RunMetrics& run) {
+Json run_metrics_json(const parser::Judgement& judgement) {
+  const parser::RunMetrics& run = judgement.metrics;
+  const parser::RunSummary& summary = judgement.summary;
   Json metrics;
-  for (const parser::Metric* metric : run.metrics.all())
+  for (const parser::Metric* metric : run.derived.all()) {
     metrics[metric->name] = metric_json(*metric);
-  const parser::RunSummary& summary = run.summary;
+  }
   const auto mean = [](const std::optional<parser::WindowStatistics>& statistics) {
     return statistics ? number(statistics->mean) : Json(nullptr);
   };
   return {{"window", parser::to_string(summary.window)},
-          {"window_source", run.window_source},
+          {"window_source", judgement.window_source},
           {"window_is_whole", summary.window_is_whole},
           {"status", parser::run_status_name(summary.status)},
           {"tokens", run.tokens_to_train},
           {"step_time_s_mean", mean(summary.step_time_s)},
           {"tflops_per_gpu_mean", mean(summary.tflops_per_gpu)},
-          {"recipe_match", match_json(run.match)},
+          {"recipe_match", match_json(judgement.match)},
           {"metrics", std::move(metrics)},
           {"reference", run.reference == nullptr ? Json(nullptr) : reference_json(*run.reference)},
           {"speed_against_reference", number(run.speed_against_reference)},

@@ -4,7 +4,7 @@
 
 #include "parser/catalog/audit.h"
 #include "parser/catalog/catalog.h"
-#include "parser/statistics/run_metrics.h"
+#include "parser/statistics/judge_run.h"
 #include "server/report/json.h"
 
 namespace llmb::report {
@@ -13,6 +13,6 @@ Json recipe_json(const parser::Recipe& recipe);
 Json reference_json(const parser::Reference& reference);
 Json audit_json(const parser::Audit& audit);
 // Of parse as well as of /runs/{id}/metrics.
-Json run_metrics_json(const parser::RunMetrics& metrics);
+Json run_metrics_json(const parser::Judgement& judgement);
 
 }  // namespace llmb::report

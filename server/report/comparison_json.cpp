@@ -12,20 +12,21 @@ Json mean_of(const std::optional<parser::WindowStatistics>& statistics) {
 }
 
 // Against the published result, over the window that it was published for.
-Json published_json(const parser::RunMetrics& published) {
+Json published_json(const parser::Judgement& published) {
+  const parser::RunMetrics& metrics = published.metrics;
   Json json;
   json["window"] = parser::to_string(published.summary.window);
   json["window_source"] = published.window_source;
   json["step_time_s_mean"] = mean_of(published.summary.step_time_s);
   json["reference"] =
-      published.reference == nullptr ? Json(nullptr) : reference_json(*published.reference);
-  json["speed_against_reference"] = number(published.speed_against_reference);
-  json["reason"] = null_if_empty(published.reference_reason);
+      metrics.reference == nullptr ? Json(nullptr) : reference_json(*metrics.reference);
+  json["speed_against_reference"] = number(metrics.speed_against_reference);
+  json["reason"] = null_if_empty(metrics.reference_reason);
   return json;
 }
 
 Json run_json(const parser::ComparedRun& run, const parser::RunStanding& standing) {
-  const parser::RunSummary& summary = run.metrics.summary;
+  const parser::RunSummary& summary = run.judgement.summary;
   Json json;
   json["id"] = run.id;
   json["experiment"] = run.experiment;
@@ -37,7 +38,7 @@ Json run_json(const parser::ComparedRun& run, const parser::RunStanding& standin
   json["exclusion"] = null_if_empty(standing.exclusion);
   json["group"] = nullable(standing.group);
   json["step_time_s_mean"] = mean_of(summary.step_time_s);
-  json["tokens_per_s_per_gpu"] = number(run.metrics.metrics.tokens_per_s_per_gpu.value);
+  json["tokens_per_s_per_gpu"] = number(run.judgement.metrics.derived.tokens_per_s_per_gpu.value);
   json["tflops_per_gpu_mean"] = mean_of(summary.tflops_per_gpu);
   json["published"] = published_json(run.published);
   return json;

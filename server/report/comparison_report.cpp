@@ -1,5 +1,7 @@
 #include "server/report/comparison_report.h"
 
+#include <fmt/format.h>
+
 #include <ostream>
 
 #include "server/report/csv_line.h"
@@ -43,11 +45,11 @@ std::string standing_of(const parser::RunStanding& standing) {
 }
 
 std::string published_text(const parser::ComparedRun& run) {
-  const parser::RunMetrics& published = run.published;
+  const parser::RunMetrics& published = run.published.metrics;
   if (!published.speed_against_reference) return "-";
-  return fixed(*published.speed_against_reference, 4) + " (" +
-         published.reference->step_time_s->text + " s, " + published.reference->document + ", " +
-         parser::to_string(published.summary.window) + ")";
+  return fmt::format("{:.4f} ({} s, {}, {})", *published.speed_against_reference,
+                     published.reference->step_time_s->text, published.reference->document,
+                     parser::to_string(run.published.summary.window));
 }
 
 void write_runs(const ComparedSet& set, std::ostream& out) {
@@ -56,7 +58,7 @@ void write_runs(const ComparedSet& set, std::ostream& out) {
   for (std::size_t i = 0; i < set.runs.size(); ++i) {
     const parser::ComparedRun& run = set.runs[i];
     const parser::RunStanding& standing = set.comparison.runs[i];
-    const parser::RunSummary& summary = run.metrics.summary;
+    const parser::RunSummary& summary = run.judgement.summary;
     table.add({std::to_string(run.id), run.experiment,
                std::string(parser::run_status_name(summary.status)),
                parser::to_string(summary.window),

@@ -1,5 +1,7 @@
 #include "server/report/evidence_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace llmb::report {
@@ -38,8 +40,8 @@ Json periodic_json(const std::optional<parser::PeriodicSlowness>& periodic) {
 
 std::string missing_reason(const parser::StepInsight& insight) {
   if (insight.timed_step_count < parser::kInsightStepsMin) {
-    return "only " + std::to_string(insight.timed_step_count) + " steps with a time; " +
-           std::to_string(parser::kInsightStepsMin) + " are needed";
+    return fmt::format("only {} steps with a time; {} are needed", insight.timed_step_count,
+                       parser::kInsightStepsMin);
   }
   return insight.becomes_steady ? "" : "the step times never become steady";
 }

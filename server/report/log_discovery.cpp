@@ -171,7 +171,7 @@ class Walker {
     }
   }
 
-  // Links to other files than logs are nobody's business; one that hides logs is.
+  // A link that may hide logs is reported; links to other files are passed over in silence.
   void skip_link(const std::string& path, bool looks_like_log) {
     struct stat target {};
     const bool exists = stat(path.c_str(), &target) == 0;

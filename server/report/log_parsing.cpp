@@ -1,5 +1,7 @@
 #include "server/report/log_parsing.h"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -17,9 +21,10 @@
 #include "parser/dialects/stated_configuration.h"
 #include "parser/foundation/file_descriptor.h"
 #include "parser/layout/llmb_config.h"
+#include "parser/layout/profile_name.h"
 #include "parser/reader/log_reader.h"
 #include "parser/result.h"
-#include "parser/statistics/window_choice.h"
+#include "parser/statistics/judge_run.h"
 #include "server/report/evidence_json.h"
 #include "server/report/progress_line.h"
 #include "server/report/read_ahead.h"
@@ -28,6 +33,7 @@ namespace llmb::report {
 namespace {
 
 using parser::FileDescriptor;
+namespace fs = std::filesystem;
 using parser::RecipeExtent;
 using parser::Result;
 using parser::StepSample;
@@ -60,8 +66,7 @@ Result<FileDescriptor> open_regular(const std::string& path, bool may_be_link,
 }
 
 tl::unexpected<parser::Error> broke_off(std::uint64_t done, int error) {
-  return parser::fail("reading broke off at byte " + std::to_string(done) + ": " +
-                      std::strerror(error));
+  return parser::fail(fmt::format("reading broke off at byte {}: {}", done, std::strerror(error)));
 }
 
 // Calls `take` with each block until the end. Reads at most up to what is there now: a log that
@@ -175,8 +180,9 @@ class InsightSamples {
     }
     std::vector<StepSample> merged;
     parser::merge_samples(merged, std::move(samples_));
-    std::erase_if(merged,
-                  [&](const StepSample& sample) { return sample.segment != run.summary.segment; });
+    std::erase_if(merged, [&](const StepSample& sample) {
+      return sample.segment != run.judgement.summary.segment;
+    });
     run.insight = parser::compute_step_insight(merged);
   }
 
@@ -184,6 +190,19 @@ class InsightSamples {
   std::vector<StepSample> samples_;  // amended ones stand twice
   bool is_full_ = false;
 };
+
+bool has_profiles_beside(const ReportedRun& run) {
+  const std::size_t folder_bytes = run.path.rfind('/') + 1;
+  std::error_code error;
+  const fs::path folder = run.path.substr(0, folder_bytes) + std::string(parser::kProfileFolder);
+  fs::directory_iterator entries(folder, error);
+  if (error) return false;
+  return std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
+    const auto name = parser::parse_profile_name(entry.path().filename().string());
+    const auto& job_id = run.run_path.job_id;
+    return name && (!name->job_id || !job_id || *name->job_id == *job_id);
+  });
+}
 
 class LogParser {
  public:
@@ -221,7 +240,9 @@ class LogParser {
     parser::merge_samples(run.samples, samples.take());
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
     add_llmb_config(run);
-    summarize(run);
+    judge(run);
+    run.is_profiled =
+        has_profiles_beside(run) || run.run_path.configuration.value("profile_enabled") == "true";
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
     return run;
@@ -255,28 +276,29 @@ class LogParser {
                                        : parser::embedded_recipes(RecipeExtent::documents);
   }
 
-  void summarize(ReportedRun& run) const {
-    run.global_batch_size =
-        parser::logged_global_batch_size(run.samples, parser::batch_evidence_window(run.facts));
-    const parser::Catalog* catalog = &first_catalog();
-    run.match = parser::match_recipe(*catalog, run.evidence());
-    if (run.match.recipe == nullptr && !run.match.release.empty() && options_.catalog == nullptr) {
-      catalog = &parser::embedded_recipes(RecipeExtent::all);
-      run.match = parser::match_recipe(*catalog, run.evidence());
-    }
-    auto chosen = parser::choose_window(*catalog, options_.window, run.match, run.facts);
+  void judge(ReportedRun& run) const {
     // A one-shot look at a file cannot know whether its job lives: what is there is the end.
-    constexpr bool kMayStillGrow = false;
-    run.summary = parser::summarize_run(run.samples, run.facts, chosen.window, kMayStillGrow);
-    run.summary.window_source = std::move(chosen.source);
+    const parser::RunToJudge log = {
+        .facts = run.facts,
+        .configuration = run.run_path.configuration,
+        .samples = [&](const Window&) { return std::span<const StepSample>(run.samples); },
+        .may_still_grow = false};
+    const parser::Catalog* catalog = &first_catalog();
+    auto assigned = parser::assign_window(*catalog, log, options_.window);
+    if (assigned.match.recipe == nullptr && !assigned.match.release.empty() &&
+        options_.catalog == nullptr) {
+      catalog = &parser::embedded_recipes(RecipeExtent::all);
+      assigned = parser::assign_window(*catalog, log, options_.window);
+    }
+    run.judgement =
+        parser::judge_window(*catalog, log, std::move(assigned), options_.tokens_to_train);
   }
 
   // Absent is normal, and a broken one costs its values only.
   void add_llmb_config(ReportedRun& run) {
     if (!run.run_path.job_id) return;
     const std::string folder = run.path.substr(0, run.path.rfind('/') + 1);
-    const std::string path =
-        folder + "llmb-config_" + std::to_string(*run.run_path.job_id) + ".yaml";
+    const std::string path = fmt::format("{}llmb-config_{}.yaml", folder, *run.run_path.job_id);
     std::uint64_t size = 0;
     const auto file = open_regular(path, false, size);
     if (!file || size > kConfigBytesMax) return;
@@ -324,7 +346,8 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   }
 
   LogReport report;
-  report.catalog = options.catalog;
+  report.has_samples = options.keeps_samples;
+  report.has_metrics = options.tokens_to_train.has_value();
   report.skipped = std::move(discovery.skipped);
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (outcomes[i]) {

@@ -14,6 +14,7 @@ namespace llmb::report {
 struct ParsingOptions {
   std::optional<parser::AskedWindow> window;  // else each log's own: see window_choice.h
   bool keeps_samples = false;
+  std::optional<double> tokens_to_train;  // where metrics are wanted; the catalog then says more
   // Tells which recipe a log is of; outlives the report. Null: as much of the built-in one as a log
   // needs, without references.
   const parser::Catalog* catalog = nullptr;

@@ -1,15 +1,16 @@
 #include "server/report/measured_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <iostream>
 
-#include "parser/layout/profile_name.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
-#include "server/report/run_measuring.h"
+#include "server/report/stored_runs.h"
 #include "storage/database.h"
 
 namespace llmb::report {
@@ -20,21 +21,7 @@ using parser::Result;
 
 constexpr std::int64_t kPageSize = 500;
 
-bool has_profiles_beside(const ReportedRun& run) {
-  const std::size_t folder_bytes = run.path.rfind('/') + 1;
-  std::error_code error;
-  const fs::path folder = run.path.substr(0, folder_bytes) + std::string(parser::kProfileFolder);
-  fs::directory_iterator entries(folder, error);
-  if (error) return false;
-  return std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
-    const auto name = parser::parse_profile_name(entry.path().filename().string());
-    const auto& job_id = run.run_path.job_id;
-    return name && (!name->job_id || !job_id || *name->job_id == *job_id);
-  });
-}
-
-parser::ComparedRun measure_log(const ReportedRun& run, const parser::Catalog& catalog,
-                                std::int64_t id) {
+parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   parser::ComparedRun compared;
   compared.id = id;
   compared.experiment = run.run_path.experiment.empty() ? run.path : short_name(run.run_path);
@@ -42,22 +29,23 @@ parser::ComparedRun measure_log(const ReportedRun& run, const parser::Catalog& c
   compared.path = run.path;
   compared.configuration = run.run_path.configuration;
   compared.dialect = run.facts.dialect;
-  compared.has_profiles = has_profiles_beside(run);
+  compared.has_profiles = run.is_profiled;
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
-  compared.metrics = parser::measure_run(catalog, run.evidence(), run.match, run.summary,
-                                         run.summary.window_source, parser::kTokensToTrainDefault);
-  compared.published = compared.metrics;
+  compared.judgement = run.judgement;
+  compared.published = run.judgement;
   return compared;
 }
 
 Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalog& catalog) {
   for (const std::string& name : source.names) {
     std::error_code error;
-    if (!fs::exists(name, error)) return parser::fail("there is no file or folder '" + name + "'");
+    if (!fs::exists(name, error))
+      return parser::fail(fmt::format("there is no file or folder '{}'", name));
   }
   ParsingOptions options;
   options.window = source.window;
   options.catalog = &catalog;
+  options.tokens_to_train = parser::kTokensToTrainDefault;
   const LogReport report = parse_logs(discover_logs(source.names), options);
   for (const SkippedFile& file : report.skipped) {
     if (file.kind == SkippedFile::Kind::by_design) continue;
@@ -76,7 +64,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
       });
   for (const ReportedRun& run : report.runs) {
     const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
-    measured.runs.push_back(measure_log(run, catalog, id));
+    measured.runs.push_back(measure_log(run, id));
   }
   return measured;
 }
@@ -102,11 +90,12 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
   MeasuredRuns measured;
   measured.is_chosen = !ids->empty();
   if (ids->empty()) ids = all_run_ids(reader);
-  if (ids->empty()) return parser::fail("the database " + source.database + " holds no run");
+  if (ids->empty())
+    return parser::fail(fmt::format("the database {} holds no run", source.database));
   for (const storage::RunId id : *ids) {
     const auto run = reader.run(id);
     if (!run) {
-      return parser::fail("there is no run " + std::to_string(id) + " in " + source.database);
+      return parser::fail(fmt::format("there is no run {} in {}", id, source.database));
     }
     auto compared = measure_stored_run(reader, *run, catalog, source.window);
     if (!compared) return tl::unexpected(compared.error());
@@ -124,7 +113,8 @@ Result<std::vector<std::int64_t>> read_run_ids(const std::vector<std::string>& n
     const char* const end = name.data() + name.size();
     const auto [stop, error] = std::from_chars(name.data(), end, id);
     if (error != std::errc() || stop != end || id < 1) {
-      return parser::fail("'" + name + "' is no run id: with --db runs are named by number");
+      return parser::fail(
+          fmt::format("'{}' is no run id: with --db runs are named by number", name));
     }
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }

@@ -10,8 +10,7 @@
 
 #include "parser/layout/run_path.h"
 #include "parser/log_facts.h"
-#include "parser/statistics/run_metrics.h"
-#include "parser/statistics/run_summary.h"
+#include "parser/statistics/judge_run.h"
 #include "parser/statistics/step_insight.h"
 #include "parser/step_sample.h"
 #include "server/report/log_discovery.h"
@@ -24,31 +23,32 @@ struct ReportedRun {
   parser::RunPath run_path;  // its configuration includes the llmb-config's, where there is one
   parser::LogFacts facts;
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
-  std::optional<std::int64_t> global_batch_size;  // as logged
-  parser::RecipeMatch match;
-  parser::RunSummary summary;                 // over the window that was asked for, or chosen
-  std::vector<parser::StepSample> samples;    // all, where they were asked for
-  std::optional<parser::RunMetrics> metrics;  // where they were asked for
-  parser::StepInsight insight;                // over all steps of the segment that counts
-  std::string insight_reason;                 // why it is empty; empty where it is not
-
-  parser::RunEvidence evidence() const {
-    return {run_path.configuration, facts.dialect, global_batch_size};
-  }
+  bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
+  parser::Judgement judgement;  // with metrics where they were asked for
+  std::vector<parser::StepSample> samples;  // all, where they were asked for
+  parser::StepInsight insight;              // over all steps of the segment that counts
+  std::string insight_reason;               // why it is empty; empty where it is not
 };
 
 struct LogReport {
   std::vector<ReportedRun> runs;  // ordered by path
   std::vector<SkippedFile> skipped;
-  const parser::Catalog* catalog = nullptr;  // what matches and metrics point into; outlives it
+  bool has_samples = false;  // as they were asked for
+  bool has_metrics = false;
 
   std::int64_t count(parser::RunStatus status) const;
 };
 
+// MFU as the run's own document defines it: the mean TFLOPS over the peak where the document states
+// no model FLOPs (Llama 3.1: "MFU = avg(TFLOPS_GPU) / (peak GPU FLOPS)"), else by its model FLOPs.
+const parser::Metric& documented_mfu(const parser::Judgement& judgement);
+
+// "profiled, traced, proxy": why a run is no performance result, beside its status.
+std::string marks_text(const ReportedRun& run);
+
 struct TableStyle {
   bool full_names = false;  // paths instead of <experiment>_<jobid>
   bool has_colour = false;
-  bool has_metrics = false;
 };
 
 // <experiment>_<job>_<retry>: one row a log, so job and retry are part of the name; the first try
@@ -57,7 +57,6 @@ std::string short_name(const parser::RunPath& path);
 
 void write_table(const LogReport& report, const TableStyle& style, std::ostream& out);
 void write_csv(const LogReport& report, std::ostream& out);
-// `has_samples`: every run carries a list `samples`, empty or not.
-void write_json(const LogReport& report, bool has_samples, std::ostream& out);
+void write_json(const LogReport& report, std::ostream& out);
 
 }  // namespace llmb::report

@@ -18,7 +18,8 @@ constexpr std::string_view kStatisticsFields[] = {
 
 void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>& statistics) {
   if (!statistics) {
-    for (std::size_t i = 0; i < std::size(kStatisticsFields); ++i) line.add_empty();
+    line.add(std::int64_t{0});
+    for (std::size_t i = 1; i < std::size(kStatisticsFields); ++i) line.add_empty();
     return;
   }
   line.add(statistics->count);
@@ -29,9 +30,9 @@ void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>
   }
 }
 
-void write_run(const ReportedRun& run, std::ostream& out) {
+void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
   const parser::RunPath& path = run.run_path;
-  const parser::RunSummary& summary = run.summary;
+  const parser::RunSummary& summary = run.judgement.summary;
 
   CsvLine line(out);
   line.add(run.path);
@@ -53,6 +54,16 @@ void write_run(const ReportedRun& run, std::ostream& out) {
   line.add(run.step_count);
   add_statistics(line, summary.step_time_s);
   add_statistics(line, summary.tflops_per_gpu);
+  if (!has_metrics) return;
+  const parser::DerivedMetrics& metrics = run.judgement.metrics.derived;
+  const parser::Metric& mfu = documented_mfu(run.judgement);
+  line.add(metrics.tokens_per_s_per_gpu.value);
+  line.add(metrics.tokens_per_s.value);
+  line.add(metrics.days_to_train.value);
+  line.add(mfu.value);
+  line.add(std::string_view(mfu.formula));
+  const std::string marks = marks_text(run);
+  line.add(std::string_view(marks));
 }
 
 }  // namespace
@@ -62,8 +73,11 @@ void write_csv(const LogReport& report, std::ostream& out) {
   for (const char* metric : {"step_time_s", "tflops_per_gpu"}) {
     for (const std::string_view field : kStatisticsFields) out << ',' << metric << '_' << field;
   }
+  if (report.has_metrics) {
+    out << ",tokens_per_s_per_gpu,tokens_per_s,days_to_train,mfu,mfu_formula,marks";
+  }
   out << "\r\n";
-  for (const ReportedRun& run : report.runs) write_run(run, out);
+  for (const ReportedRun& run : report.runs) write_run(run, report.has_metrics, out);
 }
 
 }  // namespace llmb::report

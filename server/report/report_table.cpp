@@ -3,6 +3,7 @@
 #include <map>
 #include <ostream>
 
+#include "parser/statistics/run_marks.h"
 #include "server/report/report.h"
 #include "server/report/text_table.h"
 
@@ -11,27 +12,23 @@ namespace {
 
 using parser::RunStatus;
 
-constexpr std::size_t kColumnCount = 11;
+constexpr std::size_t kColumnCount = 14;
 constexpr std::size_t kStatusColumn = 1;
 constexpr std::size_t kFirstNumberColumn = 2;
 constexpr std::size_t kFirstMetricColumn = 8;  // shown where they were asked for
-constexpr std::size_t kReasonColumn = 10;
+constexpr std::size_t kReasonColumn = 13;
 using Row = std::array<std::string, kColumnCount>;
 
-const Row kHeader = {"Experiment",
-                     "Status",
-                     "Window",
-                     "Steps",
-                     "Time mean (s)",
-                     "Time std (s)",
-                     "TFLOPS/GPU mean",
-                     "TFLOPS/GPU std",
-                     "Tokens/s/GPU",
-                     "MFU (%)",
-                     ""};
+const Row kHeader = {"Experiment",      "Status",
+                     "Window",          "Steps",
+                     "Time mean (s)",   "Time std (s)",
+                     "TFLOPS/GPU mean", "TFLOPS/GPU std",
+                     "Tokens/s/GPU",    "Tokens/s",
+                     "Days for 1T",     "MFU (%)",
+                     "MFU by",          ""};
 
 Row row_of(const ReportedRun& run, const TableStyle& style) {
-  const parser::RunSummary& summary = run.summary;
+  const parser::RunSummary& summary = run.judgement.summary;
   Row row;
   row[0] = printable(
       style.full_names || run.run_path.experiment.empty() ? run.path : short_name(run.run_path));
@@ -42,15 +39,23 @@ Row row_of(const ReportedRun& run, const TableStyle& style) {
   row[5] = summary.step_time_s ? fixed(summary.step_time_s->stddev_sample, 4) : "-";
   row[6] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->mean, 2) : "-";
   row[7] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->stddev_sample, 2) : "-";
-  if (run.metrics) {
-    const parser::DerivedMetrics& metrics = run.metrics->metrics;
-    const auto& tokens = metrics.tokens_per_s_per_gpu.value;
-    const auto& mfu = metrics.mfu_model_flops_reference.value;
-    row[kFirstMetricColumn] = tokens ? fixed(*tokens, 1) : "-";
-    row[kFirstMetricColumn + 1] = mfu ? fixed(100 * *mfu, 2) : "-";
-  }
+  const parser::DerivedMetrics& metrics = run.judgement.metrics.derived;
+  const auto cell = [](const parser::Metric& metric, double unit, int decimals) {
+    return metric.value ? fixed(*metric.value / unit, decimals) : std::string("-");
+  };
+  const parser::Metric& mfu = documented_mfu(run.judgement);
+  row[kFirstMetricColumn] = cell(metrics.tokens_per_s_per_gpu, 1, 1);
+  row[kFirstMetricColumn + 1] = cell(metrics.tokens_per_s, 1, 0);
+  row[kFirstMetricColumn + 2] = cell(metrics.days_to_train, 1, 2);
+  row[kFirstMetricColumn + 3] = cell(mfu, 0.01, 2);
+  row[kFirstMetricColumn + 4] = !mfu.value                            ? "-"
+                                : &mfu == &metrics.mfu_tflops_per_gpu ? "TFLOPS"
+                                                                      : "model FLOPs";
   if (summary.status != RunStatus::complete || summary.segment_count > 1) {
     row[kReasonColumn] = printable(summary.status_reason);
+  }
+  if (const std::string marks = marks_text(run); !marks.empty()) {
+    row[kReasonColumn] += (row[kReasonColumn].empty() ? "" : "; ") + marks;
   }
   return row;
 }
@@ -123,6 +128,32 @@ void write_counts(const LogReport& report, std::ostream& out) {
 
 }  // namespace
 
+const parser::Metric& documented_mfu(const parser::Judgement& judgement) {
+  const parser::Document* const document = judgement.match.document;
+  const parser::DerivedMetrics& metrics = judgement.metrics.derived;
+  // A document with a source is in the catalog with its tables only.
+  const bool states_no_flops =
+      document != nullptr && document->source.empty() && !document->flops_formula;
+  return states_no_flops ? metrics.mfu_tflops_per_gpu : metrics.mfu_model_flops_reference;
+}
+
+std::string marks_text(const ReportedRun& run) {
+  using parser::RunMark;
+  const parser::RunCondition condition = {.summary = run.judgement.summary,
+                                          .configuration = run.run_path.configuration,
+                                          .has_profiles = run.is_profiled,
+                                          .nccl_trace_seen = run.facts.nccl_trace_seen,
+                                          .is_proxy = run.judgement.match.is_proxy()};
+  std::string text;
+  for (const parser::RunMarkReason& mark : parser::marks_of(condition)) {
+    const bool is_shown = mark.mark == RunMark::profiled || mark.mark == RunMark::traced ||
+                          mark.mark == RunMark::proxy || mark.mark == RunMark::on_cpu;
+    if (is_shown)
+      text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
+  }
+  return text;
+}
+
 std::string short_name(const parser::RunPath& path) {
   std::string name = path.experiment;
   const bool has_job = path.job_id.has_value();
@@ -135,8 +166,9 @@ std::string short_name(const parser::RunPath& path) {
 }
 
 std::int64_t LogReport::count(RunStatus status) const {
-  return std::count_if(runs.begin(), runs.end(),
-                       [&](const ReportedRun& run) { return run.summary.status == status; });
+  return std::count_if(runs.begin(), runs.end(), [&](const ReportedRun& run) {
+    return run.judgement.summary.status == status;
+  });
 }
 
 void write_table(const LogReport& report, const TableStyle& style, std::ostream& out) {
@@ -144,16 +176,18 @@ void write_table(const LogReport& report, const TableStyle& style, std::ostream&
   for (const ReportedRun& run : report.runs) rows.push_back(row_of(run, style));
   out << "Step time in seconds and TFLOP/s per GPU, over the window of iterations as the log "
          "counts them;\nstd is the sample standard deviation (n - 1).\n";
-  if (style.has_metrics) {
-    out << "Tokens/s/GPU and MFU by the model FLOPs of the recipe documents, over the window of "
-           "the recipe;\n- where an input is missing: --format json says which.\n";
+  if (report.has_metrics) {
+    out << "Days are those that 1T tokens take. MFU is by the formula of the run's own document: "
+           "from its model\nFLOPs, or from the logged TFLOPS (Llama 3.1). - where an input is "
+           "missing: --format json says which,\nand has MFU by the other formulas.\n";
   }
   out << '\n';
-  TablePrinter printer(rows, style.has_metrics, out);
+  TablePrinter printer(rows, report.has_metrics, out);
   printer.print(kHeader, nullptr);
   printer.print_rule();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const char* colour = style.has_colour ? colour_of(report.runs[i].summary.status) : nullptr;
+    const char* colour =
+        style.has_colour ? colour_of(report.runs[i].judgement.summary.status) : nullptr;
     printer.print(rows[i], colour);
   }
   write_counts(report, out);

@@ -38,7 +38,7 @@ Json integer_json(const std::optional<std::string>& text) {
   return error == std::errc() && stop == end ? Json(value) : Json(nullptr);
 }
 
-void add_configuration_values(Json& json, const storage::RunRecord& run) {
+void add_configuration_values(Json& json, const ToldRun& run) {
   const parser::RunConfiguration& configuration = run.configuration;
   for (const char* key : {"workload", "model_size", "dtype", "gpu_type"}) {
     json[key] = nullable(configuration.value(key));
@@ -48,13 +48,13 @@ void add_configuration_values(Json& json, const storage::RunRecord& run) {
   json["cluster"] = nullable(run.cluster);
 }
 
-void add_summary(Json& json, const parser::RunSummary& summary) {
+void add_summary(Json& json, const parser::RunSummary& summary, const std::string& window_source) {
   json["status"] = parser::run_status_name(summary.status);
   json["status_reason"] = summary.status_reason;
   json["failure_cause"] = null_if_empty(summary.failure_cause);
   json["silent_s"] = number(summary.silent_s);
   json["window"] = parser::to_string(summary.window);
-  json["window_source"] = null_if_empty(summary.window_source);
+  json["window_source"] = null_if_empty(window_source);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
   json["segment"] = summary.segment;
@@ -110,7 +110,7 @@ Json events_json(const std::vector<parser::LogEvent>& events) {
 }
 
 // Also of a complete run whose teardown failed: then the data stays valid.
-Json failure_json(const storage::RunRecord& run) {
+Json failure_json(const ToldRun& run) {
   const parser::LogEvent* event = parser::ending_failure(run.facts, run.summary);
   const std::string& named = run.summary.failure_cause;
   const std::string cause = event != nullptr ? event->cause : named;
@@ -140,7 +140,49 @@ Json profiles_json(const std::vector<storage::ProfileFile>& profiles) {
   return list;
 }
 
+ToldRun told_run(const storage::RunRecord& run) {
+  return {run.path,          run.configuration, run.cluster,    run.facts,      run.summary,
+          run.window_source, run.size_bytes,    run.step_count, run.is_profiled};
+}
+
 }  // namespace
+
+void add_launch(Json& json, const parser::RunPath& path) {
+  json["experiment"] = path.experiment;
+  json["launched_at"] = nullable(path.launched_at);
+  json["launch_id"] = nullable(path.launch_id);
+  json["account"] = nullable(path.account);
+  json["job_id"] = nullable(path.job_id);
+  json["retry"] = nullable(path.retry);
+}
+
+void add_verdict(Json& json, const ToldRun& run) {
+  json["size_bytes"] = run.size_bytes;
+  add_configuration_values(json, run);
+  json["dialect"] = parser::dialect_name(run.facts.dialect);
+  json["is_profiled"] = run.is_profiled;
+  json["is_traced"] = run.facts.nccl_trace_seen;
+  add_summary(json, run.summary, run.window_source);
+  json["step_count"] = run.step_count;
+  add_flat(json, "step_time_s", run.summary.step_time_s);
+  add_flat(json, "tflops_per_gpu", run.summary.tflops_per_gpu);
+}
+
+void add_particulars(Json& json, const ToldRun& run) {
+  json["configuration"] = configuration_json(run.configuration);
+  json["configuration_conflicts"] = run.configuration.conflicting_keys();
+  json["segments"] = segments_json(run.facts.segments);
+  json["events"] = events_json(run.facts.events);
+  json["failure"] = failure_json(run);
+  json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
+  json["checkpoint_count"] = run.facts.checkpoint_count;
+}
+
+void add_reading(Json& json, const parser::LogFacts& facts) {
+  json["lines_too_long"] = facts.lines_too_long;
+  json["lines_not_understood"] = facts.lines_not_understood;
+  json["bytes_read"] = facts.bytes_read;
+}
 
 RootPaths root_paths(const std::vector<storage::RootRecord>& roots) {
   RootPaths paths;
@@ -166,24 +208,11 @@ Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
   json["generation"] = run.generation;
   json["is_superseded"] = run.is_superseded;
   json["revision"] = run.revision;
-  json["experiment"] = run.path.experiment;
-  json["launched_at"] = nullable(run.path.launched_at);
-  json["launch_id"] = nullable(run.path.launch_id);
-  json["account"] = nullable(run.path.account);
-  json["job_id"] = nullable(run.path.job_id);
-  json["retry"] = nullable(run.path.retry);
+  add_launch(json, run.path);
   json["first_seen_at"] = run.first_seen_at;
   json["grown_at"] = run.grown_at;
   json["vanished_at"] = nullable(run.vanished_at);
-  json["size_bytes"] = run.size_bytes;
-  add_configuration_values(json, run);
-  json["dialect"] = parser::dialect_name(run.facts.dialect);
-  json["is_profiled"] = run.is_profiled;
-  json["is_traced"] = run.facts.nccl_trace_seen;
-  add_summary(json, run.summary);
-  json["step_count"] = run.step_count;
-  add_flat(json, "step_time_s", run.summary.step_time_s);
-  add_flat(json, "tflops_per_gpu", run.summary.tflops_per_gpu);
+  add_verdict(json, told_run(run));
   return json;
 }
 
@@ -195,18 +224,9 @@ Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
     json["job"] = {
         {"id", job->id}, {"state", job->state}, {"trouble", null_if_empty(job->trouble)}};
   }
-  json["configuration"] = configuration_json(run.configuration);
-  json["configuration_conflicts"] = run.configuration.conflicting_keys();
-  json["segments"] = segments_json(run.facts.segments);
-  json["events"] = events_json(run.facts.events);
-  json["failure"] = failure_json(run);
-  json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
-  json["nccl_trace_seen"] = run.facts.nccl_trace_seen;
-  json["checkpoint_count"] = run.facts.checkpoint_count;
+  add_particulars(json, told_run(run));
   json["profiles"] = profiles_json(run.profiles);
-  json["lines_too_long"] = run.facts.lines_too_long;
-  json["lines_not_understood"] = run.facts.lines_not_understood;
-  json["bytes_read"] = run.facts.bytes_read;
+  add_reading(json, run.facts);
   return json;
 }
 

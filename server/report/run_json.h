@@ -1,6 +1,7 @@
-// A run as JSON: one flat object for lists, with its particulars for the run's own resource.
+// A run as JSON, in one vocabulary wherever it comes from: the database, or one look at its log.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,13 +13,34 @@
 
 namespace llmb::report {
 
+// What is told of every run. Outlived by what it refers to.
+struct ToldRun {
+  const parser::RunPath& path;
+  const parser::RunConfiguration& configuration;
+  const std::optional<std::string>& cluster;
+  const parser::LogFacts& facts;
+  const parser::RunSummary& summary;
+  const std::string& window_source;
+  std::uint64_t size_bytes = 0;
+  std::int64_t step_count = 0;
+  bool is_profiled = false;
+};
+
+// The parts of a run's object; each adds its keys to `json`.
+void add_launch(Json& json, const parser::RunPath& path);  // experiment … retry
+// size_bytes, the best configuration values, dialect, status, window, statistics
+void add_verdict(Json& json, const ToldRun& run);
+// configuration with its sources, segments, events, failure, … checkpoint_count
+void add_particulars(Json& json, const ToldRun& run);
+void add_reading(Json& json, const parser::LogFacts& facts);  // lines_too_long … bytes_read
+
 using RootPaths = std::map<storage::RootId, std::string>;
 RootPaths root_paths(const std::vector<storage::RootRecord>& roots);
 
+// One flat object for lists.
 Json run_json(const storage::RunRecord& run, const RootPaths& roots);
 
-// run_json and configuration with its sources, segments, events and what could not be read.
-// `job`: that it came from, where it was submitted here.
+// run_json and its particulars. `job`: that it came from, where it was submitted here.
 Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
                       const std::optional<storage::RunJob>& job);
 

@@ -11,7 +11,7 @@ Json identity_json(const parser::ComparedRun& run) {
           {"experiment", run.experiment},
           {"job_id", nullable(run.job_id)},
           {"path", run.path},
-          {"window", parser::to_string(run.metrics.summary.window)}};
+          {"window", parser::to_string(run.judgement.summary.window)}};
 }
 
 Json point_json(const std::vector<parser::ComparedRun>& runs, const parser::ScalingPoint& point) {
@@ -27,7 +27,8 @@ Json point_json(const std::vector<parser::ComparedRun>& runs, const parser::Scal
   json["runs"] = Json::array();
   for (const std::size_t index : point.runs) {
     Json run = identity_json(runs[index]);
-    run["tokens_per_s_per_gpu"] = number(runs[index].metrics.metrics.tokens_per_s_per_gpu.value);
+    run["tokens_per_s_per_gpu"] =
+        number(runs[index].judgement.metrics.derived.tokens_per_s_per_gpu.value);
     json["runs"].push_back(std::move(run));
   }
   return json;
@@ -47,7 +48,7 @@ Json left_out_json(const std::vector<parser::ComparedRun>& runs,
   Json list = Json::array();
   for (const parser::LeftOutRun& entry : left_out) {
     Json run = identity_json(runs[entry.run]);
-    run["gpu_count"] = nullable(runs[entry.run].metrics.match.gpu_count);
+    run["gpu_count"] = nullable(runs[entry.run].judgement.match.gpu_count);
     run["marks"] = marks_json(entry.marks);
     run["reason"] = entry.reason;
     list.push_back(std::move(run));

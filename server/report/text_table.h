@@ -26,7 +26,7 @@ class TextTable {
 // Names and log lines come from anywhere: safe_text() of parser/foundation.
 std::string printable(std::string_view text);
 std::string fixed(double value, int decimals);
-// Columns of a terminal, near enough: bytes that go on a UTF-8 character take none.
+// Columns of a terminal, approximately: UTF-8 continuation bytes have no width, all else has one.
 std::size_t display_width(std::string_view text);
 
 }  // namespace llmb::report

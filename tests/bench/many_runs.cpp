@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parser/catalog/catalog.h"
 #include "parser/layout/experiment_name.h"
-#include "parser/statistics/run_summary.h"
-#include "parser/statistics/window_choice.h"
+#include "parser/statistics/judge_run.h"
 
 namespace llmb::bench {
 namespace {
@@ -88,14 +89,18 @@ IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count) {
     batch.samples.push_back(make_step(run, i, std::stoll(batch_size)));
   }
   const auto& catalog = parser::embedded_catalog();
-  const auto logged =
-      parser::logged_global_batch_size(batch.samples, parser::batch_evidence_window(batch.facts));
-  const auto match =
-      parser::match_recipe(catalog, {batch.configuration, batch.facts.dialect, logged});
-  const auto chosen = parser::choose_window(catalog, std::nullopt, match, batch.facts);
-  batch.summary = parser::summarize_run(batch.samples, batch.facts, chosen.window, false);
-  batch.summary.window_source = chosen.source;
-  batch.summary.logged_global_batch_size = logged;
+  auto judgement =
+      parser::judge_run(catalog,
+                        {.facts = batch.facts,
+                         .configuration = batch.configuration,
+                         .samples =
+                             [&](const parser::Window&) {
+                               return std::span<const parser::StepSample>(batch.samples);
+                             }},
+                        {});
+  batch.summary = std::move(judgement.summary);
+  batch.window_source = std::move(judgement.window_source);
+  batch.logged_global_batch_size = judgement.logged_global_batch_size;
   return batch;
 }
 

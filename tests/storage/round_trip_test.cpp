@@ -79,8 +79,8 @@ IngestBatch full_batch(RootId root) {
   batch.summary.failure_cause = "nan_gradient";
   batch.summary.silent_s = 150.5;
   batch.summary.window = {35, 44};
-  batch.summary.window_source = "release 25.08";
-  batch.summary.logged_global_batch_size = 512;
+  batch.window_source = "release 25.08";
+  batch.logged_global_batch_size = 512;
   batch.summary.segment = 1;
   batch.summary.segment_count = 2;
   batch.summary.window_is_whole = true;
@@ -223,6 +223,8 @@ TEST(RunRows, GiveEveryFieldBack) {
   EXPECT_EQ(run->profiles, batch.profiles);
   EXPECT_TRUE(run->is_profiled);
   EXPECT_EQ(run->summary, batch.summary);
+  EXPECT_EQ(run->window_source, batch.window_source);
+  EXPECT_EQ(run->logged_global_batch_size, batch.logged_global_batch_size);
   EXPECT_EQ(reader.cursor(id), batch.cursor);
   ASSERT_TRUE(reader.run_at(root, batch.relative_path));
   EXPECT_EQ(reader.run_at(root, batch.relative_path)->id, id);

@@ -41,9 +41,10 @@ ComparedRun make_run(const std::string& experiment, double step_time_s,
   const Catalog& catalog = embedded_catalog();
   const RunEvidence evidence{run.configuration, run.dialect, std::nullopt};
   const RecipeMatch match = match_recipe(catalog, evidence);
-  run.metrics = measure_run(catalog, evidence, match, summary_of(step_time_s, status), "test",
-                            kTokensToTrainDefault);
-  run.published = run.metrics;
+  const RunSummary summary = summary_of(step_time_s, status);
+  run.judgement = {match, std::nullopt, "test", summary,
+                   measure_run(catalog, evidence, match, summary, kTokensToTrainDefault)};
+  run.published = run.judgement;
   return run;
 }
 
@@ -115,7 +116,7 @@ TEST(RunComparison, NamesWhatIsNotComparable) {
       make_run("pretrain_llama4_e128_fp8_gpus512_tp4_pp1_cp1_vp1_ep128_etp4_mbs1_gbs1024", 3.6);
   EXPECT_EQ(obstacles_between(grok, llama)[0].code, "different_workload");
   ComparedRun other_window = make_run(kGrokFp8, 5.3);
-  other_window.metrics.summary.window = {35, 44};
+  other_window.judgement.summary.window = {35, 44};
   const auto obstacles = obstacles_between(grok, other_window);
   ASSERT_EQ(obstacles.size(), 1U);
   EXPECT_EQ(obstacles[0].code, "different_window");

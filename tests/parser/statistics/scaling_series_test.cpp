@@ -35,8 +35,9 @@ ComparedRun make_run(const std::string& experiment, double step_time_s, Window w
   const Catalog& catalog = embedded_catalog();
   const RunEvidence evidence{run.configuration, run.dialect, std::nullopt};
   const RecipeMatch match = match_recipe(catalog, evidence);
-  run.metrics = measure_run(catalog, evidence, match, summary, "test", kTokensToTrainDefault);
-  run.published = run.metrics;
+  run.judgement = {match, std::nullopt, "test", summary,
+                   measure_run(catalog, evidence, match, summary, kTokensToTrainDefault)};
+  run.published = run.judgement;
   return run;
 }
 

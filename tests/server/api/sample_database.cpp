@@ -59,8 +59,8 @@ void add_evidence(storage::IngestBatch& batch) {
 
 // What ingest says beside summarize_run().
 void say_window(storage::IngestBatch& batch) {
-  batch.summary.window_source = "default of nemo";
-  batch.summary.logged_global_batch_size =
+  batch.window_source = "default of nemo";
+  batch.logged_global_batch_size =
       parser::logged_global_batch_size(batch.samples, parser::batch_evidence_window(batch.facts));
 }
 

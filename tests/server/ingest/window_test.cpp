@@ -21,7 +21,7 @@ TEST_F(IngestWindow, IsThatOfTheRecipesDocument) {
   const auto run = run_of(kLog);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->summary.window, (Window{49, 49}));
-  EXPECT_EQ(run->summary.window_source, "nemotron4-25.04");
+  EXPECT_EQ(run->window_source, "nemotron4-25.04");
   EXPECT_EQ(run->summary.status, parser::RunStatus::complete);
   EXPECT_TRUE(run->summary.window_is_whole);
   ASSERT_TRUE(run->summary.step_time_s);
@@ -51,10 +51,11 @@ TEST_F(IngestWindow, SaysWhereItComesFromOfARunThatWasStoredWithoutIt) {
   ingest_once();
   const auto before = *run_of(kLog);
   storage::execute_sql(database_, "UPDATE run SET window_source = ''");
-  ASSERT_EQ(run_of(kLog)->summary.window_source, "");
+  ASSERT_EQ(run_of(kLog)->window_source, "");
   ingest_once();
   const auto after = *run_of(kLog);
   EXPECT_EQ(after.summary, before.summary);
+  EXPECT_EQ(after.window_source, before.window_source);
   EXPECT_EQ(after.step_count, before.step_count);
   EXPECT_EQ(after.id, before.id);
 }
@@ -69,9 +70,9 @@ TEST_F(IngestWindow, FollowsTheLlmbConfigThatComesLater) {
   }));
   write(kLaunch + "llmb-config_4711.yaml", "workload_info:\n  gsw_version: '25.08'\n");
   EXPECT_TRUE(eventually([&] {
-    const auto summary = run_of(kLog)->summary;
-    return summary.window == Window{35, 44} && summary.step_time_s &&
-           summary.step_time_s->count == 10 && summary.window_source == "release 25.08";
+    const auto run = *run_of(kLog);
+    return run.summary.window == Window{35, 44} && run.summary.step_time_s &&
+           run.summary.step_time_s->count == 10 && run.window_source == "release 25.08";
   }));
 }
 

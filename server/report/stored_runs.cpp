@@ -1,0 +1,105 @@
+#include "server/report/stored_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace llmb::report {
+namespace {
+
+// Bounds the memory of one request.
+constexpr std::int64_t kStepsInWindowMax = 200'000;
+
+// At most: what of each segment can lie in the window.
+std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
+  std::int64_t sum = 0;
+  for (const parser::SegmentFacts& segment : facts.segments) {
+    const std::int64_t first = std::max(segment.first_iteration, window.first_iteration);
+    const std::int64_t last = std::min(segment.last_iteration, window.last_iteration);
+    if (first <= last) sum += std::min(segment.step_count, last - first + 1);
+  }
+  return sum;
+}
+
+// Without samples: good for the stored window only.
+parser::RunToJudge as_stored(const storage::RunRecord& run) {
+  return {.facts = run.facts,
+          .configuration = run.configuration,
+          .samples = {},
+          .logged_batch = parser::LoggedBatch{run.logged_global_batch_size},
+          .known_summary = &run.summary};
+}
+
+parser::RunToJudge with_samples(storage::Reader& reader, const storage::RunRecord& run,
+                                std::span<const parser::StepSample> samples) {
+  parser::RunToJudge log = as_stored(run);
+  log.samples = [samples](const parser::Window&) { return samples; };
+  log.may_still_grow = run.summary.status == parser::RunStatus::running;
+  if (run.summary.silent_s) {
+    const auto times_s = reader.latest_step_times_s(run.id, parser::kTypicalSteps);
+    log.silence = {*run.summary.silent_s, parser::typical_step_time_s(times_s)};
+  }
+  return log;
+}
+
+}  // namespace
+
+parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,
+                                                   const storage::RunRecord& run,
+                                                   const parser::Catalog& catalog,
+                                                   const parser::JudgingOptions& options) {
+  const parser::RunToJudge stored = as_stored(run);
+  auto assigned = parser::assign_window(catalog, stored, options.window);
+  const parser::Window window = assigned.summary.window;
+  if (window == run.summary.window) {
+    return parser::judge_window(catalog, stored, std::move(assigned), options.tokens_to_train);
+  }
+  if (steps_in_window_at_most(run.facts, window) > kStepsInWindowMax) {
+    return parser::fail(fmt::format("Window {} holds more than {} steps of this run; ask for less.",
+                                    parser::to_string(window), kStepsInWindowMax));
+  }
+  // A list's record lacks the events, which tell how a run ended.
+  const auto found = reader.run(run.id);
+  const storage::RunRecord& whole = found ? *found : run;
+  const auto samples = reader.steps(run.id, window);
+  return parser::judge_window(catalog, with_samples(reader, whole, samples), std::move(assigned),
+                              options.tokens_to_train);
+}
+
+parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRecord& run,
+                                   std::span<const parser::StepSample> samples,
+                                   const parser::Catalog& catalog,
+                                   const parser::JudgingOptions& options) {
+  return parser::judge_run(catalog, with_samples(reader, run, samples), options);
+}
+
+parser::Result<parser::ComparedRun> measure_stored_run(
+    storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
+    const std::optional<parser::AskedWindow>& asked) {
+  parser::JudgingOptions options = {asked, parser::kTokensToTrainDefault};
+  auto published = judge_stored_run(reader, run, catalog, options);
+  if (!published) return tl::unexpected(published.error());
+  parser::ComparedRun compared;
+  compared.id = run.id;
+  compared.experiment = run.path.experiment;
+  compared.job_id = run.path.job_id;
+  compared.path = run.relative_path;
+  compared.configuration = run.configuration;
+  compared.dialect = run.facts.dialect;
+  compared.has_profiles = run.is_profiled;
+  compared.nccl_trace_seen = run.facts.nccl_trace_seen;
+  compared.is_superseded = run.is_superseded;
+  // The stored window is the chosen one, unless it was chosen by another catalog.
+  if (asked || published->summary.window == run.summary.window) {
+    compared.judgement = *published;
+  } else {
+    options.window = parser::AskedWindow{run.summary.window};
+    compared.judgement = judge_stored_run(reader, run, catalog, options).value();
+    compared.judgement.window_source = run.window_source;
+  }
+  compared.published = std::move(*published);
+  return compared;
+}
+
+}  // namespace llmb::report

@@ -1,0 +1,33 @@
+// Stored runs, judged: over the window that was asked for, or over that of their recipe's document.
+// A window whose statistics are stored costs no step to be read.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "parser/result.h"
+#include "parser/statistics/run_comparison.h"
+#include "storage/database.h"
+
+namespace llmb::report {
+
+// What ingest would say of the run over the window, the silence of a hung one included. `run` may
+// be of a list. Error: the window may hold more steps than are held at once. Pointers in the
+// result live as long as the catalog.
+parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,
+                                                   const storage::RunRecord& run,
+                                                   const parser::Catalog& catalog,
+                                                   const parser::JudgingOptions& options);
+
+// The same of a whole run whose steps are at hand: `samples` are those inside the window at least.
+parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRecord& run,
+                                   std::span<const parser::StepSample> samples,
+                                   const parser::Catalog& catalog,
+                                   const parser::JudgingOptions& options);
+
+// As comparisons want it. Without `asked`: over the run's stored window. Errors and `run` as above.
+parser::Result<parser::ComparedRun> measure_stored_run(
+    storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
+    const std::optional<parser::AskedWindow>& asked);
+
+}  // namespace llmb::report
