@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/job_state.h"
 #include "storage/records.h"
 
 namespace llmb::storage {
@@ -20,7 +21,7 @@ struct JobRecord {
   // Unix seconds, of the last submission or requeue: tells a job from a later one with its id.
   std::optional<std::int64_t> submit_time_s;
   std::int64_t revision = 1;
-  std::string state;         // dispatch::job_state_name()
+  JobState state = JobState::submitting;
   std::string state_reason;  // Slurm's own word
   std::string trouble;       // a sentence where something is wrong: refused, can never start …
   std::optional<std::string> cancel_requested_at;
@@ -36,8 +37,26 @@ struct JobRecord {
   std::optional<std::string> started_at;
   std::optional<std::string> ended_at;
   std::string updated_at;
+  bool is_queued = false;  // the daemon gives it to sbatch, not the command that recorded it
+  // When sbatch was called, and since when it is known to run no more. Nothing: not yet.
+  std::optional<std::string> sbatch_called_at;
+  std::optional<std::string> sbatch_ended_at;
+  // Of a job that was not submitted: sbatch's answer is not known, so a job may turn up still.
+  bool is_lost = false;
 
   bool operator==(const JobRecord&) const = default;
+};
+
+// What recording a request has done.
+struct RecordedRequest {
+  enum class Kind {
+    recorded,
+    repeated,  // its key was known, with the same request
+    conflict,  // its key was known, with another request; nothing is recorded
+  };
+  Kind kind = Kind::recorded;
+  std::vector<JobRecord> jobs;  // all of the request, in its order
+  std::vector<bool> is_new;     // of each: it was recorded now
 };
 
 // What a run tells of the job that it came from.

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kJobColumns =
     "id, submission_id, cluster, job_id, submit_time_s, revision, state, state_reason, trouble,"
     " cancel_requested_at, experiment, launch_id, run_folder, submission, submitted_by,"
-    " restart_count, exit_code, nodes, created_at, started_at, ended_at, updated_at";
+    " restart_count, exit_code, nodes, created_at, started_at, ended_at, updated_at, is_queued,"
+    " sbatch_called_at, sbatch_ended_at, is_lost";
 
 JobRecord read_job(Statement& row) {
   JobRecord job;
@@ -24,7 +25,7 @@ JobRecord read_job(Statement& row) {
   job.job_id = row.read_optional_integer();
   job.submit_time_s = row.read_optional_integer();
   job.revision = row.read_integer();
-  job.state = row.read_text();
+  job.state = job_state_from_name(row.read_text());
   job.state_reason = row.read_text();
   job.trouble = row.read_text();
   job.cancel_requested_at = row.read_optional_text();
@@ -40,6 +41,10 @@ JobRecord read_job(Statement& row) {
   job.started_at = row.read_optional_text();
   job.ended_at = row.read_optional_text();
   job.updated_at = row.read_text();
+  job.is_queued = row.read_boolean();
+  job.sbatch_called_at = row.read_optional_text();
+  job.sbatch_ended_at = row.read_optional_text();
+  job.is_lost = row.read_boolean();
   return job;
 }
 
@@ -47,7 +52,7 @@ JobRecord read_job(Statement& row) {
 void bind_changing(Statement& statement, const JobRecord& job) {
   statement.integer(job.job_id)
       .integer(job.submit_time_s)
-      .text(job.state)
+      .text(job_state_name(job.state))
       .text(job.state_reason)
       .text(job.trouble)
       .text(job.cancel_requested_at)
@@ -56,7 +61,22 @@ void bind_changing(Statement& statement, const JobRecord& job) {
       .text(job.nodes)
       .text(job.started_at)
       .text(job.ended_at)
-      .text(job.updated_at);
+      .text(job.updated_at)
+      .text(job.launch_id)
+      .text(job.run_folder)
+      .boolean(job.is_queued)
+      .text(job.sbatch_called_at)
+      .text(job.sbatch_ended_at)
+      .boolean(job.is_lost);
+}
+
+// "state NOT IN (…)" for every state in which a job is over; the names are constants.
+std::string not_final() {
+  std::string names;
+  for (const JobState state : final_job_states()) {
+    names.append(names.empty() ? "'" : ", '").append(job_state_name(state)).append("'");
+  }
+  return "state NOT IN (" + names + ")";
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -126,6 +146,51 @@ struct JobStore::Impl {
     return job;
   }
 
+  JobRowId insert(const JobRecord& job) {
+    Statement& insert = connection.kept(
+        "INSERT INTO job (job_id, submit_time_s, state, state_reason, trouble,"
+        " cancel_requested_at, restart_count, exit_code, nodes, started_at, ended_at, updated_at,"
+        " launch_id, run_folder, is_queued, sbatch_called_at, sbatch_ended_at, is_lost,"
+        " submission_id, cluster, experiment, submission, submitted_by, created_at)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    bind_changing(insert, job);
+    insert.text(job.submission_id).text(job.cluster).text(job.experiment);
+    insert.text(job.submission).text(job.submitted_by).text(job.created_at);
+    insert.run();
+    return connection.last_insert_id();
+  }
+
+  // By who submitted it and its key; nothing for a request without one.
+  std::optional<JobRequest> find_request(const JobRequest& wanted) {
+    if (wanted.idempotency_key.empty()) return std::nullopt;
+    Statement& select = connection.kept(
+        "SELECT request_hash, job_ids FROM job_request"
+        " WHERE submitted_by = ? AND idempotency_key = ?");
+    if (!select.text(wanted.submitted_by).text(wanted.idempotency_key).step()) return std::nullopt;
+    JobRequest found = wanted;
+    found.request_hash = select.read_text();
+    found.jobs.clear();
+    for (const std::string& id : words_of(select.read_text())) found.jobs.push_back(std::stoll(id));
+    select.reset();
+    return found;
+  }
+
+  void keep_request(const JobRequest& request, const std::string& ids,
+                    const std::string& created_at) {
+    Statement& keep = connection.kept(
+        "INSERT INTO job_request (submitted_by, idempotency_key, request_hash, job_ids, created_at)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET job_ids = excluded.job_ids");
+    keep.text(request.submitted_by).text(request.idempotency_key).text(request.request_hash);
+    keep.text(ids).text(created_at).run();
+  }
+
+  std::int64_t count(Statement& select) {
+    std::int64_t number = 0;
+    if (select.step()) number = select.read_integer();
+    select.reset();
+    return number;
+  }
+
   std::vector<JobRecord> all_of(Statement& select) {
     std::vector<JobRecord> jobs;
     while (select.step()) jobs.push_back(read_job(select));
@@ -137,17 +202,38 @@ JobStore::JobStore(const OpenOptions& options) : impl_(std::make_unique<Impl>(op
 JobStore::~JobStore() = default;
 
 JobRowId JobStore::insert(const JobRecord& job) {
+  return impl_->within(Transaction::Kind::write, [&] { return impl_->insert(job); });
+}
+
+RecordedRequest JobStore::record(const JobRequest& request, std::vector<JobRecord> jobs,
+                                 const std::string& created_at) {
   return impl_->within(Transaction::Kind::write, [&] {
-    Statement& insert = impl_->connection.kept(
-        "INSERT INTO job (job_id, submit_time_s, state, state_reason, trouble,"
-        " cancel_requested_at, restart_count, exit_code, nodes, started_at, ended_at, updated_at,"
-        " submission_id, cluster, experiment, launch_id, run_folder, submission, submitted_by,"
-        " created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    bind_changing(insert, job);
-    insert.text(job.submission_id).text(job.cluster).text(job.experiment).text(job.launch_id);
-    insert.text(job.run_folder).text(job.submission).text(job.submitted_by).text(job.created_at);
-    insert.run();
-    return impl_->connection.last_insert_id();
+    RecordedRequest recorded;
+    std::vector<JobRecord> known;
+    if (const auto first = impl_->find_request(request)) {
+      recorded.kind = RecordedRequest::Kind::repeated;
+      if (first->request_hash != request.request_hash) {
+        recorded.kind = RecordedRequest::Kind::conflict;
+        return recorded;
+      }
+      for (const JobRowId id : first->jobs) {
+        if (auto job = impl_->find(id)) known.push_back(std::move(*job));
+      }
+    }
+    std::string ids;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const bool is_new = i >= known.size() || known[i].state == JobState::not_submitted;
+      JobRecord& job = is_new ? jobs[i] : known[i];
+      if (is_new) {
+        job.id = impl_->insert(job);
+        job.revision = 1;
+      }
+      ids.append(ids.empty() ? "" : " ").append(std::to_string(job.id));
+      recorded.jobs.push_back(std::move(job));
+      recorded.is_new.push_back(is_new);
+    }
+    if (!request.idempotency_key.empty()) impl_->keep_request(request, ids, created_at);
+    return recorded;
   });
 }
 
@@ -160,7 +246,9 @@ bool JobStore::update(const JobRecord& job) {
     Statement& update = impl_->connection.kept(
         "UPDATE job SET job_id = ?, submit_time_s = ?, state = ?, state_reason = ?, trouble = ?,"
         " cancel_requested_at = ?, restart_count = ?, exit_code = ?, nodes = ?, started_at = ?,"
-        " ended_at = ?, updated_at = ?, revision = revision + 1 WHERE id = ?");
+        " ended_at = ?, updated_at = ?, launch_id = ?, run_folder = ?, is_queued = ?,"
+        " sbatch_called_at = ?, sbatch_ended_at = ?, is_lost = ?, revision = revision + 1"
+        " WHERE id = ?");
     bind_changing(update, job);
     update.integer(job.id).run();
     return true;
@@ -180,17 +268,51 @@ std::vector<JobRecord> JobStore::jobs(std::int64_t limit, std::optional<JobRowId
   });
 }
 
-std::vector<JobRecord> JobStore::unfinished(const std::string& cluster,
-                                            const std::vector<std::string>& final_states) {
+std::vector<JobRecord> JobStore::unfinished(const std::string& cluster) {
   return impl_->within(Transaction::Kind::read, [&] {
-    std::string marks;
-    for (std::size_t i = 0; i < final_states.size(); ++i) marks += i == 0 ? "?" : ",?";
-    Statement select(impl_->connection, "SELECT " + std::string(kJobColumns) +
-                                            " FROM job WHERE cluster = ? AND state NOT IN (" +
-                                            marks + ") ORDER BY id");
+    Statement& select =
+        impl_->connection.kept("SELECT " + std::string(kJobColumns) +
+                               " FROM job WHERE cluster = ? AND " + not_final() + " ORDER BY id");
     select.text(cluster);
-    for (const std::string& state : final_states) select.text(state);
     return impl_->all_of(select);
+  });
+}
+
+std::vector<JobRecord> JobStore::queued(const std::string& cluster) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT " + std::string(kJobColumns) +
+        " FROM job WHERE cluster = ? AND state = 'submitting' AND is_queued = 1"
+        " AND sbatch_called_at IS NULL ORDER BY id");
+    select.text(cluster);
+    return impl_->all_of(select);
+  });
+}
+
+std::vector<JobRecord> JobStore::lost_since(const std::string& cluster, const std::string& since) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT " + std::string(kJobColumns) +
+        " FROM job WHERE cluster = ? AND state = 'not_submitted' AND is_lost = 1"
+        " AND created_at >= ? ORDER BY id");
+    select.text(cluster).text(since);
+    return impl_->all_of(select);
+  });
+}
+
+std::int64_t JobStore::count_since(const std::string& submitted_by, const std::string& since) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT count(*) FROM job WHERE submitted_by = ? AND created_at >= ?");
+    return impl_->count(select.text(submitted_by).text(since));
+  });
+}
+
+std::int64_t JobStore::count_unfinished(const std::string& submitted_by) {
+  return impl_->within(Transaction::Kind::read, [&] {
+    Statement& select = impl_->connection.kept(
+        "SELECT count(*) FROM job WHERE submitted_by = ? AND " + not_final());
+    return impl_->count(select.text(submitted_by));
   });
 }
 
@@ -228,43 +350,6 @@ std::optional<std::string> JobStore::last_run_status(const JobRecord& job) {
     std::string status = select.read_text();
     select.reset();
     return status;
-  });
-}
-
-std::optional<JobRequest> JobStore::request(const std::string& submitted_by,
-                                            const std::string& idempotency_key) {
-  return impl_->within(Transaction::Kind::read, [&]() -> std::optional<JobRequest> {
-    Statement& select = impl_->connection.kept(
-        "SELECT request_hash, job_ids FROM job_request"
-        " WHERE submitted_by = ? AND idempotency_key = ?");
-    if (!select.text(submitted_by).text(idempotency_key).step()) return std::nullopt;
-    JobRequest request{submitted_by, idempotency_key, select.read_text(), {}};
-    for (const std::string& id : words_of(select.read_text())) {
-      request.jobs.push_back(std::stoll(id));
-    }
-    select.reset();
-    return request;
-  });
-}
-
-bool JobStore::insert_request(const JobRequest& request, const std::string& created_at) {
-  return impl_->within(Transaction::Kind::write, [&] {
-    Statement& insert =
-        impl_->connection.kept("INSERT OR IGNORE INTO job_request VALUES (?, ?, ?, '', ?)");
-    insert.text(request.submitted_by).text(request.idempotency_key).text(request.request_hash);
-    insert.text(created_at).run();
-    return impl_->connection.changes() == 1;
-  });
-}
-
-void JobStore::set_request_jobs(const JobRequest& request) {
-  impl_->within(Transaction::Kind::write, [&] {
-    std::string ids;
-    for (const JobRowId id : request.jobs) ids += (ids.empty() ? "" : " ") + std::to_string(id);
-    Statement& update = impl_->connection.kept(
-        "UPDATE job_request SET job_ids = ? WHERE submitted_by = ? AND idempotency_key = ?");
-    update.text(ids).text(request.submitted_by).text(request.idempotency_key).run();
-    return true;
   });
 }
 

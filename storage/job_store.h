@@ -25,16 +25,24 @@ class JobStore {
 
   // `id` and `revision` of the record are ignored. Returns the new id.
   JobRowId insert(const JobRecord& job);
-  // Everything but id, submission_id and revision, which rises. False where nothing differs, or
+  // A whole request in one transaction: its key, its jobs (as for insert()) and their ids. Where
+  // the key is known, only those of `jobs` are recorded whose predecessors were not submitted.
+  // `request.jobs` is ignored; an empty key is none.
+  RecordedRequest record(const JobRequest& request, std::vector<JobRecord> jobs,
+                         const std::string& created_at);
+  // Everything that may change, and the revision, which rises. False where nothing differs, or
   // where the stored job is not of `job.revision` any more: somebody else was quicker.
   bool update(const JobRecord& job);
 
   std::optional<JobRecord> job(JobRowId id);
   // Newest first; with `before`, only those with a smaller id.
   std::vector<JobRecord> jobs(std::int64_t limit, std::optional<JobRowId> before = {});
-  // Of a cluster, those in none of the `final_states`; oldest first.
-  std::vector<JobRecord> unfinished(const std::string& cluster,
-                                    const std::vector<std::string>& final_states);
+  // Of a cluster, those in no final state; oldest first.
+  std::vector<JobRecord> unfinished(const std::string& cluster);
+  // Of a cluster, those that sbatch is to be called for by the daemon; oldest first.
+  std::vector<JobRecord> queued(const std::string& cluster);
+  // Of a cluster, those that are lost and were recorded at `since` or later; oldest first.
+  std::vector<JobRecord> lost_since(const std::string& cluster, const std::string& since);
   // Of a cluster, those with an id that have ended and changed at `since` or later; oldest first.
   std::vector<JobRecord> ended_since(const std::string& cluster, const std::string& since);
   // The runs of a job: one for each restart, oldest first. Superseded ones are left out.
@@ -42,11 +50,9 @@ class JobStore {
   // Of the last of them; a run's status by its name.
   std::optional<std::string> last_run_status(const JobRecord& job);
 
-  std::optional<JobRequest> request(const std::string& submitted_by,
-                                    const std::string& idempotency_key);
-  // False where there is one with this key already.
-  bool insert_request(const JobRequest& request, const std::string& created_at);
-  void set_request_jobs(const JobRequest& request);
+  // How many jobs somebody recorded at `since` or later, and how many of theirs have not ended.
+  std::int64_t count_since(const std::string& submitted_by, const std::string& since);
+  std::int64_t count_unfinished(const std::string& submitted_by);
 
   // Throws StorageError constraint where the name is taken.
   std::int64_t insert_token(const TokenRecord& token);

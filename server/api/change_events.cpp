@@ -32,7 +32,7 @@ void publish_job_change(http::EventChannel& channel, const storage::JobRecord& j
                         const std::vector<storage::RunId>& runs) {
   const Json data = {{"job", job.id},
                      {"job_id", nullable(job.job_id)},
-                     {"state", job.state},
+                     {"state", storage::job_state_name(job.state)},
                      {"revision", job.revision}};
   channel.publish("job", to_text(data));
   // A page that shows one of its runs asks for that run again.

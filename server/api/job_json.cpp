@@ -7,7 +7,7 @@ Json job_json(const storage::JobRecord& job) {
   json["id"] = job.id;
   json["cluster"] = job.cluster;
   json["job_id"] = nullable(job.job_id);
-  json["state"] = job.state;
+  json["state"] = storage::job_state_name(job.state);
   json["state_reason"] = null_if_empty(job.state_reason);
   json["trouble"] = null_if_empty(job.trouble);
   json["experiment"] = job.experiment;
@@ -37,11 +37,17 @@ Json job_details_json(const storage::JobRecord& job, const std::vector<storage::
 Json dry_run_json(const dispatch::DryRun& run) {
   Json json;
   json["experiment"] = run.plan.experiment;
+  json["values"] = Json::array();
+  for (const dispatch::PlannedValue& value : run.plan.values) {
+    json["values"].push_back(
+        {{"name", value.name}, {"value", value.value}, {"origin", value.origin}});
+  }
+  json["notes"] = run.plan.notes;
   json["nodes"] = run.plan.nodes;
   json["ranks_per_node"] = run.plan.ranks_per_node;
   json["run_folder"] = run.place.run_folder;
   json["arguments"] = run.arguments;
-  json["script"] = run.script;
+  json["script"] = null_if_empty(run.script);
   return json;
 }
 

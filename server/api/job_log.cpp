@@ -85,7 +85,7 @@ http::Response get_job_log(Context& context, const http::Request& request) {
   json["offset"] = piece.offset;
   json["next_offset"] = piece.offset + static_cast<std::int64_t>(piece.text.size());
   json["text"] = piece.text;
-  json["job_has_ended"] = dispatch::is_final(dispatch::job_state_from_name(job.state));
+  json["job_has_ended"] = storage::is_final(job.state);
   return hashed_response(to_text(json));
 }
 

@@ -20,6 +20,8 @@ ProblemKind problem_kind(dispatch::Refusal::Kind kind) {
       return {409, "Conflict"};
     case Kind::not_found:
       return {404, "Not found"};
+    case Kind::too_many:
+      return {429, "Too many jobs"};
     case Kind::refused:
       return {422, "Refused by Slurm"};
     case Kind::unavailable:
@@ -52,6 +54,7 @@ storage::JobRecord find_job(const Context& context, const http::Request& request
 http::Response dispatch_problem(const dispatch::Refusal& refusal) {
   const ProblemKind kind = problem_kind(refusal.kind);
   http::Response response = http::problem(kind.status, kind.title, refusal.message);
+  if (kind.status == 429) response.headers.emplace_back("Retry-After", "60");
   if (kind.status == 503) response.headers.emplace_back("Retry-After", "10");
   return response;
 }

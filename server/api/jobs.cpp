@@ -53,26 +53,27 @@ Json jobs_json(const std::vector<storage::JobRecord>& jobs) {
   return list;
 }
 
-// The jobs that were recorded stand in a refusal too: some may have been submitted before it.
 http::Response submit_response(const SubmitOutcome& outcome) {
-  if (!outcome.refusal) {
-    const Json json = {{"jobs", jobs_json(outcome.jobs)}, {"is_repeated", outcome.is_repeated}};
-    http::Response response = http::json_response(to_text(json), outcome.is_repeated ? 200 : 201);
-    response.cache_control = "no-store";
-    if (outcome.jobs.size() == 1) {
-      response.headers.emplace_back("Location",
-                                    "/api/v1/jobs/" + std::to_string(outcome.jobs.front().id));
-    }
-    return response;
+  if (outcome.refusal) return dispatch_problem(*outcome.refusal);
+  const Json json = {{"jobs", jobs_json(outcome.jobs)},
+                     {"is_repeated", outcome.is_repeated},
+                     {"notes", outcome.notes}};
+  http::Response response = http::json_response(to_text(json), outcome.is_repeated ? 200 : 202);
+  response.cache_control = "no-store";
+  if (outcome.jobs.size() == 1) {
+    response.headers.emplace_back("Location",
+                                  "/api/v1/jobs/" + std::to_string(outcome.jobs.front().id));
   }
-  http::Response response = dispatch_problem(*outcome.refusal);
-  Json json = Json::parse(*response.body);
-  json["jobs"] = jobs_json(outcome.jobs);
-  response.body = std::make_shared<const std::string>(to_text(json));
   return response;
 }
 
-void wake_poller(const Context& context) {
+// Who cancels a job of somebody else needs the scope for it.
+void require_own_job(const Context& context, const http::Request& request,
+                     const storage::JobRecord& job, const std::string& who) {
+  if (job.submitted_by != who) require_scope(context, request, "cancel");
+}
+
+void tell_of_change(const Context& context) {
   if (context.options.jobs_changed) context.options.jobs_changed();
 }
 
@@ -82,10 +83,13 @@ http::Response post_jobs(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"dry_run"});
   require_cluster(context);
   const std::string who = require_submitter(context, request);
-  dispatch::SubmitRequest wanted{read_submissions(request), who, idempotency_key(request)};
+  dispatch::SubmitRequest wanted{
+      read_submissions(request), who, idempotency_key(request), true, {}};
+  const dispatch::ClusterSettings& settings = context.options.dispatcher->settings();
+  wanted.limits = {settings.jobs_per_minute, settings.jobs_unfinished};
   if (parameters.boolean("dry_run").value_or(false)) return dry_run(context, wanted.submissions);
   const SubmitOutcome outcome = context.options.dispatcher->submit(wanted);
-  wake_poller(context);
+  tell_of_change(context);
   return submit_response(outcome);
 }
 
@@ -126,12 +130,13 @@ http::Response get_job(Context& context, const http::Request& request) {
 http::Response delete_job(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   require_cluster(context);
-  require_submitter(context, request);
+  const std::string who = require_submitter(context, request);
   const storage::JobRecord known = find_job(context, request);
+  require_own_job(context, request, known, who);
   const auto cancelled = context.options.dispatcher->cancel(known.id);
-  wake_poller(context);
+  tell_of_change(context);
   if (!cancelled) return dispatch_problem(cancelled.error());
-  const bool is_over = dispatch::is_final(dispatch::job_state_from_name(cancelled->state));
+  const bool is_over = storage::is_final(cancelled->state);
   http::Response response = http::json_response(to_text(job_json(*cancelled)), is_over ? 200 : 202);
   response.cache_control = "no-store";
   return response;

@@ -36,6 +36,8 @@ void add_texts(KeyHandlers& handlers, const ConfigurationReader& reader,
   add("gpu_type", settings.gpu_type);
   add_path("slurm_conf", settings.slurm_conf);
   add("command_path", settings.command_path);
+  add("cpu_bind", settings.cpu_bind);
+  add("mem_bind", settings.mem_bind);
 }
 
 void add_maps(KeyHandlers& handlers, const ConfigurationReader& reader, ClusterSettings& settings) {
@@ -55,6 +57,8 @@ void add_maps(KeyHandlers& handlers, const ConfigurationReader& reader, ClusterS
   handlers.emplace_back("launch_scripts", [&](const YAML::Node& node) {
     settings.launch_scripts = reader.text_map(node, "launch_scripts");
   });
+  handlers.emplace_back(
+      "venvs", [&](const YAML::Node& node) { settings.venvs = reader.text_map(node, "venvs"); });
 }
 
 std::string variable(const char* name) {
@@ -87,14 +91,19 @@ const std::string_view kClusterHelp =
     slurm: {account: bench, partition: batch, gpus-per-node: 8, exclusive: }
     gpu_type: gb200
     gpus_per_node: 4
-    backend: cuda                   # or cpu, where there are no GPUs
+    backend: cuda                   # or cpu; else what the runner says that it has
+    whole_nodes: true               # GPU jobs ask for nodes alone, with all their memory
+    cpu_bind: cores                 # of srun; mem_bind: local
     runner: llmb-step-runner        # in $PATH of the nodes, or an absolute path
     launch_scripts: {pretrain_grok1: /lustre/llmb/llmb_repo/grok1/launch.sh}
+    venvs: {pretrain_grok1: /lustre/llmb/venvs/nemo2-grok}   # else the only one there is
     environment: {NCCL_IB_HCA: mlx5}
     environment_allowed: [MY_FABRIC_SETTING]
     slurm_conf: /etc/slurm/slurm.conf
     command_path: /usr/local/bin:/usr/bin:/bin
+    jobs_per_minute: 512            # of one token; and jobs_unfinished: 2048
     command_deadline_s: 20
+    launch_deadline_s: 120          # of a launch.sh
     poll_interval_s: 5
     accounting_grace_s: 60)";
 
@@ -109,6 +118,18 @@ ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAM
   });
   handlers.emplace_back("gpus_per_node", [&](const YAML::Node& value) {
     settings.gpus_per_node = reader.integer(value, "gpus_per_node", 1, 72);
+  });
+  handlers.emplace_back("whole_nodes", [&](const YAML::Node& value) {
+    settings.whole_nodes = reader.boolean(value, "whole_nodes");
+  });
+  handlers.emplace_back("jobs_per_minute", [&](const YAML::Node& value) {
+    settings.jobs_per_minute = reader.integer(value, "jobs_per_minute", 1, 1'000'000);
+  });
+  handlers.emplace_back("jobs_unfinished", [&](const YAML::Node& value) {
+    settings.jobs_unfinished = reader.integer(value, "jobs_unfinished", 1, 1'000'000);
+  });
+  handlers.emplace_back("launch_deadline_s", [&](const YAML::Node& value) {
+    settings.launch_deadline = seconds_of(reader, value, "launch_deadline_s");
   });
   handlers.emplace_back("command_deadline_s", [&](const YAML::Node& value) {
     settings.command_deadline = seconds_of(reader, value, "command_deadline_s");

@@ -7,6 +7,7 @@
 #include "server/api/change_events.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/poller.h"
+#include "server/dispatch/send_queue.h"
 #include "server/http/static_files.h"
 #include "storage/job_store.h"
 #include "web/assets.h"
@@ -31,14 +32,34 @@ struct Jobs {
         changed([this, &events](const storage::JobRecord& job) {
           api::publish_job_change(events, job, store.runs_of(job));
         }),
-        dispatcher(settings, catalog ? *catalog : parser::embedded_catalog(), store, changed),
+        runner(settings),
+        dispatcher(settings, recipes(), store, runner, changed),
+        sender(settings, recipes(), store, runner, changed),
+        queue(settings, store, sender),
         poller(settings, store, changed) {}
+
+  const parser::Catalog& recipes() const { return catalog ? *catalog : parser::embedded_catalog(); }
+  void start() {
+    queue.start();
+    poller.start();
+  }
+  void stop() {
+    queue.stop();
+    poller.stop();
+  }
+  void tell_of_change() {
+    queue.wake();
+    poller.wake();
+  }
 
   const dispatch::ClusterSettings settings;
   const std::shared_ptr<const parser::Catalog> catalog;
   storage::JobStore store;
   const dispatch::JobChanged changed;
+  dispatch::RunnerProbe runner;
   dispatch::Dispatcher dispatcher;
+  dispatch::JobSender sender;
+  dispatch::SendQueue queue;
   dispatch::Poller poller;
 };
 
@@ -77,7 +98,7 @@ struct Daemon::Parts {
       result.jobs = &jobs->store;
       result.submitters = options.submitters;
       result.slurm_error = [this] { return jobs->poller.last_error(); };
-      result.jobs_changed = [this] { jobs->poller.wake(); };
+      result.jobs_changed = [this] { jobs->tell_of_change(); };
     }
     return result;
   }
@@ -100,11 +121,11 @@ Daemon::~Daemon() {
 void Daemon::start() {
   parts_->server->start();
   parts_->ingest.start();
-  if (parts_->jobs) parts_->jobs->poller.start();
+  if (parts_->jobs) parts_->jobs->start();
 }
 
 void Daemon::stop() {
-  if (parts_->jobs) parts_->jobs->poller.stop();
+  if (parts_->jobs) parts_->jobs->stop();
   parts_->ingest.stop();
   parts_->server->stop();
 }

@@ -4,6 +4,7 @@
 
 #include "server/cli/serve_settings.h"
 #include "server/cli/watched_trees.h"
+#include "server/report/text_table.h"
 
 namespace llmb::cli {
 
@@ -63,10 +64,10 @@ int run_at_desk(const std::string& command, const std::function<int()>& action) 
   try {
     return action();
   } catch (const BadConfiguration& error) {
-    std::cerr << "llmb-report " << command << ": " << error.what() << '\n';
+    std::cerr << "llmb-report " << command << ": " << report::printable(error.what()) << '\n';
     return 2;
   } catch (const std::exception& error) {
-    std::cerr << "llmb-report " << command << ": " << error.what() << '\n';
+    std::cerr << "llmb-report " << command << ": " << report::printable(error.what()) << '\n';
     return 1;
   }
 }

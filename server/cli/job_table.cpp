@@ -18,7 +18,7 @@ dispatch::Submission submission_of(const storage::JobRecord& job) {
 void write_job_table(const std::vector<storage::JobRecord>& jobs, std::ostream& out) {
   report::TextTable table({">ID", ">SLURM", "STATE", ">GPUS", "SUBMITTED", "BY", "EXPERIMENT"});
   for (const storage::JobRecord& job : jobs) {
-    std::string state = job.state;
+    std::string state(storage::job_state_name(job.state));
     if (!job.state_reason.empty()) state += " (" + job.state_reason + ")";
     if (job.restart_count > 0) state += ", restart " + std::to_string(job.restart_count);
     table.add({std::to_string(job.id), slurm_id(job), state,

@@ -23,8 +23,8 @@ using storage::JobRecord;
 
 constexpr int kSignalExit = 128;
 
-JobState state_of(const JobRecord& job) {
-  return dispatch::job_state_from_name(job.state);
+std::string name_of_state(const JobRecord& job) {
+  return std::string(dispatch::job_state_name(job.state));
 }
 
 // How far the log of a running job is: " at step 23 of 49"; empty without steps.
@@ -50,7 +50,7 @@ class WaitingLine {
   void show(const std::vector<JobRecord>& jobs, const std::string& error) {
     for (const JobRecord& job : jobs) {
       std::string& shown = shown_[job.id];
-      const std::string now = job.state + (job.trouble.empty() ? "" : ": " + job.trouble);
+      const std::string now = name_of_state(job) + (job.trouble.empty() ? "" : ": " + job.trouble);
       if (shown == now) continue;
       shown = now;
       clear();
@@ -74,8 +74,8 @@ class WaitingLine {
     std::map<std::string, int> counts;
     std::string steps;
     for (const JobRecord& job : jobs) {
-      ++counts[job.state];
-      if (steps.empty() && state_of(job) == JobState::running) {
+      ++counts[name_of_state(job)];
+      if (steps.empty() && job.state == JobState::running) {
         steps = step_text(job);
         if (!steps.empty()) steps.insert(0, " · job " + std::to_string(job.id));
       }
@@ -102,7 +102,7 @@ std::vector<JobRecord> load(storage::JobStore& store, const std::vector<storage:
 }
 
 bool has_ended(const JobRecord& job) {
-  return dispatch::is_final(state_of(job));
+  return dispatch::is_final(job.state);
 }
 
 // What the jobs' logs say, as `parse` has it.
@@ -142,7 +142,7 @@ int wait_for_jobs(JobDesk& desk, const std::vector<storage::JobRowId>& ids) {
   }
   write_results(jobs);
   const bool all_completed = std::all_of(jobs.begin(), jobs.end(), [](const JobRecord& job) {
-    return state_of(job) == JobState::completed;
+    return job.state == JobState::completed;
   });
   return all_completed ? 0 : 1;
 }

@@ -1,10 +1,13 @@
 #include "server/cli/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <array>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
@@ -22,6 +25,7 @@ using storage::JobRecord;
 
 constexpr int kSignalExit = 128;
 constexpr std::chrono::milliseconds kBetweenLooks{500};
+constexpr std::chrono::milliseconds kBetweenAnswers{1'500};
 
 constexpr const char* kFooter = R"(Examples:
   llmb-report jobs                     the newest jobs
@@ -48,10 +52,15 @@ int complain(const std::string& what) {
   return kFailed;
 }
 
+// Whether there is a job whose submission was lost, two answers tell.
 void refresh(JobDesk& desk) {
   dispatch::Poller poller(desk.settings, *desk.store);
-  const std::string error = poller.poll_once().error;
-  if (!error.empty()) complain("as last known, for " + error);
+  dispatch::PollOutcome outcome = poller.poll_once();
+  if (outcome.error.empty() && outcome.unclear > 0) {
+    std::this_thread::sleep_for(kBetweenAnswers);
+    outcome = poller.poll_once();
+  }
+  if (!outcome.error.empty()) complain("as last known, for " + outcome.error);
 }
 
 int list(const JobsArguments& arguments) {
@@ -79,7 +88,7 @@ int show(const JobsArguments& arguments) {
   const auto lines = std::to_array<std::pair<const char*, std::string>>({
       {"job", std::to_string(job->id) + " on " + job->cluster},
       {"Slurm's id", slurm_id(*job)},
-      {"state", job->state},
+      {"state", std::string(storage::job_state_name(job->state))},
       {"reason", job->state_reason},
       {"trouble", job->trouble},
       {"exit code", job->exit_code ? std::to_string(*job->exit_code) : ""},
@@ -138,13 +147,13 @@ int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
       next_poll = std::chrono::steady_clock::now() + desk.settings.poll_interval;
     }
     // Asked before the log is read: what is written until the end is shown.
-    const bool has_ended = dispatch::is_final(dispatch::job_state_from_name(job.state));
+    const bool has_ended = storage::is_final(job.state);
     const std::string log = log_of(job, arguments);
     if (log != shown) offset = 0;  // a requeue writes another one
     shown = log;
     if (!log.empty()) offset = copy_from(log, offset);
     if (has_ended) {
-      std::cerr << "job " << job.id << " " << job.state
+      std::cerr << "job " << job.id << " " << storage::job_state_name(job.state)
                 << (job.trouble.empty() ? "" : ": " + report::printable(job.trouble)) << '\n';
       return std::cout ? 0 : kFailed;
     }
@@ -160,9 +169,9 @@ int log(const JobsArguments& arguments) {
   if (arguments.follows) return follow(desk, arguments, *job);
   const std::string file = log_of(*job, arguments);
   if (file.empty()) {
-    return complain("job " + std::to_string(job->id) + " is " + job->state + " and has no log in " +
-                    job->run_folder +
-                    (arguments.of_batch ? "" : " (--batch: its script's output)"));
+    return complain(fmt::format("job {} is {} and has no log in {}{}", job->id,
+                                storage::job_state_name(job->state), job->run_folder,
+                                arguments.of_batch ? "" : " (--batch: its script's output)"));
   }
   copy_from(file, 0);
   return std::cout ? 0 : kFailed;
@@ -170,17 +179,30 @@ int log(const JobsArguments& arguments) {
 
 int cancel(const JobsArguments& arguments) {
   JobDesk desk = open_job_desk(arguments.desk, false);
-  dispatch::Dispatcher dispatcher(desk.settings, parser::embedded_catalog(), *desk.store);
+  dispatch::RunnerProbe runner(desk.settings);
+  dispatch::Dispatcher dispatcher(desk.settings, parser::embedded_catalog(), *desk.store, runner);
   int exit_code = 0;
+  bool is_to_be_cancelled = false;
   for (const storage::JobRowId id : arguments.ids) {
     const auto job = dispatcher.cancel(id);
     if (!job) {
       exit_code = complain(job.error().message);
       continue;
     }
-    const bool has_ended = dispatch::is_final(dispatch::job_state_from_name(job->state));
-    std::cout << "job " << id << (has_ended ? " has ended already: " + job->state : " is cancelled")
+    const bool has_ended = storage::is_final(job->state);
+    is_to_be_cancelled = is_to_be_cancelled || !has_ended;
+    std::cout << "job " << id
+              << (has_ended ? fmt::format(" has ended: {}", storage::job_state_name(job->state))
+                            : " is to be cancelled")
               << '\n';
+  }
+  if (is_to_be_cancelled) {
+    dispatch::Poller poller(desk.settings, *desk.store);
+    const std::string error = poller.poll_once().error;
+    if (!error.empty()) {
+      exit_code =
+          complain(error + "; the wish is recorded, and is repeated while llmb-report serve runs");
+    }
   }
   return std::cout.flush() ? exit_code : kFailed;
 }

@@ -152,15 +152,23 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
       ->type_name("N,N…");
   add("-r,--repeats", arguments.repeats, "As many jobs of each scale")->type_name("N");
   add("--gpu-type", submission.gpu_type, "h100, gb200 … where the cluster does not say");
+  add("--document", submission.document, "The row of this document: grok1-24.11 …");
   add("--gpus-per-node", submission.gpus_per_node, "Where the cluster does not say")
       ->type_name("N");
   flag("-p,--profile", submission.profile, "Profile with Nsight Systems");
+  add("--profile-ranks", submission.profile_ranks, "Ranks to profile: all, 0-8 (the document's)")
+      ->type_name("LIST");
+  add("--profile-start-step", submission.profile_start_step, "First step to profile")
+      ->type_name("N");
+  add("--profile-stop-step", submission.profile_stop_step, "Profiling ends before this step")
+      ->type_name("N");
+  flag("--gpu-metrics", submission.gpu_metrics, "GPU metrics in the profile");
   flag("--nccl-trace", submission.nccl_trace, "Trace collectives");
   flag("--checkpoint", submission.checkpoint, "Save a checkpoint");
   add("--load-checkpoint", submission.load_checkpoint_path, "Load this checkpoint, and run a step")
       ->type_name("DIR");
   flag("--proxy", submission.proxy, "A smaller model, or a scale that no recipe has");
-  add("--backend", submission.backend, "cuda, or cpu where there are no GPUs");
+  add("--backend", submission.backend, "cuda or cpu (default: the best that the runner has)");
   add("--launcher", submission.launcher, "runner, or recipe: an installed recipe's launch.sh")
       ->capture_default_str();
   add("--set", arguments.runner_options, "Option of llmb-step-runner: num-layers=2; repeatable")
@@ -183,7 +191,6 @@ Result<std::vector<Submission>> submissions_of(const SubmissionArguments& argume
     }
     return submissions_of_file(arguments.file);
   }
-  if (arguments.scales.empty()) return fail("--scale is missing: the number of GPUs");
   if (arguments.repeats < 1) return fail("--repeats has to be 1 or more");
   const auto count_max = static_cast<std::int64_t>(dispatch::kJobsAtOnceMax);
   if (arguments.repeats > count_max ||
@@ -193,7 +200,11 @@ Result<std::vector<Submission>> submissions_of(const SubmissionArguments& argume
   Submission submission = arguments.submission;
   if (auto added = add_pairs(submission, arguments); !added) return tl::unexpected(added.error());
   std::vector<Submission> all;
-  for (const std::int64_t scale : arguments.scales) {
+  // JOB_TOTAL_GPUS may say it.
+  const std::vector<std::int64_t> scales =
+      arguments.scales.empty() ? std::vector<std::int64_t>{0} : arguments.scales;
+  for (const std::int64_t scale : scales) {
+    if (scale < 1 && !arguments.scales.empty()) return fail("--scale has to be 1 or more");
     submission.scale = scale;
     all.insert(all.end(), static_cast<std::size_t>(arguments.repeats), submission);
   }

@@ -1,9 +1,13 @@
 #include "server/cli/commands.h"
 
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -15,6 +19,8 @@
 #include "server/cli/job_waiting.h"
 #include "server/cli/submission_options.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/dispatch/launch_variables.h"
+#include "server/dispatch/send_queue.h"
 #include "server/dispatch/text_check.h"
 #include "server/report/text_table.h"
 
@@ -25,7 +31,7 @@ constexpr const char* kFooter = R"(Examples:
   llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --scale 16
   llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 128,256,512 -r 3
   llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --scale 512 --dry-run
-  llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --scale 4 --proxy --backend cpu \
+  llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --scale 4 --proxy \
       --set num-layers=2 --set hidden-size=64 --set steps=50 --wait
   llmb-report submit --file jobs.json --wait
 
@@ -37,6 +43,9 @@ What happens:
 
 Where jobs go:
   To the cluster of --config, else to the one that this machine's Slurm commands reach.
+  The recipes' launch variables count from the shell and by --env (JOB_TOTAL_GPUS, DTYPE,
+  MODEL_SIZE, GPU_TYPE, GPUS_PER_NODE, ENABLE_PROFILE, ENABLE_NCCLTRACE …); HF_TOKEN reaches jobs
+  by the environment only. --dry-run names where every value came from.
   LLMB_WORKLOAD (or STAGE_PATH) is where runs lie, under experiments/; LLMB_INSTALL, SBATCH_ACCOUNT,
   SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and ADDITIONAL_SLURM_PARAMS count as the recipes document
   them. Options outrank the environment, the environment outranks the file.
@@ -67,12 +76,67 @@ int print_dry_runs(const std::vector<dispatch::DryRun>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::cout << "# job " << i + 1 << " of " << runs.size()
               << "; its mark and the timestamp will differ\n";
+    for (const dispatch::PlannedValue& value : runs[i].plan.values) {
+      std::cout << fmt::format("#   {} = {} ({})\n", value.name, value.value, value.origin);
+    }
+    for (const std::string& note : runs[i].plan.notes) std::cout << "# note: " << note << '\n';
     for (const std::string& word : runs[i].arguments) {
       std::cout << (&word == &runs[i].arguments.front() ? "" : " ") << dispatch::shell_quoted(word);
     }
-    std::cout << "\n# " << runs[i].place.script_file << '\n' << runs[i].script << '\n';
+    if (runs[i].plan.submits_itself) {
+      std::cout << "\n# it submits a job of its own, with these variables\n";
+      for (const auto& [name, value] : runs[i].plan.environment) {
+        std::cout << name << '=' << dispatch::shell_quoted(value) << '\n';
+      }
+      std::cout << '\n';
+    } else {
+      std::cout << "\n# " << runs[i].place.script_file << '\n' << runs[i].script << '\n';
+    }
   }
   return std::cout.flush() ? 0 : kFailed;
+}
+
+// What the shell that submits has set of the recipes' launch variables.
+dispatch::Environment shell_variables(const std::vector<std::string_view>& names) {
+  dispatch::Environment found;
+  for (const std::string_view name : names) {
+    const char* const value = std::getenv(std::string(name).c_str());
+    if (value != nullptr && *value != '\0') found[std::string(name)] = value;
+  }
+  return found;
+}
+
+// The launch variables without the secrets, of which a plan knows only that they are set.
+dispatch::Environment launch_environment(const dispatch::Environment& secrets) {
+  dispatch::Environment shell = shell_variables(dispatch::launch_variable_names());
+  for (const auto& [name, value] : secrets) shell[name] = "set";
+  return shell;
+}
+
+int tell_refusal(const dispatch::SubmitOutcome& outcome) {
+  using Kind = dispatch::Refusal::Kind;
+  const dispatch::Refusal& refusal = *outcome.refusal;
+  // The table says it where the job is in it.
+  const bool is_shown = std::any_of(
+      outcome.jobs.begin(), outcome.jobs.end(),
+      [&](const storage::JobRecord& job) { return job.trouble.starts_with(refusal.message); });
+  if (!is_shown) complain(refusal.message, 0);
+  const bool is_bad = refusal.kind == Kind::invalid || refusal.kind == Kind::conflict;
+  return is_bad ? kBadArguments : kFailed;
+}
+
+// A checkpoint goes below the folder for runs.
+void note_free_space(const dispatch::ClusterSettings& cluster,
+                     const std::vector<dispatch::Submission>& submissions) {
+  const bool saves =
+      std::any_of(submissions.begin(), submissions.end(), [&](const dispatch::Submission& one) {
+        return one.checkpoint || cluster.launch_environment.contains("ENABLE_CHECKPOINT");
+      });
+  std::error_code error;
+  const auto space = std::filesystem::space(cluster.workload_folder, error);
+  if (!saves || error) return;
+  std::cerr << fmt::format("note: {} has {:.1f} GB free\n", cluster.workload_folder,
+                           static_cast<double>(space.available) / 1e9);
 }
 
 int submit(const SubmitArguments& arguments) {
@@ -80,36 +144,36 @@ int submit(const SubmitArguments& arguments) {
   if (!submissions) return complain(submissions.error().message, kBadArguments);
   const auto catalog = read_catalog(arguments.catalog_file);
   if (!catalog) return complain(catalog.error().message, kBadArguments);
+  const dispatch::Environment secrets = shell_variables(dispatch::secret_variables());
   if (arguments.is_dry_run) {
-    const auto settings = desk_settings(arguments.desk, true);
-    auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog);
+    auto settings = desk_settings(arguments.desk, true);
+    settings.cluster.launch_environment = launch_environment(secrets);
+    note_free_space(settings.cluster, *submissions);
+    auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog,
+                                  dispatch::ask_runner(settings.cluster));
     if (!runs) return complain(runs.error().message, kBadArguments);
     return print_dry_runs(*runs);
   }
   JobDesk desk = open_job_desk(arguments.desk, true);
-  dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store);
-  const dispatch::SubmitOutcome outcome =
-      dispatcher.submit({*submissions, user_name(), arguments.idempotency_key});
+  desk.settings.launch_environment = launch_environment(secrets);
+  note_free_space(desk.settings, *submissions);
+  dispatch::RunnerProbe runner(desk.settings);
+  dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);
+  dispatch::JobSender sender(desk.settings, **catalog, *desk.store, runner, {}, secrets);
+  dispatch::SubmitOutcome outcome =
+      dispatcher.submit({*submissions, user_name(), arguments.idempotency_key, false, {}});
+  dispatch::send_all(sender, outcome);
+  for (const std::string& note : outcome.notes)
+    std::cerr << "note: " << report::printable(note) << '\n';
   if (outcome.is_repeated) std::cerr << "This request came before; these are its jobs.\n";
   if (!outcome.jobs.empty()) write_job_table(outcome.jobs, std::cout);
-  if (outcome.refusal) {
-    using Kind = dispatch::Refusal::Kind;
-    const bool is_bad = outcome.refusal->kind == Kind::invalid ||  //
-                        outcome.refusal->kind == Kind::conflict;
-    // The table says it where the job is in it.
-    const bool is_shown = !outcome.jobs.empty() &&
-                          outcome.jobs.back().trouble.rfind(outcome.refusal->message, 0) == 0;
-    if (!is_shown) complain(outcome.refusal->message, 0);
-    if (is_bad) return kBadArguments;
-  }
-  if (arguments.waits && !outcome.jobs.empty()) {
-    std::vector<storage::JobRowId> ids;
-    ids.reserve(outcome.jobs.size());
-    for (const storage::JobRecord& job : outcome.jobs) ids.push_back(job.id);
-    const int waited = wait_for_jobs(desk, ids);
-    return outcome.refusal ? kFailed : waited;
-  }
-  return outcome.refusal ? kFailed : 0;
+  const int exit_code = outcome.refusal ? tell_refusal(outcome) : 0;
+  if (!arguments.waits || exit_code == kBadArguments || outcome.jobs.empty()) return exit_code;
+  std::vector<storage::JobRowId> ids;
+  ids.reserve(outcome.jobs.size());
+  for (const storage::JobRecord& job : outcome.jobs) ids.push_back(job.id);
+  const int waited = wait_for_jobs(desk, ids);
+  return exit_code == 0 ? waited : exit_code;
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ constexpr const char* kFooter = R"(Examples:
 A token is shown once, by `create`, and goes to clients as they ask:
   curl -H "Authorization: Bearer $TOKEN" -d @job.json http://127.0.0.1:8642/api/v1/jobs
 Only its SHA-256 is kept. `submit` also needs the token's name in the configuration's list
-`submitters`. Changes count at once, in a running daemon too.)";
+`submitters`, and is for the token's own jobs; `cancel` lets it cancel those of others, too.
+Changes count at once, in a running daemon too.)";
 
 struct TokenArguments {
   DeskArguments desk;
@@ -135,10 +136,11 @@ void add_token_command(CLI::App& app, int& exit_code) {
   CLI::App* const make =
       add_part(*token, "create", "Make a token, and show it once", arguments, exit_code, create);
   make->add_option("NAME", arguments->name, "Who it is for")->required();
-  make->add_option("--scope", arguments->scopes, "read, submit, ingest or admin; repeatable")
+  make->add_option("--scope", arguments->scopes,
+                   "read, submit, cancel, ingest or admin; repeatable")
       ->required()
       ->delimiter(',')
-      ->check(CLI::IsMember({"read", "submit", "ingest", "admin"}));
+      ->check(CLI::IsMember({"read", "submit", "cancel", "ingest", "admin"}));
   make->add_option("--days", arguments->days, "How long it is valid")
       ->check(CLI::Range(1, kDaysMax))
       ->capture_default_str();

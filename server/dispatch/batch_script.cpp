@@ -1,9 +1,13 @@
 #include "server/dispatch/batch_script.h"
 
-#include <array>
-#include <random>
+#include <fmt/format.h>
 
-#include "parser/foundation/hex.h"
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+
+#include "server/dispatch/launch_document.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -18,8 +22,158 @@ void export_variable(std::string& script, std::string_view name, std::string_vie
   script.append("export ").append(name).append("=").append(shell_quoted(value)).append("\n");
 }
 
-// A recipe's launch.sh that submits by itself reads these.
-Environment slurm_environment(const SlurmParameters& slurm) {
+void export_environment(std::string& script, const Plan& plan, const ClusterSettings& settings) {
+  // What sbatch itself needed is not for the job.
+  script += "unset LC_ALL SLURM_TIME_FORMAT\n";
+  export_variable(script, "PATH", settings.command_path);
+  script += "export HOME=~ USER=\"$SLURM_JOB_USER\" LOGNAME=\"$SLURM_JOB_USER\"\n";
+  if (!settings.slurm_conf.empty()) export_variable(script, "SLURM_CONF", settings.slurm_conf);
+  if (plan.submission.launcher == "recipe") {
+    for (const auto& [name, value] : recipe_slurm_environment(plan.slurm)) {
+      export_variable(script, name, value);
+    }
+  }
+  for (const auto& [name, value] : plan.environment) export_variable(script, name, value);
+}
+
+void write_llmb_config(std::string& script, const std::string& config) {
+  const std::size_t mark = config.find(kJobIdMark);
+  const std::size_t line_end = config.find('\n', mark);
+  script += "{\n  printf \"job_info:\\n  job_id: '%s'\\n\" \"$job\"\n  cat <<'";
+  script.append(kHereDocumentEnd).append("'\n").append(config.substr(line_end + 1));
+  script.append(kHereDocumentEnd).append("\n} >\"llmb-config_$job.yaml\"\n\n");
+}
+
+// Nsight Systems expands %q{…} by the variables of its rank.
+std::string profiler_options(const Submission& submission) {
+  std::string options =
+      "--sample=none --trace=cuda,nvtx --capture-range=cudaProfilerApi --capture-range-end=stop "
+      "--force-overwrite=true";
+  if (submission.gpu_metrics) options += " --gpu-metrics-device=all";
+  return options;
+}
+
+// "0-8,12" as a condition of bash's arithmetic; the plan holds nothing else.
+std::string rank_condition(std::string_view ranks) {
+  std::string condition;
+  while (!ranks.empty()) {
+    const std::size_t comma = std::min(ranks.find(','), ranks.size());
+    const std::string_view part = ranks.substr(0, comma);
+    const std::size_t dash = part.find('-');
+    const std::string_view first = part.substr(0, dash);
+    const std::string_view last = dash == std::string_view::npos ? first : part.substr(dash + 1);
+    condition +=
+        fmt::format("{}(r >= {} && r <= {})", condition.empty() ? "" : " || ", first, last);
+    ranks.remove_prefix(std::min(comma + 1, ranks.size()));
+  }
+  return condition;
+}
+
+// What stands between srun and the runner: Nsight Systems, around the ranks that are profiled.
+std::string profiler(const Submission& submission, const std::string& run_folder) {
+  const std::string output =
+      shell_quoted(run_folder + "/nsys_profile/" + profile_file_name(submission));
+  if (submission.profile_ranks == "all") {
+    return fmt::format("nsys profile {} --output={} \\\n  ", profiler_options(submission), output);
+  }
+  return fmt::format(
+      "/bin/bash -c 'r=$SLURM_PROCID; if (( {} )); then exec nsys profile {} --output=\"$0\" "
+      "\"$@\"; "
+      "else exec \"$@\"; fi' {} \\\n  ",
+      rank_condition(submission.profile_ranks), profiler_options(submission), output);
+}
+
+// SIGTERM goes on to what the job started. USR1 comes a minute before the time limit.
+constexpr std::string_view kSignalTraps = R"(child=
+trap 'printf "job got SIGTERM at %(%s)T\n" -1; [ -z "$child" ] || kill -TERM "$child"' TERM
+trap 'printf "job got SIGUSR1 at %(%s)T: its time limit is near\n" -1' USR1
+)";
+constexpr std::string_view kWaitForChild = R"(child=$!
+wait "$child"
+code=$?
+while [ "$code" -gt 128 ] && kill -0 "$child" 2>/dev/null; do
+  wait "$child"
+  code=$?
+done
+)";
+
+// Which build ran, in the batch script's output.
+void identify_runner(std::string& script, const Plan& plan) {
+  script += "runner=\"$(command -v " + shell_quoted(plan.program) + ")\" &&\n";
+  script +=
+      "  printf 'runner %s: %s, sha256 %s\\n' \"$runner\" \"$(\"$runner\" --version 2>&1 | head -n "
+      "1)\" \"$(sha256sum <\"$runner\" | cut -c 1-64)\"\n";
+}
+
+void start_runner(std::string& script, const Plan& plan, const ClusterSettings& settings,
+                  const std::string& run_folder) {
+  identify_runner(script, plan);
+  const Submission& submission = plan.submission;
+  const bool is_profiled = submission.profile && submission.backend == "cuda";
+  if (is_profiled) script += "mkdir -p nsys_profile\n";
+  script += "srun --export=ALL --mpi=none --kill-on-bad-exit=1 --wait=60";
+  script += " --nodes=" + std::to_string(plan.nodes) +
+            " --ntasks=" + std::to_string(submission.scale) +
+            " --ntasks-per-node=" + std::to_string(plan.ranks_per_node);
+  // srun does not take this one over from the job.
+  const auto cpus = plan.slurm.find("cpus-per-task");
+  if (cpus != plan.slurm.end()) script += " --cpus-per-task=" + shell_quoted(cpus->second);
+  if (!settings.cpu_bind.empty()) script += " --cpu-bind=" + shell_quoted(settings.cpu_bind);
+  if (!settings.mem_bind.empty()) script += " --mem-bind=" + shell_quoted(settings.mem_bind);
+  script += " --output=\"$log\" \\\n  ";
+  if (is_profiled) script += profiler(submission, run_folder);
+  script += shell_quoted(plan.program);
+  for (const std::string& argument : plan.program_arguments) {
+    script.append(" ").append(shell_quoted(argument));
+  }
+  if (submission.checkpoint) {
+    script += " " + shell_quoted("--checkpoint-path=" + run_folder +
+                                 "/code/nemo_experiments/default/checkpoints");
+  }
+  script += " &\n";
+}
+
+void start_recipe(std::string& script, const Plan& plan) {
+  const std::size_t slash = plan.program.rfind('/');
+  script += "cd " + shell_quoted(plan.program.substr(0, slash + 1)) + " || exit 1\n";
+  script +=
+      "/bin/bash " + shell_quoted("./" + plan.program.substr(slash + 1)) + " >\"$log\" 2>&1 &\n";
+}
+
+Launch launch_at(std::string submission_id, std::string timestamp, std::int64_t unix_s,
+                 std::int64_t microseconds) {
+  Launch launch{std::move(submission_id), std::move(timestamp), unix_s, microseconds, 0};
+  const std::time_t seconds = unix_s;
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  launch.utc_offset_s = local.tm_gmtoff;
+  return launch;
+}
+
+}  // namespace
+
+Launch new_launch(std::string submission_id, bool is_crowded) {
+  static std::atomic<std::int64_t> last_ns = 0;
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+  std::int64_t before = last_ns;
+  do {
+    now_ns = std::max(now_ns, before + 1);
+  } while (!last_ns.compare_exchange_weak(before, now_ns));
+  const std::int64_t unix_s = now_ns / 1'000'000'000;
+  return launch_at(std::move(submission_id), std::to_string(is_crowded ? now_ns : unix_s), unix_s,
+                   now_ns / 1'000 % 1'000'000);
+}
+
+Launch recorded_launch(std::string submission_id, std::string_view launch_id) {
+  const std::string_view timestamp = launch_id.substr(launch_id.rfind('_') + 1);
+  std::int64_t unix_s = 0;
+  const std::string_view seconds = timestamp.substr(0, 10);
+  std::from_chars(seconds.data(), seconds.data() + seconds.size(), unix_s);
+  return launch_at(std::move(submission_id), std::string(timestamp), unix_s, 0);
+}
+
+Environment recipe_slurm_environment(const SlurmParameters& slurm) {
   Environment environment;
   std::string additional;
   for (const auto& [name, value] : slurm) {
@@ -38,74 +192,9 @@ Environment slurm_environment(const SlurmParameters& slurm) {
   return environment;
 }
 
-void export_environment(std::string& script, const Plan& plan, const ClusterSettings& settings) {
-  // What sbatch itself needed is not for the job.
-  script += "unset LC_ALL SLURM_TIME_FORMAT\n";
-  export_variable(script, "PATH", settings.command_path);
-  script += "export HOME=~ USER=\"$SLURM_JOB_USER\" LOGNAME=\"$SLURM_JOB_USER\"\n";
-  if (!settings.slurm_conf.empty()) export_variable(script, "SLURM_CONF", settings.slurm_conf);
-  if (plan.submission.launcher == "recipe") {
-    for (const auto& [name, value] : slurm_environment(plan.slurm)) {
-      export_variable(script, name, value);
-    }
-  }
-  for (const auto& [name, value] : plan.environment) export_variable(script, name, value);
-}
-
-void write_llmb_config(std::string& script, const std::string& config) {
-  const std::size_t mark = config.find(kJobIdMark);
-  const std::size_t line_end = config.find('\n', mark);
-  script += "{\n  printf \"job_info:\\n  job_id: '%s'\\n\" \"$job\"\n  cat <<'";
-  script.append(kHereDocumentEnd).append("'\n").append(config.substr(line_end + 1));
-  script.append(kHereDocumentEnd).append("\n} >\"llmb-config_$job.yaml\"\n\n");
-}
-
-// The variables of a rank are expanded by Nsight Systems itself (%q{…}).
-std::string profiler(const std::string& run_folder) {
-  return "nsys profile --sample=none --trace=cuda,nvtx --capture-range=cudaProfilerApi "
-         "--capture-range-end=stop --force-overwrite=true --output=" +
-         shell_quoted(run_folder +
-                      "/nsys_profile/profile_%q{SLURM_JOB_ID}_%q{SLURM_NODEID}_"
-                      "%q{SLURM_LOCALID}") +
-         " \\\n  ";
-}
-
-void start_runner(std::string& script, const Plan& plan, const std::string& run_folder) {
-  const Submission& submission = plan.submission;
-  const bool is_profiled = submission.profile && submission.backend == "cuda";
-  if (is_profiled) script += "mkdir -p nsys_profile\n";
-  script += "srun --export=ALL --mpi=none --kill-on-bad-exit=1 --wait=60";
-  script += " --nodes=" + std::to_string(plan.nodes) +
-            " --ntasks=" + std::to_string(submission.scale) +
-            " --ntasks-per-node=" + std::to_string(plan.ranks_per_node);
-  // srun does not take this one over from the job.
-  const auto cpus = plan.slurm.find("cpus-per-task");
-  if (cpus != plan.slurm.end()) script += " --cpus-per-task=" + shell_quoted(cpus->second);
-  script += " --output=\"$log\" \\\n  ";
-  if (is_profiled) script += profiler(run_folder);
-  script += shell_quoted(plan.program);
-  for (const std::string& argument : plan.program_arguments) {
-    script.append(" ").append(shell_quoted(argument));
-  }
-  if (submission.checkpoint) {
-    script += " " + shell_quoted("--checkpoint-path=" + run_folder +
-                                 "/code/nemo_experiments/default/checkpoints");
-  }
-  script += "\n";
-}
-
-void start_recipe(std::string& script, const Plan& plan) {
-  const std::size_t slash = plan.program.rfind('/');
-  script += "cd " + shell_quoted(plan.program.substr(0, slash + 1)) + " || exit 1\n";
-  script +=
-      "/bin/bash " + shell_quoted("./" + plan.program.substr(slash + 1)) + " >\"$log\" 2>&1\n";
-}
-
-}  // namespace
-
 RunPlace run_place(const Plan& plan, const ClusterSettings& settings, const Launch& launch) {
   RunPlace place;
-  place.launch_id = plan.experiment + "_" + std::to_string(launch.launched_at_s);
+  place.launch_id = plan.experiment + "_" + launch.timestamp;
   place.launch_folder =
       settings.workload_folder + "/experiments/" + plan.experiment + "/" + place.launch_id;
   place.run_folder = place.launch_folder + "/" + plan.experiment;
@@ -128,13 +217,18 @@ std::string batch_script(const Plan& plan, const ClusterSettings& settings, cons
   // With instants, which nobody else tells where there is no accounting.
   script += "echo \"job started, restart ${SLURM_RESTART_COUNT:-0}\"\n";
   script += "printf 'job started at %(%s)T\\n' -1\n\n";
+  // The dumps of a thousand ranks fill a file system.
+  script += "ulimit -c 0\n";
+  script += kSignalTraps;
+  script += "\n";
   write_llmb_config(script, llmb_config_text(plan, settings, launch, kJobIdMark));
   if (plan.submission.launcher == "recipe") {
     start_recipe(script, plan);
   } else {
-    start_runner(script, plan, place.run_folder);
+    start_runner(script, plan, settings, place.run_folder);
   }
-  script += "code=$?\nprintf 'job ended at %(%s)T\\n' -1\n";
+  script += kWaitForChild;
+  script += "printf 'job ended at %(%s)T\\n' -1\n";
   script += "echo \"job exited with code $code\"\nexit \"$code\"\n";
   return script;
 }
@@ -157,20 +251,10 @@ std::vector<std::string> sbatch_arguments(const Plan& plan, const ClusterSetting
       "--output=" + place.run_folder + "/sbatch_" + place.job_name + "_%j.out",
       "--open-mode=append",
   };
+  if (!plan.slurm.contains("signal")) arguments.emplace_back("--signal=B:USR1@60");
   for (std::string& option : sbatch_options(plan.slurm)) arguments.push_back(std::move(option));
   arguments.push_back(place.script_file);
   return arguments;
-}
-
-std::string new_submission_id() {
-  std::random_device random;
-  std::string id = "llmb-";
-  for (int word = 0; word < 4; ++word) {
-    const std::uint32_t bits = random();
-    for (std::uint32_t shift = 0; shift < 32; shift += 4)
-      id += parser::kHexDigits[(bits >> shift) & 15U];
-  }
-  return id;
 }
 
 }  // namespace llmb::dispatch

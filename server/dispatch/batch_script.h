@@ -11,17 +11,23 @@
 #include <vector>
 
 #include "server/dispatch/cluster_settings.h"
-#include "server/dispatch/submission.h"
+#include "server/dispatch/plan.h"
 
 namespace llmb::dispatch {
 
 // One attempt to run a plan.
 struct Launch {
   std::string submission_id;        // new_submission_id(); the job's comment
-  std::int64_t launched_at_s = 0;   // Unix; ends the folder's name
+  std::string timestamp;            // ends the folder's name: Unix seconds, or nanoseconds
+  std::int64_t launched_at_s = 0;   // Unix
   std::int64_t launched_at_us = 0;  // microseconds of that second
   std::int64_t utc_offset_s = 0;    // of this machine, for llmb-config's local time
 };
+// Now. `is_crowded`: another launch of the experiment has this second's name, so this one is named
+// by the nanosecond, which differs with every call of this process.
+Launch new_launch(std::string submission_id, bool is_crowded);
+// The launch of a job that was recorded under this launch id.
+Launch recorded_launch(std::string submission_id, std::string_view launch_id);
 
 // The documented layout:
 //   experiments/<name>/<name>_<timestamp>/<name>_sbatch.sh
@@ -47,7 +53,7 @@ std::vector<std::string> sbatch_arguments(const Plan& plan, const ClusterSetting
 std::string llmb_config_text(const Plan& plan, const ClusterSettings& settings,
                              const Launch& launch, std::string_view job_id);
 
-// 128 random bits: "llmb-" and 32 hexadecimal digits.
-std::string new_submission_id();
+// A launch.sh that submits by itself takes Slurm's parameters from these variables.
+Environment recipe_slurm_environment(const SlurmParameters& slurm);
 
 }  // namespace llmb::dispatch

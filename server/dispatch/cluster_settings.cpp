@@ -122,6 +122,13 @@ parser::Result<void> complete_settings(ClusterSettings& settings) {
     if (auto checked = check_path(script, "the launch.sh"); !checked) return checked;
     if (script.empty()) return parser::fail("the launch.sh of " + workload + " has no path");
   }
+  for (const auto& [workload, venv] : settings.venvs) {
+    if (auto checked = check_path(venv, "the virtual environment"); !checked) return checked;
+  }
+  for (const std::string& bind : {settings.cpu_bind, settings.mem_bind}) {
+    if (is_printable(bind)) continue;
+    return parser::fail("srun takes no binding " + in_quotes(bind));
+  }
   return check_environment(settings);
 }
 

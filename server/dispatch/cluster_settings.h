@@ -18,16 +18,26 @@ struct ClusterSettings {
   std::string llmb_install;     // of an LLMB installation; may be empty
   std::string llmb_repo;
   std::string runner = "llmb-step-runner";
-  std::string backend = "cuda";  // where a submission does not say
+  std::string backend;  // where a submission does not say; empty: what the runner has
   std::string gpu_type;
   std::optional<std::int64_t> gpus_per_node;
   SlurmParameters slurm;                                   // defaults of every submission
   Environment environment;                                 // added to every job
   std::set<std::string, std::less<>> environment_allowed;  // beyond the built-in list
+  // Launch variables of the shell that submits (ENABLE_PROFILE …); none in a daemon.
+  Environment launch_environment;
   Environment launch_scripts;  // workload -> an installed recipe's launch.sh
+  Environment venvs;           // workload -> the virtual environment of its launch.sh
+  bool whole_nodes = true;     // ask for nodes and their memory alone, where GPUs are used
+  std::string cpu_bind;        // of srun: "cores"; empty: as the cluster has it; so for mem_bind
+  std::string mem_bind;        // "local"
   std::string slurm_conf;      // SLURM_CONF of the commands; empty: the system's
   std::string command_path = "/usr/local/bin:/usr/bin:/bin";  // where Slurm's commands are
+  // How many jobs one token may ask for within a minute, and have at once that have not ended.
+  std::int64_t jobs_per_minute = 512;
+  std::int64_t jobs_unfinished = 2'048;
   std::chrono::milliseconds command_deadline{20'000};
+  std::chrono::milliseconds launch_deadline{120'000};  // of a recipe's launch.sh
   std::chrono::milliseconds poll_interval{5'000};
   // How long an answer of sacct is waited for after a job has left the queue.
   std::chrono::milliseconds accounting_grace{60'000};

@@ -58,6 +58,9 @@ int spawn(const CommandRun& command, const Pipe& output, const Pipe& errors) {
   posix_spawn_file_actions_adddup2(&actions, errors.end(1), STDERR_FILENO);
   // Whatever this process has open, sockets of clients included, is none of the program's.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  if (!command.directory.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -125,6 +128,16 @@ bool wait_for(pid_t process, Clock::time_point end_at, int& status) {
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name, const std::string& path) {
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    std::string file = path.substr(begin, end - begin) + "/" + name;
+    if (end > begin && access(file.c_str(), X_OK) == 0) return file;
+    begin = end + 1;
+  }
+  return {};
+}
 
 CommandResult run_command(const CommandRun& command) {
   CommandResult result;

@@ -13,6 +13,7 @@ struct CommandRun {
   std::vector<std::string> environment;  // "NAME=value"; nothing else reaches the program
   std::chrono::milliseconds deadline{20'000};
   std::size_t output_bytes_max = std::size_t{256} * 1024 * 1024;
+  std::string directory = {};  // where it runs; empty: where this process does
 };
 
 struct CommandResult {
@@ -26,5 +27,8 @@ struct CommandResult {
 
 // May be called from any thread; waits for the end.
 CommandResult run_command(const CommandRun& command);
+
+// The file of a program in a PATH, "/usr/local/bin:/usr/bin"; empty where it is in none of them.
+std::string find_program(const std::string& name, const std::string& path);
 
 }  // namespace llmb::dispatch

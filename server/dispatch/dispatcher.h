@@ -1,9 +1,8 @@
-// Dispatcher: submits, cancels and looks up jobs of one cluster. A job's row is on the disk before
-// sbatch is called, and its id stands in the job's comment: whatever breaks in between, the Poller
-// finds the job again, or finds that there is none.
+// Dispatcher: takes requests to submit and to cancel jobs of one cluster. It plans and records;
+// Slurm is called by whoever sends (JobSender) and follows (Poller) what was recorded.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,80 +10,81 @@
 
 #include "server/dispatch/batch_script.h"
 #include "server/dispatch/job_update.h"
+#include "server/dispatch/plan.h"
 #include "server/dispatch/slurm_commands.h"
 #include "storage/job_store.h"
 
 namespace llmb::dispatch {
 
+// How much one submitter may ask for. Nothing: as much as they like.
+struct SubmissionLimits {
+  std::optional<std::int64_t> jobs_per_minute;
+  std::optional<std::int64_t> jobs_unfinished;
+};
+
 struct SubmitRequest {
   std::vector<Submission> submissions;
   std::string submitted_by;     // who: a token's or a user's name
   std::string idempotency_key;  // empty: none
+  bool is_queued = false;       // the daemon sends the jobs; else whoever calls does
+  SubmissionLimits limits;
 };
 
 struct SubmitOutcome {
-  // In the order of the submissions, as far as they came. Some may be `not_submitted`, with the
-  // reason as their trouble, or `submitting` where Slurm's answer is still looked for.
+  // In the order of the submissions. New ones are `submitting`.
   std::vector<storage::JobRecord> jobs;
-  // Why not all of them were submitted. Of `invalid` and `conflict` no job is recorded.
+  std::vector<bool> is_new;  // of each: it was recorded now
+  // Why not all were recorded, and then none was; or, of send_all(), the first that was not sent.
   std::optional<Refusal> refusal;
-  bool is_repeated = false;  // the key was known: these are the jobs of the first request
-};
-
-struct Planned {
-  Plan plan;
-  Launch launch;
-  RunPlace place;
+  bool is_repeated = false;        // the key was known: these are the jobs of the first request
+  std::vector<std::string> notes;  // what was asked for, and has no effect
 };
 
 // What would be submitted, exactly, but for submission id and timestamp.
 struct DryRun {
   Plan plan;
   RunPlace place;
-  std::vector<std::string> arguments;
-  std::string script;
+  std::vector<std::string> arguments;  // of sbatch, or of launch.sh where that submits by itself
+  std::string script;                  // empty where launch.sh submits by itself
 };
 
 parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions,
                                             const ClusterSettings& settings,
-                                            const parser::Catalog& catalog);
+                                            const parser::Catalog& catalog,
+                                            const RunnerFacts& runner);
 
 // Thread-safe. Throws storage::StorageError only.
 class Dispatcher {
  public:
   // `settings` are completed (complete_settings()); all references outlive this.
   Dispatcher(const ClusterSettings& settings, const parser::Catalog& catalog,
-             storage::JobStore& store, JobChanged changed = {});
+             storage::JobStore& store, RunnerProbe& runner, JobChanged changed = {});
 
-  // All submissions are planned before the first is made. A request with a key that is known gives
-  // the jobs of the first one, and submits what that one did not; with other submissions under the
-  // same key it is a conflict.
+  // All submissions are planned, then recorded in one transaction with their key. A request with a
+  // key that is known gives the jobs of the first one, and records anew what that one did not
+  // submit; with other submissions under the same key it is a conflict.
   SubmitOutcome submit(const SubmitRequest& request);
 
-  parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions) const {
-    return dispatch::dry_run(submissions, settings_, catalog_);
-  }
+  parser::Result<std::vector<DryRun>> dry_run(const std::vector<Submission>& submissions);
 
-  // Idempotent: a job that has ended, or is to be cancelled already, is given as it is. The wish
-  // is recorded first; the Poller repeats it until the job is gone.
+  // Idempotent: a job that has ended, or is to be cancelled already, is given as it is. The wish is
+  // recorded, and the Poller repeats it until the job is gone; a job that nobody has sent yet is
+  // cancelled at once.
   tl::expected<storage::JobRecord, Refusal> cancel(storage::JobRowId id);
 
   const ClusterSettings& settings() const { return settings_; }
 
  private:
-  // The jobs of an earlier request with the key, or what the request contradicts.
-  tl::expected<SubmitOutcome, Refusal> begin_request(const SubmitRequest& request);
-  // The row, written; an error where the disk refuses.
-  parser::Result<storage::JobRecord> record(Planned& planned, const SubmitRequest& request);
-  storage::JobRecord send(const storage::JobRecord& job, const Planned& planned,
-                          std::optional<Refusal>& refusal);
+  std::optional<Refusal> over_limits(const SubmitRequest& request);
+  storage::JobRecord row_of(const Plan& plan, const SubmitRequest& request);
 
   const ClusterSettings& settings_;
   const parser::Catalog& catalog_;
   storage::JobStore& store_;
+  RunnerProbe& runner_;
   const JobChanged changed_;
-  const SlurmCommands slurm_;
   std::mutex submitting_;
+  std::map<std::string, std::string> last_timestamps_;  // experiment -> of its last launch
 };
 
 }  // namespace llmb::dispatch

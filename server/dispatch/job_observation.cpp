@@ -68,7 +68,7 @@ void apply_observation(JobRecord& job, const ObservedJob& observed,
                        std::optional<std::int64_t> partition_nodes) {
   job.job_id = observed.job_id;
   if (observed.submit_time_s > 0) job.submit_time_s = observed.submit_time_s;
-  job.state = job_state_name(observed.state);
+  job.state = observed.state;
   job.state_reason = observed.state_reason == "None" ? "" : observed.state_reason;
   job.trouble = trouble_of(observed, partition_nodes);
   job.restart_count = std::max(job.restart_count, observed.restart_count);

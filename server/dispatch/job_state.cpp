@@ -7,26 +7,6 @@
 namespace llmb::dispatch {
 namespace {
 
-constexpr auto kNames = std::to_array<std::pair<JobState, std::string_view>>({
-    {JobState::submitting, "submitting"},
-    {JobState::not_submitted, "not_submitted"},
-    {JobState::pending, "pending"},
-    {JobState::running, "running"},
-    {JobState::suspended, "suspended"},
-    {JobState::completing, "completing"},
-    {JobState::completed, "completed"},
-    {JobState::failed, "failed"},
-    {JobState::cancelled, "cancelled"},
-    {JobState::timed_out, "timed_out"},
-    {JobState::node_failed, "node_failed"},
-    {JobState::out_of_memory, "out_of_memory"},
-    {JobState::preempted, "preempted"},
-    {JobState::deadline_passed, "deadline_passed"},
-    {JobState::boot_failed, "boot_failed"},
-    {JobState::ended, "ended"},
-    {JobState::unknown, "unknown"},
-});
-
 // Slurm's base states and state flags, of 20.02 to 25.05. A flag outranks the base state that it
 // comes with where it says that the job is not over, or how it goes on.
 struct SlurmWord {
@@ -79,51 +59,6 @@ constexpr auto kNeverStarts = std::to_array<std::pair<std::string_view, std::str
 });
 
 }  // namespace
-
-std::string_view job_state_name(JobState state) {
-  return std::find_if(kNames.begin(), kNames.end(),
-                      [&](const auto& name) { return name.first == state; })
-      ->second;
-}
-
-JobState job_state_from_name(std::string_view name) {
-  const auto* const found = std::find_if(kNames.begin(), kNames.end(),
-                                         [&](const auto& entry) { return entry.second == name; });
-  return found == kNames.end() ? JobState::unknown : found->first;
-}
-
-bool is_final(JobState state) {
-  switch (state) {
-    case JobState::submitting:
-    case JobState::pending:
-    case JobState::running:
-    case JobState::suspended:
-    case JobState::completing:
-    case JobState::unknown:
-      return false;
-    case JobState::not_submitted:
-    case JobState::completed:
-    case JobState::failed:
-    case JobState::cancelled:
-    case JobState::timed_out:
-    case JobState::node_failed:
-    case JobState::out_of_memory:
-    case JobState::preempted:
-    case JobState::deadline_passed:
-    case JobState::boot_failed:
-    case JobState::ended:
-      return true;
-  }
-  return false;
-}
-
-std::vector<std::string> final_state_names() {
-  std::vector<std::string> names;
-  for (const auto& [state, name] : kNames) {
-    if (is_final(state)) names.emplace_back(name);
-  }
-  return names;
-}
 
 JobState job_state_from_slurm(const std::vector<std::string>& words) {
   JobState state = JobState::unknown;

@@ -97,6 +97,7 @@ std::string llmb_config_text(const Plan& plan, const ClusterSettings& settings,
   sections.add_flag("profile_enabled", submission.profile);
   sections.add_flag("proxy", submission.proxy);
   sections.add_flag("strong_scaling", false);
+  if (plan.cuda_graphs) sections.add_flag("cuda_graphs", *plan.cuda_graphs);
   sections.add("env_overrides", submission.environment);
   sections.add("model_overrides", runner_overrides(submission));
   return sections.take();

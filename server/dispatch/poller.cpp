@@ -7,6 +7,7 @@
 
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/job_observation.h"
+#include "server/dispatch/submission_mark.h"
 
 namespace llmb::dispatch {
 
@@ -17,6 +18,13 @@ namespace {
 // Nobody keeps ended jobs in slurmctld for longer (MinJobAge; five minutes unless configured).
 constexpr std::chrono::hours kEndedMayComeBack{24};
 constexpr std::chrono::seconds kLookBackInterval{30};
+// For how long a job is looked for whose submission was lost.
+constexpr std::chrono::hours kLostMayTurnUp{24};
+// An answer knows all that sbatch had submitted a little before it; the next one certainly.
+constexpr int kMissesMax = 2;
+constexpr std::chrono::seconds kBetweenMisses{1};
+// No command line is at work on its jobs for longer.
+constexpr std::chrono::hours kSendingMax{1};
 
 }  // namespace
 
@@ -24,6 +32,7 @@ constexpr std::chrono::seconds kLookBackInterval{30};
 struct Poller::Turn {
   Poller& poller;
   WallTime now;
+  WallTime asked_at;  // when squeue was called
   PollOutcome outcome;
   std::map<std::string, std::optional<std::int64_t>> partition_nodes;
 
@@ -35,8 +44,8 @@ struct Poller::Turn {
 
   void end(storage::JobRowId id, const JobEvidence& evidence, const std::string& trouble) {
     update(id, [&](JobRecord& row) {
-      if (is_final(job_state_from_name(row.state))) return;
-      row.state = job_state_name(evidence.state);
+      if (is_final(row.state)) return;
+      row.state = evidence.state;
       row.state_reason.clear();
       row.trouble = trouble;
       row.exit_code = evidence.exit_code;
@@ -50,6 +59,7 @@ struct Poller::Turn {
 
   void take(const JobRecord& job, const ObservedJob& observed) {
     poller.missing_since_.erase(job.id);
+    poller.misses_.erase(job.id);
     std::optional<std::int64_t> nodes;
     if (observed.state == JobState::pending && observed.state_reason == "Resources") {
       const auto [entry, is_new] = partition_nodes.try_emplace(observed.partition);
@@ -78,28 +88,107 @@ struct Poller::Turn {
     }
   }
 
-  // sbatch's answer was lost, or is still on its way.
+  // sbatch was called, and its answer was lost or is still on its way.
   void find(const JobRecord& job) {
-    if (const auto id = job_id_of_folder(job.run_folder)) {
-      update(job.id, [&](JobRecord& row) {
-        if (!row.job_id) row.job_id = id;
-      });
+    if (!job.sbatch_called_at) {
+      give_up_unsent(job);
       return;
     }
+    if (adopt_by_files(job)) return;
+    if (!has_sbatch_ended(job)) {
+      ++outcome.unclear;
+      return;
+    }
+    // Slurm may still be at work on what sbatch sent it last: two answers have to know nothing.
+    Misses& misses = poller.misses_[job.id];
+    if (misses.count == 0 || now >= misses.last + kBetweenMisses) {
+      ++misses.count;
+      misses.last = now;
+    }
+    if (misses.count < kMissesMax) {
+      ++outcome.unclear;
+      return;
+    }
+    poller.misses_.erase(job.id);
+    if (adopt_by_accounting(job)) return;
+    update(job.id, [&](JobRecord& row) { row.is_lost = true; });
+    end(job.id, {JobState::not_submitted},
+        "sbatch's answer was lost, and Slurm knows no job with this submission's mark: nothing was "
+        "submitted, as far as it says; submit it again");
+  }
+
+  // Of a command line that ended between recording its jobs and sending them.
+  void give_up_unsent(const JobRecord& job) {
     const auto created = parse_instant(job.created_at).value_or(WallTime());
-    if (now < created + settings().command_deadline + settings().accounting_grace) return;
+    if (job.is_queued || now < created + kSendingMax) return;
+    update(job.id, [&](JobRecord& row) {
+      if (row.sbatch_called_at || row.state != JobState::submitting) return;
+      row.state = JobState::not_submitted;
+      row.trouble = "the command that recorded it ended before it called sbatch; submit it again";
+      row.ended_at = instant_text(now);
+    });
+  }
+
+  // As the row says, or, where whoever called sbatch was killed, as this machine's processes do.
+  // The answer counts from the next turn on: this turn's may have begun before the end.
+  bool has_sbatch_ended(const JobRecord& job) {
+    if (job.sbatch_ended_at) {
+      const auto ended = parse_instant(*job.sbatch_ended_at).value_or(WallTime());
+      return asked_at > ended;
+    }
+    const auto called = parse_instant(*job.sbatch_called_at).value_or(WallTime());
+    const auto patience = settings().command_deadline + settings().accounting_grace;
+    if (now < called + patience || is_being_submitted(job.submission_id)) return false;
+    update(job.id, [&](JobRecord& row) {
+      if (!row.sbatch_ended_at) row.sbatch_ended_at = instant_text(now);
+    });
+    return false;
+  }
+
+  bool adopt_by_files(const JobRecord& job) {
+    const auto id = job_id_of_folder(job.run_folder);
+    if (id) adopt(job, *id);
+    return id.has_value();
+  }
+
+  bool adopt_by_accounting(const JobRecord& job) {
+    const auto created = parse_instant(job.created_at).value_or(WallTime());
     const auto since =
         std::chrono::floor<std::chrono::seconds>(created).time_since_epoch().count() - 60;
     const auto found = poller.slurm_.find_by_folder(job.run_folder, since);
-    if (found && *found) {
-      update(job.id, [&](JobRecord& row) {
-        if (!row.job_id) row.job_id = **found;
-      });
+    if (!found || !*found) return false;
+    adopt(job, **found);
+    return true;
+  }
+
+  // The next turn asks for it by its number.
+  void adopt(const JobRecord& job, std::int64_t id) {
+    update(job.id, [&](JobRecord& row) {
+      if (row.job_id) return;
+      row.job_id = id;
+      take_back(row);
+    });
+  }
+
+  // A lost job that turned up after all, up to a day later.
+  void look_for_lost(const JobRecord& job, const std::vector<ObservedJob>& queue) {
+    const ObservedJob* const observed = find_in_queue(queue, job);
+    if (observed == nullptr) {
+      adopt_by_files(job);
       return;
     }
-    end(job.id, {JobState::not_submitted},
-        "sbatch's answer was lost, and Slurm knows no job with this submission's mark: nothing "
-        "was submitted; submit it again");
+    update(job.id, [&](JobRecord& row) {
+      take_back(row);
+      apply_observation(row, *observed);
+    });
+  }
+
+  static void take_back(JobRecord& row) {
+    row.trouble.clear();
+    if (row.state != JobState::not_submitted) return;
+    row.state = JobState::submitting;
+    row.is_lost = false;
+    row.ended_at.reset();
   }
 
   void ask_accounting(const std::vector<JobRecord>& missing) {
@@ -165,20 +254,29 @@ std::vector<JobRecord> Poller::ended_but_known(WallTime now) {
 }
 
 PollOutcome Poller::poll_once(WallTime now) {
-  Turn turn{*this, now, {}, {}};
-  const std::vector<JobRecord> rows = store_.unfinished(settings_.name, final_state_names());
+  Turn turn{*this, now, {}, {}, {}};
+  const std::vector<JobRecord> rows = store_.unfinished(settings_.name);
   turn.outcome.unfinished = rows.size();
-  if (rows.empty()) missing_since_.clear();
+  if (rows.empty()) {
+    missing_since_.clear();
+    misses_.clear();
+  }
   if (rows.empty() && now < look_back_at_) return turn.outcome;
+  const bool looks_back = now >= look_back_at_;
   const std::vector<JobRecord> ended = ended_but_known(now);
-  if (rows.empty() && ended.empty()) return turn.outcome;
+  std::vector<JobRecord> lost;
+  if (looks_back) lost = store_.lost_since(settings_.name, instant_text(now - kLostMayTurnUp));
+  if (rows.empty() && ended.empty() && lost.empty()) return turn.outcome;
+  turn.asked_at = wall_now();
   const auto queue = slurm_.squeue();
   if (!queue) {
+    misses_.clear();  // two answers in a row
     turn.outcome.error = queue.error().message;
     return turn.outcome;
   }
-  look_back_at_ = now + kLookBackInterval;
+  if (looks_back) look_back_at_ = now + kLookBackInterval;
   for (const JobRecord& job : ended) turn.look_back(job, find_in_queue(*queue, job));
+  for (const JobRecord& job : lost) turn.look_for_lost(job, *queue);
   std::vector<JobRecord> missing;
   for (const JobRecord& job : rows) {
     if (const ObservedJob* const observed = find_in_queue(*queue, job)) {

@@ -20,7 +20,8 @@ namespace llmb::dispatch {
 struct PollOutcome {
   std::size_t unfinished = 0;  // rows that are still to be asked for
   std::size_t changed = 0;
-  std::string error;  // Slurm gave no answer; empty where it did
+  std::size_t unclear = 0;  // rows of which only another answer says whether there is a job
+  std::string error;        // Slurm gave no answer; empty where it did
 };
 
 class Poller {
@@ -49,6 +50,12 @@ class Poller {
   storage::JobStore& store_;
   const JobChanged changed_;
   const SlurmCommands slurm_;
+  // Answers in a row that knew no job of a row whose sbatch had ended before they began.
+  struct Misses {
+    int count = 0;
+    WallTime last;
+  };
+  std::map<storage::JobRowId, Misses> misses_;
   std::map<storage::JobRowId, WallTime> missing_since_;
   // Ended jobs that slurmctld knows no more, and when they ended.
   std::map<storage::JobRowId, std::string> forgotten_;

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 constexpr auto kKeys = std::to_array<std::string_view>(
     {"errors", "description", "jobs", "job_id", "submit_time", "job_state", "state_reason",
      "comment", "user_id", "restart_cnt", "node_count", "partition", "nodes", "start_time",
-     "end_time", "exit_code"});
+     "end_time", "exit_code", "current_working_directory", "standard_output"});
 
 bool keep(int depth, Json::parse_event_t event, Json& parsed) {
   if (event != Json::parse_event_t::key || (depth != 1 && depth != 3)) return true;
@@ -89,6 +89,8 @@ std::optional<ObservedJob> observed(const Json& entry) {
   job.comment = text(entry, "comment");
   job.user_id = integer(entry, "user_id");
   job.restart_count = integer(entry, "restart_cnt").value_or(0);
+  job.work_folder = text(entry, "current_working_directory");
+  job.output_file = text(entry, "standard_output");
   job.node_count = integer(entry, "node_count");
   job.partition = text(entry, "partition");
   job.nodes = text(entry, "nodes");

@@ -23,6 +23,8 @@ struct ObservedJob {
   std::string comment;                  // squeue only
   std::optional<std::int64_t> user_id;  // squeue only
   std::int64_t restart_count = 0;       // squeue only
+  std::string work_folder;              // squeue only, as the next
+  std::string output_file;              // of the batch script
   std::optional<std::int64_t> node_count;
   std::string partition;
   std::string nodes;

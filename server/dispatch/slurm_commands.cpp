@@ -14,17 +14,6 @@ namespace {
 
 constexpr std::size_t kMessageBytesMax = 600;
 
-// The program's file in a PATH of the settings, not in this process's.
-std::string find_program(const std::string& name, const std::string& path) {
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    std::string file = path.substr(begin, end - begin) + "/" + name;
-    if (end > begin && access(file.c_str(), X_OK) == 0) return file;
-    begin = end + 1;
-  }
-  return {};
-}
-
 bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -56,6 +45,10 @@ constexpr auto kRefused = SbatchAnswer::Kind::refused;
 constexpr auto kUnavailable = SbatchAnswer::Kind::unavailable;
 constexpr auto kUnknown = SbatchAnswer::Kind::unknown;
 
+constexpr std::string_view kGpusAreRequired =
+    "this cluster is configured with GRES: set SBATCH_GPUS_PER_NODE to all GPUs of a node, or give "
+    "--slurm-arg gpus-per-node=N or gres=gpu:N ('slurm' in the configuration)";
+
 // The first whose words sbatch said counts.
 constexpr auto kAdvice = std::to_array<Advice>({
     {"Socket timed out", kUnknown, ""},
@@ -70,6 +63,10 @@ constexpr auto kAdvice = std::to_array<Advice>({
     {"Invalid authentication credential", kUnavailable,
      "munged has to run on this machine, with the cluster's key"},
     {"error in a unpack", kUnavailable, "client and controller are of different releases"},
+    // The recipes' documents: such errors mean that SBATCH_GPUS_PER_NODE is required.
+    {"without GPU resources", kRefused, kGpusAreRequired},
+    {"GPUs not found", kRefused, kGpusAreRequired},
+    {"GPU not found", kRefused, kGpusAreRequired},
     {"nvalid partition", kRefused, "`sinfo` lists the partitions; name one with 'partition'"},
     {"nvalid account", kRefused,
      "`sacctmgr show associations user=$USER` lists yours; name one with 'account'"},
@@ -93,12 +90,37 @@ constexpr auto kAdvice = std::to_array<Advice>({
     {"nrecognized option", kRefused, "this release of Slurm does not know the option"},
 });
 
+// By the first of kAdvice whose words were said.
+std::optional<SbatchAnswer> advise(const std::string& said) {
+  for (const Advice& known : kAdvice) {
+    if (!holds(said, known.said)) continue;
+    std::string message = "Slurm said: " + said;
+    if (!known.advice.empty()) message.append(". What to do: ").append(known.advice);
+    return SbatchAnswer{known.kind, 0, message};
+  }
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> job_id_of(std::string_view output) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(output.data(), output.data() + output.size(), id);
   if (error != std::errc() || id <= 0) return std::nullopt;
   const bool is_whole = end == output.data() + output.size() || *end == '\n' || *end == ';';
   return is_whole ? std::optional(id) : std::nullopt;
+}
+
+// In lines "41|/its/folder".
+std::optional<std::int64_t> job_of_folder(const std::string& text, const std::string& folder) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const std::size_t bar = std::min(line.find('|'), line.size());
+    if (bar < line.size() && line.substr(bar + 1) == folder) {
+      if (const auto id = job_id_of(line.substr(0, bar))) return id;
+    }
+    begin = end + 1;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -137,13 +159,14 @@ SbatchAnswer explain_sbatch(const CommandResult& result) {
     return {Kind::unknown, 0, explain_failure("sbatch", result)};
   }
   const std::string said = said_by("sbatch", result.errors);
-  for (const Advice& known : kAdvice) {
-    if (!holds(said, known.said)) continue;
-    std::string message = "Slurm said: " + said;
-    if (!known.advice.empty()) message.append(". What to do: ").append(known.advice);
-    return {known.kind, 0, message};
-  }
+  if (auto advised = advise(said)) return *advised;
   return {Kind::refused, 0, explain_failure("sbatch", result)};
+}
+
+SbatchAnswer explain_launch(const CommandResult& result) {
+  const std::string said = said_by("sbatch", result.errors);
+  if (auto advised = advise(said)) return *advised;
+  return {SbatchAnswer::Kind::refused, 0, explain_failure("launch.sh", result)};
 }
 
 std::vector<std::string> SlurmCommands::environment() const {
@@ -153,7 +176,8 @@ std::vector<std::string> SlurmCommands::environment() const {
   return variables;
 }
 
-CommandResult SlurmCommands::run(std::vector<std::string> arguments) const {
+CommandResult SlurmCommands::run(std::vector<std::string> arguments,
+                                 const Environment& secrets) const {
   const std::string program = find_program(arguments.front(), settings_.command_path);
   if (program.empty()) {
     CommandResult result;
@@ -164,14 +188,16 @@ CommandResult SlurmCommands::run(std::vector<std::string> arguments) const {
   command.environment = environment();
   // The times that sacct is asked about are UTC; a job's own --begin or --deadline is local time.
   if (arguments.front() == "sacct") command.environment.emplace_back("TZ=UTC0");
+  for (const auto& [name, value] : secrets) command.environment.push_back(name + "=" + value);
   arguments.front() = program;
   command.arguments = std::move(arguments);
   command.deadline = settings_.command_deadline;
   return run_command(command);
 }
 
-SbatchAnswer SlurmCommands::sbatch(const std::vector<std::string>& arguments) const {
-  return explain_sbatch(run(arguments));
+SbatchAnswer SlurmCommands::sbatch(const std::vector<std::string>& arguments,
+                                   const Environment& secrets) const {
+  return explain_sbatch(run(arguments, secrets));
 }
 
 parser::Result<std::vector<ObservedJob>> SlurmCommands::squeue() const {
@@ -193,20 +219,23 @@ parser::Result<std::vector<ObservedJob>> SlurmCommands::sacct(
 
 parser::Result<std::optional<std::int64_t>> SlurmCommands::find_by_folder(
     const std::string& folder, std::int64_t since_s) const {
-  const CommandResult result = run(
-      {"sacct", "--allocations", "--parsable2", "--noheader", "--user=" + std::to_string(geteuid()),
-       "--starttime=" + instant_text(instant_of_unix_s(since_s)).substr(0, 19),
-       "--format=JobIDRaw,WorkDir"});
-  if (!result.is_ok()) return parser::fail(explain_failure("sacct", result));
-  const std::string& text = result.output;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    const std::size_t bar = std::min(line.find('|'), line.size());
-    if (bar < line.size() && line.substr(bar + 1) == folder) {
-      if (const auto id = job_id_of(line.substr(0, bar))) return id;
-    }
-    begin = end + 1;
+  // The first question is about jobs that could have started; the second one finds those that were
+  // held, or waited for a time or another job, when they were cancelled.
+  const std::vector<std::vector<std::string>> questions = {{},
+                                                           {"--state=CANCELLED", "--endtime=now"}};
+  for (const auto& question : questions) {
+    std::vector<std::string> words = {
+        "sacct",
+        "--allocations",
+        "--parsable2",
+        "--noheader",
+        "--user=" + std::to_string(geteuid()),
+        "--starttime=" + instant_text(instant_of_unix_s(since_s)).substr(0, 19),
+        "--format=JobIDRaw,WorkDir"};
+    words.insert(words.end(), question.begin(), question.end());
+    const CommandResult result = run(words);
+    if (!result.is_ok()) return parser::fail(explain_failure("sacct", result));
+    if (const auto id = job_of_folder(result.output, folder)) return id;
   }
   return std::optional<std::int64_t>();
 }

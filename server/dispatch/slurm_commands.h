@@ -20,6 +20,7 @@ struct Refusal {
     invalid,      // the request itself is wrong
     conflict,     // it contradicts an earlier one
     not_found,    // there is no such job
+    too_many,     // more than whoever asks may ask for just now
     refused,      // Slurm refused it: partition, quota …
     unavailable,  // Slurm, or the disk, did not do its part; the same may work later
   };
@@ -45,7 +46,9 @@ class SlurmCommands {
   // `settings` outlives this.
   explicit SlurmCommands(const ClusterSettings& settings) : settings_(settings) {}
 
-  SbatchAnswer sbatch(const std::vector<std::string>& arguments) const;
+  // `secrets`: variables that reach the job by sbatch's environment.
+  SbatchAnswer sbatch(const std::vector<std::string>& arguments,
+                      const Environment& secrets = {}) const;
   // All jobs of the cluster. An error means that nothing is known.
   parser::Result<std::vector<ObservedJob>> squeue() const;
   // What accounting has of these ids. An error means that nothing is known.
@@ -63,13 +66,15 @@ class SlurmCommands {
   std::vector<std::string> environment() const;
 
  private:
-  CommandResult run(std::vector<std::string> arguments) const;
+  CommandResult run(std::vector<std::string> arguments, const Environment& secrets = {}) const;
 
   const ClusterSettings& settings_;
 };
 
 // What sbatch wrote on stderr, in words with an advice. Pure.
 SbatchAnswer explain_sbatch(const CommandResult& result);
+// The same of a launch.sh that failed: what sbatch said stands among what it printed.
+SbatchAnswer explain_launch(const CommandResult& result);
 // For a command that did not answer as it should: "squeue: …".
 std::string explain_failure(std::string_view command, const CommandResult& result);
 

@@ -1,5 +1,7 @@
 #include "server/dispatch/slurm_parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -142,6 +144,18 @@ parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::strin
                         "' is not what Slurm could take: printable characters without spaces at "
                         "the ends, at most " +
                         std::to_string(kValueBytesMax) + "; it begins " + in_quotes(value));
+  }
+  // ADDITIONAL_SLURM_PARAMS, by which a recipe's launch.sh gets them, is separated by it.
+  if (value.find(';') != std::string_view::npos) {
+    return parser::fail(
+        fmt::format("the value {} of '{}' holds a semicolon, which begins another parameter: give "
+                    "each by itself",
+                    in_quotes(value), normal));
+  }
+  // sbatch would read the file and print of it.
+  if ((normal == "nodelist" || normal == "exclude") && value.find('/') != std::string_view::npos) {
+    return parser::fail(
+        fmt::format("'{}' takes names of nodes, not the file {}", normal, in_quotes(value)));
   }
   const auto [entry, is_new] = parameters.emplace(normal, value);
   if (!is_new && entry->second != value) {

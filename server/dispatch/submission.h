@@ -1,5 +1,5 @@
-// Submission: what one job is to run, typed; and Plan: a submission that the catalog and the
-// cluster's settings have accepted, with everything that follows from it.
+// Submission: what one job is to run, typed, as it was asked for; and its JSON. What follows from
+// it on a cluster is a Plan (plan.h).
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,26 @@
 #include <string_view>
 #include <vector>
 
-#include "parser/catalog/catalog.h"
 #include "parser/result.h"
-#include "server/dispatch/cluster_settings.h"
 #include "server/dispatch/slurm_parameters.h"
 
 namespace llmb::dispatch {
 
 struct Submission {
-  std::string workload;  // a name or an alias of the catalog
-  std::string model_size;
+  std::string workload;    // a name or an alias of the catalog
+  std::string model_size;  // empty: the document's default, where it has one; so for dtype
   std::string dtype;       // "bf16", "fp8", "fp8_cs" …
   std::int64_t scale = 0;  // GPUs
-  std::string gpu_type;    // empty: the cluster's, else the only one that the catalog has
+  std::string gpu_type;    // empty: the cluster's, else the document's
+  std::string document;    // of the catalog; empty: the newest that has such a row
   std::optional<std::int64_t> gpus_per_node;  // nothing: the cluster's, else the catalog's
   std::string launcher = "runner";            // or "recipe": an installed recipe's launch.sh
-  std::string backend;                        // "cuda" or "cpu"; empty: the cluster's
+  std::string backend;  // "cuda" or "cpu"; empty: the cluster's, else the best that the runner has
   bool profile = false;
+  std::optional<std::int64_t> profile_start_step;  // nothing: the document's; so for the next two
+  std::optional<std::int64_t> profile_stop_step;   // profiling ends before this step
+  std::string profile_ranks;                       // "all", "0-8", "0,4,8-11"
+  bool gpu_metrics = false;                        // of Nsight Systems, with `profile`
   bool nccl_trace = false;
   bool checkpoint = false;
   std::string load_checkpoint_path;
@@ -36,23 +39,6 @@ struct Submission {
 
   bool operator==(const Submission&) const = default;
 };
-
-struct Plan {
-  Submission submission;  // completed
-  std::string cluster;
-  std::string experiment;
-  std::string account_prefix;  // of the log's name; empty without an account
-  std::int64_t nodes = 0;
-  std::int64_t ranks_per_node = 0;
-  Environment environment;  // of the job, complete
-  SlurmParameters slurm;    // completed
-  std::string program;      // the runner, or the recipe's launch.sh
-  std::vector<std::string> program_arguments;
-};
-
-// The error says what was wrong and what is allowed.
-parser::Result<Plan> plan_submission(const Submission& submission, const ClusterSettings& settings,
-                                     const parser::Catalog& catalog);
 
 // Several at once: one submission for each scale, `repeats` times each. Strict: unknown keys,
 // wrong types and more than 256 jobs are refused. The keys are Submission's fields, and

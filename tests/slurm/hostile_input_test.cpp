@@ -10,6 +10,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/dispatch/send_queue.h"
 #include "server/dispatch/text_check.h"
 #include "storage/job_store.h"
 #include "tests/slurm/lane.h"
@@ -170,8 +171,9 @@ void expect_clean(const dispatch::DryRun& run) {
 }
 
 TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
-  const dispatch::Dispatcher planner(settings_, parser::embedded_catalog(), *store_);
-  dispatch::Dispatcher dispatcher(settings_, parser::embedded_catalog(), *store_);
+  dispatch::RunnerProbe runner(settings_);
+  dispatch::Dispatcher dispatcher(settings_, parser::embedded_catalog(), *store_, runner);
+  dispatch::JobSender sender(settings_, parser::embedded_catalog(), *store_, runner);
   std::mt19937 random(20251121);
   const auto pick = [&](std::size_t count) {
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
@@ -188,7 +190,7 @@ TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
     const std::string text = input.dump(-1, ' ', false, json::error_handler_t::ignore);
     const auto submissions = dispatch::parse_submissions(text);
     const auto planned =
-        submissions ? planner.dry_run(*submissions) : tl::make_unexpected(submissions.error());
+        submissions ? dispatcher.dry_run(*submissions) : tl::make_unexpected(submissions.error());
     if (!planned) {
       ++refused;
       ASSERT_FALSE(planned.error().message.empty()) << text;
@@ -198,7 +200,8 @@ TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
     ++accepted;
     for (const dispatch::DryRun& run : *planned) expect_clean(run);
     if (submitted.size() >= kSubmittedMax) continue;
-    const auto outcome = dispatcher.submit({*submissions, "hostile", ""});
+    auto outcome = dispatcher.submit({*submissions, "hostile", "", false, {}});
+    dispatch::send_all(sender, outcome);
     submitted.insert(submitted.end(), outcome.jobs.begin(), outcome.jobs.end());
     EXPECT_TRUE(!outcome.refusal || !outcome.refusal->message.empty()) << text;
     if (HasFailure()) FAIL() << "of " << text.substr(0, 2'000);
@@ -235,7 +238,6 @@ TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
 
 // What is allowed as a value reaches the job as that value, and nothing of it is run.
 TEST_F(HostileInput, ReachesTheJobAsAValueOnly) {
-  dispatch::Dispatcher dispatcher(settings_, parser::embedded_catalog(), *store_);
   const std::string value = "'; touch " + canary_ + "; $(touch " + canary_ + ") \"`id`\" --wrap=x";
   json input = base();
   input["slurm"] = json::object();
@@ -250,7 +252,11 @@ TEST_F(HostileInput, ReachesTheJobAsAValueOnly) {
   fs::permissions(printer, fs::perms::owner_all);
   settings_.runner = printer.string();
   ASSERT_EQ(setenv("FROM_OUTSIDE", "leaked", 1), 0);
-  const auto outcome = dispatcher.submit({*submissions, "hostile", ""});
+  dispatch::RunnerProbe runner(settings_);
+  dispatch::Dispatcher dispatcher(settings_, parser::embedded_catalog(), *store_, runner);
+  dispatch::JobSender sender(settings_, parser::embedded_catalog(), *store_, runner);
+  auto outcome = dispatcher.submit({*submissions, "hostile", "", false, {}});
+  dispatch::send_all(sender, outcome);
   unsetenv("FROM_OUTSIDE");
   ASSERT_FALSE(outcome.refusal.has_value()) << outcome.refusal->message;
   const storage::JobRecord& job = outcome.jobs.front();

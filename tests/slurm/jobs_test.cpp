@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <ctime>
 #include <fstream>
 #include <iostream>
+#include <thread>
 
+#include "server/dispatch/slurm_commands.h"
 #include "tests/slurm/lane.h"
 
 namespace llmb::slurm_test {
@@ -144,7 +148,7 @@ TEST_F(OnSlurm, EveryFamilyRunsOnTwoNodesAndItsResultIsInTheApi) {
 TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   Words words = {
       "submit",  "-w",    "pretrain_nemotron4", "-s", "15b", "--dtype", "bf16", "--scale", "8",
-      "--proxy", "--wait"};
+      "--proxy", "--wait"};  // no backend: neither here nor in the configuration
   const json tiny = tiny_submission("nemotron4", 50);
   for (const auto& [name, value] : tiny["runner_options"].items()) {
     words.insert(words.end(), {"--set", name + "=" + value.dump()});
@@ -152,6 +156,8 @@ TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   const CommandAnswer submitted = lane_->report(words);
   ASSERT_EQ(submitted.exit_code, 0) << submitted.output << submitted.errors;
   EXPECT_THAT(submitted.output, HasSubstr("complete"));
+  words[words.size() - 1 - 2 * tiny["runner_options"].size()] = "--dry-run";
+  EXPECT_THAT(lane_->report(words).output, HasSubstr("#   backend = cpu (what the runner has)"));
   const json newest = lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0];
   EXPECT_EQ(newest["state"], "completed");
   const std::string id = newest["id"].dump();
@@ -164,12 +170,14 @@ TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   EXPECT_EQ(unknown.exit_code, 1) << unknown.output;
 }
 
-// As the recipes' own do: it submits by itself, and its log goes where the recipes document it.
-TEST_F(OnSlurm, ALaunchScriptOfARecipeSubmitsItsOwnJob) {
+// nemotron4: "DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 GPUS_PER_NODE=8 ./launch.sh will produce
+// results under $STAGE_PATH/experiments/…": it submits by itself, where it is called.
+TEST_F(OnSlurm, TheJobOfARecipesLaunchScriptIsOurs) {
   const std::filesystem::path script = lane_->folder() / "launch.sh";
   std::ofstream(script)
       << "#!/bin/bash\nset -eu\nname=\"recipe_${MODEL_SIZE}_${DTYPE}_${JOB_TOTAL_GPUS}\"\n"
-         "folder=\"$LLMB_WORKLOAD/experiments/$name/${name}_1750000000/$name\"\n"
+         "[ -z \"${SLURM_JOB_ID:-}\" ] || exit 9\n"
+         "folder=\"$STAGE_PATH/experiments/$name/${name}_1750000000/$name\"\n"
          "mkdir -p \"$folder\"\n"
          "cat >\"$folder/job.sh\" <<END\n#!/bin/bash\n"
          "srun --nodes=2 --ntasks=2 --output=$folder/log-own.${name}_%j_0.out " LLMB_BINARY_DIR
@@ -178,25 +186,28 @@ TEST_F(OnSlurm, ALaunchScriptOfARecipeSubmitsItsOwnJob) {
          "--num-attention-heads=4 --num-query-groups=2 --head-size=8 --ffn-hidden-size=64 "
          "--vocab-size=64 --seq-length=32 --micro-batch-size=1 --global-batch-size=2 --tp=1 "
          "--pp=1 --cp=1 --vp=1 --steps=50 --scale=2\nEND\n"
-         "cd \"$folder\"\nsbatch --nodes=2 --ntasks-per-node=1 --output=sbatch.out job.sh\n";
+         "cd \"$folder\"\nsbatch --nodes=2 --ntasks-per-node=1 "
+         "--output=$folder/sbatch_own.${name}_%j.out job.sh\n";
   json submission = tiny_submission("nemotron4", 50);
   submission.erase("runner_options");
   submission["launcher"] = "recipe";
   submission["slurm"] = {{"partition", "batch"}};
-  const auto id = lane_->submit(submission)["id"].get<std::int64_t>();
+  const json sent = lane_->submit(submission);
+  EXPECT_EQ(sent["launch_id"], "recipe_15b_bf16_8_1750000000") << sent.dump(1);
+  const auto id = sent["id"].get<std::int64_t>();
   const json ended = lane_->wait_for(id, {"completed"});
-  const json log = lane_->get_json("/api/v1/jobs/" + std::to_string(id) + "/log");
-  const std::string said = log["text"].get<std::string>();
-  const std::string mark = "Submitted batch job ";
-  ASSERT_THAT(said, HasSubstr(mark)) << ended.dump(1);
-  const std::string own = std::to_string(std::stoll(said.substr(said.find(mark) + mark.size())));
-  json runs;
-  ASSERT_TRUE(wait_until([&] {
-    runs = lane_->get_json("/api/v1/runs?job_id=" + own)["runs"];
-    return runs.size() == 1 && runs[0]["status"] == "complete";
-  })) << runs.dump(1)
-      << run({"tail", "-n", "20", "--", lane_->workload_folder().string()}).errors;
-  EXPECT_EQ(runs[0]["step_count"], 50);
+  EXPECT_TRUE(ended["trouble"].is_null()) << ended.dump(1);
+  const json run = lane_->wait_for_run(id, "complete");
+  EXPECT_EQ(run["step_count"], 50);
+  EXPECT_EQ(run["job_id"], ended["job_id"]);
+  const json log = lane_->get_json("/api/v1/jobs/" + std::to_string(id) + "/log?of=batch");
+  EXPECT_FALSE(log["path"].is_null());
+  // One that fails leaves no job, and says what it said.
+  std::ofstream(script) << "#!/bin/bash\necho 'sbatch: error: GPUs not found' >&2; exit 1\n";
+  const cli::Answer recorded = lane_->ask("POST", "/api/v1/jobs", submission.dump());
+  const json refused =
+      lane_->wait_for(recorded.json()["jobs"][0]["id"].get<std::int64_t>(), {"not_submitted"});
+  EXPECT_THAT(refused["trouble"].get<std::string>(), HasSubstr("SBATCH_GPUS_PER_NODE"));
 }
 
 TEST_F(OnSlurm, AJobIsCancelledOnceAndTwice) {
@@ -226,6 +237,27 @@ TEST_F(OnSlurm, AJobThatWasCancelledInTheQueueNeverStarted) {
   EXPECT_TRUE(lane_->job(id)["runs"].empty());
 }
 
+// What a daemon that was killed after sbatch has to go by, once slurmctld has forgotten the job.
+TEST_F(OnSlurm, AccountingKnowsAJobThatWasNeverEligible) {
+  dispatch::ClusterSettings settings;
+  settings.slurm_conf = (lane_->cluster_folder() / "slurm.conf").string();
+  const dispatch::SlurmCommands slurm(settings);
+  const std::int64_t since_s = std::time(nullptr) - 5;
+  for (const char* waits : {"--hold", "--begin=now+1hour"}) {
+    const std::string folder = (lane_->folder() / waits).string();
+    std::filesystem::create_directories(folder);
+    const CommandAnswer submitted =
+        lane_->slurm({"sbatch", "--parsable", waits, "--chdir=" + folder, "--wrap=true"});
+    ASSERT_EQ(submitted.exit_code, 0) << submitted.errors;
+    const std::int64_t id = std::stoll(submitted.output);
+    ASSERT_TRUE(slurm.scancel(id));
+    EXPECT_TRUE(wait_until([&] {
+      const auto found = slurm.find_by_folder(folder, since_s);
+      return found && *found == id;
+    })) << waits;
+  }
+}
+
 TEST_F(OnSlurm, WhatCanNeverStartIsSaidToBeSo) {
   json submission = tiny_submission("nemotron4", 50);
   submission["slurm"] = {{"partition", "small"}};  // it has one node
@@ -234,10 +266,11 @@ TEST_F(OnSlurm, WhatCanNeverStartIsSaidToBeSo) {
   EXPECT_EQ(lane_->job(id)["state"], "pending");
   lane_->cancel(id);
   submission["slurm"] = {{"partition", "nowhere"}};
-  const cli::Answer refused = lane_->ask("POST", "/api/v1/jobs", submission.dump());
-  EXPECT_EQ(refused.status, 422) << refused.body;
-  EXPECT_THAT(refused.body, HasSubstr("nvalid partition"));
-  EXPECT_EQ(lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0]["state"], "not_submitted");
+  const cli::Answer recorded = lane_->ask("POST", "/api/v1/jobs", submission.dump());
+  ASSERT_EQ(recorded.status, 202) << recorded.body;
+  const json refused =
+      lane_->wait_for(recorded.json()["jobs"][0]["id"].get<std::int64_t>(), {"not_submitted"});
+  EXPECT_THAT(refused["trouble"].get<std::string>(), HasSubstr("nvalid partition"));
 }
 
 TEST_F(OnSlurm, WithoutAccountingTheEndIsKnownToo) {
@@ -307,12 +340,14 @@ TEST_F(OnSlurm, NothingIsLostWhileTheControllerIsDown) {
   EXPECT_THAT(listed["slurm_error"].get<std::string>(), HasSubstr("squeue"));
   EXPECT_EQ(listed["jobs"][0]["state"], "running") << "no answer is no information";
 
-  const cli::Answer refused =
+  const cli::Answer recorded =
       plain_->ask("POST", "/api/v1/jobs", single_rank_on("node2", 50).dump());
-  EXPECT_EQ(refused.status, 503) << refused.body;
-  EXPECT_THAT(refused.body, HasSubstr("slurmctld does not answer"));
-  const CommandAnswer command = plain_->report(
-      {"submit", "-w", "pretrain_nemotron4", "-s", "15b", "--dtype", "bf16", "--scale", "16"});
+  ASSERT_EQ(recorded.status, 202) << recorded.body;
+  const json refused =
+      plain_->wait_for(recorded.json()["jobs"][0]["id"].get<std::int64_t>(), {"not_submitted"});
+  EXPECT_THAT(refused["trouble"].get<std::string>(), HasSubstr("slurmctld does not answer"));
+  const CommandAnswer command = plain_->report({"submit", "-w", "pretrain_nemotron4", "-s", "15b",
+                                                "--dtype", "bf16", "--scale", "16", "--proxy"});
   EXPECT_EQ(command.exit_code, 1) << command.output;
   EXPECT_THAT(command.output + command.errors, HasSubstr("slurmctld does not answer"));
   listed = plain_->get_json("/api/v1/jobs")["jobs"];
@@ -331,6 +366,84 @@ TEST_F(OnSlurm, NothingIsLostWhileTheControllerIsDown) {
   EXPECT_EQ(ended["exit_code"], 0);
   EXPECT_TRUE(plain_->get_json("/api/v1/jobs")["slurm_error"].is_null());
   EXPECT_EQ(plain_->slurm({"squeue", "--noheader"}).output, "") << "nothing was submitted";
+}
+
+TEST_F(OnSlurm, EightCommandLinesWithOneKeyMakeOneJob) {
+  const auto newest = [&] { return lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0]["id"]; };
+  const auto before = newest().get<std::int64_t>();
+  Words words = {"submit",      "-w",      "pretrain_nemotron4",
+                 "-s",          "15b",     "--dtype",
+                 "bf16",        "--scale", "1",
+                 "--proxy",     "--set",   "steps=1",
+                 "--slurm-arg", "hold",    "--idempotency-key",
+                 "eight"};
+  std::vector<std::thread> threads;
+  std::vector<CommandAnswer> answers(8);
+  for (CommandAnswer& answer : answers) {
+    threads.emplace_back([&] { answer = lane_->report(words); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const CommandAnswer& answer : answers) EXPECT_EQ(answer.exit_code, 0) << answer.errors;
+  const auto id = newest().get<std::int64_t>();
+  EXPECT_EQ(id, before + 1);
+  const json job = lane_->wait_for(id, {"pending"});
+  const json queue = json::parse(lane_->slurm({"squeue", "--json"}).output);
+  std::size_t held = 0;
+  for (const json& entry : queue["jobs"]) {
+    held += entry["name"] == job["experiment"] && entry["job_state"] == "PENDING" ? 1 : 0;
+  }
+  EXPECT_EQ(held, 1U);
+  // It is the user's: the token of the suite may not cancel it.
+  const cli::Answer forbidden = lane_->ask("DELETE", "/api/v1/jobs/" + std::to_string(id));
+  EXPECT_EQ(forbidden.status, 403) << forbidden.body;
+  const CommandAnswer cancelled = lane_->report({"jobs", "cancel", std::to_string(id)});
+  EXPECT_EQ(cancelled.exit_code, 0) << cancelled.errors;
+  lane_->wait_for(id, {"cancelled"});
+}
+
+// slurmctld hangs: it takes what it is sent, and answers when it goes on. The request that it had
+// from a sbatch that is dead by then becomes a job, and a repetition of the request no second one.
+TEST_F(OnSlurm, AHungControllerMakesNoJobTwice) {
+  const Gate gate(*lane_, "hung");
+  const std::string body = gate.behind(single_rank_on("node2", 50)).dump();
+  const auto post = [&] { return lane_->ask("POST", "/api/v1/jobs", body, "hung-1"); };
+  lane_->signal_controller(SIGSTOP);
+  const cli::Answer first = post();
+  const cli::Answer health = lane_->ask("GET", "/healthz");
+  const auto id = first.json()["jobs"][0]["id"].get<std::int64_t>();
+  const bool was_called =
+      wait_until([&] { return !lane_->job(id)["trouble"].is_null(); });  // sbatch gave up
+  const json waiting = lane_->job(id);
+  const cli::Answer second = post();
+  lane_->signal_controller(SIGCONT);
+  EXPECT_EQ(first.status, 202) << first.body;
+  EXPECT_EQ(health.status, 200);
+  EXPECT_TRUE(was_called);
+  EXPECT_EQ(waiting["state"], "submitting") << "silence is no refusal";
+  EXPECT_EQ(second.json()["jobs"][0]["id"], id);
+  json job;
+  EXPECT_TRUE(wait_until([&] {
+    job = lane_->job(id);
+    return job["state"] == "running" || job["state"] == "not_submitted";
+  })) << job.dump(1);
+  const cli::Answer third = post();
+  const auto last = third.json()["jobs"][0]["id"].get<std::int64_t>();
+  gate.open();
+  lane_->wait_for(last, {"completed"});
+  const json queue = json::parse(lane_->slurm({"squeue", "--json", "--states=all"}).output);
+  std::size_t jobs = 0;
+  for (const json& entry : queue["jobs"]) {
+    jobs += entry["name"] == lane_->job(last)["experiment"] &&
+                    entry["command"].get<std::string>().find(job["launch_id"].get<std::string>()) !=
+                        std::string::npos
+                ? 1
+                : 0;
+  }
+  EXPECT_LE(jobs, 1U);
+  if (job["state"] == "running") {
+    EXPECT_EQ(last, id) << "the request is done, and its repetition reads";
+    EXPECT_EQ(jobs, 1U);
+  }
 }
 
 TEST_F(OnSlurm, TheTimeLimitIsTold) {

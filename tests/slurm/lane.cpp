@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -88,19 +89,21 @@ Lane::Lane(const std::string& name)
       folder_(fs::path(clusters_folder()) / (name + ".report")) {
   fs::remove_all(folder_);  // of an earlier run on the same clusters
   fs::create_directories(workload_folder());
-  // Ranks find rank 0 once it is past the gate.
-  write_program(folder_ / "runner",
-                "#!/bin/bash\n"
-                "if [ -n \"${GATE:-}\" ] && [ \"$SLURM_PROCID\" -eq 0 ]; then\n"
-                "  until [ -e \"$GATE\" ]; do sleep 0.2; done\n"
-                "fi\n"
-                "exec " LLMB_BINARY_DIR "/bin/llmb-step-runner \"$@\"\n");
+  // Ranks find rank 0 once it is past the gate. The batch script asks for the version before.
+  write_program(
+      folder_ / "runner",
+      "#!/bin/bash\n"
+      "if [ -n \"${GATE:-}\" ] && [ \"$SLURM_PROCID\" -eq 0 ] && [ \"$1\" != --version ]\n"
+      "then\n"
+      "  until [ -e \"$GATE\" ]; do sleep 0.2; done\n"
+      "fi\n"
+      "exec " LLMB_BINARY_DIR "/bin/llmb-step-runner \"$@\"\n");
   std::ofstream(configuration_file())
       << "listen: 127.0.0.1:0\ndb: report.db\nallow_network_file_system: true\n"
       << "cluster:\n  name: " << name << "\n  workload_folder: workload\n"
       << "  slurm_conf: " << (cluster_folder_ / "slurm.conf").string() << "\n"
       << "  runner: " << (folder_ / "runner").string() << "\n"
-      << "  backend: cpu\n  gpu_type: h100\n  gpus_per_node: 4\n"
+      << "  gpu_type: h100\n  gpus_per_node: 4\n"
       << "  environment: {OMP_NUM_THREADS: \"1\"}\n  environment_allowed: [GATE]\n"
       << "  command_deadline_s: 60\n  poll_interval_s: 1\n  accounting_grace_s: 20\n"
       << "  submitters: [suite]\n  launch_scripts: {pretrain_nemotron4: "
@@ -119,11 +122,12 @@ Lane::~Lane() {
   daemon_.reset();
 }
 
-cli::Answer Lane::ask(const std::string& method, const std::string& target,
-                      const std::string& body) const {
+cli::Answer Lane::ask(const std::string& method, const std::string& target, const std::string& body,
+                      const std::string& key) const {
   const cli::Connection connection(port_);
   std::string request = method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n";
   if (method != "GET") {
+    if (!key.empty()) request += "Idempotency-Key: " + key + "\r\n";
     request += "Authorization: Bearer " + token_ + "\r\nContent-Type: application/json\r\n" +
                "Content-Length: " + std::to_string(body.size()) + "\r\n";
   }
@@ -142,8 +146,15 @@ json Lane::get_json(const std::string& target) const {
 
 json Lane::submit(const json& submission) const {
   const cli::Answer answer = ask("POST", "/api/v1/jobs", submission.dump());
-  if (answer.status != 201) throw std::runtime_error("not submitted: " + answer.body);
-  return json::parse(answer.body)["jobs"][0];
+  if (answer.status != 202) throw std::runtime_error("not recorded: " + answer.body);
+  json sent = json::parse(answer.body)["jobs"][0];
+  const auto id = sent["id"].get<std::int64_t>();
+  wait_until([&] {
+    sent = job(id);
+    return sent["state"] != "submitting";
+  });
+  if (sent["job_id"].is_null()) throw std::runtime_error("not submitted: " + sent.dump());
+  return sent;
 }
 
 json Lane::job(std::int64_t id) const {
@@ -157,7 +168,7 @@ json Lane::wait_for(std::int64_t id, const std::vector<std::string>& states) con
     last = job(id);
     const auto state = last["state"].get<std::string>();
     is_it = std::find(states.begin(), states.end(), state) != states.end();
-    return is_it || dispatch::is_final(dispatch::job_state_from_name(state));
+    return is_it || storage::is_final(storage::job_state_from_name(state));
   });
   EXPECT_TRUE(is_it) << "job " << id << " is not " << states.front() << ": " << last.dump(1);
   return last;
@@ -216,6 +227,19 @@ CommandAnswer Lane::report(const Words& words) const {
 
 CommandAnswer Lane::node(const std::string& action, const std::string& name) const {
   return run({LLMB_SOURCE_DIR "/deploy/slurm-dev/node", action, cluster_folder_.string(), name});
+}
+
+void Lane::signal_controller(int signal) const {
+  std::ifstream file(cluster_folder_ / "processes");
+  pid_t process = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    pid_t pid = 0;
+    if (words >> name >> pid && name == "slurmctld") process = pid;
+  }
+  if (process == 0) throw std::runtime_error("no slurmctld is recorded");
+  if (kill(process, signal) != 0) throw std::runtime_error("slurmctld cannot be signalled");
 }
 
 CommandAnswer Lane::controller(const std::string& action) const {

@@ -46,10 +46,10 @@ class Lane {
   std::string configuration_file() const { return (folder_ / "config.yaml").string(); }
 
   cli::Answer ask(const std::string& method, const std::string& target,
-                  const std::string& body = "") const;
+                  const std::string& body = "", const std::string& key = "") const;
   // The test fails where the answer is not 200.
   json get_json(const std::string& target) const;
-  // The new job; throws where it was not submitted.
+  // The new job, once Slurm has it; throws where it was not submitted.
   json submit(const json& submission) const;
   json job(std::int64_t id) const;
   // The test fails where none of the states comes, or another end does.
@@ -64,6 +64,7 @@ class Lane {
   CommandAnswer report(const Words& words) const;  // llmb-report … --config
   CommandAnswer node(const std::string& action, const std::string& name) const;
   CommandAnswer controller(const std::string& action) const;  // "stop", "start"
+  void signal_controller(int signal) const;                   // SIGSTOP, SIGCONT
 
   // All that is needed to understand a failure: the queue, the ends of Slurm's logs, of the
   // daemon's, and of the newest jobs' files.

@@ -56,12 +56,12 @@ class Jobs : public ApiTest {
 TEST_F(Jobs, AreSubmittedListedAndShown) {
   const std::uint64_t before = events_.last_id();
   const http::Response created = post(kSubmission, {submit_});
-  ASSERT_EQ(created.status, 201) << *created.body;
-  const Json job = json_of(created)["jobs"][0];
-  EXPECT_EQ(job["job_id"], 101);
-  EXPECT_EQ(job["state"], "pending");
-  EXPECT_EQ(job["submitted_by"], "ci");
-  const std::string path = "/api/v1/jobs/" + job["id"].dump();
+  ASSERT_EQ(created.status, 202) << *created.body;
+  const Json recorded = json_of(created)["jobs"][0];
+  EXPECT_EQ(recorded["state"], "submitting");
+  EXPECT_TRUE(recorded["job_id"].is_null());
+  EXPECT_EQ(recorded["submitted_by"], "ci");
+  const std::string path = "/api/v1/jobs/" + recorded["id"].dump();
   EXPECT_THAT(created.headers,
               ::testing::Contains(std::pair<std::string, std::string>("Location", path)));
   EXPECT_GT(cluster_->wakes, 0);
@@ -71,7 +71,9 @@ TEST_F(Jobs, AreSubmittedListedAndShown) {
   EXPECT_EQ(events.back().name, "job");
   EXPECT_EQ(Json::parse(events.back().data)["state"], "pending");
 
-  EXPECT_EQ(get_json("/api/v1/jobs")["jobs"][0], job);
+  const Json job = get_json("/api/v1/jobs")["jobs"][0];
+  EXPECT_EQ(job["job_id"], 101);
+  EXPECT_EQ(job["state"], "pending");
   EXPECT_TRUE(get_json("/api/v1/jobs")["slurm_error"].is_null());
   cluster_->slurm_error = "squeue gave no answer in time";
   EXPECT_EQ(get_json("/api/v1/jobs")["slurm_error"], cluster_->slurm_error);
@@ -98,18 +100,18 @@ TEST_F(Jobs, NeedATokenThatMaySubmit) {
   EXPECT_EQ(status(cluster_->authorization("reader", "read")), 403);
   EXPECT_EQ(status(cluster_->authorization("stranger", "submit")), 403);
   EXPECT_EQ(job_count(), 0U);
-  EXPECT_EQ(status(cluster_->authorization("root", "admin")), 201);
+  EXPECT_EQ(status(cluster_->authorization("root", "admin")), 202);
   EXPECT_EQ(send("DELETE", "/api/v1/jobs/1", "", {}).status, 401);
 }
 
 TEST_F(Jobs, AreSubmittedOnceForEveryIdempotencyKey) {
   const std::pair<std::string, std::string> key = {"idempotency-key", "nightly-1"};
   const http::Response first = post(kSubmission, {submit_, key});
-  ASSERT_EQ(first.status, 201) << *first.body;
+  ASSERT_EQ(first.status, 202) << *first.body;
   const http::Response again = post(kSubmission, {submit_, key});
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(json_of(again)["is_repeated"], true);
-  EXPECT_EQ(json_of(again)["jobs"], json_of(first)["jobs"]);
+  EXPECT_EQ(json_of(again)["jobs"][0]["id"], json_of(first)["jobs"][0]["id"]);
   EXPECT_EQ(job_count(), 1U);
   std::string other = kSubmission;
   other.replace(other.find("\"steps\": 3"), 10, "\"steps\": 4");
@@ -117,7 +119,7 @@ TEST_F(Jobs, AreSubmittedOnceForEveryIdempotencyKey) {
   EXPECT_EQ(post(kSubmission, {submit_, {"idempotency-key", "a\nb"}}).status, 400);
   // Another's key is another key.
   const std::string someone = cluster_->authorization("someone", "submit");
-  EXPECT_EQ(post(kSubmission, {{"authorization", someone}, key}).status, 201);
+  EXPECT_EQ(post(kSubmission, {{"authorization", someone}, key}).status, 202);
   EXPECT_EQ(job_count(), 2U);
 }
 
@@ -132,11 +134,55 @@ TEST_F(Jobs, AreRefusedWithWhatIsAllowed) {
   EXPECT_EQ(job_count(), 0U);
 
   cluster_->refuse("sbatch: error: invalid partition specified: nowhere");
-  const http::Response refused = post(kSubmission, {submit_});
-  EXPECT_EQ(refused.status, 422) << *refused.body;
-  EXPECT_EQ(refused.content_type, "application/problem+json");
-  EXPECT_THAT(detail_of(refused), HasSubstr("invalid partition"));
-  EXPECT_EQ(json_of(refused)["jobs"][0]["state"], "not_submitted");
+  EXPECT_EQ(post(kSubmission, {submit_}).status, 202);
+  const Json refused = get_json("/api/v1/jobs")["jobs"][0];
+  EXPECT_EQ(refused["state"], "not_submitted");
+  EXPECT_THAT(refused["trouble"].get<std::string>(), HasSubstr("invalid partition"));
+}
+
+TEST_F(Jobs, AreRefusedWhereTheRunnerLacksTheBackend) {
+  std::string other = kSubmission;
+  other.replace(other.find("\"proxy\": true"), 13, "\"proxy\": false");
+  other.replace(other.find("\"scale\": 8"), 10, "\"scale\": 16");
+  const http::Response whole = post(other, {submit_});
+  EXPECT_EQ(whole.status, 400);
+  EXPECT_THAT(detail_of(whole), HasSubstr("the backend 'cpu' trains proxies"));
+  EXPECT_EQ(job_count(), 0U);
+}
+
+// What is asked for and has no effect is named, a variable as well as a field.
+TEST_F(Jobs, NameWhatHasNoEffect) {
+  std::string asked = kSubmission;
+  asked.insert(1, R"("environment": {"ENABLE_GPU_METRICS": "true", "JOB_TOTAL_GPUS": "16"},)");
+  const http::Response created = post(asked, {submit_});
+  ASSERT_EQ(created.status, 202) << *created.body;
+  EXPECT_THAT(json_of(created)["notes"].dump(), HasSubstr("ENABLE_GPU_METRICS has no effect"));
+  const http::Response tried = post(asked, {submit_}, {{"dry_run", "true"}});
+  EXPECT_THAT(json_of(tried)["dry_runs"][0]["values"].dump(),
+              HasSubstr(R"({"name":"scale","value":"8","origin":"asked for"})"));
+}
+
+TEST_F(Jobs, AreBoundedForEachToken) {
+  cluster_->settings.jobs_per_minute = 2;
+  EXPECT_EQ(post(kSubmission, {submit_}).status, 202);
+  EXPECT_EQ(post(kSubmission, {submit_}).status, 202);
+  const http::Response over = post(kSubmission, {submit_});
+  EXPECT_EQ(over.status, 429);
+  EXPECT_THAT(over.headers,
+              ::testing::Contains(std::pair<std::string, std::string>("Retry-After", "60")));
+  EXPECT_EQ(
+      post(kSubmission, {{"authorization", cluster_->authorization("late", "submit")}}).status,
+      202);
+}
+
+TEST_F(Jobs, OfOthersAreCancelledByThoseWhoMay) {
+  const std::string path =
+      "/api/v1/jobs/" + json_of(post(kSubmission, {submit_}))["jobs"][0]["id"].dump();
+  const std::string other = cluster_->authorization("late", "submit");
+  EXPECT_EQ(send("DELETE", path, "", {{"authorization", other}}).status, 403);
+  EXPECT_TRUE(get_json(path)["cancel_requested_at"].is_null());
+  const std::string trusted = cluster_->authorization("gone", "submit cancel");
+  EXPECT_EQ(send("DELETE", path, "", {{"authorization", trusted}}).status, 202);
 }
 
 TEST_F(Jobs, CanBeTriedWithoutBeingSubmitted) {
@@ -165,7 +211,8 @@ TEST_F(Jobs, AreCancelledAsOftenAsAsked) {
 }
 
 TEST_F(Jobs, LogsAreReadPieceByPiece) {
-  const Json job = json_of(post(kSubmission, {submit_}))["jobs"][0];
+  post(kSubmission, {submit_});
+  const Json job = get_json("/api/v1/jobs")["jobs"][0];
   const std::string path = "/api/v1/jobs/" + job["id"].dump();
   EXPECT_TRUE(get_json(path + "/log")["path"].is_null());
   const Json shown = get_json(path);
@@ -189,7 +236,7 @@ TEST_F(Jobs, LogsAreReadPieceByPiece) {
 }
 
 TEST_F(Jobs, ArePagedByTheNewest) {
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(post(kSubmission, {submit_}).status, 201);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(post(kSubmission, {submit_}).status, 202);
   const Json first = get_json("/api/v1/jobs", {{"limit", "2"}});
   EXPECT_EQ(first["jobs"][0]["job_id"], 103);
   const Json second = get_json("/api/v1/jobs", {{"limit", "2"}, {"cursor", first["next_cursor"]}});

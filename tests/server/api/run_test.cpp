@@ -153,7 +153,7 @@ TEST_F(RunResource, TellsOfTheJobThatItCameFrom) {
   other.launch_id = "alpha_1";
   other.cluster = "old";
   jobs.insert(other);
-  job.state = "completed";
+  job.state = storage::JobState::completed;
   job.trouble = "none to speak of";
   ASSERT_TRUE(jobs.update(job));
   json = get_json(path);

@@ -202,7 +202,7 @@ storage::JobRecord ApiTest::add_job(storage::JobStore& jobs, const std::string& 
   job.submission_id = "llmb-" + std::to_string(job_id);
   job.cluster = "dev";
   job.job_id = job_id;
-  job.state = "running";
+  job.state = storage::JobState::running;
   job.experiment = experiment;
   job.launch_id = experiment + "_1766415600";
   return *jobs.job(jobs.insert(job));

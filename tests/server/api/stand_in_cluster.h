@@ -12,6 +12,7 @@
 #include "server/api/api.h"
 #include "server/api/change_events.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/dispatch/send_queue.h"
 #include "server/http/bearer_token.h"
 #include "storage/job_store.h"
 
@@ -40,17 +41,22 @@ class StandInCluster {
     settings.runner = "/opt/llmb/bin/llmb-step-runner";
     settings.backend = "cpu";
     settings.command_path = commands_.string();
-    dispatcher = std::make_unique<dispatch::Dispatcher>(
-        settings, parser::embedded_catalog(), jobs, [this, &events](const storage::JobRecord& job) {
-          publish_job_change(events, job, jobs.runs_of(job));
-        });
+    const dispatch::JobChanged changed = [this, &events](const storage::JobRecord& job) {
+      publish_job_change(events, job, jobs.runs_of(job));
+    };
+    const parser::Catalog& catalog = parser::embedded_catalog();
+    dispatcher = std::make_unique<dispatch::Dispatcher>(settings, catalog, jobs, runner_, changed);
+    sender_ = std::make_unique<dispatch::JobSender>(settings, catalog, jobs, runner_, changed);
   }
 
   void connect(ApiOptions& options) {
     options.dispatcher = dispatcher.get();
     options.jobs = &jobs;
     options.submitters = {"ci", "late", "gone", "reader", "root", "someone"};
-    options.jobs_changed = [this] { ++wakes; };
+    options.jobs_changed = [this] {
+      ++wakes;
+      if (sends) dispatch::SendQueue(settings, jobs, *sender_).send_queued();
+    };
     options.slurm_error = [this] { return slurm_error; };
   }
 
@@ -95,7 +101,12 @@ class StandInCluster {
   dispatch::ClusterSettings settings;
   std::unique_ptr<dispatch::Dispatcher> dispatcher;
   std::atomic<int> wakes = 0;
+  bool sends = true;  // what is recorded is given to sbatch before the answer comes
   std::string slurm_error;
+
+ private:
+  dispatch::RunnerProbe runner_{settings};
+  std::unique_ptr<dispatch::JobSender> sender_;
 };
 
 }  // namespace llmb::api

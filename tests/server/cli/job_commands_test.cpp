@@ -38,7 +38,8 @@ class JobCommands : public ::testing::Test {
   }
   ProgramRun submit(const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {
-        "submit", "-w", "pretrain_nemotron4", "-s", "15b", "--gpu-type", "h100", "--dtype", "bf16"};
+        "submit", "-w",     "pretrain_nemotron4", "-s", "15b", "--gpu-type", "h100", "--dtype",
+        "bf16",   "--proxy"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }
@@ -57,8 +58,40 @@ TEST_F(JobCommands, DryRunPrintsCommandAndScriptAndLeavesNothing) {
   EXPECT_THAT(dry.out, HasSubstr("'--constraint=a&b' '--nodelist=n1,n2' '--partition=batch'"));
   EXPECT_THAT(dry.out, HasSubstr("\nexport NCCL_DEBUG='INFO'\n"));
   EXPECT_THAT(dry.out, HasSubstr("\nsrun "));
+  EXPECT_THAT(dry.out, HasSubstr("#   backend = cpu (the cluster's configuration)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("#   slurm time = 00:35:00 (llmb-report's default)\n"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "jobs.db"));
+}
+
+// nemotron4: "ENABLE_PROFILE=true DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 ./launch.sh".
+TEST_F(JobCommands, LaunchVariablesOfTheShellCount) {
+  environment_ = {{"ENABLE_PROFILE", "true"},
+                  {"DTYPE", "bf16"},
+                  {"MODEL_SIZE", "15b"},
+                  {"JOB_TOTAL_GPUS", "16"},
+                  {"HF_TOKEN", "hf_secret"}};
+  const ProgramRun dry = run({"submit", "-w", "pretrain_nemotron4", "--proxy", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  for (const char* line :
+       {"#   profile = true (ENABLE_PROFILE of the shell)\n",
+        "#   scale = 16 (JOB_TOTAL_GPUS of the shell)\n",
+        "#   profile_ranks = 0-8 (the document's default)\n", "# note: HF_TOKEN has no effect"}) {
+    EXPECT_THAT(dry.out, HasSubstr(line));
+  }
+  command("sbatch",
+          "env >$(dirname $0)/seen; cat \"$(eval echo \\${$#})\" >>$(dirname $0)/script; "
+          "echo 41");
+  EXPECT_EQ(run({"submit", "-w", "pretrain_nemotron4", "--proxy"}).exit_code, 0);
+  const auto text_of = [&](const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(folder_.path() / "bin" / name).rdbuf();
+    return text.str();
+  };
+  EXPECT_THAT(text_of("seen"), HasSubstr("HF_TOKEN=hf_secret\n"));
+  EXPECT_THAT(text_of("script"), HasSubstr("srun "));
+  EXPECT_THAT(text_of("script"), Not(HasSubstr("hf_secret")));
+  EXPECT_THAT(run({"jobs", "show", "1"}).out, Not(HasSubstr("hf_secret")));
 }
 
 TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
@@ -67,8 +100,8 @@ TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
     const char* says;
   };
   for (const Case& bad : std::vector<Case>{
-           {{}, "--scale is missing"},
-           {{"--scale", "17"}, "there are: "},
+           {{}, "(--scale, JOB_TOTAL_GPUS)"},
+           {{"--scale", "17"}, "does not fill nodes"},
            {{"--scale", "16,x"}, "--scale"},
            {{"--scale", "16", "-r", "0"}, "--repeats"},
            {{"--scale", "16", "-r", "999"}, "more than 256"},
@@ -78,6 +111,10 @@ TEST_F(JobCommands, BadArgumentsEndWithTwoAndWhatIsAllowed) {
            {{"--scale", "16", "--env", "LD_PRELOAD=x"}, "'LD_PRELOAD' may not be set"},
            {{"--scale", "16", "--env", "x"}, "NAME=VALUE"},
            {{"--scale", "16", "--set", "steps=many"}, "whole number"},
+           {{"--scale", "16", "--slurm-arg", "constraint=x;wrap=id"}, "holds a semicolon"},
+           {{"--scale", "16", "--nodelist", "/etc/shadow"}, "takes names of nodes"},
+           {{"--scale", "16", "--backend", "cuda"}, "has no backend 'cuda', but: cpu"},
+           {{"--scale", "16", "--cluster", "\x1b[31mred"}, "\\x1b"},
            {{"--scale", "16", "-p", "--nccl-trace"}, "exclude each other"},
            {{"--scale", "16", "--file", "jobs.json"}, "has to stand in it"},
            {{"--scale", "16", "--launcher", "recipe"}, "names no launch.sh"},
@@ -95,12 +132,12 @@ TEST_F(JobCommands, SubmitShowsAndCancels) {
   EXPECT_THAT(submitted.out, HasSubstr(" 2     41  pending"));
   const ProgramRun listed = run({"jobs"});
   EXPECT_EQ(listed.exit_code, 0) << listed.err;
-  EXPECT_THAT(listed.out, HasSubstr("pretrain_nemotron4_15b_bf16_gpus16_"));
+  EXPECT_THAT(listed.out, HasSubstr("pretrain_nemotron4_15b_bf16_16_proxy"));
   const ProgramRun shown = run({"jobs", "show", "2"});
   EXPECT_THAT(shown.out, HasSubstr("run folder       " + folder_.path().string() + "/runs/"));
   const ProgramRun cancelled = run({"jobs", "cancel", "1", "2"});
   EXPECT_EQ(cancelled.exit_code, 0) << cancelled.err;
-  EXPECT_THAT(cancelled.out, HasSubstr("job 1 is cancelled\njob 2 is cancelled\n"));
+  EXPECT_THAT(cancelled.out, HasSubstr("job 1 is to be cancelled\njob 2 is to be cancelled\n"));
   EXPECT_EQ(run({"jobs", "cancel", "1"}).exit_code, 0);
   EXPECT_EQ(run({"jobs", "cancel", "9"}).exit_code, 1);
   EXPECT_EQ(run({"jobs", "show", "9"}).exit_code, 1);
@@ -118,11 +155,12 @@ TEST_F(JobCommands, RefusalsOfSlurmAreSaidOnce) {
 }
 
 TEST_F(JobCommands, JobsComeFromAFile) {
-  folder_.write("jobs.json",
-                R"([{"workload":"pretrain_nemotron4","model_size":"15b","dtype":"bf16",)"
-                R"("gpu_type":"h100","scale":[16,32],"repeats":2},{"workload":)"
-                R"("pretrain_grok1","model_size":"314b","dtype":"fp8","gpu_type":"gb200",)"
-                R"("scale":128}])");
+  folder_.write(
+      "jobs.json",
+      R"([{"workload":"pretrain_nemotron4","model_size":"15b","dtype":"bf16",)"
+      R"("gpu_type":"h100","proxy":true,"scale":[16,32],"repeats":2},{"workload":)"
+      R"("pretrain_grok1","model_size":"314b","dtype":"fp8","gpu_type":"gb200","proxy":true,)"
+      R"("scale":128}])");
   const ProgramRun submitted = run({"submit", "--file", "jobs.json"});
   EXPECT_EQ(submitted.exit_code, 0) << submitted.err;
   EXPECT_THAT(submitted.out, HasSubstr(" 5     41  pending   128"));
@@ -146,7 +184,7 @@ TEST_F(JobCommands, WaitEndsWithTheResultOfTheLog) {
           "echo 41");
   const ProgramRun waited = submit({"--scale", "16", "--wait"});
   // The script sets PATH anew, so that it finds no srun where none is installed.
-  EXPECT_THAT(waited.out, HasSubstr("pretrain_nemotron4_15b_bf16_gpus16_"));
+  EXPECT_THAT(waited.out, HasSubstr("pretrain_nemotron4_15b_bf16_16_proxy"));
   EXPECT_THAT(waited.err, HasSubstr("job 1 (Slurm 41) "));
   EXPECT_EQ(waited.exit_code, 0) << waited.out << waited.err;
   // The document of this model makes its results of the last step.

@@ -8,6 +8,7 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "server/dispatch/command_run.h"
+#include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -36,13 +37,16 @@ Submission grok() {
   return submission;
 }
 
+const RunnerFacts kRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
+
 Plan planned(const Submission& submission) {
-  auto plan = plan_submission(submission, settings(), parser::embedded_catalog());
+  auto plan = plan_submission(submission, settings(), parser::embedded_catalog(), kRunner);
   if (!plan) ADD_FAILURE() << plan.error().message;
   return plan.value_or(Plan{});
 }
 
-const Launch kLaunch{"llmb-0123456789abcdef0123456789abcdef", 1'795'264'663, 123'456, 3'600};
+const Launch kLaunch{"llmb-0123456789abcdef0123456789abcdef", "1795264663", 1'795'264'663, 123'456,
+                     3'600};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -126,17 +130,34 @@ TEST(BatchScript, TakesRunnerAndEnvironmentThroughTheShellUnchanged) {
   EXPECT_THAT(lines, Contains("  job_id: '77'"));
 }
 
-TEST(BatchScript, ProfilesByTheDocumentedName) {
-  Submission submission = grok();
-  submission.profile = true;
-  EXPECT_THAT(batch_script(planned(submission), settings(), kLaunch),
-              HasSubstr("/nsys_profile/profile_%q{SLURM_JOB_ID}_%q{SLURM_NODEID}_"
-                        "%q{SLURM_LOCALID}' \\\n  'llmb-step-runner'"));
+TEST(BatchScript, SaysWhichRunnerItIsAndWhatSignalsCame) {
+  const std::string script = batch_script(planned(grok()), settings(), kLaunch);
+  EXPECT_THAT(script, HasSubstr("sha256sum <"));
+  EXPECT_THAT(script, HasSubstr("ulimit -c 0\n"));
+  EXPECT_THAT(sbatch_arguments(planned(grok()), settings(), kLaunch),
+              testing::AllOf(Contains("--time=00:35:00"), Contains("--signal=B:USR1@60")));
+  // The traps and the wait of the script, around a child that takes its time.
+  const std::size_t traps = script.find("child=\n");
+  const std::size_t wait = script.find("child=$!\n");
+  ASSERT_NE(traps, std::string::npos);
+  ASSERT_NE(wait, std::string::npos);
+  const std::string text = script.substr(traps, script.find("llmb-config") - traps);
+  const std::string head = text.substr(0, text.find("{\n"));
+  const CommandResult result =
+      bash(head +
+           "( trap 'exit 7' TERM; kill -USR1 $$; while :; do kill -TERM $$; sleep 0.05; "
+           "done ) &\n" +
+           script.substr(wait));
+  EXPECT_THAT(result.output, HasSubstr("job got SIGUSR1 at "));
+  EXPECT_THAT(result.output, HasSubstr("job got SIGTERM at "));
+  EXPECT_THAT(result.output, HasSubstr("job exited with code 7\n"));
 }
 
 TEST(BatchScript, StartsARecipesOwnScriptInItsFolder) {
   Submission submission = grok();
   submission.launcher = "recipe";
+  submission.gpu_type = "h100";
+  submission.document = "grok1-24.11";
   submission.slurm = {{"nodelist", "n1,n2"}, {"contiguous", ""}};
   const std::string script = batch_script(planned(submission), settings(), kLaunch);
   EXPECT_THAT(script, HasSubstr("cd '/opt/llmb/grok1/' || exit 1\n/bin/bash './launch.sh' "));
@@ -232,7 +253,7 @@ Submission hostile(const std::string& text, std::uint64_t field) {
 parser::Result<Plan> plan_from_outside(const Submission& submission) {
   const auto read = parse_submissions(submission_json(submission));
   if (!read) return tl::unexpected(read.error());
-  return plan_submission(read->front(), settings(), parser::embedded_catalog());
+  return plan_submission(read->front(), settings(), parser::embedded_catalog(), kRunner);
 }
 
 TEST(BatchScript, LetsNothingHostileBecomeALineOrAWord) {

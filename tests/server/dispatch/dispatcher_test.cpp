@@ -1,8 +1,14 @@
 #include "server/dispatch/dispatcher.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <set>
+#include <thread>
+
+#include "parser/layout/run_path.h"
 #include "tests/server/dispatch/slurm_stand_in.h"
 
 namespace llmb::dispatch {
@@ -18,12 +24,11 @@ using testing::SizeIs;
 
 class DispatcherTest : public testing::Test {
  protected:
-  Dispatcher dispatcher(JobChanged changed = {}) {
-    return {slurm_.settings, parser::embedded_catalog(), *slurm_.store, std::move(changed)};
+  static SubmitRequest request(std::size_t count = 1, const std::string& key = "") {
+    return {std::vector<Submission>(count, small_submission()), "somebody", key, false, {}};
   }
   SubmitOutcome submit(std::size_t count = 1, const std::string& key = "") {
-    return dispatcher().submit(
-        {std::vector<Submission>(count, small_submission()), "somebody", key});
+    return slurm_.submit(request(count, key));
   }
   bool has_launch_folder() const {
     const fs::path runs(slurm_.settings.workload_folder);
@@ -35,23 +40,28 @@ class DispatcherTest : public testing::Test {
   }
 
   SlurmStandIn slurm_;
+  RunnerProbe runner_{slurm_.settings};
+  Dispatcher dispatcher_{slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner_};
 };
 
 TEST_F(DispatcherTest, RecordsAJobBeforeItSubmitsIt) {
   std::vector<std::string> states;
-  Dispatcher tested = dispatcher([&](const JobRecord& job) {
-    states.push_back(job.state + " after " + std::to_string(slurm_.call_count("sbatch")));
-    EXPECT_EQ(slurm_.store->job(job.id)->state, job.state);
+  const SubmitOutcome outcome = slurm_.submit(request(), [&](const JobRecord& job) {
+    states.push_back(
+        fmt::format("{} after {}", job_state_name(job.state), slurm_.call_count("sbatch")));
+    EXPECT_EQ(slurm_.store->job(job.id), job);
   });
-  const SubmitOutcome outcome = tested.submit({{small_submission()}, "somebody", ""});
   EXPECT_FALSE(outcome.refusal);
   ASSERT_THAT(outcome.jobs, SizeIs(1));
   const JobRecord& job = outcome.jobs.front();
   EXPECT_EQ(job.job_id, 41);
-  EXPECT_EQ(job.state, "pending");
+  EXPECT_EQ(job.state, JobState::pending);
   EXPECT_EQ(job.submitted_by, "somebody");
   EXPECT_EQ(slurm_.store->job(job.id), job);
-  EXPECT_THAT(states, testing::ElementsAre("submitting after 0", "pending after 1"));
+  EXPECT_THAT(states,
+              testing::ElementsAre("submitting after 0", "submitting after 0", "pending after 1"));
+  EXPECT_LE(job.created_at, job.sbatch_called_at);
+  EXPECT_LE(job.sbatch_called_at, job.sbatch_ended_at);
   EXPECT_THAT(slurm_.calls().front(), HasSubstr(" --comment=" + job.submission_id + " "));
   EXPECT_TRUE(fs::is_directory(job.run_folder));
 }
@@ -68,8 +78,7 @@ TEST_F(DispatcherTest, PassesItsScriptAndNothingOfItsEnvironment) {
 }
 
 TEST_F(DispatcherTest, DryRunIsWhatASubmissionWouldBe) {
-  const Dispatcher tested = dispatcher();
-  const auto runs = tested.dry_run({small_submission()});
+  const auto runs = dispatcher_.dry_run({small_submission()});
   ASSERT_TRUE(runs) << runs.error().message;
   EXPECT_THAT(runs->front().arguments, Contains("--nodes=2"));
   EXPECT_THAT(runs->front().script, HasSubstr("srun "));
@@ -81,7 +90,7 @@ TEST_F(DispatcherTest, RecordsNothingOfAnInvalidRequest) {
   Submission wrong = small_submission();
   wrong.scale = 17;
   const SubmitOutcome outcome =
-      dispatcher().submit({{small_submission(), wrong}, "somebody", "key"});
+      slurm_.submit({{small_submission(), wrong}, "somebody", "key", false, {}});
   ASSERT_TRUE(outcome.refusal);
   EXPECT_EQ(outcome.refusal->kind, Refusal::Kind::invalid);
   EXPECT_THAT(slurm_.store->jobs(10), IsEmpty());
@@ -109,7 +118,7 @@ TEST_P(DispatcherRefusalTest, SaysWhatSlurmSaidAndWhatToDo) {
   EXPECT_THAT(outcome.refusal->message, HasSubstr(GetParam().said));
   EXPECT_THAT(outcome.refusal->message, HasSubstr(GetParam().advice));
   ASSERT_THAT(outcome.jobs, SizeIs(1));
-  EXPECT_EQ(outcome.jobs.front().state, "not_submitted");
+  EXPECT_EQ(outcome.jobs.front().state, JobState::not_submitted);
   EXPECT_EQ(outcome.jobs.front().trouble, outcome.refusal->message);
   EXPECT_FALSE(outcome.jobs.front().job_id);
   EXPECT_FALSE(has_launch_folder());
@@ -122,6 +131,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"Batch job submission failed: Invalid account or account/partition combination "
                 "specified",
                 Refusal::Kind::refused, "sacctmgr"},
+        // "Encountering errors such as 'GPUs not found' or 'Cannot submit to this partition without
+        // GPU resources' means this setting is required", all of the 25.x documents.
+        Refused{"GPUs not found", Refusal::Kind::refused, "set SBATCH_GPUS_PER_NODE"},
+        Refused{"Cannot submit to this partition without GPU resources", Refusal::Kind::refused,
+                "set SBATCH_GPUS_PER_NODE"},
         Refused{"Batch job submission failed: Job violates accounting/QOS policy (job submit "
                 "limit, user size and/or time limits)",
                 Refusal::Kind::refused, "a quota is used up"},
@@ -137,8 +151,10 @@ TEST_F(DispatcherTest, SaysThatSlurmIsNotThere) {
   ASSERT_TRUE(outcome.refusal);
   EXPECT_EQ(outcome.refusal->kind, Refusal::Kind::unavailable);
   EXPECT_THAT(outcome.refusal->message, HasSubstr("'command_path'"));
-  EXPECT_THAT(outcome.jobs, SizeIs(1)) << "the others are not tried";
-  EXPECT_EQ(outcome.jobs.front().state, "not_submitted");
+  ASSERT_THAT(outcome.jobs, SizeIs(3));
+  EXPECT_EQ(outcome.jobs.front().state, JobState::not_submitted);
+  EXPECT_EQ(outcome.jobs.back().state, JobState::not_submitted);
+  EXPECT_THAT(outcome.jobs.back().trouble, HasSubstr("not tried"));
 }
 
 TEST_F(DispatcherTest, SaysThatTheDiskRefuses) {
@@ -146,7 +162,7 @@ TEST_F(DispatcherTest, SaysThatTheDiskRefuses) {
   const SubmitOutcome outcome = submit();
   ASSERT_TRUE(outcome.refusal);
   EXPECT_THAT(outcome.refusal->message, HasSubstr("cannot make the run's folder"));
-  EXPECT_THAT(slurm_.store->jobs(10), IsEmpty());
+  EXPECT_EQ(outcome.jobs.front().state, JobState::not_submitted);
   EXPECT_THAT(slurm_.calls(), IsEmpty());
 }
 
@@ -154,13 +170,13 @@ TEST_F(DispatcherTest, DoesNotTakeSilenceForARefusal) {
   slurm_.settings.command_deadline = std::chrono::milliseconds(200);
   slurm_.answers("sbatch", "exec sleep 600");
   const SubmitOutcome hung = submit();
-  EXPECT_EQ(hung.jobs.front().state, "submitting");
+  EXPECT_EQ(hung.jobs.front().state, JobState::submitting);
   EXPECT_THAT(hung.jobs.front().trouble, HasSubstr("is being looked for"));
   slurm_.settings.command_deadline = std::chrono::seconds(20);
   slurm_.answers("sbatch", "echo 'sbatch: error: Socket timed out on send/recv' >&2; exit 1");
-  EXPECT_EQ(submit().jobs.front().state, "submitting");
+  EXPECT_EQ(submit().jobs.front().state, JobState::submitting);
   slurm_.answers("sbatch", "echo 12x");
-  EXPECT_EQ(submit().jobs.front().state, "submitting");
+  EXPECT_EQ(submit().jobs.front().state, JobState::submitting);
   EXPECT_TRUE(has_launch_folder());
 }
 
@@ -182,6 +198,7 @@ TEST_F(DispatcherTest, RepeatsARequestBySubmittingWhatTheFirstDidNot) {
   const SubmitOutcome first = submit(3, "key");
   EXPECT_THAT(first.jobs, SizeIs(3));
   EXPECT_TRUE(first.refusal);
+  EXPECT_EQ(first.jobs[1].state, JobState::not_submitted);
   slurm_.answers("sbatch", "echo 42");
   const SubmitOutcome second = submit(3, "key");
   EXPECT_FALSE(second.refusal);
@@ -209,33 +226,127 @@ std::string queued(const JobRecord& job, const std::string& state) {
 TEST_F(DispatcherTest, CancelsAndCancelsAgain) {
   const JobRecord job = submit().jobs.front();
   slurm_.queue_holds(queued(job, "RUNNING"));
-  Dispatcher tested = dispatcher();
-  const auto first = tested.cancel(job.id);
+  Poller poller(slurm_.settings, *slurm_.store);
+  const auto first = dispatcher_.cancel(job.id);
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_TRUE(first->cancel_requested_at);
+  EXPECT_EQ(slurm_.call_count("scancel"), 0U) << "Slurm is the poller's business";
+  poller.poll_once();
   EXPECT_THAT(slurm_.calls(), Contains("scancel 41"));
-  const auto second = tested.cancel(job.id);
+  const auto second = dispatcher_.cancel(job.id);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->cancel_requested_at, first->cancel_requested_at);
   slurm_.answers("scancel", "echo 'scancel: error: Invalid job id specified' >&2; exit 1");
-  EXPECT_TRUE(tested.cancel(job.id));
-  EXPECT_EQ(tested.cancel(4711).error().kind, Refusal::Kind::not_found);
+  EXPECT_EQ(poller.poll_once().error, "");
+  EXPECT_EQ(dispatcher_.cancel(4711).error().kind, Refusal::Kind::not_found);
 }
 
 TEST_F(DispatcherTest, CancelsNoOtherJobOfTheSameId) {
   const JobRecord job = submit().jobs.front();
   slurm_.queue_holds(R"({"job_id":41,"submit_time":900,"job_state":"RUNNING","comment":"mine"})");
-  EXPECT_TRUE(dispatcher().cancel(job.id));
+  EXPECT_TRUE(dispatcher_.cancel(job.id));
+  Poller(slurm_.settings, *slurm_.store).poll_once();
   EXPECT_EQ(slurm_.call_count("scancel"), 0U);
 }
 
-TEST_F(DispatcherTest, KeepsTheWishToCancelWhenSlurmIsDown) {
-  const JobRecord job = submit().jobs.front();
+TEST_F(DispatcherTest, CancelsAtOnceWhatNobodyHasSent) {
+  SubmitRequest queued_request = request();
+  queued_request.is_queued = true;
+  const JobRecord job = dispatcher_.submit(queued_request).jobs.front();
+  EXPECT_EQ(dispatcher_.cancel(job.id)->state, JobState::cancelled);
+  JobSender sender(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner_);
+  EXPECT_EQ(SendQueue(slurm_.settings, *slurm_.store, sender).send_queued(), 0U);
+  EXPECT_EQ(sender.send(job).job.state, JobState::cancelled) << "whoever read it before";
+  EXPECT_EQ(slurm_.call_count("sbatch"), 0U);
+  EXPECT_FALSE(has_launch_folder());
+}
+
+// One key from many at once: one of them records and sends, the others read.
+TEST_F(DispatcherTest, SubmitsOnceHoweverManyAskAtTheSameTime) {
+  std::vector<std::thread> threads;
+  std::vector<SubmitOutcome> outcomes(8);
+  for (SubmitOutcome& outcome : outcomes) {
+    threads.emplace_back([&] {
+      storage::JobStore own({slurm_.folder() + "/jobs.db", true});
+      RunnerProbe runner(slurm_.settings);
+      outcome = Dispatcher(slurm_.settings, parser::embedded_catalog(), own, runner)
+                    .submit(request(2, "nightly"));
+      JobSender sender(slurm_.settings, parser::embedded_catalog(), own, runner);
+      send_all(sender, outcome);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(slurm_.store->jobs(100).size(), 2U);
+  EXPECT_EQ(slurm_.call_count("sbatch"), 2U);
+  for (const SubmitOutcome& outcome : outcomes) {
+    ASSERT_THAT(outcome.jobs, SizeIs(2));
+    EXPECT_EQ(outcome.jobs.front().id, outcomes.front().jobs.front().id);
+  }
+}
+
+TEST_F(DispatcherTest, SendsARecordedJobOnce) {
+  SubmitRequest queued_request = request(3);
+  queued_request.is_queued = true;
+  dispatcher_.submit(queued_request);
+  slurm_.answers("sbatch", "sleep 0.1; echo 41");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      storage::JobStore own({slurm_.folder() + "/jobs.db", true});
+      RunnerProbe runner(slurm_.settings);
+      JobSender sender(slurm_.settings, parser::embedded_catalog(), own, runner);
+      SendQueue(slurm_.settings, own, sender).send_queued();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(slurm_.call_count("sbatch"), 3U);
+}
+
+TEST_F(DispatcherTest, SendsNothingMoreUntilSlurmAnswers) {
+  SubmitRequest queued_request = request(3);
+  queued_request.is_queued = true;
+  dispatcher_.submit(queued_request);
+  JobSender sender(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner_);
+  SendQueue queue(slurm_.settings, *slurm_.store, sender);
+  slurm_.answers("sbatch", "echo 'sbatch: error: Socket timed out on send/recv' >&2; exit 1");
   slurm_.answers("squeue", "exit 1");
-  const auto cancelled = dispatcher().cancel(job.id);
-  ASSERT_FALSE(cancelled);
-  EXPECT_EQ(cancelled.error().kind, Refusal::Kind::unavailable);
-  EXPECT_TRUE(slurm_.store->job(job.id)->cancel_requested_at);
+  EXPECT_EQ(queue.send_queued(), 1U);
+  EXPECT_EQ(queue.send_queued(), 0U);
+  EXPECT_EQ(slurm_.call_count("sbatch"), 1U);
+  slurm_.answers("sbatch", "echo 42");
+  slurm_.queue_holds("");
+  EXPECT_EQ(queue.send_queued(), 2U);
+  EXPECT_EQ(slurm_.call_count("sbatch"), 3U);
+}
+
+TEST_F(DispatcherTest, BoundsWhatOneMayAskFor) {
+  SubmitRequest limited = request(2);
+  limited.limits = {5, 3};
+  EXPECT_FALSE(dispatcher_.submit(limited).refusal);
+  const SubmitOutcome over = dispatcher_.submit(limited);
+  ASSERT_TRUE(over.refusal);
+  EXPECT_EQ(over.refusal->kind, Refusal::Kind::too_many);
+  EXPECT_THAT(over.refusal->message, HasSubstr("'jobs_unfinished'"));
+  for (const JobRecord& job : slurm_.store->jobs(10)) dispatcher_.cancel(job.id);
+  limited.limits = {3, 100};
+  EXPECT_THAT(dispatcher_.submit(limited).refusal->message, HasSubstr("'jobs_per_minute'"));
+  limited.submitted_by = "somebody else";
+  EXPECT_FALSE(dispatcher_.submit(limited).refusal);
+  EXPECT_EQ(slurm_.store->jobs(10).size(), 4U);
+}
+
+// Of 256 launches of one second none is named after a second to come.
+TEST_F(DispatcherTest, NamesNoLaunchAheadOfTheClock) {
+  const SubmitOutcome outcome = dispatcher_.submit(request(kJobsAtOnceMax));
+  const std::int64_t now_s = std::time(nullptr);
+  std::set<std::string> names;
+  for (const JobRecord& job : outcome.jobs) {
+    EXPECT_TRUE(names.insert(job.launch_id).second);
+    EXPECT_LE(recorded_launch("", job.launch_id).launched_at_s, now_s);
+    EXPECT_TRUE(parser::parse_run_path("experiments/" + job.experiment + "/" + job.launch_id + "/" +
+                                       job.experiment + "/log-x_1_0.out")
+                    .launched_at);
+  }
 }
 
 }  // namespace

@@ -2,8 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
 
 #include "server/dispatch/job_evidence.h"
+#include "server/dispatch/submission_mark.h"
 #include "tests/server/dispatch/slurm_stand_in.h"
 
 namespace llmb::dispatch {
@@ -17,8 +23,7 @@ using testing::StartsWith;
 class PollerTest : public testing::Test {
  protected:
   JobRecord submitted() {
-    Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store);
-    return dispatcher.submit({{small_submission()}, "somebody", ""}).jobs.front();
+    return slurm_.submit({{small_submission()}, "somebody", "", false, {}}).jobs.front();
   }
   JobRecord now(const JobRecord& job) { return *slurm_.store->job(job.id); }
   // The job as squeue of 22.05 writes it, `more` included.
@@ -39,8 +44,9 @@ class PollerTest : public testing::Test {
 
   SlurmStandIn slurm_;
   std::vector<std::string> changes_;
-  Poller poller_{slurm_.settings, *slurm_.store,
-                 [this](const JobRecord& job) { changes_.push_back(job.state); }};
+  Poller poller_{slurm_.settings, *slurm_.store, [this](const JobRecord& job) {
+                   changes_.emplace_back(job_state_name(job.state));
+                 }};
 };
 
 TEST_F(PollerTest, FollowsAJobToItsEnd) {
@@ -72,7 +78,7 @@ TEST_F(PollerTest, ReadsWhatLaterReleasesWrite) {
                     R"("},"submit_time":{"set":true,"infinite":false,"number":1000},)"
                     R"("exit_code":{"return_code":{"set":true,"number":0}}}]})");
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "timed_out");
+  EXPECT_EQ(now(job).state, JobState::timed_out);
 }
 
 TEST_F(PollerTest, LearnsNothingFromAnAnswerThatIsNone) {
@@ -106,7 +112,7 @@ TEST_F(PollerTest, DoesNotWaitForACommandThatHangs) {
   slurm_.settings.command_deadline = std::chrono::milliseconds(200);
   slurm_.answers("squeue", "sleep 600 & exec sleep 600");
   EXPECT_THAT(poller_.poll_once().error, HasSubstr("no answer in time"));
-  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).state, JobState::pending);
 }
 
 TEST_F(PollerTest, IsNotFooledByNamesThatForgeLines) {
@@ -116,7 +122,7 @@ TEST_F(PollerTest, IsNotFooledByNamesThatForgeLines) {
       job.submission_id + R"(\n41|FAILED|1000\u001f","comment":"\u0000","user_id":0},)" +
       queued(job, "PENDING", R"(,"name":"41|COMPLETED\n","account":"\"}]}")"));
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).state, JobState::pending);
   EXPECT_EQ(now(job).job_id, 41);
 }
 
@@ -126,7 +132,7 @@ TEST_F(PollerTest, TellsALaterJobOfTheSameIdFromItsOwn) {
   slurm_.prints("sacct",
                 "41|FAILED|1000|1010|1020|3:0|node1\n41|RUNNING|5000|5001|Unknown|0:0|n\n");
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "failed");
+  EXPECT_EQ(now(job).state, JobState::failed);
   EXPECT_EQ(now(job).exit_code, 3);
   EXPECT_EQ(now(job).submit_time_s, 1000);
 }
@@ -137,7 +143,7 @@ TEST_F(PollerTest, CountsARequeueAsARestartOfTheSameJob) {
                      R"("state_reason":"BeginTime","start_time":2100,"comment":")" +
                      job.submission_id + "\"}");
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).state, JobState::pending);
   EXPECT_EQ(now(job).restart_count, 1);
   EXPECT_EQ(now(job).submit_time_s, 2000);
   EXPECT_FALSE(now(job).started_at);
@@ -145,7 +151,7 @@ TEST_F(PollerTest, CountsARequeueAsARestartOfTheSameJob) {
   slurm_.prints("sacct",
                 "41|REQUEUED|1000|1010|1020|0:0|node1\n41|COMPLETED|2000|2100|2200|0:0|node2\n");
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "completed");
+  EXPECT_EQ(now(job).state, JobState::completed);
   EXPECT_EQ(now(job).restart_count, 1);
   EXPECT_EQ(now(job).nodes, "node2");
 }
@@ -154,10 +160,10 @@ TEST_F(PollerTest, WaitsForAccountingThatLags) {
   const JobRecord job = gone();
   slurm_.prints("sacct", "41|RUNNING|1000|1010|Unknown|0:0|node1\n");
   poll_at(std::chrono::seconds(0));
-  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).state, JobState::running);
   slurm_.prints("sacct", "41|OUT_OF_MEMORY|1000|1010|1020|0:125|node1\n");
   poll_at(std::chrono::seconds(5));
-  EXPECT_EQ(now(job).state, "out_of_memory");
+  EXPECT_EQ(now(job).state, JobState::out_of_memory);
 }
 
 TEST_F(PollerTest, AsksAccountingOnceForAllThatLeft) {
@@ -177,7 +183,7 @@ TEST_F(PollerTest, TakesTheScriptsOwnWordWhereThereIsNoAccounting) {
                       "job started, restart 0\njob started at 1010\njob ended at 1020\n"
                       "job exited with code 3\n");
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "failed");
+  EXPECT_EQ(now(job).state, JobState::failed);
   EXPECT_EQ(now(job).started_at, "1970-01-01T00:16:50.000000Z");
   EXPECT_EQ(now(job).ended_at, "1970-01-01T00:17:00.000000Z");
   EXPECT_EQ(now(job).exit_code, 3);
@@ -198,7 +204,7 @@ TEST_F(PollerTest, KnowsWhenAJobRanThatItNeverSawRunning) {
       std::chrono::floor<std::chrono::seconds>(wall_now()).time_since_epoch().count());
   slurm_.prints("sacct", "42|COMPLETED|" + submit_time_s + "|1010|1011|0:0|node1\n");
   poller_.poll_once();
-  EXPECT_EQ(now(accounted).state, "completed");
+  EXPECT_EQ(now(accounted).state, JobState::completed);
   EXPECT_EQ(now(accounted).started_at, "1970-01-01T00:16:50.000000Z");
 }
 
@@ -206,7 +212,7 @@ TEST_F(PollerTest, KnowsThatAJobWasCancelledBeforeItStarted) {
   const JobRecord job = submitted();
   slurm_.queue_holds(queued(job, "CANCELLED", R"(,"nodes":"","start_time":1010,"end_time":1010)"));
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "cancelled");
+  EXPECT_EQ(now(job).state, JobState::cancelled);
   EXPECT_FALSE(now(job).started_at);
   EXPECT_TRUE(now(job).ended_at);
 }
@@ -215,14 +221,14 @@ TEST_F(PollerTest, FollowsAJobThatIsRequeuedAfterItsEnd) {
   const JobRecord job = gone();
   slurm_.queue_holds(queued(job, "COMPLETED", R"(,"nodes":"node1","end_time":1020)"));
   poller_.poll_once();
-  ASSERT_EQ(now(job).state, "completed");
+  ASSERT_EQ(now(job).state, JobState::completed);
   slurm_.queue_holds(R"({"job_id":41,"submit_time":2000,"restart_cnt":1,"job_state":"PENDING",)"
                      R"("comment":")" +
                      job.submission_id + "\"}");
   poll_at(std::chrono::seconds(10));
-  EXPECT_EQ(now(job).state, "completed") << "nothing else is to be asked for just now";
+  EXPECT_EQ(now(job).state, JobState::completed) << "nothing else is to be asked for just now";
   poll_at(std::chrono::seconds(40));
-  EXPECT_EQ(now(job).state, "pending");
+  EXPECT_EQ(now(job).state, JobState::pending);
   EXPECT_EQ(now(job).restart_count, 1);
   EXPECT_FALSE(now(job).ended_at);
 }
@@ -237,18 +243,18 @@ TEST_F(PollerTest, AsksNoMoreOnceAllThatEndedIsForgotten) {
   poll_at(std::chrono::seconds(80));
   poll_at(std::chrono::hours(30));
   EXPECT_EQ(slurm_.call_count("squeue"), asked);
-  EXPECT_EQ(now(job).state, "completed");
+  EXPECT_EQ(now(job).state, JobState::completed);
 }
 
 TEST_F(PollerTest, SaysThatNobodyKnowsHowAJobEnded) {
   const JobRecord job = gone();
   slurm_.answers("sacct", "exit 1");
   poll_at(std::chrono::seconds(0));
-  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).state, JobState::running);
   poll_at(std::chrono::seconds(59));
-  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).state, JobState::running);
   poll_at(std::chrono::seconds(61));
-  EXPECT_EQ(now(job).state, "ended");
+  EXPECT_EQ(now(job).state, JobState::ended);
   EXPECT_THAT(now(job).trouble, HasSubstr("neither Slurm's accounting nor its own output"));
 }
 
@@ -256,11 +262,11 @@ TEST_F(PollerTest, KeepsAskingForAStateThatIsNotKnown) {
   const JobRecord job = submitted();
   slurm_.queue_holds(queued(job, "HIBERNATING"));
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "unknown");
+  EXPECT_EQ(now(job).state, JobState::unknown);
   EXPECT_THAT(now(job).trouble, HasSubstr("'HIBERNATING'"));
   slurm_.queue_holds(queued(job, "RUNNING"));
   poller_.poll_once();
-  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).state, JobState::running);
   EXPECT_EQ(now(job).trouble, "");
 }
 
@@ -299,7 +305,7 @@ TEST_F(PollerRecoveryTest, FindsAJobByItsComment) {
   slurm_.queue_holds(queued(job, "RUNNING", user));
   poller_.poll_once();
   EXPECT_EQ(now(job).job_id, 41);
-  EXPECT_EQ(now(job).state, "running");
+  EXPECT_EQ(now(job).state, JobState::running);
   EXPECT_EQ(now(job).trouble, "");
 }
 
@@ -310,32 +316,95 @@ TEST_F(PollerRecoveryTest, FindsAJobThatIsOverByItsFiles) {
   slurm_.answers("sacct", "exit 1");
   poller_.poll_once();
   EXPECT_EQ(now(job).job_id, 57);
-  EXPECT_EQ(now(job).state, "completed");
+  EXPECT_EQ(now(job).state, JobState::completed);
 }
 
 TEST_F(PollerRecoveryTest, FindsAJobThatNeverStartedByItsFolder) {
   const JobRecord job = lost();
   slurm_.prints("sacct", "12|/elsewhere\n58|" + job.run_folder + "\n");
-  poll_at(std::chrono::seconds(81));
+  poll_at(std::chrono::seconds(0));
+  EXPECT_FALSE(now(job).job_id);
+  poll_at(std::chrono::seconds(2));
   EXPECT_EQ(now(job).job_id, 58);
 }
 
+// Two answers in a row that began after sbatch was dead, however long that took.
 TEST_F(PollerRecoveryTest, SaysInTheEndThatNothingWasSubmitted) {
   const JobRecord job = lost();
-  poll_at(std::chrono::seconds(79));
-  EXPECT_EQ(now(job).state, "submitting");
   slurm_.answers("squeue", "exit 1");
   poll_at(std::chrono::hours(9));
-  EXPECT_EQ(now(job).state, "submitting") << "no answer is no proof";
+  EXPECT_EQ(now(job).state, JobState::submitting) << "no answer is no proof";
   slurm_.queue_holds("");
-  poll_at(std::chrono::seconds(81));
-  EXPECT_EQ(now(job).state, "not_submitted");
+  EXPECT_EQ(poller_.poll_once(wall_now()).unclear, 1U);
+  EXPECT_EQ(now(job).state, JobState::submitting) << "Slurm may be at work on it";
+  slurm_.answers("squeue", "exit 1");
+  poll_at(std::chrono::seconds(2));
+  slurm_.queue_holds("");
+  poll_at(std::chrono::seconds(4));
+  EXPECT_EQ(now(job).state, JobState::submitting) << "not two in a row";
+  poll_at(std::chrono::seconds(6));
+  EXPECT_EQ(now(job).state, JobState::not_submitted);
+  EXPECT_TRUE(now(job).is_lost);
   EXPECT_THAT(now(job).trouble, HasSubstr("nothing was submitted"));
+}
+
+TEST_F(PollerRecoveryTest, AdoptsALostJobThatTurnsUp) {
+  const JobRecord job = lost();
+  poll_at(std::chrono::seconds(0));
+  poll_at(std::chrono::seconds(2));
+  ASSERT_EQ(now(job).state, JobState::not_submitted);
+  slurm_.queue_holds(queued(job, "RUNNING"));
+  poll_at(std::chrono::seconds(3));
+  EXPECT_EQ(now(job).state, JobState::not_submitted) << "it is looked for twice a minute";
+  poll_at(std::chrono::hours(23));
+  EXPECT_EQ(now(job).state, JobState::running);
+  EXPECT_EQ(now(job).job_id, 41);
+  EXPECT_EQ(now(job).trouble, "");
+  EXPECT_FALSE(now(job).is_lost);
+  EXPECT_FALSE(now(job).ended_at);
+}
+
+// The daemon was killed while it waited for sbatch, and that lives on.
+TEST_F(PollerRecoveryTest, GivesUpNoJobWhoseSbatchStillRuns) {
+  JobRecord job = lost();
+  job.sbatch_ended_at.reset();
+  ASSERT_TRUE(slurm_.store->update(job));
+  const std::string mark = job.submission_id;
+  const pid_t orphan = fork();
+  if (orphan == 0) {
+    execl("/bin/sh", "sh", "-c", "sleep 60 & wait", mark.c_str(), nullptr);
+    _exit(127);
+  }
+  while (!is_being_submitted(mark)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  for (int minutes = 10; minutes < 15; ++minutes) poll_at(std::chrono::minutes(minutes));
+  EXPECT_EQ(now(job).state, JobState::submitting);
+  EXPECT_FALSE(now(job).sbatch_ended_at);
+  kill(orphan, SIGKILL);
+  waitpid(orphan, nullptr, 0);
+  poll_at(std::chrono::minutes(20));
+  EXPECT_TRUE(now(job).sbatch_ended_at);
+}
+
+TEST_F(PollerRecoveryTest, GivesUpWhatACommandLineNeverSent) {
+  RunnerProbe runner(slurm_.settings);
+  Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner);
+  const JobRecord job =
+      dispatcher.submit({{small_submission()}, "somebody", "", false, {}}).jobs.front();
+  poll_at(std::chrono::minutes(50));
+  EXPECT_EQ(now(job).state, JobState::submitting);
+  poll_at(std::chrono::minutes(61));
+  EXPECT_EQ(now(job).state, JobState::not_submitted);
+  JobSender sender(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner);
+  sender.send(job);
+  EXPECT_EQ(slurm_.call_count("sbatch"), 0U);
 }
 
 TEST_F(PollerRecoveryTest, CancelsWhatWasToBeCancelledBeforeItWasFound) {
   const JobRecord job = lost();
-  Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store);
+  RunnerProbe runner(slurm_.settings);
+  Dispatcher dispatcher(slurm_.settings, parser::embedded_catalog(), *slurm_.store, runner);
   ASSERT_TRUE(dispatcher.cancel(job.id));
   EXPECT_EQ(slurm_.call_count("scancel"), 0U);
   slurm_.queue_holds(queued(job, "PENDING"));
@@ -350,7 +419,7 @@ TEST_F(PollerTest, TellsOfChangesFromItsThread) {
   slurm_.settings.poll_interval = std::chrono::hours(1);
   Poller poller(slurm_.settings, *slurm_.store, [&](const JobRecord& job) {
     const std::lock_guard lock(mutex);
-    state = job.state;
+    state = job_state_name(job.state);
     changed.notify_all();
   });
   poller.start();

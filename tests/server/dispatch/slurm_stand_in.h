@@ -13,6 +13,7 @@
 
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/poller.h"
+#include "server/dispatch/send_queue.h"
 #include "storage/job_store.h"
 #include "tests/temporary_folder.h"
 
@@ -88,6 +89,16 @@ class SlurmStandIn {
     return text.str();
   }
 
+  // As a command line does: recorded, then sent.
+  SubmitOutcome submit(const SubmitRequest& request, const JobChanged& changed = {}) {
+    RunnerProbe runner(settings);
+    const parser::Catalog& catalog = parser::embedded_catalog();
+    SubmitOutcome outcome = Dispatcher(settings, catalog, *store, runner, changed).submit(request);
+    JobSender sender(settings, catalog, *store, runner, changed);
+    send_all(sender, outcome);
+    return outcome;
+  }
+
   ClusterSettings settings;
   std::optional<storage::JobStore> store;
 
@@ -103,6 +114,7 @@ inline Submission small_submission() {
   submission.dtype = "bf16";
   submission.scale = 16;
   submission.gpu_type = "h100";
+  submission.proxy = true;  // the backend of the settings is the CPU
   return submission;
 }
 

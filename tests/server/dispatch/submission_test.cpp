@@ -1,4 +1,4 @@
-#include "server/dispatch/submission.h"
+#include "server/dispatch/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,8 +29,10 @@ Submission nemotron() {
   return submission;
 }
 
-parser::Result<Plan> plan(const Submission& submission) {
-  return plan_submission(submission, settings(), parser::embedded_catalog());
+const RunnerFacts kRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
+
+parser::Result<Plan> plan(const Submission& submission, const RunnerFacts& runner = kRunner) {
+  return plan_submission(submission, settings(), parser::embedded_catalog(), runner);
 }
 
 void expect_refused(const Submission& submission, const std::string& because) {
@@ -42,8 +44,7 @@ void expect_refused(const Submission& submission, const std::string& because) {
 TEST(Submission, BecomesAPlanOfTheRecipesLayout) {
   const auto planned = plan(nemotron());
   ASSERT_TRUE(planned) << planned.error().message;
-  EXPECT_EQ(planned->experiment,
-            "pretrain_nemotron4_15b_bf16_gpus16_tp2_pp1_cp1_vpNone_mbs2_gbs64");
+  EXPECT_EQ(planned->submission.backend, "cuda");
   EXPECT_EQ(planned->account_prefix, "bench_team-team");
   EXPECT_EQ(planned->nodes, 2);
   EXPECT_EQ(planned->ranks_per_node, 8);
@@ -71,6 +72,27 @@ TEST(Submission, IsRefusedWithWhatIsAllowed) {
   wrong = nemotron();
   wrong.runner_options["num-layers"] = 2;
   expect_refused(wrong, "makes another model");
+}
+
+TEST(Submission, GetsTheBackendThatTheRunnerHas) {
+  const RunnerFacts cpu_only{"llmb-step-runner 1.0", {"cpu"}, ""};
+  const auto whole = plan(nemotron(), cpu_only);
+  ASSERT_FALSE(whole);
+  EXPECT_THAT(whole.error().message, HasSubstr("--proxy"));
+  Submission proxy = nemotron();
+  proxy.proxy = true;
+  EXPECT_EQ(plan(proxy, cpu_only)->submission.backend, "cpu");
+  proxy.backend = "cuda";
+  const auto missing = plan(proxy, cpu_only);
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("has no backend 'cuda', but: cpu"));
+  const RunnerFacts nowhere{"", {}, "there is no 'llmb-step-runner' on this machine"};
+  EXPECT_TRUE(plan(proxy, nowhere)) << "the nodes may have it";
+  proxy.backend.clear();
+  EXPECT_THAT(plan(proxy, nowhere).error().message, HasSubstr("Name one with --backend"));
+  const RunnerFacts said = parse_runner_version("llmb-step-runner 0.2.0\nbackends: cpu cuda\n");
+  EXPECT_EQ(said.version, "llmb-step-runner 0.2.0");
+  EXPECT_THAT(said.backends, ElementsAre("cpu", "cuda"));
 }
 
 TEST(Submission, SurvivesItsJson) {
@@ -106,7 +128,8 @@ TEST(SlurmParameters, ReadTheRecipesForm) {
 TEST(SlurmParameters, RefuseWhatIsNotTheirs) {
   for (const std::string argument :
        {"wrap=id", "output=/etc/passwd", "export=ALL", "-wrap", "--partition=x", "uid=0", "",
-        "comment=x", "partition=a\nb", "partition=a\x1f", "partition=", "exclusive=\n"}) {
+        "comment=x", "constraint=x;output=zz;wrap=id", "nodelist=/etc/shadow", "exclude=./nodes",
+        "partition=a\nb", "partition=a\x1f", "partition=", "exclusive=\n"}) {
     SlurmParameters parameters;
     EXPECT_FALSE(add_slurm_argument(parameters, argument, "--slurm-arg")) << argument;
     EXPECT_TRUE(parameters.empty()) << argument;

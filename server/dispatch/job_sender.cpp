@@ -1,0 +1,183 @@
+#include "server/dispatch/job_sender.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "server/dispatch/recipe_launch.h"
+#include "server/dispatch/text_check.h"
+#include "server/dispatch/wall_clock.h"
+
+namespace llmb::dispatch {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::JobRecord;
+
+constexpr int kFolderTries = 8;
+
+bool write_file(const std::string& file, const std::string& text) {
+  std::ofstream output(file, std::ios::binary | std::ios::trunc);
+  output << text;
+  output.close();
+  return !output.fail();
+}
+
+// Only what was made for the launch goes.
+void remove_launch(const RunPlace& place) {
+  std::error_code ignored;
+  fs::remove(place.script_file, ignored);
+  fs::remove(place.run_folder, ignored);
+  fs::remove(place.launch_folder, ignored);
+}
+
+Refusal refusal_of(const SbatchAnswer& answer) {
+  const bool is_refused = answer.kind == SbatchAnswer::Kind::refused;
+  return {is_refused ? Refusal::Kind::refused : Refusal::Kind::unavailable, answer.message};
+}
+
+}  // namespace
+
+// One try to submit a job.
+struct JobSender::Attempt {
+  JobRecord job;
+  Plan plan;
+  Launch launch;
+  RunPlace place;
+  bool has_folder = false;
+  std::int64_t submit_time_s = 0;  // of a job that launch.sh submitted
+};
+
+JobSender::JobSender(const ClusterSettings& settings, const parser::Catalog& catalog,
+                     storage::JobStore& store, RunnerProbe& runner, JobChanged changed,
+                     Environment secrets)
+    : settings_(settings),
+      catalog_(catalog),
+      store_(store),
+      runner_(runner),
+      changed_(std::move(changed)),
+      secrets_(std::move(secrets)),
+      slurm_(settings) {}
+
+parser::Result<void> JobSender::ask_slurm() const {
+  const auto queue = slurm_.squeue();
+  if (!queue) return tl::unexpected(queue.error());
+  return {};
+}
+
+SentJob JobSender::send(const JobRecord& job) {
+  Attempt attempt;
+  attempt.job = job;
+  const std::optional<std::string> problem = prepare(attempt);
+  if (!claim(attempt)) {
+    if (attempt.has_folder) remove_launch(attempt.place);
+    return {attempt.job, std::nullopt};
+  }
+  if (problem) {
+    return keep_answer(attempt, {SbatchAnswer::Kind::unavailable, 0, *problem});
+  }
+  return keep_answer(attempt, call_slurm(attempt));
+}
+
+// The plan, made anew of what was recorded, and the run's folder and script. A problem in words.
+std::optional<std::string> JobSender::prepare(Attempt& attempt) const {
+  const auto submissions = parse_submissions(attempt.job.submission);
+  if (!submissions || submissions->size() != 1) return "its row holds no submission";
+  auto plan = plan_submission(submissions->front(), settings_, catalog_, runner_.facts());
+  if (!plan) return plan.error().message;
+  attempt.plan = std::move(*plan);
+  attempt.launch = recorded_launch(attempt.job.submission_id, attempt.job.launch_id);
+  std::error_code error;
+  for (int i = 0; i < kFolderTries && !attempt.has_folder && !error; ++i) {
+    if (i > 0) attempt.launch = new_launch(attempt.job.submission_id, true);
+    attempt.place = run_place(attempt.plan, settings_, attempt.launch);
+    fs::create_directories(fs::path(attempt.place.launch_folder).parent_path(), error);
+    if (!error) attempt.has_folder = fs::create_directory(attempt.place.launch_folder, error);
+  }
+  if (attempt.has_folder) fs::create_directory(attempt.place.run_folder, error);
+  if (error || !attempt.has_folder) {
+    return fmt::format("cannot make the run's folder {}: {}", attempt.place.run_folder,
+                       error ? error.message() : "there is one of this name already");
+  }
+  if (!attempt.plan.submits_itself &&
+      !write_file(attempt.place.script_file,
+                  batch_script(attempt.plan, settings_, attempt.launch))) {
+    return fmt::format("cannot write {}: is the disk full?", attempt.place.script_file);
+  }
+  return std::nullopt;
+}
+
+// Whoever changes the row first calls sbatch.
+bool JobSender::claim(Attempt& attempt) {
+  bool is_ours = false;
+  const auto updated = update_job(store_, attempt.job.id, changed_, [&](JobRecord& row) {
+    is_ours = row.state == JobState::submitting && !row.sbatch_called_at;
+    if (!is_ours) return;
+    row.sbatch_called_at = instant_text(wall_now());
+    if (!attempt.has_folder) return;
+    row.launch_id = attempt.place.launch_id;
+    row.run_folder = attempt.place.run_folder;
+  });
+  attempt.job = updated.job.value_or(attempt.job);
+  return is_ours && updated.has_changed;
+}
+
+SbatchAnswer JobSender::call_slurm(Attempt& attempt) {
+  if (attempt.plan.submits_itself) return run_launch_script(attempt);
+  return slurm_.sbatch(sbatch_arguments(attempt.plan, settings_, attempt.launch), secrets_);
+}
+
+SbatchAnswer JobSender::run_launch_script(Attempt& attempt) {
+  const LaunchedRecipe launched =
+      launch_recipe(attempt.plan, settings_, attempt.launch, attempt.place, secrets_, slurm_);
+  if (launched.answer.kind == SbatchAnswer::Kind::submitted && !launched.run_folder.empty()) {
+    attempt.place.run_folder = launched.run_folder;
+    attempt.place.launch_id = launched.launch_id;
+  }
+  attempt.submit_time_s = launched.submit_time_s;
+  return launched.answer;
+}
+
+SentJob JobSender::keep_answer(const Attempt& attempt, const SbatchAnswer& answer) {
+  const auto updated = update_job(store_, attempt.job.id, changed_, [&](JobRecord& row) {
+    row.sbatch_ended_at = instant_text(wall_now());
+    if (row.state != JobState::submitting) return;  // the poller was quicker
+    row.trouble = answer.message;
+    switch (answer.kind) {
+      case SbatchAnswer::Kind::submitted:
+        row.job_id = answer.job_id;
+        row.state = JobState::pending;
+        if (attempt.submit_time_s > 0) row.submit_time_s = attempt.submit_time_s;
+        row.launch_id = attempt.place.launch_id;
+        row.run_folder = attempt.place.run_folder;
+        break;
+      case SbatchAnswer::Kind::unknown:
+        row.trouble += "; whether there is a job is being looked for";
+        break;
+      default:
+        row.state = JobState::not_submitted;
+        row.ended_at = row.sbatch_ended_at;
+    }
+  });
+  SentJob sent{updated.job.value_or(attempt.job), std::nullopt};
+  if (answer.kind == SbatchAnswer::Kind::submitted) return sent;
+  sent.refusal = refusal_of(answer);
+  const bool is_over = answer.kind != SbatchAnswer::Kind::unknown;
+  if (is_over && attempt.has_folder && !attempt.plan.submits_itself) remove_launch(attempt.place);
+  return sent;
+}
+
+JobRecord JobSender::give_up(const JobRecord& job, const std::string& why) {
+  const auto updated = update_job(store_, job.id, changed_, [&](JobRecord& row) {
+    if (row.state != JobState::submitting || row.sbatch_called_at) return;
+    row.state = JobState::not_submitted;
+    row.trouble = why;
+    row.ended_at = instant_text(wall_now());
+  });
+  return updated.job.value_or(job);
+}
+
+}  // namespace llmb::dispatch

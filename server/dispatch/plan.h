@@ -1,0 +1,46 @@
+// Plan: a submission that the catalog, the cluster's settings and the runner have accepted, with
+// everything that follows from it, and where each value came from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "parser/catalog/catalog.h"
+#include "parser/result.h"
+#include "server/dispatch/cluster_settings.h"
+#include "server/dispatch/runner_facts.h"
+#include "server/dispatch/submission.h"
+
+namespace llmb::dispatch {
+
+struct PlannedValue {
+  std::string name;
+  std::string value;
+  std::string origin;  // "asked for", "DTYPE of the shell", "the document's default" …
+};
+
+struct Plan {
+  Submission submission;  // completed
+  std::string cluster;
+  std::string experiment;
+  std::string document;        // of the recipe's row; empty for a proxy without one
+  std::string account_prefix;  // of the log's name; empty without an account
+  std::int64_t nodes = 0;
+  std::int64_t ranks_per_node = 0;
+  std::optional<bool> cuda_graphs;  // where the document's table says
+  Environment environment;          // of the job, complete
+  SlurmParameters slurm;            // completed
+  std::string program;              // the runner, or the recipe's launch.sh
+  std::vector<std::string> program_arguments;
+  // The recipe's launch.sh calls sbatch by itself: it runs where the dispatcher does.
+  bool submits_itself = false;
+  std::vector<PlannedValue> values;
+  std::vector<std::string> notes;  // what was asked for, and has no effect here
+};
+
+// The error says what was wrong and what is allowed. `runner`: what it says of itself.
+parser::Result<Plan> plan_submission(const Submission& submission, const ClusterSettings& settings,
+                                     const parser::Catalog& catalog, const RunnerFacts& runner);
+
+}  // namespace llmb::dispatch

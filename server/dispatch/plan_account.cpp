@@ -1,0 +1,112 @@
+#include "server/dispatch/plan_account.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace llmb::dispatch {
+namespace {
+
+constexpr std::string_view kAskedFor = "asked for";
+
+// nemotron4-25.04, Run With Checkpoints: sizes, and the smallest scales at which loading was
+// tested.
+struct CheckpointSize {
+  std::string_view model_size;
+  std::string_view text;
+  std::int64_t load_scale_min;
+};
+constexpr auto kNemotronCheckpoints =
+    std::to_array<CheckpointSize>({{"15b", "204 GB", 64}, {"340b", "4.4 TB", 512}});
+
+std::vector<std::string> checkpoint_notes(const Submission& wanted) {
+  std::vector<std::string> notes;
+  if (wanted.workload != "pretrain_nemotron4" || wanted.proxy) return notes;
+  for (const CheckpointSize& known : kNemotronCheckpoints) {
+    if (known.model_size != wanted.model_size) continue;
+    if (wanted.checkpoint) {
+      notes.push_back(fmt::format("a checkpoint of Nemotron 4 {} takes about {}", known.model_size,
+                                  known.text));
+    }
+    if (!wanted.load_checkpoint_path.empty() && wanted.scale < known.load_scale_min) {
+      notes.push_back(fmt::format(
+          "loading a checkpoint of Nemotron 4 {} was tested at {} GPUs and more: {} may run out of "
+          "memory",
+          known.model_size, known.load_scale_min, wanted.scale));
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& settings,
+                                    const Origins& origins) {
+  const Submission& wanted = plan.submission;
+  std::vector<PlannedValue> values;
+  const auto add = [&](const char* name, std::string value) {
+    if (value.empty()) return;
+    const auto origin = origins.find(name);
+    values.push_back({name, std::move(value),
+                      origin == origins.end() ? std::string(kAskedFor) : origin->second});
+  };
+  const auto step = [](const std::optional<std::int64_t>& value) {
+    return value ? std::to_string(*value) : std::string();
+  };
+  add("workload", wanted.workload);
+  add("model_size", wanted.model_size);
+  add("dtype", wanted.dtype);
+  add("scale", std::to_string(wanted.scale));
+  add("gpu_type", wanted.gpu_type);
+  add("gpus_per_node", step(wanted.gpus_per_node));
+  add("launcher", wanted.launcher == "runner" ? "" : wanted.launcher);
+  add("backend", wanted.launcher == "runner" ? wanted.backend : "");
+  add("profile", wanted.profile ? "true" : "");
+  add("profile_start_step", step(wanted.profile_start_step));
+  add("profile_stop_step", step(wanted.profile_stop_step));
+  add("profile_ranks", wanted.profile_ranks);
+  add("gpu_metrics", wanted.gpu_metrics ? "true" : "");
+  add("nccl_trace", wanted.nccl_trace ? "true" : "");
+  add("checkpoint", wanted.checkpoint ? "true" : "");
+  add("load_checkpoint_path", wanted.load_checkpoint_path);
+  add("proxy", wanted.proxy ? "true" : "");
+  if (!plan.document.empty()) {
+    values.push_back({"document", plan.document, "the row that the values above match"});
+  }
+  if (plan.cuda_graphs) {
+    values.push_back({"cuda_graphs", *plan.cuda_graphs ? "true" : "false", "the document's table"});
+  }
+  for (const auto& [name, value] : plan.slurm) {
+    const auto configured = settings.slurm.find(name);
+    std::string_view origin = kAskedFor;
+    if (!wanted.slurm.contains(name)) {
+      origin = configured == settings.slurm.end() ? "llmb-report's default"
+                                                  : "the cluster's configuration or the shell";
+    }
+    values.push_back({"slurm " + name, value.empty() ? "true" : value, std::string(origin)});
+  }
+  return values;
+}
+
+std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings) {
+  const Submission& wanted = plan.submission;
+  std::vector<std::string> notes = checkpoint_notes(wanted);
+  const auto note = [&](bool is_so, std::string_view what, std::string_view why) {
+    if (is_so) notes.push_back(fmt::format("{} has no effect: {}", what, why));
+  };
+  const bool is_runner = wanted.launcher == "runner";
+  note(!wanted.profile &&
+           (wanted.profile_start_step || wanted.profile_stop_step || !wanted.profile_ranks.empty()),
+       "which steps and ranks to profile", "the job is not profiled (ENABLE_PROFILE, --profile)");
+  note(!wanted.profile && wanted.gpu_metrics, "ENABLE_GPU_METRICS",
+       "the job is not profiled (ENABLE_PROFILE, --profile)");
+  note(is_runner && wanted.profile && wanted.backend == "cpu", "Nsight Systems",
+       "the backend 'cpu' has no GPU to profile; the steps are marked in the log only");
+  note(is_runner && settings.launch_environment.contains("HF_TOKEN"), "HF_TOKEN",
+       "the launcher 'runner' loads no tokenizer");
+  note(is_runner && wanted.environment.contains("MAX_STEPS"), "MAX_STEPS",
+       "the launcher 'runner' takes the number of steps from --set steps=N");
+  return notes;
+}
+
+}  // namespace llmb::dispatch

@@ -1,0 +1,19 @@
+// What a plan says of itself to whoever asked for it: every value with where it came from, and what
+// to know beforehand: what was asked for but has no effect, how large a checkpoint becomes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/dispatch/launch_variables.h"
+#include "server/dispatch/plan.h"
+
+namespace llmb::dispatch {
+
+// `origins`: of those fields of the submission that were not asked for as such.
+std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& settings,
+                                    const Origins& origins);
+
+std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings);
+
+}  // namespace llmb::dispatch

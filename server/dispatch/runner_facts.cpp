@@ -1,0 +1,86 @@
+#include "server/dispatch/runner_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "server/dispatch/command_run.h"
+#include "server/dispatch/slurm_commands.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+namespace fs = std::filesystem;
+using FileMark = std::pair<std::uintmax_t, std::int64_t>;
+
+std::string file_of_runner(const ClusterSettings& settings) {
+  if (settings.runner.find('/') != std::string::npos) return settings.runner;
+  return find_program(settings.runner, settings.command_path);
+}
+
+FileMark mark_of(const std::string& file) {
+  std::error_code error;
+  const std::uintmax_t size = file.empty() ? 0 : fs::file_size(file, error);
+  const auto written =
+      file.empty() || error ? fs::file_time_type() : fs::last_write_time(file, error);
+  if (file.empty() || error) return {0, 0};
+  return {size, written.time_since_epoch().count()};
+}
+
+}  // namespace
+
+RunnerFacts parse_runner_version(std::string_view output) {
+  constexpr std::string_view kBackends = "backends:";
+  RunnerFacts facts;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    std::string_view line = trimmed(output.substr(0, end));
+    output.remove_prefix(std::min(end + 1, output.size()));
+    if (!line.starts_with(kBackends)) {
+      if (facts.version.empty() && is_printable(line)) facts.version = line;
+      continue;
+    }
+    line.remove_prefix(kBackends.size());
+    while (!(line = trimmed(line)).empty()) {
+      const std::size_t word = std::min(line.find_first_of(" ,"), line.size());
+      if (is_name(line.substr(0, word))) facts.backends.emplace_back(line.substr(0, word));
+      line.remove_prefix(std::min(word + 1, line.size()));
+    }
+  }
+  return facts;
+}
+
+RunnerFacts ask_runner(const ClusterSettings& settings) {
+  RunnerFacts unknown;
+  const std::string file = file_of_runner(settings);
+  if (file.empty()) {
+    unknown.trouble = fmt::format("there is no {} on this machine, in {}",
+                                  in_quotes(settings.runner), settings.command_path);
+    return unknown;
+  }
+  CommandRun command;
+  command.arguments = {file, "--version"};
+  command.environment = {"PATH=" + settings.command_path};
+  command.deadline = settings.command_deadline;
+  const CommandResult result = run_command(command);
+  if (!result.is_ok()) {
+    unknown.trouble = explain_failure(in_quotes(file) + " --version", result);
+    return unknown;
+  }
+  return parse_runner_version(result.output);
+}
+
+RunnerFacts RunnerProbe::facts() {
+  const std::lock_guard lock(mutex_);
+  const FileMark now = mark_of(file_of_runner(settings_));
+  const bool is_known = now == file_ && facts_.trouble.empty() && !facts_.version.empty();
+  if (!is_known) {
+    facts_ = ask_runner(settings_);
+    file_ = now;
+  }
+  return facts_;
+}
+
+}  // namespace llmb::dispatch

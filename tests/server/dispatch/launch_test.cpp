@@ -1,0 +1,269 @@
+// What the recipe documents say of launching, sentence by sentence, against what a submission
+// becomes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/dispatch/batch_script.h"
+#include "server/dispatch/launch_document.h"
+#include "server/dispatch/recipe_launch.h"
+#include "tests/temporary_folder.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const RunnerFacts kRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
+
+ClusterSettings settings() {
+  ClusterSettings settings;
+  settings.name = "eos";
+  settings.workload_folder = "/lustre/workloads/pretrain";
+  settings.launch_scripts = {{"pretrain_grok1", "/opt/llmb/grok1/launch.sh"},
+                             {"pretrain_nemotron4", "/opt/llmb/nemotron4/launch.sh"}};
+  return settings;
+}
+
+// `workload` launched with these variables in the shell.
+parser::Result<Plan> plan(const std::string& workload, const Environment& shell,
+                          const Submission& flags = {}) {
+  ClusterSettings of_shell = settings();
+  of_shell.launch_environment = shell;
+  Submission submission = flags;
+  submission.workload = workload;
+  return plan_submission(submission, of_shell, parser::embedded_catalog(), kRunner);
+}
+
+std::string script_of(const Plan& plan) {
+  return batch_script(plan, settings(), recorded_launch("llmb-0", "x_1750000000"));
+}
+
+std::string origin_of(const Plan& plan, const std::string& name) {
+  for (const PlannedValue& value : plan.values) {
+    if (value.name == name) return value.value + " by " + value.origin;
+  }
+  return "nothing";
+}
+
+// grok1_gb200_h100, Example Commands: "JOB_TOTAL_GPUS=128 DTYPE=fp8 ./launch.sh".
+TEST(LaunchVariables, CountFromTheShellAsTheDocumentsSetThem) {
+  const auto planned = plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}});
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(origin_of(*planned, "scale"), "128 by JOB_TOTAL_GPUS of the shell");
+  EXPECT_EQ(origin_of(*planned, "dtype"), "fp8 by DTYPE of the shell");
+  // "MODEL_SIZE: Model variant (fixed: 314b)", "GPU_TYPE: … (fixed: gb200)".
+  EXPECT_EQ(origin_of(*planned, "model_size"), "314b by the document's default");
+  EXPECT_EQ(origin_of(*planned, "gpu_type"), "gb200 by the document's default");
+  EXPECT_EQ(planned->document, "grok1-25.05");
+}
+
+TEST(LaunchVariables, GiveWayToFlagsAndToTheJobsOwn) {
+  Submission flags;
+  flags.dtype = "bf16";
+  flags.environment = {{"JOB_TOTAL_GPUS", "256"}};
+  const auto planned =
+      plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"GPUS_PER_NODE", "4"}},
+           flags);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(origin_of(*planned, "dtype"), "bf16 by asked for");
+  EXPECT_EQ(origin_of(*planned, "scale"), "256 by JOB_TOTAL_GPUS of the job's variables");
+  EXPECT_THAT(planned->submission.environment, IsEmpty());
+  EXPECT_THAT(plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "many"}}).error().message,
+              HasSubstr("JOB_TOTAL_GPUS of the shell is 'many', which is no whole number"));
+  EXPECT_THAT(plan("pretrain_grok1", {{"ENABLE_PROFILE", "perhaps"}}).error().message,
+              HasSubstr("neither true nor false"));
+}
+
+// llama3.1: "MODEL_SIZE: Model variant (default: 405b)", "This workload runs with FP8 precision".
+// llama4_maverick: "DTYPE: Precision format (default: bf16)".
+TEST(LaunchVariables, HaveTheDefaultsOfTheirDocument) {
+  const auto llama = plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}});
+  ASSERT_TRUE(llama) << llama.error().message;
+  EXPECT_EQ(llama->submission.model_size, "405b");
+  EXPECT_EQ(llama->submission.dtype, "fp8");
+  EXPECT_EQ(llama->cuda_graphs, false);
+  const auto maverick =
+      plan("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}});
+  ASSERT_TRUE(maverick) << maverick.error().message;
+  EXPECT_EQ(maverick->submission.dtype, "bf16");
+  // nemotron4: "DTYPE, MODEL_SIZE are required environment variables".
+  EXPECT_FALSE(plan("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "16"}, {"DTYPE", "bf16"}}));
+}
+
+// llama3.1, SLURM Node Specification Examples: "JOB_TOTAL_GPUS=512 GPU_TYPE=h100", which its own
+// table of 405b does not have.
+TEST(LaunchVariables, SaysWhatToDoWhereTheTableHasNoSuchRow) {
+  const auto refused = plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("there are: 1024. A proxy may have any scale"));
+}
+
+// grok1_h100_2024: 512 GPUs, 64 layers; the later document has 512 H100 too.
+TEST(LaunchVariables, ReachTheRowOfADocumentByItsName) {
+  Submission flags;
+  flags.gpu_type = "h100";
+  flags.dtype = "fp8";
+  flags.scale = 512;
+  EXPECT_EQ(plan("pretrain_grok1", {}, flags)->document, "grok1-25.05");
+  flags.document = "grok1-24.11";
+  EXPECT_EQ(plan("pretrain_grok1", {}, flags)->document, "grok1-24.11");
+  flags.document = "grok9";
+  EXPECT_THAT(plan("pretrain_grok1", {}, flags).error().message, HasSubstr("known: grok1-24.11"));
+}
+
+// "Add the generated token to your environment via export HF_TOKEN=<your token>".
+TEST(LaunchVariables, LetNoSecretIntoScriptOrRow) {
+  Submission flags;
+  flags.environment = {{"HF_TOKEN", "hf_secret"}};
+  EXPECT_THAT(
+      plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}}, flags).error().message,
+      HasSubstr("is a secret"));
+  const auto planned =
+      plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"HF_TOKEN", "set"}});
+  ASSERT_TRUE(planned);
+  EXPECT_THAT(script_of(*planned) + submission_json(planned->submission),
+              Not(HasSubstr("HF_TOKEN")));
+  EXPECT_THAT(planned->notes, Contains(HasSubstr("HF_TOKEN has no effect")));
+}
+
+// grok1: "pretraining_grok1_314b_<dtype>_<scale>_<config>"; nemotron4: "will produce results under
+// …/pretrain_nemotron4_15b_bf16_16/", and with the profiler "…_nsys"; llama3.1: the experiment of
+// its example output.
+TEST(ExperimentName, IsThatOfTheDocument) {
+  EXPECT_EQ(plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}})->experiment,
+            "pretraining_grok1_314b_fp8_128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256");
+  Environment nemotron = {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}};
+  EXPECT_EQ(plan("pretrain_nemotron4", nemotron)->experiment, "pretrain_nemotron4_15b_bf16_16");
+  nemotron["ENABLE_PROFILE"] = "true";
+  EXPECT_EQ(plan("pretrain_nemotron4", nemotron)->experiment,
+            "pretrain_nemotron4_15b_bf16_16_nsys");
+  EXPECT_EQ(
+      plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}})->experiment,
+      "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64");
+  EXPECT_THAT(plan("pretrain_llama4_maverick",
+                   {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}})
+                  ->experiment,
+              testing::StartsWith("pretraining_llama4_maverick_400b_fp8_512_tp4_pp1"));
+}
+
+// llama4_maverick, Profiling job details: "MPI Ranks: 0-8", "PROFILE_START_STEP: start profiling on
+// this job step"; llama3.1: "MPI Ranks: all ranks", "ENABLE_GPU_METRICS: Enable GPU metrics
+// collection".
+TEST(Profiling, WrapsTheDocumentedRanks) {
+  const auto maverick = plan("pretrain_llama4_maverick", {{"ENABLE_PROFILE", "true"},
+                                                          {"PROFILE_START_STEP", "10"},
+                                                          {"PROFILE_STOP_STEP", "12"},
+                                                          {"JOB_TOTAL_GPUS", "128"},
+                                                          {"GPU_TYPE", "gb200"}});
+  ASSERT_TRUE(maverick) << maverick.error().message;
+  EXPECT_THAT(script_of(*maverick), HasSubstr("if (( (r >= 0 && r <= 8) )); then exec nsys "));
+  EXPECT_THAT(script_of(*maverick), Not(HasSubstr("gpu-metrics")));
+  EXPECT_THAT(maverick->program_arguments, Contains("--profile-start-step=10"));
+  EXPECT_EQ(maverick->environment.at("PROFILE_STOP_STEP"), "12");
+  const auto llama = plan("pretrain_llama3.1", {{"ENABLE_PROFILE", "true"},
+                                                {"ENABLE_GPU_METRICS", "true"},
+                                                {"JOB_TOTAL_GPUS", "128"},
+                                                {"GPU_TYPE", "gb200"}});
+  EXPECT_THAT(script_of(*llama), HasSubstr("--gpu-metrics-device=all --output="));
+  EXPECT_THAT(script_of(*llama), Not(HasSubstr("r >= ")));
+  Submission some;
+  some.profile = true;
+  some.profile_ranks = "0,4,8-11";
+  EXPECT_THAT(script_of(*plan("pretrain_llama3.1",
+                              {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some)),
+              HasSubstr("(( (r >= 0 && r <= 0) || (r >= 4 && r <= 4) || (r >= 8 && r <= 11) ))"));
+  some.profile_ranks = "0);id";
+  EXPECT_FALSE(plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some));
+}
+
+// "Filename format" of each document.
+TEST(Profiling, NamesItsFilesAsTheDocumentsDo) {
+  Submission submission;
+  submission.model_size = "314b";
+  submission.dtype = "fp8";
+  submission.scale = 256;
+  submission.workload = "pretrain_grok1";
+  EXPECT_EQ(profile_file_name(submission),
+            "grok1-314b-fp8_256g_%q{SLURM_JOB_ID}_%q{SLURM_NODEID}_%q{SLURM_LOCALID}");
+  submission.workload = "pretrain_llama3.1";
+  EXPECT_EQ(profile_file_name(submission),
+            "profile_%q{SLURM_JOB_ID}_%q{SLURM_NODEID}_%q{SLURM_LOCALID}");
+  submission.workload = "pretrain_nemotron4";
+  EXPECT_EQ(profile_file_name(submission), "profile_%p");
+}
+
+// nemotron4, Run With Checkpoints: "15b | ~204 GB", "Minimum Tested Scale: 15b 64".
+TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
+  Environment nemotron = {{"DTYPE", "bf16"},
+                          {"MODEL_SIZE", "15b"},
+                          {"JOB_TOTAL_GPUS", "16"},
+                          {"ENABLE_CHECKPOINT", "true"}};
+  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes, Contains(HasSubstr("204 GB")));
+  nemotron.erase("ENABLE_CHECKPOINT");
+  nemotron["LOAD_CHECKPOINT_PATH"] = "/lustre/checkpoint";
+  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes,
+              Contains(HasSubstr("tested at 64 GPUs and more: 16")));
+  nemotron["JOB_TOTAL_GPUS"] = "64";
+  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes, IsEmpty());
+}
+
+TEST(LaunchVariables, AreNamedWhereTheyHaveNoEffect) {
+  const auto planned = plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"},
+                                               {"DTYPE", "fp8"},
+                                               {"ENABLE_GPU_METRICS", "true"},
+                                               {"RUN_CONF_PROFILE_START_STEP", "10"}});
+  ASSERT_TRUE(planned);
+  EXPECT_THAT(planned->notes, Contains(HasSubstr("ENABLE_GPU_METRICS has no effect")));
+  EXPECT_THAT(planned->notes, Contains(HasSubstr("which steps and ranks to profile")));
+}
+
+// nemotron4: "DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 GPUS_PER_NODE=8 ./launch.sh" submits by
+// itself; grok1_h100_2024: "sbatch -A … -N ${NUM_NODES} ./launch.sh" is the batch script.
+TEST(RecipeLauncher, RunsLaunchShWhereItsDocumentDoes) {
+  Submission recipe;
+  recipe.launcher = "recipe";
+  const auto nemotron =
+      plan("pretrain_nemotron4",
+           {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}}, recipe);
+  ASSERT_TRUE(nemotron) << nemotron.error().message;
+  EXPECT_TRUE(nemotron->submits_itself);
+  EXPECT_EQ(nemotron->environment.at("STAGE_PATH"), settings().workload_folder);
+  recipe.document = "grok1-24.11";
+  const auto grok =
+      plan("pretrain_grok1", {{"DTYPE", "fp8"}, {"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}},
+           recipe);
+  ASSERT_TRUE(grok) << grok.error().message;
+  EXPECT_FALSE(grok->submits_itself);
+  EXPECT_THAT(script_of(*grok), HasSubstr("/bin/bash './launch.sh' "));
+}
+
+TEST(RecipeLauncher, ReadsTheNumberThatIsPrinted) {
+  EXPECT_EQ(printed_job_id("x\nSubmitted batch job 41\n"), 41);
+  EXPECT_EQ(printed_job_id("- Status: RUNNING\n- Job id: 4711\n- Local Directory: /x\n"), 4711);
+  EXPECT_FALSE(printed_job_id("Submitted batch job none"));
+}
+
+// "source $LLMB_INSTALL/venvs/<env_name>/bin/activate"; nemotron4: "$STAGE_PATH/venv".
+TEST(RecipeLauncher, FindsTheDocumentedVirtualEnvironment) {
+  const TemporaryFolder folder;
+  const std::string here = folder.path().string();
+  ClusterSettings found = settings();
+  found.workload_folder = here + "/stage";
+  found.llmb_install = here;
+  EXPECT_EQ(recipe_venv("pretrain_grok1", found), "");
+  std::filesystem::create_directories(here + "/venvs/nemo2-grok/bin");
+  EXPECT_EQ(recipe_venv("pretrain_grok1", found), here + "/venvs/nemo2-grok");
+  std::filesystem::create_directories(here + "/venvs/nemo2-llama4/bin");
+  EXPECT_THAT(recipe_venv("pretrain_grok1", found).error().message, HasSubstr("'venvs'"));
+  found.venvs["pretrain_grok1"] = here + "/venvs/nemo2-grok";
+  EXPECT_EQ(recipe_venv("pretrain_grok1", found), here + "/venvs/nemo2-grok");
+  std::filesystem::create_directories(here + "/stage/venv");
+  EXPECT_EQ(recipe_venv("pretrain_nemotron4", found), here + "/stage/venv");
+}
+
+}  // namespace
+}  // namespace llmb::dispatch
