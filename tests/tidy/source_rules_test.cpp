@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <regex>
 #include <set>
 
+#include "tests/tidy/function_lengths.h"
 #include "tests/tidy/source_tree.h"
 
 namespace llmb::tidy {
@@ -38,24 +40,60 @@ TEST(SourceRules, NoLineIsWiderThanAHundredColumns) {
   }
 }
 
-// A definition begins at the margin with a line that ends in '{' (or one that a '{' line follows)
-// and ends at the next '}' at the margin, because clang-format does not indent namespaces.
-bool begins_a_function(const std::string& line) {
-  static const std::regex other(
-      "^(namespace|struct|class|enum|union|extern|template|\\}|#|//|"
-      "constexpr std::array|const |constexpr ).*");
-  return !line.empty() && line[0] != ' ' && line[0] != '}' && ends_with(line, "{") &&
-         line.find('(') != std::string::npos && !std::regex_match(line, other);
+TEST(SourceRules, NoFunctionIsLongerThanAScreen) {
+  std::size_t functions = 0;
+  for (const SourceFile& file : source_files(kCode)) {
+    for (const FunctionBody& body : function_bodies(file)) {
+      ++functions;
+      EXPECT_LE(body.lines(), kFunctionLinesMax) << file.path << ":" << body.first_line;
+    }
+  }
+  EXPECT_GT(functions, 1000U) << "the functions were not found";
 }
 
-TEST(SourceRules, NoFunctionIsLongerThanAScreen) {
-  for (const SourceFile& file : source_files(kCode)) {
-    for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      if (!begins_a_function(file.lines[i])) continue;
-      std::size_t end = i + 1;
-      while (end < file.lines.size() && !starts_with(file.lines[end], "}")) ++end;
-      EXPECT_LE(end - i + 1, kFunctionLinesMax) << file.path << ":" << i + 1;
+TEST(SourceRules, AFunctionIsFoundByItsBraces) {
+  const SourceFile file{
+      "a.cpp",
+      {"namespace a {", "Reader::Reader(int size,", "               int count)",
+       "    : size_{size}, count_(count) {", "  if (size_ > 0) {", "    use(\"}\");  // }", "  }",
+       "}", "const std::array<int, 2> kTwo = {1, 2};", "struct B {",
+       "  int f() const { return 1; }", "  int g = 0;", "};", "auto h(int x) -> std::vector<int> {",
+       "  return {x};", "}", "}  // namespace a"}};
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  for (const FunctionBody& body : function_bodies(file)) {
+    found.emplace_back(body.first_line, body.last_line);
+  }
+  EXPECT_EQ(found, (std::vector<std::pair<std::size_t, std::size_t>>{{4, 8}, {11, 11}, {14, 16}}));
+}
+
+// Every source that CMake names, from the top of the tree.
+std::set<std::string> sources_of_targets() {
+  static const std::regex word("[^\\s()\"]+\\.(cpp|cu)\\b");
+  std::set<std::string> sources;
+  for (const SourceFile& file : source_files({"CMakeLists.txt"})) {
+    const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
+    for (const std::string& line : file.lines) {
+      for (std::sregex_iterator at(line.begin(), line.end(), word), end; at != end; ++at) {
+        std::string name = at->str();
+        const auto replace = [&](const std::string& variable, const std::string& place) {
+          if (starts_with(name, variable)) name = place + name.substr(variable.size());
+        };
+        replace("${CMAKE_CURRENT_SOURCE_DIR}", LLMB_SOURCE_DIR "/" + folder.generic_string());
+        replace("${CMAKE_SOURCE_DIR}", LLMB_SOURCE_DIR);
+        const std::filesystem::path path =
+            name[0] == '/' ? std::filesystem::path(name) : LLMB_SOURCE_DIR / folder / name;
+        sources.insert(path.lexically_relative(LLMB_SOURCE_DIR).generic_string());
+      }
     }
+  }
+  return sources;
+}
+
+TEST(SourceRules, EverySourceIsInATarget) {
+  const std::set<std::string> built = sources_of_targets();
+  for (const SourceFile& file : source_files({".cpp", ".cu"})) {
+    EXPECT_TRUE(built.contains(file.path))
+        << file.path << " is in no target, so nothing compiles it";
   }
 }
 
