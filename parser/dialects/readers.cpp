@@ -36,6 +36,7 @@ std::span<const DialectReaderKind> dialect_reader_kinds() {
 
 std::vector<std::unique_ptr<DialectReader>> make_dialect_readers() {
   std::vector<std::unique_ptr<DialectReader>> readers;
+  readers.reserve(kReaders.size());
   for (const DialectReaderKind& kind : kReaders) readers.push_back(kind.make());
   return readers;
 }

@@ -118,8 +118,10 @@ TEST(AuxiliaryLoss, IsThatOfTheCpu) {
     std::vector<double> gradient_expected(tokens.size());
     cpu::AuxiliaryLoss<double>::count(oracle.choices, tokens);
     cpu::AuxiliaryLoss<double>::gradient(0.01, kTokens, one.top_k, tokens, gradient_expected);
-    const double expected =
-        cpu::AuxiliaryLoss<double>::value(oracle.probabilities, gradient_expected);
+    Numbers total(1, 1);
+    total.fill(0);
+    cpu::AuxiliaryLoss<double>::add_value(oracle.probabilities, gradient_expected, total.view());
+    const double expected = total.data()[0];
     const std::vector<std::int32_t> rows_of_expert(tokens.begin(), tokens.end());
     std::vector<float> load(tokens.size());
     std::vector<float> gradient(tokens.size());
