@@ -179,7 +179,9 @@ void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSumm
                    : failure != nullptr ? RunStatus::failed
                                         : RunStatus::no_data;
   summary.status_reason = no_step_reason(failure, summary.status == RunStatus::running);
-  if (summary.status == RunStatus::failed) summary.failure_cause = failure->cause;
+  if (summary.status == RunStatus::failed && failure != nullptr) {
+    summary.failure_cause = failure->cause;
+  }
 }
 
 // Why a run is not complete.

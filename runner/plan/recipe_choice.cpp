@@ -121,6 +121,7 @@ parser::Result<void> check_document(const Catalog& catalog, const std::string& w
 
 std::string rows_text(const std::vector<const Recipe*>& rows) {
   std::vector<std::string> texts;
+  texts.reserve(rows.size());
   for (const Recipe* row : rows) {
     texts.push_back(
         row->gpu_count_min == row->gpu_count_max

@@ -37,6 +37,7 @@ struct End {
   int peer = -1;
   bool is_send = false;
   Message message;
+  // NOLINTNEXTLINE(modernize-use-nullptr): of the comparison that the compiler writes
   auto operator<=>(const End&) const = default;
 };
 
@@ -205,8 +206,8 @@ class Rendezvous {
 std::vector<Exchange> exchanges_of(const std::vector<Task>& tasks, Direction direction) {
   std::vector<Exchange> exchanges;
   std::optional<Task> left_behind;
-  const auto post = [&](std::optional<Task> receive) {
-    if (left_behind || receive) exchanges.push_back({left_behind, std::move(receive)});
+  const auto post = [&](const std::optional<Task>& receive) {
+    if (left_behind || receive) exchanges.push_back({left_behind, receive});
     left_behind.reset();
   };
   for (const Task& task : tasks) {

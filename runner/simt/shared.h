@@ -52,6 +52,8 @@ class SharedWord {
     return *this;
   }
   SharedWord(const SharedWord&) = default;
+  // Writes the word, whatever stands on the right: a word may be given to itself.
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
   SharedWord& operator=(const SharedWord& other) { return *this = static_cast<T>(other); }
   SharedWord& operator+=(T value) { return *this = static_cast<T>(static_cast<T>(*this) + value); }
   T atomic_add(T value) const {
