@@ -68,8 +68,8 @@ struct RunRecord {
   parser::RunPath path;  // its configuration is not filled; see below
   parser::RunConfiguration configuration;
   parser::LogFacts facts;
-  parser::RunSummary summary;   // over the run's default window
-  std::string window_source;    // why that one; see judge_run.h
+  parser::RunSummary summary;  // over the run's default window
+  std::string window_source;   // why that one; see judge_run.h
   std::optional<std::int64_t> logged_global_batch_size;
   std::int64_t step_count = 0;  // samples stored, all segments
   // A profiler slowed the run: profiles lie beside its log, or its configuration says so.

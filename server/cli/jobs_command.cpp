@@ -1,7 +1,7 @@
 #include "server/cli/commands.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <fstream>
