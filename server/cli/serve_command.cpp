@@ -102,7 +102,7 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.http.allowed_hosts = settings.allowed_hosts;
   options.http.threads = settings.http_threads.value_or(options.http.threads);
   // What ingest may have open at once, and as much again for the database and for Slurm's commands.
-  options.http.descriptors_reserved = static_cast<std::size_t>(2 * options.ingest.open_files_max);
+  options.http.descriptors_reserved = 2 * static_cast<std::size_t>(options.ingest.open_files_max);
   if (settings.connections_max) {
     options.http.connections_max = static_cast<std::size_t>(*settings.connections_max);
   }
