@@ -12,7 +12,7 @@ LLMB_BUILD_PACKAGES=(
 # To build and pass every test.
 LLMB_TEST_PACKAGES=(
   libgtest-dev libgmock-dev libbenchmark-dev libboost-context1.81-dev ccache
-  clang-14 clang-format clang-tidy libclang-rt-14-dev
+  clang-14 clang-format clang-tidy clang-tools-14 jq libclang-rt-14-dev
   chromium fonts-dejavu-core sqlite3 gawk openssl
 )
 

@@ -11,7 +11,7 @@
 #include "runner/simt/block_runner.h"
 
 // The names are CUDA's, and reserved for such.
-// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier, readability-identifier-naming)
 #define __global__
 #define __device__
 #define __host__
@@ -122,4 +122,4 @@ inline unsigned __float_as_uint(float x) {
 inline float __uint_as_float(unsigned bits) {
   return std::bit_cast<float>(bits);
 }
-// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
+// NOLINTEND(clang-diagnostic-reserved-identifier, readability-identifier-naming)

@@ -40,7 +40,7 @@ std::vector<std::string> launch_environment(const Plan& plan, const ClusterSetti
   }
   std::vector<std::string> lines;
   lines.reserve(all.size());
-  for (const auto& [name, value] : all) lines.push_back(name + "=" + value);
+  for (const auto& [name, value] : all) lines.push_back(fmt::format("{}={}", name, value));
   return lines;
 }
 

@@ -1,5 +1,6 @@
 #include "server/dispatch/slurm_commands.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -188,7 +189,9 @@ CommandResult SlurmCommands::run(std::vector<std::string> arguments,
   command.environment = environment();
   // The times that sacct is asked about are UTC; a job's own --begin or --deadline is local time.
   if (arguments.front() == "sacct") command.environment.emplace_back("TZ=UTC0");
-  for (const auto& [name, value] : secrets) command.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : secrets) {
+    command.environment.push_back(fmt::format("{}={}", name, value));
+  }
   arguments.front() = program;
   command.arguments = std::move(arguments);
   command.deadline = settings_.command_deadline;
