@@ -9,10 +9,9 @@
 #include <thread>
 
 #include "runner/checkpoint/checkpoint.h"
+#include "runner/cpu/backend.h"
 #include "runner/cpu/op_profile.h"
-#include "runner/cpu/ops.h"
 #include "runner/cpu/parallel_for.h"
-#include "runner/cpu/rounding.h"
 #include "runner/model/transformer_stage.h"
 #include "runner/nccl_trace_log.h"
 #include "runner/op_table_text.h"
@@ -28,19 +27,19 @@
 namespace llmb::runner {
 namespace {
 
-using Stage = TransformerStage<cpu::Ops<float>>;
+using Backend = cpu::Backend<float>;
 
 constexpr std::int64_t kTracedSteps = 5;
 // How long a rank waits for the others: some have more layers, and all may share a few cores.
 constexpr std::chrono::minutes kRankPatience{30};
 constexpr double kTera = 1e12;
 
-TrainerSettings<float> trainer_settings(const Options& options, const RunSettings& settings) {
-  TrainerSettings<float> trainer;
+TrainerSettings trainer_settings(const Options& options, const RunSettings& settings) {
+  TrainerSettings trainer;
   trainer.batch = settings.batch;
   trainer.seed = options.seed;
   trainer.optimizer.adamw.learning_rate = options.learning_rate;
-  if (settings.precision != Precision::fp32) trainer.optimizer.round_weight = cpu::round_to_bf16;
+  trainer.optimizer.has_narrow_weights = settings.precision != Precision::fp32;
   if (settings.fully_sharded) trainer.sharding = ParameterSharding::full;
   return trainer;
 }
@@ -60,11 +59,12 @@ class RankRun {
       : options_(options),
         settings_(settings),
         output_(output),
-        trainer_(world, settings.spec, layout, trainer_settings(options, settings),
-                 [&](int chunk, ParameterStore<float>& store, RankGroups& groups) {
-                   return std::make_unique<Stage>(
-                       settings.spec, layout, world.rank(), chunk, settings.batch.micro_batch_size,
-                       store, groups, StageOptions{settings.precision, settings.recompute_layers});
+        trainer_(ops_, world, settings.spec, layout, trainer_settings(options, settings),
+                 [&](int chunk, ParameterStore<Backend>& store, RankGroups& groups) {
+                   return std::make_unique<TransformerStage<Backend>>(
+                       ops_, settings.spec, layout, world.rank(), chunk,
+                       settings.batch.micro_batch_size, store, groups,
+                       StageOptions{settings.precision, settings.recompute_layers});
                  }) {
     head_.format = settings.log_format;
     head_.step_count = settings.step_count;
@@ -74,7 +74,7 @@ class RankRun {
 
   void train() {
     load();
-    trainer_.groups().world->barrier("train.begin");
+    trainer_.groups().host().barrier("train.begin");
     timer_.begin_step();
     for (std::int64_t step = head_.first_step; step < head_.end_step(); ++step) {
       trace_calls(options_.enable_nccl_trace && step - head_.first_step < kTracedSteps);
@@ -101,7 +101,7 @@ class RankRun {
     const double started_at_s = seconds_since_epoch();
     StepTimer clock;
     head_.first_step = load_checkpoint(options_.load_checkpoint_path, trainer_);
-    trainer_.groups().world->barrier("train.loaded");
+    trainer_.groups().host().barrier("train.loaded");
     if (!is_first_rank()) return;
     output_.log.write(checkpoint_load_line(0, started_at_s, clock.end_step(), local_date_time()));
   }
@@ -112,7 +112,7 @@ class RankRun {
     StepTimer clock;
     save_checkpoint(options_.checkpoint_path, trainer_, head_.end_step(),
                     {configuration_text(settings_), {}});
-    trainer_.groups().world->barrier("train.saved");
+    trainer_.groups().host().barrier("train.saved");
     if (!is_first_rank()) return;
     output_.log.write(checkpoint_save_line(0, head_.end_step(), started_at_s, clock.end_step(),
                                            local_date_time()));
@@ -138,7 +138,7 @@ class RankRun {
   void train_step(std::int64_t step) {
     const CommunicationByGroup before = communication_of(trainer_.groups());
     const StepResult result = trainer_.step(step, options_.learning_rate);
-    trainer_.groups().world->barrier("train.step_end");
+    trainer_.groups().host().barrier("train.step_end");
     const double step_time_s = timer_.end_step();
     profiled_time_s_ += step_time_s;
     if (is_first_rank()) log_step(result, step_time_s, before);
@@ -190,7 +190,8 @@ class RankRun {
   const RunSettings& settings_;
   TrainOutput output_;
   StepLogHead head_;
-  RankTrainer<float> trainer_;
+  Backend::Ops ops_;
+  RankTrainer<Backend> trainer_;
   StepTimer timer_;
   bool is_traced_ = false;
   std::int64_t profile_first_step_ = -1;

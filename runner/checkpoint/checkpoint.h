@@ -27,15 +27,15 @@ struct SaveOptions {
 
 // Saves weights and optimizer states after `completed_steps` steps; all ranks call it together.
 // Returns the checkpoint's directory. Throws CheckpointError.
-template <typename T>
-std::filesystem::path save_checkpoint(const std::filesystem::path& path, RankTrainer<T>& trainer,
-                                      std::int64_t completed_steps,
+template <typename Backend>
+std::filesystem::path save_checkpoint(const std::filesystem::path& path,
+                                      RankTrainer<Backend>& trainer, std::int64_t completed_steps,
                                       const SaveOptions& options = {});
 
 // Loads what `path` (a directory of checkpoints, or one checkpoint) holds into the trainer; all
 // ranks call it together. Returns the completed steps: the next one to train. Throws
 // CheckpointError where a file is missing or damaged, or the model is another.
-template <typename T>
-std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<T>& trainer);
+template <typename Backend>
+std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<Backend>& trainer);
 
 }  // namespace llmb::runner

@@ -15,18 +15,20 @@ struct Stretch {
   std::int64_t count = 0;
 };
 
-template <typename T>
-Stretch stretch_in_share(const LocalParameter<T>& local, std::int64_t share_first,
+template <typename Backend>
+Stretch stretch_in_share(const LocalParameter<Backend>& local, std::int64_t share_first,
                          std::int64_t share_count);
 
 // False where no element can be in both; cheap, and before anything is read.
-template <typename T>
-bool may_overlap(const ShardPiece& piece, const LocalParameter<T>& local);
+template <typename Backend>
+bool may_overlap(const ShardPiece& piece, const LocalParameter<Backend>& local);
 
 // Copies the elements of `piece` that lie in `wanted` of `local`'s part into `into`, which holds
 // that stretch. Returns how many there were.
-template <typename T>
-std::int64_t copy_overlap(const ShardPiece& piece, std::span<const T> elements,
-                          const LocalParameter<T>& local, const Stretch& wanted, std::span<T> into);
+template <typename Backend>
+std::int64_t copy_overlap(const ShardPiece& piece,
+                          std::span<const typename Backend::Master> elements,
+                          const LocalParameter<Backend>& local, const Stretch& wanted,
+                          std::span<typename Backend::Master> into);
 
 }  // namespace llmb::runner

@@ -57,11 +57,6 @@ void AdamW<T>::update(const AdamWSettings& settings, std::int64_t step, double g
                });
 }
 
-double clip_scale(double gradient_norm, double max_norm) {
-  if (max_norm <= 0 || gradient_norm <= max_norm) return 1;
-  return max_norm / (gradient_norm + 1e-6);
-}
-
 template struct AdamW<float>;
 template struct AdamW<double>;
 

@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <span>
 
+#include "runner/operation/adamw_settings.h"
+
 namespace llmb::runner::cpu {
 
-struct AdamWSettings {
-  double learning_rate = 1e-4;
-  double beta1 = 0.9;
-  double beta2 = 0.95;
-  double epsilon = 1e-8;
-  double weight_decay = 0.1;
-};
+using runner::AdamWSettings;
+using runner::clip_scale;
 
 template <typename T>
 struct AdamW {
@@ -27,9 +24,5 @@ struct AdamW {
                      std::span<const T> gradients, std::span<T> parameters,
                      std::span<T> first_moments, std::span<T> second_moments);
 };
-
-// What gradients of this norm are multiplied by, so that it is at most max_norm; 1 for no limit
-// (max_norm 0).
-double clip_scale(double gradient_norm, double max_norm);
 
 }  // namespace llmb::runner::cpu

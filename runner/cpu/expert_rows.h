@@ -20,18 +20,22 @@ struct ExpertOrder {
   // choices (n, k) of `experts`
   void sort(View<const std::int64_t> choices, std::int64_t experts);
 };
+// The same into memory that is there: row_of_slot (n * k), rows_of_expert (experts).
+void sort_by_expert(View<const std::int64_t> choices, std::span<std::int64_t> row_of_slot,
+                    std::span<std::int64_t> rows_of_expert);
 
 // weights (n, k) multiply where they are given, and are ones where weights.data is null.
 template <typename T>
 struct ExpertRows {
   // rows[row of (t, j)] = weights[t, j] x[t]; x (n, h) -> rows (n * k, h)
-  static void scatter(const ExpertOrder& order, View<const T> weights, View<const T> x,
-                      View<T> rows);
+  static void scatter(std::span<const std::int64_t> row_of_slot, View<const T> weights,
+                      View<const T> x, View<T> rows);
   // y[t] = sum_j weights[t, j] rows[row of (t, j)]; rows (n * k, h) -> y (n, h)
-  static void combine(const ExpertOrder& order, View<const T> weights, View<const T> rows,
-                      View<T> y);
+  static void combine(std::span<const std::int64_t> row_of_slot, View<const T> weights,
+                      View<const T> rows, View<T> y);
   // dots[t, j] = x[t] . rows[row of (t, j)]; x (n, h), rows (n * k, h) -> dots (n, k)
-  static void dot(const ExpertOrder& order, View<const T> x, View<const T> rows, View<T> dots);
+  static void dot(std::span<const std::int64_t> row_of_slot, View<const T> x, View<const T> rows,
+                  View<T> dots);
 };
 
 }  // namespace llmb::runner::cpu

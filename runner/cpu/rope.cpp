@@ -1,9 +1,7 @@
 #include "runner/cpu/rope.h"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <numbers>
 
 #include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
@@ -32,15 +30,6 @@ void turn(View<const T> table, std::int64_t batch, std::int64_t head_size, T dir
 }
 
 }  // namespace
-
-double RotaryFrequencies::of_pair(std::int64_t index, std::int64_t count) const {
-  const double exponent = -static_cast<double>(index) / static_cast<double>(count);
-  const double frequency = std::pow(base, exponent);
-  if (scaling_factor == 1) return frequency;
-  const double turns = original_length * frequency / (2 * std::numbers::pi);
-  const double kept = std::clamp((turns - low_turns) / (high_turns - low_turns), 0.0, 1.0);
-  return frequency * (kept + (1 - kept) / scaling_factor);
-}
 
 template <typename T>
 void Rope<T>::make_table(std::span<const std::int64_t> positions,

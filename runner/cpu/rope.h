@@ -5,22 +5,11 @@
 #include <span>
 
 #include "runner/cpu/tensor.h"
+#include "runner/operation/rotary_frequencies.h"
 
 namespace llmb::runner::cpu {
 
-// How fast the pairs turn. With a scaling factor above 1, as Llama 3.1 has it for long contexts:
-// pairs that turn less than `low` times over the original length turn `factor` times slower, those
-// that turn more than `high` times turn as before, and between the two it goes over smoothly.
-struct RotaryFrequencies {
-  double base = 1e4;
-  double scaling_factor = 1;
-  double low_turns = 1;
-  double high_turns = 4;
-  double original_length = 8192;  // positions
-
-  // Radians per position of pair `index` of `count`.
-  double of_pair(std::int64_t index, std::int64_t count) const;
-};
+using runner::RotaryFrequencies;
 
 template <typename T>
 struct Rope {

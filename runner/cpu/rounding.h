@@ -6,9 +6,11 @@
 
 #include <cstdint>
 
+#include "runner/operation/fp8_format.h"
+
 namespace llmb::runner::cpu {
 
-enum class Fp8Format { e4m3, e5m2 };
+using runner::Fp8Format;
 
 float round_to_bf16(float value);
 float round_to_fp8(float value, Fp8Format format);

@@ -5,15 +5,11 @@
 #include <span>
 
 #include "runner/cpu/tensor.h"
+#include "runner/operation/router_score.h"
 
 namespace llmb::runner::cpu {
 
-// How a logit becomes a weight.
-enum class RouterScore {
-  softmax_of_all,     // probabilities over all experts, of which the chosen keep theirs: Grok-1
-  softmax_of_chosen,  // probabilities over the chosen ones: Mixtral, Megatron's default
-  sigmoid,            // of each chosen logit by itself: Llama 4
-};
+using runner::RouterScore;
 
 template <typename T>
 struct Router {

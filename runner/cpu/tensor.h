@@ -31,11 +31,16 @@ struct View {
   operator View<const T>() const { return {data, rows, cols}; }
 };
 
+// Where tensors lie. The CPU's memory is one for all, so that nothing need be said of it; a
+// device's is another one.
+struct Memory {};
+
 template <typename T>
 class Tensor {
  public:
   Tensor() = default;
   Tensor(std::int64_t rows, std::int64_t cols) { resize(rows, cols); }
+  Tensor(Memory& /*memory*/, std::int64_t rows, std::int64_t cols) : Tensor(rows, cols) {}
 
   // Keeps what it allocated: a tensor that is used again for the same shape costs nothing.
   void resize(std::int64_t rows, std::int64_t cols) {
@@ -45,6 +50,9 @@ class Tensor {
 #ifndef NDEBUG
     if constexpr (std::is_floating_point_v<T>) fill(std::numeric_limits<T>::quiet_NaN());
 #endif
+  }
+  void resize(Memory& /*memory*/, std::int64_t rows, std::int64_t cols) {
+    resize(rows, cols);
   }
   void fill(T value) {
     values_.assign(values_.size(), value);

@@ -4,28 +4,28 @@
 
 #include "runner/model/linear_layer.h"
 #include "runner/model/stage_context.h"
+#include "runner/operation/attention_shape.h"
 
 namespace llmb::runner {
 
-template <typename Ops>
+template <typename Backend>
 class AttentionBlock {
  public:
-  using Element = typename Ops::Element;
-  using Tensor = typename Ops::Tensor;
-  using ConstView = typename Ops::ConstView;
-  using View = typename Ops::View;
+  using Tensor = ValueTensor<Backend>;
+  using ConstView = ConstValueView<Backend>;
+  using View = ValueView<Backend>;
 
   // What backward needs of forward. Rows: this rank's context slice.
   struct State {
-    Tensor q;        // (rows, heads * d), turned
-    Tensor k;        // (rows, groups * d), turned
-    Tensor v;        // (rows, groups * d)
-    Tensor o;        // (rows, heads * d)
-    Tensor log_sum;  // (rows, heads)
+    Tensor q;                          // (rows, heads * d), turned
+    Tensor k;                          // (rows, groups * d), turned
+    Tensor v;                          // (rows, groups * d)
+    Tensor o;                          // (rows, heads * d)
+    StatisticTensor<Backend> log_sum;  // (rows, heads)
   };
 
   // Of layer `layer` of the whole model; `context` and `store` outlive it.
-  AttentionBlock(const StageContext& context, const ParameterStore<Element>& store,
+  AttentionBlock(const StageContext<Backend>& context, const ParameterStore<Backend>& store,
                  std::int64_t layer);
 
   // x and y (shard rows, hidden)
@@ -46,11 +46,11 @@ class AttentionBlock {
   // This rank's rows of the sum of everybody's gradients of the whole sequence.
   void scatter_context(const Tensor& whole, Tensor& own, CallTag tag) const;
 
-  const StageContext& context_;
-  typename Ops::AttentionShape shape_;  // of this rank's heads
-  Tensor rotary_table_;                 // without columns where the layer has no RoPE
-  LinearLayer<Ops> qkv_;
-  LinearLayer<Ops> out_;
+  const StageContext<Backend>& context_;
+  AttentionShape shape_;                   // of this rank's heads
+  StatisticTensor<Backend> rotary_table_;  // without columns where the layer has no RoPE
+  LinearLayer<Backend> qkv_;
+  LinearLayer<Backend> out_;
 };
 
 }  // namespace llmb::runner

@@ -10,17 +10,16 @@
 
 namespace llmb::runner {
 
-template <typename Ops>
+template <typename Backend>
 class LinearLayer {
  public:
-  using Element = typename Ops::Element;
-  using ConstView = typename Ops::ConstView;
-  using View = typename Ops::View;
+  using ConstView = ConstValueView<Backend>;
+  using View = ValueView<Backend>;
   using RowCounts = std::span<const std::int64_t>;
 
   // `parameter` outlives it. `expert_count` 0: one matrix for all rows. FP8 rounds down to bf16
   // where the layer is not one that the recipes put into FP8.
-  LinearLayer(const StageContext& context, const LocalParameter<Element>& parameter,
+  LinearLayer(const StageContext<Backend>& context, const LocalParameter<Backend>& parameter,
               std::int64_t expert_count = 0, bool takes_fp8 = true);
 
   std::int64_t rows() const { return weight_.rows; }  // of the matrix, or of all of them
@@ -42,19 +41,23 @@ class LinearLayer {
   void add_histories(std::int64_t first_expert, std::vector<NamedHistory>& histories);
 
  private:
-  ConstView rounded_weight(SumAxis axis, typename Ops::Tensor& storage);
+  ConstView rounded_weight(SumAxis axis, ValueTensor<Backend>& storage);
 
+  typename Backend::Ops& ops_;
   Precision precision_;
-  Weight<Element> weight_;
+  Weight<Backend> weight_;
   std::vector<std::int64_t> weight_rows_;  // of every expert's matrix
   bool is_grouped_;
-  OperandRounding<Ops> rounding_;
+  OperandRounding<Backend> rounding_;
 };
 
-// What memory would keep of a result: in a narrow precision, BF16.
-template <typename Ops>
-void keep(Precision precision, typename Ops::View result) {
-  if (precision != Precision::fp32) Ops::Quantize::to_bf16(result);
+// What memory would keep of a result: in a narrow precision, BF16. Where values are of narrow
+// elements it is in memory already.
+template <typename Backend>
+void keep(typename Backend::Ops& ops, Precision precision, ValueView<Backend> result) {
+  if constexpr (Backend::kEmulatesNarrow) {
+    if (precision != Precision::fp32) ops.round_to_bf16(result);
+  }
 }
 
 }  // namespace llmb::runner

@@ -9,13 +9,12 @@
 
 namespace llmb::runner {
 
-template <typename Ops>
+template <typename Backend>
 class MlpBlock {
  public:
-  using Element = typename Ops::Element;
-  using Tensor = typename Ops::Tensor;
-  using ConstView = typename Ops::ConstView;
-  using View = typename Ops::View;
+  using Tensor = ValueTensor<Backend>;
+  using ConstView = ConstValueView<Backend>;
+  using View = ValueView<Backend>;
 
   // Rows: this rank's context slice.
   struct State {
@@ -24,7 +23,7 @@ class MlpBlock {
   };
 
   // `name` as in "layers.3.mlp"; `context` and `store` outlive it.
-  MlpBlock(const StageContext& context, const ParameterStore<Element>& store,
+  MlpBlock(const StageContext<Backend>& context, const ParameterStore<Backend>& store,
            const std::string& name);
 
   // x and y (shard rows, hidden)
@@ -40,9 +39,9 @@ class MlpBlock {
   }
 
  private:
-  const StageContext& context_;
-  LinearLayer<Ops> fc1_;
-  LinearLayer<Ops> fc2_;
+  const StageContext<Backend>& context_;
+  LinearLayer<Backend> fc1_;
+  LinearLayer<Backend> fc2_;
 };
 
 }  // namespace llmb::runner

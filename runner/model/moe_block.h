@@ -9,39 +9,41 @@
 #include "runner/model/mlp_block.h"
 #include "runner/model/stage_context.h"
 #include "runner/model/token_exchange.h"
+#include "runner/operation/router_score.h"
 
 namespace llmb::runner {
 
-template <typename Ops>
+template <typename Backend>
 class MoeBlock {
  public:
-  using Element = typename Ops::Element;
-  using Tensor = typename Ops::Tensor;
-  using ConstView = typename Ops::ConstView;
-  using View = typename Ops::View;
+  using Tensor = ValueTensor<Backend>;
+  using ConstView = ConstValueView<Backend>;
+  using View = ValueView<Backend>;
 
   struct State {
-    Tensor probabilities;               // (shard rows, experts)
-    typename Ops::IndexTensor choices;  // (shard rows, k)
-    Tensor weights;                     // (shard rows, k)
-    Tensor balance;                     // (1, experts): d auxiliary loss / d probability
-    typename Ops::ExpertOrder order;
-    TokenExchange<Ops> exchange;
+    StatisticTensor<Backend> probabilities;  // (shard rows, experts)
+    IndexTensor<Backend> choices;            // (shard rows, k)
+    StatisticTensor<Backend> weights;        // (shard rows, k)
+    StatisticTensor<Backend> balance;        // (1, experts): d auxiliary loss / d probability
+    // Choice j of token t, slot t * k + j, has row row_of_slot[slot] of those sorted by expert.
+    IndexArray<Backend> row_of_slot;     // (shard rows * k)
+    IndexArray<Backend> rows_of_expert;  // (experts): how many
+    TokenExchange<Backend> exchange;
     // Rows of this rank's experts.
     Tensor inputs;   // (rows, hidden)
     Tensor before;   // (rows, ffn or 2 ffn)
     Tensor after;    // (rows, ffn)
     Tensor outputs;  // of this rank's tokens: (shard rows * k, hidden), not yet weighted
-    typename MlpBlock<Ops>::State shared;
+    typename MlpBlock<Backend>::State shared;
   };
 
   // `name` as in "layers.3."; `context` and `store` outlive it.
-  MoeBlock(const StageContext& context, const ParameterStore<Element>& store,
+  MoeBlock(const StageContext<Backend>& context, const ParameterStore<Backend>& store,
            const std::string& name);
 
   // x and y (shard rows, hidden). auxiliary_loss (1, 1) += this rank's part of it: those of the
   // ranks that share the micro-batch add up.
-  void forward(ConstView x, State& state, View y, typename Ops::TotalsView auxiliary_loss);
+  void forward(ConstView x, State& state, View y, TotalsView<Backend> auxiliary_loss);
   // dx is overwritten. x as in forward. `auxiliary_scale` multiplies the auxiliary loss.
   void backward(ConstView x, const State& state, ConstView dy, double auxiliary_scale, View dx);
 
@@ -54,19 +56,19 @@ class MoeBlock {
   }
 
  private:
-  void balance(State& state, typename Ops::TotalsView auxiliary_loss) const;
+  void balance(State& state, TotalsView<Backend> auxiliary_loss) const;
   void run_experts(State& state, Tensor& local);
   void run_experts_backward(const State& state, ConstView d_local, Tensor& d_inputs);
   // Weights where they multiply, else none: on the experts' inputs (Llama 4) or their outputs.
-  ConstView weights_if(bool here, const State& state) const;
+  ConstStatisticView<Backend> weights_if(bool here, const State& state) const;
 
-  const StageContext& context_;
-  typename Ops::RouterScore score_;
+  const StageContext<Backend>& context_;
+  RouterScore score_;
   bool weights_on_inputs_;
-  Weight<Element> router_;
-  LinearLayer<Ops> fc1_;  // (experts * ffn or 2 ffn, hidden)
-  LinearLayer<Ops> fc2_;  // (experts * hidden, ffn)
-  std::optional<MlpBlock<Ops>> shared_;
+  Weight<Backend> router_;
+  LinearLayer<Backend> fc1_;  // (experts * ffn or 2 ffn, hidden)
+  LinearLayer<Backend> fc2_;  // (experts * hidden, ffn)
+  std::optional<MlpBlock<Backend>> shared_;
 };
 
 }  // namespace llmb::runner

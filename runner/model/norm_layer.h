@@ -9,52 +9,52 @@
 
 namespace llmb::runner {
 
-template <typename Ops>
+template <typename Backend>
 class NormLayer {
  public:
-  using Element = typename Ops::Element;
-
   // `name` as in "layers.3.input_norm".
-  NormLayer(const StageContext& context, const ParameterStore<Element>& store,
+  NormLayer(const StageContext<Backend>& context, const ParameterStore<Backend>& store,
             const std::string& name)
-      : precision_(context.precision),
-        epsilon_(static_cast<Element>(context.spec.norm_epsilon)),
+      : ops_(context.ops),
+        precision_(context.precision),
+        epsilon_(context.spec.norm_epsilon),
         weight_(store.at(name + ".weight")) {
-    if (context.spec.norm_has_bias()) bias_ = Weight<Element>(store.at(name + ".bias"));
+    if (context.spec.norm_has_bias()) bias_ = Weight<Backend>(store.at(name + ".bias"));
   }
 
   // x (n, h) -> y (n, h), statistics for backward
-  void forward(typename Ops::ConstView x, typename Ops::Tensor& y,
-               typename Ops::Tensor& statistics) const {
-    y.resize(x.rows, x.cols);
-    statistics.resize(x.rows, has_bias() ? 2 : 1);
+  void forward(ConstValueView<Backend> x, ValueTensor<Backend>& y,
+               StatisticTensor<Backend>& statistics) const {
+    y.resize(ops_, x.rows, x.cols);
+    statistics.resize(ops_, x.rows, has_bias() ? 2 : 1);
     if (has_bias()) {
-      Ops::LayerNorm1p::forward(x, weight_.value(), bias_.value(), epsilon_, y, statistics);
+      ops_.layer_norm_1p(x, weight_.values(), bias_.values(), epsilon_, y, statistics);
     } else {
-      Ops::RmsNorm::forward(x, weight_.value(), epsilon_, y, statistics);
+      ops_.rms_norm(x, weight_.values(), epsilon_, y, statistics);
     }
-    keep<Ops>(precision_, y);
+    keep<Backend>(ops_, precision_, y);
   }
 
   // dy (n, h) -> dx (n, h), overwritten
-  void backward(typename Ops::ConstView x, const typename Ops::Tensor& statistics,
-                typename Ops::ConstView dy, typename Ops::View dx) const {
+  void backward(ConstValueView<Backend> x, const StatisticTensor<Backend>& statistics,
+                ConstValueView<Backend> dy, ValueView<Backend> dx) const {
     if (has_bias()) {
-      Ops::LayerNorm1p::backward(x, weight_.value(), statistics, dy, dx, weight_.gradient(),
-                                 bias_.gradient());
+      ops_.layer_norm_1p_backward(x, weight_.values(), statistics, dy, dx, weight_.gradients(),
+                                  bias_.gradients());
     } else {
-      Ops::RmsNorm::backward(x, weight_.value(), statistics, dy, dx, weight_.gradient());
+      ops_.rms_norm_backward(x, weight_.values(), statistics, dy, dx, weight_.gradients());
     }
-    keep<Ops>(precision_, dx);
+    keep<Backend>(ops_, precision_, dx);
   }
 
  private:
   bool has_bias() const { return bias_.parameter != nullptr; }
 
+  typename Backend::Ops& ops_;
   Precision precision_;
-  Element epsilon_;
-  Weight<Element> weight_;
-  Weight<Element> bias_;
+  double epsilon_;
+  Weight<Backend> weight_;
+  Weight<Backend> bias_;
 };
 
 }  // namespace llmb::runner

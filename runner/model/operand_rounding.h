@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runner/model/amax_history.h"
+#include "runner/model/backend_types.h"
 #include "runner/model/precision.h"
 
 namespace llmb::runner {
@@ -17,14 +18,14 @@ inline constexpr const char* kOperandNames[] = {"input", "weight", "gradient"};
 // How an operand's elements are added up by the product: along its rows, or down its columns.
 enum class SumAxis : std::uint8_t { along_rows, down_columns };
 
-template <typename Ops>
+template <typename Backend>
 class OperandRounding {
  public:
-  using ConstView = typename Ops::ConstView;
-  using Tensor = typename Ops::Tensor;
+  using ConstView = ConstValueView<Backend>;
+  using Tensor = ValueTensor<Backend>;
 
   // A layer of several parts (experts) scales each part by itself.
-  OperandRounding(Precision precision, std::size_t parts);
+  OperandRounding(typename Backend::Ops& ops, Precision precision, std::size_t parts);
 
   // `whole` itself, or its rounded copy in `storage`. Part i has rows_of_part[i] rows, in order.
   // A run's weights are BF16 wherever it is not fp32: the optimizer rounds them once a step.
@@ -36,8 +37,9 @@ class OperandRounding {
 
  private:
   void round_part(Operand operand, SumAxis axis, std::size_t part, ConstView from,
-                  typename Ops::View to);
+                  ValueView<Backend> to) requires(Backend::kEmulatesNarrow);
 
+  typename Backend::Ops& ops_;
   Precision precision_;
   std::vector<AmaxHistory> histories_;
 };

@@ -28,47 +28,53 @@ inline bool is_expert(ParameterBlock block) {
 enum class ParameterSharding : std::uint8_t { none, full };
 
 // One rank's part of a parameter: on every axis the indices [origin, origin + local_shape).
-template <typename T>
+template <typename Backend>
 struct LocalParameter {
   Parameter parameter;
   std::vector<std::int64_t> local_shape;
   std::vector<std::int64_t> origin;
   ParameterBlock home = ParameterBlock::dense;
   std::int64_t block_offset = 0;  // of its first element in the block
-  std::span<T> weight;            // empty while the block is sharded away
-  std::span<T> gradient;
+  // In the backend's memory; empty while the block is sharded away.
+  std::span<typename Backend::Value> weight;
+  std::span<typename Backend::Gradient> gradient;
 
   std::int64_t element_count() const;
   ParameterBlock block() const { return home; }
 };
 
-// Owns the memory; used by the rank's thread. T is float, or double for checks.
-template <typename T>
+// Owns the memory; used by the rank's thread.
+template <typename Backend>
 class ParameterStore {
  public:
-  // Those of every chunk of the rank's pipeline stage, all zero.
-  ParameterStore(const ModelSpec& spec, const Layout& layout, int rank,
+  using Value = typename Backend::Value;
+  using Gradient = typename Backend::Gradient;
+
+  // Those of every chunk of the rank's pipeline stage, all zero. `ops` outlives it.
+  ParameterStore(typename Backend::Ops& ops, const ModelSpec& spec, const Layout& layout, int rank,
                  ParameterSharding sharding = ParameterSharding::none);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
   // In the order of the forward pass. Weights and gradients may be written through it.
-  std::span<const LocalParameter<T>> parameters() const { return parameters_; }
+  std::span<const LocalParameter<Backend>> parameters() const { return parameters_; }
   // Throws std::out_of_range with the name where this rank has no such parameter.
-  const LocalParameter<T>& at(std::string_view name) const;
+  const LocalParameter<Backend>& at(std::string_view name) const;
 
   std::span<const ParameterBlock> blocks() const { return blocks_; }
   bool is_sharded() const { return is_sharded_; }
 
   // A whole block, padding included; its size is a multiple of the group that reduces it. Empty
   // while it is sharded away.
-  std::span<T> weights(ParameterBlock block) { return storage(block).weights; }
-  std::span<T> gradients(ParameterBlock block) { return storage(block).gradients; }
+  std::span<Value> weights(ParameterBlock block) { return storage(block).weights.values(); }
+  std::span<Gradient> gradients(ParameterBlock block) { return storage(block).gradients.values(); }
 
   // Fully sharded, what this rank keeps: its share of the weights, and of the sum of all ranks'
   // gradients. Otherwise its share of the whole block's weights, and nothing.
-  std::span<T> weight_share(ParameterBlock block);
-  std::span<T> gradient_share(ParameterBlock block) { return storage(block).gradient_share; }
+  std::span<Value> weight_share(ParameterBlock block);
+  std::span<Gradient> gradient_share(ParameterBlock block) {
+    return storage(block).gradient_share.values();
+  }
   std::int64_t share_first(ParameterBlock block) const { return storage(block).share_first; }
   std::int64_t share_size(ParameterBlock block) const { return storage(block).share_size; }
 
@@ -79,8 +85,8 @@ class ParameterStore {
   void drop_whole(ParameterBlock block);
 
   // Bytes that stay from step to step.
-  std::int64_t weight_bytes() const;
-  std::int64_t gradient_bytes() const;
+  std::int64_t weight_bytes() const { return element_count() * std::int64_t{sizeof(Value)}; }
+  std::int64_t gradient_bytes() const { return element_count() * std::int64_t{sizeof(Gradient)}; }
 
   // The value of a weight depends on the seed, its name and its index in the whole tensor only.
   void initialize(const ModelSpec& spec, std::uint64_t seed);
@@ -92,29 +98,31 @@ class ParameterStore {
     std::int64_t share_first = 0;
     std::int64_t share_size = 0;
     std::vector<std::size_t> parameters;  // indices of those that lie here
-    std::vector<T> weights;
-    std::vector<T> gradients;
-    std::vector<T> weight_share;  // only where sharded
-    std::vector<T> gradient_share;
+    typename Backend::template Array<Value> weights;
+    typename Backend::template Array<Gradient> gradients;
+    typename Backend::template Array<Value> weight_share;  // only where sharded
+    typename Backend::template Array<Gradient> gradient_share;
   };
   Storage& storage(ParameterBlock block) { return storage_[static_cast<std::size_t>(block)]; }
   const Storage& storage(ParameterBlock block) const {
     return storage_[static_cast<std::size_t>(block)];
   }
+  std::int64_t element_count() const;
   ParameterBlock home_of(const Parameter& parameter);
   void share_out(const Layout& layout, int rank);
   void point_parameters(Storage& block);
 
+  // Values drawn on the host, a stretch at a time.
+  void fill(const LocalParameter<Backend>& local, const ModelSpec& spec, std::uint64_t seed);
+
+  typename Backend::Ops& ops_;
   bool is_sharded_;
-  std::vector<LocalParameter<T>> parameters_;
+  std::vector<LocalParameter<Backend>> parameters_;
   std::unordered_map<std::string_view, std::size_t> by_name_;  // views into parameters_
   std::vector<Storage> storage_;                               // by block
   std::vector<ParameterBlock> blocks_;
   std::map<std::int64_t, std::vector<ParameterBlock>> blocks_of_layer_;  // only where sharded
 };
-
-extern template class ParameterStore<float>;
-extern template class ParameterStore<double>;
 
 // The parameters that `rank` holds a part of: its chunks' layers, the embedding on the first stage,
 // final norm and head on the last.

@@ -23,14 +23,16 @@ struct StageLoss {
   double auxiliary_loss = 0;
 };
 
-// One object per (rank, chunk); used by one thread. Gradients are added to the rank's
-// ParameterStore; they are those of
+// One object per (rank, chunk); used by one thread. Spans are of the backend's memory. Gradients
+// are added to the rank's ParameterStore; they are those of
 //   loss_scale * (sum of token losses + auxiliary loss * tokens of the micro-batch),
 // of this rank's tokens only: the trainer sums them over the tensor group where a parameter is
 // whole on each of its ranks, and over the data groups.
-template <typename T>
+template <typename Backend>
 class PipelineStage {
  public:
+  using Value = typename Backend::Value;
+
   virtual ~PipelineStage() = default;
 
   // Elements of the activation that one micro-batch passes to the next chunk on this rank.
@@ -39,13 +41,14 @@ class PipelineStage {
   // Keeps what backward of the same micro-batch needs; several may be in flight. `input` is empty
   // on the model's first chunk, `output` on its last, where the loss is taken. `batch` holds whole
   // sequences; the stage takes its own slices of them.
-  virtual void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const T> input,
-                       std::span<T> output) = 0;
+  virtual void forward(std::int64_t micro_batch, const TokenBatch& batch,
+                       std::span<const Value> input, std::span<Value> output) = 0;
 
   // Gives back what forward kept. `output_gradient` is empty on the last chunk, `input_gradient`
   // on the first.
   virtual void backward(std::int64_t micro_batch, double loss_scale,
-                        std::span<const T> output_gradient, std::span<T> input_gradient) = 0;
+                        std::span<const Value> output_gradient,
+                        std::span<Value> input_gradient) = 0;
 
   // Of the forwards since it was last called. Read once a step, because a backend whose passes
   // run ahead of the host must wait for them here.

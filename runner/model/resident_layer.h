@@ -12,12 +12,13 @@ namespace llmb::runner {
 
 enum class PassKind : std::uint8_t { forward, backward };
 
-template <typename T>
+template <typename Backend>
 class ResidentLayer {
  public:
   // -1 and the layer count stand for what is before and after the layers. In a backward pass the
   // gradients begin at zero. All ranks that share the layer make theirs together.
-  ResidentLayer(ParameterStore<T>& store, RankGroups& groups, std::int64_t layer, PassKind pass);
+  ResidentLayer(typename Backend::Ops& ops, ParameterStore<Backend>& store, RankGroups& groups,
+                std::int64_t layer, PassKind pass);
   ~ResidentLayer();
   ResidentLayer(const ResidentLayer&) = delete;
   ResidentLayer& operator=(const ResidentLayer&) = delete;
@@ -26,7 +27,8 @@ class ResidentLayer {
   void share_gradients();
 
  private:
-  ParameterStore<T>& store_;
+  typename Backend::Ops& ops_;
+  ParameterStore<Backend>& store_;
   RankGroups& groups_;
   std::int64_t layer_;
 };

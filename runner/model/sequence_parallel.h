@@ -9,24 +9,25 @@ namespace llmb::runner {
 
 // All rows of the context slice, from the tensor group's pieces. Without tensor parallelism that
 // is `shard` itself; else they lie in `storage`.
-template <typename Ops>
-typename Ops::ConstView gather_sequence(const StageContext& context, typename Ops::ConstView shard,
-                                        typename Ops::Tensor& storage, CallTag tag) {
+template <typename Backend>
+ConstValueView<Backend> gather_sequence(const StageContext<Backend>& context,
+                                        ConstValueView<Backend> shard,
+                                        ValueTensor<Backend>& storage, CallTag tag) {
   if (context.sizes.tp == 1) return shard;
-  storage.resize(shard.rows * context.sizes.tp, shard.cols);
+  storage.resize(context.ops, shard.rows * context.sizes.tp, shard.cols);
   context.groups.tensor->all_gather(shard.values(), storage.values(), tag);
   return storage;
 }
 
 // This rank's rows of the sum of everybody's partial results.
-template <typename Ops>
-void scatter_sequence(const StageContext& context, typename Ops::ConstView partial,
-                      typename Ops::View shard, CallTag tag) {
+template <typename Backend>
+void scatter_sequence(const StageContext<Backend>& context, ConstValueView<Backend> partial,
+                      ValueView<Backend> shard, CallTag tag) {
   if (context.sizes.tp == 1) {
-    Ops::Elementwise::copy(partial, shard);
+    context.ops.copy(partial, shard);
   } else {
     context.groups.tensor->reduce_scatter(partial.values(), shard.values(), tag);
-    keep<Ops>(context.precision, shard);
+    keep<Backend>(context.ops, context.precision, shard);
   }
 }
 

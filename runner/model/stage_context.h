@@ -5,9 +5,11 @@
 // sequence parallelism shares these out over the tensor group, outside attention and MLP.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "runner/model/backend_types.h"
 #include "runner/model/parameter_store.h"
 #include "runner/model/precision.h"
 #include "runner/model/spec.h"
@@ -16,11 +18,42 @@
 
 namespace llmb::runner {
 
-struct StageContext {
-  // `groups` outlives it.
-  StageContext(const ModelSpec& model, const Layout& layout, int rank, RankGroups& rank_groups,
-               std::int64_t samples, Precision numbers = Precision::fp32);
+// Positions of a context rank: of 2 cp equal pieces, its own from the front and from the back.
+std::vector<std::int64_t> zigzag_positions(std::int64_t length, int cp, int index);
 
+// Row of the whole micro-batch, in sequence order, for every row as the context group gathers
+// them: rank by rank.
+std::vector<std::int64_t> gathered_rows_of(std::int64_t length, int cp, std::int64_t samples);
+
+// Indices in the backend's memory.
+template <typename Backend>
+void write_indices(typename Backend::Ops& ops, std::span<const std::int64_t> host,
+                   IndexArray<Backend>& to) {
+  const std::vector<typename Backend::Index> indices(host.begin(), host.end());
+  to.resize(ops, static_cast<std::int64_t>(indices.size()));
+  ops.template write<typename Backend::Index>(indices, to.values());
+}
+
+template <typename Backend>
+struct StageContext {
+  // `operations` and `rank_groups` outlive it.
+  StageContext(typename Backend::Ops& operations, const ModelSpec& model, const Layout& layout,
+               int rank, RankGroups& rank_groups, std::int64_t samples,
+               Precision numbers = Precision::fp32)
+      : ops(operations),
+        spec(model),
+        sizes(layout.sizes()),
+        place(layout.place_of(rank)),
+        groups(rank_groups),
+        micro_batch_size(samples),
+        precision(numbers),
+        positions(zigzag_positions(model.shape.sequence_length, sizes.cp, place.cp)) {
+    write_indices<Backend>(ops, positions, query_positions);
+    write_indices<Backend>(ops, gathered_rows_of(model.shape.sequence_length, sizes.cp, samples),
+                           gathered_rows);
+  }
+
+  typename Backend::Ops& ops;
   ModelSpec spec;
   ParallelSizes sizes;
   RankPlace place;
@@ -29,39 +62,35 @@ struct StageContext {
   Precision precision;
 
   std::vector<std::int64_t> positions;  // in the sequence, of this rank's context slice
-  // Row of the whole micro-batch, in sequence order, for every row as the context group gathers
-  // them: rank by rank.
-  std::vector<std::int64_t> gathered_rows;
+  IndexArray<Backend> query_positions;  // the same, where attention reads them
+  IndexArray<Backend> gathered_rows;    // gathered_rows_of
 
-  std::int64_t context_rows() const;  // of this rank's context slice
-  std::int64_t shard_rows() const;    // of its sequence-parallel piece
-  std::int64_t token_count() const;   // of the whole micro-batch
+  // Rows of this rank's context slice, of its sequence-parallel piece, of the whole micro-batch.
+  std::int64_t context_rows() const {
+    return static_cast<std::int64_t>(positions.size()) * micro_batch_size;
+  }
+  std::int64_t shard_rows() const { return context_rows() / sizes.tp; }
+  std::int64_t token_count() const { return spec.shape.sequence_length * micro_batch_size; }
 };
 
 // A parameter as a matrix: all axes but the last are rows. Where it lies may change from pass to
 // pass, as sharded parameters come and go.
-template <typename T>
+template <typename Backend>
 struct Weight {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  const LocalParameter<T>* parameter = nullptr;
+  const LocalParameter<Backend>* parameter = nullptr;
 
   Weight() = default;
-  explicit Weight(const LocalParameter<T>& local)
+  explicit Weight(const LocalParameter<Backend>& local)
       : rows(local.element_count() / local.local_shape.back()),
         cols(local.local_shape.back()),
         parameter(&local) {}
 
-  std::span<T> value() const { return parameter->weight; }
-  std::span<T> gradient() const { return parameter->gradient; }
-  template <typename View>
-  View value_as() const {
-    return {value().data(), rows, cols};
-  }
-  template <typename View>
-  View gradient_as() const {
-    return {gradient().data(), rows, cols};
-  }
+  std::span<const typename Backend::Value> values() const { return parameter->weight; }
+  std::span<typename Backend::Gradient> gradients() const { return parameter->gradient; }
+  ConstValueView<Backend> value() const { return {values().data(), rows, cols}; }
+  GradientView<Backend> gradient() const { return {gradients().data(), rows, cols}; }
 };
 
 }  // namespace llmb::runner

@@ -10,33 +10,32 @@
 
 namespace llmb::runner {
 
-template <typename Ops>
+template <typename Backend>
 class TransformerLayer {
  public:
-  using Element = typename Ops::Element;
-  using Tensor = typename Ops::Tensor;
-  using ConstView = typename Ops::ConstView;
-  using View = typename Ops::View;
+  using Tensor = ValueTensor<Backend>;
+  using ConstView = ConstValueView<Backend>;
+  using View = ValueView<Backend>;
 
   // What backward needs of forward; matrices are (shard rows, hidden).
   struct State {
     Tensor input;
-    Tensor input_statistics;
+    StatisticTensor<Backend> input_statistics;
     Tensor attention_input;  // normalized
-    typename AttentionBlock<Ops>::State attention;
+    typename AttentionBlock<Backend>::State attention;
     Tensor middle;  // between attention and MLP
-    Tensor middle_statistics;
+    StatisticTensor<Backend> middle_statistics;
     Tensor mlp_input;  // normalized
-    typename MlpBlock<Ops>::State mlp;
-    typename MoeBlock<Ops>::State moe;
+    typename MlpBlock<Backend>::State mlp;
+    typename MoeBlock<Backend>::State moe;
   };
 
   // `layer` counts over the whole model; `context` and `store` outlive it.
-  TransformerLayer(const StageContext& context, const ParameterStore<Element>& store,
+  TransformerLayer(const StageContext<Backend>& context, const ParameterStore<Backend>& store,
                    std::int64_t layer);
 
   // x (shard rows, hidden) becomes the layer's output. auxiliary_loss (1, 1) += this rank's part.
-  void forward(View x, State& state, typename Ops::TotalsView auxiliary_loss);
+  void forward(View x, State& state, TotalsView<Backend> auxiliary_loss);
   // dx, the gradient of the output, becomes that of the input.
   void backward(const State& state, double auxiliary_scale, View dx);
 
@@ -49,12 +48,13 @@ class TransformerLayer {
   }
 
  private:
+  typename Backend::Ops& ops_;
   Precision precision_;
-  NormLayer<Ops> input_norm_;
-  AttentionBlock<Ops> attention_;
-  NormLayer<Ops> mlp_norm_;
-  std::optional<MlpBlock<Ops>> mlp_;
-  std::optional<MoeBlock<Ops>> moe_;
+  NormLayer<Backend> input_norm_;
+  AttentionBlock<Backend> attention_;
+  NormLayer<Backend> mlp_norm_;
+  std::optional<MlpBlock<Backend>> mlp_;
+  std::optional<MoeBlock<Backend>> moe_;
 };
 
 }  // namespace llmb::runner

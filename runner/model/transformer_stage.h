@@ -23,37 +23,38 @@ struct StageOptions {
   std::int64_t recomputed_layers = 0;
 };
 
-template <typename Ops>
-class TransformerStage : public PipelineStage<typename Ops::Element> {
+template <typename Backend>
+class TransformerStage : public PipelineStage<Backend> {
  public:
-  using Element = typename Ops::Element;
-  using Tensor = typename Ops::Tensor;
-  using View = typename Ops::View;
+  using Value = typename Backend::Value;
+  using Tensor = ValueTensor<Backend>;
+  using View = ValueView<Backend>;
 
-  // Micro-batches of `micro_batch_size` whole sequences. `store` and `groups` outlive it. Throws
+  // Micro-batches of `micro_batch_size` whole sequences. `ops`, `store` and `groups` outlive
+  // it. Throws
   // std::invalid_argument for tied embeddings, which no recipe has.
-  TransformerStage(const ModelSpec& spec, const Layout& layout, int rank, int chunk,
-                   std::int64_t micro_batch_size, ParameterStore<Element>& store,
-                   RankGroups& groups, const StageOptions& options = {});
+  TransformerStage(typename Backend::Ops& ops, const ModelSpec& spec, const Layout& layout,
+                   int rank, int chunk, std::int64_t micro_batch_size,
+                   ParameterStore<Backend>& store, RankGroups& groups,
+                   const StageOptions& options = {});
 
   // The sequence-parallel piece: (shard rows, hidden).
   std::size_t boundary_elements() const override;
-  void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const Element> input,
-               std::span<Element> output) override;
+  void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const Value> input,
+               std::span<Value> output) override;
   StageLoss take_losses() override;
-  void backward(std::int64_t micro_batch, double loss_scale,
-                std::span<const Element> output_gradient,
-                std::span<Element> input_gradient) override;
+  void backward(std::int64_t micro_batch, double loss_scale, std::span<const Value> output_gradient,
+                std::span<Value> input_gradient) override;
   // Delayed scaling goes on to the next step: ranks that share a matrix agree on its maxima.
   void end_step() override;
   std::vector<NamedHistory> scaling_histories() override;
 
  private:
   struct State {
-    std::vector<std::int64_t> tokens;  // of the context rows
-    std::vector<typename TransformerLayer<Ops>::State> layers;
+    IndexArray<Backend> tokens;  // of the context rows
+    std::vector<typename TransformerLayer<Backend>::State> layers;
     std::vector<Tensor> recomputed_inputs;
-    typename HeadBlock<Ops>::State head;
+    typename HeadBlock<Backend>::State head;
   };
 
   struct Histories {
@@ -65,30 +66,31 @@ class TransformerStage : public PipelineStage<typename Ops::Element> {
   State& begin(std::int64_t micro_batch);
   std::unique_ptr<State> finish(std::int64_t micro_batch);
   void embed(const State& state, View x) const;
-  void embed_backward(const State& state, typename Ops::ConstView dx) const;
+  void embed_backward(const State& state, ConstValueView<Backend> dx) const;
   void forward_layer(std::size_t index, View x, State& state);
   void backward_layer(std::size_t index, State& state, double auxiliary_scale, View dx);
   std::int64_t layer_of(std::size_t index) const {
     return first_layer_ + static_cast<std::int64_t>(index);
   }
   // Of the context rows: tokens or, with `shift` 1, the ones after them.
-  std::vector<std::int64_t> context_tokens(const TokenBatch& batch, int shift) const;
+  void write_tokens(const TokenBatch& batch, int shift, IndexArray<Backend>& tokens);
 
-  using ResidentLayer = runner::ResidentLayer<Element>;
+  using ResidentLayer = runner::ResidentLayer<Backend>;
 
-  StageContext context_;
-  ParameterStore<Element>& store_;
+  StageContext<Backend> context_;
+  ParameterStore<Backend>& store_;
   std::int64_t first_layer_ = 0;
   std::size_t recomputed_layers_ = 0;  // of this chunk
-  std::optional<Weight<Element>> embedding_;
-  std::vector<TransformerLayer<Ops>> layers_;
-  std::optional<HeadBlock<Ops>> head_;
+  std::optional<Weight<Backend>> embedding_;
+  std::vector<TransformerLayer<Backend>> layers_;
+  std::optional<HeadBlock<Backend>> head_;
   Histories histories_;                                       // of layers_
   std::map<std::int64_t, std::unique_ptr<State>> in_flight_;  // by micro-batch
   std::vector<std::unique_ptr<State>> free_;
   // Of the forwards since take_losses; where the operations add to them.
-  typename Ops::Totals loss_sum_;
-  typename Ops::Totals auxiliary_loss_;
+  TotalsView<Backend> loss_sum() { return losses_.view().slice(0, 1); }
+  TotalsView<Backend> auxiliary_loss() { return losses_.view().slice(1, 1); }
+  Totals<Backend> losses_;  // (2, 1): StageLoss
 };
 
 }  // namespace llmb::runner

@@ -4,22 +4,21 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "runner/cpu/adamw.h"
+#include "runner/model/backend_types.h"
 #include "runner/model/parameter_store.h"
+#include "runner/operation/adamw_settings.h"
 #include "runner/parallel/rank_groups.h"
 
 namespace llmb::runner {
 
-template <typename T>
 struct OptimizerSettings {
-  cpu::AdamWSettings adamw;
+  AdamWSettings adamw;
   double gradient_norm_max = 1.0;  // 0: not clipped
-  // What the model keeps of an updated weight (rounding to BF16); empty: all of it.
-  std::function<T(T)> round_weight;
+  // The model keeps of an updated weight what BF16 does.
+  bool has_narrow_weights = false;
 };
 
 struct OptimizerStep {
@@ -28,21 +27,36 @@ struct OptimizerStep {
 };
 
 // This rank's share of one block: elements [first, first + master.size()) of it.
-template <typename T>
+template <typename Backend>
 struct OptimizerShard {
+  using Masters = typename Backend::template Array<typename Backend::Master>;
+
   std::int64_t first = 0;
-  std::vector<T> master;        // the weights in full precision
-  std::vector<T> first_moment;  // of the gradients
-  std::vector<T> second_moment;
+  Masters master;        // the weights in full precision
+  Masters first_moment;  // of the gradients
+  Masters second_moment;
 };
 
-// Used by the rank's thread; `store` and `groups` outlive it. All ranks call step together.
-template <typename T>
+// A piece of one parameter in a share, as an update takes it; in the backend's memory.
+template <typename Backend>
+struct OptimizerStretch {
+  std::span<const typename Backend::Gradient> gradients;
+  std::span<typename Backend::Master> master;
+  std::span<typename Backend::Master> first_moment;
+  std::span<typename Backend::Master> second_moment;
+  bool decays = true;
+};
+
+// Used by the rank's thread; `ops`, `store` and `groups` outlive it. All ranks call step together.
+template <typename Backend>
 class DistributedOptimizer {
  public:
   // Takes the store's weights as they are: initialize or load before.
-  DistributedOptimizer(ParameterStore<T>& store, const RankGroups& groups,
-                       OptimizerSettings<T> settings);
+  DistributedOptimizer(typename Backend::Ops& ops, ParameterStore<Backend>& store,
+                       const RankGroups& groups, OptimizerSettings settings);
+
+  // Gives the weights, which the store drew from the seed, back what their narrow elements lost.
+  void draw_masters(const ModelSpec& spec, std::uint64_t seed);
 
   // The store's gradients are this rank's part of the sum over the global batch. They are used up:
   // zero them before the next step.
@@ -51,10 +65,10 @@ class DistributedOptimizer {
   // Updates made so far.
   std::int64_t update_count() const { return update_count_; }
 
-  const OptimizerShard<T>& shard(ParameterBlock block) const {
+  const OptimizerShard<Backend>& shard(ParameterBlock block) const {
     return shards_[static_cast<std::size_t>(block)];
   }
-  OptimizerShard<T>& shard(ParameterBlock block) {
+  OptimizerShard<Backend>& shard(ParameterBlock block) {
     return shards_[static_cast<std::size_t>(block)];
   }
   // After shards were written from a checkpoint: takes the count, and gathers the weights.
@@ -65,7 +79,12 @@ class DistributedOptimizer {
   std::int64_t gradient_bytes() const;
 
  private:
-  std::span<T> gradient_share(ParameterBlock block);
+  using Gradient = typename Backend::Gradient;
+  using Master = typename Backend::Master;
+  using Stretch = OptimizerStretch<Backend>;
+
+  std::span<Gradient> gradient_share(ParameterBlock block);
+  Stretch stretch_of(const LocalParameter<Backend>& local);
   void sum_over_tensor_group();
   void scatter_gradients();
   double sum_of_squares();
@@ -73,17 +92,15 @@ class DistributedOptimizer {
   void gather_weights();
   Communicator& group_of(ParameterBlock block) const;
 
-  ParameterStore<T>& store_;
+  typename Backend::Ops& ops_;
+  ParameterStore<Backend>& store_;
   const RankGroups& groups_;
-  OptimizerSettings<T> settings_;
-  bool counts_whole_parameters_;           // in the norm: one rank of a tensor group does
-  std::vector<OptimizerShard<T>> shards_;  // by block
+  OptimizerSettings settings_;
+  bool counts_whole_parameters_;                 // in the norm: one rank of a tensor group does
+  std::vector<OptimizerShard<Backend>> shards_;  // by block
   // This rank's share, summed; by block. Fully sharded parameters bring theirs.
-  std::vector<std::vector<T>> gradients_;
+  std::vector<typename Backend::template Array<Gradient>> gradients_;
   std::int64_t update_count_ = 0;
 };
-
-extern template class DistributedOptimizer<float>;
-extern template class DistributedOptimizer<double>;
 
 }  // namespace llmb::runner

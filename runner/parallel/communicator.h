@@ -231,6 +231,10 @@ class World {
   virtual std::unique_ptr<Communicator> make_group(const std::string& name,
                                                    const std::vector<int>& ranks) = 0;
 
+  // Of all ranks, for what the host says: barriers, losses, checkpoints. Null where the groups'
+  // buffers are on the host anyway, so that any of them serves.
+  virtual std::unique_ptr<Communicator> make_host_group() { return nullptr; }
+
   // This rank broke for `reason`: wakes every other rank with a PeerFailure that says so.
   virtual void abort(const std::string& reason) = 0;
 };

@@ -23,6 +23,7 @@ RankGroups make_rank_groups(World& world, const Layout& layout) {
   groups.stage = make(GroupKind::tensor_data_context);
   groups.pipeline = make(GroupKind::pipeline);
   groups.world = make(GroupKind::world);
+  groups.own_host = world.make_host_group();
   return groups;
 }
 

@@ -19,7 +19,10 @@ struct RankGroups {
   std::unique_ptr<Communicator> stage;        // tensor x data x context: one pipeline stage
   std::unique_ptr<Communicator> pipeline;
   std::unique_ptr<Communicator> world;
+  std::unique_ptr<Communicator> own_host;  // World::make_host_group
 
+  // All ranks, for buffers on the host.
+  Communicator& host() const { return own_host ? *own_host : *world; }
   std::vector<Communicator*> all() const;
 };
 

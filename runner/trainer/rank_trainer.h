@@ -39,27 +39,26 @@ struct StepResult {
   PhaseTimes phases;
 };
 
-template <typename T>
 struct TrainerSettings {
   BatchSizes batch;
   std::uint64_t seed = 1234;
-  OptimizerSettings<T> optimizer;
+  OptimizerSettings optimizer;
   ParameterSharding sharding = ParameterSharding::none;
 };
 
-// Makes chunk `chunk` of the rank's pipeline stage: where a backend comes in.
-template <typename T>
-using StageFactory = std::function<std::unique_ptr<PipelineStage<T>>(
-    int chunk, ParameterStore<T>& store, RankGroups& groups)>;
+// Makes chunk `chunk` of the rank's pipeline stage.
+template <typename Backend>
+using StageFactory = std::function<std::unique_ptr<PipelineStage<Backend>>(
+    int chunk, ParameterStore<Backend>& store, RankGroups& groups)>;
 
-// Used by the rank's thread; `world` outlives it. All ranks make theirs and step together.
-template <typename T>
+// Used by the rank's thread; `ops` and `world` outlive it. All ranks make theirs and step together.
+template <typename Backend>
 class RankTrainer {
  public:
   // Weights are drawn from the seed; a checkpoint may replace them afterwards. Throws
   // std::invalid_argument where the batch does not divide over the layout.
-  RankTrainer(World& world, const ModelSpec& spec, const Layout& layout,
-              const TrainerSettings<T>& settings, const StageFactory<T>& make_stage);
+  RankTrainer(typename Backend::Ops& ops, World& world, const ModelSpec& spec, const Layout& layout,
+              const TrainerSettings& settings, const StageFactory<Backend>& make_stage);
 
   // Forward, loss, backward, gradient reduction and update of one global batch.
   StepResult step(std::int64_t step, double learning_rate);
@@ -70,8 +69,9 @@ class RankTrainer {
   int rank() const { return groups_.world->rank(); }
   const Layout& layout() const { return layout_; }
   RankGroups& groups() { return groups_; }
-  ParameterStore<T>& store() { return store_; }
-  DistributedOptimizer<T>& optimizer() { return optimizer_; }
+  ParameterStore<Backend>& store() { return store_; }
+  typename Backend::Ops& ops() { return ops_; }
+  DistributedOptimizer<Backend>& optimizer() { return optimizer_; }
   // Of all chunks; see PipelineStage.
   std::vector<NamedHistory> scaling_histories();
   // Since the trainer was made; tensors are counted by thread, so that of this rank's.
@@ -79,27 +79,33 @@ class RankTrainer {
 
  private:
   using Pass = std::pair<int, int>;  // micro-batch, chunk
+  using Message = typename Backend::template Array<typename Backend::Value>;
+  using Messages = std::map<Pass, Message>;
 
   void execute(const Task& task, std::int64_t step, StepResult& result);
   void forward(const Task& task, std::int64_t step, StepResult& result);
   void backward(const Task& task);
-  void receive(const Task& task, std::map<Pass, std::vector<T>>& into, CallTag tag);
-  void send(const Task& task, std::map<Pass, std::vector<T>>& from, CallTag tag);
+  void receive(const Task& task, Messages& into, CallTag tag);
+  void send(const Task& task, Messages& from, CallTag tag);
   void reduce_losses(StepResult& result);
-  PipelineStage<T>& stage(int chunk) { return *stages_[static_cast<std::size_t>(chunk)]; }
+  PipelineStage<Backend>& stage(int chunk) { return *stages_[static_cast<std::size_t>(chunk)]; }
+  std::int64_t boundary_elements(int chunk) {
+    return static_cast<std::int64_t>(stage(chunk).boundary_elements());
+  }
   bool is_first_part(int chunk) const;
   bool is_last_part(int chunk) const;
   // Of a micro-batch, while one of its forwards on this rank is still to come.
   const TokenBatch& tokens_of(int micro_batch, std::int64_t step, StepResult& result);
 
+  typename Backend::Ops& ops_;
   ModelSpec spec_;
   Layout layout_;
   RankPlace place_;
-  TrainerSettings<T> settings_;
+  TrainerSettings settings_;
   RankGroups groups_;
-  ParameterStore<T> store_;
-  DistributedOptimizer<T> optimizer_;
-  std::vector<std::unique_ptr<PipelineStage<T>>> stages_;  // by chunk
+  ParameterStore<Backend> store_;
+  DistributedOptimizer<Backend> optimizer_;
+  std::vector<std::unique_ptr<PipelineStage<Backend>>> stages_;  // by chunk
   std::vector<Task> tasks_;
   SyntheticTokens data_;
 
@@ -107,13 +113,10 @@ class RankTrainer {
 
   // Of the step in progress.
   std::map<int, TokenBatch> batches_;
-  std::map<Pass, std::vector<T>> inputs_;            // received, not yet used
-  std::map<Pass, std::vector<T>> outputs_;           // computed, not yet sent
-  std::map<Pass, std::vector<T>> output_gradients_;  // received, not yet used
-  std::map<Pass, std::vector<T>> input_gradients_;   // computed, not yet sent
+  Messages inputs_;            // received, not yet used
+  Messages outputs_;           // computed, not yet sent
+  Messages output_gradients_;  // received, not yet used
+  Messages input_gradients_;   // computed, not yet sent
 };
-
-extern template class RankTrainer<float>;
-extern template class RankTrainer<double>;
 
 }  // namespace llmb::runner

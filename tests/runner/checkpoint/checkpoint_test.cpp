@@ -18,7 +18,7 @@ using testing::Joined;
 
 constexpr double kLearningRate = 3e-3;
 
-std::vector<double> train(RankTrainer<float>& trainer, std::int64_t first, std::int64_t last) {
+std::vector<double> train(testing::Trainer& trainer, std::int64_t first, std::int64_t last) {
   std::vector<double> losses;
   for (std::int64_t step = first; step < last; ++step) {
     losses.push_back(trainer.step(step, kLearningRate).loss);
@@ -29,7 +29,7 @@ std::vector<double> train(RankTrainer<float>& trainer, std::int64_t first, std::
 std::string load_error(const fs::path& path, const ModelSpec& spec, const ParallelSizes& sizes) {
   try {
     testing::on_every_rank(spec, sizes,
-                           [&](RankTrainer<float>& trainer) { load_checkpoint(path, trainer); });
+                           [&](testing::Trainer& trainer) { load_checkpoint(path, trainer); });
   } catch (const CheckpointError& error) {
     return error.what();
   }
@@ -41,14 +41,14 @@ TEST(Checkpoint, GoesOnBitForBit) {
   const ParallelSizes sizes{.tp = 2, .dp = 2, .ep = 2};
   const TemporaryFolder directory;
   std::vector<double> whole_losses;
-  const Joined whole = testing::joined_states(spec, sizes, [&](RankTrainer<float>& trainer) {
+  const Joined whole = testing::joined_states(spec, sizes, [&](testing::Trainer& trainer) {
     train(trainer, 0, 25);
     save_checkpoint(directory.path(), trainer, 25);
     const std::vector<double> losses = train(trainer, 25, 50);
     if (trainer.rank() == 0) whole_losses = losses;
   });
   std::vector<double> resumed_losses;
-  const Joined resumed = testing::joined_states(spec, sizes, [&](RankTrainer<float>& trainer) {
+  const Joined resumed = testing::joined_states(spec, sizes, [&](testing::Trainer& trainer) {
     const std::int64_t step = load_checkpoint(directory.path(), trainer);
     EXPECT_EQ(step, 25);
     const std::vector<double> losses = train(trainer, step, 50);
@@ -69,20 +69,19 @@ TEST(Checkpoint, LoadsInAnyOtherLayout) {
       {.tp = 2, .cp = 2, .pp = 2, .ep = 4}};
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     const TemporaryFolder directory;
-    const Joined saved = testing::joined_states(spec, layouts[i], [&](RankTrainer<float>& trainer) {
+    const Joined saved = testing::joined_states(spec, layouts[i], [&](testing::Trainer& trainer) {
       train(trainer, 0, 2);
       save_checkpoint(directory.path(), trainer, 2);
     });
     for (const std::size_t other : {i + 1, i + 3}) {
       const ParallelSizes& loaded_in = layouts[other % layouts.size()];
-      const Joined loaded =
-          testing::joined_states(spec, loaded_in, [&](RankTrainer<float>& trainer) {
-            EXPECT_EQ(load_checkpoint(directory.path(), trainer), 2);
-            EXPECT_EQ(trainer.optimizer().update_count(), 2);
-            // The model's own weights followed.
-            const LocalParameter<float>& norm = *trainer.store().parameters().begin();
-            EXPECT_NE(norm.weight[0], 0.0F);
-          });
+      const Joined loaded = testing::joined_states(spec, loaded_in, [&](testing::Trainer& trainer) {
+        EXPECT_EQ(load_checkpoint(directory.path(), trainer), 2);
+        EXPECT_EQ(trainer.optimizer().update_count(), 2);
+        // The model's own weights followed.
+        const LocalParameter<testing::Backend>& norm = *trainer.store().parameters().begin();
+        EXPECT_NE(norm.weight[0], 0.0F);
+      });
       EXPECT_TRUE(loaded == saved);
     }
   }
@@ -92,7 +91,7 @@ TEST(Checkpoint, NamesTheShardThatIsDamaged) {
   const ModelSpec spec = tiny_llama();
   const ParallelSizes sizes{.tp = 2};
   const TemporaryFolder directory;
-  testing::on_every_rank(spec, sizes, [&](RankTrainer<float>& trainer) {
+  testing::on_every_rank(spec, sizes, [&](testing::Trainer& trainer) {
     save_checkpoint(directory.path(), trainer, 7);
   });
   const fs::path shard = directory.path() / "iteration_0000007" / "rank_00001.shard";
@@ -125,7 +124,7 @@ TEST(Checkpoint, NamesTheShardThatIsDamaged) {
 TEST(Checkpoint, RefusesAnotherModelOrNone) {
   const TemporaryFolder directory;
   EXPECT_THAT(load_error(directory.path(), tiny_llama(), {}), HasSubstr("no checkpoint in"));
-  testing::on_every_rank(tiny_llama(), {}, [&](RankTrainer<float>& trainer) {
+  testing::on_every_rank(tiny_llama(), {}, [&](testing::Trainer& trainer) {
     save_checkpoint(directory.path(), trainer, 1);
   });
   ShapeOverrides overrides;
@@ -140,7 +139,7 @@ TEST(Checkpoint, RefusesAnotherModelOrNone) {
 
 TEST(Checkpoint, KeepsOneOfEveryStepAndGoesOnFromTheLast) {
   const TemporaryFolder directory;
-  testing::on_every_rank(tiny_llama(), {}, [&](RankTrainer<float>& trainer) {
+  testing::on_every_rank(tiny_llama(), {}, [&](testing::Trainer& trainer) {
     save_checkpoint(directory.path(), trainer, 1);
     save_checkpoint(directory.path(), trainer, 2);
     const fs::path again = save_checkpoint(directory.path(), trainer, 2);
@@ -159,7 +158,7 @@ TEST(Checkpoint, SaysWhereItCannotWrite) {
   const TemporaryFolder directory;
   std::ofstream(directory.path() / "file") << "in the way";
   try {
-    testing::on_every_rank(tiny_llama(), {}, [&](RankTrainer<float>& trainer) {
+    testing::on_every_rank(tiny_llama(), {}, [&](testing::Trainer& trainer) {
       save_checkpoint(directory.path() / "file" / "below", trainer, 1);
     });
     FAIL() << "saved below a file";

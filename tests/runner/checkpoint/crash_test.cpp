@@ -71,7 +71,7 @@ std::int64_t loaded_step(const fs::path& path) {
   const auto layout = Layout::make({}, 1);
   const auto trainer = testing::make_trainer(*world, tiny_llama(), *layout, 1);
   const std::int64_t step = load_checkpoint(path, *trainer);
-  for (const LocalParameter<float>& local : trainer->store().parameters()) {
+  for (const LocalParameter<testing::Backend>& local : trainer->store().parameters()) {
     for (const float weight : local.weight) EXPECT_EQ(weight, static_cast<float>(step));
   }
   return step;

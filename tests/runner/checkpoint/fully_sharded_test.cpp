@@ -20,7 +20,7 @@ const TrainerWay kSharded{{}, ParameterSharding::full};
 // After one step the first moments are a tenth of the clipped gradients.
 Joined after_one_step(const ModelSpec& spec, const ParallelSizes& sizes, const TrainerWay& way) {
   return joined_states(
-      spec, sizes, [](RankTrainer<float>& trainer) { trainer.step(0, 0.01); }, way);
+      spec, sizes, [](testing::Trainer& trainer) { trainer.step(0, 0.01); }, way);
 }
 
 void expect_equal(const Joined& states, const Joined& expected) {
@@ -63,11 +63,11 @@ TEST(FullySharded, KeepsOnlyItsShareBetweenPasses) {
   }
   testing::on_every_rank(
       tiny_llama(), {.dp = 4},
-      [&](RankTrainer<float>& trainer) {
+      [&](testing::Trainer& trainer) {
         trainer.step(0, 0.01);
         EXPECT_EQ(trainer.memory_use().parameters, elements);  // 4 bytes each, a quarter of them
         EXPECT_EQ(trainer.memory_use().gradients, elements);
-        for (const LocalParameter<float>& local : trainer.store().parameters()) {
+        for (const LocalParameter<testing::Backend>& local : trainer.store().parameters()) {
           EXPECT_TRUE(local.weight.empty()) << local.parameter.name;
           EXPECT_TRUE(local.gradient.empty()) << local.parameter.name;
         }
@@ -80,14 +80,12 @@ TEST(FullySharded, CheckpointsLoadWithAndWithoutIt) {
   const ParallelSizes four{.dp = 4, .ep = 2};
   const Joined saved = joined_states(
       tiny_grok(), four,
-      [&](RankTrainer<float>& trainer) {
+      [&](testing::Trainer& trainer) {
         for (std::int64_t step = 0; step < 2; ++step) trainer.step(step, 0.01);
         save_checkpoint(directory.path(), trainer, 2, {});
       },
       kSharded);
-  const auto load = [&](RankTrainer<float>& trainer) {
-    load_checkpoint(directory.path(), trainer);
-  };
+  const auto load = [&](testing::Trainer& trainer) { load_checkpoint(directory.path(), trainer); };
   EXPECT_EQ(joined_states(tiny_grok(), four, load, kSharded), saved);
   EXPECT_EQ(joined_states(tiny_grok(), {.tp = 2, .ep = 2}, load), saved);
 }

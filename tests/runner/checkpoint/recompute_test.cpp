@@ -18,7 +18,7 @@ TEST(Recompute, ChangesNoBit) {
       way.stage = {precision, layers};
       return joined_states(
           tiny_grok(), sizes,
-          [](RankTrainer<float>& trainer) {
+          [](testing::Trainer& trainer) {
             for (std::int64_t step = 0; step < 2; ++step) trainer.step(step, 0.01);
           },
           way);
@@ -36,7 +36,7 @@ TEST(Recompute, KeepsLess) {
     way.stage.recomputed_layers = layers;
     testing::on_every_rank(
         tiny_llama(), {},
-        [&](RankTrainer<float>& trainer) {
+        [&](testing::Trainer& trainer) {
           trainer.step(0, 0.01);
           bytes = trainer.memory_use().activations_max;
         },

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   };
   do {
     // The step that a checkpoint is of can be told from its weights.
-    for (float& weight : trainer->optimizer().shard(ParameterBlock::dense).master) {
+    for (float& weight : trainer->optimizer().shard(ParameterBlock::dense).master.values()) {
       weight = static_cast<float>(completed_steps);
     }
     save_checkpoint(argv[1], *trainer, completed_steps, options);

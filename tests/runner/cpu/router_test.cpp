@@ -105,8 +105,8 @@ TEST(ExpertRows, GivesTokensBackAsTheyWentIn) {
   const Tensor<double> x = random_tensor(3, 5, 1);
   Tensor<double> rows(6, 5);
   Tensor<double> y(3, 5);
-  ExpertRows<double>::scatter(order, {}, x, rows);
-  ExpertRows<double>::combine(order, {}, rows, y);
+  ExpertRows<double>::scatter(order.row_of_slot, {}, x, rows);
+  ExpertRows<double>::combine(order.row_of_slot, {}, rows, y);
   for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(y.data()[i], 2 * x.data()[i]);
 }
 
@@ -117,13 +117,13 @@ TEST(ExpertRows, HasTheGradientsOfFiniteDifferences) {
   const Tensor<double> drows = random_tensor(6, 5, 3);
   const auto permute_loss = [&] {
     Tensor<double> rows(6, 5);
-    ExpertRows<double>::scatter(order, weights, x, rows);
+    ExpertRows<double>::scatter(order.row_of_slot, weights, x, rows);
     return dot(rows.values(), drows.values());
   };
   Tensor<double> dx(3, 5);
   Tensor<double> dweights(3, 2);
-  ExpertRows<double>::combine(order, weights, drows, dx);
-  ExpertRows<double>::dot(order, x, drows, dweights);
+  ExpertRows<double>::combine(order.row_of_slot, weights, drows, dx);
+  ExpertRows<double>::dot(order.row_of_slot, x, drows, dweights);
   expect_gradient(x.values(), dx.values(), permute_loss, "permute dx");
   expect_gradient(weights.values(), dweights.values(), permute_loss, "permute dweights");
 
@@ -131,12 +131,12 @@ TEST(ExpertRows, HasTheGradientsOfFiniteDifferences) {
   const Tensor<double> dy = random_tensor(3, 5, 5);
   const auto unpermute_loss = [&] {
     Tensor<double> y(3, 5);
-    ExpertRows<double>::combine(order, weights, rows, y);
+    ExpertRows<double>::combine(order.row_of_slot, weights, rows, y);
     return dot(y.values(), dy.values());
   };
   Tensor<double> d_rows(6, 5);
-  ExpertRows<double>::scatter(order, weights, dy, d_rows);
-  ExpertRows<double>::dot(order, dy, rows, dweights);
+  ExpertRows<double>::scatter(order.row_of_slot, weights, dy, d_rows);
+  ExpertRows<double>::dot(order.row_of_slot, dy, rows, dweights);
   expect_gradient(rows.values(), d_rows.values(), unpermute_loss, "unpermute drows");
   expect_gradient(weights.values(), dweights.values(), unpermute_loss, "unpermute dweights");
 }

@@ -162,7 +162,8 @@ TYPED_TEST(ExpertRows, AreSortedScatteredCombinedAndMultiplied) {
     Numbers rows_expected(kMany * kTop, cols);
     Numbers y_expected(kMany, cols);
     Numbers dots_expected(kMany, kTop);
-    cpu::ExpertRows<double>::scatter(order, weights.numbers(), x.numbers(), rows_expected);
+    cpu::ExpertRows<double>::scatter(order.row_of_slot, weights.numbers(), x.numbers(),
+                                     rows_expected);
     simt::set_order_seed(static_cast<std::uint64_t>(cols));
     std::vector<std::int32_t> row_of_slot(narrow.size(), -1);
     std::vector<std::int32_t> rows_of_expert(kExperts, -1);
@@ -178,10 +179,10 @@ TYPED_TEST(ExpertRows, AreSortedScatteredCombinedAndMultiplied) {
     scatter_to_experts<T>(row_of_slot.data(), kTop, weights.data(), x.matrix(), rows.matrix(),
                           nullptr);
     expect_close(rows.numbers(), rows_expected, kTolerance<T>, "rows");
-    cpu::ExpertRows<double>::combine(order, {}, rows.numbers(), y_expected);
+    cpu::ExpertRows<double>::combine(order.row_of_slot, {}, rows.numbers(), y_expected);
     combine_from_experts<T>(row_of_slot.data(), kTop, nullptr, rows.matrix(), y.matrix(), nullptr);
     expect_close(y.numbers(), y_expected, kTolerance<T>, "y");
-    cpu::ExpertRows<double>::dot(order, x.numbers(), rows.numbers(), dots_expected);
+    cpu::ExpertRows<double>::dot(order.row_of_slot, x.numbers(), rows.numbers(), dots_expected);
     dot_with_experts<T>(row_of_slot.data(), kTop, x.matrix(), rows.matrix(), dots.data(), nullptr);
     expect_close(dots.numbers(), dots_expected, kTolerance<float>, "dots");
   }

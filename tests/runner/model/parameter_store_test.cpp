@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "runner/cpu/backend.h"
 #include "tests/runner/model/tiny_models.h"
 #include "tests/runner/parallel/whole_index.h"
 
@@ -19,9 +20,10 @@ Values joined(const ModelSpec& spec, const ParallelSizes& sizes) {
   const auto layout = Layout::make(sizes, sizes.world());
   EXPECT_TRUE(layout.has_value());
   for (int rank = 0; rank < sizes.world(); ++rank) {
-    ParameterStore<float> store(spec, *layout, rank);
+    cpu::Ops<float> ops;
+    ParameterStore<cpu::Backend<float>> store(ops, spec, *layout, rank);
     store.initialize(spec, 5);
-    for (const LocalParameter<float>& local : store.parameters()) {
+    for (const LocalParameter<cpu::Backend<float>>& local : store.parameters()) {
       for (std::int64_t i = 0; i < local.element_count(); ++i) {
         const float weight = local.weight[static_cast<std::size_t>(i)];
         const auto [at, is_new] =
@@ -50,7 +52,8 @@ TEST(ParameterStore, PadsItsBlocksForTheRanksThatShareThem) {
   const ModelSpec spec = tiny_grok();
   const auto layout = Layout::make({.cp = 3, .dp = 5}, 15);
   ASSERT_TRUE(layout.has_value());
-  ParameterStore<double> store(spec, *layout, 0);
+  cpu::Ops<double> ops;
+  ParameterStore<cpu::Backend<double>> store(ops, spec, *layout, 0);
   for (const ParameterBlock block : kParameterBlocks) {
     EXPECT_EQ(store.weights(block).size() % 15, 0U);
     EXPECT_EQ(store.weights(block).size(), store.gradients(block).size());
@@ -63,7 +66,8 @@ TEST(ParameterStore, PadsItsBlocksForTheRanksThatShareThem) {
 TEST(ParameterStore, DrawsWeightsOfTheSpreadThatTheModelSays) {
   const ModelSpec spec = tiny_grok();
   const auto layout = Layout::make({}, 1);
-  ParameterStore<double> store(spec, *layout, 0);
+  cpu::Ops<double> ops;
+  ParameterStore<cpu::Backend<double>> store(ops, spec, *layout, 0);
   store.initialize(spec, 1);
   const auto deviation = [&](const char* name) {
     double squares = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "runner/cpu/backend.h"
 #include "runner/cpu/rounding.h"
 #include "runner/data/counter_random.h"
 #include "runner/parallel/thread_communicator.h"
@@ -23,14 +24,14 @@ double gradient_at(const std::string& name, std::int64_t step, std::int64_t inde
 
 // Gives every rank a part of the sum, so that all the sums of the optimizer are needed: the
 // replicas in `shares` hold 1/shares each.
-template <typename T>
-void write_gradients(ParameterStore<T>& store, const ParallelSizes& sizes, std::int64_t step) {
-  for (const LocalParameter<T>& local : store.parameters()) {
+void write_gradients(ParameterStore<cpu::Backend<double>>& store, const ParallelSizes& sizes,
+                     std::int64_t step) {
+  for (const LocalParameter<cpu::Backend<double>>& local : store.parameters()) {
     int shares = local.parameter.is_expert() ? sizes.edp() : sizes.dp * sizes.cp;
     if (!local.parameter.tensor_axis) shares *= sizes.tp;
     for (std::int64_t i = 0; i < local.element_count(); ++i) {
-      local.gradient[static_cast<std::size_t>(i)] = static_cast<T>(
-          gradient_at(local.parameter.name, step, testing::whole_index(local, i)) / shares);
+      local.gradient[static_cast<std::size_t>(i)] =
+          gradient_at(local.parameter.name, step, testing::whole_index(local, i)) / shares;
     }
   }
 }
@@ -46,11 +47,12 @@ Trained train(const ModelSpec& spec, const ParallelSizes& sizes, int steps) {
   std::mutex mutex;
   run_thread_ranks(sizes.world(), [&](World& world) {
     const RankGroups groups = make_rank_groups(world, *layout);
-    ParameterStore<double> store(spec, *layout, world.rank());
+    cpu::Ops<double> ops;
+    ParameterStore<cpu::Backend<double>> store(ops, spec, *layout, world.rank());
     store.initialize(spec, 3);
-    OptimizerSettings<double> settings;
+    OptimizerSettings settings;
     settings.gradient_norm_max = 0.5;
-    DistributedOptimizer<double> optimizer(store, groups, settings);
+    DistributedOptimizer<cpu::Backend<double>> optimizer(ops, store, groups, settings);
     for (int step = 0; step < steps; ++step) {
       write_gradients(store, sizes, step);
       const OptimizerStep result = optimizer.step(1e-2);
@@ -59,7 +61,7 @@ Trained train(const ModelSpec& spec, const ParallelSizes& sizes, int steps) {
       if (world.rank() == 0) trained.norms.push_back(result.gradient_norm);
     }
     const std::lock_guard lock(mutex);
-    for (const LocalParameter<double>& local : store.parameters()) {
+    for (const LocalParameter<cpu::Backend<double>>& local : store.parameters()) {
       for (std::int64_t i = 0; i < local.element_count(); ++i) {
         const double weight = local.weight[static_cast<std::size_t>(i)];
         const auto [at, is_new] =
@@ -113,9 +115,10 @@ TEST(DistributedOptimizer, LeavesEverythingAloneWhereTheNormIsNoNumber) {
   const auto layout = Layout::make(sizes, 2);
   run_thread_ranks(2, [&](World& world) {
     const RankGroups groups = make_rank_groups(world, *layout);
-    ParameterStore<float> store(spec, *layout, world.rank());
+    cpu::Ops<float> ops;
+    ParameterStore<cpu::Backend<float>> store(ops, spec, *layout, world.rank());
     store.initialize(spec, 3);
-    DistributedOptimizer<float> optimizer(store, groups, {});
+    DistributedOptimizer<cpu::Backend<float>> optimizer(ops, store, groups, {});
     const std::span<const float> weights = store.weights(ParameterBlock::dense);
     const std::vector<float> before(weights.begin(), weights.end());
     if (world.rank() == 1) store.gradients(ParameterBlock::dense)[5] = std::nanf("");
@@ -132,11 +135,12 @@ TEST(DistributedOptimizer, KeepsFullPrecisionBehindRoundedWeights) {
   const auto layout = Layout::make({}, 1);
   run_thread_ranks(1, [&](World& world) {
     const RankGroups groups = make_rank_groups(world, *layout);
-    ParameterStore<float> store(spec, *layout, 0);
+    cpu::Ops<float> ops;
+    ParameterStore<cpu::Backend<float>> store(ops, spec, *layout, 0);
     store.initialize(spec, 3);
-    OptimizerSettings<float> settings;
-    settings.round_weight = cpu::round_to_bf16;
-    DistributedOptimizer<float> optimizer(store, groups, settings);
+    OptimizerSettings settings;
+    settings.has_narrow_weights = true;
+    DistributedOptimizer<cpu::Backend<float>> optimizer(ops, store, groups, settings);
     // Steps so small that each alone would be lost in BF16.
     const float before = store.at("head.weight").weight[0];
     for (int step = 0; step < 200; ++step) {

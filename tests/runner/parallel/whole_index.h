@@ -7,8 +7,8 @@
 
 namespace llmb::runner::testing {
 
-template <typename T>
-std::int64_t whole_index(const LocalParameter<T>& local, std::int64_t index) {
+template <typename Backend>
+std::int64_t whole_index(const LocalParameter<Backend>& local, std::int64_t index) {
   std::int64_t whole = 0;
   std::int64_t stride = 1;
   for (std::size_t axis = local.local_shape.size(); axis-- > 0;) {

@@ -7,7 +7,7 @@
 
 #include <mutex>
 
-#include "runner/cpu/ops.h"
+#include "runner/cpu/backend.h"
 #include "runner/model/transformer_stage.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/memory_plan.h"
@@ -30,18 +30,19 @@ void expect_as_planned(const Arguments& arguments) {
   const RunSettings settings = settings_of(arguments);
   const MemoryPlan plan = make_memory_plan(settings);
   const auto layout = Layout::make(settings.sizes, settings.world_size());
-  TrainerSettings<float> trainer_settings;
+  TrainerSettings trainer_settings;
   trainer_settings.batch = settings.batch;
   if (settings.fully_sharded) trainer_settings.sharding = ParameterSharding::full;
   std::mutex mutex;
   run_thread_ranks(settings.world_size(), [&](World& world) {
-    RankTrainer<float> trainer(world, settings.spec, *layout, trainer_settings,
-                               [&](int chunk, ParameterStore<float>& store, RankGroups& groups) {
-                                 return std::make_unique<TransformerStage<cpu::Ops<float>>>(
-                                     settings.spec, *layout, world.rank(), chunk,
-                                     settings.batch.micro_batch_size, store, groups,
-                                     StageOptions{settings.precision, settings.recompute_layers});
-                               });
+    cpu::Ops<float> ops;
+    RankTrainer<cpu::Backend<float>> trainer(
+        ops, world, settings.spec, *layout, trainer_settings,
+        [&](int chunk, ParameterStore<cpu::Backend<float>>& store, RankGroups& groups) {
+          return std::make_unique<TransformerStage<cpu::Backend<float>>>(
+              ops, settings.spec, *layout, world.rank(), chunk, settings.batch.micro_batch_size,
+              store, groups, StageOptions{settings.precision, settings.recompute_layers});
+        });
     trainer.step(0, 1e-3);
     const MemoryUse use = trainer.memory_use();
     const int stage = layout->place_of(world.rank()).pp;

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "runner/cpu/backend.h"
 #include "runner/parallel/thread_communicator.h"
 #include "tests/runner/model/tiny_models.h"
 
@@ -18,10 +19,10 @@ constexpr std::size_t kWidth = 3;  // of the activation between stages
 
 // x_0 = (first token + 1) / 64 in every element; x_(l+1) = x_l * w_l, where w_l is the first weight
 // of layer l's input norm; loss = sum of x's elements.
-class ScalingStage final : public PipelineStage<double> {
+class ScalingStage final : public PipelineStage<cpu::Backend<double>> {
  public:
   ScalingStage(const ModelSpec& spec, const Layout& layout, int rank, int chunk,
-               const ParameterStore<double>& store)
+               const ParameterStore<cpu::Backend<double>>& store)
       : is_first_(layout.place_of(rank).pp == 0 && chunk == 0),
         is_last_(layout.place_of(rank).pp == layout.sizes().pp - 1 &&
                  chunk == layout.sizes().vp - 1) {
@@ -74,7 +75,7 @@ class ScalingStage final : public PipelineStage<double> {
   bool is_first_;
   bool is_last_;
   StageLoss losses_;
-  std::vector<const LocalParameter<double>*> layers_;
+  std::vector<const LocalParameter<cpu::Backend<double>>*> layers_;
   std::map<std::int64_t, std::vector<double>> kept_;
 };
 
@@ -91,13 +92,14 @@ Trained train(const ParallelSizes& sizes, const BatchSizes& batch, int steps) {
   Trained trained;
   std::mutex mutex;
   run_thread_ranks(sizes.world(), [&](World& world) {
-    TrainerSettings<double> settings;
+    TrainerSettings settings;
     settings.batch = batch;
-    RankTrainer<double> trainer(world, spec, *layout, settings,
-                                [&](int chunk, const ParameterStore<double>& store, RankGroups&) {
-                                  return std::make_unique<ScalingStage>(spec, *layout, world.rank(),
-                                                                        chunk, store);
-                                });
+    cpu::Ops<double> ops;
+    RankTrainer<cpu::Backend<double>> trainer(
+        ops, world, spec, *layout, settings,
+        [&](int chunk, const ParameterStore<cpu::Backend<double>>& store, RankGroups&) {
+          return std::make_unique<ScalingStage>(spec, *layout, world.rank(), chunk, store);
+        });
     for (int step = 0; step < steps; ++step) {
       const StepResult result = trainer.step(step, 1e-2);
       EXPECT_GE(result.phases.total_s, result.phases.forward_s + result.phases.backward_s);

@@ -73,8 +73,8 @@ inline StepOfOneRank step_of_one_rank(const ModelSpec& spec, const BatchSizes& b
 }
 
 // Where element i of a rank's part lies in the whole tensor.
-template <typename T>
-std::size_t whole_index_of(const LocalParameter<T>& local, std::size_t i) {
+template <typename Backend>
+std::size_t whole_index_of(const LocalParameter<Backend>& local, std::size_t i) {
   auto rest = static_cast<std::int64_t>(i);
   std::int64_t index = 0;
   std::int64_t stride = 1;

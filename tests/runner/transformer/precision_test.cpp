@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "runner/cpu/ops.h"
+#include "runner/cpu/backend.h"
 #include "runner/model/linear_layer.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "tests/runner/cpu/finite_difference.h"
@@ -18,7 +18,7 @@ using cpu::Fp8Format;
 using cpu::Tensor;
 using testing::nearest_fp8;
 using testing::random_tensor;
-using Ops = cpu::Ops<double>;
+using Backend = cpu::Backend<double>;
 
 // As if every element had its own way of being rounded: (matrix, row, column) -> number.
 using Rounding = std::function<double(const Tensor<double>&, std::int64_t, std::int64_t)>;
@@ -100,8 +100,8 @@ class Layer {
         spec_(tiny_llama()),
         layout_(*Layout::make({}, 1)),
         groups_(make_rank_groups(*world_, layout_)),
-        store_(spec_, layout_, 0),
-        context_(spec_, layout_, 0, groups_, 1, precision),
+        store_(ops_, spec_, layout_, 0),
+        context_(ops_, spec_, layout_, 0, groups_, 1, precision),
         linear_(context_, store_.at("layers.0.mlp.fc2.weight")) {
     store_.initialize(spec_, 3);
     weight_.resize(32, 48);
@@ -146,7 +146,7 @@ class Layer {
   const Tensor<double>& x() const { return x_; }
   const Tensor<double>& weight() const { return weight_; }
   const Tensor<double>& dy() const { return dy_; }
-  LinearLayer<Ops>& linear() { return linear_; }
+  LinearLayer<Backend>& linear() { return linear_; }
 
   void run() {
     store_.zero_gradients();
@@ -163,9 +163,10 @@ class Layer {
   ModelSpec spec_;
   Layout layout_;
   RankGroups groups_;
-  ParameterStore<double> store_;
-  StageContext context_;
-  LinearLayer<Ops> linear_;
+  cpu::Ops<double> ops_;
+  ParameterStore<cpu::Backend<double>> store_;
+  StageContext<Backend> context_;
+  LinearLayer<Backend> linear_;
   Tensor<double> weight_;
   Tensor<double> x_ = random_tensor(kRows, 48, 1, -3, 3);
   Tensor<double> dy_ = random_tensor(kRows, 32, 2, -1e-4, 1e-4);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runner/cpu/adamw.h"
-#include "runner/cpu/ops.h"
+#include "runner/cpu/backend.h"
 #include "runner/model/transformer_stage.h"
 
 namespace llmb::runner::testing {
@@ -26,15 +26,15 @@ class RankStep {
         batch_(batch),
         data_(seed, spec.shape.vocabulary_size),
         groups_(std::make_unique<RankGroups>(make_rank_groups(world, layout))),
-        store_(spec, layout, world.rank()) {
+        store_(ops_, spec, layout, world.rank()) {
     store_.initialize(spec, seed);
     for (int chunk = 0; chunk < sizes_.vp; ++chunk) {
-      stages_.push_back(std::make_unique<TransformerStage<cpu::Ops<T>>>(
-          spec, layout, world.rank(), chunk, batch.micro_batch_size, store_, *groups_));
+      stages_.push_back(std::make_unique<TransformerStage<cpu::Backend<T>>>(
+          ops_, spec, layout, world.rank(), chunk, batch.micro_batch_size, store_, *groups_));
     }
   }
 
-  const ParameterStore<T>& store() const { return store_; }
+  const ParameterStore<cpu::Backend<T>>& store() const { return store_; }
 
   // Gradients of the mean over the global batch's tokens, with the auxiliary loss. Returns it.
   double forward_backward(std::int64_t step) {
@@ -107,13 +107,13 @@ class RankStep {
   void reduce_gradients() {
     if (sizes_.tp > 1) {  // parameters that every rank of the group has whole, side by side
       std::vector<T> whole;
-      for (const LocalParameter<T>& local : store_.parameters()) {
+      for (const LocalParameter<cpu::Backend<T>>& local : store_.parameters()) {
         if (local.parameter.tensor_axis) continue;
         whole.insert(whole.end(), local.gradient.begin(), local.gradient.end());
       }
       groups_->tensor->all_reduce(whole, ReduceOp::sum, "test.whole_gradients");
       auto next = whole.begin();
-      for (const LocalParameter<T>& local : store_.parameters()) {
+      for (const LocalParameter<cpu::Backend<T>>& local : store_.parameters()) {
         if (local.parameter.tensor_axis) continue;
         std::copy_n(next, local.gradient.size(), local.gradient.begin());
         next += static_cast<std::ptrdiff_t>(local.gradient.size());
@@ -131,8 +131,9 @@ class RankStep {
   BatchSizes batch_;
   SyntheticTokens data_;
   std::unique_ptr<RankGroups> groups_;
-  ParameterStore<T> store_;
-  std::vector<std::unique_ptr<TransformerStage<cpu::Ops<T>>>> stages_;
+  cpu::Ops<T> ops_;
+  ParameterStore<cpu::Backend<T>> store_;
+  std::vector<std::unique_ptr<TransformerStage<cpu::Backend<T>>>> stages_;
   std::array<std::array<std::vector<T>, 2>, 2> moments_;
 };
 

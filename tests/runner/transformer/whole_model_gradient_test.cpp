@@ -34,7 +34,7 @@ class OneRank {
     }
   }
 
-  const ParameterStore<double>& store() const { return step_->store(); }
+  const ParameterStore<cpu::Backend<double>>& store() const { return step_->store(); }
   // Writes the gradients into the store.
   double loss() { return step_->forward_backward(0); }
 
@@ -49,7 +49,7 @@ void expect_close(double gradient, double expected, double scale, const std::str
 }
 
 // Along a random direction through the whole tensor, and for a few of its elements.
-void expect_gradient(OneRank& rank, const LocalParameter<double>& local,
+void expect_gradient(OneRank& rank, const LocalParameter<cpu::Backend<double>>& local,
                      const std::vector<double>& gradient, std::uint32_t seed) {
   const std::string& name = local.parameter.name;
   std::vector<double> direction(local.weight.size());

@@ -1,4 +1,6 @@
-#include "runner/checkpoint/checkpoint.h"
+// The definitions of checkpoint.h: included where a backend is put together, once. Elements go
+// through the host; what a file holds is the same whatever backend wrote it.
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -9,67 +11,73 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runner/checkpoint/checkpoint.h"
 #include "runner/checkpoint/manifest.h"
 #include "runner/checkpoint/resharding.h"
 #include "runner/checkpoint/scaling_pieces.h"
 #include "runner/checkpoint/shard_file.h"
 
 namespace llmb::runner {
-namespace {
+namespace detail {
 
 namespace fs = std::filesystem;
 
-template <typename T>
+template <typename Backend>
 struct NamedState {
   const char* name;
-  std::vector<T> OptimizerShard<T>::*values;
+  typename OptimizerShard<Backend>::Masters OptimizerShard<Backend>::*values;
 };
 
-template <typename T>
-constexpr std::array<NamedState<T>, 3> states() {
-  return {{{"master", &OptimizerShard<T>::master},
-           {"first_moment", &OptimizerShard<T>::first_moment},
-           {"second_moment", &OptimizerShard<T>::second_moment}}};
+template <typename Backend>
+constexpr std::array<NamedState<Backend>, 3> states() {
+  return {{{"master", &OptimizerShard<Backend>::master},
+           {"first_moment", &OptimizerShard<Backend>::first_moment},
+           {"second_moment", &OptimizerShard<Backend>::second_moment}}};
 }
 
-std::string shard_name(int rank) {
+inline std::string shard_name(int rank) {
   std::string digits = std::to_string(rank);
   return "rank_" + std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits +
          ".shard";
 }
 
-template <typename T>
-Stretch share_of(const LocalParameter<T>& local, const OptimizerShard<T>& shard) {
-  return stretch_in_share(local, shard.first, static_cast<std::int64_t>(shard.master.size()));
+template <typename Backend>
+Stretch share_of(const LocalParameter<Backend>& local, const OptimizerShard<Backend>& shard) {
+  return stretch_in_share(local, shard.first, shard.master.size());
 }
 
 // Writes what this rank holds and no other rank saves; returns the file's size.
-template <typename T>
-std::uint64_t write_rank(const fs::path& directory, RankTrainer<T>& trainer) {
+template <typename Backend>
+std::uint64_t write_rank(const fs::path& directory, RankTrainer<Backend>& trainer) {
+  using Master = typename Backend::Master;
   std::vector<ShardPiece> pieces;
   std::vector<std::span<const std::byte>> elements;
+  using HostCopy = typename Backend::Ops::template HostCopy<Master>;
+  std::deque<HostCopy> copies;
   const bool saves_whole_parameters = trainer.groups().tensor->rank() == 0;
-  for (const LocalParameter<T>& local : trainer.store().parameters()) {
+  for (const LocalParameter<Backend>& local : trainer.store().parameters()) {
     if (!local.parameter.tensor_axis && !saves_whole_parameters) continue;
-    const OptimizerShard<T>& shard = trainer.optimizer().shard(local.block());
+    const OptimizerShard<Backend>& shard = trainer.optimizer().shard(local.block());
     const Stretch stretch = share_of(local, shard);
     if (stretch.count == 0) continue;
     const auto begin = static_cast<std::size_t>(local.block_offset + stretch.first - shard.first);
-    for (const NamedState<T>& state : states<T>()) {
+    for (const NamedState<Backend>& state : states<Backend>()) {
       pieces.push_back({local.parameter.name, state.name, local.parameter.shape, local.local_shape,
                         local.origin, stretch.first, stretch.count, 0, 0});
-      elements.push_back(std::as_bytes(
-          std::span(shard.*state.values).subspan(begin, static_cast<std::size_t>(stretch.count))));
+      const auto values = (shard.*state.values).values();
+      copies.push_back(
+          trainer.ops().read(values.subspan(begin, static_cast<std::size_t>(stretch.count))));
+      elements.push_back(std::as_bytes(std::span<const Master>(copies.back().values())));
     }
   }
-  std::deque<std::vector<T>> histories;
+  std::deque<std::vector<Master>> histories;
   add_scaling_pieces(trainer.scaling_histories(), pieces, elements, histories);
-  return write_shard(directory / shard_name(trainer.rank()), element_type_of<T>(),
+  return write_shard(directory / shard_name(trainer.rank()), element_type_of<Master>(),
                      std::move(pieces), elements);
 }
 
 // Makes an empty directory to save into; what crashed saves left is removed.
-fs::path begin_save(const fs::path& path) {
+inline fs::path begin_save(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) {
@@ -86,7 +94,7 @@ fs::path begin_save(const fs::path& path) {
 
 // A name that no checkpoint has: one of the same step may be there, and must stay until `latest`
 // names the new one.
-std::string free_name(const fs::path& path, std::int64_t completed_steps) {
+inline std::string free_name(const fs::path& path, std::int64_t completed_steps) {
   std::string digits = std::to_string(completed_steps);
   const std::string plain =
       "iteration_" + std::string(7 - std::min<std::size_t>(7, digits.size()), '0') + digits;
@@ -98,7 +106,7 @@ std::string free_name(const fs::path& path, std::int64_t completed_steps) {
 }
 
 // Removes older checkpoints of the same step.
-void remove_superseded(const fs::path& path, const std::string& kept, std::int64_t step) {
+inline void remove_superseded(const fs::path& path, const std::string& kept, std::int64_t step) {
   std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
@@ -109,7 +117,7 @@ void remove_superseded(const fs::path& path, const std::string& kept, std::int64
   for (const fs::path& directory : old) fs::remove_all(directory);
 }
 
-void point_latest_to(const fs::path& path, const std::string& name) {
+inline void point_latest_to(const fs::path& path, const std::string& name) {
   const std::string line = name + "\n";
   const fs::path next = path / ".latest";
   write_durably(next, {std::as_bytes(std::span(line))});
@@ -117,7 +125,7 @@ void point_latest_to(const fs::path& path, const std::string& name) {
 }
 
 // Where `path` says its newest checkpoint is; a checkpoint's own directory says itself.
-fs::path newest_checkpoint(const fs::path& path) {
+inline fs::path newest_checkpoint(const fs::path& path) {
   if (fs::exists(path / "manifest.json")) return path;
   std::ifstream stream(path / "latest");
   std::string name;
@@ -128,7 +136,7 @@ fs::path newest_checkpoint(const fs::path& path) {
   return path / name;
 }
 
-void check_shape(const ShardPiece& piece, const Parameter& parameter) {
+inline void check_shape(const ShardPiece& piece, const Parameter& parameter) {
   if (piece.shape == parameter.shape) return;
   const auto text = [](const std::vector<std::int64_t>& shape) {
     return nlohmann::json(shape).dump();
@@ -138,15 +146,16 @@ void check_shape(const ShardPiece& piece, const Parameter& parameter) {
 }
 
 // Counts what was loaded of every state of every parameter, and complains where some is missing.
-template <typename T>
+template <typename Backend>
 class Coverage {
  public:
   void add(const ShardPiece& piece, std::int64_t count) {
     loaded_[{piece.name, piece.state}] += count;
   }
 
-  void expect_whole(const LocalParameter<T>& local, std::int64_t count, const fs::path& directory) {
-    for (const NamedState<T>& state : states<T>()) {
+  void expect_whole(const LocalParameter<Backend>& local, std::int64_t count,
+                    const fs::path& directory) {
+    for (const NamedState<Backend>& state : states<Backend>()) {
       const std::int64_t loaded = loaded_[{local.parameter.name, state.name}];
       if (loaded == count) continue;
       throw CheckpointError("the checkpoint " + directory.string() + " holds " +
@@ -160,34 +169,40 @@ class Coverage {
   std::map<std::pair<std::string, std::string>, std::int64_t> loaded_;
 };
 
-template <typename T>
-void load_piece(const ShardReader& reader, const ShardPiece& piece, RankTrainer<T>& trainer,
-                const LocalParameter<T>& local, Coverage<T>& coverage) {
-  OptimizerShard<T>& shard = trainer.optimizer().shard(local.block());
+template <typename Backend>
+void load_piece(const ShardReader& reader, const ShardPiece& piece, RankTrainer<Backend>& trainer,
+                const LocalParameter<Backend>& local, Coverage<Backend>& coverage) {
+  OptimizerShard<Backend>& shard = trainer.optimizer().shard(local.block());
   const Stretch wanted = share_of(local, shard);
   if (wanted.count == 0 || !may_overlap(piece, local)) return;
+  using Master = typename Backend::Master;
   const std::vector<std::byte> bytes = reader.read(piece);
-  const std::span<const T> elements(reinterpret_cast<const T*>(bytes.data()),
-                                    static_cast<std::size_t>(piece.count));
-  for (const NamedState<T>& state : states<T>()) {
+  const std::span<const Master> elements(reinterpret_cast<const Master*>(bytes.data()),
+                                         static_cast<std::size_t>(piece.count));
+  for (const NamedState<Backend>& state : states<Backend>()) {
     if (piece.state != state.name) continue;
     const auto begin = static_cast<std::size_t>(local.block_offset + wanted.first - shard.first);
-    const std::span<T> into =
-        std::span(shard.*state.values).subspan(begin, static_cast<std::size_t>(wanted.count));
-    coverage.add(piece, copy_overlap(piece, elements, local, wanted, into));
+    const auto into =
+        (shard.*state.values).values().subspan(begin, static_cast<std::size_t>(wanted.count));
+    const auto before = trainer.ops().read(into);
+    std::vector<Master> merged(before.values().begin(), before.values().end());
+    coverage.add(piece, copy_overlap(piece, elements, local, wanted, std::span<Master>(merged)));
+    trainer.ops().template write<Master>(merged, into);
   }
 }
 
-template <typename T>
-void load_shards(const fs::path& directory, const Manifest& manifest, RankTrainer<T>& trainer) {
-  std::map<std::string_view, const LocalParameter<T>*> mine;
-  for (const LocalParameter<T>& local : trainer.store().parameters()) {
+template <typename Backend>
+void load_shards(const fs::path& directory, const Manifest& manifest,
+                 RankTrainer<Backend>& trainer) {
+  std::map<std::string_view, const LocalParameter<Backend>*> mine;
+  for (const LocalParameter<Backend>& local : trainer.store().parameters()) {
     mine.emplace(local.parameter.name, &local);
   }
-  Coverage<T> coverage;
-  ScalingLoader<T> scaling(trainer.scaling_histories());
+  Coverage<Backend> coverage;
+  ScalingLoader<typename Backend::Master> scaling(trainer.scaling_histories());
   for (const ManifestShard& shard : manifest.shards) {
-    const ShardReader reader(directory / shard.file, element_type_of<T>(), shard.bytes);
+    const ShardReader reader(directory / shard.file, element_type_of<typename Backend::Master>(),
+                             shard.bytes);
     for (const ShardPiece& piece : reader.pieces()) {
       if (scaling.take(reader, piece)) continue;
       const auto local = mine.find(piece.name);
@@ -196,28 +211,30 @@ void load_shards(const fs::path& directory, const Manifest& manifest, RankTraine
       load_piece(reader, piece, trainer, *local->second, coverage);
     }
   }
-  for (const LocalParameter<T>& local : trainer.store().parameters()) {
+  for (const LocalParameter<Backend>& local : trainer.store().parameters()) {
     const Stretch wanted = share_of(local, trainer.optimizer().shard(local.block()));
     coverage.expect_whole(local, wanted.count, directory);
   }
   scaling.expect_all_or_none(directory);
 }
 
-}  // namespace
+}  // namespace detail
 
-template <typename T>
-fs::path save_checkpoint(const fs::path& path, RankTrainer<T>& trainer,
-                         std::int64_t completed_steps, const SaveOptions& options) {
-  Communicator& world = *trainer.groups().world;
+template <typename Backend>
+std::filesystem::path save_checkpoint(const std::filesystem::path& path,
+                                      RankTrainer<Backend>& trainer, std::int64_t completed_steps,
+                                      const SaveOptions& options) {
+  Communicator& world = trainer.groups().host();
   const bool leads = world.rank() == 0;
   const auto reached = [&](std::string_view moment) {
     if (leads && options.on_progress) options.on_progress(moment);
   };
   reached("begin");
-  const fs::path directory = leads ? begin_save(path) : path / ".saving";
+  const std::filesystem::path directory = leads ? detail::begin_save(path) : path / ".saving";
   world.barrier("checkpoint.begin");
   reached("directory made");
-  std::vector<std::int64_t> bytes = {static_cast<std::int64_t>(write_rank(directory, trainer))};
+  std::vector<std::int64_t> bytes = {
+      static_cast<std::int64_t>(detail::write_rank(directory, trainer))};
   reached("shard written");
   std::vector<std::int64_t> all_bytes(static_cast<std::size_t>(world.size()));
   world.all_gather(bytes, all_bytes, "checkpoint.written");
@@ -226,21 +243,22 @@ fs::path save_checkpoint(const fs::path& path, RankTrainer<T>& trainer,
     Manifest manifest;
     manifest.completed_steps = completed_steps;
     manifest.update_count = trainer.optimizer().update_count();
-    manifest.element_type = name_of(element_type_of<T>());
+    manifest.element_type = name_of(element_type_of<typename Backend::Master>());
     manifest.description = options.description;
     for (int rank = 0; rank < world.size(); ++rank) {
-      manifest.shards.push_back({shard_name(rank), static_cast<std::uint64_t>(
-                                                       all_bytes[static_cast<std::size_t>(rank)])});
+      manifest.shards.push_back(
+          {detail::shard_name(rank),
+           static_cast<std::uint64_t>(all_bytes[static_cast<std::size_t>(rank)])});
     }
     write_manifest(directory / "manifest.json", manifest);
     reached("manifest written");
     sync_directory(directory);
-    const std::string final_name = free_name(path, completed_steps);
+    const std::string final_name = detail::free_name(path, completed_steps);
     rename_durably(directory, path / final_name);
     reached("renamed");
-    point_latest_to(path, final_name);
+    detail::point_latest_to(path, final_name);
     reached("latest written");
-    remove_superseded(path, final_name, completed_steps);
+    detail::remove_superseded(path, final_name, completed_steps);
     reached("end");
     std::transform(final_name.begin(), final_name.end(), name.begin(),
                    [](char c) { return static_cast<std::byte>(c); });
@@ -249,21 +267,14 @@ fs::path save_checkpoint(const fs::path& path, RankTrainer<T>& trainer,
   return path / reinterpret_cast<const char*>(name.data());
 }
 
-template <typename T>
-std::int64_t load_checkpoint(const fs::path& path, RankTrainer<T>& trainer) {
-  const fs::path directory = newest_checkpoint(path);
+template <typename Backend>
+std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<Backend>& trainer) {
+  const std::filesystem::path directory = detail::newest_checkpoint(path);
   const Manifest manifest = read_manifest(directory / "manifest.json");
-  load_shards(directory, manifest, trainer);
-  trainer.groups().world->barrier("checkpoint.loaded");
+  detail::load_shards(directory, manifest, trainer);
+  trainer.groups().host().barrier("checkpoint.loaded");
   trainer.optimizer().restored(manifest.update_count);
   return manifest.completed_steps;
 }
-
-template fs::path save_checkpoint(const fs::path&, RankTrainer<float>&, std::int64_t,
-                                  const SaveOptions&);
-template fs::path save_checkpoint(const fs::path&, RankTrainer<double>&, std::int64_t,
-                                  const SaveOptions&);
-template std::int64_t load_checkpoint(const fs::path&, RankTrainer<float>&);
-template std::int64_t load_checkpoint(const fs::path&, RankTrainer<double>&);
 
 }  // namespace llmb::runner

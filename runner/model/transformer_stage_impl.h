@@ -1,19 +1,21 @@
-#include "runner/model/transformer_stage.h"
+// The definitions of transformer_stage.h: included where a backend is put together, once.
+#pragma once
 
 #include <algorithm>
 #include <initializer_list>
 #include <stdexcept>
 #include <utility>
 
-#include "runner/cpu/ops.h"
 #include "runner/model/sequence_parallel.h"
+#include "runner/model/transformer_stage.h"
 
 namespace llmb::runner {
 
-namespace {
+namespace detail {
 
 // Layers of the rank's earlier chunks.
-std::int64_t layers_before(const StageContext& context, int chunk) {
+template <typename Backend>
+std::int64_t layers_before(const StageContext<Backend>& context, int chunk) {
   std::int64_t count = 0;
   for (int earlier = 0; earlier < chunk; ++earlier) {
     count +=
@@ -22,19 +24,18 @@ std::int64_t layers_before(const StageContext& context, int chunk) {
   return count;
 }
 
-}  // namespace
+}  // namespace detail
 
-template <typename Ops>
-TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& layout, int rank,
-                                        int chunk, std::int64_t micro_batch_size,
-                                        ParameterStore<Element>& store, RankGroups& groups,
-                                        const StageOptions& options)
-    : context_(spec, layout, rank, groups, micro_batch_size, options.precision),
+template <typename Backend>
+TransformerStage<Backend>::TransformerStage(typename Backend::Ops& ops, const ModelSpec& spec,
+                                            const Layout& layout, int rank, int chunk,
+                                            std::int64_t micro_batch_size,
+                                            ParameterStore<Backend>& store, RankGroups& groups,
+                                            const StageOptions& options)
+    : context_(ops, spec, layout, rank, groups, micro_batch_size, options.precision),
       store_(store),
-      loss_sum_(1, 1),
-      auxiliary_loss_(1, 1) {
-  loss_sum_.fill(0);
-  auxiliary_loss_.fill(0);
+      losses_(ops, 2, 1) {
+  ops.fill(losses_.values(), 0);
   if (spec.shape.tied_embeddings) {
     throw std::invalid_argument(spec.shape.family +
                                 ": tied embeddings are not trained here; no recipe has them");
@@ -46,7 +47,7 @@ TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& lay
   if (is_first) embedding_.emplace(store.at("embedding.weight"));
   first_layer_ = range.first;
   recomputed_layers_ = static_cast<std::size_t>(std::clamp<std::int64_t>(
-      options.recomputed_layers - layers_before(context_, chunk), 0, range.size()));
+      options.recomputed_layers - detail::layers_before(context_, chunk), 0, range.size()));
   layers_.reserve(static_cast<std::size_t>(range.size()));
   for (std::int64_t layer = range.first; layer < range.last; ++layer) {
     layers_.emplace_back(context_, store, layer);
@@ -55,26 +56,27 @@ TransformerStage<Ops>::TransformerStage(const ModelSpec& spec, const Layout& lay
   histories_ = find_histories();
 }
 
-template <typename Ops>
-std::size_t TransformerStage<Ops>::boundary_elements() const {
+template <typename Backend>
+std::size_t TransformerStage<Backend>::boundary_elements() const {
   return static_cast<std::size_t>(context_.shard_rows() * context_.spec.shape.hidden_size);
 }
 
-template <typename Ops>
-std::vector<std::int64_t> TransformerStage<Ops>::context_tokens(const TokenBatch& batch,
-                                                                int shift) const {
-  std::vector<std::int64_t> tokens;
+template <typename Backend>
+void TransformerStage<Backend>::write_tokens(const TokenBatch& batch, int shift,
+                                             IndexArray<Backend>& tokens) {
+  std::vector<std::int64_t> host;
   for (const std::int64_t position : context_.positions) {
     for (std::int64_t sample = 0; sample < batch.sequences; ++sample) {
       const auto all = shift == 0 ? batch.inputs(sample) : batch.targets(sample);
-      tokens.push_back(all[static_cast<std::size_t>(position)]);
+      host.push_back(all[static_cast<std::size_t>(position)]);
     }
   }
-  return tokens;
+  write_indices<Backend>(context_.ops, host, tokens);
 }
 
-template <typename Ops>
-typename TransformerStage<Ops>::State& TransformerStage<Ops>::begin(std::int64_t micro_batch) {
+template <typename Backend>
+typename TransformerStage<Backend>::State& TransformerStage<Backend>::begin(
+    std::int64_t micro_batch) {
   std::unique_ptr<State>& state = in_flight_[micro_batch];
   if (state) {
     throw std::logic_error("micro-batch " + std::to_string(micro_batch) +
@@ -91,8 +93,8 @@ typename TransformerStage<Ops>::State& TransformerStage<Ops>::begin(std::int64_t
   return *state;
 }
 
-template <typename Ops>
-std::unique_ptr<typename TransformerStage<Ops>::State> TransformerStage<Ops>::finish(
+template <typename Backend>
+std::unique_ptr<typename TransformerStage<Backend>::State> TransformerStage<Backend>::finish(
     std::int64_t micro_batch) {
   auto node = in_flight_.extract(micro_batch);
   if (node.empty()) {
@@ -102,72 +104,74 @@ std::unique_ptr<typename TransformerStage<Ops>::State> TransformerStage<Ops>::fi
   return std::move(node.mapped());
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::embed(const State& state, View x) const {
-  Tensor partial(context_.context_rows(), embedding_->cols);
-  Ops::Embedding::forward(state.tokens, context_.place.tp * embedding_->rows,
-                          embedding_->template value_as<typename Ops::ConstView>(), partial);
-  scatter_sequence<Ops>(context_, partial, x, "tp.embedding");
+template <typename Backend>
+void TransformerStage<Backend>::embed(const State& state, View x) const {
+  Tensor partial(context_.ops, context_.context_rows(), embedding_->cols);
+  context_.ops.embedding(state.tokens.values(), context_.place.tp * embedding_->rows,
+                         embedding_->value(), partial);
+  scatter_sequence<Backend>(context_, partial, x, "tp.embedding");
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::embed_backward(const State& state, typename Ops::ConstView dx) const {
+template <typename Backend>
+void TransformerStage<Backend>::embed_backward(const State& state,
+                                               ConstValueView<Backend> dx) const {
   Tensor storage;
-  const auto gradient = gather_sequence<Ops>(context_, dx, storage, "tp.embedding_grad");
-  Ops::Embedding::backward(state.tokens, context_.place.tp * embedding_->rows, gradient,
-                           embedding_->template gradient_as<View>());
+  const auto gradient = gather_sequence<Backend>(context_, dx, storage, "tp.embedding_grad");
+  context_.ops.embedding_backward(state.tokens.values(), context_.place.tp * embedding_->rows,
+                                  gradient, embedding_->gradient());
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::forward_layer(std::size_t index, View x, State& state) {
-  const ResidentLayer whole(store_, context_.groups, layer_of(index), PassKind::forward);
+template <typename Backend>
+void TransformerStage<Backend>::forward_layer(std::size_t index, View x, State& state) {
+  const ResidentLayer whole(context_.ops, store_, context_.groups, layer_of(index),
+                            PassKind::forward);
   if (index >= recomputed_layers_) {
-    return layers_[index].forward(x, state.layers[index], auxiliary_loss_);
+    return layers_[index].forward(x, state.layers[index], auxiliary_loss());
   }
   Tensor& input = state.recomputed_inputs[index];
-  input.resize(x.rows, x.cols);
-  Ops::Elementwise::copy(x, input);
-  typename TransformerLayer<Ops>::State forgotten;
-  layers_[index].forward(x, forgotten, auxiliary_loss_);
+  input.resize(context_.ops, x.rows, x.cols);
+  context_.ops.copy(x, input);
+  typename TransformerLayer<Backend>::State forgotten;
+  layers_[index].forward(x, forgotten, auxiliary_loss());
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::backward_layer(std::size_t index, State& state, double auxiliary_scale,
-                                           View dx) {
-  ResidentLayer whole(store_, context_.groups, layer_of(index), PassKind::backward);
+template <typename Backend>
+void TransformerStage<Backend>::backward_layer(std::size_t index, State& state,
+                                               double auxiliary_scale, View dx) {
+  ResidentLayer whole(context_.ops, store_, context_.groups, layer_of(index), PassKind::backward);
   if (index >= recomputed_layers_) {
     layers_[index].backward(state.layers[index], auxiliary_scale, dx);
   } else {
-    Tensor x(dx.rows, dx.cols);
-    Ops::Elementwise::copy(state.recomputed_inputs[index], x);
-    typename TransformerLayer<Ops>::State again;
-    typename Ops::Totals counted_before(1, 1);
-    counted_before.fill(0);
+    Tensor x(context_.ops, dx.rows, dx.cols);
+    context_.ops.copy(state.recomputed_inputs[index], x);
+    typename TransformerLayer<Backend>::State again;
+    Totals<Backend> counted_before(context_.ops, 1, 1);
+    context_.ops.fill(counted_before.values(), 0);
     layers_[index].forward(x, again, counted_before);
     layers_[index].backward(again, auxiliary_scale, dx);
   }
   whole.share_gradients();
 }
 
-template <typename Ops>
-typename TransformerStage<Ops>::Histories TransformerStage<Ops>::find_histories() {
+template <typename Backend>
+typename TransformerStage<Backend>::Histories TransformerStage<Backend>::find_histories() {
   Histories all;
   if (context_.precision != Precision::fp8_delayed) return all;
   const std::int64_t first_expert =
       context_.groups.expert->rank() * (context_.spec.shape.expert_count / context_.sizes.ep);
   const auto into = [first_expert](std::vector<NamedHistory>& list) {
-    return [&list, first_expert](LinearLayer<Ops>& linear) {
+    return [&list, first_expert](LinearLayer<Backend>& linear) {
       linear.add_histories(first_expert, list);
     };
   };
-  for (TransformerLayer<Ops>& layer : layers_) {
+  for (TransformerLayer<Backend>& layer : layers_) {
     layer.visit_linears(into(all.dense), into(all.experts));
   }
   return all;
 }
 
-template <typename Ops>
-std::vector<NamedHistory> TransformerStage<Ops>::scaling_histories() {
+template <typename Backend>
+std::vector<NamedHistory> TransformerStage<Backend>::scaling_histories() {
   Histories all = histories_;
   const RankGroups& groups = context_.groups;
   const bool saves_experts = groups.expert_data->rank() == 0 && groups.expert_tensor->rank() == 0;
@@ -179,8 +183,8 @@ std::vector<NamedHistory> TransformerStage<Ops>::scaling_histories() {
   return std::move(all.dense);
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::end_step() {
+template <typename Backend>
+void TransformerStage<Backend>::end_step() {
   const auto end = [](const std::vector<NamedHistory>& histories,
                       std::initializer_list<Communicator*> sharers, CallTag tag) {
     std::vector<double> maxima;
@@ -200,9 +204,9 @@ void TransformerStage<Ops>::end_step() {
       "fp8.expert_amax");
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBatch& batch,
-                                    std::span<const Element> input, std::span<Element> output) {
+template <typename Backend>
+void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBatch& batch,
+                                        std::span<const Value> input, std::span<Value> output) {
   if (batch.sequences != context_.micro_batch_size ||
       batch.length != context_.spec.shape.sequence_length) {
     throw std::invalid_argument("a micro-batch of " + std::to_string(batch.sequences) + " x " +
@@ -213,65 +217,62 @@ void TransformerStage<Ops>::forward(std::int64_t micro_batch, const TokenBatch& 
   State& state = begin(micro_batch);
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
-  Tensor x(rows, hidden);
+  Tensor x(context_.ops, rows, hidden);
   if (embedding_) {
-    const ResidentLayer whole(store_, context_.groups, -1, PassKind::forward);
-    state.tokens = context_tokens(batch, 0);
+    const ResidentLayer whole(context_.ops, store_, context_.groups, -1, PassKind::forward);
+    write_tokens(batch, 0, state.tokens);
     embed(state, x);
   } else {
-    Ops::Elementwise::copy({input.data(), rows, hidden}, x);
+    context_.ops.copy({input.data(), rows, hidden}, x);
   }
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) forward_layer(layer, x, state);
   if (head_) {
-    const ResidentLayer whole(store_, context_.groups, context_.spec.shape.layer_count,
-                              PassKind::forward);
-    state.head.targets = context_tokens(batch, 1);
-    head_->forward(x, state.head, loss_sum_);
+    const ResidentLayer whole(context_.ops, store_, context_.groups,
+                              context_.spec.shape.layer_count, PassKind::forward);
+    write_tokens(batch, 1, state.head.targets);
+    head_->forward(x, state.head, loss_sum());
   } else {
-    Ops::Elementwise::copy(x, {output.data(), rows, hidden});
+    context_.ops.copy(x, {output.data(), rows, hidden});
   }
 }
 
-template <typename Ops>
-StageLoss TransformerStage<Ops>::take_losses() {
-  const StageLoss losses{*loss_sum_.data(), *auxiliary_loss_.data()};
-  loss_sum_.fill(0);
-  auxiliary_loss_.fill(0);
+template <typename Backend>
+StageLoss TransformerStage<Backend>::take_losses() {
+  const auto sums = context_.ops.read(losses_.values());
+  const StageLoss losses{sums.values()[0], sums.values()[1]};
+  context_.ops.fill(losses_.values(), 0);
   return losses;
 }
 
-template <typename Ops>
-void TransformerStage<Ops>::backward(std::int64_t micro_batch, double loss_scale,
-                                     std::span<const Element> output_gradient,
-                                     std::span<Element> input_gradient) {
+template <typename Backend>
+void TransformerStage<Backend>::backward(std::int64_t micro_batch, double loss_scale,
+                                         std::span<const Value> output_gradient,
+                                         std::span<Value> input_gradient) {
   std::unique_ptr<State> state = finish(micro_batch);
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
-  Tensor dx(rows, hidden);
+  Tensor dx(context_.ops, rows, hidden);
   if (head_) {
-    ResidentLayer whole(store_, context_.groups, context_.spec.shape.layer_count,
+    ResidentLayer whole(context_.ops, store_, context_.groups, context_.spec.shape.layer_count,
                         PassKind::backward);
     head_->backward(state->head, loss_scale, dx);
     whole.share_gradients();
   } else {
-    Ops::Elementwise::copy({output_gradient.data(), rows, hidden}, dx);
+    context_.ops.copy({output_gradient.data(), rows, hidden}, dx);
   }
   const double auxiliary_scale = loss_scale * static_cast<double>(context_.token_count());
   for (std::size_t layer = layers_.size(); layer-- > 0;) {
     backward_layer(layer, *state, auxiliary_scale, dx);
   }
   if (embedding_) {
-    ResidentLayer whole(store_, context_.groups, -1, PassKind::backward);
+    ResidentLayer whole(context_.ops, store_, context_.groups, -1, PassKind::backward);
     embed_backward(*state, dx);
     whole.share_gradients();
   } else {
-    Ops::Elementwise::copy(dx, {input_gradient.data(), rows, hidden});
+    context_.ops.copy(dx, {input_gradient.data(), rows, hidden});
   }
   // Of several chunks each would hold memory that another one needs.
   if (context_.sizes.vp == 1) free_.push_back(std::move(state));
 }
-
-template class TransformerStage<cpu::Ops<float>>;
-template class TransformerStage<cpu::Ops<double>>;
 
 }  // namespace llmb::runner

@@ -1,11 +1,14 @@
-#include "runner/checkpoint/resharding.h"
+// The definitions of resharding.h: included where a backend is put together, once.
+#pragma once
 
 #include <algorithm>
 
+#include "runner/checkpoint/resharding.h"
+
 namespace llmb::runner {
 
-template <typename T>
-Stretch stretch_in_share(const LocalParameter<T>& local, std::int64_t share_first,
+template <typename Backend>
+Stretch stretch_in_share(const LocalParameter<Backend>& local, std::int64_t share_first,
                          std::int64_t share_count) {
   const std::int64_t begin = std::max(local.block_offset, share_first);
   const std::int64_t end =
@@ -14,8 +17,8 @@ Stretch stretch_in_share(const LocalParameter<T>& local, std::int64_t share_firs
   return {begin - local.block_offset, end - begin};
 }
 
-template <typename T>
-bool may_overlap(const ShardPiece& piece, const LocalParameter<T>& local) {
+template <typename Backend>
+bool may_overlap(const ShardPiece& piece, const LocalParameter<Backend>& local) {
   for (std::size_t axis = 0; axis < local.local_shape.size(); ++axis) {
     const std::int64_t begin = std::max(piece.origin[axis], local.origin[axis]);
     const std::int64_t end = std::min(piece.origin[axis] + piece.local_shape[axis],
@@ -25,10 +28,11 @@ bool may_overlap(const ShardPiece& piece, const LocalParameter<T>& local) {
   return true;
 }
 
-template <typename T>
-std::int64_t copy_overlap(const ShardPiece& piece, std::span<const T> elements,
-                          const LocalParameter<T>& local, const Stretch& wanted,
-                          std::span<T> into) {
+template <typename Backend>
+std::int64_t copy_overlap(const ShardPiece& piece,
+                          std::span<const typename Backend::Master> elements,
+                          const LocalParameter<Backend>& local, const Stretch& wanted,
+                          std::span<typename Backend::Master> into) {
   const std::size_t last = piece.local_shape.size() - 1;
   const std::int64_t row_length = piece.local_shape[last];
   const std::int64_t local_row_length = local.local_shape[last];
@@ -66,15 +70,5 @@ std::int64_t copy_overlap(const ShardPiece& piece, std::span<const T> elements,
   }
   return copied;
 }
-
-template Stretch stretch_in_share(const LocalParameter<float>&, std::int64_t, std::int64_t);
-template Stretch stretch_in_share(const LocalParameter<double>&, std::int64_t, std::int64_t);
-template bool may_overlap(const ShardPiece&, const LocalParameter<float>&);
-template bool may_overlap(const ShardPiece&, const LocalParameter<double>&);
-template std::int64_t copy_overlap(const ShardPiece&, std::span<const float>,
-                                   const LocalParameter<float>&, const Stretch&, std::span<float>);
-template std::int64_t copy_overlap(const ShardPiece&, std::span<const double>,
-                                   const LocalParameter<double>&, const Stretch&,
-                                   std::span<double>);
 
 }  // namespace llmb::runner

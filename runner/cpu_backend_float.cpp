@@ -1,0 +1,8 @@
+#include "runner/cpu/backend.h"
+#include "runner/instantiate.h"
+
+namespace llmb::runner {
+
+LLMB_INSTANTIATE_RUNNER(cpu::Backend<float>);
+
+}  // namespace llmb::runner

@@ -1,0 +1,224 @@
+// The definitions of distributed_optimizer.h: included where a backend is put together, once.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+
+#include "runner/model/parameter_values.h"
+#include "runner/optimizer/distributed_optimizer.h"
+
+namespace llmb::runner {
+namespace detail {
+
+// The part of one parameter that lies in a share of its block.
+struct Overlap {
+  std::size_t in_shard = 0;
+  std::int64_t in_parameter = 0;
+  std::size_t count = 0;
+};
+
+template <typename Backend>
+Overlap overlap_of(const LocalParameter<Backend>& local, const OptimizerShard<Backend>& shard) {
+  const std::int64_t shard_end = shard.first + shard.master.size();
+  const std::int64_t begin = std::max(local.block_offset, shard.first);
+  const std::int64_t end = std::min(local.block_offset + local.element_count(), shard_end);
+  if (begin >= end) return {};
+  return {static_cast<std::size_t>(begin - shard.first), begin - local.block_offset,
+          static_cast<std::size_t>(end - begin)};
+}
+
+}  // namespace detail
+
+template <typename Backend>
+DistributedOptimizer<Backend>::DistributedOptimizer(typename Backend::Ops& ops,
+                                                    ParameterStore<Backend>& store,
+                                                    const RankGroups& groups,
+                                                    OptimizerSettings settings)
+    : ops_(ops),
+      store_(store),
+      groups_(groups),
+      settings_(settings),
+      counts_whole_parameters_(groups.tensor->rank() == 0) {
+  shards_.resize(store.blocks().size());
+  gradients_.resize(store.blocks().size());
+  for (const ParameterBlock block : store.blocks()) {
+    const std::span<const typename Backend::Value> part = store.weight_share(block);
+    OptimizerShard<Backend>& mine = shard(block);
+    mine.first = store.share_first(block);
+    for (auto* states : {&mine.master, &mine.first_moment, &mine.second_moment}) {
+      states->resize(ops_, std::ssize(part));
+      ops_.fill(states->values(), Master{});
+    }
+    ops_.widen_weights(part, mine.master.values());
+    if (!store.is_sharded()) {
+      auto& gradients = gradients_[static_cast<std::size_t>(block)];
+      gradients.resize(ops_, std::ssize(part));
+      ops_.fill(gradients.values(), Gradient{});
+    }
+  }
+  gather_weights();  // the model begins with weights that are rounded as they will be
+}
+
+template <typename Backend>
+void DistributedOptimizer<Backend>::draw_masters(const ModelSpec& spec, std::uint64_t seed) {
+  if constexpr (!std::same_as<typename Backend::Value, Master>) {
+    constexpr std::size_t kPiece = 1 << 20;
+    for (const LocalParameter<Backend>& local : store_.parameters()) {
+      OptimizerShard<Backend>& mine = shard(local.block());
+      const detail::Overlap overlap = detail::overlap_of(local, mine);
+      for (std::size_t first = 0; first < overlap.count; first += kPiece) {
+        std::vector<double> drawn(std::min(kPiece, overlap.count - first));
+        draw_values(local.parameter, local.local_shape, local.origin, spec, seed,
+                    overlap.in_parameter + static_cast<std::int64_t>(first), drawn);
+        const std::vector<Master> masters(drawn.begin(), drawn.end());
+        ops_.template write<Master>(
+            masters, mine.master.values().subspan(overlap.in_shard + first, masters.size()));
+      }
+    }
+  }
+}
+
+template <typename Backend>
+Communicator& DistributedOptimizer<Backend>::group_of(ParameterBlock block) const {
+  return is_expert(block) ? *groups_.expert_data : *groups_.data_context;
+}
+
+template <typename Backend>
+std::span<typename Backend::Gradient> DistributedOptimizer<Backend>::gradient_share(
+    ParameterBlock block) {
+  if (store_.is_sharded()) return store_.gradient_share(block);
+  return gradients_[static_cast<std::size_t>(block)].values();
+}
+
+template <typename Backend>
+std::int64_t DistributedOptimizer<Backend>::state_bytes() const {
+  std::int64_t elements = 0;
+  for (const OptimizerShard<Backend>& part : shards_) elements += 3 * part.master.size();
+  return elements * std::int64_t{sizeof(Master)};
+}
+
+template <typename Backend>
+std::int64_t DistributedOptimizer<Backend>::gradient_bytes() const {
+  std::int64_t elements = 0;
+  for (const auto& part : gradients_) elements += part.size();
+  return elements * std::int64_t{sizeof(Gradient)};
+}
+
+// A parameter that every rank of a tensor group holds whole saw only that rank's tokens. The shares
+// of a tensor group's ranks are of the same elements.
+template <typename Backend>
+void DistributedOptimizer<Backend>::sum_over_tensor_group() {
+  if (groups_.tensor->size() == 1) return;
+  std::vector<std::span<Gradient>> parts;
+  parts.reserve(store_.parameters().size());
+  std::int64_t count = 0;
+  for (const LocalParameter<Backend>& local : store_.parameters()) {
+    if (local.parameter.tensor_axis) continue;
+    const detail::Overlap overlap = detail::overlap_of(local, shard(local.block()));
+    parts.push_back(gradient_share(local.block()).subspan(overlap.in_shard, overlap.count));
+    count += std::ssize(parts.back());
+  }
+  typename Backend::template Array<Gradient> packed(ops_, count);
+  const auto each_part = [&](const auto& visit) {
+    std::size_t at = 0;
+    for (const std::span<Gradient> part : parts) {
+      visit(part, packed.values().subspan(at, part.size()));
+      at += part.size();
+    }
+  };
+  each_part([&](std::span<Gradient> part, std::span<Gradient> place) {
+    ops_.template copy_elements<Gradient>(part, place);
+  });
+  groups_.tensor->all_reduce(packed.values(), ReduceOp::sum, "optimizer.whole_gradients");
+  each_part([&](std::span<Gradient> part, std::span<Gradient> place) {
+    ops_.template copy_elements<Gradient>(place, part);
+  });
+}
+
+// Fully sharded gradients were scattered layer by layer.
+template <typename Backend>
+void DistributedOptimizer<Backend>::scatter_gradients() {
+  if (store_.is_sharded()) return;
+  for (const ParameterBlock block : store_.blocks()) {
+    group_of(block).reduce_scatter(store_.gradients(block), gradient_share(block),
+                                   "optimizer.gradients");
+  }
+}
+
+template <typename Backend>
+OptimizerStretch<Backend> DistributedOptimizer<Backend>::stretch_of(
+    const LocalParameter<Backend>& local) {
+  OptimizerShard<Backend>& mine = shard(local.block());
+  const detail::Overlap overlap = detail::overlap_of(local, mine);
+  const auto part = [&](auto all) { return all.subspan(overlap.in_shard, overlap.count); };
+  return {part(gradient_share(local.block())), part(mine.master.values()),
+          part(mine.first_moment.values()), part(mine.second_moment.values()),
+          local.parameter.has_weight_decay()};
+}
+
+// Over the elements of this rank's shares that no other rank counts, then over all ranks. The one
+// place of an update where the host waits for the backend: a norm that is no number ends the run.
+template <typename Backend>
+double DistributedOptimizer<Backend>::sum_of_squares() {
+  std::vector<Stretch> counted;
+  for (const LocalParameter<Backend>& local : store_.parameters()) {
+    if (!local.parameter.tensor_axis && !counts_whole_parameters_) continue;
+    counted.push_back(stretch_of(local));
+    if (counted.back().gradients.empty()) counted.pop_back();
+  }
+  Totals<Backend> sum(ops_, 1, 1);
+  ops_.fill(sum.values(), 0);
+  ops_.template add_sum_of_squares<Stretch>(counted, sum);
+  groups_.world->all_reduce(sum.values(), ReduceOp::sum, "optimizer.gradient_norm");
+  return ops_.read(sum.values()).values()[0];
+}
+
+template <typename Backend>
+void DistributedOptimizer<Backend>::update(double learning_rate, double gradient_scale) {
+  ++update_count_;
+  AdamWSettings settings = settings_.adamw;
+  settings.learning_rate = learning_rate;
+  std::vector<Stretch> stretches;
+  for (const LocalParameter<Backend>& local : store_.parameters()) {
+    stretches.push_back(stretch_of(local));
+    if (stretches.back().gradients.empty()) stretches.pop_back();
+  }
+  ops_.template adamw<Stretch>(settings, update_count_, gradient_scale, stretches);
+}
+
+template <typename Backend>
+void DistributedOptimizer<Backend>::gather_weights() {
+  for (const ParameterBlock block : store_.blocks()) {
+    const OptimizerShard<Backend>& mine = shard(block);
+    if (store_.is_sharded()) {
+      ops_.cast_weights(mine.master.values(), settings_.has_narrow_weights,
+                        store_.weight_share(block));
+      continue;
+    }
+    typename Backend::template Array<typename Backend::Value> kept(ops_, mine.master.size());
+    ops_.cast_weights(mine.master.values(), settings_.has_narrow_weights, kept.values());
+    group_of(block).all_gather(kept.values(), store_.weights(block), "optimizer.weights");
+  }
+}
+
+template <typename Backend>
+OptimizerStep DistributedOptimizer<Backend>::step(double learning_rate) {
+  scatter_gradients();
+  sum_over_tensor_group();
+  OptimizerStep result;
+  result.gradient_norm = std::sqrt(sum_of_squares());
+  if (!std::isfinite(result.gradient_norm)) return result;
+  update(learning_rate, clip_scale(result.gradient_norm, settings_.gradient_norm_max));
+  gather_weights();
+  result.is_updated = true;
+  return result;
+}
+
+template <typename Backend>
+void DistributedOptimizer<Backend>::restored(std::int64_t update_count) {
+  update_count_ = update_count;
+  gather_weights();
+}
+
+}  // namespace llmb::runner
