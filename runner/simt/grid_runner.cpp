@@ -1,19 +1,19 @@
 #include "runner/simt/grid_runner.h"
 
+#include <atomic>
 #include <string>
-#include <utility>
 
 namespace llmb::runner::simt {
 namespace {
-thread_local StreamExecutor executor_of_thread;
+std::atomic<StreamExecutor> executor_of_process = nullptr;
 }
 
 void set_stream_executor(StreamExecutor executor) {
-  executor_of_thread = std::move(executor);
+  executor_of_process = executor;
 }
 
-const StreamExecutor& stream_executor() {
-  return executor_of_thread;
+StreamExecutor stream_executor() {
+  return executor_of_process;
 }
 
 std::string name_in_signature(std::string_view signature) {

@@ -1,6 +1,6 @@
 // run_grid: a kernel, as runner/kernels/launch.h has it, on the CPU instead of a GPU. Where a
 // program has streams of its own, it says what a stream does with a kernel; else kernels run at
-// once.
+// once. The order of lanes is that of the thread that launches, whoever runs the kernel.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ struct CUstream_st;
 
 namespace llmb::runner::simt {
 
-// Called with every kernel that is launched from this thread; it has to call `work` sooner or
-// later, on this thread or another one, in the stream's order. Empty: at once.
-using StreamExecutor = std::function<void(CUstream_st* stream, std::function<void()> work)>;
+// Called with every kernel that this process launches; it has to call `work` sooner or later, on
+// this thread or another one, in the stream's order. Null: at once. Thread-safe.
+using StreamExecutor = void (*)(CUstream_st* stream, std::function<void()> work);
 void set_stream_executor(StreamExecutor executor);
-const StreamExecutor& stream_executor();
+StreamExecutor stream_executor();
 
 // "RmsNormForwardKernel<Bf16>", out of what the compiler calls a function of that type.
 std::string name_in_signature(std::string_view signature);
@@ -37,13 +37,14 @@ void run_grid(const Kernel& kernel, Dim3 grid, int threads, std::size_t shared_b
                       " threads a block, its launch bound is " +
                       std::to_string(Kernel::kThreadsMax));
   }
-  const auto work = [kernel, grid, threads, shared_bytes] {
+  const auto work = [kernel, grid, threads, shared_bytes, seed = order_seed()] {
+    set_order_seed(seed);
     BlockRunner::of_this_thread().run(
         kernel_name<Kernel>(), grid, threads, shared_bytes,
         [](const void* operands) { (*static_cast<const Kernel*>(operands))(); }, &kernel);
   };
-  if (stream_executor()) {
-    stream_executor()(stream, work);
+  if (const StreamExecutor executor = stream_executor()) {
+    executor(stream, work);
   } else {
     work();
   }

@@ -75,7 +75,7 @@ bool is_system_header(const std::string& name) {
   static const std::vector<std::string> named = {
       "unistd.h", "fcntl.h",     "dirent.h",   "signal.h", "poll.h",    "pthread.h", "spawn.h",
       "netdb.h",  "immintrin.h", "arm_neon.h", "cpuid.h",  "termios.h", "time.h",    "errno.h",
-      "getopt.h", "glob.h",      "string.h",   "stdlib.h", "sched.h",   "pwd.h"};
+      "getopt.h", "glob.h",      "string.h",   "stdlib.h", "sched.h",   "pwd.h",     "dlfcn.h"};
   return std::regex_match(name, standard) || std::regex_match(name, posix) ||
          std::find(named.begin(), named.end(), name) != named.end();
 }

@@ -239,9 +239,10 @@ TEST(Shim, RunsOnSeveralThreadsOfTheProcess) {
 TEST(Shim, LeavesItToAStreamWhenAKernelRuns) {
   const std::vector<int> x = counting();
   int total = 0;
-  std::vector<std::function<void()>> queue;
+  static std::vector<std::function<void()>> queue;
+  queue.clear();
   simt::set_stream_executor(
-      [&queue](CUstream_st*, std::function<void()> work) { queue.push_back(std::move(work)); });
+      [](CUstream_st*, std::function<void()> work) { queue.push_back(std::move(work)); });
   launch(SumKernel{x.data(), &total, false}, {1}, kThreads, 0, nullptr);
   simt::set_stream_executor(nullptr);
   EXPECT_EQ(total, 0);

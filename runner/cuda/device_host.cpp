@@ -1,0 +1,52 @@
+// The double's devices: memory of the host with a name.
+#include <fmt/format.h>
+
+#include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
+#include "runner/cuda/host_registry.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+DeviceInfo info_of(int index) {
+  DeviceInfo info;
+  info.index = index;
+  info.name = fmt::format("double {}", index);
+  info.pci_address = fmt::format("0000:{:02x}:00.0", index + 1);
+  info.compute_capability = 90;
+  info.multiprocessors = 1;
+  info.memory_bytes = host_devices().memory_bytes;
+  return info;
+}
+
+}  // namespace
+
+DeviceCount count_devices() {
+  const int count = host_devices().device_count;
+  return {count, count == 0 ? "the double was told to have none" : ""};
+}
+
+DeviceInfo choose_device(int local_rank) {
+  const int index = device_for(local_rank, count_devices());
+  set_host_device(index);
+  return info_of(index);
+}
+
+DeviceInfo current_device() {
+  return info_of(host_device());
+}
+
+MemoryInfo memory_info() {
+  const std::int64_t total = host_devices().memory_bytes;
+  return {total - taken_host_memory(host_device()), total};
+}
+
+void synchronize_device() {
+  finish_streams_of(host_device());
+}
+
+std::string runtime_name() {
+  return "the CPU's double";
+}
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,127 @@
+#include "runner/cuda/gemm_plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <vector>
+
+#include "runner/cuda/stream.h"
+#include "runner/data/counter_random.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+constexpr int kVersion = 1;
+
+// Elements from the first to the last one, of all products of the batch.
+std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t stride, std::int64_t batch,
+                    std::int64_t batch_stride) {
+  return (batch - 1) * batch_stride + (rows - 1) * stride + cols;
+}
+
+// The bytes of a block of random numbers; larger operands repeat it.
+std::vector<std::byte> random_bytes(NumberType type, std::int64_t count) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * bytes_of(type));
+  const auto fill = [&](auto example) {
+    using T = decltype(example);
+    auto* numbers = reinterpret_cast<T*>(bytes.data());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double unit = unit_at(key_of("gemm.operand"), static_cast<std::uint64_t>(i));
+      numbers[i] = kernels::from_float<T>(static_cast<float>(2 * unit - 1));
+    }
+  };
+  switch (type) {
+    case NumberType::bf16:
+      fill(kernels::Bf16{});
+      break;
+    case NumberType::fp8_e4m3:
+      fill(kernels::Fp8E4m3{});
+      break;
+    case NumberType::fp8_e5m2:
+      fill(kernels::Fp8E5m2{});
+      break;
+    default:
+      fill(0.0F);
+  }
+  return bytes;
+}
+
+DeviceMemory random_operand(NumberType type, std::int64_t count, Stream stream) {
+  constexpr std::int64_t kBlock = 1 << 20;
+  const std::vector<std::byte> block = random_bytes(type, std::min(count, kBlock));
+  DeviceMemory memory(static_cast<std::size_t>(count) * bytes_of(type));
+  for (std::size_t at = 0; at < memory.bytes(); at += block.size()) {
+    copy_async(memory.data() + at, block.data(), std::min(block.size(), memory.bytes() - at),
+               CopyDirection::to_device, stream);
+  }
+  synchronize(stream);
+  return memory;
+}
+
+}  // namespace
+
+std::string gemm_plans_as_json(const GemmPlans& plans) {
+  const nlohmann::json json = {{"version", kVersion},
+                               {"library", plans.library},
+                               {"device", plans.device},
+                               {"algorithms", plans.algorithms}};
+  return json.dump(1) + "\n";
+}
+
+GemmPlans gemm_plans_from_json(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    if (json.at("version") != kVersion) throw std::invalid_argument("another version");
+    return {json.at("library"), json.at("device"),
+            json.at("algorithms").get<std::map<std::string, std::string>>()};
+  } catch (const std::exception& error) {
+    throw std::invalid_argument(fmt::format(
+        "Could not read the plans of matrix products: {}. Remove the file to have it made anew.",
+        error.what()));
+  }
+}
+
+std::string why_plans_differ(const GemmPlans& plans, const std::string& library,
+                             const std::string& device) {
+  if (plans.library != library) {
+    return fmt::format("the plans are of {}, this is {}", plans.library, library);
+  }
+  if (plans.device != device) {
+    return fmt::format("the plans are of a {}, this is a {}", plans.device, device);
+  }
+  return "";
+}
+
+double flops_of(const Gemm& gemm) {
+  return 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
+         static_cast<double>(gemm.k) * static_cast<double>(gemm.batch);
+}
+
+GemmBuffers::GemmBuffers(const Gemm& like, Stream stream) : gemm_(like) {
+  const auto operand = [&](GemmOperand& x, std::int64_t rows, std::int64_t cols,
+                           std::int64_t batch_stride) {
+    if (x.transposed) std::swap(rows, cols);
+    DeviceMemory memory =
+        random_operand(x.type, extent(rows, cols, x.stride, like.batch, batch_stride), stream);
+    x.data = memory.data();
+    return memory;
+  };
+  a_ = operand(gemm_.a, like.m, like.k, like.a_batch_stride);
+  b_ = operand(gemm_.b, like.k, like.n, like.b_batch_stride);
+  d_ = DeviceMemory(static_cast<std::size_t>(
+                        extent(like.m, like.n, like.d_stride, like.batch, like.d_batch_stride)) *
+                    bytes_of(like.d_type));
+  gemm_.d = d_.data();
+  fill_async(d_.data(), 0, d_.bytes(), stream);
+  if (is_fp8(like.a.type)) {
+    const float one = 1;
+    scale_ = DeviceMemory(sizeof(one));
+    copy_async(scale_.data(), &one, sizeof(one), CopyDirection::to_device, stream);
+    gemm_.a.scale = gemm_.b.scale = reinterpret_cast<const float*>(scale_.data());
+    synchronize(stream);
+  }
+}
+
+}  // namespace llmb::runner::cuda

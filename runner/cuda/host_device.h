@@ -1,0 +1,28 @@
+// What tests tell the double: how many devices it has, how much memory, and when streams run what
+// was put on them. Only programs that link the double have this.
+#pragma once
+
+#include <cstdint>
+
+namespace llmb::runner::cuda {
+
+enum class HostTiming : std::uint8_t {
+  // A stream runs its work as soon as it can, on a thread of its own.
+  soon,
+  // A stream runs nothing before somebody waits for it: the host, another stream's event, or a
+  // member of a collective call. So what should have waited for it, and does not, reads memory
+  // that was not written yet, each time.
+  late,
+};
+
+struct HostDeviceOptions {
+  int device_count = 8;
+  std::int64_t memory_bytes = std::int64_t{16} << 30;  // of each
+  HostTiming timing = HostTiming::soon;
+};
+
+// For devices chosen and streams made from now on; there are none of either at this moment.
+void set_host_devices(const HostDeviceOptions& options);
+HostDeviceOptions host_devices();
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,132 @@
+#include "runner/cuda/host_registry.h"
+
+#include <exception>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "runner/simt/grid_runner.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  HostDeviceOptions options;
+  std::map<Stream, std::shared_ptr<HostStream>> streams;
+  std::map<int, std::int64_t> taken_bytes;
+};
+
+Registry& registry() {
+  static Registry everything;
+  return everything;
+}
+
+thread_local int device_of_thread = -1;
+
+}  // namespace
+
+void set_host_devices(const HostDeviceOptions& options) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (!all.streams.empty()) {
+    throw std::logic_error("The double's devices change while streams of them stand.");
+  }
+  all.options = options;
+}
+
+HostDeviceOptions host_devices() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.options;
+}
+
+std::shared_ptr<HostStream> make_host_stream() {
+  simt::set_stream_executor(put_on_stream);
+  Registry& all = registry();
+  const int device = host_device();
+  const auto stream = std::make_shared<HostStream>(device, host_devices().timing);
+  const std::lock_guard lock(all.mutex);
+  all.streams[stream->handle()] = stream;
+  return stream;
+}
+
+std::shared_ptr<HostStream> host_stream(Stream stream) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.streams.find(stream);
+  if (found == all.streams.end()) {
+    throw std::logic_error("Something is put on a stream that is none, or none any more.");
+  }
+  return found->second;
+}
+
+void forget_host_stream(Stream stream) {
+  std::shared_ptr<HostStream> last;  // ends outside the lock
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.streams.find(stream);
+  if (found == all.streams.end()) return;
+  last = std::move(found->second);
+  all.streams.erase(found);
+}
+
+std::vector<std::shared_ptr<HostStream>> host_streams_of(int device) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::vector<std::shared_ptr<HostStream>> streams;
+  for (const auto& [handle, stream] : all.streams) {
+    if (stream->device() == device) streams.push_back(stream);
+  }
+  return streams;
+}
+
+int host_device() {
+  if (device_of_thread < 0) throw std::logic_error("This thread has not chosen a device.");
+  return device_of_thread;
+}
+
+void set_host_device(int device) {
+  device_of_thread = device;
+}
+
+bool take_host_memory(int device, std::size_t bytes) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const std::int64_t after = all.taken_bytes[device] + static_cast<std::int64_t>(bytes);
+  if (after > all.options.memory_bytes) return false;
+  all.taken_bytes[device] = after;
+  return true;
+}
+
+void give_back_host_memory(int device, std::size_t bytes) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.taken_bytes[device] -= static_cast<std::int64_t>(bytes);
+}
+
+std::int64_t taken_host_memory(int device) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.taken_bytes[device];
+}
+
+void put_on_stream(Stream stream, std::function<void()> work) {
+  if (stream == nullptr) return work();
+  host_stream(stream)->put(std::move(work));
+}
+
+void finish_streams_of(int device) {
+  std::exception_ptr first;
+  for (const auto& stream : host_streams_of(device)) {
+    try {
+      stream->finish(stream->last_ticket());
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace llmb::runner::cuda

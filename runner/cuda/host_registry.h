@@ -1,0 +1,36 @@
+// What the double's parts know of each other: the streams that stand, the device of each thread,
+// and what is allocated on each device. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runner/cuda/host_stream.h"
+
+namespace llmb::runner::cuda {
+
+std::shared_ptr<HostStream> make_host_stream();
+// Throws std::logic_error where there is no such stream.
+std::shared_ptr<HostStream> host_stream(Stream stream);
+void forget_host_stream(Stream stream);
+std::vector<std::shared_ptr<HostStream>> host_streams_of(int device);
+
+// Puts work on a stream; the null stream runs it at once, on this thread.
+void put_on_stream(Stream stream, std::function<void()> work);
+
+// Waits for all streams of a device. Throws the first error.
+void finish_streams_of(int device);
+
+// The calling thread's device. Throws std::logic_error where it has chosen none.
+int host_device();
+void set_host_device(int device);
+
+// Memory of a device: false where it has not so much left.
+bool take_host_memory(int device, std::size_t bytes);
+void give_back_host_memory(int device, std::size_t bytes);
+std::int64_t taken_host_memory(int device);
+
+}  // namespace llmb::runner::cuda

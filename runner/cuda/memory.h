@@ -1,0 +1,70 @@
+// Memory of the calling thread's device, pinned memory of the host, and the copies between them,
+// which go on a stream and come back at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "runner/kernels/stream.h"
+
+namespace llmb::runner::cuda {
+
+using kernels::Stream;
+
+// Owns device memory, aligned to 256 bytes; its contents are not set. Making and destroying it
+// waits for the device, so neither happens within a step. Throws OutOfDeviceMemory.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::size_t bytes);
+
+  std::size_t bytes() const { return bytes_; }
+  std::byte* data() const { return data_.get(); }
+
+ private:
+  struct Release {
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Release> data_;
+  std::size_t bytes_ = 0;
+};
+
+// Owns pinned memory of the host, which copies need to run beside the program.
+class PinnedMemory {
+ public:
+  PinnedMemory() = default;
+  explicit PinnedMemory(std::size_t bytes);
+
+  std::size_t bytes() const { return bytes_; }
+  std::byte* data() const { return data_.get(); }
+
+ private:
+  struct Release {
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Release> data_;
+  std::size_t bytes_ = 0;
+};
+
+enum class CopyDirection { to_device, to_host, within_device };
+
+// Both places stay as they are, and allocated, until the copy has run: on the host that is after an
+// event or a synchronisation.
+void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection direction,
+                Stream stream);
+// `rows` rows of `row_bytes` bytes, each so many bytes after the one before.
+struct RowsCopy {
+  void* to;
+  std::size_t to_stride_bytes;
+  const void* from;
+  std::size_t from_stride_bytes;
+  std::size_t row_bytes;
+  std::size_t rows;
+};
+void copy_rows_async(const RowsCopy& copy, CopyDirection direction, Stream stream);
+// Every byte becomes `value`.
+void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream);
+
+}  // namespace llmb::runner::cuda

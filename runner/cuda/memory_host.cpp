@@ -1,0 +1,96 @@
+// The double's memory: the host's, with a budget a device, and bytes that make NaNs of floats until
+// somebody writes them.
+#include "runner/cuda/memory.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
+#include "runner/cuda/host_registry.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+constexpr int kPoison = 0xff;
+
+// In front of what a caller gets.
+struct alignas(kAlignment) Header {
+  int device;
+  std::size_t bytes;
+};
+
+std::byte* poisoned(std::size_t bytes) {
+  auto* memory = static_cast<std::byte*>(
+      ::operator new (sizeof(Header) + bytes, std::align_val_t{kAlignment}));
+  std::memset(memory + sizeof(Header), kPoison, bytes);
+  return memory;
+}
+
+void release(std::byte* data) {
+  ::operator delete (data - sizeof(Header), std::align_val_t{kAlignment});
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  const int device = host_device();
+  if (!take_host_memory(device, bytes)) {
+    const MemoryInfo memory = memory_info();
+    throw OutOfDeviceMemory(fmt::format("allocate {} bytes on device {}, which has {} of {} left",
+                                        bytes, device, memory.free_bytes, memory.total_bytes),
+                            "out of memory", "",
+                            "Fewer layers, a smaller micro-batch or --recompute-layers need less.");
+  }
+  std::byte* memory = poisoned(bytes);
+  new (memory) Header{device, bytes};
+  data_.reset(memory + sizeof(Header));
+}
+
+void DeviceMemory::Release::operator()(std::byte* data) const {
+  const Header header = *reinterpret_cast<const Header*>(data - sizeof(Header));
+  try {
+    finish_streams_of(header.device);
+  } catch (...) {  // told by whoever waits for the stream
+  }
+  give_back_host_memory(header.device, header.bytes);
+  release(data);
+}
+
+PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {
+  if (bytes > 0) data_.reset(poisoned(bytes) + sizeof(Header));
+}
+
+void PinnedMemory::Release::operator()(std::byte* data) const {
+  release(data);
+}
+
+void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection, Stream stream) {
+  if (bytes == 0) return;
+  put_on_stream(stream, [=] { std::memmove(to, from, bytes); });
+}
+
+void copy_rows_async(const RowsCopy& copy, CopyDirection, Stream stream) {
+  put_on_stream(stream, [copy] {
+    auto* to = static_cast<std::byte*>(copy.to);
+    const auto* from = static_cast<const std::byte*>(copy.from);
+    for (std::size_t row = 0; row < copy.rows; ++row) {
+      std::memcpy(to + row * copy.to_stride_bytes, from + row * copy.from_stride_bytes,
+                  copy.row_bytes);
+    }
+  });
+}
+
+void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream) {
+  if (bytes == 0) return;
+  put_on_stream(stream, [=] { std::memset(memory, value, bytes); });
+}
+
+}  // namespace llmb::runner::cuda

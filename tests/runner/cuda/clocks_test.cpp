@@ -1,0 +1,91 @@
+// Clocks, power and errors as NVML tells them: by a stand-in library with known answers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "runner/cuda/clocks.h"
+#include "runner/cuda/device_error.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const LibraryPlaces kStandIn = {std::filesystem::path(LLMB_STAND_IN_NVML).parent_path(), {}};
+
+TEST(Clocks, AreReadAsNvmlTellsThem) {
+  ClockReader reader("0000:1b:00.0", kStandIn);
+  EXPECT_EQ(reader.why_nothing(), "");
+  const ClockReading reading = reader.read();
+  EXPECT_EQ(reading.sm_clock_hz, 1755e6);
+  EXPECT_EQ(reading.sm_clock_hz_max, 1980e6);
+  EXPECT_EQ(reading.memory_clock_hz, 2619e6);
+  EXPECT_DOUBLE_EQ(reading.power_w.value(), 698.5);
+  EXPECT_DOUBLE_EQ(reading.power_limit_w.value(), 700);
+  EXPECT_EQ(reading.energy_j, std::nullopt) << "not supported by this device";
+  EXPECT_EQ(reading.temperature_c, std::nullopt) << "no such function in this library";
+  EXPECT_THAT(reading.throttle_reasons,
+              ElementsAre("power cap by software", "thermal slowdown by hardware"));
+  EXPECT_EQ(reading.ecc_errors_corrected, 5);
+  EXPECT_EQ(reading.ecc_errors_uncorrected, 0);
+  EXPECT_THAT(reader.take_xid_errors(), ElementsAre(79, 94));
+  EXPECT_THAT(reader.take_xid_errors(), IsEmpty());
+}
+
+TEST(Clocks, StandWithoutADeviceThatNvmlKnows) {
+  ClockReader reader("0000:ff:00.0", kStandIn);
+  EXPECT_EQ(reader.why_nothing(), "NVML knows no device 0000:ff:00.0 (answer 6)");
+  EXPECT_EQ(reader.read().power_w, std::nullopt);
+  EXPECT_THAT(reader.take_xid_errors(), IsEmpty());
+}
+
+TEST(VendorLibrary, IsFoundBesideTheProgramOrInAFolder) {
+  const std::filesystem::path file = LLMB_STAND_IN_NVML;
+  const LibraryName name = {"NVML", {"libnone.so", file.filename()}, "It comes with the driver."};
+  EXPECT_EQ(VendorLibrary(name, {file.parent_path(), {}}).path(), file);
+  const VendorLibrary library(name, {"/nowhere", {"/nor/here", file.parent_path()}});
+  EXPECT_EQ(library.function<int (*)()>("nvmlInit_v2")(), 0);
+  EXPECT_EQ(library.function_if_there<int (*)()>("nvmlInit_v3"), nullptr);
+  EXPECT_THROW(library.function<int (*)()>("nvmlInit_v3"), NoDevice);
+}
+
+TEST(VendorLibrary, NamesWhatIsMissing) {
+  try {
+    const VendorLibrary library({"cuBLASLt", {"libnone.so.13"}, "Install CUDA 13's libraries."},
+                                {"/nowhere", {}});
+    FAIL() << "was found";
+  } catch (const NoDevice& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Could not load cuBLASLt: libnone.so.13 was not found"));
+    EXPECT_THAT(error.what(), HasSubstr("Install CUDA 13's libraries. LD_LIBRARY_PATH"));
+  }
+}
+
+TEST(VendorLibrary, SaysWhyAFileIsNoLibrary) {
+  try {
+    const VendorLibrary library({"cuBLASLt", {"clocks_test.cpp"}, ""},
+                                {LLMB_SOURCE_DIR "/tests/runner/cuda", {}});
+    FAIL() << "was loaded";
+  } catch (const NoDevice& error) {
+    EXPECT_THAT(error.what(), HasSubstr("clocks_test.cpp: "));
+  }
+}
+
+TEST(VendorLibrary, IsLookedForInCudasFoldersAndPythonsPackages) {
+  const std::filesystem::path root = ::testing::TempDir() + "vendor_places";
+  const std::filesystem::path packages = root / "lib/python3.12/site-packages";
+  std::filesystem::create_directories(packages / "nvidia/cublas/lib");
+  std::filesystem::create_directories(packages / "torch/lib");
+  const LibraryPlaces places =
+      usual_library_places({{"CUDA_HOME", "/opt/cuda"}, {"VIRTUAL_ENV", root.string()}});
+  EXPECT_THAT(places.folders,
+              ::testing::IsSupersetOf<std::filesystem::path>(
+                  {"/opt/cuda/lib64", packages / "nvidia/cublas/lib", packages / "torch/lib"}));
+  EXPECT_FALSE(places.beside_program.empty());
+  std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace llmb::runner::cuda

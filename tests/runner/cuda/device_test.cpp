@@ -1,0 +1,148 @@
+// Devices, memory, streams and events: the contract, on the double and on a device alike; and what
+// only the double can show, that a missing wait is seen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
+#include "runner/cuda/memory.h"
+#include "runner/cuda/stream.h"
+#include "runner/kernels/elementwise.h"
+#include "tests/runner/cuda/device_setup.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+class Device : public testing::OnDevice {};
+
+DeviceMemory on_device(const std::vector<float>& values, Stream stream) {
+  DeviceMemory memory(values.size() * sizeof(float));
+  copy_async(memory.data(), values.data(), memory.bytes(), CopyDirection::to_device, stream);
+  synchronize(stream);
+  return memory;
+}
+
+std::vector<float> on_host(const DeviceMemory& memory, Stream stream) {
+  std::vector<float> values(memory.bytes() / sizeof(float));
+  copy_async(values.data(), memory.data(), memory.bytes(), CopyDirection::to_host, stream);
+  synchronize(stream);
+  return values;
+}
+
+TEST_F(Device, KeepsWhatIsCopiedToIt) {
+  const OwnedStream stream;
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const DeviceMemory memory = on_device(values, stream);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 256, 0U);
+  EXPECT_EQ(on_host(memory, stream), values);
+  const DeviceMemory rows(4 * sizeof(float));
+  copy_rows_async({rows.data(), 2 * sizeof(float), memory.data() + sizeof(float), 3 * sizeof(float),
+                   2 * sizeof(float), 2},
+                  CopyDirection::within_device, stream);
+  EXPECT_EQ(on_host(rows, stream), (std::vector<float>{2, 3, 5, 6}));
+  fill_async(rows.data(), 0, rows.bytes(), stream);
+  EXPECT_THAT(on_host(rows, stream), Each(0.0F));
+}
+
+TEST_F(Device, SaysHowMuchMemoryIsLeft) {
+  const MemoryInfo before = memory_info();
+  constexpr std::size_t kBytes = 64U << 20U;
+  const DeviceMemory memory(kBytes);
+  const MemoryInfo after = memory_info();
+  EXPECT_EQ(before.total_bytes, after.total_bytes);
+  EXPECT_GE(before.free_bytes - after.free_bytes, static_cast<std::int64_t>(kBytes));
+  EXPECT_EQ(current_device().memory_bytes, after.total_bytes);
+}
+
+TEST_F(Device, RefusesMoreMemoryThanItHas) {
+  const auto bytes = static_cast<std::size_t>(memory_info().total_bytes) + (std::size_t{1} << 30);
+  try {
+    const DeviceMemory memory(bytes);
+    FAIL() << "was allocated";
+  } catch (const OutOfDeviceMemory& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Could not allocate " + std::to_string(bytes)));
+    EXPECT_THAT(error.what(), HasSubstr("out of memory"));
+  }
+  const DeviceMemory small(256);  // and goes on
+}
+
+TEST_F(Device, RunsAStreamInItsOrder) {
+  const OwnedStream stream;
+  const DeviceMemory memory(sizeof(float) * 1000);
+  for (int i = 1; i <= 20; ++i) {
+    fill_async(memory.data(), static_cast<std::uint8_t>(i), memory.bytes(), stream);
+  }
+  std::vector<std::uint8_t> bytes(memory.bytes());
+  copy_async(bytes.data(), memory.data(), bytes.size(), CopyDirection::to_host, stream);
+  synchronize(stream);
+  EXPECT_TRUE(is_done(stream));
+  EXPECT_THAT(bytes, Each(20));
+}
+
+TEST_F(Device, OrdersStreamsByEvents) {
+  const OwnedStream first;
+  const OwnedStream second(StreamPriority::high);
+  const DeviceMemory memory(sizeof(float) * 100000);
+  std::vector<std::uint8_t> bytes(memory.bytes());
+  for (int i = 1; i <= 10; ++i) {
+    fill_async(memory.data(), static_cast<std::uint8_t>(i), memory.bytes(), first);
+    order_streams(first, second);
+    copy_async(bytes.data(), memory.data(), bytes.size(), CopyDirection::to_host, second);
+    order_streams(second, first);
+  }
+  synchronize(second);
+  EXPECT_THAT(bytes, Each(10));
+}
+
+TEST_F(Device, TellsTheTimeBetweenEvents) {
+  const OwnedStream stream;
+  const DeviceMemory memory(64U << 20U);
+  Event begin(Event::Timing::with);
+  Event end(Event::Timing::with);
+  EXPECT_TRUE(begin.is_done()) << "never recorded";
+  begin.record(stream);
+  fill_async(memory.data(), 1, memory.bytes(), stream);
+  end.record(stream);
+  end.synchronize();
+  EXPECT_TRUE(end.is_done());
+  EXPECT_GT(Event::seconds_between(begin, end), 0);
+  EXPECT_LT(Event::seconds_between(begin, end), 10);
+}
+
+TEST_F(Device, RunsKernelsOnItsStreams) {
+  const OwnedStream stream;
+  const DeviceMemory x = on_device({1, 2, 3}, stream);
+  const DeviceMemory y = on_device({10, 20, 30}, stream);
+  kernels::scaled_copy<float, float>({.x = {reinterpret_cast<const float*>(x.data()), 1, 3},
+                                      .y = {reinterpret_cast<float*>(y.data()), 1, 3},
+                                      .adds = true},
+                                     stream);
+  EXPECT_EQ(on_host(y, stream), (std::vector<float>{11, 22, 33}));
+}
+
+TEST(DeviceChoice, GoesByTheRanksPlaceOnItsNode) {
+  EXPECT_EQ(device_for(3, {4, ""}), 3);
+  EXPECT_EQ(device_for(3, {1, ""}), 0) << "a launcher showed this rank its own device only";
+  try {
+    device_for(4, {4, ""});
+    FAIL() << "there is no fifth device";
+  } catch (const NoDevice& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the rank with the local number 4: this node shows 4"));
+  }
+  try {
+    device_for(0, {0, "no driver is loaded"});
+    FAIL() << "there is no device";
+  } catch (const NoDevice& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no device, no driver is loaded. Start the run on"));
+  }
+}
+
+}  // namespace
+}  // namespace llmb::runner::cuda

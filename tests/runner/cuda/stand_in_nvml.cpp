@@ -1,0 +1,69 @@
+// A library with NVML's binary interface and known answers, for clocks_test: as a driver that knows
+// one device, without energy counters, and that has two Xid errors to tell.
+#include <cstring>
+
+#include "runner/cuda/nvml.h"
+
+namespace nvml = llmb::runner::cuda::nvml;
+
+namespace {
+int device_place;
+int xid_errors_left = 2;
+constexpr nvml::Status kNotSupported = 3;
+constexpr nvml::Status kNotFound = 6;
+constexpr nvml::Status kTimeout = 10;
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): NVML's names
+extern "C" {
+nvml::Status nvmlInit_v2() {
+  return 0;
+}
+nvml::Status nvmlDeviceGetHandleByPciBusId_v2(const char* address, nvml::Device* device) {
+  if (std::strcmp(address, "0000:1b:00.0") != 0) return kNotFound;
+  *device = reinterpret_cast<nvml::Device>(&device_place);
+  return 0;
+}
+nvml::Status nvmlDeviceGetClockInfo(nvml::Device, int clock, unsigned* mhz) {
+  *mhz = clock == nvml::kClockSm ? 1755 : 2619;
+  return 0;
+}
+nvml::Status nvmlDeviceGetMaxClockInfo(nvml::Device, int, unsigned* mhz) {
+  *mhz = 1980;
+  return 0;
+}
+nvml::Status nvmlDeviceGetPowerUsage(nvml::Device, unsigned* milliwatts) {
+  *milliwatts = 698500;
+  return 0;
+}
+nvml::Status nvmlDeviceGetEnforcedPowerLimit(nvml::Device, unsigned* milliwatts) {
+  *milliwatts = 700000;
+  return 0;
+}
+nvml::Status nvmlDeviceGetTotalEnergyConsumption(nvml::Device, unsigned long long*) {
+  return kNotSupported;
+}
+nvml::Status nvmlDeviceGetCurrentClocksThrottleReasons(nvml::Device, unsigned long long* reasons) {
+  *reasons = 0x01 | 0x04 | 0x40;
+  return 0;
+}
+nvml::Status nvmlDeviceGetTotalEccErrors(nvml::Device, int errors, int, unsigned long long* count) {
+  *count = errors == nvml::kErrorsCorrected ? 5 : 0;
+  return 0;
+}
+nvml::Status nvmlEventSetCreate(nvml::EventSet* set) {
+  *set = reinterpret_cast<nvml::EventSet>(&device_place);
+  return 0;
+}
+nvml::Status nvmlDeviceRegisterEvents(nvml::Device, unsigned long long types, nvml::EventSet) {
+  return types == nvml::kEventXid ? 0 : kNotSupported;
+}
+nvml::Status nvmlEventSetWait_v2(nvml::EventSet, nvml::EventData* event, unsigned) {
+  if (xid_errors_left == 0) return kTimeout;
+  --xid_errors_left;
+  event->type = nvml::kEventXid;
+  event->data = xid_errors_left == 1 ? 79 : 94;
+  return 0;
+}
+}
+// NOLINTEND(readability-identifier-naming)
