@@ -35,8 +35,10 @@ struct GemmOperand {
 // k along their rows: a not transposed, b transposed. Rows begin at multiples of 16 bytes where the
 // operand is FP8; elsewhere that is only quicker.
 //
-// Rounding: to d's type, once, at the end. A linear layer of runner/cpu/linear.h is, with weights
-// (out, in):
+// Rounding: to d's type, once, at the end. Two E4M3 operands, those of a forward pass, are summed
+// by the tensor cores' quick accumulation where the device has it.
+//
+// A linear layer of runner/cpu/linear.h is, with weights (out, in):
 //   forward          y  = x W^T      a = x,              b = W transposed
 //   backward_input   dx = dy W       a = dy,             b = W
 //   backward_weight  dW += dy^T x    a = dy transposed,  b = x, beta 1, d float32

@@ -3,18 +3,10 @@
 #include <stdexcept>
 
 #include "runner/cuda/gemm.h"
+#include "runner/cuda/gemm_plans.h"
 
 namespace llmb::runner::cuda {
 namespace {
-
-// Of every row: bytes, 16 at most, which are all that the quickest algorithms want.
-std::size_t alignment_of(const void* data, std::int64_t stride, NumberType type) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const auto row_bytes = static_cast<std::size_t>(stride) * bytes_of(type);
-  std::size_t bytes = 16;
-  while ((address | row_bytes) % bytes != 0) bytes /= 2;
-  return bytes;
-}
 
 void require(bool holds, const Gemm& gemm, const char* rule) {
   if (holds) return;
@@ -26,7 +18,7 @@ std::string operand_key(const GemmOperand& operand, std::int64_t rows, std::int6
   const bool turned = operand.transposed;
   return fmt::format("{} {}{}x{} ld {} al {}", name_of(operand.type), turned ? "t" : "n",
                      turned ? cols : rows, turned ? rows : cols, operand.stride,
-                     alignment_of(operand.data, operand.stride, operand.type));
+                     row_alignment(operand.data, operand.stride, operand.type));
 }
 
 void check_fp8(const Gemm& gemm) {
@@ -41,11 +33,19 @@ void check_fp8(const Gemm& gemm) {
 
 }  // namespace
 
+std::size_t row_alignment(const void* data, std::int64_t stride, NumberType type) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const auto row_bytes = static_cast<std::size_t>(stride) * bytes_of(type);
+  std::size_t bytes = 16;
+  while ((address | row_bytes) % bytes != 0) bytes /= 2;
+  return bytes;
+}
+
 std::string plan_key(const Gemm& gemm) {
   std::string key = fmt::format(
       "{} . {} -> {} {}x{} ld {} al {}{}", operand_key(gemm.a, gemm.m, gemm.k),
       operand_key(gemm.b, gemm.k, gemm.n), name_of(gemm.d_type), gemm.m, gemm.n, gemm.d_stride,
-      alignment_of(gemm.d, gemm.d_stride, gemm.d_type), gemm.beta != 0 ? " added" : "");
+      row_alignment(gemm.d, gemm.d_stride, gemm.d_type), gemm.beta != 0 ? " added" : "");
   if (gemm.batch > 1) {
     key += fmt::format(" batch {} by {}, {}, {}", gemm.batch, gemm.a_batch_stride,
                        gemm.b_batch_stride, gemm.d_batch_stride);

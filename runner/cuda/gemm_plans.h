@@ -25,6 +25,9 @@ std::string why_plans_differ(const GemmPlans& plans, const std::string& library,
 
 double flops_of(const Gemm& gemm);
 
+// Of every row: bytes, 16 at most, which are all that the quickest algorithms want.
+std::size_t row_alignment(const void* data, std::int64_t stride, NumberType type);
+
 // Device memory for a product's operands and result, with random operands in it: uniform in
 // (-1, 1), and a result of zeros.
 class GemmBuffers {

@@ -1,0 +1,77 @@
+#include "runner/cuda/vendor_functions.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "runner/cuda/device_error.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+// clang-format off
+#define LLMB_FIND(name) functions.name = library.function<decltype(&::name)>(#name);
+// clang-format on
+
+}  // namespace
+
+const CublasLtFunctions& cublaslt() {
+  static const CublasLtFunctions loaded = [] {
+    const VendorLibrary library(
+        {"cuBLASLt",
+         {fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR)},
+         fmt::format("Install CUDA {}'s libraries, or PyTorch for it.", CUBLAS_VER_MAJOR)});
+    CublasLtFunctions functions;
+    LLMB_CUBLASLT_FUNCTIONS(LLMB_FIND)
+    return functions;
+  }();
+  return loaded;
+}
+
+const CudnnFunctions& cudnn() {
+  static const CudnnFunctions loaded = [] {
+    const VendorLibrary library(
+        {"cuDNN",
+         {fmt::format("libcudnn.so.{}", CUDNN_MAJOR)},
+         fmt::format("Install cuDNN {}, or PyTorch, which brings it.", CUDNN_MAJOR)});
+    CudnnFunctions functions;
+    LLMB_CUDNN_FUNCTIONS(LLMB_FIND)
+    return functions;
+  }();
+  return loaded;
+}
+
+const NcclFunctions& nccl() {
+  static const NcclFunctions loaded = [] {
+    const VendorLibrary library(
+        {"NCCL", {"libnccl.so.2"}, "Install NCCL, or PyTorch, which brings it."});
+    NcclFunctions functions;
+    LLMB_NCCL_FUNCTIONS(LLMB_FIND)
+    return functions;
+  }();
+  return loaded;
+}
+
+void check(cublasStatus_t status, const std::string& tried) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw DeviceError(tried, fmt::format("cuBLASLt status {}", static_cast<int>(status)),
+                    cublaslt().cublasLtGetStatusString(status),
+                    "CUBLASLT_LOG_LEVEL=5 in the environment makes it say more.");
+}
+
+void check(cudnnStatus_t status, const std::string& tried) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  std::array<char, 2048> more{};
+  cudnn().cudnnGetLastErrorString(more.data(), more.size());
+  throw DeviceError(tried, cudnn().cudnnGetErrorString(status), more.data(),
+                    "CUDNN_LOGLEVEL_DBG=2 in the environment makes it say more.");
+}
+
+void check(ncclResult_t status, const std::string& tried) {
+  if (status == ncclSuccess) return;
+  const char* more = nccl().ncclGetLastError(nullptr);
+  throw DeviceError(tried, nccl().ncclGetErrorString(status), more ? more : "",
+                    "NCCL_DEBUG=WARN in the environment makes it say more.");
+}
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,175 @@
+#include "runner/cuda/watchdog.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "runner/cuda/device_error.h"
+#include "runner/cuda/failure_board.h"
+#include "runner/cuda/runtime_status.h"
+#include "runner/cuda/vendor_functions.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery{100};
+
+bool is_captured(Stream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
+         status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
+WatchedCommunicator::WatchedCommunicator(ncclComm_t comm, std::string group, int device,
+                                         std::chrono::milliseconds patience,
+                                         std::function<std::string()> who_is_gone)
+    : comm_(comm),
+      group_(std::move(group)),
+      device_(device),
+      patience_(patience),
+      who_is_gone_(std::move(who_is_gone)) {}
+
+WatchedCommunicator::~WatchedCommunicator() {
+  if (!is_ended_) nccl().ncclCommDestroy(comm_);
+  for (const Call& call : calls_) {
+    cudaEventDestroy(call.begun);
+    cudaEventDestroy(call.ended);
+  }
+  for (cudaEvent_t event : spare_events_) cudaEventDestroy(event);
+}
+
+cudaEvent_t WatchedCommunicator::take_event() {
+  if (spare_events_.empty()) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "make an event");
+    return event;
+  }
+  cudaEvent_t event = spare_events_.back();
+  spare_events_.pop_back();
+  return event;
+}
+
+void WatchedCommunicator::begin_call(Stream stream, const std::string& what) {
+  if (is_captured(stream)) return;
+  const std::lock_guard lock(mutex_);
+  Call& call = open_[stream];
+  call = {what, take_event(), take_event(), {}};
+  check(cudaEventRecord(call.begun, stream), "record an event");
+}
+
+void WatchedCommunicator::end_call(Stream stream) {
+  if (is_captured(stream)) return;
+  const std::lock_guard lock(mutex_);
+  const auto call = open_.find(stream);
+  if (call == open_.end()) return;
+  check(cudaEventRecord(call->second.ended, stream), "record an event");
+  calls_.push_back(std::move(call->second));
+  open_.erase(call);
+}
+
+ncclResult_t WatchedCommunicator::state() const {
+  const std::lock_guard lock(mutex_);
+  if (is_ended_) {
+    throw DeviceError("communicate in " + group_, "communicator failed", failure_,
+                      "The first rank to fail says why in its own log.");
+  }
+  ncclResult_t state = ncclSuccess;
+  check(nccl().ncclCommGetAsyncError(comm_, &state), "look at " + group_);
+  return state;
+}
+
+std::string WatchedCommunicator::look() {
+  const std::lock_guard lock(mutex_);
+  if (is_ended_) return "";
+  cudaSetDevice(device_);
+  ncclResult_t state = ncclSuccess;
+  nccl().ncclCommGetAsyncError(comm_, &state);
+  if (state != ncclSuccess && state != ncclInProgress) {
+    return fmt::format("NCCL: {}", nccl().ncclGetErrorString(state));
+  }
+  while (!calls_.empty() && cudaEventQuery(calls_.front().ended) == cudaSuccess) {
+    spare_events_.push_back(calls_.front().begun);
+    spare_events_.push_back(calls_.front().ended);
+    calls_.pop_front();
+  }
+  if (calls_.empty() || cudaEventQuery(calls_.front().begun) != cudaSuccess) return "";
+  Call& call = calls_.front();
+  const auto now = std::chrono::steady_clock::now();
+  if (call.running_since == std::chrono::steady_clock::time_point{}) call.running_since = now;
+  const auto waited = now - call.running_since;
+  if (waited < patience_) return "";
+  return fmt::format("waited {:.1f} s for {}", std::chrono::duration<double>(waited).count(),
+                     call.what);
+}
+
+void WatchedCommunicator::end(const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_ended_) return;
+    is_ended_ = true;
+    failure_ = reason;
+    const std::string gone = who_is_gone_ ? who_is_gone_() : "";
+    if (!gone.empty()) failure_ += "; " + gone;
+    post_failure(group_, failure_);
+  }
+  nccl().ncclCommAbort(comm_);
+}
+
+std::string WatchedCommunicator::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+Watchdog& Watchdog::of_this_process() {
+  static Watchdog one;
+  return one;
+}
+
+Watchdog::Watchdog() : thread_([this] { run(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Watchdog::watch(const std::shared_ptr<WatchedCommunicator>& communicator) {
+  const std::lock_guard lock(mutex_);
+  communicators_.push_back(communicator);
+}
+
+std::vector<std::shared_ptr<WatchedCommunicator>> Watchdog::watched() {
+  std::vector<std::shared_ptr<WatchedCommunicator>> standing;
+  for (auto place = communicators_.begin(); place != communicators_.end();) {
+    if (auto communicator = place->lock()) {
+      standing.push_back(std::move(communicator));
+      ++place;
+    } else {
+      place = communicators_.erase(place);
+    }
+  }
+  return standing;
+}
+
+void Watchdog::run() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kLookEvery, [this] { return is_ending_; })) {
+    const auto standing = watched();
+    lock.unlock();
+    for (const auto& communicator : standing) {
+      const std::string trouble = communicator->look();
+      if (trouble.empty()) continue;
+      // The others of this process would wait for a member that is on its way out.
+      communicator->end(trouble);
+      for (const auto& other : standing) other->end(communicator->group() + ": " + trouble);
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace llmb::runner::cuda
