@@ -152,16 +152,17 @@ class Parser final : public beast::http::basic_parser<true> {
   bool in_body_ = false;
 };
 
-void refuse_for(const BeastError& ec, bool is_http_2, Parser& parser) {
+// `rest`: from the line that was refused on.
+void refuse_for(const BeastError& ec, std::string_view rest, Parser& parser) {
   using beast::http::error;
   if (ec == error::header_limit) {
     parser.refuse(431, "Request header too large", "the request line and headers are too long");
   } else if (ec == error::body_limit) {
     parser.refuse(413, "Content too large", "the body is longer than this resource accepts");
-  } else if (ec == error::bad_version && !is_http_2) {
-    parser.refuse(505, "HTTP version not supported", "HTTP/1.1 and HTTP/1.0 are served");
-  } else if (is_http_2) {
+  } else if (ec == error::bad_version && rest.starts_with("PRI * HTTP/2")) {
     parser.refuse(400, "Bad request", "HTTP/2 is not served here; use HTTP/1.1");
+  } else if (ec == error::bad_version) {
+    parser.refuse(505, "HTTP version not supported", "HTTP/1.1 and HTTP/1.0 are served");
   } else {
     parser.refuse(400, "Bad request", "the message is not well-formed: " + ec.message());
   }
@@ -174,7 +175,6 @@ struct MessageParser::Impl {
   Parser parser;
   bool got_some = false;
   bool header_seen = false;
-  bool is_http_2 = false;
 };
 
 MessageParser::MessageParser(std::size_t header_bytes_max) : header_bytes_max_(header_bytes_max) {}
@@ -193,7 +193,6 @@ MessageParser::Status MessageParser::feed(std::string_view bytes, std::size_t& c
     while (bytes.substr(consumed, 2) == "\r\n") consumed += 2;
     if (bytes.size() - consumed < 2) return Status::need_more;
     impl_->got_some = true;
-    impl_->is_http_2 = bytes.substr(consumed).starts_with("PRI * HTTP/2");
   }
   for (;;) {
     BeastError ec;
@@ -201,7 +200,7 @@ MessageParser::Status MessageParser::feed(std::string_view bytes, std::size_t& c
     consumed += parser.put(boost::asio::const_buffer(rest.data(), rest.size()), ec);
     if (ec == beast::http::error::need_more) return Status::need_more;
     if (ec) {
-      refuse_for(ec, impl_->is_http_2, parser);
+      refuse_for(ec, rest, parser);
       return Status::refused;
     }
     if (parser.is_done()) return Status::complete;
@@ -219,7 +218,7 @@ MessageParser::Status MessageParser::set_body_bytes_max(std::size_t body_bytes_m
   parser.body_bytes_max(body_bytes_max);
   const boost::optional<std::uint64_t> announced = parser.content_length();
   if (announced && *announced > body_bytes_max) {
-    refuse_for(beast::http::error::body_limit, false, parser);
+    refuse_for(beast::http::error::body_limit, {}, parser);
     return Status::refused;
   }
   return Status::need_more;

@@ -1,0 +1,458 @@
+#include "server/dispatch/plan_submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "server/dispatch/job_environment.h"
+#include "server/dispatch/launch_document.h"
+#include "server/dispatch/launch_variables.h"
+#include "server/dispatch/plan_account.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using parser::Catalog;
+using parser::fail;
+using parser::Recipe;
+using parser::Result;
+
+constexpr std::size_t kEnvironmentValueBytesMax = 4096;
+constexpr std::int64_t kGpusPerNodeMax = 72;
+constexpr std::size_t kAccountBytesMax = 64;  // twice in a file's name, which has 255 bytes
+// That of the recipes' own batch scripts.
+constexpr std::string_view kTimeLimit = "00:35:00";
+
+constexpr std::string_view kOfCluster = "the cluster's configuration";
+constexpr std::string_view kOfDocument = "the document's default";
+
+// Whole-number options of llmb-step-runner; those of the model's shape make a proxy.
+struct RunnerOption {
+  std::string_view name;
+  bool makes_proxy = false;
+};
+constexpr auto kRunnerOptions = std::to_array<RunnerOption>({
+    {"num-layers", true},
+    {"num-experts", true},
+    {"experts-per-token", true},
+    {"seq-length", true},
+    {"vocab-size", true},
+    {"hidden-size", true},
+    {"num-attention-heads", true},
+    {"num-query-groups", true},
+    {"head-size", true},
+    {"ffn-hidden-size", true},
+    {"expert-ffn-hidden-size", true},
+    {"shared-expert-ffn-hidden-size", true},
+    {"tp"},
+    {"pp"},
+    {"vp"},
+    {"cp"},
+    {"ep"},
+    {"etp"},
+    {"dp"},
+    {"micro-batch-size"},
+    {"global-batch-size"},
+    {"steps"},
+    {"seed"},
+});
+
+template <typename Names>
+std::string listed(const Names& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string range_text(const Recipe& recipe) {
+  return recipe.gpu_count_min == recipe.gpu_count_max
+             ? std::to_string(recipe.gpu_count_min)
+             : fmt::format("{}-{}", recipe.gpu_count_min, recipe.gpu_count_max);
+}
+
+// "all", or numbers and ranges of them: "0-8", "0,4,8-11".
+bool is_rank_list(std::string_view text) {
+  if (text == "all") return true;
+  if (text.size() > 256) return false;
+  bool may_end = false;
+  bool is_range = false;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit && !may_end) return false;
+    if (c == '-' && is_range) return false;
+    if (!is_digit && c != '-' && c != ',') return false;
+    is_range = c == '-' || (is_range && c != ',');
+    may_end = is_digit;
+  }
+  return may_end;
+}
+
+class Planner {
+ public:
+  Planner(const Submission& submission, const ClusterSettings& settings, const Catalog& catalog,
+          const RunnerFacts& runner)
+      : settings_(settings), catalog_(catalog), runner_(runner) {
+    plan_.submission = submission;
+  }
+
+  Result<Plan> plan() {
+    for (const auto step :
+         {&Planner::take_variables, &Planner::find_model, &Planner::find_gpu_type,
+          &Planner::find_recipe, &Planner::check_modes, &Planner::check_checkpoints,
+          &Planner::choose_backend, &Planner::check_runner_options, &Planner::lay_out_nodes,
+          &Planner::fill_slurm, &Planner::check_environment, &Planner::choose_program}) {
+      if (auto done = (this->*step)(); !done) return tl::unexpected(done.error());
+    }
+    plan_.cluster = settings_.name;
+    if (recipe_ != nullptr) {
+      plan_.document = recipe_->document;
+      plan_.cuda_graphs = recipe_->cuda_graphs;
+    }
+    plan_.experiment = experiment_name(wanted(), recipe_);
+    plan_.environment = job_environment(wanted(), settings_);
+    plan_.notes = notes_of(plan_, settings_);
+    plan_.values = values_of(plan_, settings_, origins_);
+    return std::move(plan_);
+  }
+
+ private:
+  Submission& wanted() { return plan_.submission; }
+
+  // Options and fields of a request outrank variables; those of the request outrank the shell's.
+  Result<void> take_variables() {
+    for (const auto secret : secret_variables()) {
+      if (!wanted().environment.contains(secret)) continue;
+      return fail(fmt::format(
+          "{} is a secret, and a job's variables stand in its script and its row: export it in the "
+          "shell that submits, from where it reaches the job by the environment only",
+          secret));
+    }
+    auto taken =
+        take_launch_variables(wanted(), wanted().environment, "the job's variables", origins_);
+    if (!taken) return taken;
+    Environment shell = settings_.launch_environment;
+    return take_launch_variables(wanted(), shell, "the shell", origins_);
+  }
+
+  Result<void> find_model() {
+    const parser::Workload* const workload = catalog_.workload(wanted().workload);
+    if (workload == nullptr) {
+      std::vector<std::string> names;
+      for (const auto& known : catalog_.workloads) names.push_back(known.workload);
+      return fail(fmt::format("unknown workload {}; known: {}", in_quotes(wanted().workload),
+                              listed(names)));
+    }
+    wanted().workload = workload->workload;
+    document_ = &launch_document(workload->workload);
+    default_to(wanted().model_size, "model_size", document_->model_size, kOfDocument);
+    std::set<std::string> sizes;
+    std::set<std::string> documents;
+    for (const Recipe& recipe : catalog_.recipes) {
+      if (recipe.workload != workload->workload) continue;
+      documents.insert(recipe.document);
+      if (!wanted().document.empty() && recipe.document != wanted().document) continue;
+      sizes.insert(recipe.model_size);
+      if (recipe.model_size == wanted().model_size) of_model_.push_back(&recipe);
+    }
+    if (!wanted().document.empty() && !documents.contains(wanted().document)) {
+      return fail(fmt::format("unknown document {} of {}; known: {}", in_quotes(wanted().document),
+                              workload->workload, listed(documents)));
+    }
+    if (of_model_.empty()) {
+      return fail(fmt::format("unknown size {} of {}; known: {}", in_quotes(wanted().model_size),
+                              workload->workload, listed(sizes)));
+    }
+    return {};
+  }
+
+  Result<void> find_gpu_type() {
+    std::set<std::string> gpu_types;
+    for (const Recipe* recipe : of_model_) gpu_types.insert(recipe->gpu_type);
+    default_to(wanted().gpu_type, "gpu_type", settings_.gpu_type, kOfCluster);
+    if (gpu_types.size() == 1) {
+      default_to(wanted().gpu_type, "gpu_type", *gpu_types.begin(), "the only one with a recipe");
+    }
+    default_to(wanted().gpu_type, "gpu_type", document_->gpu_type, kOfDocument);
+    if (gpu_types.contains(wanted().gpu_type)) return {};
+    return fail(fmt::format("GPU type {}; there are recipes for: {}",
+                            wanted().gpu_type.empty()
+                                ? "is missing"
+                                : in_quotes(wanted().gpu_type) + " has no recipe of this model",
+                            listed(gpu_types)));
+  }
+
+  // Newer documents come later in the catalog; their row counts.
+  Result<void> find_recipe() {
+    default_to(wanted().dtype, "dtype", document_->dtype, kOfDocument);
+    const std::string coarse = parser::coarse_dtype(wanted().dtype);
+    std::set<std::string> dtypes;
+    std::vector<std::string> scales;
+    for (const Recipe* recipe : of_model_) {
+      if (recipe->gpu_type != wanted().gpu_type) continue;
+      dtypes.insert(recipe->dtypes.begin(), recipe->dtypes.end());
+      if (std::find(recipe->dtypes.begin(), recipe->dtypes.end(), coarse) == recipe->dtypes.end()) {
+        continue;
+      }
+      scales.push_back(range_text(*recipe));
+      if (recipe->has_scale(wanted().scale)) recipe_ = recipe;
+    }
+    if (!dtypes.contains(coarse) || !is_name(wanted().dtype) || wanted().dtype.size() > 16) {
+      return fail(fmt::format("dtype {} has no recipe of this model; there are: {}",
+                              in_quotes(wanted().dtype), listed(dtypes)));
+    }
+    if (wanted().scale < 1) {
+      return fail("'scale' is missing: the number of GPUs, 1 or more (--scale, JOB_TOTAL_GPUS)");
+    }
+    if (recipe_ == nullptr && !wanted().proxy) {
+      return fail(fmt::format(
+          "no recipe of {} {} {} on {} has {} GPUs; there are: {}. A proxy may have any scale: "
+          "--proxy",
+          wanted().workload, wanted().model_size, wanted().dtype, wanted().gpu_type, wanted().scale,
+          listed(scales)));
+    }
+    return {};
+  }
+
+  Result<void> check_modes() {
+    if (wanted().launcher != "runner" && wanted().launcher != "recipe") {
+      return fail("launcher " + in_quotes(wanted().launcher) + " is neither 'runner' nor 'recipe'");
+    }
+    if (wanted().profile && wanted().nccl_trace) {
+      return fail(
+          "profile and nccl_trace exclude each other, as the recipes document: ask for two jobs");
+    }
+    if (wanted().profile) {
+      default_to(wanted().profile_ranks, "profile_ranks", document_->profile_ranks, kOfDocument);
+      if (!is_rank_list(wanted().profile_ranks)) {
+        return fail(fmt::format("profile_ranks {} has to be 'all' or a list like 0-8 or 0,4,8-11",
+                                in_quotes(wanted().profile_ranks)));
+      }
+    }
+    const auto& start = wanted().profile_start_step;
+    const auto& stop = wanted().profile_stop_step;
+    if (start && stop && *start >= *stop) {
+      return fail(fmt::format("profiling from step {} on ends before step {}: nothing is profiled",
+                              *start, *stop));
+    }
+    return {};
+  }
+
+  Result<void> check_checkpoints() {
+    if (wanted().checkpoint && !wanted().load_checkpoint_path.empty()) {
+      return fail(
+          "checkpoint and load_checkpoint_path contradict each other: a load runs one step");
+    }
+    if (!wanted().load_checkpoint_path.empty() && !is_plain_path(wanted().load_checkpoint_path)) {
+      return fail(
+          fmt::format("load_checkpoint_path {} has to be an absolute path of printable characters",
+                      in_quotes(wanted().load_checkpoint_path)));
+    }
+    return {};
+  }
+
+  // What the runner says that it has counts, where it can be asked.
+  Result<void> choose_backend() {
+    default_to(wanted().backend, "backend", settings_.backend, kOfCluster);
+    const bool is_recipe = wanted().launcher == "recipe";
+    if (wanted().backend.empty() && is_recipe) wanted().backend = "cuda";
+    const auto& has = runner_.backends;
+    if (wanted().backend.empty()) {
+      if (has.empty()) {
+        return fail(fmt::format(
+            "which backends the runner {} has is not known: {}. Name one with --backend, or with "
+            "'backend' in the configuration",
+            in_quotes(settings_.runner),
+            runner_.trouble.empty() ? "its --version does not say" : runner_.trouble));
+      }
+      const bool has_cuda = std::find(has.begin(), has.end(), "cuda") != has.end();
+      default_to(wanted().backend, "backend", has_cuda ? "cuda" : has.front(),
+                 "what the runner has");
+    }
+    if (wanted().backend != "cuda" && wanted().backend != "cpu") {
+      return fail("backend " + in_quotes(wanted().backend) + " is neither 'cuda' nor 'cpu'");
+    }
+    if (is_recipe) return {};
+    if (!has.empty() && std::find(has.begin(), has.end(), wanted().backend) == has.end()) {
+      return fail(fmt::format(
+          "the runner {} has no backend '{}', but: {}. Leave out --backend, name a runner that was "
+          "built with it ('runner' in the configuration), or start the installed recipe: "
+          "--launcher recipe",
+          in_quotes(settings_.runner), wanted().backend, listed(has)));
+    }
+    if (wanted().backend == "cpu" && !wanted().proxy) {
+      return fail(fmt::format(
+          "the backend 'cpu' trains proxies, and a whole {} of {} is none: say --proxy, and make "
+          "it "
+          "smaller, for example with --set num-layers=2 --set hidden-size=64; or name a runner "
+          "with "
+          "the backend 'cuda' ('runner' in the configuration), or start the installed recipe: "
+          "--launcher recipe",
+          wanted().workload, wanted().model_size));
+    }
+    return {};
+  }
+
+  Result<void> check_runner_options() {
+    if (!wanted().runner_options.empty() && wanted().launcher != "runner") {
+      return fail("runner options go with the launcher 'runner' only");
+    }
+    for (const auto& option : wanted().runner_options) {
+      const std::string& name = option.first;
+      const std::int64_t value = option.second;
+      const auto* const found =
+          std::find_if(kRunnerOptions.begin(), kRunnerOptions.end(),
+                       [&](const RunnerOption& known) { return known.name == name; });
+      if (found == kRunnerOptions.end()) {
+        std::vector<std::string> names;
+        names.reserve(kRunnerOptions.size());
+        for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
+        return fail("unknown runner option " + in_quotes(name) + "; known: " + listed(names));
+      }
+      if (value < 1) return fail("runner option " + name + " has to be 1 or more");
+      if (found->makes_proxy && !wanted().proxy) {
+        return fail("runner option " + name + " makes another model: say that it is a proxy");
+      }
+    }
+    return {};
+  }
+
+  Result<void> lay_out_nodes() {
+    if (!wanted().gpus_per_node && settings_.gpus_per_node) {
+      wanted().gpus_per_node = settings_.gpus_per_node;
+      origins_["gpus_per_node"] = kOfCluster;
+    }
+    if (!wanted().gpus_per_node) {
+      const parser::GpuType* const gpu = catalog_.gpu(wanted().gpu_type);
+      wanted().gpus_per_node = gpu != nullptr ? gpu->gpus_per_node : 8;
+      origins_["gpus_per_node"] = "the GPU type's";
+    }
+    const std::int64_t per_node = *wanted().gpus_per_node;
+    if (per_node < 1 || per_node > kGpusPerNodeMax) {
+      return fail(fmt::format("{} GPUs a node are not believed: from 1 to {} may be", per_node,
+                              kGpusPerNodeMax));
+    }
+    plan_.ranks_per_node = std::min(per_node, wanted().scale);
+    if (wanted().scale % plan_.ranks_per_node != 0) {
+      return fail(
+          fmt::format("a scale of {} GPUs does not fill nodes of {}", wanted().scale, per_node));
+    }
+    plan_.nodes = wanted().scale / plan_.ranks_per_node;
+    return {};
+  }
+
+  Result<void> fill_slurm() {
+    plan_.slurm = wanted().slurm;
+    if (auto checked = refuse_contradictions(plan_.slurm); !checked) return checked;
+    SlurmParameters defaults = settings_.slurm;
+    // GPUs are asked for where the cluster is configured with gres, and used.
+    if (wanted().backend == "cpu") {
+      defaults.erase("gres");
+      defaults.erase("gpus-per-node");
+    } else if (settings_.whole_nodes) {
+      // Whole nodes, as the recipes ask for them: neighbours would be measured too.
+      defaults.emplace("exclusive", "");
+      defaults.emplace("mem", "0");
+    }
+    // A launch.sh has a limit of its own.
+    if (wanted().launcher == "runner") defaults.emplace("time", kTimeLimit);
+    fill_missing(plan_.slurm, defaults);
+    if (auto checked = refuse_contradictions(plan_.slurm); !checked) return checked;
+    return check_gpus_and_account();
+  }
+
+  Result<void> check_gpus_and_account() {
+    const auto per_node = plan_.slurm.find("gpus-per-node");
+    if (per_node != plan_.slurm.end() &&
+        (!std::all_of(per_node->second.begin(), per_node->second.end(),
+                      [](char c) { return c >= '0' && c <= '9'; }) ||
+         per_node->second.size() > 4 || std::stoll(per_node->second) < plan_.ranks_per_node)) {
+      return fail(fmt::format(
+          "gpus-per-node {} has to be a number, and not less than the {} GPUs used on a node",
+          in_quotes(per_node->second), plan_.ranks_per_node));
+    }
+    const auto account = plan_.slurm.find("account");
+    if (account != plan_.slurm.end()) {
+      if (!is_name(account->second) || account->second.size() > kAccountBytesMax)
+        return fail("no account is called " + in_quotes(account->second));
+      // As nemo-run prefixes it: the account, and its last part once more.
+      plan_.account_prefix =
+          account->second + "-" + account->second.substr(account->second.rfind('_') + 1);
+    }
+    return {};
+  }
+
+  Result<void> check_environment() {
+    for (const auto& [name, value] : wanted().environment) {
+      if (!is_allowed_variable(name, settings_.environment_allowed)) {
+        std::vector<std::string_view> allowed = allowed_variables();
+        allowed.insert(allowed.end(), settings_.environment_allowed.begin(),
+                       settings_.environment_allowed.end());
+        return fail(fmt::format(
+            "environment variable {} may not be set; these may: {}. 'environment_allowed' in the "
+            "configuration adds others",
+            in_quotes(name), listed(allowed)));
+      }
+      if (value.size() > kEnvironmentValueBytesMax || !is_printable(value)) {
+        return fail(
+            fmt::format("the value of {} has to be printable characters, at most {}; it begins {}",
+                        name, kEnvironmentValueBytesMax, in_quotes(value)));
+      }
+    }
+    return {};
+  }
+
+  Result<void> choose_program() {
+    if (wanted().launcher == "recipe") {
+      const auto script = settings_.launch_scripts.find(wanted().workload);
+      if (script == settings_.launch_scripts.end()) {
+        return fail("the configuration names no launch.sh of " + wanted().workload +
+                    ": 'launch_scripts' says where an installed recipe has it");
+      }
+      plan_.program = script->second;
+      plan_.submits_itself = recipe_ == nullptr || recipe_->document != kBatchScriptDocument;
+      return {};
+    }
+    plan_.program = settings_.runner;
+    auto& arguments = plan_.program_arguments;
+    arguments = {"--workload=" + wanted().workload, "--model-size=" + wanted().model_size,
+                 "--dtype=" + wanted().dtype,       "--scale=" + std::to_string(wanted().scale),
+                 "--gpu-type=" + wanted().gpu_type, "--backend=" + wanted().backend};
+    for (const auto& [name, value] : wanted().runner_options) {
+      arguments.push_back(fmt::format("--{}={}", name, value));
+    }
+    if (!wanted().profile) return {};
+    if (const auto& step = wanted().profile_start_step) {
+      arguments.push_back(fmt::format("--profile-start-step={}", *step));
+    }
+    if (const auto& step = wanted().profile_stop_step) {
+      arguments.push_back(fmt::format("--profile-stop-step={}", *step));
+    }
+    return {};
+  }
+
+  void default_to(std::string& field, const char* name, std::string_view value,
+                  std::string_view origin) {
+    if (!field.empty() || value.empty()) return;
+    field = value;
+    origins_[name] = origin;
+  }
+
+  const ClusterSettings& settings_;
+  const Catalog& catalog_;
+  const RunnerFacts& runner_;
+  const LaunchDocument* document_ = nullptr;
+  std::vector<const Recipe*> of_model_;
+  const Recipe* recipe_ = nullptr;
+  Origins origins_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Result<Plan> plan_submission(const Submission& submission, const ClusterSettings& settings,
+                             const Catalog& catalog, const RunnerFacts& runner) {
+  return Planner(submission, settings, catalog, runner).plan();
+}
+
+}  // namespace llmb::dispatch
