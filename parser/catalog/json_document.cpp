@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "parser/catalog/catalog_loader.h"
-
 namespace llmb::parser {
 namespace {
 

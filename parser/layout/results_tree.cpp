@@ -39,9 +39,9 @@ std::size_t count_name_tokens(const Tokens& tokens, const std::string& gpu_count
   return n > 1 && is_digits(tokens.back()) ? n - 1 : n;
 }
 
-void read_model(const Tokens& tokens, std::size_t name_tokens, RunPath& path) {
+void read_model(const Tokens& tokens, std::size_t name_tokens, RunConfiguration& configuration) {
   constexpr auto kSource = ConfigSource::experiment_name;
-  const auto size = path.configuration.value("model_size").value_or("");
+  const auto size = configuration.value("model_size").value_or("");
   const bool has_framework =
       std::find(kFrameworks.begin(), kFrameworks.end(), tokens[0]) != kFrameworks.end();
   const std::string type(workload_type(tokens[0]));
@@ -49,16 +49,17 @@ void read_model(const Tokens& tokens, std::size_t name_tokens, RunPath& path) {
   std::size_t end = first;
   while (end < name_tokens && tokens[end] != size) ++end;
   if (end == name_tokens || end == first || tokens[first].empty()) return;
-  if (has_framework) path.configuration.set("framework", std::string(tokens[0]), kSource);
+  if (has_framework) configuration.set("framework", std::string(tokens[0]), kSource);
   const std::string model = join(tokens, first, end);
-  path.configuration.set("model", model, kSource);
-  path.configuration.set("workload_type", type, kSource);
-  path.configuration.set("workload", type.empty() ? model : type + "_" + model, kSource);
+  configuration.set("model", model, kSource);
+  configuration.set("workload_type", type, kSource);
+  configuration.set("workload", type.empty() ? model : type + "_" + model, kSource);
 }
 
 }  // namespace
 
-bool read_results_folders(std::span<const std::string_view> folders, RunPath& path) {
+bool read_results_folders(std::span<const std::string_view> folders,
+                          RunConfiguration& configuration) {
   constexpr auto kSource = ConfigSource::path;
   const std::size_t n = folders.size();
   if (n < 3) return false;
@@ -66,40 +67,40 @@ bool read_results_folders(std::span<const std::string_view> folders, RunPath& pa
   const std::string_view size = folders[n - 2];
   const auto gpus = parse_digits(folders[n - 1]);
   if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !gpus) return false;
-  path.configuration.set("dtype", std::string(dtype), kSource);
-  path.configuration.set("model_size", std::string(size), kSource);
-  path.configuration.set("gpu_count", std::to_string(*gpus), kSource);
+  configuration.set("dtype", std::string(dtype), kSource);
+  configuration.set("model_size", std::string(size), kSource);
+  configuration.set("gpu_count", std::to_string(*gpus), kSource);
   if (n >= 4 && folders[n - 4] != "results") {
     std::string_view release = folders[n - 4];
     if (release.ends_with(kTraceSuffix)) {
       release.remove_suffix(kTraceSuffix.size());
-      path.configuration.set("nccl_trace_enabled", "true", kSource);
+      configuration.set("nccl_trace_enabled", "true", kSource);
     }
-    path.configuration.set("release", std::string(release), kSource);
+    configuration.set("release", std::string(release), kSource);
   }
   return true;
 }
 
-void read_results_file_name(std::string_view file_name, RunPath& path) {
+LogName read_results_file_name(std::string_view file_name, RunConfiguration& configuration) {
+  LogName log;
   std::string_view stem = file_name;
   if (stem.ends_with(".out") && stem.size() > 4) stem.remove_suffix(4);
-  path.experiment = stem;
-  path.job_id.reset();
-  path.retry.reset();
+  log.name = stem;
   if (stem.starts_with("slurm-")) {
-    path.job_id = parse_digits(stem.substr(6));
-    return;
+    log.job_id = parse_digits(stem.substr(6));
+    return log;
   }
   if (stem.starts_with("log-") && stem.size() > 4) stem.remove_prefix(4);
   const Tokens tokens = split(stem, '_');
   const std::size_t name_tokens =
-      count_name_tokens(tokens, path.configuration.value("gpu_count").value_or(""));
-  path.experiment = join(tokens, 0, name_tokens);
-  if (name_tokens < tokens.size()) path.job_id = parse_digits(tokens[name_tokens]);
-  if (path.job_id && name_tokens + 1 < tokens.size()) {
-    path.retry = parse_digits(tokens[name_tokens + 1]);
+      count_name_tokens(tokens, configuration.value("gpu_count").value_or(""));
+  log.name = join(tokens, 0, name_tokens);
+  if (name_tokens < tokens.size()) log.job_id = parse_digits(tokens[name_tokens]);
+  if (log.job_id && name_tokens + 1 < tokens.size()) {
+    log.retry = parse_digits(tokens[name_tokens + 1]);
   }
-  read_model(tokens, name_tokens, path);
+  read_model(tokens, name_tokens, configuration);
+  return log;
 }
 
 }  // namespace llmb::parser

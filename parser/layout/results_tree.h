@@ -6,17 +6,20 @@
 #include <span>
 #include <string_view>
 
-#include "parser/layout/run_path.h"
+#include "parser/layout/log_name.h"
+#include "parser/layout/run_configuration.h"
 
 namespace llmb::parser {
 
-// `folders`: above the log. False where they are none of this tree; `path` is then untouched.
-bool read_results_folders(std::span<const std::string_view> folders, RunPath& path);
+// `folders`: above the log. False where they are none of this tree; `configuration` is then
+// untouched.
+bool read_results_folders(std::span<const std::string_view> folders,
+                          RunConfiguration& configuration);
 
-// What the log's own name adds to the folders: experiment, job id, retry, and, where it holds the
-// size that the folders say, framework, model and workload. The name does not say whether the
-// model is pretrained or tuned, so the workload is the model's name alone. Call after
-// read_results_folders().
-void read_results_file_name(std::string_view file_name, RunPath& path);
+// What the log's own name says: experiment, job id and retry; and to `configuration`, where it
+// holds the size that the folders say, framework, model and workload. The name does not say whether
+// the model is pretrained or tuned, so the workload is the model's name alone. `configuration` is
+// that of read_results_folders().
+LogName read_results_file_name(std::string_view file_name, RunConfiguration& configuration);
 
 }  // namespace llmb::parser

@@ -110,19 +110,21 @@ RunPath parse_run_path(std::string_view relative_path) {
   read_workload_folder(folders, path);
 
   const LaunchFolder launch = find_launch(folders);
-  const bool is_results_tree = launch.experiment.empty() && read_results_folders(folders, path);
+  const bool is_results_tree =
+      launch.experiment.empty() && read_results_folders(folders, path.configuration);
   const std::string_view task = find_task(launch, is_results_tree ? Parts{} : folders, file_name);
   const LogName log = parse_log_name(file_name, task);
-  path.experiment = log.name;
-  path.account = log.account;
-  path.job_id = log.job_id;
-  path.retry = log.retry;
+  const bool is_results_log = is_results_tree && !log.account;
+  const LogName named =
+      is_results_log ? read_results_file_name(file_name, path.configuration) : log;
+  path.experiment = named.name;
+  path.account = named.account;
+  path.job_id = named.job_id;
+  path.retry = named.retry;
   if (!launch.experiment.empty()) {
     path.experiment = launch.experiment;
     path.launched_at = format_utc(launch.timestamp);
     path.launch_id = launch.launch_id;
-  } else if (is_results_tree && log.account == std::nullopt) {
-    read_results_file_name(file_name, path);
   }
   path.configuration.merge(parse_experiment_name(path.experiment));
   if (!task.empty()) path.configuration.merge(parse_experiment_name(task));

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "parser/lines/fingerprint_plan.h"
+#include "parser/lines/fingerprint.h"
 #include "parser/lines/typical_log_text.h"
 
 namespace llmb::parser {

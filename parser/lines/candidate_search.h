@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "parser/lines/fingerprint_plan.h"
+#include "parser/lines/literal_set.h"
 
 namespace llmb::parser {
 
@@ -31,7 +32,7 @@ class CandidateSearch {
   std::size_t size() const { return block_.size(); }
   std::size_t from() const { return from_; }
   std::size_t end() const { return end_; }  // fingerprint positions from here on cannot matter
-  const std::optional<LiteralScanner::Hit>& hit() const { return hit_; }
+  const std::optional<LiteralHit>& hit() const { return hit_; }
 
   // Compares the literals of the buckets (a bit each) whose fingerprint may begin at `position`.
   void check(std::size_t position, unsigned buckets) {
@@ -83,7 +84,7 @@ class CandidateSearch {
     if (hit_ && (hit_->position < start || (hit_->position == start && hit_->literal < index))) {
       return;
     }
-    hit_ = LiteralScanner::Hit{start, index};
+    hit_ = LiteralHit{start, index};
     const std::size_t farthest = plan_.anchor_max;
     end_ = farthest < size() - start ? start + farthest + 1 : size();
   }
@@ -92,7 +93,7 @@ class CandidateSearch {
   std::string_view block_;
   std::size_t from_;
   std::size_t end_;
-  std::optional<LiteralScanner::Hit> hit_;
+  std::optional<LiteralHit> hit_;
   LiteralSet* found_ = nullptr;
 };
 

@@ -18,12 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "parser/lines/literal_scanner.h"
+#include "parser/lines/fingerprint.h"
 
 namespace llmb::parser {
-
-inline constexpr std::size_t kFingerprintBytes = 8;
-inline constexpr std::size_t kBuckets = 8;
 
 struct FingerprintPlan {
   struct Member {
@@ -56,7 +53,7 @@ struct FingerprintPlan {
     return (gram * 0x9e3779b1U) >> (32 - kGramTableBits);
   }
 
-  LiteralScanner::Engine engine = LiteralScanner::Engine::portable;
+  ScanEngine engine = ScanEngine::portable;
 };
 
 FingerprintPlan plan_fingerprints(std::vector<std::string> literals);

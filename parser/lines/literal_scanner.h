@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/lines/fingerprint.h"
 #include "parser/lines/literal_set.h"
 
 namespace llmb::parser {
@@ -20,19 +21,12 @@ struct FingerprintPlan;
 
 class LiteralScanner {
  public:
-  // `best` is the fastest that this program was built with and this CPU has. All find the same.
-  enum class Engine { best, portable, ssse3, avx2, avx512, neon };
+  using Engine = ScanEngine;
+  using Hit = LiteralHit;
 
   // Literals may hold any bytes, be prefixes of each other and repeat. Throws
   // std::invalid_argument when there is none, one is empty, or the engine is not available here.
   explicit LiteralScanner(std::vector<std::string> literals, Engine engine = Engine::best);
-
-  struct Hit {
-    std::size_t position = 0;  // in the block
-    std::size_t literal = 0;   // index into literals()
-
-    bool operator==(const Hit&) const = default;
-  };
 
   // The first occurrence that begins at or after `from`: lowest position, at one position the
   // lowest literal. Reads no byte outside the block.

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "parser/dialects/tflops_pairing.h"
-#include "parser/foundation/name_table.h"
 #include "parser/statistics/agreement_tools.h"
 
 namespace llmb::parser {
@@ -295,17 +294,7 @@ std::string describe_why(const Tool& tool, const ToolResult& result, const LogFa
   return why.empty() ? "same steps" : why;
 }
 
-constexpr auto kDeviations = name_table<DeviationKind>({
-    {DeviationKind::none, "none"},
-    {DeviationKind::population, "population"},
-    {DeviationKind::sample, "sample"},
-});
-
 }  // namespace
-
-std::string_view deviation_name(DeviationKind kind) {
-  return kDeviations.name(kind);
-}
 
 std::vector<ToolResult> compute_agreement(std::span<const StepSample> samples,
                                           const LogFacts& facts, const RunSummary& ours) {

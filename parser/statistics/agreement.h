@@ -11,18 +11,11 @@
 #include <vector>
 
 #include "parser/log_facts.h"
+#include "parser/statistics/agreement_tools.h"
 #include "parser/statistics/run_summary.h"
 #include "parser/step_sample.h"
 
 namespace llmb::parser {
-
-enum class DeviationKind {
-  none,
-  population,  // divides by n
-  sample,      // divides by n - 1; 0 for one value
-};
-
-std::string_view deviation_name(DeviationKind kind);  // "none", "population", "sample"
 
 struct ToolResult {
   std::string tool;     // "NeMo shell parser"

@@ -2,8 +2,16 @@
 
 #include <vector>
 
+#include "parser/foundation/name_table.h"
+
 namespace llmb::parser {
 namespace {
+
+constexpr auto kDeviations = name_table<DeviationKind>({
+    {DeviationKind::none, "none"},
+    {DeviationKind::population, "population"},
+    {DeviationKind::sample, "sample"},
+});
 
 constexpr std::string_view kNemoMetric = "train_step_timing in s";
 constexpr std::string_view kMbridgeMetric = "elapsed time per iteration (ms)";
@@ -98,6 +106,10 @@ Tool spreadsheet() {
 }
 
 }  // namespace
+
+std::string_view deviation_name(DeviationKind kind) {
+  return kDeviations.name(kind);
+}
 
 std::span<const Tool> known_tools() {
   static const std::vector<Tool> tools = {

@@ -7,10 +7,17 @@
 #include <span>
 #include <string_view>
 
-#include "parser/statistics/agreement.h"
 #include "parser/window.h"
 
 namespace llmb::parser {
+
+enum class DeviationKind {
+  none,
+  population,  // divides by n
+  sample,      // divides by n - 1; 0 for one value
+};
+
+std::string_view deviation_name(DeviationKind kind);  // "none", "population", "sample"
 
 enum class ToolFamily {
   nemo,             // "train_step_timing in s:" lines of NeMo 2

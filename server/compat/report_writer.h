@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/compat/log_verdict.h"
-#include "server/compat/shell_parser.h"
+#include "server/compat/options.h"
 
 namespace llmb::compat {
 

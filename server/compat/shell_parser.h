@@ -4,20 +4,10 @@
 #pragma once
 
 #include <iosfwd>
-#include <string>
 
-#include "server/compat/release.h"
+#include "server/compat/options.h"
 
 namespace llmb::compat {
-
-enum class Format { table, csv, json };
-
-struct Options {
-  Release release;
-  Format format = Format::table;
-  bool full_names = false;
-  std::string folder = "experiments";  // printed as it is given
-};
 
 // Returns the script's exit code: 0 when at least one run succeeded, 1 otherwise.
 int run(const Options& options, std::ostream& out, std::ostream& err);

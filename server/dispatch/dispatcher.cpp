@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "parser/foundation/content_hash.h"
+#include "server/dispatch/plan_submission.h"
 #include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"

@@ -8,9 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "parser/catalog/catalog.h"
+#include "parser/result.h"
 #include "server/dispatch/batch_script.h"
+#include "server/dispatch/cluster_settings.h"
 #include "server/dispatch/job_update.h"
 #include "server/dispatch/plan.h"
+#include "server/dispatch/runner_facts.h"
 #include "server/dispatch/slurm_commands.h"
 #include "storage/job_store.h"
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"

@@ -2,6 +2,7 @@
 #include <array>
 #include <ctime>
 
+#include "parser/catalog/recipe.h"
 #include "server/dispatch/batch_script.h"
 
 namespace llmb::dispatch {

@@ -3,13 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "parser/catalog/catalog.h"
-#include "parser/result.h"
-#include "server/dispatch/cluster_settings.h"
-#include "server/dispatch/runner_facts.h"
 #include "server/dispatch/submission.h"
 
 namespace llmb::dispatch {
@@ -38,9 +35,5 @@ struct Plan {
   std::vector<PlannedValue> values;
   std::vector<std::string> notes;  // what was asked for, and has no effect here
 };
-
-// The error says what was wrong and what is allowed. `runner`: what it says of itself.
-parser::Result<Plan> plan_submission(const Submission& submission, const ClusterSettings& settings,
-                                     const parser::Catalog& catalog, const RunnerFacts& runner);
 
 }  // namespace llmb::dispatch

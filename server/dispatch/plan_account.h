@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/dispatch/cluster_settings.h"
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan.h"
 

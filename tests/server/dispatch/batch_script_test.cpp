@@ -8,6 +8,7 @@
 #include "parser/layout/llmb_config.h"
 #include "parser/layout/run_path.h"
 #include "server/dispatch/command_run.h"
+#include "server/dispatch/plan_submission.h"
 #include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
 

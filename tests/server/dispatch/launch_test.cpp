@@ -5,6 +5,7 @@
 
 #include "server/dispatch/batch_script.h"
 #include "server/dispatch/launch_document.h"
+#include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
 #include "tests/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/plan.h"
+#include "server/dispatch/plan_submission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
