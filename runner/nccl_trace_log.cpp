@@ -18,12 +18,16 @@ int datatype_of(ElementType type) {
   switch (type) {
     case ElementType::byte:
       return 0;
+    case ElementType::int32:
+      return 2;
     case ElementType::int64:
       return 4;
     case ElementType::float32:
       return 7;
     case ElementType::float64:
       return 8;
+    case ElementType::bfloat16:
+      return 9;
   }
   return 0;
 }

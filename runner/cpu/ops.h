@@ -65,10 +65,9 @@ class Ops : public Memory {
   // Of this rank's tensors.
   const MemoryMeter& memory_meter() const { return cpu::memory_meter(); }
 
-  // y = x; y += x; y = factor x; total (1, 1) += the sum of x
+  // y = x; y += x; total (1, 1) += the sum of x
   void copy(In x, Out y) { Elementwise<T>::copy(x, y); }
   void add(In x, Out y) { Elementwise<T>::add(x, y); }
-  void scale(double factor, In x, Out y) { Elementwise<T>::scale(static_cast<T>(factor), x, y); }
   void add_sum(In x, View<double> total) { Elementwise<T>::add_sum(x, total); }
   void add_gradients(std::span<const T> more, std::span<T> sum) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
@@ -133,13 +132,14 @@ class Ops : public Memory {
     QkvHeads<T>::join(shape.group_count, dq, dk, dv, dqkv);
   }
 
-  // attention.h
-  void attention(const AttentionShape& shape, Indices query_positions, In q, In k, In v, Out o,
-                 Out log_sum) {
+  // attention.h. The queries' positions are given on the host and where the backend reads them.
+  void attention(const AttentionShape& shape, RowCounts /*on_host*/, Indices query_positions, In q,
+                 In k, In v, Out o, Out log_sum) {
     Attention<T>::forward(shape, query_positions, q, k, v, o, log_sum);
   }
-  void attention_backward(const AttentionShape& shape, Indices query_positions, In q, In k, In v,
-                          In o, In log_sum, In d_o, Out dq, Out dk, Out dv) {
+  void attention_backward(const AttentionShape& shape, RowCounts /*on_host*/,
+                          Indices query_positions, In q, In k, In v, In o, In log_sum, In d_o,
+                          Out dq, Out dk, Out dv) {
     Attention<T>::backward(shape, query_positions, q, k, v, o, log_sum, d_o, dq, dk, dv);
   }
 
@@ -180,7 +180,7 @@ class Ops : public Memory {
   void router_backward(RouterScore score, In probabilities, View<const Index> choices, In weights,
                        In dweights, In dprobability, double dprobability_scale, Out dlogits) {
     Tensor<T> scaled(1, dprobability.cols);
-    scale(dprobability_scale, dprobability, scaled);
+    Elementwise<T>::scale(static_cast<T>(dprobability_scale), dprobability, scaled);
     Router<T>::backward(score, probabilities, choices, weights, dweights, scaled.values(), dlogits);
   }
   // rows_of_expert -> tokens (1, experts), as numbers that ranks can add up

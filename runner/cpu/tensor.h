@@ -1,7 +1,6 @@
 // Tensor: a matrix of rows (tokens) and columns (features) that owns its elements, row-major.
-// View: the same without ownership, which is what every operation takes. Gone through resize(),
-// contents are unspecified; builds with assertions fill them with NaN, so that an operation that
-// forgets to write an element cannot pass a test by luck.
+// Gone through resize(), contents are unspecified; builds with assertions fill them with NaN, so
+// that an operation that forgets to write an element cannot pass a test by luck.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +11,11 @@
 #include <vector>
 
 #include "runner/cpu/memory_meter.h"
+#include "runner/operation/view.h"
 
 namespace llmb::runner::cpu {
 
-template <typename T>
-struct View {
-  T* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-
-  std::int64_t size() const { return rows * cols; }
-  T* row(std::int64_t index) const { return data + index * cols; }
-  std::span<T> values() const { return {data, static_cast<std::size_t>(size())}; }
-  // Rows [first, first + count).
-  View slice(std::int64_t first, std::int64_t count) const { return {row(first), count, cols}; }
-
-  // NOLINTNEXTLINE(google-explicit-constructor): whoever may write may read
-  operator View<const T>() const { return {data, rows, cols}; }
-};
+using runner::View;
 
 // Where tensors lie. The CPU's memory is one for all, so that nothing need be said of it; a
 // device's is another one.

@@ -85,8 +85,8 @@ void AttentionBlock<Backend>::forward(ConstView x, State& state, View y) {
   const ConstView values = gather_context(state.v, value_storage, "cp.values");
   state.o.resize(context_.ops, rows, query_cols);
   state.log_sum.resize(context_.ops, rows, shape_.head_count);
-  context_.ops.attention(shape_, context_.query_positions.values(), state.q, keys, values, state.o,
-                         state.log_sum);
+  context_.ops.attention(shape_, context_.positions, context_.query_positions.values(), state.q,
+                         keys, values, state.o, state.log_sum);
   keep<Backend>(context_.ops, context_.precision, state.o);
 
   Tensor partial(context_.ops, rows, out_.rows());
@@ -110,8 +110,8 @@ void AttentionBlock<Backend>::backward(ConstView x, const State& state, ConstVie
   Tensor dq(context_.ops, rows, state.q.cols());
   Tensor dk(context_.ops, keys.rows, keys.cols);
   Tensor dv(context_.ops, keys.rows, keys.cols);
-  context_.ops.attention_backward(shape_, context_.query_positions.values(), state.q, keys, values,
-                                  state.o, state.log_sum, d_o, dq, dk, dv);
+  context_.ops.attention_backward(shape_, context_.positions, context_.query_positions.values(),
+                                  state.q, keys, values, state.o, state.log_sum, d_o, dq, dk, dv);
   if (context_.sizes.cp > 1) {
     Tensor own;
     scatter_context(dk, own, "cp.keys_grad");

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "runner/model/operand_rounding.h"
+#include "runner/operation/fp8_format.h"
 
 namespace llmb::runner {
 namespace detail {

@@ -11,6 +11,10 @@ const char* name_of(ElementType type) {
       return "float32";
     case ElementType::float64:
       return "float64";
+    case ElementType::bfloat16:
+      return "bfloat16";
+    case ElementType::int32:
+      return "int32";
     case ElementType::int64:
       return "int64";
     case ElementType::byte:
@@ -46,7 +50,10 @@ const char* name_of(CollectiveKind kind) {
 std::size_t bytes_of(ElementType type) {
   switch (type) {
     case ElementType::float32:
+    case ElementType::int32:
       return sizeof(float);
+    case ElementType::bfloat16:
+      return 2;
     case ElementType::float64:
     case ElementType::int64:
       return sizeof(double);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,7 +20,7 @@
 
 namespace llmb::runner {
 
-enum class ElementType : std::uint8_t { float32, float64, int64, byte };
+enum class ElementType : std::uint8_t { float32, float64, bfloat16, int32, int64, byte };
 enum class ReduceOp : std::uint8_t { sum, max };
 enum class CollectiveKind : std::uint8_t {
   all_reduce_sum,
@@ -68,16 +67,38 @@ class PeerFailure : public CommunicationError {
   using CommunicationError::CommunicationError;
 };
 
+// Which element a type is; specialised for a type of one's own that has an element's bits.
 template <typename T>
-concept CommunicatedElement = std::same_as<T, float> || std::same_as<T, double> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::byte>;
+struct ElementTraits;
+template <>
+struct ElementTraits<float> {
+  static constexpr ElementType kType = ElementType::float32;
+};
+template <>
+struct ElementTraits<double> {
+  static constexpr ElementType kType = ElementType::float64;
+};
+template <>
+struct ElementTraits<std::int32_t> {
+  static constexpr ElementType kType = ElementType::int32;
+};
+template <>
+struct ElementTraits<std::int64_t> {
+  static constexpr ElementType kType = ElementType::int64;
+};
+template <>
+struct ElementTraits<std::byte> {
+  static constexpr ElementType kType = ElementType::byte;
+};
+
+template <typename T>
+concept CommunicatedElement = requires {
+  ElementTraits<T>::kType;
+};
 
 template <CommunicatedElement T>
 constexpr ElementType element_type_of() {
-  if constexpr (std::same_as<T, float>) return ElementType::float32;
-  if constexpr (std::same_as<T, double>) return ElementType::float64;
-  if constexpr (std::same_as<T, std::int64_t>) return ElementType::int64;
-  return ElementType::byte;
+  return ElementTraits<T>::kType;
 }
 
 // A view on elements to read; made from any vector or span of a communicated element.
@@ -139,10 +160,12 @@ struct CommunicationTotals {
   double time_s = 0;             // inside calls: moving, reducing and waiting for others
 };
 
-// One object per (rank, group); used by one thread at a time. Sizes and indices are the group's:
-// rank() is this rank's place in ranks(). Every member makes the same collective calls in the
-// same order; buffers of one call do not overlap. All calls throw CommunicationError (PeerFailure
-// where another rank failed), after which the communicator is of no more use, and
+// One object per (rank, group); used by one thread at a time. Calls on the host's memory are done
+// when they come back; a group of a device's memory puts them on its stream, in whose order buffers
+// are read and written, and what goes wrong there may show at a later call. Sizes and indices are
+// the group's: rank() is this rank's place in ranks(). Every member makes the same collective calls
+// in the same order; buffers of one call do not overlap. All calls throw CommunicationError
+// (PeerFailure where another rank failed), after which the communicator is of no more use, and
 // std::invalid_argument where a call's own arguments contradict each other.
 class Communicator {
  public:

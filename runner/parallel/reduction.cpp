@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runner/cpu/rounding.h"
+
 namespace llmb::runner {
 namespace {
 
@@ -34,6 +36,22 @@ void reduce(ReduceOp op, std::span<const void* const> sources, std::size_t first
   }
 }
 
+// Wide until all are there, then rounded once.
+void reduce_bfloat16(ReduceOp op, std::span<const void* const> sources, std::size_t first,
+                     std::size_t count, std::uint16_t* result) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = [&](const void* source) {
+      return cpu::decode_bf16(static_cast<const std::uint16_t*>(source)[first + i]);
+    };
+    float value = at(sources[0]);
+    for (const void* source : sources.subspan(1)) {
+      const float more = at(source);
+      op == ReduceOp::sum ? add(&value, &more, 1) : raise(&value, &more, 1);
+    }
+    result[i] = cpu::encode_bf16(value);
+  }
+}
+
 }  // namespace
 
 void reduce_in_order(ReduceOp op, ElementType type, std::span<const void* const> sources,
@@ -43,6 +61,10 @@ void reduce_in_order(ReduceOp op, ElementType type, std::span<const void* const>
       return reduce(op, sources, first, count, static_cast<float*>(result));
     case ElementType::float64:
       return reduce(op, sources, first, count, static_cast<double*>(result));
+    case ElementType::bfloat16:
+      return reduce_bfloat16(op, sources, first, count, static_cast<std::uint16_t*>(result));
+    case ElementType::int32:
+      return reduce(op, sources, first, count, static_cast<std::int32_t*>(result));
     case ElementType::int64:
       return reduce(op, sources, first, count, static_cast<std::int64_t*>(result));
     case ElementType::byte:

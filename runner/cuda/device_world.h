@@ -1,0 +1,35 @@
+// DeviceWorld: the ranks of a run, whose groups talk about device memory: collectives by
+// DeviceCommunicator (NCCL, or its double) on the rank's stream, what the host says by the world
+// that was there before. A pipeline's messages go by way of the host, which keeps them until they
+// are asked for: a send on a stream would wait for its receiver.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runner/kernels/stream.h"
+#include "runner/parallel/communicator.h"
+
+namespace llmb::runner::cuda {
+
+class DeviceWorld final : public World {
+ public:
+  // Used by the thread that chose the device; `host` outlives it, and so does the stream.
+  DeviceWorld(World& host, kernels::Stream stream);
+  ~DeviceWorld() override;
+
+  int rank() const override { return host_.rank(); }
+  int size() const override { return host_.size(); }
+  // Waits for the other members, who come from their own calls.
+  std::unique_ptr<Communicator> make_group(const std::string& name,
+                                           const std::vector<int>& ranks) override;
+  std::unique_ptr<Communicator> make_host_group() override;
+  void abort(const std::string& reason) override { host_.abort(reason); }
+
+ private:
+  World& host_;
+  kernels::Stream stream_;
+};
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,75 @@
+// MemoryPool: the device memory of one rank, whose work is on one stream. What is given back serves
+// the next who asks, at once, because the stream keeps their order; so after the first steps
+// nothing is allocated any more. It grows by what is asked for; it does not shrink.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runner/cuda/memory.h"
+#include "runner/cuda/stream.h"
+
+namespace llmb::runner::cuda {
+
+// Bytes of tensors, and the most there were.
+struct TensorBytes {
+  std::int64_t bytes = 0;
+  std::int64_t bytes_max = 0;
+};
+
+// Whether the meter counts: tensors of a pass, or what stays from step to step.
+enum class PoolUse : std::uint8_t { tensor, lasting };
+
+// Used by the rank's thread; outlives every PoolBlock.
+class MemoryPool {
+ public:
+  MemoryPool() = default;
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  Stream stream() const { return stream_; }
+  const TensorBytes& tensor_bytes() const { return tensor_bytes_; }
+  std::int64_t allocated_bytes() const { return allocated_bytes_; }
+
+ private:
+  friend class PoolBlock;
+  std::byte* take(std::int64_t bytes, PoolUse use);
+  void give_back(std::byte* data, PoolUse use);
+
+  OwnedStream stream_;
+  std::map<std::byte*, DeviceMemory> all_;
+  std::multimap<std::int64_t, std::byte*> free_;  // by size
+  TensorBytes tensor_bytes_;
+  std::int64_t allocated_bytes_ = 0;
+};
+
+// A piece of a pool's memory; its contents are not set. Builds with assertions poison it, so that
+// what is read before it was written is NaN.
+class PoolBlock {
+ public:
+  PoolBlock() = default;
+  ~PoolBlock() { release(); }
+  PoolBlock(PoolBlock&& other) noexcept { swap(other); }
+  PoolBlock& operator=(PoolBlock&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  // Keeps what it has where that is enough.
+  void resize(MemoryPool& pool, std::int64_t bytes, PoolUse use);
+  void release();
+  std::byte* data() const { return data_; }
+
+ private:
+  void swap(PoolBlock& other) noexcept;
+
+  MemoryPool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::int64_t capacity_bytes_ = 0;
+  PoolUse use_ = PoolUse::tensor;
+};
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,206 @@
+// Ops: the operations of a training step on a CUDA device, one rank's: kernels of runner/kernels,
+// products by gemm.h, attention by attention.h, all on one stream, which the host does not wait for
+// but in read() and finish(). Members, shapes and meaning are those of cpu/ops.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "parser/catalog/model_shape.h"
+#include "runner/cuda/attention.h"
+#include "runner/cuda/gemm.h"
+#include "runner/cuda/memory_pool.h"
+#include "runner/cuda/tensor.h"
+#include "runner/kernels/adamw.h"
+#include "runner/kernels/elementwise.h"
+#include "runner/kernels/gradient_norm.h"
+#include "runner/kernels/number.h"
+#include "runner/operation/adamw_settings.h"
+#include "runner/operation/attention_shape.h"
+#include "runner/operation/rotary_frequencies.h"
+#include "runner/operation/router_score.h"
+#include "runner/operation/view.h"
+
+namespace llmb::runner::cuda {
+
+// Copies from the host go by pinned memory of its own, so that callers may forget theirs at once.
+class HostStaging {
+ public:
+  void write(const void* host, void* to, std::size_t bytes, Stream stream);
+
+ private:
+  struct Slot {
+    PinnedMemory memory;
+    Event copied;
+  };
+  std::deque<std::unique_ptr<Slot>> slots_;  // the one that is free soonest first
+};
+
+// T, of values: kernels::Bf16 or float. Made and used on the thread that chose the device.
+template <typename T>
+class Ops : public MemoryPool {
+ public:
+  using In = View<const T>;
+  using Out = View<T>;
+  using Statistics = View<const float>;
+  using StatisticsOut = View<float>;
+  using Gradients = View<float>;
+  using Index = std::int32_t;
+  using Indices = std::span<const Index>;
+  using RowCounts = std::span<const std::int64_t>;  // on the host
+
+  Ops() = default;
+  ~Ops();
+
+  // Memory and the host. `value` is zero but for float and Bf16.
+  template <typename E>
+  void fill(std::span<E> x, std::type_identity_t<E> value) {
+    if constexpr (std::is_same_v<E, float> || std::is_same_v<E, kernels::Bf16>) {
+      kernels::fill(kernels::to_float(value), kernels::Matrix<E>(x.data(), 1, std::ssize(x)),
+                    stream());
+    } else {
+      fill_async(x.data(), static_cast<std::uint8_t>(value), x.size_bytes(), stream());
+    }
+  }
+  template <typename E>
+  void write(std::span<const E> host, std::span<E> to) {
+    staging_.write(host.data(), to.data(), host.size_bytes(), stream());
+  }
+  template <typename E>
+  void copy_elements(std::span<const E> from, std::span<E> to) {
+    copy_async(to.data(), from.data(), from.size_bytes(), CopyDirection::within_device, stream());
+  }
+  template <typename E>
+  struct HostCopy {
+    std::vector<E> elements;
+    std::span<const E> values() const { return elements; }
+  };
+  template <typename E>
+  HostCopy<std::remove_const_t<E>> read(std::span<E> from) {
+    HostCopy<std::remove_const_t<E>> copy;
+    copy.elements.resize(from.size());
+    copy_async(copy.elements.data(), from.data(), from.size_bytes(), CopyDirection::to_host,
+               stream());
+    finish();
+    return copy;
+  }
+  void finish() { synchronize(stream()); }
+  const TensorBytes& memory_meter() const { return tensor_bytes(); }
+
+  void copy(In x, Out y);
+  void add(In x, Out y);
+  void add_sum(Statistics x, View<double> total);
+  void add_gradients(std::span<const float> more, std::span<float> sum);
+
+  void linear(In x, In weight, Out y);
+  void linear_backward_input(In dy, In weight, Out dx);
+  void linear_backward_weight(In x, In dy, Gradients dweight);
+  void grouped_linear(RowCounts rows, In x, In weight, Out y);
+  void grouped_linear_backward_input(RowCounts rows, In dy, In weight, Out dx);
+  void grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradients dweight);
+
+  void rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale);
+  void rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
+                         std::span<float> dweight);
+  void layer_norm_1p(In x, std::span<const T> weight, std::span<const T> bias, double epsilon,
+                     Out y, StatisticsOut statistics);
+  void layer_norm_1p_backward(In x, std::span<const T> weight, Statistics statistics, In dy, Out dx,
+                              std::span<float> dweight, std::span<float> dbias);
+
+  void activation(parser::Activation kind, In x, Out y);
+  void activation_backward(parser::Activation kind, In x, In dy, Out dx);
+
+  void make_rope_table(RowCounts positions, const RotaryFrequencies& frequencies,
+                       StatisticsOut table);
+  void qkv_rope(const AttentionShape& shape, Statistics table, In qkv, Out q, Out k, Out v);
+  void qkv_rope_backward(const AttentionShape& shape, Statistics table, Out dq, Out dk, In dv,
+                         Out dqkv);
+
+  void attention(const AttentionShape& shape, RowCounts on_host, Indices query_positions, In q,
+                 In k, In v, Out o, StatisticsOut log_sum);
+  void attention_backward(const AttentionShape& shape, RowCounts on_host, Indices query_positions,
+                          In q, In k, In v, In o, Statistics log_sum, In d_o, Out dq, Out dk,
+                          Out dv);
+
+  void embedding(Indices tokens, std::int64_t first_token, In table, Out y);
+  void embedding_backward(Indices tokens, std::int64_t first_token, In dy, Gradients dtable);
+
+  void cross_entropy_maxima(In logits, Tensor<float>& local, StatisticsOut maxima);
+  void cross_entropy_sums(In logits, const Tensor<float>& local, Statistics maxima, Indices targets,
+                          std::int64_t first_token, StatisticsOut sums);
+  void cross_entropy_losses(Statistics sums, StatisticsOut losses);
+  void cross_entropy_backward(Out logits, Statistics maxima, Statistics sums, Indices targets,
+                              std::int64_t first_token, double scale);
+
+  void router_logits(In x, In weight, StatisticsOut logits);
+  void router_logits_backward(In x, In weight, Statistics dlogits, Out dx, Gradients dweight);
+  void router(RouterScore score, Statistics logits, StatisticsOut probabilities,
+              View<Index> choices, StatisticsOut weights);
+  void router_backward(RouterScore score, Statistics probabilities, View<const Index> choices,
+                       Statistics weights, Statistics dweights, Statistics dprobability,
+                       double dprobability_scale, StatisticsOut dlogits);
+  void expert_load(Indices rows_of_expert, StatisticsOut tokens);
+  void auxiliary_gradient(double coefficient, std::int64_t token_count, std::int64_t top_k,
+                          Statistics tokens, StatisticsOut dprobability);
+  void add_auxiliary_loss(Statistics probabilities, Statistics dprobability, View<double> total);
+
+  void sort_by_expert(View<const Index> choices, std::span<Index> row_of_slot,
+                      std::span<Index> rows_of_expert);
+  void scatter_to_experts(Indices row_of_slot, Statistics weights, In x, Out rows);
+  void combine_from_experts(Indices row_of_slot, Statistics weights, In rows, Out y);
+  void dot_with_experts(Indices row_of_slot, In x, In rows, StatisticsOut dots);
+  void take_rows(Indices order, In in, Out out);
+  void put_rows(Indices order, In in, Out out);
+
+  template <typename Stretch>
+  void add_sum_of_squares(std::span<const Stretch> stretches, View<double> total) {
+    std::vector<kernels::GradientSegment<float>> segments;
+    for (const Stretch& stretch : stretches) {
+      segments.push_back({stretch.gradients.data(), std::ssize(stretch.gradients)});
+    }
+    add_squares(std::move(segments), total);
+  }
+  template <typename Stretch>
+  void adamw(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+             std::span<const Stretch> stretches) {
+    std::vector<kernels::AdamWSegment<float>> segments;
+    for (const Stretch& stretch : stretches) {
+      kernels::AdamWSegment<float>& segment = segments.emplace_back();
+      segment.gradients = stretch.gradients.data();
+      segment.parameters = stretch.master.data();
+      segment.first_moments = stretch.first_moment.data();
+      segment.second_moments = stretch.second_moment.data();
+      segment.count = std::ssize(stretch.master);
+      segment.decays = stretch.decays;
+    }
+    update(settings, step, gradient_scale, std::move(segments));
+  }
+  void cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights);
+  void widen_weights(std::span<const T> weights, std::span<float> master);
+
+ private:
+  void add_squares(std::vector<kernels::GradientSegment<float>> segments, View<double> total);
+  void update(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+              std::vector<kernels::AdamWSegment<float>> segments);
+  // The vendor's attention for these sizes, made when they are first seen.
+  Attention& attention_of(const AttentionShape& shape, RowCounts positions, std::int64_t keys);
+  // x in fp32: itself, or its copy in `storage`.
+  Statistics widened(In x, Tensor<float>& storage);
+  template <typename Segment>
+  Array<std::byte> on_device(std::span<const Segment> segments);
+
+  GemmEngine gemm_;
+  HostStaging staging_;
+  std::vector<std::pair<AttentionSizes, std::unique_ptr<Attention>>> attentions_;
+};
+
+extern template class Ops<float>;
+extern template class Ops<kernels::Bf16>;
+
+}  // namespace llmb::runner::cuda

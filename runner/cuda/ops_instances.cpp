@@ -1,0 +1,176 @@
+#include "runner/cuda/ops.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "runner/cuda/ops_layers_impl.h"
+#include "runner/cuda/ops_operands.h"
+#include "runner/cuda/ops_tokens_impl.h"
+
+namespace llmb::runner::cuda {
+namespace {
+
+// Calls `product` with every expert's index, first row and number of rows.
+template <typename Product>
+void for_experts(std::span<const std::int64_t> rows, const Product& product) {
+  std::int64_t first = 0;
+  for (std::int64_t expert = 0; expert < std::ssize(rows); ++expert) {
+    const std::int64_t count = rows[static_cast<std::size_t>(expert)];
+    if (count > 0) product(expert, first, count);
+    first += count;
+  }
+}
+
+}  // namespace
+
+void HostStaging::write(const void* host, void* to, std::size_t bytes, Stream stream) {
+  if (bytes == 0) return;
+  std::unique_ptr<Slot> slot;
+  if (!slots_.empty() && slots_.front()->copied.is_done()) {
+    slot = std::move(slots_.front());
+    slots_.pop_front();
+  } else {
+    slot = std::make_unique<Slot>();
+  }
+  if (slot->memory.bytes() < bytes) slot->memory = PinnedMemory(bytes);
+  std::memcpy(slot->memory.data(), host, bytes);
+  copy_async(to, slot->memory.data(), bytes, CopyDirection::to_device, stream);
+  slot->copied.record(stream);
+  slots_.push_back(std::move(slot));
+}
+
+// What is on the stream may still read memory of the members.
+template <typename T>
+Ops<T>::~Ops() {
+  try {
+    finish();
+  } catch (...) {  // told by whoever waited before
+  }
+}
+
+template <typename T>
+template <typename Segment>
+Array<std::byte> Ops<T>::on_device(std::span<const Segment> segments) {
+  Array<std::byte> memory(*this, static_cast<std::int64_t>(segments.size_bytes()));
+  write<std::byte>(std::as_bytes(segments), memory.values());
+  return memory;
+}
+
+template <typename T>
+void Ops<T>::copy(In x, Out y) {
+  copy_elements<T>(x.values(), y.values());
+}
+
+template <typename T>
+void Ops<T>::add(In x, Out y) {
+  kernels::scaled_copy<T, T>({.x = detail::matrix(x), .y = detail::matrix(y), .adds = true},
+                             stream());
+}
+
+template <typename T>
+void Ops<T>::add_sum(Statistics x, View<double> total) {
+  kernels::sum_values(x.data, x.size(), total.data, true, stream());
+}
+
+template <typename T>
+void Ops<T>::add_gradients(std::span<const float> more, std::span<float> sum) {
+  kernels::scaled_copy<float, float>({.x = {more.data(), 1, std::ssize(more)},
+                                      .y = {sum.data(), 1, std::ssize(sum)},
+                                      .adds = true},
+                                     stream());
+}
+
+template <typename T>
+void Ops<T>::linear(In x, In weight, Out y) {
+  gemm_.run(detail::forward_product(x, weight, y), stream());
+}
+
+template <typename T>
+void Ops<T>::linear_backward_input(In dy, In weight, Out dx) {
+  gemm_.run(detail::input_product(dy, weight, dx, 0), stream());
+}
+
+template <typename T>
+void Ops<T>::linear_backward_weight(In x, In dy, Gradients dweight) {
+  gemm_.run(detail::weight_product(x, dy, dweight), stream());
+}
+
+template <typename T>
+void Ops<T>::grouped_linear(RowCounts rows, In x, In weight, Out y) {
+  const std::int64_t out = weight.rows / std::ssize(rows);
+  for_experts(rows, [&](std::int64_t expert, std::int64_t first, std::int64_t count) {
+    linear(x.slice(first, count), weight.slice(expert * out, out), y.slice(first, count));
+  });
+}
+
+template <typename T>
+void Ops<T>::grouped_linear_backward_input(RowCounts rows, In dy, In weight, Out dx) {
+  const std::int64_t out = weight.rows / std::ssize(rows);
+  for_experts(rows, [&](std::int64_t expert, std::int64_t first, std::int64_t count) {
+    linear_backward_input(dy.slice(first, count), weight.slice(expert * out, out),
+                          dx.slice(first, count));
+  });
+}
+
+template <typename T>
+void Ops<T>::grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradients dweight) {
+  const std::int64_t out = dweight.rows / std::ssize(rows);
+  for_experts(rows, [&](std::int64_t expert, std::int64_t first, std::int64_t count) {
+    linear_backward_weight(x.slice(first, count), dy.slice(first, count),
+                           dweight.slice(expert * out, out));
+  });
+}
+
+template <typename T>
+void Ops<T>::add_squares(std::vector<kernels::GradientSegment<float>> segments,
+                         View<double> total) {
+  if (segments.empty()) return;
+  const std::int64_t blocks =
+      kernels::place_segments(std::span<kernels::GradientSegment<float>>(segments));
+  const Array<std::byte> placed =
+      on_device(std::span<const kernels::GradientSegment<float>>(segments));
+  Tensor<double> workspace(*this, 1, blocks + 1);
+  double* const sum = workspace.data() + blocks;
+  kernels::sum_of_squares(
+      reinterpret_cast<const kernels::GradientSegment<float>*>(placed.values().data()),
+      static_cast<int>(segments.size()), blocks, workspace.data(), sum, stream());
+  kernels::sum_values(static_cast<const double*>(sum), 1, total.data, true, stream());
+}
+
+template <typename T>
+void Ops<T>::update(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+                    std::vector<kernels::AdamWSegment<float>> segments) {
+  if (segments.empty()) return;
+  const std::int64_t blocks =
+      kernels::place_segments(std::span<kernels::AdamWSegment<float>>(segments));
+  const Array<std::byte> placed =
+      on_device(std::span<const kernels::AdamWSegment<float>>(segments));
+  Tensor<float> scale(*this, 1, 1);
+  fill(scale.values(), static_cast<float>(gradient_scale));
+  kernels::adamw_update(
+      kernels::make_adamw_step(settings.learning_rate, settings.beta1, settings.beta2,
+                               settings.epsilon, settings.weight_decay, step),
+      reinterpret_cast<const kernels::AdamWSegment<float>*>(placed.values().data()),
+      static_cast<int>(segments.size()), blocks, scale.data(), stream());
+}
+
+template <typename T>
+void Ops<T>::cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights) {
+  assert(is_narrow == (sizeof(T) < sizeof(float)));
+  static_cast<void>(is_narrow);
+  kernels::scaled_copy<float, T>(
+      {.x = {master.data(), 1, std::ssize(master)}, .y = {weights.data(), 1, std::ssize(weights)}},
+      stream());
+}
+
+template <typename T>
+void Ops<T>::widen_weights(std::span<const T> weights, std::span<float> master) {
+  kernels::scaled_copy<T, float>(
+      {.x = {weights.data(), 1, std::ssize(weights)}, .y = {master.data(), 1, std::ssize(master)}},
+      stream());
+}
+
+template class Ops<float>;
+template class Ops<kernels::Bf16>;
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,218 @@
+// The definitions of ops.h for norms, activations, RoPE and attention: included by
+// ops_instances.cpp only.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "runner/cuda/ops.h"
+#include "runner/cuda/ops_operands.h"
+#include "runner/kernels/activation.h"
+#include "runner/kernels/attention.h"
+#include "runner/kernels/column_sum.h"
+#include "runner/kernels/layer_norm_1p.h"
+#include "runner/kernels/qkv_rope.h"
+#include "runner/kernels/rms_norm.h"
+
+namespace llmb::runner::cuda {
+namespace detail {
+
+inline kernels::ActivationKind kind_of(parser::Activation activation) {
+  switch (activation) {
+    case parser::Activation::swiglu:
+      return kernels::ActivationKind::swiglu;
+    case parser::Activation::geglu:
+      return kernels::ActivationKind::geglu;
+    case parser::Activation::squared_relu:
+      break;
+  }
+  return kernels::ActivationKind::squared_relu;
+}
+
+inline kernels::QkvShape qkv_shape(const AttentionShape& shape) {
+  return {shape.batch, shape.group_count, shape.head_count / shape.group_count, shape.head_size};
+}
+
+inline kernels::AttentionShape kernel_shape(const AttentionShape& shape,
+                                            std::span<const std::int32_t> query_positions) {
+  return {shape.batch,      shape.head_count,       shape.group_count,          shape.head_size,
+          shape.chunk_size, query_positions.data(), std::ssize(query_positions)};
+}
+
+// Runs of positions that follow each other.
+inline std::vector<SequencePiece> pieces_of(std::span<const std::int64_t> positions) {
+  std::vector<SequencePiece> pieces;
+  for (const std::int64_t position : positions) {
+    if (pieces.empty() || pieces.back().first + pieces.back().count != position) {
+      pieces.push_back({position, 0});
+    }
+    ++pieces.back().count;
+  }
+  return pieces;
+}
+
+}  // namespace detail
+
+template <typename T>
+void Ops<T>::rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale) {
+  kernels::rms_norm_forward<T>({.x = detail::matrix(x),
+                                .branch = {},
+                                .weight = weight.data(),
+                                .epsilon = static_cast<float>(epsilon),
+                                .sum = {},
+                                .y = detail::matrix(y),
+                                .scale = scale.data},
+                               stream());
+}
+
+template <typename T>
+void Ops<T>::rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
+                               std::span<float> dweight) {
+  Tensor<float> partials(*this, kernels::partial_rows(x.rows), x.cols);
+  kernels::rms_norm_backward<T>({.x = detail::matrix(x),
+                                 .weight = weight.data(),
+                                 .scale = scale.data,
+                                 .dy = detail::matrix(dy),
+                                 .bypass = {},
+                                 .dx = detail::matrix(dx),
+                                 .dweight = dweight.data(),
+                                 .partials = partials.data()},
+                                stream());
+}
+
+template <typename T>
+void Ops<T>::layer_norm_1p(In x, std::span<const T> weight, std::span<const T> bias, double epsilon,
+                           Out y, StatisticsOut statistics) {
+  kernels::layer_norm_1p_forward<T>({.x = detail::matrix(x),
+                                     .branch = {},
+                                     .weight = weight.data(),
+                                     .bias = bias.data(),
+                                     .epsilon = static_cast<float>(epsilon),
+                                     .sum = {},
+                                     .y = detail::matrix(y),
+                                     .statistics = statistics.data},
+                                    stream());
+}
+
+template <typename T>
+void Ops<T>::layer_norm_1p_backward(In x, std::span<const T> weight, Statistics statistics, In dy,
+                                    Out dx, std::span<float> dweight, std::span<float> dbias) {
+  Tensor<float> partials(*this, 2 * kernels::partial_rows(x.rows), x.cols);
+  kernels::layer_norm_1p_backward<T>({.x = detail::matrix(x),
+                                      .weight = weight.data(),
+                                      .statistics = statistics.data,
+                                      .dy = detail::matrix(dy),
+                                      .bypass = {},
+                                      .dx = detail::matrix(dx),
+                                      .dweight = dweight.data(),
+                                      .dbias = dbias.data(),
+                                      .partials = partials.data()},
+                                     stream());
+}
+
+template <typename T>
+void Ops<T>::activation(parser::Activation kind, In x, Out y) {
+  kernels::activation_forward<T>({detail::kind_of(kind), detail::matrix(x), detail::matrix(y)},
+                                 stream());
+}
+
+template <typename T>
+void Ops<T>::activation_backward(parser::Activation kind, In x, In dy, Out dx) {
+  kernels::activation_backward<T>(
+      {detail::kind_of(kind), detail::matrix(x), detail::matrix(dy), detail::matrix(dx)}, stream());
+}
+
+template <typename T>
+void Ops<T>::make_rope_table(RowCounts positions, const RotaryFrequencies& frequencies,
+                             StatisticsOut table) {
+  if (table.size() == 0) return;
+  const std::int64_t pairs = table.cols / 2;
+  std::vector<double> radians;
+  for (std::int64_t pair = 0; pair < pairs; ++pair) {
+    radians.push_back(frequencies.of_pair(pair, pairs));
+  }
+  const std::vector<Index> host_positions(positions.begin(), positions.end());
+  Array<double> device_radians(*this, pairs);
+  Array<Index> device_positions(*this, std::ssize(host_positions));
+  write<double>(radians, device_radians.values());
+  write<Index>(host_positions, device_positions.values());
+  kernels::make_rope_table(
+      {device_positions.values().data(), device_radians.values().data(), detail::matrix(table)},
+      stream());
+}
+
+template <typename T>
+void Ops<T>::qkv_rope(const AttentionShape& shape, Statistics table, In qkv, Out q, Out k, Out v) {
+  kernels::qkv_rope_forward<T>(
+      {detail::qkv_shape(shape), detail::matrix(qkv), detail::matrix(table), detail::matrix(q),
+       detail::matrix(k), detail::matrix(v)},
+      stream());
+}
+
+template <typename T>
+void Ops<T>::qkv_rope_backward(const AttentionShape& shape, Statistics table, Out dq, Out dk, In dv,
+                               Out dqkv) {
+  kernels::qkv_rope_backward<T>({.shape = detail::qkv_shape(shape),
+                                 .dq = detail::matrix(In(dq)),
+                                 .dk = detail::matrix(In(dk)),
+                                 .dv = detail::matrix(dv),
+                                 .table = detail::matrix(table),
+                                 .dqkv = detail::matrix(dqkv)},
+                                stream());
+}
+
+template <typename T>
+Attention& Ops<T>::attention_of(const AttentionShape& shape, RowCounts positions,
+                                std::int64_t keys) {
+  AttentionSizes sizes;
+  sizes.batch = shape.batch;
+  sizes.head_count = shape.head_count;
+  sizes.group_count = shape.group_count;
+  sizes.head_size = shape.head_size;
+  sizes.chunk_size = shape.chunk_size;
+  sizes.query_pieces = detail::pieces_of(positions);
+  sizes.key_count = keys / shape.batch;
+  const auto known = std::find_if(attentions_.begin(), attentions_.end(),
+                                  [&](const auto& one) { return one.first == sizes; });
+  if (known != attentions_.end()) return *known->second;
+  return *attentions_.emplace_back(sizes, std::make_unique<Attention>(sizes)).second;
+}
+
+template <typename T>
+void Ops<T>::attention(const AttentionShape& shape, RowCounts on_host, Indices query_positions,
+                       In q, In k, In v, Out o, StatisticsOut log_sum) {
+  if constexpr (std::is_same_v<T, kernels::Bf16>) {
+    attention_of(shape, on_host, k.rows)
+        .forward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),
+                  log_sum.data},
+                 stream());
+  } else {
+    kernels::attention_forward<T>(
+        {detail::kernel_shape(shape, query_positions), detail::matrix(q), detail::matrix(k),
+         detail::matrix(v), detail::matrix(o), log_sum.data},
+        stream());
+  }
+}
+
+template <typename T>
+void Ops<T>::attention_backward(const AttentionShape& shape, RowCounts on_host,
+                                Indices query_positions, In q, In k, In v, In o, Statistics log_sum,
+                                In d_o, Out dq, Out dk, Out dv) {
+  if constexpr (std::is_same_v<T, kernels::Bf16>) {
+    attention_of(shape, on_host, k.rows)
+        .backward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),
+                   log_sum.data, detail::matrix(d_o), detail::matrix(dq), detail::matrix(dk),
+                   detail::matrix(dv)},
+                  stream());
+  } else {
+    Tensor<float> dots(*this, q.rows, shape.head_count);
+    kernels::attention_backward<T>(
+        {detail::kernel_shape(shape, query_positions), detail::matrix(q), detail::matrix(k),
+         detail::matrix(v), detail::matrix(o), log_sum.data, detail::matrix(d_o),
+         detail::matrix(dq), detail::matrix(dk), detail::matrix(dv), dots.data()},
+        stream());
+  }
+}
+
+}  // namespace llmb::runner::cuda

@@ -1,0 +1,71 @@
+// Layouts of up to eight ranks, threads with a device each, on the CUDA backend against one rank on
+// the CPU: every kind of parallelism goes through the backend's collectives.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/runner/backend/backend_step.h"
+#include "tests/runner/model/tiny_models.h"
+
+namespace llmb::runner {
+namespace {
+
+using kernels::Bf16;
+using testing::BackendStep;
+using testing::difference_of;
+using testing::step_of;
+
+ModelSpec small(std::string_view workload, std::string_view size) {
+  ShapeOverrides shape;
+  shape.layer_count = 2;
+  shape.hidden_size = 16;
+  shape.sequence_length = 8;
+  shape.vocabulary_size = 24;
+  ModelSpec spec = tiny_model(workload, size, shape);
+  spec.initial_std = 0.2;
+  return spec;
+}
+
+// Two micro-batches of one sample a replica.
+void expect_layout(const ModelSpec& spec, const ParallelSizes& sizes) {
+  const BatchSizes batch{1, 2 * sizes.dp};
+  const BackendStep alone = step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32);
+  const BackendStep ranks = step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32);
+  EXPECT_NEAR(ranks.losses[0] / alone.losses[0], 1, 1e-5);
+  EXPECT_NEAR(ranks.gradient_norm / alone.gradient_norm, 1, 1e-4);
+  const auto largest = difference_of(ranks, alone);
+  EXPECT_LT(largest.relative, 1e-4) << largest.where;
+  std::cout << sizes.world() << " ranks: largest difference of a gradient " << largest.relative
+            << " (" << largest.where << ")\n";
+}
+
+TEST(CudaBackendRanks, ShareDataAndTensors) {
+  expect_layout(small("pretrain_llama3.1", "8b"), {.tp = 2, .dp = 2});
+}
+
+TEST(CudaBackendRanks, ShareContextAndPipeline) {
+  expect_layout(small("pretrain_nemotron4", "15b"), {.cp = 2, .pp = 2});
+}
+
+TEST(CudaBackendRanks, ShareExperts) {
+  expect_layout(small("pretrain_grok1", "314b"), {.tp = 2, .dp = 2, .ep = 2, .etp = 2});
+}
+
+TEST(CudaBackendRanks, AreEightOfEveryKind) {
+  expect_layout(small("pretrain_llama4_maverick", "400b"),
+                {.tp = 2, .cp = 2, .pp = 2, .ep = 2, .etp = 2});
+}
+
+TEST(CudaBackendRanks, ShareDataInBf16) {
+  const ModelSpec spec = small("pretrain_llama3.1", "8b");
+  const ParallelSizes sizes{.tp = 2, .dp = 2};
+  const BatchSizes batch{1, 4};
+  const BackendStep alone = step_of<cpu::Backend<float>>(spec, {}, batch, Precision::bf16);
+  const BackendStep ranks = step_of<cuda::Backend<Bf16>>(spec, sizes, batch, Precision::bf16);
+  EXPECT_NEAR(ranks.losses[0] / alone.losses[0], 1, 2e-3);
+  const auto largest = difference_of(ranks, alone);
+  EXPECT_LT(largest.relative, 5e-2) << largest.where;
+}
+
+}  // namespace
+}  // namespace llmb::runner
