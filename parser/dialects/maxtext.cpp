@@ -27,7 +27,7 @@ void read_one(std::string_view text, std::uint64_t offset, StepLedger& ledger) {
   text.remove_prefix(kMarker.size());
   const auto step = take_integer(text);
   if (!step || *step < 0 || *step > kIterationMax || !take_literal(text, ", ")) {
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
   StepSample sample;
@@ -38,7 +38,7 @@ void read_one(std::string_view text, std::uint64_t offset, StepLedger& ledger) {
       text, {", ", ": "},
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
       [&](std::string_view name) { is_understood = is_understood && name != "seconds"; });
-  if (!is_understood) ledger.count_line_not_understood();
+  if (!is_understood) ledger.refuse_line(LineRefusal::step_time_not_read);
   ledger.add(std::move(sample));
 }
 

@@ -233,7 +233,8 @@ void MegatronReader::read(const Record& record, StepLedger& ledger) {
   auto marker = find_marker(text, 0);
   if (!marker && step_time == std::string_view::npos) {
     const bool is_read = read_continuation(record, ledger);
-    if (!is_read && holds(text, grammar::kStepTimeMs)) ledger.count_line_not_understood();
+    if (!is_read && holds(text, grammar::kStepTimeMs))
+      ledger.refuse_line(LineRefusal::step_line_missing);
     return;
   }
   // Both kinds of record, in the order in which they stand on the line.
@@ -271,7 +272,7 @@ void MegatronReader::read_iteration(std::string_view text, const IterationMarker
   sample.byte_offset = offset;
   sample.iteration = marker.iteration;
   sample.logged_at = instant_before(text.substr(0, marker.begin));
-  if (!read_line_fields(fields, sample)) ledger.count_line_not_understood();
+  if (!read_line_fields(fields, sample)) ledger.refuse_line(LineRefusal::step_time_not_read);
   take_figures(sample);
   const std::int64_t steps_before = ledger.step_count();
   const StepSample added = ledger.add(std::move(sample));
@@ -309,7 +310,7 @@ bool MegatronReader::read_continuation(const Record& record, StepLedger& ledger)
   const std::string_view text = trimmed(record.text);
   if (!open_until_ || record.offset > *open_until_ || !begins_with_field(text)) return false;
   StepSample sample = *ledger.newest();
-  if (!read_line_fields(text, sample)) ledger.count_line_not_understood();
+  if (!read_line_fields(text, sample)) ledger.refuse_line(LineRefusal::step_time_not_read);
   if (sample.step_time_s && !open_is_paired_) sample.byte_offset = record.offset;
   ledger.amend_newest(sample);
   if (sample.nan_iterations) {

@@ -64,7 +64,7 @@ void NemoReader::read_one(std::string_view text, std::uint64_t offset, StepLedge
   const auto declared = printed && take_literal(text, "/") ? take_integer(text) : std::nullopt;
   if (!declared || *epoch < 0 || *epoch > INT32_MAX || *printed < 0 || *printed > kIterationMax) {
     // Prose may speak of a "Training epoch"; only what goes on with a number was to be a step.
-    if (epoch) ledger.count_line_not_understood();
+    if (epoch) ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
   StepSample sample;
@@ -77,7 +77,7 @@ void NemoReader::read_one(std::string_view text, std::uint64_t offset, StepLedge
       text, {grammar::kFieldSeparator, grammar::kValueSeparator},
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
       [&](std::string_view name) { is_understood = is_understood && name != grammar::kStepTime; });
-  if (!is_understood) ledger.count_line_not_understood();
+  if (!is_understood) ledger.refuse_line(LineRefusal::step_time_not_read);
   sample.iteration = iteration_of(sample, *printed, ledger);
   ledger.add(std::move(sample));
   ledger.declare_last_iteration(*declared);

@@ -166,7 +166,7 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
   if (text.find(kBarStep) == std::string_view::npos) return;  // no values yet
   const auto bar = bar_position(text);
   if (!bar) {
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
   StepSample sample;
@@ -178,7 +178,7 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
   if (close == std::string_view::npos) {
     const std::size_t comma = postfix.rfind(", ");
     postfix = postfix.substr(0, comma == std::string_view::npos ? 0 : comma);
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::fields_cut_off);
   }
   std::optional<std::int64_t> step;
   read_fields(
@@ -237,7 +237,7 @@ void NemoProgressBarReader::read_dllogger(std::string_view text, std::uint64_t o
   sample.step_time_resolution_s = 0;                       // all digits are printed
   sample.iteration = sample.global_step.value_or(*step);
   if (sample.iteration < 0 || sample.iteration > kIterationMax) {
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
   bar_seen_ = true;
@@ -264,7 +264,7 @@ void NemoProgressBarReader::read_delta_timing(std::string_view text, std::uint64
   const auto number = leading_number(text.substr(at + kDeltaTiming.size()));
   if (!step || *step < 0 || *step > kIterationMax || !rest.starts_with(": ")) return;
   if (!number) {
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::step_time_not_read);
     return;
   }
   StepSample sample;

@@ -39,7 +39,7 @@ void NeuronxReader::read(const Record& record, StepLedger& ledger) {
   const std::string_view rest = record.text.substr(at);
   const auto time = number_after(rest, kStepTime);
   if (!time || !time->rest.starts_with('s')) {
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::step_time_not_read);
     return;
   }
   StepSample sample;

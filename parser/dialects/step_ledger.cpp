@@ -254,6 +254,11 @@ LogFacts& StepLedger::facts() {
   return facts_;
 }
 
+void StepLedger::refuse_line(LineRefusal reason) {
+  ++facts_.lines_not_understood;
+  ++refusals_.at(static_cast<std::size_t>(reason));
+}
+
 std::vector<StepSample> StepLedger::take_samples() {
   return std::exchange(samples_, {});
 }

@@ -2,11 +2,13 @@
 // true, and hands out samples. Memory is bounded but for samples that were not taken yet.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "parser/dialects/line_refusal.h"
 #include "parser/dialects/state_text.h"
 #include "parser/log_facts.h"
 #include "parser/step_sample.h"
@@ -39,8 +41,11 @@ class StepLedger {
   // Nothing happens where the key was stated before.
   void add_stated(StatedValue value);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
-  void count_line_not_understood() { ++facts_.lines_not_understood; }
+  // A line that looked like a step cannot be read as one.
+  void refuse_line(LineRefusal reason);
   std::int64_t lines_not_understood() const { return facts_.lines_not_understood; }
+  // How many of those there were for each reason; no part of the state.
+  const std::array<std::int64_t, kLineRefusalCount>& refusals() const { return refusals_; }
 
   std::vector<StepSample> take_samples();
   LogFacts& facts();
@@ -66,6 +71,7 @@ class StepLedger {
   std::optional<StepSample> newest_as_added_;
   bool newest_is_nan_ = false;
   std::int64_t step_count_ = 0;
+  std::array<std::int64_t, kLineRefusalCount> refusals_{};
 };
 
 }  // namespace llmb::parser

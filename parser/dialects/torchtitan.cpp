@@ -89,7 +89,7 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
                           rest.find(kTokensPerSecond) != std::string_view::npos;
   if (!has_fields) return;
   if (!step || *step < 0 || *step > kIterationMax) {
-    ledger.count_line_not_understood();
+    ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
   StepSample sample;

@@ -1,6 +1,7 @@
 #include "parser/reader/log_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "parser/dialects/checkpoint.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::string_view kStateVersion = "llmb-log-reader-7";
 constexpr std::size_t kRefusedBytesMax = 500;
+using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
 }  // namespace
 
@@ -31,7 +33,7 @@ struct LogReader::Impl {
   void offer(const Record& record);
   // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
   bool read_nccl_trace(std::string_view line);
-  void keep_refused(const Record& record);
+  void keep_refused(const Record& record, const RefusalCounts& before);
   void choose(std::size_t reader);
   void restore_readers(StateReader& state);
   void update_facts();
@@ -47,7 +49,7 @@ struct LogReader::Impl {
   bool is_chosen = false;
   std::size_t chosen_index = 0;            // in make_dialect_readers()
   std::int64_t lines_too_long_before = 0;  // those of the readers that this one goes on from
-  std::vector<RefusedLine> refused;
+  std::array<std::vector<RefusedLine>, kLineRefusalCount> refused;  // by reason
   std::string scratch;
   LiteralSet found = wanted.none();  // in what is being read
 };
@@ -82,18 +84,21 @@ bool LogReader::Impl::read_nccl_trace(std::string_view line) {
 void LogReader::Impl::offer(const Record& record) {
   for (std::size_t i = 0; i < readers.size(); ++i) {
     if (!found.intersects(wanted.of_dialect(is_chosen ? chosen_index : i))) continue;
-    const std::int64_t refused_before = ledger.lines_not_understood();
+    const RefusalCounts before = ledger.refusals();
     readers[i]->read(record, ledger);
-    if (ledger.lines_not_understood() != refused_before) keep_refused(record);
+    if (ledger.refusals() != before) keep_refused(record, before);
     if (!is_chosen && ledger.step_count() > 0) return choose(i);
   }
 }
 
-void LogReader::Impl::keep_refused(const Record& record) {
-  if (refused.size() == kRefusedLinesMax) return;
-  // Several readers may refuse one line, until a dialect is chosen.
-  if (!refused.empty() && refused.back().offset == record.offset) return;
-  refused.push_back({record.offset, std::string(record.text.substr(0, kRefusedBytesMax))});
+void LogReader::Impl::keep_refused(const Record& record, const RefusalCounts& before) {
+  for (std::size_t i = 0; i < kLineRefusalCount; ++i) {
+    std::vector<RefusedLine>& samples = refused[i];
+    if (ledger.refusals()[i] == before[i] || samples.size() == kRefusedSamplesMax) continue;
+    // Several readers may refuse one line, until a dialect is chosen.
+    if (!samples.empty() && samples.back().offset == record.offset) continue;
+    samples.push_back({record.offset, std::string(record.text.substr(0, kRefusedBytesMax))});
+  }
 }
 
 void LogReader::Impl::choose(std::size_t reader) {
@@ -163,8 +168,16 @@ const LogFacts& LogReader::facts() const {
   if (impl_->nccl.has_changed()) impl_->ledger.facts().nccl = impl_->nccl.take_snapshot();
   return impl_->ledger.facts();
 }
-const std::vector<RefusedLine>& LogReader::refused_lines() const {
-  return impl_->refused;
+std::vector<RefusedLines> LogReader::refused_lines() const {
+  RefusalCounts counts = impl_->ledger.refusals();
+  counts[static_cast<std::size_t>(LineRefusal::too_long)] = facts().lines_too_long;
+  counts[static_cast<std::size_t>(LineRefusal::nccl_trace_torn)] = facts().nccl.torn_lines;
+  std::vector<RefusedLines> lines;
+  for (std::size_t i = 0; i < kLineRefusalCount; ++i) {
+    if (counts[i] == 0) continue;
+    lines.push_back({static_cast<LineRefusal>(i), counts[i], impl_->refused[i]});
+  }
+  return lines;
 }
 std::uint64_t LogReader::committed_offset() const {
   return impl_->filter.committed_offset();

@@ -12,18 +12,24 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/dialects/line_refusal.h"
 #include "parser/log_facts.h"
 #include "parser/result.h"
 #include "parser/step_sample.h"
 
 namespace llmb::parser {
 
-// A line that looked like a step and could not be read as one.
+// A line that looked like one that is wanted, and could not be read as it.
 struct RefusedLine {
   std::uint64_t offset = 0;
-  std::string line;  // cleaned, at most 500 bytes
+  std::string line;  // cleaned, at most 500 bytes; any bytes else
 };
-inline constexpr std::size_t kRefusedLinesMax = 20;
+struct RefusedLines {
+  LineRefusal reason = LineRefusal::iteration_not_read;
+  std::int64_t count = 0;
+  std::vector<RefusedLine> samples;  // the first of them; none of lines that are not kept
+};
+inline constexpr std::size_t kRefusedSamplesMax = 3;
 
 class LogReader {
  public:
@@ -45,9 +51,9 @@ class LogReader {
 
   const LogFacts& facts() const;
 
-  // The first of those that LogFacts::lines_not_understood counts, for whoever wants to know why.
-  // No part of the saved state: a restored reader knows those that it read itself.
-  const std::vector<RefusedLine>& refused_lines() const;
+  // By reason, those without a line left out: what LogFacts counts as not understood, too long, or
+  // torn (of an NCCL trace). Of the first kind a restored reader knows those that it read itself.
+  std::vector<RefusedLines> refused_lines() const;
 
   // End of the last complete line: where reading goes on after a restart.
   std::uint64_t committed_offset() const;

@@ -33,6 +33,7 @@ struct ParseArguments {
   std::string window;
   bool has_full_names = false;
   bool has_samples = false;
+  bool explains = false;
   std::string compat;
   bool has_metrics = false;
   std::string catalog_file;
@@ -49,6 +50,7 @@ constexpr const char* kFooter = R"(Examples:
   llmb-report parse --compat mbridge@25.12 experiments
   llmb-report parse --metrics experiments        with tokens/s/GPU and MFU
   llmb-report parse --metrics --format json --catalog my-models.json experiments
+  llmb-report parse --explain run.out            which lines were refused, and why
   llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
 
 What is read:
@@ -89,6 +91,8 @@ JSON: one object with
   skipped           a list of path and reason
   With --metrics each run has run_metrics: the recipe it is (or what disagrees), tokens/s, days to
   train 1T tokens and MFU, each with formula, inputs and their sources, and the published result.
+  With --explain each run has refused_lines: the lines that looked like a step, or like another line
+  that is wanted, and could not be read, by reason, each with its count and up to three samples.
   With --samples each run has samples: every logged step, with the fields that its line had.
   What is not known is null. server/report/parse_output.schema.json is its JSON Schema.
 
@@ -183,6 +187,7 @@ int run_parse(ParseArguments arguments) {
     options.window = parser::parse_asked_window(arguments.window).value();
   }
   options.keeps_samples = arguments.has_samples;
+  options.keeps_refusals = arguments.explains;
   if (arguments.has_metrics) options.tokens_to_train = parser::kTokensToTrainDefault;
   std::shared_ptr<const parser::Catalog> catalog;
   if (arguments.has_metrics || !arguments.catalog_file.empty()) {
@@ -238,11 +243,19 @@ void add_parse_command(CLI::App& app, int& exit_code) {
       ->type_name("RELEASE");
   command->add_flag("--metrics", arguments->has_metrics,
                     "Add tokens/s, days to train and MFU; in json the recipe too");
+  command->add_flag("--explain", arguments->explains,
+                    "Add which lines looked like a step but could not be read, and why");
   add_catalog_option(*command, arguments->catalog_file);
   command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {
       throw CLI::ValidationError(samples->get_name(), "needs --format json");
+    }
+    if (arguments->explains && arguments->format == "csv") {
+      throw CLI::ValidationError("--explain", "needs --format table or json");
+    }
+    if (arguments->explains && !arguments->compat.empty()) {
+      throw CLI::ValidationError("--explain", "means nothing to the shell parsers of --compat");
     }
     if (arguments->has_metrics && !arguments->compat.empty()) {
       throw CLI::ValidationError("--metrics", "means nothing to the shell parsers of --compat");

@@ -28,6 +28,7 @@
 #include "server/report/evidence_json.h"
 #include "server/report/progress_line.h"
 #include "server/report/read_ahead.h"
+#include "server/report/refused_lines.h"
 
 namespace llmb::report {
 namespace {
@@ -236,6 +237,9 @@ class LogParser {
 
     run.size_bytes = *size;
     run.facts = reader.facts();
+    if (options_.keeps_refusals) {
+      run.refusals = located_refusals(reader.refused_lines(), file->get());
+    }
     run.step_count = steps.count;
     parser::merge_samples(run.samples, samples.take());
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
@@ -347,6 +351,7 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
 
   LogReport report;
   report.has_samples = options.keeps_samples;
+  report.has_refusals = options.keeps_refusals;
   report.has_metrics = options.tokens_to_train.has_value();
   report.skipped = std::move(discovery.skipped);
   for (std::size_t i = 0; i < logs.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "parser/dialects/line_refusal.h"
 #include "parser/layout/run_path.h"
 #include "parser/log_facts.h"
 #include "parser/statistics/judge_run.h"
@@ -16,6 +17,18 @@
 #include "server/report/log_discovery.h"
 
 namespace llmb::report {
+
+// Lines that looked like a step, or like another line that is wanted, and could not be read.
+struct RefusedSample {
+  std::optional<std::int64_t> line_number;  // from 1; nothing where the log cannot be read again
+  std::string text;                         // made safe by parser::safe_text()
+};
+
+struct Refusals {
+  parser::LineRefusal reason = parser::LineRefusal::iteration_not_read;
+  std::int64_t count = 0;
+  std::vector<RefusedSample> samples;
+};
 
 struct ReportedRun {
   std::string path;
@@ -26,6 +39,7 @@ struct ReportedRun {
   bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
   parser::Judgement judgement;  // with metrics where they were asked for
   std::vector<parser::StepSample> samples;  // all, where they were asked for
+  std::vector<Refusals> refusals;           // where they were asked for
   parser::StepInsight insight;              // over all steps of the segment that counts
   std::string insight_reason;               // why it is empty; empty where it is not
 };
@@ -35,6 +49,7 @@ struct LogReport {
   std::vector<SkippedFile> skipped;
   bool has_samples = false;  // as they were asked for
   bool has_metrics = false;
+  bool has_refusals = false;
 
   std::int64_t count(parser::RunStatus status) const;
 };
@@ -54,6 +69,8 @@ struct TableStyle {
 // <experiment>_<job>_<retry>: one row a log, so job and retry are part of the name; the first try
 // goes without saying.
 std::string short_name(const parser::RunPath& path);
+// That, or the path where full names are wanted or the path says nothing else; safe to print.
+std::string shown_name(const ReportedRun& run, bool full_names);
 
 void write_table(const LogReport& report, const TableStyle& style, std::ostream& out);
 void write_csv(const LogReport& report, std::ostream& out);

@@ -33,6 +33,22 @@ Json sample_json(const parser::StepSample& sample) {
   return json;
 }
 
+Json refusals_json(const std::vector<Refusals>& refusals) {
+  Json list = Json::array();
+  for (const Refusals& refused : refusals) {
+    Json samples = Json::array();
+    for (const RefusedSample& sample : refused.samples) {
+      const Json line = sample.line_number ? Json(*sample.line_number) : Json(nullptr);
+      samples.push_back({{"line_number", line}, {"line", sample.text}});
+    }
+    list.push_back({{"reason", parser::line_refusal_name(refused.reason)},
+                    {"explanation", parser::line_refusal_explanation(refused.reason)},
+                    {"count", refused.count},
+                    {"samples", std::move(samples)}});
+  }
+  return list;
+}
+
 Json log_json(const ReportedRun& run, const LogReport& report) {
   const parser::LogFacts& facts = run.facts;
   const auto cluster = run.run_path.configuration.value("cluster");
@@ -50,6 +66,7 @@ Json log_json(const ReportedRun& run, const LogReport& report) {
   json["nccl"] = facts.nccl_trace_seen ? nccl_json(facts.nccl) : Json(nullptr);
   json["insight"] = insight_json(run.insight, run.insight_reason);
   if (report.has_metrics) json["run_metrics"] = run_metrics_json(run.judgement);
+  if (report.has_refusals) json["refused_lines"] = refusals_json(run.refusals);
   if (report.has_samples) {
     Json samples = Json::array();
     for (const parser::StepSample& sample : run.samples) samples.push_back(sample_json(sample));

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "parser/statistics/run_marks.h"
+#include "server/report/refused_lines.h"
 #include "server/report/report.h"
 #include "server/report/text_table.h"
 
@@ -30,8 +31,7 @@ const Row kHeader = {"Experiment",      "Status",
 Row row_of(const ReportedRun& run, const TableStyle& style) {
   const parser::RunSummary& summary = run.judgement.summary;
   Row row;
-  row[0] = printable(
-      style.full_names || run.run_path.experiment.empty() ? run.path : short_name(run.run_path));
+  row[0] = shown_name(run, style.full_names);
   row[kStatusColumn] = run_status_name(summary.status);
   row[2] = to_string(summary.window);
   row[3] = std::to_string(summary.step_time_s ? summary.step_time_s->count : 0);
@@ -165,6 +165,11 @@ std::string short_name(const parser::RunPath& path) {
   return name;
 }
 
+std::string shown_name(const ReportedRun& run, bool full_names) {
+  return printable(full_names || run.run_path.experiment.empty() ? run.path
+                                                                 : short_name(run.run_path));
+}
+
 std::int64_t LogReport::count(RunStatus status) const {
   return std::count_if(runs.begin(), runs.end(), [&](const ReportedRun& run) {
     return run.judgement.summary.status == status;
@@ -191,6 +196,7 @@ void write_table(const LogReport& report, const TableStyle& style, std::ostream&
     printer.print(rows[i], colour);
   }
   write_counts(report, out);
+  if (report.has_refusals) write_refusals(report, style.full_names, out);
 }
 
 }  // namespace llmb::report

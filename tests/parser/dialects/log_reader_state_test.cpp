@@ -1,5 +1,6 @@
 // A reader that is saved, destroyed and restored goes on as if nothing had happened: cut at every
 // line's end and at random bytes.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -106,13 +107,25 @@ TEST(LogReaderState, WithinADroppedLineGoesOnDropping) {
 TEST(LogReader, KeepsTheFirstLinesThatItRefuses) {
   const std::string good = "completed step: 1, seconds: 7.1, TFLOP/s/device: 5.0, loss: 1.0\n";
   const std::string bad = "completed step: x, seconds: 7.1, TFLOP/s/device: 5.0, loss: 1.0\n";
+  const std::string timeless = "completed step: 2, seconds: soon, TFLOP/s/device: 5.0\n";
   LogReader reader;
-  reader.feed(good);
-  for (std::size_t i = 0; i < kRefusedLinesMax + 5; ++i) reader.feed(bad);
-  EXPECT_EQ(reader.facts().lines_not_understood, static_cast<std::int64_t>(kRefusedLinesMax + 5));
-  ASSERT_EQ(reader.refused_lines().size(), kRefusedLinesMax);
-  EXPECT_EQ(reader.refused_lines()[0].offset, good.size());
-  EXPECT_EQ(reader.refused_lines()[0].line + "\n", bad);
+  reader.feed(good + timeless);
+  for (std::size_t i = 0; i < kRefusedSamplesMax + 5; ++i) reader.feed(bad);
+  reader.feed(std::string(3 << 20, 'x') + "\n");
+  const auto refused = reader.refused_lines();
+  ASSERT_EQ(refused.size(), 3U);
+  EXPECT_EQ(refused[0].reason, LineRefusal::iteration_not_read);
+  EXPECT_EQ(refused[0].count, static_cast<std::int64_t>(kRefusedSamplesMax + 5));
+  ASSERT_EQ(refused[0].samples.size(), kRefusedSamplesMax);
+  EXPECT_EQ(refused[0].samples[0].offset, good.size() + timeless.size());
+  EXPECT_EQ(refused[0].samples[0].line + "\n", bad);
+  EXPECT_EQ(refused[1].reason, LineRefusal::step_time_not_read);
+  EXPECT_EQ(refused[1].count, 1);
+  EXPECT_EQ(refused[1].samples[0].line + "\n", timeless);
+  EXPECT_EQ(refused[2].reason, LineRefusal::too_long);
+  EXPECT_EQ(refused[2].count, 1);
+  EXPECT_THAT(refused[2].samples, ::testing::IsEmpty());
+  EXPECT_EQ(reader.facts().lines_not_understood, refused[0].count + refused[1].count);
 }
 
 TEST(LogReaderState, OfAnotherVersionOrDamagedIsRefused) {

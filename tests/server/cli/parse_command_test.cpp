@@ -37,6 +37,8 @@ TEST(ParseCommand, RefusesBadArguments) {
                                                     {"parse", "--window", "44-11"},
                                                     {"parse", "--window", "x"},
                                                     {"parse", "--samples"},
+                                                    {"parse", "--explain", "--format", "csv"},
+                                                    {"parse", "--explain", "--compat", "nemo"},
                                                     {"parse", "--no-such-option"},
                                                     {"parse", "--compat", "nemo@19.99"}}) {
     const ProgramRun run = run_program(arguments, options);

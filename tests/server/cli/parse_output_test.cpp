@@ -15,7 +15,9 @@ namespace llmb::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 nlohmann::json schema() {
@@ -78,12 +80,13 @@ class ParseOutput : public ::testing::Test {
 };
 
 TEST_F(ParseOutput, JsonIsWhatItsSchemaSays) {
-  for (const bool has_samples : {false, true}) {
+  for (const bool has_all : {false, true}) {
     std::vector<std::string> options = {"--format=json"};
-    if (has_samples) options.emplace_back("--samples");
+    if (has_all) options.insert(options.end(), {"--samples", "--explain"});
     const auto document = nlohmann::json::parse(parse(options));
     EXPECT_THAT(schema_violations(schema(), document), IsEmpty());
-    EXPECT_EQ(document.at("runs").at(0).contains("samples"), has_samples);
+    EXPECT_EQ(document.at("runs").at(0).contains("samples"), has_all);
+    EXPECT_EQ(document.at("runs").at(0).contains("refused_lines"), has_all);
   }
 }
 
@@ -135,11 +138,40 @@ TEST_F(ParseOutput, SpeaksTheLanguageOfTheApi) {
     if (!run.contains(name)) only_there.push_back(name);
   }
   EXPECT_THAT(only_here, UnorderedElementsAre("path", "checkpoints", "nccl", "insight",
-                                              "run_metrics", "samples"));
+                                              "run_metrics", "refused_lines", "samples"));
   EXPECT_THAT(only_there,
               UnorderedElementsAre("id", "root_id", "root", "relative_path", "generation",
                                    "is_superseded", "revision", "first_seen_at", "grown_at",
                                    "vanished_at", "job", "profiles"));
+}
+
+TEST_F(ParseOutput, ExplainsWhichLinesWereRefused) {
+  const std::string bad = "Training epoch 0, iteration 9x/49 | lr: \x1b]0;\x07 0.1\n";
+  folder_.write("t/d.out", "one\ntwo\n" + bad + bad + bad + "\r" + bad + nemo_log(49));
+  const auto document = nlohmann::json::parse(parse({"--explain", "--format=json"}));
+  EXPECT_THAT(schema_violations(schema(), document), IsEmpty());
+  const auto& run = document.at("runs").at(3);
+  EXPECT_EQ(run.at("lines_not_understood"), 4);
+  ASSERT_EQ(run.at("refused_lines").size(), 1U);
+  const auto& refused = run.at("refused_lines").at(0);
+  EXPECT_EQ(refused.at("reason"), "iteration_not_read");
+  EXPECT_EQ(refused.at("count"), 4);
+  ASSERT_EQ(refused.at("samples").size(), 3U);
+  EXPECT_EQ(refused.at("samples").at(0).at("line_number"), 3);
+  EXPECT_EQ(refused.at("samples").at(2).at("line_number"), 5);
+  EXPECT_EQ(refused.at("samples").at(0).at("line").get<std::string>().find('\x1b'),
+            std::string::npos);
+  EXPECT_TRUE(document.at("runs").at(0).at("refused_lines").empty());
+
+  const std::string table = parse({"--explain"});
+  EXPECT_THAT(table, HasSubstr("\nRefused lines of d:\n  4 iteration_not_read. The iteration"));
+  EXPECT_THAT(table, HasSubstr("\n    line 3: Training epoch 0, iteration 9x/49 | lr: "));
+  EXPECT_THAT(table, Not(HasSubstr("Refused lines of a")));
+  EXPECT_THAT(parse({}), Not(HasSubstr("Refused lines")));
+}
+
+TEST_F(ParseOutput, SaysWhereNoLineWasRefused) {
+  EXPECT_THAT(parse({"--explain"}), HasSubstr("\nNo line was refused.\n"));
 }
 
 TEST_F(ParseOutput, JsonHoldsTheNumbers) {
