@@ -1,9 +1,9 @@
 // The parts of a run that have tables of their own. Most ticks of a growing log change none of
 // them, so each is compared with what is stored before it is written.
-#include <charconv>
 #include <map>
 #include <string_view>
 
+#include "parser/foundation/parse_number.h"
 #include "storage/evidence_rows.h"
 #include "storage/run_rows.h"
 
@@ -16,12 +16,7 @@ using parser::SegmentFacts;
 
 // "512" -> 512; anything else is no count.
 std::optional<std::int64_t> parse_count(const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  std::int64_t count = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, count);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return count;
+  return text ? parser::parse_integer(*text) : std::nullopt;
 }
 
 void write_chosen_columns(Connection& connection, RunId run, const RunConfiguration& chosen) {

@@ -1,5 +1,7 @@
 #include "parser/catalog/catalog_loader.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <functional>

@@ -1,5 +1,7 @@
 #include "parser/catalog/catalog_sections.h"
 
+#include <nlohmann/json.hpp>
+
 namespace llmb::parser {
 namespace {
 

@@ -1,7 +1,7 @@
 // The sections of a catalog file, one function each: JSON -> record. They throw CatalogFault.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "parser/catalog/catalog.h"
 #include "parser/catalog/json_record.h"

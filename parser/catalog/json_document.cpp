@@ -1,5 +1,7 @@
 #include "parser/catalog/json_document.h"
 
+#include <nlohmann/json.hpp>
+
 #include <yaml-cpp/yaml.h>
 
 #include <set>

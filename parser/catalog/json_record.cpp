@@ -1,5 +1,7 @@
 #include "parser/catalog/json_record.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

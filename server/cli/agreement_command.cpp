@@ -1,5 +1,7 @@
 #include "server/cli/commands.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
@@ -7,6 +9,7 @@
 
 #include "server/cli/run_options.h"
 #include "server/report/agreement_json.h"
+#include "server/report/json.h"
 #include "server/report/log_parsing.h"
 #include "server/report/text_table.h"
 
@@ -58,14 +61,14 @@ void write_run(const report::ReportedRun& run) {
   }
   if (ours.tflops_per_gpu) tflops = ours.tflops_per_gpu->mean;
   table.add({"ours", "", parser::to_string(ours.window),
-             std::to_string(ours.step_time_s ? ours.step_time_s->count : 0),
+             fmt::to_string(ours.step_time_s ? ours.step_time_s->count : 0),
              fixed_or_dash(mean_s, 4), fixed_or_dash(deviation_s, 4), "population",
              fixed_or_dash(tflops, 2), "", ours.status_reason});
   for (const parser::ToolResult& tool : compare_tools(run)) {
     if (!tool.reads_such_logs) continue;
     std::optional<double> difference_percent;
     if (tool.difference_to_ours) difference_percent = 100 * *tool.difference_to_ours;
-    table.add({tool.tool, tool.release, tool.window, std::to_string(tool.step_count),
+    table.add({tool.tool, tool.release, tool.window, fmt::to_string(tool.step_count),
                fixed_or_dash(tool.step_time_s_mean, 4), fixed_or_dash(tool.step_time_s_std, 4),
                std::string(parser::deviation_name(tool.deviation)),
                fixed_or_dash(tool.tflops_per_gpu_mean, 2), fixed_or_dash(difference_percent, 2),

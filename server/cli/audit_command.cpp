@@ -12,6 +12,7 @@
 #include "server/cli/catalog_option.h"
 #include "server/cli/exit_codes.h"
 #include "server/report/catalog_json.h"
+#include "server/report/json.h"
 
 namespace llmb::cli {
 namespace {

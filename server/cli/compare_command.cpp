@@ -8,6 +8,7 @@
 #include "server/cli/measuring_options.h"
 #include "server/report/comparison_json.h"
 #include "server/report/comparison_report.h"
+#include "server/report/json.h"
 
 namespace llmb::cli {
 namespace {

@@ -1,11 +1,14 @@
 #include "server/cli/configuration_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::cli {
 namespace {
@@ -15,8 +18,8 @@ constexpr std::size_t kFileBytesMax = std::size_t{1024} * 1024;
 }  // namespace
 
 void ConfigurationReader::complain(const YAML::Mark& mark, const std::string& what) const {
-  const std::string line = mark.is_null() ? "" : ":" + std::to_string(mark.line + 1);
-  throw BadConfiguration(file_ + line + ": " + what);
+  const std::string line = mark.is_null() ? "" : fmt::format(":{}", mark.line + 1);
+  throw BadConfiguration(fmt::format("{}{}: {}", file_, line, what));
 }
 
 void ConfigurationReader::read_map(const YAML::Node& node, const std::string& where,
@@ -65,15 +68,12 @@ bool ConfigurationReader::boolean(const YAML::Node& node, const std::string& key
 
 int ConfigurationReader::integer(const YAML::Node& node, const std::string& key, int min,
                                  int max) const {
-  int value = 0;
-  const std::string text = node.IsScalar() ? node.Scalar() : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < min ||
-      value > max) {
-    complain(node.Mark(), "'" + key + "' has to be a whole number from " + std::to_string(min) +
-                              " to " + std::to_string(max));
+  const auto value = parser::parse_integer(node.IsScalar() ? node.Scalar() : "", min, max);
+  if (!value) {
+    complain(node.Mark(),
+             fmt::format("'{}' has to be a whole number from {} to {}", key, min, max));
   }
-  return value;
+  return static_cast<int>(*value);
 }
 
 void ConfigurationReader::require_list(const YAML::Node& node, const std::string& key) const {

@@ -133,8 +133,9 @@ void look_at_roots(std::vector<std::string> roots, Findings& findings) {
     const auto finding = ingest::answer_within(kPatience, [root] { return look_at_root(root); });
     findings.push_back(finding.value_or(
         Finding{"root", Verdict::problem,
-                root + ": does not answer within " + std::to_string(kPatience.count()) +
-                    " s: its mount hangs. The other roots are followed all the same."}));
+                fmt::format("{}: does not answer within {} s: its mount hangs. The other roots "
+                            "are followed all the same.",
+                            root, kPatience.count())}));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "server/cli/job_desk.h"
 
+#include <CLI/CLI.hpp>
+
 #include <iostream>
 
 #include "server/cli/serve_settings.h"

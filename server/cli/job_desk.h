@@ -2,7 +2,6 @@
 // environment, and the database of jobs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +9,10 @@
 
 #include "server/dispatch/cluster_settings.h"
 #include "storage/job_store.h"
+
+namespace CLI {
+class App;
+}
 
 namespace llmb::cli {
 

@@ -1,5 +1,7 @@
 #include "server/cli/job_waiting.h"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,9 +37,9 @@ std::string step_text(const JobRecord& job) {
   if (report.runs.empty()) return {};
   const parser::RunSummary& summary = report.runs.front().judgement.summary;
   if (!summary.last_iteration) return {};
-  std::string text = " at step " + std::to_string(*summary.last_iteration);
+  std::string text = fmt::format(" at step {}", *summary.last_iteration);
   if (summary.declared_last_iteration) {
-    text += " of " + std::to_string(*summary.declared_last_iteration);
+    text += fmt::format(" of {}", *summary.declared_last_iteration);
   }
   return text;
 }
@@ -77,12 +79,12 @@ class WaitingLine {
       ++counts[name_of_state(job)];
       if (steps.empty() && job.state == JobState::running) {
         steps = step_text(job);
-        if (!steps.empty()) steps.insert(0, " · job " + std::to_string(job.id));
+        if (!steps.empty()) steps = fmt::format(" · job {}{}", job.id, steps);
       }
     }
     std::string line;
     for (const auto& [state, count] : counts) {
-      line.append(line.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(state);
+      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", count, state);
     }
     std::cerr << "\r\x1b[K" << line << steps << std::flush;
   }

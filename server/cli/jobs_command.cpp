@@ -79,26 +79,26 @@ int show(const JobsArguments& arguments) {
   JobDesk desk = open_job_desk(arguments.desk, false);
   refresh(desk);
   const auto job = desk.store->job(arguments.id);
-  if (!job) return complain("there is no job " + std::to_string(arguments.id));
+  if (!job) return complain(fmt::format("there is no job {}", arguments.id));
   std::string runs;
   for (const storage::RunId run : desk.store->runs_of(*job)) {
-    runs.append(runs.empty() ? "" : ", ").append(std::to_string(run));
+    runs += fmt::format("{}{}", runs.empty() ? "" : ", ", run);
   }
   const dispatch::JobLogs logs = dispatch::job_logs(*job);
   const auto lines = std::to_array<std::pair<const char*, std::string>>({
-      {"job", std::to_string(job->id) + " on " + job->cluster},
+      {"job", fmt::format("{} on {}", job->id, job->cluster)},
       {"Slurm's id", slurm_id(*job)},
       {"state", std::string(storage::job_state_name(job->state))},
       {"reason", job->state_reason},
       {"trouble", job->trouble},
-      {"exit code", job->exit_code ? std::to_string(*job->exit_code) : ""},
+      {"exit code", job->exit_code ? fmt::to_string(*job->exit_code) : ""},
       {"experiment", job->experiment},
       {"submitted by", job->submitted_by},
       {"submitted at", job->created_at},
       {"started at", job->started_at.value_or("")},
       {"ended at", job->ended_at.value_or("")},
       {"to be cancelled", job->cancel_requested_at.value_or("")},
-      {"restarts", job->restart_count > 0 ? std::to_string(job->restart_count) : ""},
+      {"restarts", job->restart_count > 0 ? fmt::to_string(job->restart_count) : ""},
       {"nodes", job->nodes},
       {"run folder", job->run_folder},
       {"log", logs.log},
@@ -165,7 +165,7 @@ int log(const JobsArguments& arguments) {
   JobDesk desk = open_job_desk(arguments.desk, false);
   refresh(desk);
   const auto job = desk.store->job(arguments.id);
-  if (!job) return complain("there is no job " + std::to_string(arguments.id));
+  if (!job) return complain(fmt::format("there is no job {}", arguments.id));
   if (arguments.follows) return follow(desk, arguments, *job);
   const std::string file = log_of(*job, arguments);
   if (file.empty()) {

@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::cli {
 namespace {
-
-std::optional<std::uint16_t> parse_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  return port;
-}
 
 tl::unexpected<parser::Error> refused(std::string_view text) {
   return parser::fail("'" + std::string(text) +
@@ -42,7 +36,7 @@ parser::Result<ListenAddress> parse_listen_address(std::string_view text) {
     result.address = text.substr(0, colon);
     port = text.substr(colon + 1);
     has_port = true;
-  } else if (colons == 0 && parse_port(text)) {
+  } else if (colons == 0 && parser::parse_number<std::uint16_t>(text)) {
     port = text;
     has_port = true;
   } else if (!text.empty()) {
@@ -51,7 +45,7 @@ parser::Result<ListenAddress> parse_listen_address(std::string_view text) {
     return refused(text);
   }
   if (has_port) {
-    const auto number = parse_port(port);
+    const auto number = parser::parse_number<std::uint16_t>(port);
     if (!number) return refused(text);
     result.port = *number;
   }

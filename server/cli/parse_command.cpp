@@ -1,5 +1,6 @@
 #include "server/cli/commands.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,10 +11,12 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "parser/catalog/catalog.h"
+#include "parser/dialect.h"
 #include "parser/reader/log_reader.h"
 #include "parser/window.h"
 #include "server/cli/catalog_option.h"
@@ -43,7 +46,7 @@ constexpr const char* kDescription =
     "Read training logs and say, for each, the mean step time over its window and whether it may "
     "be believed.";
 
-constexpr const char* kFooter = R"(Examples:
+constexpr std::string_view kExamples = R"(Examples:
   llmb-report parse                              every log below ./experiments
   llmb-report parse $LLMB_WORKLOAD/experiments log.txt
   llmb-report parse --window 35-44 --format csv runs/ > runs.csv
@@ -56,15 +59,16 @@ constexpr const char* kFooter = R"(Examples:
 What is read:
   Below a DIR, every *.out but sbatch_*.out and vboost.out; a FILE whatever its name. Without
   either: experiments (or results) below $LLMB_WORKLOAD, or $STAGE_PATH, or the current folder.
-  NeMo 1 and 2, Megatron-Bridge, Megatron-LM, MaxText, torchtitan and neuronx logs are told apart
-  by what is in them. What is skipped, and why, is on stderr.
+  What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:
+)";
 
+constexpr std::string_view kFooter = R"(
 Windows:
   Iterations as the log counts them: NeMo from 0, Megatron from 1. Where the run is a recipe of the
   catalog, and names no other release: what the recipe's document makes its results of (the last
-  step in 2024). Else what the release that the run names does (35-44 from 25.08 on), else 35-44
-  for Megatron logs and 11-44 for the others. window_source in the json says which. --window A-B,
-  or --window last for the last step of the last pass, says otherwise.
+  step in 2024). Else what the release that the run names does (35-44 from 25.08 on), else the
+  window of its program, as above. window_source in the json says which. --window A-B, or --window
+  last for the last step of the last pass, says otherwise.
 
 Status:
   complete    the whole window has step times and the last iteration was reached
@@ -97,6 +101,16 @@ JSON: one object with
   What is not known is null. server/report/parse_output.schema.json is its JSON Schema.
 
 Exit status: 0 when at least one run is complete, 1 when none is, 2 for bad arguments.)";
+
+// "  Megatron-Bridge 35-44", a line each.
+std::string dialect_windows() {
+  std::string text;
+  for (const parser::DialectTraits& dialect : parser::dialects().subspan(1)) {
+    text +=
+        fmt::format("    {:<20}{}-{}\n", dialect.title, dialect.window_first, dialect.window_last);
+  }
+  return text;
+}
 
 // Where the shell parsers look, and where the recipes' variables point.
 std::string default_folder() {
@@ -221,7 +235,7 @@ int run_parse(ParseArguments arguments) {
 
 void add_parse_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("parse", kDescription);
-  command->footer(kFooter);
+  command->footer(fmt::format("{}{}{}", kExamples, dialect_windows(), kFooter));
   const auto arguments = std::make_shared<ParseArguments>();
   command->add_option("--format", arguments->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))

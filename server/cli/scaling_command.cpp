@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "server/cli/measuring_options.h"
+#include "server/report/json.h"
 #include "server/report/scaling_json.h"
 #include "server/report/scaling_report.h"
 

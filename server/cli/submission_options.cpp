@@ -1,12 +1,16 @@
 #include "server/cli/submission_options.h"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::cli {
@@ -56,11 +60,11 @@ Result<std::vector<Submission>> submissions_of_file(const std::string& file) {
     const auto error_handler = nlohmann::ordered_json::error_handler_t::replace;
     auto some = dispatch::parse_submissions(entries[i].dump(-1, ' ', false, error_handler));
     if (!some) {
-      return fail(file + ", entry " + std::to_string(i + 1) + ": " + some.error().message);
+      return fail(fmt::format("{}, entry {}: {}", file, i + 1, some.error().message));
     }
     all.insert(all.end(), some->begin(), some->end());
     if (all.size() > dispatch::kJobsAtOnceMax) {
-      return fail(file + " has more than " + std::to_string(dispatch::kJobsAtOnceMax) + " jobs");
+      return fail(fmt::format("{} has more than {} jobs", file, dispatch::kJobsAtOnceMax));
     }
   }
   if (all.empty()) return fail(file + " holds no jobs");
@@ -76,14 +80,12 @@ Result<void> add_pairs(Submission& submission, const SubmissionArguments& argume
   for (const std::string& text : arguments.runner_options) {
     auto pair = split(text, "--set");
     if (!pair) return tl::unexpected(pair.error());
-    std::int64_t number = 0;
-    const char* const end = pair->value.data() + pair->value.size();
-    const auto [stopped, error] = std::from_chars(pair->value.data(), end, number);
-    if (error != std::errc() || stopped != end) {
-      return fail("--set " + pair->name + " needs a whole number, not " +
-                  dispatch::in_quotes(pair->value));
+    const auto number = parser::parse_integer(pair->value);
+    if (!number) {
+      return fail(fmt::format("--set {} needs a whole number, not {}", pair->name,
+                              dispatch::in_quotes(pair->value)));
     }
-    submission.runner_options[pair->name] = number;
+    submission.runner_options[pair->name] = *number;
   }
   for (const std::string& text : arguments.slurm_arguments) {
     auto added = dispatch::add_slurm_argument(submission.slurm, text, "--slurm-arg");
@@ -195,7 +197,7 @@ Result<std::vector<Submission>> submissions_of(const SubmissionArguments& argume
   const auto count_max = static_cast<std::int64_t>(dispatch::kJobsAtOnceMax);
   if (arguments.repeats > count_max ||
       static_cast<std::int64_t>(arguments.scales.size()) * arguments.repeats > count_max) {
-    return fail("more than " + std::to_string(count_max) + " jobs at once");
+    return fail(fmt::format("more than {} jobs at once", count_max));
   }
   Submission submission = arguments.submission;
   if (auto added = add_pairs(submission, arguments); !added) return tl::unexpected(added.error());

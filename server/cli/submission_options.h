@@ -1,11 +1,18 @@
 // The options of `submit` that describe jobs, and the submissions that they make.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "parser/result.h"
 #include "server/dispatch/submission.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace llmb::cli {
 

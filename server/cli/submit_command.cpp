@@ -64,7 +64,7 @@ struct SubmitArguments {
 
 std::string user_name() {
   const passwd* const user = getpwuid(geteuid());
-  return user == nullptr ? std::to_string(geteuid()) : user->pw_name;
+  return user == nullptr ? fmt::to_string(geteuid()) : user->pw_name;
 }
 
 int complain(const std::string& what, int exit_code) {

@@ -1,11 +1,11 @@
 #include "server/dispatch/job_evidence.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <vector>
 
+#include "parser/foundation/parse_number.h"
 #include "parser/layout/log_name.h"
 
 namespace llmb::dispatch {
@@ -30,20 +30,13 @@ bool is_wrapped(std::string_view text, std::string_view front, std::string_view 
          text.substr(text.size() - back.size()) == back;
 }
 
-std::optional<std::int64_t> number(std::string_view digits) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
 // "sbatch_<name>_<jobid>.out" or "llmb-config_<jobid>.yaml".
 std::optional<std::int64_t> job_id_in(std::string_view name) {
   const std::size_t bar = name.rfind('_');
   const std::size_t dot = name.rfind('.');
   if (bar == std::string_view::npos || dot == std::string_view::npos || dot < bar) return {};
   if (!is_wrapped(name, "sbatch_", ".out") && !is_wrapped(name, "llmb-config_", ".yaml")) return {};
-  return number(name.substr(bar + 1, dot - bar - 1));
+  return parser::parse_integer(name.substr(bar + 1, dot - bar - 1));
 }
 
 std::string tail_of(const std::string& file) {
@@ -112,12 +105,12 @@ std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::i
       started_at_s.reset();
       ended_at_s.reset();
     } else if (line.starts_with(kStartedAt)) {
-      started_at_s = number(line.substr(kStartedAt.size()));
+      started_at_s = parser::parse_integer(line.substr(kStartedAt.size()));
     } else if (line.starts_with(kEndedAt)) {
-      ended_at_s = number(line.substr(kEndedAt.size()));
+      ended_at_s = parser::parse_integer(line.substr(kEndedAt.size()));
     } else if (line.starts_with(kExited)) {
       // What Slurm said before outranks the exit code that followed from it.
-      const auto code = number(line.substr(kExited.size()));
+      const auto code = parser::parse_integer(line.substr(kExited.size()));
       if (code && (!evidence || evidence->exit_code)) {
         evidence = {*code == 0 ? JobState::completed : JobState::failed, code};
       }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -50,13 +50,9 @@ constexpr auto kSecrets = std::to_array<std::string_view>({"HF_TOKEN"});
 constexpr std::int64_t kNumberMax = 10'000'000;
 
 Result<std::int64_t> number_of(const std::string& value) {
-  std::int64_t number = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stopped, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc() || stopped != end || number < 0 || number > kNumberMax) {
-    return fail("which is no whole number");
-  }
-  return number;
+  const auto number = parser::parse_integer(value, 0, kNumberMax);
+  if (!number) return fail("which is no whole number");
+  return *number;
 }
 
 Result<bool> flag_of(const std::string& value) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -100,15 +100,6 @@ std::optional<ObservedJob> observed(const Json& entry) {
   return job;
 }
 
-std::optional<std::int64_t> number(std::string_view digits) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   while (true) {
@@ -122,17 +113,17 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 std::optional<ObservedJob> accounted(std::string_view line) {
   const auto fields = fields_of(line);
   if (fields.size() != 7) return std::nullopt;
-  const auto id = number(fields[0]);
-  const auto submit = number(fields[2]);
+  const auto id = parser::parse_integer(fields[0]);
+  const auto submit = parser::parse_integer(fields[2]);
   if (!id || *id <= 0 || !submit || fields[1].empty()) return std::nullopt;
   ObservedJob job;
   job.job_id = *id;
   job.slurm_state = std::string(fields[1]);
   job.state = job_state_from_slurm({job.slurm_state});
   job.submit_time_s = *submit;
-  job.start_time_s = number(fields[3]);
-  job.end_time_s = number(fields[4]);
-  job.exit_code = number(fields[5].substr(0, fields[5].find(':')));
+  job.start_time_s = parser::parse_integer(fields[3]);
+  job.end_time_s = parser::parse_integer(fields[4]);
+  job.exit_code = parser::parse_integer(fields[5].substr(0, fields[5].find(':')));
   job.nodes = fields[6] == "None assigned" ? "" : std::string(fields[6]);
   return job;
 }

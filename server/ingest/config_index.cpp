@@ -1,6 +1,6 @@
 #include "server/ingest/config_index.h"
 
-#include <charconv>
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::ingest {
 namespace {
@@ -20,10 +20,7 @@ std::optional<std::int64_t> job_id_of_config(std::string_view relative_path) {
   const auto dot = name.rfind('.');
   if (!name.starts_with(kPrefix) || dot == std::string_view::npos) return std::nullopt;
   name = name.substr(kPrefix.size(), dot - kPrefix.size());
-  std::int64_t job_id = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), job_id);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return job_id;
+  return parser::parse_integer(name);
 }
 
 bool is_at_or_above(std::string_view directory, std::string_view log_path) {

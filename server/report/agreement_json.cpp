@@ -1,5 +1,6 @@
 #include "server/report/agreement_json.h"
 
+#include "server/report/json.h"
 #include "server/report/run_json.h"
 
 namespace llmb::report {

@@ -1,4 +1,5 @@
 #include "server/report/catalog_json.h"
+#include "server/report/json.h"
 
 namespace llmb::report {
 namespace {

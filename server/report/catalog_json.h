@@ -5,7 +5,7 @@
 #include "parser/catalog/audit.h"
 #include "parser/catalog/catalog.h"
 #include "parser/statistics/judge_run.h"
-#include "server/report/json.h"
+#include "server/report/json_fwd.h"
 
 namespace llmb::report {
 

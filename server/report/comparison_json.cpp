@@ -1,6 +1,7 @@
 #include "server/report/comparison_json.h"
 
 #include "server/report/catalog_json.h"
+#include "server/report/json.h"
 
 namespace llmb::report {
 namespace {

@@ -1,4 +1,5 @@
 #include "server/report/evidence_json.h"
+#include "server/report/json.h"
 
 #include <fmt/format.h>
 

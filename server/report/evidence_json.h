@@ -6,7 +6,7 @@
 
 #include "parser/log_facts.h"
 #include "parser/statistics/step_insight.h"
-#include "server/report/json.h"
+#include "server/report/json_fwd.h"
 
 namespace llmb::report {
 

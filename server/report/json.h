@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-namespace llmb::report {
+#include "server/report/json_fwd.h"
 
-using Json = nlohmann::ordered_json;
+namespace llmb::report {
 
 template <typename T>
 Json nullable(const std::optional<T>& value) {

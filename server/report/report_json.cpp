@@ -4,6 +4,7 @@
 #include "parser/step_fields.h"
 #include "server/report/catalog_json.h"
 #include "server/report/evidence_json.h"
+#include "server/report/json.h"
 #include "server/report/report.h"
 #include "server/report/run_json.h"
 

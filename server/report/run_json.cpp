@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "parser/dialects/failure_class.h"
+#include "server/report/json.h"
 
 namespace llmb::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/report/json.h"
+#include "server/report/json_fwd.h"
 #include "storage/job_records.h"
 #include "storage/records.h"
 

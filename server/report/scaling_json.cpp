@@ -2,6 +2,7 @@
 
 #include "server/report/catalog_json.h"
 #include "server/report/comparison_json.h"
+#include "server/report/json.h"
 
 namespace llmb::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "parser/statistics/scaling_series.h"
-#include "server/report/json.h"
+#include "server/report/json_fwd.h"
 
 namespace llmb::report {
 

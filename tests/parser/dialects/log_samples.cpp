@@ -6,6 +6,9 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "parser/step_fields.h"
 
 namespace llmb::parser {
 namespace {
@@ -28,32 +31,31 @@ void put(Json& json, const char* name, const std::optional<T>& value) {
   }
 }
 
+void put(Json& json, const char* name, std::int64_t value) {
+  json[name] = value;
+}
+void put(Json& json, const char* name, const std::string& value) {
+  if (!value.empty()) json[name] = value;
+}
+
+// Fields that the line did not have are left out.
 Json sample_json(const StepSample& sample) {
   Json json;
-  json["segment"] = sample.segment;
-  json["iteration"] = sample.iteration;
-  if (!sample.iteration_is_logged) json["iteration_is_logged"] = false;
-  put(json, "epoch", sample.epoch);
-  put(json, "global_step", sample.global_step);
-  put(json, "step_time_s", sample.step_time_s);
-  if (sample.step_time_s) json["step_time_resolution_s"] = sample.step_time_resolution_s;
-  put(json, "tflops_per_gpu", sample.tflops_per_gpu);
-  put(json, "loss", sample.loss);
-  put(json, "learning_rate", sample.learning_rate);
-  put(json, "grad_norm", sample.grad_norm);
-  put(json, "params_norm", sample.params_norm);
-  put(json, "loss_scale", sample.loss_scale);
-  put(json, "consumed_samples", sample.consumed_samples);
-  put(json, "global_batch_size", sample.global_batch_size);
-  put(json, "skipped_iterations", sample.skipped_iterations);
-  put(json, "nan_iterations", sample.nan_iterations);
-  put(json, "memory_bytes_max", sample.memory_bytes_max);
-  put(json, "memory_bytes_allocated", sample.memory_bytes_allocated);
-  if (!sample.logged_at.empty()) json["logged_at"] = sample.logged_at;
+  for_each_step_field([&](const auto& field) {
+    const std::string name(field.name);
+    const auto& value = sample.*field.member;
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_floating_point_v<Value> || std::is_same_v<Value, bool>) {
+      json[name] = value;
+    } else {
+      put(json, name.c_str(), value);
+    }
+  });
+  if (sample.iteration_is_logged) json.erase("iteration_is_logged");
+  if (!sample.step_time_s) json.erase("step_time_resolution_s");
   for (const auto& [name, value] : sample.extra_fields) {
     json["extra_fields"].push_back({name, number(value)});
   }
-  json["byte_offset"] = sample.byte_offset;
   return json;
 }
 
