@@ -10,6 +10,9 @@
 #include "runner/plan/plan_text.h"
 #include "runner/plan/run_settings.h"
 #include "runner/train_loop.h"
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+#include "runner/cuda_train_loop.h"
+#endif
 
 namespace {
 
@@ -35,6 +38,13 @@ int plan(const RunSettings& settings, const Catalog& catalog) {
 
 void train(const Options& options, const RunSettings& settings, const ProcessPlace& place,
            TrainOutput output) {
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+  if (settings.backend == Backend::cuda) {
+    if (place.size == 1) return train_on_cuda(options, settings, output);
+    const auto world = make_socket_world(place);
+    return train_rank_on_cuda(*world, place.local_rank, options, settings, output);
+  }
+#endif
   if (place.size == 1) return train_on_cpu(options, settings, output);
   const auto world = make_socket_world(place);
   train_rank_on_cpu(*world, place.local_size, options, settings, output);
@@ -83,6 +93,11 @@ int run(const Options& options, const ProcessPlace& place) {
     return fail(kExitDoesNotFit,
                 does_not_fit_text(*settings, memory, capacity->bytes, capacity->name));
   }
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+  if (settings->backend == Backend::cuda) {
+    if (const auto refusal = cuda_refusal(*settings)) return refuse(*refusal);
+  }
+#endif
   return train_and_tell(options, *settings, place);
 }
 

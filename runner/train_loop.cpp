@@ -8,219 +8,18 @@
 #include <cstring>
 #include <thread>
 
-#include "runner/checkpoint/checkpoint.h"
 #include "runner/cpu/backend.h"
-#include "runner/cpu/op_profile.h"
 #include "runner/cpu/parallel_for.h"
-#include "runner/model/transformer_stage.h"
-#include "runner/nccl_trace_log.h"
-#include "runner/op_table_text.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
-#include "runner/phase_log.h"
 #include "runner/plan/plan_text.h"
-#include "runner/plan/step_floor.h"
-#include "runner/process_memory.h"
-#include "runner/step_log.h"
-#include "runner/step_timer.h"
+#include "runner/rank_run.h"
 
 namespace llmb::runner {
 namespace {
 
-using Backend = cpu::Backend<float>;
-
-constexpr std::int64_t kTracedSteps = 5;
 // How long a rank waits for the others: some have more layers, and all may share a few cores.
 constexpr std::chrono::minutes kRankPatience{30};
-constexpr double kTera = 1e12;
-
-TrainerSettings trainer_settings(const Options& options, const RunSettings& settings) {
-  TrainerSettings trainer;
-  trainer.batch = settings.batch;
-  trainer.seed = options.seed;
-  trainer.optimizer.adamw.learning_rate = options.learning_rate;
-  trainer.optimizer.has_narrow_weights = settings.precision != Precision::fp32;
-  if (settings.fully_sharded) trainer.sharding = ParameterSharding::full;
-  return trainer;
-}
-
-// "rank-slice: 3 of 512, no communication"; empty for a whole run.
-std::string slice_label(const RunSettings& settings) {
-  if (!settings.rank_slice) return "";
-  return "rank-slice: " + std::to_string(*settings.rank_slice) + " of " +
-         std::to_string(settings.world_size()) + ", no communication";
-}
-
-// One rank's run; used by the rank's thread.
-class RankRun {
- public:
-  RankRun(World& world, const Options& options, const RunSettings& settings, const Layout& layout,
-          TrainOutput output)
-      : options_(options),
-        settings_(settings),
-        output_(output),
-        trainer_(ops_, world, settings.spec, layout, trainer_settings(options, settings),
-                 [&](int chunk, ParameterStore<Backend>& store, RankGroups& groups) {
-                   return std::make_unique<TransformerStage<Backend>>(
-                       ops_, settings.spec, layout, world.rank(), chunk,
-                       settings.batch.micro_batch_size, store, groups,
-                       StageOptions{settings.precision, settings.recompute_layers});
-                 }) {
-    head_.format = settings.log_format;
-    head_.step_count = settings.step_count;
-    head_.global_batch_size = settings.batch.global_batch_size;
-    head_.label = slice_label(settings);
-  }
-
-  void train() {
-    load();
-    trainer_.groups().host().barrier("train.begin");
-    timer_.begin_step();
-    for (std::int64_t step = head_.first_step; step < head_.end_step(); ++step) {
-      trace_calls(options_.enable_nccl_trace && step - head_.first_step < kTracedSteps);
-      if (is_profiled(step) && profile_first_step_ < 0) begin_profile(step);
-      train_step(step);
-      if (is_profiled(step) && !is_profiled(step + 1)) end_profile(step + 1);
-    }
-    trace_calls(false);
-    if (is_first_rank()) {
-      const int stage = trainer_.layout().place_of(trainer_.rank()).pp;
-      output_.log.write(memory_use_text(settings_, trainer_.memory_use(), stage));
-    }
-    save();
-    if (is_first_rank()) output_.log.write(finish_line(head_, local_date_time()));
-  }
-
- private:
-  // Who writes the log; of a slice, the only rank there is.
-  bool is_first_rank() const { return settings_.rank_slice || trainer_.rank() == 0; }
-
-  // The layout may be another than the one that saved.
-  void load() {
-    if (options_.load_checkpoint_path.empty()) return;
-    const double started_at_s = seconds_since_epoch();
-    StepTimer clock;
-    head_.first_step = load_checkpoint(options_.load_checkpoint_path, trainer_);
-    trainer_.groups().host().barrier("train.loaded");
-    if (!is_first_rank()) return;
-    output_.log.write(checkpoint_load_line(0, started_at_s, clock.end_step(), local_date_time()));
-  }
-
-  void save() {
-    if (!options_.enable_checkpoint) return;
-    const double started_at_s = seconds_since_epoch();
-    StepTimer clock;
-    save_checkpoint(options_.checkpoint_path, trainer_, head_.end_step(),
-                    {configuration_text(settings_), {}});
-    trainer_.groups().host().barrier("train.saved");
-    if (!is_first_rank()) return;
-    output_.log.write(checkpoint_save_line(0, head_.end_step(), started_at_s, clock.end_step(),
-                                           local_date_time()));
-  }
-
-  bool is_profiled(std::int64_t step) const {
-    const std::int64_t done = step - head_.first_step;
-    return options_.enable_profile && is_first_rank() && done >= settings_.profile_start_step &&
-           done < settings_.profile_stop_step;
-  }
-
-  void begin_profile(std::int64_t step) {
-    profile_first_step_ = step;
-    profiled_time_s_ = 0;
-    cpu::begin_op_profile();
-  }
-
-  void end_profile(std::int64_t stop_step) {
-    output_.log.write(
-        op_table_text(cpu::end_op_profile(), profile_first_step_, stop_step, profiled_time_s_));
-  }
-
-  void train_step(std::int64_t step) {
-    const CommunicationByGroup before = communication_of(trainer_.groups());
-    const StepResult result = trainer_.step(step, options_.learning_rate);
-    trainer_.groups().host().barrier("train.step_end");
-    const double step_time_s = timer_.end_step();
-    profiled_time_s_ += step_time_s;
-    if (is_first_rank()) log_step(result, step_time_s, before);
-    if (!result.is_updated || std::isnan(result.loss)) {
-      throw NotANumber("step " + std::to_string(step) + ": loss " + std::to_string(result.loss) +
-                       ", gradient norm " + std::to_string(result.gradient_norm) +
-                       "; a lower --learning-rate or another --seed may help");
-    }
-  }
-
-  void log_step(const StepResult& result, double step_time_s, const CommunicationByGroup& before) {
-    StepRecord record;
-    record.step = result.step;
-    record.step_time_s = step_time_s;
-    record.tflops_per_gpu =
-        model_flops_per_step(settings_) / step_time_s / settings_.world_size() / kTera;
-    record.learning_rate = options_.learning_rate;
-    record.loss = result.loss;
-    if (settings_.spec.is_moe()) record.auxiliary_loss = result.auxiliary_loss;
-    record.grad_norm = result.gradient_norm;
-    const ProcessMemory memory = process_memory();
-    // The kernel's figure is not always the newest; a maximum never falls.
-    memory_bytes_max_ = std::max(memory_bytes_max_, memory.resident_bytes_max);
-    record.memory_bytes_max = memory_bytes_max_;
-    record.memory_bytes_allocated = memory.resident_bytes;
-    output_.log.write(step_lines(head_, record, local_date_time()));
-    if (output_.phases == nullptr) return;
-    const auto communication = difference(communication_of(trainer_.groups()), before);
-    *output_.phases << phase_line(settings_, record, result.phases, communication) << std::flush;
-  }
-
-  void trace_calls(bool is_wanted) {
-    if (is_wanted == is_traced_) return;
-    is_traced_ = is_wanted;
-    Communicator::Observer observer;
-    if (is_wanted) {
-      observer = [this, process = this_trace_process(trainer_.rank())](
-                     const Communicator& communicator, const CallRecord& call) {
-        const std::string line = nccl_trace_line(process, communicator, call);
-        if (!line.empty()) output_.log.write(line);
-      };
-    }
-    for (Communicator* communicator : trainer_.groups().all()) {
-      communicator->set_observer(observer);
-    }
-  }
-
-  const Options& options_;
-  const RunSettings& settings_;
-  TrainOutput output_;
-  StepLogHead head_;
-  Backend::Ops ops_;
-  RankTrainer<Backend> trainer_;
-  StepTimer timer_;
-  bool is_traced_ = false;
-  std::int64_t profile_first_step_ = -1;
-  double profiled_time_s_ = 0;
-  std::int64_t memory_bytes_max_ = 0;
-};
-
-// What a reader must know before the first number.
-std::string preamble(const RunSettings& settings) {
-  std::string text = configuration_line(settings);
-  if (settings.rank_slice) {
-    text += "llmb-step-runner: " + slice_label(settings) +
-            ": one rank's share of the work on this machine's CPUs, copies of its own data in "
-            "place of the others'; its losses mean nothing, and its times are not a whole run's\n";
-  } else {
-    text += "llmb-step-runner: " + std::to_string(settings.world_size()) + " ranks as " +
-            (settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs") +
-            "; times and TFLOPS are theirs, not a GPU's\n";
-  }
-  if (settings.precision != Precision::fp32) {
-    text += "llmb-step-runner: " + std::string(precision_name(settings.precision)) +
-            " is emulated: values are rounded where a GPU would round them, sums are fp32\n";
-  }
-  for (const std::string& change : settings.spec.overrides) {
-    text += "llmb-step-runner: proxy: " + change + "\n";
-  }
-  for (const std::string& note : settings.notes) text += "llmb-step-runner: note: " + note + "\n";
-  return text;
-}
 
 // OMP_NUM_THREADS; 0 where nobody has set it to a number.
 int asked_threads_per_rank() {
@@ -239,37 +38,68 @@ void share_cores(int ranks_of_this_machine) {
   cpu::set_threads_per_rank(std::max(1, cores / ranks_of_this_machine));
 }
 
-Layout layout_of(const RunSettings& settings) {
+// This rank on this machine's cores.
+void run_rank(World& world, const Options& options, const RunSettings& settings,
+              const Layout& layout, TrainOutput output) {
+  cpu::Ops<float> ops;
+  RankRun<cpu::Backend<float>>(ops, world, options, settings, layout, output).train();
+}
+
+}  // namespace
+
+std::string run_preamble(const RunSettings& settings) {
+  std::string text = configuration_line(settings);
+  if (settings.backend == Backend::cuda) {
+    text += "llmb-step-runner: " + std::to_string(settings.world_size()) +
+            " ranks, each on a CUDA device\n";
+  } else if (settings.rank_slice) {
+    text += "llmb-step-runner: " + slice_label(settings) +
+            ": one rank's share of the work on this machine's CPUs, copies of its own data in "
+            "place of the others'; its losses mean nothing, and its times are not a whole run's\n";
+  } else {
+    text += "llmb-step-runner: " + std::to_string(settings.world_size()) + " ranks as " +
+            (settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs") +
+            "; times and TFLOPS are theirs, not a GPU's\n";
+  }
+  if (settings.backend == Backend::cpu && settings.precision != Precision::fp32) {
+    text += "llmb-step-runner: " + std::string(precision_name(settings.precision)) +
+            " is emulated: values are rounded where a GPU would round them, sums are fp32\n";
+  }
+  for (const std::string& change : settings.spec.overrides) {
+    text += "llmb-step-runner: proxy: " + change + "\n";
+  }
+  for (const std::string& note : settings.notes) text += "llmb-step-runner: note: " + note + "\n";
+  return text;
+}
+
+Layout run_layout(const RunSettings& settings) {
   const auto layout = Layout::make(settings.sizes, settings.world_size());
   if (!layout) throw std::invalid_argument(layout.error().message);
   return *layout;
 }
 
-}  // namespace
-
 void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output) {
-  const Layout layout = layout_of(settings);
-  output.log.write(preamble(settings));
+  const Layout layout = run_layout(settings);
+  output.log.write(run_preamble(settings));
   if (settings.rank_slice) {
     share_cores(1);
     const auto world = make_loopback_world(settings.world_size(), *settings.rank_slice);
-    RankRun(*world, options, settings, layout, output).train();
+    run_rank(*world, options, settings, layout, output);
     return;
   }
   share_cores(settings.world_size());
   run_thread_ranks(
       settings.world_size(),
-      [&](World& world) { RankRun(world, options, settings, layout, output).train(); },
-      kRankPatience);
+      [&](World& world) { run_rank(world, options, settings, layout, output); }, kRankPatience);
 }
 
 void train_rank_on_cpu(World& world, int ranks_of_this_machine, const Options& options,
                        const RunSettings& settings, TrainOutput output) {
-  const Layout layout = layout_of(settings);
-  if (world.rank() == 0) output.log.write(preamble(settings));
+  const Layout layout = run_layout(settings);
+  if (world.rank() == 0) output.log.write(run_preamble(settings));
   share_cores(ranks_of_this_machine);
   try {
-    RankRun(world, options, settings, layout, output).train();
+    run_rank(world, options, settings, layout, output);
   } catch (const NotANumber&) {
     throw;  // every rank has seen it
   } catch (const std::exception& error) {

@@ -16,6 +16,7 @@
 #include "runner/cpu/expert_rows.h"
 #include "runner/cpu/linear.h"
 #include "runner/cpu/norm.h"
+#include "runner/cpu/op_profile.h"
 #include "runner/cpu/qkv_heads.h"
 #include "runner/cpu/quantize.h"
 #include "runner/cpu/rope.h"
@@ -64,6 +65,10 @@ class Ops : public Memory {
   void finish() {}
   // Of this rank's tensors.
   const MemoryMeter& memory_meter() const { return cpu::memory_meter(); }
+
+  // Which operations this thread spends its time in, from begin to end.
+  void begin_profile() { begin_op_profile(); }
+  OpTable end_profile() { return end_op_profile(); }
 
   // y = x; y += x; total (1, 1) += the sum of x
   void copy(In x, Out y) { Elementwise<T>::copy(x, y); }

@@ -1,5 +1,6 @@
 #include "runner/cuda/device_world.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -39,53 +40,19 @@ std::vector<std::int64_t> signed_counts(std::span<const std::size_t> counts) {
   return {counts.begin(), counts.end()};
 }
 
-// A group of one has nothing to say to others, and no communicator.
-class DeviceGroup final : public Communicator {
+// What both kinds of group do by way of the host.
+class StreamGroup : public Communicator {
  public:
-  DeviceGroup(std::unique_ptr<Communicator> host, Stream stream)
+  StreamGroup(std::unique_ptr<Communicator> host, Stream stream)
       : Communicator(host->name(), host->ranks(), host->rank()),
         host_(std::move(host)),
-        stream_(stream) {
-    if (size() == 1) return;
-    const auto share_id = [this](const CommunicatorId* mine) {
-      CommunicatorId id = mine ? *mine : CommunicatorId{};
-      host_->broadcast(std::span<std::byte>(id.bytes), 0, "device.communicator_id");
-      return id;
-    };
-    device_ = DeviceCommunicator::make(name(), ranks(), global_rank(), share_id);
-  }
+        stream_(stream) {}
+
+ protected:
+  Communicator& host() { return *host_; }
+  Stream stream() const { return stream_; }
 
  private:
-  void do_all_reduce(Buffer data, ReduceOp op, const CallTag& /*tag*/) override {
-    if (!device_) return;
-    device_->all_reduce(data.data, data.data, count_of(data), number_type_of(data.type),
-                        op == ReduceOp::sum ? Reduction::sum : Reduction::max, stream_);
-  }
-
-  void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& /*tag*/) override {
-    if (!device_) return copy(mine, all);
-    device_->all_gather(mine.data, all.data, count_of(mine), number_type_of(mine.type), stream_);
-  }
-
-  void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& /*tag*/) override {
-    if (!device_) return copy(all, mine);
-    device_->reduce_scatter(all.data, mine.data, count_of(mine), number_type_of(mine.type),
-                            stream_);
-  }
-
-  void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
-                     std::span<const std::size_t> received_counts,
-                     const CallTag& /*tag*/) override {
-    if (!device_) return copy(sent, received);
-    device_->all_to_all(sent.data, signed_counts(sent_counts), received.data,
-                        signed_counts(received_counts), number_type_of(sent.type), stream_);
-  }
-
-  void do_broadcast(Buffer data, int root, const CallTag& /*tag*/) override {
-    if (!device_) return;
-    device_->broadcast(data.data, count_of(data), number_type_of(data.type), root, stream_);
-  }
-
   void do_barrier(const CallTag& tag) override {
     synchronize(stream_);
     host_->barrier(tag);
@@ -105,24 +72,112 @@ class DeviceGroup final : public Communicator {
     synchronize(stream_);
   }
 
-  void copy(const ConstBuffer& from, const Buffer& to) const {
-    if (from.data == to.data) return;
-    copy_async(to.data, from.data, from.bytes(), CopyDirection::within_device, stream_);
-  }
-
   std::unique_ptr<Communicator> host_;
   Stream stream_;
+};
+
+class DeviceGroup final : public StreamGroup {
+ public:
+  DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream)
+      : StreamGroup(std::move(host_group), on_stream) {
+    const auto share_id = [this](const CommunicatorId* mine) {
+      CommunicatorId id = mine ? *mine : CommunicatorId{};
+      host().broadcast(std::span<std::byte>(id.bytes), 0, "device.communicator_id");
+      return id;
+    };
+    device_ = DeviceCommunicator::make(name(), ranks(), global_rank(), share_id);
+  }
+
+ private:
+  void do_all_reduce(Buffer data, ReduceOp op, const CallTag& /*tag*/) override {
+    device_->all_reduce(data.data, data.data, count_of(data), number_type_of(data.type),
+                        op == ReduceOp::sum ? Reduction::sum : Reduction::max, stream());
+  }
+
+  void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& /*tag*/) override {
+    device_->all_gather(mine.data, all.data, count_of(mine), number_type_of(mine.type), stream());
+  }
+
+  void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& /*tag*/) override {
+    device_->reduce_scatter(all.data, mine.data, count_of(mine), number_type_of(mine.type),
+                            stream());
+  }
+
+  void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
+                     std::span<const std::size_t> received_counts,
+                     const CallTag& /*tag*/) override {
+    device_->all_to_all(sent.data, signed_counts(sent_counts), received.data,
+                        signed_counts(received_counts), number_type_of(sent.type), stream());
+  }
+
+  void do_broadcast(Buffer data, int root, const CallTag& /*tag*/) override {
+    device_->broadcast(data.data, count_of(data), number_type_of(data.type), root, stream());
+  }
+
   std::unique_ptr<DeviceCommunicator> device_;
+};
+
+// A group of one member, or of one that is there: its own data, again and again, for what others
+// would send, as loopback_communicator.h has it for the host's memory.
+class LoneGroup final : public StreamGroup {
+ public:
+  using StreamGroup::StreamGroup;
+
+ private:
+  void do_all_reduce(Buffer /*data*/, ReduceOp /*op*/, const CallTag& /*tag*/) override {}
+  void do_broadcast(Buffer /*data*/, int /*root*/, const CallTag& /*tag*/) override {}
+
+  void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& /*tag*/) override {
+    fill_with(all.data, all.bytes(), mine.data, mine.bytes());
+  }
+
+  void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& /*tag*/) override {
+    const auto* part =
+        static_cast<const std::byte*>(all.data) + static_cast<std::size_t>(rank()) * mine.bytes();
+    fill_with(mine.data, mine.bytes(), part, mine.bytes());
+  }
+
+  void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
+                     std::span<const std::size_t> received_counts,
+                     const CallTag& /*tag*/) override {
+    const std::size_t width = bytes_of(sent.type);
+    const auto* from = static_cast<const std::byte*>(sent.data);
+    auto* to = static_cast<std::byte*>(received.data);
+    for (std::size_t i = 0; i < sent_counts.size(); ++i) {
+      fill_with(to, received_counts[i] * width, from, sent_counts[i] * width);
+      from += sent_counts[i] * width;
+      to += received_counts[i] * width;
+    }
+  }
+
+  // Fills `to` with `from` from its beginning, again and again; zeros where there is nothing.
+  void fill_with(void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes) const {
+    auto* out = static_cast<std::byte*>(to);
+    if (from_bytes == 0) {
+      if (to_bytes > 0) fill_async(out, 0, to_bytes, stream());
+      return;
+    }
+    for (std::size_t at = 0; at < to_bytes; at += from_bytes) {
+      if (out + at == from) continue;
+      copy_async(out + at, from, std::min(from_bytes, to_bytes - at), CopyDirection::within_device,
+                 stream());
+    }
+  }
 };
 
 }  // namespace
 
-DeviceWorld::DeviceWorld(World& host, Stream stream) : host_(host), stream_(stream) {}
+DeviceWorld::DeviceWorld(World& host, Stream stream, Peers peers)
+    : host_(host), stream_(stream), peers_(peers) {}
 DeviceWorld::~DeviceWorld() = default;
 
 std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
                                                       const std::vector<int>& ranks) {
-  return std::make_unique<DeviceGroup>(host_.make_group(name, ranks), stream_);
+  std::unique_ptr<Communicator> host = host_.make_group(name, ranks);
+  if (peers_ == Peers::own_copies || ranks.size() == 1) {
+    return std::make_unique<LoneGroup>(std::move(host), stream_);
+  }
+  return std::make_unique<DeviceGroup>(std::move(host), stream_);
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {

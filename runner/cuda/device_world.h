@@ -13,10 +13,14 @@
 
 namespace llmb::runner::cuda {
 
+// Whom a group talks to: the other members, or nobody, for one rank of a layout that runs alone and
+// has copies of its own data in the place of theirs.
+enum class Peers { others, own_copies };
+
 class DeviceWorld final : public World {
  public:
   // Used by the thread that chose the device; `host` outlives it, and so does the stream.
-  DeviceWorld(World& host, kernels::Stream stream);
+  DeviceWorld(World& host, kernels::Stream stream, Peers peers = Peers::others);
   ~DeviceWorld() override;
 
   int rank() const override { return host_.rank(); }
@@ -30,6 +34,7 @@ class DeviceWorld final : public World {
  private:
   World& host_;
   kernels::Stream stream_;
+  Peers peers_;
 };
 
 }  // namespace llmb::runner::cuda

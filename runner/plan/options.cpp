@@ -217,7 +217,11 @@ std::string version_text() {
 }  // namespace
 
 std::vector<Backend> built_backends() {
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+  return {Backend::cpu, Backend::cuda};
+#else
   return {Backend::cpu};
+#endif
 }
 
 std::string_view backend_name(Backend backend) {

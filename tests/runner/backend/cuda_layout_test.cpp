@@ -2,10 +2,8 @@
 // the CPU: every kind of parallelism goes through the backend's collectives.
 #include <gtest/gtest.h>
 
-#include <iostream>
-
-#include "tests/runner/backend/backend_step.h"
-#include "tests/runner/model/tiny_models.h"
+#include "tests/runner/backend/small_models.h"
+#include "tests/runner/cuda/device_setup.h"
 
 namespace llmb::runner {
 namespace {
@@ -13,21 +11,17 @@ namespace {
 using kernels::Bf16;
 using testing::BackendStep;
 using testing::difference_of;
+using testing::small;
 using testing::step_of;
 
-ModelSpec small(std::string_view workload, std::string_view size) {
-  ShapeOverrides shape;
-  shape.layer_count = 2;
-  shape.hidden_size = 16;
-  shape.sequence_length = 8;
-  shape.vocabulary_size = 24;
-  ModelSpec spec = tiny_model(workload, size, shape);
-  spec.initial_std = 0.2;
-  return spec;
-}
+using CudaBackendRanks = testing::OnDevice;
 
 // Two micro-batches of one sample a replica.
 void expect_layout(const ModelSpec& spec, const ParallelSizes& sizes) {
+  if (cuda::count_devices().count < sizes.world()) {
+    GTEST_SKIP() << "a rank needs a device of its own, and there are "
+                 << cuda::count_devices().count << " for " << sizes.world();
+  }
   const BatchSizes batch{1, 2 * sizes.dp};
   const BackendStep alone = step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32);
   const BackendStep ranks = step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32);
@@ -39,27 +33,28 @@ void expect_layout(const ModelSpec& spec, const ParallelSizes& sizes) {
             << " (" << largest.where << ")\n";
 }
 
-TEST(CudaBackendRanks, ShareDataAndTensors) {
+TEST_F(CudaBackendRanks, ShareDataAndTensors) {
   expect_layout(small("pretrain_llama3.1", "8b"), {.tp = 2, .dp = 2});
 }
 
-TEST(CudaBackendRanks, ShareContextAndPipeline) {
+TEST_F(CudaBackendRanks, ShareContextAndPipeline) {
   expect_layout(small("pretrain_nemotron4", "15b"), {.cp = 2, .pp = 2});
 }
 
-TEST(CudaBackendRanks, ShareExperts) {
+TEST_F(CudaBackendRanks, ShareExperts) {
   expect_layout(small("pretrain_grok1", "314b"), {.tp = 2, .dp = 2, .ep = 2, .etp = 2});
 }
 
-TEST(CudaBackendRanks, AreEightOfEveryKind) {
+TEST_F(CudaBackendRanks, AreEightOfEveryKind) {
   expect_layout(small("pretrain_llama4_maverick", "400b"),
                 {.tp = 2, .cp = 2, .pp = 2, .ep = 2, .etp = 2});
 }
 
-TEST(CudaBackendRanks, ShareDataInBf16) {
+TEST_F(CudaBackendRanks, ShareDataInBf16) {
   const ModelSpec spec = small("pretrain_llama3.1", "8b");
   const ParallelSizes sizes{.tp = 2, .dp = 2};
   const BatchSizes batch{1, 4};
+  if (cuda::count_devices().count < sizes.world()) GTEST_SKIP() << "four devices are needed";
   const BackendStep alone = step_of<cpu::Backend<float>>(spec, {}, batch, Precision::bf16);
   const BackendStep ranks = step_of<cuda::Backend<Bf16>>(spec, sizes, batch, Precision::bf16);
   EXPECT_NEAR(ranks.losses[0] / alone.losses[0], 1, 2e-3);

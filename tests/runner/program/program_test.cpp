@@ -152,7 +152,8 @@ TEST_F(Program, ExitCodesSayWhatIsWrong) {
   EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --gpu-type h100 --tp 5"),
             kExitUsage);
   EXPECT_THAT(text_of("err"), HasSubstr("multiple of 80"));
-  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512"), kExitDoesNotFit);
+  EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 512 --backend cpu"),
+            kExitDoesNotFit);
   EXPECT_EQ(shell(kRunner + " -w pretrain_grok1 -s 314b --scale 1 --backend cpu"), kExitDoesNotFit);
   EXPECT_THAT(text_of("err"), HasSubstr("does not fit"));
   EXPECT_EQ(shell(kRunner + kTiny + " --learning-rate 1e30"), kExitNan);

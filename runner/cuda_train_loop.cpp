@@ -1,0 +1,84 @@
+#include "runner/cuda_train_loop.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+
+#include "runner/cuda/backend.h"
+#include "runner/cuda/device.h"
+#include "runner/cuda/device_world.h"
+#include "runner/parallel/loopback_communicator.h"
+#include "runner/parallel/thread_communicator.h"
+#include "runner/rank_run.h"
+
+namespace llmb::runner {
+namespace {
+
+// How long a rank waits for the others: some have more layers.
+constexpr std::chrono::minutes kRankPatience{30};
+
+template <typename T>
+void run_rank_of(World& world, const Options& options, const RunSettings& settings,
+                 const Layout& layout, TrainOutput output) {
+  cuda::Ops<T> ops;
+  cuda::DeviceWorld devices(world, ops.stream(),
+                            settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
+  RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output).train();
+}
+
+void run_rank(World& world, int local_rank, const Options& options, const RunSettings& settings,
+              TrainOutput output) {
+  const Layout layout = run_layout(settings);
+  const cuda::DeviceInfo device = cuda::choose_device(local_rank);
+  if (world.rank() == 0 || settings.rank_slice) {
+    output.log.write(run_preamble(settings) + fmt::format("llmb-step-runner: device {} ({}), {}\n",
+                                                          device.index, device.name,
+                                                          cuda::runtime_name()));
+  }
+  settings.precision == Precision::fp32
+      ? run_rank_of<float>(world, options, settings, layout, output)
+      : run_rank_of<kernels::Bf16>(world, options, settings, layout, output);
+}
+
+}  // namespace
+
+std::optional<std::string> cuda_refusal(const RunSettings& settings) {
+  const cuda::DeviceCount devices = cuda::count_devices();
+  if (devices.count == 0) {
+    return fmt::format(
+        "No CUDA GPUs are available to this program: {}. --backend cpu trains a proxy on this "
+        "machine's CPUs, and --dry-run prints the plan",
+        devices.why_none);
+  }
+  if (is_fp8(settings.precision)) {
+    return fmt::format("--dtype {}: the CUDA backend has no FP8 products yet; --dtype bf16 trains",
+                       precision_name(settings.precision));
+  }
+  return {};
+}
+
+void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output) {
+  if (settings.rank_slice) {
+    const auto world = make_loopback_world(settings.world_size(), *settings.rank_slice);
+    return run_rank(*world, 0, options, settings, output);
+  }
+  run_thread_ranks(
+      settings.world_size(),
+      [&](World& world) { run_rank(world, world.rank(), options, settings, output); },
+      kRankPatience);
+}
+
+void train_rank_on_cuda(World& world, int local_rank, const Options& options,
+                        const RunSettings& settings, TrainOutput output) {
+  try {
+    run_rank(world, local_rank, options, settings, output);
+  } catch (const NotANumber&) {
+    throw;  // every rank has seen it
+  } catch (const std::exception& error) {
+    world.abort(error.what());
+    throw;
+  }
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,24 @@
+// The whole run on the CUDA backend: what train_loop.h is for the CPU's. Linked only where the
+// backend is built.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runner/train_loop.h"
+
+namespace llmb::runner {
+
+// Why this machine, or the backend as it is, cannot run it; in words of a failure that llmb-report
+// knows where no device is there. Nothing where it can.
+std::optional<std::string> cuda_refusal(const RunSettings& settings);
+
+// All ranks as threads of this process, a device each; or the one of a rank slice. Throws what
+// train_on_cpu does, and cuda::DeviceError.
+void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output);
+
+// This process as one rank of the world, on the device of its number on this machine.
+void train_rank_on_cuda(World& world, int local_rank, const Options& options,
+                        const RunSettings& settings, TrainOutput output);
+
+}  // namespace llmb::runner

@@ -1,0 +1,23 @@
+// Where a run writes, and how it ends where it has no result.
+#pragma once
+
+#include <ostream>
+#include <stdexcept>
+
+#include "runner/log_sink.h"
+
+namespace llmb::runner {
+
+// The loss or a gradient is no number: the run has no result.
+class NotANumber : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Where a run writes. `phases` may be null.
+struct TrainOutput {
+  LogSink& log;
+  std::ostream* phases = nullptr;
+};
+
+}  // namespace llmb::runner

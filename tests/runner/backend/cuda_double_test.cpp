@@ -1,0 +1,56 @@
+// What only the double can show of the CUDA backend: streams that run late, and nodes without a
+// device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runner/cuda/host_device.h"
+#include "runner/cuda_train_loop.h"
+#include "tests/runner/backend/small_models.h"
+
+namespace llmb::runner {
+namespace {
+
+using testing::expect_same;
+using ::testing::HasSubstr;
+using testing::kBatch;
+using testing::small;
+using testing::step_of;
+
+// The double as a test wants it, until the test ends.
+class ChangedDevices {
+ public:
+  explicit ChangedDevices(const cuda::HostDeviceOptions& options) : before_(cuda::host_devices()) {
+    cuda::set_host_devices(options);
+  }
+  ~ChangedDevices() { cuda::set_host_devices(before_); }
+  ChangedDevices(const ChangedDevices&) = delete;
+  ChangedDevices& operator=(const ChangedDevices&) = delete;
+
+ private:
+  cuda::HostDeviceOptions before_;
+};
+
+// What an operation reads without waiting for what writes it is NaN then, each time.
+TEST(CudaDouble, ShowsThatWorkIsInTheOrderOfTheStream) {
+  const ChangedDevices late({.timing = cuda::HostTiming::late});
+  const ModelSpec spec = small("pretrain_grok1", "314b");
+  expect_same(step_of<cuda::Backend<float>>(spec, {}, kBatch, Precision::fp32),
+              step_of<cpu::Backend<float>>(spec, {}, kBatch, Precision::fp32), 1e-5, 1e-4);
+}
+
+TEST(CudaDouble, ShowsThatRanksAreInTheOrderOfTheirStreams) {
+  const ChangedDevices late({.timing = cuda::HostTiming::late});
+  const ModelSpec spec = small("pretrain_llama3.1", "8b");
+  expect_same(step_of<cuda::Backend<float>>(spec, {.tp = 2, .dp = 2}, kBatch, Precision::fp32),
+              step_of<cpu::Backend<float>>(spec, {}, kBatch, Precision::fp32), 1e-5, 1e-4);
+}
+
+TEST(CudaDouble, IsRefusedWithoutADevice) {
+  const ChangedDevices none({.device_count = 0});
+  const auto refusal = cuda_refusal(RunSettings{});
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(*refusal, HasSubstr("No CUDA GPUs are available"));
+}
+
+}  // namespace
+}  // namespace llmb::runner

@@ -1,0 +1,98 @@
+// Whole runs on the CUDA backend over the double: options to log lines, as train_loop_test has them
+// for the CPU; the same losses, checkpoints between the two backends, and a rank slice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "runner/cuda_train_loop.h"
+#include "tests/runner/cuda/device_setup.h"
+#include "tests/runner/train/tiny_run.h"
+
+namespace llmb::runner {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// --backend cpu made the settings; who runs them is told by the function that is called.
+std::string run(const Arguments& arguments, bool on_cuda) {
+  const ParsedOptions parsed = parse_options(arguments, {});
+  EXPECT_FALSE(parsed.exit_code) << parsed.text;
+  auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  if (!settings) throw std::invalid_argument(settings.error().message);
+  std::ostringstream text;
+  LogSink log(text);
+  if (on_cuda) {
+    settings->backend = Backend::cuda;
+    EXPECT_EQ(cuda_refusal(*settings), std::nullopt);
+    train_on_cuda(parsed.options, *settings, {log});
+  } else {
+    train_on_cpu(parsed.options, *settings, {log});
+  }
+  return text.str();
+}
+
+std::vector<double> losses_of(const std::string& log) {
+  static const std::regex loss("(?:reduced_train_loss|lm loss): ([0-9.E+-]+)");
+  std::vector<double> losses;
+  for (std::sregex_iterator at(log.begin(), log.end(), loss), end; at != end; ++at) {
+    losses.push_back(std::stod((*at)[1].str()));
+  }
+  return losses;
+}
+
+void expect_same_losses(const std::string& cuda, const std::string& cpu, std::size_t steps) {
+  const std::vector<double> on_cuda = losses_of(cuda);
+  const std::vector<double> on_cpu = losses_of(cpu);
+  ASSERT_EQ(on_cuda.size(), steps) << cuda;
+  ASSERT_EQ(on_cpu.size(), steps) << cpu;
+  for (std::size_t step = 0; step < steps; ++step) {
+    EXPECT_NEAR(on_cuda[step] / on_cpu[step], 1, 1e-3) << "step " << step;
+  }
+}
+
+Arguments shorter(const Arguments& more) {
+  return joined(tiny_llama(joined({"--num-layers", "2"}, more)), {});
+}
+
+using CudaRun = testing::OnDevice;
+
+TEST_F(CudaRun, LogsTheLossesOfTheCpu) {
+  if (cuda::count_devices().count < 2) GTEST_SKIP() << "two devices are needed";
+  const Arguments arguments = shorter({"--steps", "3", "--global-batch-size", "2", "--dp", "2"});
+  const std::string cuda = run(arguments, true);
+  expect_same_losses(cuda, run(arguments, false), 3);
+  EXPECT_THAT(cuda, HasSubstr("2 ranks, each on a CUDA device"));
+  EXPECT_THAT(cuda, HasSubstr("memory of this rank (stage 0) in MiB, counted and planned"));
+  EXPECT_THAT(cuda, Not(HasSubstr("CPUs")));
+}
+
+TEST_F(CudaRun, GoesOnFromACheckpointOfTheCpu) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "llmb_cuda_run_checkpoint";
+  std::filesystem::remove_all(path);
+  const Arguments save = shorter({"--steps", "2", "--global-batch-size", "1", "--checkpoint-path",
+                                  path.string(), "--checkpoint"});
+  run(save, false);
+  const Arguments load =
+      shorter({"--steps", "4", "--global-batch-size", "1", "--load-checkpoint", path.string()});
+  const std::string cuda = run(load, true);
+  const std::string cpu = run(load, false);
+  const std::vector<double> losses = losses_of(cpu);
+  expect_same_losses(cuda, cpu, losses.size());
+  EXPECT_FALSE(losses.empty());
+  std::filesystem::remove_all(path);
+}
+
+TEST_F(CudaRun, RunsOneRankOfALargeLayoutAlone) {
+  const std::string cuda = run(shorter({"--steps", "1", "--global-batch-size", "4", "--tp", "2",
+                                        "--pp", "2", "--dp", "2", "--rank-slice", "5"}),
+                               true);
+  EXPECT_THAT(cuda, HasSubstr("rank-slice: 5 of 8"));
+}
+
+}  // namespace
+}  // namespace llmb::runner
