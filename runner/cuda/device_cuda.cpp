@@ -33,6 +33,11 @@ DeviceCount count_devices() {
   if (status == cudaSuccess && devices.count > 0) return devices;
   cudaGetLastError();
   devices.count = 0;
+  if (status == cudaErrorInsufficientDriver) {
+    devices.why_none =
+        fmt::format("no driver of NVIDIA's is loaded, or one older than {} needs", runtime_name());
+    return devices;
+  }
   devices.why_none = status == cudaSuccess ? "the driver shows none"
                                            : fmt::format("{}, {}", cudaGetErrorName(status),
                                                          cudaGetErrorString(status));
