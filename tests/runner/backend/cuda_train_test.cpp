@@ -11,6 +11,7 @@
 #include "runner/cuda_train_loop.h"
 #include "tests/runner/cuda/device_setup.h"
 #include "tests/runner/train/tiny_run.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner {
 namespace {
@@ -72,8 +73,8 @@ TEST_F(CudaRun, LogsTheLossesOfTheCpu) {
 }
 
 TEST_F(CudaRun, GoesOnFromACheckpointOfTheCpu) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "llmb_cuda_run_checkpoint";
-  std::filesystem::remove_all(path);
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "saved";
   const Arguments save = shorter({"--steps", "2", "--global-batch-size", "1", "--checkpoint-path",
                                   path.string(), "--checkpoint"});
   run(save, false);
@@ -84,7 +85,6 @@ TEST_F(CudaRun, GoesOnFromACheckpointOfTheCpu) {
   const std::vector<double> losses = losses_of(cpu);
   expect_same_losses(cuda, cpu, losses.size());
   EXPECT_FALSE(losses.empty());
-  std::filesystem::remove_all(path);
 }
 
 TEST_F(CudaRun, RunsOneRankOfALargeLayoutAlone) {
