@@ -11,6 +11,9 @@
 
 namespace llmb::parser {
 
+// Whether the catalog has the document whole, and not only its tables, or results of its release.
+bool is_recipe_document(const Catalog& catalog, const std::string& document);
+
 // Of the documents (and sources of other releases) that `is_wanted` says yes to.
 Audit audit_catalog(const Catalog& catalog,
                     const std::function<bool(const std::string& document)>& is_wanted);

@@ -1,4 +1,4 @@
-// The three parts of an audit, each over one section of the catalog.
+// The four parts of an audit, each over one section of the catalog.
 #pragma once
 
 #include "parser/catalog/audit_ledger.h"
@@ -13,5 +13,8 @@ void audit_reference(const Catalog& catalog, const Reference& reference, AuditLe
 // The text's calculations, the peaks it names and the windows it mentions.
 void audit_worked_example(const Catalog& catalog, const WorkedExample& example,
                           AuditLedger& ledger);
+
+// Whether the document's own tables have what a command of it asks for.
+void audit_command(const Catalog& catalog, const PublishedCommand& command, AuditLedger& ledger);
 
 }  // namespace llmb::parser

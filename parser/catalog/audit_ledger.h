@@ -18,7 +18,8 @@ enum class Severity {
 std::string_view severity_name(Severity severity);  // "error", "inexact"
 
 struct AuditFinding {
-  std::string document;  // Document::id, or where the figure of another release stands
+  std::string document;              // Document::id, or where the figure of another release stands
+  bool is_of_later_release = false;  // not of a recipe document that the catalog has whole
   std::string release;
   std::int64_t line = 0;  // of the row, or of the head of the results table
   std::int64_t column = 0;
@@ -42,9 +43,18 @@ struct UncheckedFigure {
   std::string reason;
 };
 
-struct Audit {
+struct AuditCounts {
   std::int64_t figures_checked = 0;
-  std::vector<AuditFinding> findings;      // by document, then line, then column
+  std::int64_t findings = 0;
+  std::int64_t unchecked = 0;
+};
+
+struct Audit {
+  AuditCounts documents;       // of the recipe documents
+  AuditCounts later_releases;  // of the tables and results of other releases
+  std::int64_t figures_checked = 0;
+  // Those of the recipe documents first; by document, then line, then column.
+  std::vector<AuditFinding> findings;
   std::vector<UncheckedFigure> unchecked;  // in the same order
 };
 

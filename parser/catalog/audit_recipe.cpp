@@ -98,6 +98,16 @@ class RecipeCheck {
   // Interleaving splits the layers of a pipeline's stages; one stage has nothing to interleave.
   // Embedding and loss may count as a layer each: Llama 3.1 405B has 126 for that reason.
   void check_pipeline() {
+    if (recipe_.virtual_pipeline_run) {
+      ledger_.count();
+      const std::string table =
+          recipe_.virtual_pipeline ? std::to_string(*recipe_.virtual_pipeline) : "NA";
+      ledger_.add(
+          place_, "virtual_pipeline", table, {}, as_double(*recipe_.virtual_pipeline_run),
+          {"table_against_recipe", "The table states VP " + table + ", and the recipe runs VP " +
+                                       std::to_string(*recipe_.virtual_pipeline_run) + ": " +
+                                       recipe_.virtual_pipeline_source + "."});
+    }
     if (!recipe_.virtual_pipeline) return;
     ledger_.count();
     const std::int64_t virtual_stages = *recipe_.virtual_pipeline * recipe_.pipeline_parallel;

@@ -87,6 +87,7 @@ struct Catalog {
   std::vector<Recipe> later_recipes;
   std::vector<Reference> references;
   std::vector<WorkedExample> worked_examples;
+  std::vector<PublishedCommand> commands;
 
   // Each: null where there is none. Pointers live as long as the Catalog.
   const Document* document(std::string_view id) const;

@@ -61,6 +61,10 @@ std::string identity(const WorkedExample& entry) {
   return join({entry.document, "line", std::to_string(entry.line), entry.quantity, entry.printed});
 }
 
+std::string identity(const PublishedCommand& entry) {
+  return join({entry.document, "line", std::to_string(entry.line), entry.text});
+}
+
 template <typename Entry>
 void read_section(const Json& root, const std::string& name, std::vector<Entry>& list,
                   Entry (*read)(const Json&, const JsonPath&)) {
@@ -96,7 +100,7 @@ void read_file(const Json& root, Catalog& catalog) {
   const JsonRecord record(
       root, {},
       {"schema_version", "documents", "release_windows", "gpus", "models", "workloads", "recipes",
-       "later_recipes", "references", "worked_examples"});
+       "later_recipes", "references", "worked_examples", "commands"});
   record.integer("schema_version", kSchemaVersion, kSchemaVersion);
   read_section(root, "documents", catalog.documents, read_document);
   read_section(root, "release_windows", catalog.release_windows, read_release_window);
@@ -107,6 +111,7 @@ void read_file(const Json& root, Catalog& catalog) {
   read_section(root, "later_recipes", catalog.later_recipes, read_recipe);
   read_section(root, "references", catalog.references, read_reference);
   read_section(root, "worked_examples", catalog.worked_examples, read_worked_example);
+  read_section(root, "commands", catalog.commands, read_command);
 }
 
 // What one section says of another. `root` is the newest file: only its entries can be at fault.
@@ -143,6 +148,11 @@ class CrossChecks {
       if (!entry.contains("expression")) return;
       const auto value = evaluate(entry.at("expression").get<std::string>());
       if (!value) throw CatalogFault{path / "expression", value.error().message};
+    });
+    each("commands", [&](const Json& entry, const JsonPath& path) {
+      need_document(entry, path);
+      need_workload(entry, path);
+      if (entry.contains("gpu_type")) need_gpu(entry, path);
     });
   }
 

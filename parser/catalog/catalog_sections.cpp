@@ -203,12 +203,15 @@ Recipe read_recipe(const nlohmann::json& value, const JsonPath& path) {
                            "expert_parallel",
                            "expert_tensor_parallel",
                            "virtual_pipeline",
+                           "virtual_pipeline_run",
+                           "virtual_pipeline_source",
                            "data_parallel",
                            "micro_batch_size",
                            "global_batch_size",
                            "gradient_accumulation",
                            "fully_sharded",
                            "cuda_graphs",
+                           "cuda_graphs_dtypes",
                            "recompute_layers",
                            "offload_layers",
                            "document",
@@ -232,12 +235,19 @@ Recipe read_recipe(const nlohmann::json& value, const JsonPath& path) {
   recipe.expert_parallel = optional_count("expert_parallel");
   recipe.expert_tensor_parallel = optional_count("expert_tensor_parallel");
   recipe.virtual_pipeline = optional_count("virtual_pipeline");
+  recipe.virtual_pipeline_run = optional_count("virtual_pipeline_run");
+  if (recipe.virtual_pipeline_run) {
+    recipe.virtual_pipeline_source = record.text("virtual_pipeline_source");
+  }
   recipe.data_parallel = record.formula("data_parallel");
   recipe.micro_batch_size = count("micro_batch_size");
   recipe.global_batch_size = record.formula("global_batch_size");
   recipe.gradient_accumulation = count("gradient_accumulation");
   recipe.fully_sharded = record.optional_flag("fully_sharded");
   recipe.cuda_graphs = record.optional_flag("cuda_graphs");
+  if (record.has("cuda_graphs_dtypes")) {
+    recipe.cuda_graphs_dtypes = record.texts("cuda_graphs_dtypes");
+  }
   recipe.recompute_layers = record.optional_integer("recompute_layers", 0, 10'000);
   recipe.offload_layers = record.optional_integer("offload_layers", 0, 10'000);
   recipe.document = record.text("document");
@@ -312,6 +322,22 @@ WorkedExample read_worked_example(const nlohmann::json& value, const JsonPath& p
     record.printed("printed", {0, 1e30, "of the quantity's unit"});
   }
   return example;
+}
+
+PublishedCommand read_command(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(
+      value, path,
+      {"document", "line", "text", "workload", "model_size", "dtype", "gpu_type", "gpu_count"});
+  PublishedCommand command;
+  command.document = record.text("document");
+  command.line = record.integer("line", 1, kLineMax);
+  command.text = record.text("text");
+  command.workload = record.text("workload");
+  command.model_size = record.optional_text("model_size");
+  command.dtype = record.optional_text("dtype");
+  command.gpu_type = record.optional_text("gpu_type");
+  command.gpu_count = record.optional_integer("gpu_count", 1, kGpuCountMax);
+  return command;
 }
 
 }  // namespace llmb::parser

@@ -16,5 +16,6 @@ Workload read_workload(const nlohmann::json& value, const JsonPath& path);
 Recipe read_recipe(const nlohmann::json& value, const JsonPath& path);
 Reference read_reference(const nlohmann::json& value, const JsonPath& path);
 WorkedExample read_worked_example(const nlohmann::json& value, const JsonPath& path);
+PublishedCommand read_command(const nlohmann::json& value, const JsonPath& path);
 
 }  // namespace llmb::parser

@@ -27,12 +27,17 @@ struct Recipe {
   std::optional<std::int64_t> expert_parallel;
   std::optional<std::int64_t> expert_tensor_parallel;
   std::optional<std::int64_t> virtual_pipeline;
+  // What the recipe's own program runs, where the table contradicts it; and how that is known.
+  std::optional<std::int64_t> virtual_pipeline_run;
+  std::string virtual_pipeline_source;
   ScaleFormula data_parallel;
   std::int64_t micro_batch_size = 1;
   ScaleFormula global_batch_size;
   std::int64_t gradient_accumulation = 1;
-  std::optional<bool> fully_sharded;             // FSDP
-  std::optional<bool> cuda_graphs;               // CG
+  std::optional<bool> fully_sharded;  // FSDP
+  std::optional<bool> cuda_graphs;    // CG
+  // Where the document says it of some precisions only: with these.
+  std::vector<std::string> cuda_graphs_dtypes;
   std::optional<std::int64_t> recompute_layers;  // RL
   std::optional<std::int64_t> offload_layers;    // OL
   std::string document;                          // Document::id
@@ -44,12 +49,21 @@ struct Recipe {
   bool has_scale(std::int64_t gpu_count) const {
     return gpu_count_min <= gpu_count && gpu_count <= gpu_count_max;
   }
+  // Nothing where the document does not say.
+  std::optional<bool> has_cuda_graphs(const std::string& dtype) const;
   bool operator==(const Recipe&) const = default;
 };
 
 // "fp8_cs" -> "fp8": the documents' tables know the coarse dtype only.
 inline std::string coarse_dtype(const std::string& dtype) {
   return dtype.substr(0, dtype.find('_'));
+}
+
+inline std::optional<bool> Recipe::has_cuda_graphs(const std::string& dtype) const {
+  for (const std::string& named : cuda_graphs_dtypes) {
+    if (named == coarse_dtype(dtype)) return true;
+  }
+  return cuda_graphs;
 }
 
 }  // namespace llmb::parser

@@ -1,5 +1,5 @@
 // Reference: a published result, with its figures as printed. WorkedExample: a calculation that a
-// document shows in its text.
+// document shows in its text. PublishedCommand: a command that it tells its readers to run.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,21 @@ struct WorkedExample {
   std::string explanation;  // what a finding on this example is to say
 
   bool operator==(const WorkedExample&) const = default;
+};
+
+// A command as a document prints it, and what it asks for: that of its variables and flags, or the
+// document's defaults. Empty where it leaves a choice, as templates do.
+struct PublishedCommand {
+  std::string document;
+  std::int64_t line = 0;
+  std::string text;  // its exact words
+  std::string workload;
+  std::string model_size;
+  std::string dtype;
+  std::string gpu_type;
+  std::optional<std::int64_t> gpu_count;
+
+  bool operator==(const PublishedCommand&) const = default;
 };
 
 }  // namespace llmb::parser

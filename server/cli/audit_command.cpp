@@ -28,6 +28,7 @@ What is checked:
   results     tokens/s, MFU and days to train 1T tokens, each from the step time and the
               configuration row of the same column
   recipes     DP * TP * PP * CP = GPUs, GA * MBS * DP = GBS, layers that fit the pipeline
+  commands    whether the document's own tables have the scale that a command of it asks for
   examples    every calculation in the text, the peaks it names, the windows it mentions
   What the printed decimals can explain, rounded or cut off, is no finding. A finding is an error
   from 1 % on, and inexact below that. What cannot be checked is listed in the json with its reason.
@@ -44,7 +45,7 @@ struct AuditArguments {
 bool is_wanted(const AuditArguments& arguments, const parser::Catalog& catalog,
                const std::string& document) {
   if (!arguments.document.empty()) return document == arguments.document;
-  return arguments.has_all || catalog.document(document) != nullptr;
+  return arguments.has_all || parser::is_recipe_document(catalog, document);
 }
 
 void write_json(const parser::Audit& audit) {
@@ -71,9 +72,20 @@ std::string percent_text(double share) {
   return (share > 0 ? "+" : "") + std::string(text.data(), end) + " %";
 }
 
+void write_counts(std::string_view what, const parser::AuditCounts& counts) {
+  if (counts.figures_checked == 0 && counts.unchecked == 0) return;
+  std::cout << what << ": " << counts.figures_checked << " figures checked, " << counts.findings
+            << " findings, " << counts.unchecked << " not checkable\n";
+}
+
 void write_table(const parser::Audit& audit) {
   std::string document;
+  bool is_in_later_releases = false;
   for (const auto& finding : audit.findings) {
+    if (finding.is_of_later_release && !is_in_later_releases) {
+      std::cout << "\nOf later releases, and of results published elsewhere:\n";
+      is_in_later_releases = true;
+    }
     if (finding.document != document) {
       document = finding.document;
       std::cout << document << '\n';
@@ -90,8 +102,9 @@ void write_table(const parser::Audit& audit) {
     }
     std::cout << ", " << finding.slip << "\n    " << finding.explanation << '\n';
   }
-  std::cout << audit.figures_checked << " figures checked, " << audit.findings.size()
-            << " findings, " << audit.unchecked.size() << " not checkable\n";
+  std::cout << '\n';
+  write_counts("The recipe documents", audit.documents);
+  write_counts("Later releases", audit.later_releases);
 }
 
 int run_audit(const AuditArguments& arguments) {

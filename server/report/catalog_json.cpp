@@ -15,6 +15,7 @@ Json formula_json(const parser::ScaleFormula& formula) {
 
 Json finding_json(const parser::AuditFinding& finding) {
   return {{"document", finding.document},
+          {"is_of_later_release", finding.is_of_later_release},
           {"release", finding.release},
           {"line", finding.line},
           {"column", finding.column},
@@ -26,6 +27,12 @@ Json finding_json(const parser::AuditFinding& finding) {
           {"severity", parser::severity_name(finding.severity)},
           {"slip", finding.slip},
           {"explanation", finding.explanation}};
+}
+
+Json counts_json(const parser::AuditCounts& counts) {
+  return {{"figures_checked", counts.figures_checked},
+          {"findings", counts.findings},
+          {"unchecked", counts.unchecked}};
 }
 
 Json metric_json(const parser::Metric& metric) {
@@ -78,12 +85,14 @@ Json recipe_json(const parser::Recipe& recipe) {
           {"expert_parallel", nullable(recipe.expert_parallel)},
           {"expert_tensor_parallel", nullable(recipe.expert_tensor_parallel)},
           {"virtual_pipeline", nullable(recipe.virtual_pipeline)},
+          {"virtual_pipeline_run", nullable(recipe.virtual_pipeline_run)},
           {"data_parallel", formula_json(recipe.data_parallel)},
           {"micro_batch_size", recipe.micro_batch_size},
           {"global_batch_size", formula_json(recipe.global_batch_size)},
           {"gradient_accumulation", recipe.gradient_accumulation},
           {"fully_sharded", nullable(recipe.fully_sharded)},
           {"cuda_graphs", nullable(recipe.cuda_graphs)},
+          {"cuda_graphs_dtypes", recipe.cuda_graphs_dtypes},
           {"recompute_layers", nullable(recipe.recompute_layers)},
           {"offload_layers", nullable(recipe.offload_layers)},
           {"document", recipe.document},
@@ -120,6 +129,8 @@ Json audit_json(const parser::Audit& audit) {
                          {"reason", figure.reason}});
   }
   return {{"figures_checked", audit.figures_checked},
+          {"documents", counts_json(audit.documents)},
+          {"later_releases", counts_json(audit.later_releases)},
           {"findings", std::move(findings)},
           {"unchecked", std::move(unchecked)}};
 }

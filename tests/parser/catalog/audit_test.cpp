@@ -102,6 +102,31 @@ TEST(Audit, FindsTheKnownErrors) {
   EXPECT_TRUE(has_finding(audit, "llama4-25.05", 19, "12", "pipeline_without_stages"));
   EXPECT_TRUE(has_finding(audit, "llama3.1-25.10", 114, "34-44", "other_window"));
   EXPECT_TRUE(has_finding(audit, "grok1-24.11", 4, "128", "batch"));
+  // "JOB_TOTAL_GPUS=512 GPU_TYPE=h100 ./launch.sh" with the default size 405b, whose H100 row is of
+  // 1024 GPUs; and no other command of any document.
+  EXPECT_TRUE(has_finding(audit, "llama3.1-25.10", 252, "512", "no_such_row"));
+  EXPECT_EQ(std::count_if(audit.findings.begin(), audit.findings.end(),
+                          [](const AuditFinding& found) { return found.slip == "no_such_row"; }),
+            1);
+  // Nemotron-4 340B: the column VP is NA, and the release ran VP 12.
+  for (const int line : {21, 22, 23, 24}) {
+    EXPECT_TRUE(has_finding(audit, "nemotron4-25.04", line, "NA", "table_against_recipe"));
+  }
+}
+
+TEST(Audit, TellsTheDocumentsFromLaterReleases) {
+  const Catalog& catalog = embedded_catalog();
+  const Audit audit = audit_all(catalog);
+  for (const AuditFinding& finding : audit.findings) {
+    EXPECT_EQ(finding.is_of_later_release, !is_recipe_document(catalog, finding.document))
+        << finding.document;
+  }
+  EXPECT_EQ(audit.documents.figures_checked + audit.later_releases.figures_checked,
+            audit.figures_checked);
+  EXPECT_EQ(audit.documents.findings + audit.later_releases.findings, std::ssize(audit.findings));
+  EXPECT_EQ(audit.documents.unchecked, 0);
+  EXPECT_GT(audit.later_releases.findings, 0);
+  EXPECT_FALSE(is_recipe_document(catalog, "nemotron4-25.07"));
 }
 
 // Every table figure of Nemotron-4 and of Grok-1 2024 follows from its row, rounded or cut off.
@@ -167,6 +192,25 @@ TEST(Audit, QuotesWhatStandsInTheDocuments) {
     const std::string stands = line(example.document, example.line);
     EXPECT_THAT(stands, testing::HasSubstr(example.text));
     EXPECT_THAT(stands, testing::HasSubstr(example.printed));
+  }
+  for (const PublishedCommand& command : catalog.commands) {
+    EXPECT_THAT(line(command.document, command.line), testing::HasSubstr(command.text));
+  }
+  // No command is forgotten.
+  std::set<std::pair<std::string, std::int64_t>> kept;
+  for (const PublishedCommand& command : catalog.commands) {
+    kept.insert({command.document, command.line});
+  }
+  for (const auto& [id, lines] : text) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string& stands = lines[i];
+      const bool is_command = stands.find("GPUS=") != std::string::npos ||
+                              stands.find("llmb-run single") == 0 ||
+                              (stands.find("./launch.sh") != std::string::npos &&
+                               stands.find('`') == std::string::npos);
+      if (!is_command) continue;
+      EXPECT_TRUE(kept.contains({id, static_cast<std::int64_t>(i) + 1})) << id << ": " << stands;
+    }
   }
   for (const Recipe& recipe : catalog.recipes) {
     const std::string stands = line(recipe.document, recipe.line);

@@ -73,6 +73,10 @@ function Documents({ answers }: { answers: Answers }) {
         {formatCount(audit.figures_checked)} figures were computed anew:{" "}
         <b>{formatPlural(errors, "figure is", "figures are")} wrong</b> by 1 % or more or in kind,{" "}
         {formatCount(audit.findings.length - errors)} by less, yet more than rounding explains.{" "}
+        {formatPlural(audit.documents.findings, "finding is", "findings are")} of the recipe
+        documents ({formatCount(audit.documents.figures_checked)} figures),{" "}
+        {formatCount(audit.later_releases.findings)} of later releases (
+        {formatCount(audit.later_releases.figures_checked)}).{" "}
         {audit.unchecked.length > 0 &&
           `${formatPlural(audit.unchecked.length, "figure")} cannot be computed.`}
       </p>
