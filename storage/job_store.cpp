@@ -17,6 +17,12 @@ constexpr std::string_view kJobColumns =
     " restart_count, exit_code, nodes, created_at, started_at, ended_at, updated_at, is_queued,"
     " sbatch_called_at, sbatch_ended_at, is_lost";
 
+// The launch tells a job from another cluster's, or a later one, with the same number. The tree of
+// 2024 has no folder for a launch: there, its logs are named by the job.
+constexpr std::string_view kFromRunsOfJob =
+    " FROM run WHERE job_id = ? AND (launch_id = ? OR (launch_id IS NULL AND experiment = ?))"
+    " AND is_superseded = 0";
+
 JobRecord read_job(Statement& row) {
   JobRecord job;
   job.id = row.read_integer();
@@ -330,10 +336,10 @@ std::vector<JobRecord> JobStore::ended_since(const std::string& cluster, const s
 std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
   if (!job.job_id) return {};
   return impl_->within(Transaction::Kind::read, [&] {
-    Statement& select = impl_->connection.kept(
-        "SELECT id FROM run WHERE job_id = ? AND launch_id = ? AND is_superseded = 0"
-        " ORDER BY retry, id");
-    select.integer(*job.job_id).text(job.launch_id);
+    static const std::string sql =
+        "SELECT id" + std::string(kFromRunsOfJob) + " ORDER BY retry, id";
+    Statement& select = impl_->connection.kept(sql);
+    select.integer(*job.job_id).text(job.launch_id).text(job.experiment);
     std::vector<RunId> runs;
     while (select.step()) runs.push_back(select.read_integer());
     return runs;
@@ -343,10 +349,11 @@ std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
 std::optional<std::string> JobStore::last_run_status(const JobRecord& job) {
   if (!job.job_id) return std::nullopt;
   return impl_->within(Transaction::Kind::read, [&]() -> std::optional<std::string> {
-    Statement& select = impl_->connection.kept(
-        "SELECT status FROM run WHERE job_id = ? AND launch_id = ? AND is_superseded = 0"
-        " ORDER BY retry DESC, id DESC LIMIT 1");
-    if (!select.integer(*job.job_id).text(job.launch_id).step()) return std::nullopt;
+    static const std::string sql =
+        "SELECT status" + std::string(kFromRunsOfJob) + " ORDER BY retry DESC, id DESC LIMIT 1";
+    Statement& select = impl_->connection.kept(sql);
+    select.integer(*job.job_id).text(job.launch_id).text(job.experiment);
+    if (!select.step()) return std::nullopt;
     std::string status = select.read_text();
     select.reset();
     return status;

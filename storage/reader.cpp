@@ -121,7 +121,8 @@ std::optional<RunJob> Reader::job_of(RunId id) {
   // The launch tells a job from another cluster's, or a later one, with the same number.
   Statement& select = impl_->connection.kept(
       "SELECT job.id, job.revision, job.state, job.trouble FROM run JOIN job"
-      " ON job.launch_id = run.launch_id AND job.job_id = run.job_id"
+      " ON job.job_id = run.job_id AND (job.launch_id = run.launch_id"
+      " OR (run.launch_id IS NULL AND job.experiment = run.experiment))"
       " WHERE run.id = ? ORDER BY job.id DESC LIMIT 1");
   if (!select.integer(id).step()) return std::nullopt;
   RunJob job;

@@ -40,6 +40,7 @@ constexpr std::array kSummaryColumns = {"status",
                                         "segment_count",
                                         "window_is_whole",
                                         "iterations_missing_in_window",
+                                        "is_function_check",
                                         "last_iteration",
                                         "declared_last_iteration",
                                         "step_time_s_count",
@@ -123,7 +124,11 @@ void bind_statistics(Statement& statement, const std::optional<WindowStatistics>
     return;
   }
   statement.integer(statistics->count).real(statistics->mean);
-  statement.real(statistics->stddev_population).real(statistics->stddev_sample);
+  if (statistics->has_deviation()) {
+    statement.real(statistics->stddev_population).real(statistics->stddev_sample);
+  } else {
+    statement.null().null();
+  }
   statement.real(statistics->median).real(statistics->min).real(statistics->max);
   statement.real(statistics->p95);
 }
@@ -137,6 +142,7 @@ std::optional<WindowStatistics> read_statistics(Statement& row) {
                         &statistics.median, &statistics.min, &statistics.max, &statistics.p95}) {
     *value = row.read_optional_real().value_or(std::numeric_limits<double>::quiet_NaN());
   }
+  if (!statistics.has_deviation()) statistics.stddev_population = statistics.stddev_sample = 0;
   return is_absent ? std::nullopt : std::optional(statistics);
 }
 
@@ -148,6 +154,7 @@ void bind_verdict(Statement& statement, const IngestBatch& batch) {
   statement.text(batch.window_source).integer(batch.logged_global_batch_size);
   statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
   statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
+  statement.boolean(summary.is_function_check);
   statement.integer(summary.last_iteration).integer(summary.declared_last_iteration);
   bind_statistics(statement, summary.step_time_s);
   bind_statistics(statement, summary.tflops_per_gpu);
@@ -168,6 +175,7 @@ void read_verdict(Statement& row, RunRecord& run) {
   summary.segment_count = static_cast<std::int32_t>(row.read_integer());
   summary.window_is_whole = row.read_boolean();
   summary.iterations_missing_in_window = row.read_integer();
+  summary.is_function_check = row.read_boolean();
   summary.last_iteration = row.read_optional_integer();
   summary.declared_last_iteration = row.read_optional_integer();
   summary.step_time_s = read_statistics(row);

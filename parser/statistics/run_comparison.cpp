@@ -11,33 +11,10 @@
 namespace llmb::parser {
 namespace {
 
-using Characteristics = std::map<std::string, std::string>;
-
 // What tells one launch from another, or says the same twice, and makes no difference to speed.
 constexpr std::array<std::string_view, 9> kLaunchKeys = {
     "slurm_account", "experiment_id", "job_id",          "launch_time",       "llmb_install",
     "llmb_repo",     "proxy",         "profile_enabled", "nccl_trace_enabled"};
-
-Characteristics characteristics_of(const ComparedRun& run,
-                                   const std::vector<RunMarkReason>& marks) {
-  Characteristics result;
-  for (const auto& [key, values] : run.configuration.all()) {
-    if (std::count(kLaunchKeys.begin(), kLaunchKeys.end(), key) > 0) continue;
-    if (key == "model_recipe_name") continue;  // the model as the name spells it
-    result[key] = run.configuration.value(key).value_or("");
-  }
-  if (run.judgement.match.global_batch_size) {
-    result["global_batch_size"] = std::to_string(*run.judgement.match.global_batch_size);
-  }
-  result["dialect"] = dialect_name(run.dialect);
-  result["window"] = to_string(run.judgement.summary.window);
-  for (const RunMarkReason& mark : marks) {
-    if (mark.mark > RunMark::proxy) continue;
-    std::string& text = result["marks"];
-    text += (text.empty() ? "" : ",") + std::string(run_mark_name(mark.mark));
-  }
-  return result;
-}
 
 std::optional<double> value_of(const ComparedRun& run, ComparedMetric metric) {
   const RunSummary& summary = run.judgement.summary;
@@ -242,6 +219,27 @@ std::string_view compared_metric_name(ComparedMetric metric) {
 
 std::string_view comparison_verdict_name(ComparisonVerdict verdict) {
   return kVerdicts.name(verdict);
+}
+
+Characteristics characteristics_of(const ComparedRun& run,
+                                   const std::vector<RunMarkReason>& marks) {
+  Characteristics result;
+  for (const auto& [key, values] : run.configuration.all()) {
+    if (std::count(kLaunchKeys.begin(), kLaunchKeys.end(), key) > 0) continue;
+    if (key == "model_recipe_name") continue;  // the model as the name spells it
+    result[key] = run.configuration.value(key).value_or("");
+  }
+  if (run.judgement.match.global_batch_size) {
+    result["global_batch_size"] = std::to_string(*run.judgement.match.global_batch_size);
+  }
+  result["dialect"] = dialect_name(run.dialect);
+  result["window"] = to_string(run.judgement.summary.window);
+  for (const RunMarkReason& mark : marks) {
+    if (mark.mark > RunMark::proxy) continue;
+    std::string& text = result["marks"];
+    text += (text.empty() ? "" : ",") + std::string(run_mark_name(mark.mark));
+  }
+  return result;
 }
 
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {

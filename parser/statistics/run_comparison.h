@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,11 @@ std::string model_size_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
 std::vector<RunMarkReason> marks_of(const ComparedRun& run);
+
+// What compare_runs() takes for one configuration: its best values by key, with dialect, window,
+// batch and marks; without what tells one launch from another.
+using Characteristics = std::map<std::string, std::string, std::less<>>;
+Characteristics characteristics_of(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
 
 struct RunStanding {
   std::vector<RunMarkReason> marks;

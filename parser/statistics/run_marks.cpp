@@ -12,6 +12,7 @@ namespace {
 constexpr auto kMarkNames = name_table<RunMark>({
     {RunMark::profiled, "profiled"},
     {RunMark::traced, "traced"},
+    {RunMark::function_check, "function_check"},
     {RunMark::proxy, "proxy"},
     {RunMark::running, "running"},
     {RunMark::incomplete, "incomplete"},
@@ -85,6 +86,11 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
   if (run.nccl_trace_seen || is_true(run.configuration, "nccl_trace_enabled")) {
     marks.push_back(
         {RunMark::traced, "The log holds an NCCL trace, whose writing slows every collective."});
+  }
+  if (run.summary.is_function_check) {
+    marks.push_back({RunMark::function_check,
+                     "It loaded a checkpoint and did one step: that shows that loading works, and "
+                     "nothing of speed."});
   }
   if (run.is_proxy || is_true(run.configuration, "proxy")) {
     marks.push_back(

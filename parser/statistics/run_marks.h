@@ -16,6 +16,7 @@ namespace llmb::parser {
 enum class RunMark {
   profiled,
   traced,
+  function_check,
   proxy,
   on_cpu,
   running,

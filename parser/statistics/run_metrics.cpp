@@ -20,6 +20,9 @@ RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const Rec
     result.reference_reason = "The recipe's document publishes no result at this scale and dtype.";
   } else if (!result.reference->step_time_s) {
     result.reference_reason = "The published result has no step time.";
+  } else if (summary.is_function_check) {
+    result.reference_reason =
+        "The run is a function check: one step after loading a checkpoint says nothing of speed.";
   } else if (!measurement.step_time_s_mean) {
     result.reference_reason = "The run has no step time in its window " + measurement.window + ".";
   } else {

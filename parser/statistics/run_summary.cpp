@@ -184,6 +184,15 @@ void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSumm
   }
 }
 
+// nemotron4-25.04, Load Checkpoint: "Training will run for 1 step after checkpoint has been
+// loaded."
+bool is_function_check(const LogFacts& facts, const StatusEvidence& evidence) {
+  const bool has_loaded = std::any_of(
+      facts.checkpoints.begin(), facts.checkpoints.end(),
+      [](const CheckpointEvent& event) { return event.kind == CheckpointEvent::Kind::load; });
+  return has_loaded && evidence.segment.step_count == 1 && evidence.last_was_reached();
+}
+
 // Why a run is not complete.
 std::string failure_cause(const StatusEvidence& evidence, RunStatus status) {
   const bool is_unfinished = status == RunStatus::running || status == RunStatus::incomplete;
@@ -243,6 +252,10 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     evidence.step_time_s = silence->step_time_s;
   }
   decide(evidence, has_step_times, may_still_grow, summary);
+  summary.is_function_check = is_function_check(facts, evidence);
+  if (summary.is_function_check) {
+    summary.status_reason += "; a function check: one step after a checkpoint was loaded";
+  }
   summary.failure_cause = failure_cause(evidence, summary.status);
   if (summary.failure_cause == "hung") summary.silent_s = evidence.silent_s;
   return summary;

@@ -44,6 +44,9 @@ struct RunSummary {
   // True when every iteration of the window has a step time, whatever came later.
   bool window_is_whole = false;
   std::int64_t iterations_missing_in_window = 0;
+  // The segment that counts loaded a checkpoint, did one step, and was to do no more: it shows that
+  // loading works, and nothing of speed.
+  bool is_function_check = false;
   std::optional<std::int64_t> last_iteration;           // reached, in that segment
   std::optional<std::int64_t> declared_last_iteration;  // meant to be reached
   std::optional<WindowStatistics> step_time_s;

@@ -1,7 +1,9 @@
 #include "parser/statistics/scaling_series.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "parser/foundation/name_table.h"
@@ -171,30 +173,94 @@ void add_published(const Catalog& catalog, const std::vector<ComparedRun>& runs,
   }
 }
 
-// Into its point, or to those left out.
-void place_run(const std::vector<ComparedRun>& runs, std::size_t index, const RunMarkSet& included,
-               ScalingSeries& series) {
+// What a series has one of anyway, or what changes with the scale.
+constexpr std::array<std::string_view, 10> kOfEverySeries = {
+    "workload", "workload_type", "model",      "model_size", "dtype",
+    "gpu_type", "gpu_count",     "node_count", "rank_count", "global_batch_size"};
+// Chosen anew for each scale: a point has one layout, a series may have several.
+constexpr std::array<std::string_view, 11> kOfLayout = {
+    "tensor_parallel",        "pipeline_parallel", "context_parallel", "virtual_pipeline",
+    "expert_parallel",        "data_parallel",     "micro_batch_size", "layer_count",
+    "expert_tensor_parallel", "sequence_length",   "rank_slice"};
+
+template <typename Names>
+bool is_among(const Names& names, std::string_view key) {
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+// A run that has a place: what it is besides its scale, in two parts.
+struct Member {
+  std::size_t run = 0;
+  std::vector<RunMarkReason> marks;
+  std::string exclusion;   // why it is left out; empty where it is in
+  Characteristics series;  // tells one series from another
+  Characteristics layout;  // tells one point of a scale from another
+};
+
+Member member_of(const std::vector<ComparedRun>& runs, std::size_t index,
+                 const RunMarkSet& included) {
   const ComparedRun& run = runs[index];
-  LeftOutRun left_out{index, marks_of(run), ""};
-  left_out.reason = exclusion_reason(left_out.marks, included);
+  Member member;
+  member.run = index;
+  member.marks = marks_of(run);
+  member.exclusion = exclusion_reason(member.marks, included);
   const Metric& rate = run.judgement.metrics.derived.tokens_per_s_per_gpu;
-  if (left_out.reason.empty() && !rate.value) left_out.reason = rate.reason;
-  if (!left_out.reason.empty()) {
-    series.left_out.push_back(std::move(left_out));
-    return;
+  if (member.exclusion.empty() && !rate.value) member.exclusion = rate.reason;
+  for (auto& [key, value] : characteristics_of(run, member.marks)) {
+    if (is_among(kOfEverySeries, key)) continue;
+    (is_among(kOfLayout, key) ? member.layout : member.series)[key] = value;
   }
-  const std::int64_t gpu_count = gpu_count_of(run).value();
-  const auto batch = global_batch_size_of(run);
-  auto& points = series.points;
-  auto point = std::find_if(points.begin(), points.end(), [&](const ScalingPoint& candidate) {
-    return candidate.gpu_count == gpu_count && candidate.global_batch_size == batch;
-  });
-  if (point == points.end()) {
-    point = points.insert(points.end(), ScalingPoint{});
-    point->gpu_count = gpu_count;
-    point->global_batch_size = batch;
+  return member;
+}
+
+// In what `own` differs from the others: those keys that not all of `all` have with one value.
+std::vector<DifferingValue> differences_of(const Characteristics& own,
+                                           const std::vector<const Characteristics*>& all) {
+  std::set<std::string> keys;
+  for (const Characteristics* const one : all) {
+    for (const auto& [key, value] : *one) keys.insert(key);
   }
-  point->runs.push_back(index);
+  const auto value_in = [](const Characteristics& one, const std::string& key) {
+    const auto found = one.find(key);
+    return found == one.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::vector<DifferingValue> differences;
+  for (const std::string& key : keys) {
+    const auto value = value_in(own, key);
+    const bool differs = std::any_of(all.begin(), all.end(), [&](const Characteristics* other) {
+      return value_in(*other, key) != value;
+    });
+    if (differs) differences.push_back({key, value});
+  }
+  return differences;
+}
+
+// The points of one series: one for each scale, global batch size and layout.
+std::vector<ScalingPoint> points_of(const std::vector<ComparedRun>& runs,
+                                    const std::vector<const Member*>& members) {
+  using PointKey = std::tuple<std::int64_t, std::optional<std::int64_t>, Characteristics>;
+  std::map<PointKey, std::vector<std::size_t>> groups;
+  for (const Member* const member : members) {
+    const ComparedRun& run = runs[member->run];
+    groups[{gpu_count_of(run).value(), global_batch_size_of(run), member->layout}].push_back(
+        member->run);
+  }
+  std::vector<ScalingPoint> points;
+  for (const auto& [key, indexes] : groups) {
+    ScalingPoint point;
+    point.gpu_count = std::get<0>(key);
+    point.global_batch_size = std::get<1>(key);
+    point.runs = indexes;
+    std::vector<const Characteristics*> of_scale;
+    for (const auto& [other, others] : groups) {
+      const bool is_same_scale =
+          std::get<0>(other) == point.gpu_count && std::get<1>(other) == point.global_batch_size;
+      if (is_same_scale) of_scale.push_back(&std::get<2>(other));
+    }
+    point.differences = differences_of(std::get<2>(key), of_scale);
+    points.push_back(std::move(point));
+  }
+  return points;
 }
 
 constexpr auto kKinds = name_table<ScalingKind>({
@@ -205,7 +271,52 @@ constexpr auto kKinds = name_table<ScalingKind>({
     {ScalingKind::mixed, "mixed"},
 });
 
+// One series for each way in which runs of one model differ; runs that are left out stand with the
+// first of them.
+void add_series(const Catalog& catalog, const std::vector<ComparedRun>& runs, const SeriesKey& key,
+                const std::vector<std::size_t>& indexes, const RunMarkSet& included,
+                ScalingReport& report) {
+  std::vector<Member> members;
+  members.reserve(indexes.size());
+  for (const std::size_t index : indexes) members.push_back(member_of(runs, index, included));
+  std::map<Characteristics, std::vector<const Member*>> parts;
+  for (const Member& member : members) {
+    if (member.exclusion.empty()) parts[member.series].push_back(&member);
+  }
+  if (parts.empty()) parts[{}] = {};
+  std::vector<const Characteristics*> all;
+  all.reserve(parts.size());
+  for (const auto& [characteristics, part] : parts) all.push_back(&characteristics);
+  const std::size_t first = report.series.size();
+  for (const auto& [characteristics, part] : parts) {
+    ScalingSeries series;
+    std::tie(series.workload, series.model_size, series.dtype, series.gpu_type) = key;
+    series.differences = differences_of(characteristics, all);
+    series.points = points_of(runs, part);
+    measure_points(runs, series.points);
+    series.kind = kind_of(series.points);
+    std::vector<std::size_t> own;
+    for (const Member* const member : part) own.push_back(member->run);
+    add_published(catalog, runs, own.empty() ? indexes : own, series);
+    report.series.push_back(std::move(series));
+  }
+  for (Member& member : members) {
+    if (member.exclusion.empty()) continue;
+    report.series[first].left_out.push_back(
+        {member.run, std::move(member.marks), std::move(member.exclusion)});
+  }
+}
+
 }  // namespace
+
+std::string differences_text(const std::vector<DifferingValue>& differences) {
+  std::string text;
+  for (const DifferingValue& difference : differences) {
+    text +=
+        (text.empty() ? "" : ", ") + difference.key + " " + difference.value.value_or("not stated");
+  }
+  return text;
+}
 
 std::string_view scaling_kind_name(ScalingKind kind) {
   return kKinds.name(kind);
@@ -225,20 +336,8 @@ ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedR
       report.unplaced.push_back({i, marks_of(runs[i]), std::move(missing)});
     }
   }
-  for (const auto& [key, indexes] : members) {
-    ScalingSeries series;
-    std::tie(series.workload, series.model_size, series.dtype, series.gpu_type) = key;
-    for (const std::size_t index : indexes) place_run(runs, index, included, series);
-    std::sort(series.points.begin(), series.points.end(),
-              [](const ScalingPoint& a, const ScalingPoint& b) {
-                return std::tie(a.gpu_count, a.global_batch_size) <
-                       std::tie(b.gpu_count, b.global_batch_size);
-              });
-    measure_points(runs, series.points);
-    series.kind = kind_of(series.points);
-    add_published(catalog, runs, indexes, series);
-    report.series.push_back(std::move(series));
-  }
+  for (const auto& [key, indexes] : members)
+    add_series(catalog, runs, key, indexes, included, report);
   return report;
 }
 

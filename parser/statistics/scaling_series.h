@@ -1,6 +1,7 @@
 // ScalingSeries: what becomes of the tokens per second of one GPU as more of them train the same
 // model: runs of one workload, model size, dtype and GPU type by their number of GPUs, each scale
-// against the smallest one, with the published results of the same recipes beside them.
+// against the smallest one, with the published results of the same recipes beside them. What a
+// comparison would call different is never put together.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,21 @@ struct ScalingSelection {
   std::optional<std::string> gpu_type;
 };
 
-// Runs of one scale and global batch size.
+// In what something differs from its neighbours. Nothing: it is not stated.
+struct DifferingValue {
+  std::string key;
+  std::optional<std::string> value;
+};
+// "environment.NCCL_NVLS_ENABLE 1, release not stated"
+std::string differences_text(const std::vector<DifferingValue>& differences);
+
+// Runs of one scale, global batch size and layout.
 struct ScalingPoint {
   std::int64_t gpu_count = 0;
   std::optional<std::int64_t> global_batch_size;
   ScalingKind kind = ScalingKind::baseline;
-  std::vector<std::size_t> runs;  // indexes into the runs given
+  std::vector<DifferingValue> differences;  // of its layout from others at this scale
+  std::vector<std::size_t> runs;            // indexes into the runs given
   MeanEstimate tokens_per_s_per_gpu;
   // tokens_per_s_per_gpu / that of the smallest scale.
   std::optional<double> efficiency;
@@ -67,6 +77,8 @@ struct ScalingSeries {
   std::string model_size;
   std::string dtype;
   std::string gpu_type;
+  // From the other series of the same four: environment, release, window, marks …
+  std::vector<DifferingValue> differences;
   ScalingKind kind = ScalingKind::unknown;
   std::vector<ScalingPoint> points;  // by GPU count, then global batch size
   std::vector<LeftOutRun> left_out;
@@ -75,7 +87,7 @@ struct ScalingSeries {
 };
 
 struct ScalingReport {
-  std::vector<ScalingSeries> series;  // by workload, model size, dtype, GPU type
+  std::vector<ScalingSeries> series;  // by workload, model size, dtype, GPU type, differences
   std::vector<LeftOutRun> unplaced;   // that do not say what they train, or on what
 };
 
@@ -85,7 +97,9 @@ inline constexpr std::string_view kScalingMethod =
     "global_batch_size / step_time_s_mean / gpu_count. A point is the mean of such runs of one "
     "scale; its interval is 95 % by Student's t on run means. Efficiency is the point's mean over "
     "that of the smallest scale: 1 is perfect scaling. Weak scaling: the global batch grows with "
-    "the GPUs; strong scaling: it stays the same.";
+    "the GPUs; strong scaling: it stays the same. Runs that a comparison would call different "
+    "(another environment, release, window, …) are series of their own, which say in what they "
+    "differ.";
 
 // Pointers in the result live as long as the catalog that the runs were measured with.
 ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedRun>& runs,

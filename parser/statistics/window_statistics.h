@@ -18,6 +18,8 @@ struct WindowStatistics {
   double max = 0;
   double p95 = 0;  // linear interpolation between the two nearest ranks
 
+  // The deviations of one value are 0, and say nothing: they are no numbers to show.
+  bool has_deviation() const { return count > 1; }
   bool operator==(const WindowStatistics&) const = default;
 };
 

@@ -35,7 +35,8 @@ What a difference means:
   against several is tested against the deviation of the several.
 
 What is left out, unless --include asks for it:
-  profiled, traced, proxy, on_cpu, running, incomplete, failed, invalid, superseded (or all).
+  profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
+  superseded (or all).
   Each says why. A run without a step time in its window is always left out.
 
 Exit status: 0 when a group could be formed, 1 when none could, 2 for bad arguments.)";

@@ -24,7 +24,9 @@ What a series is:
   The runs of one workload, model size, dtype and GPU type, by their number of GPUs. One value is
   sequence_length * global_batch_size / step_time_s_mean / gpu_count of one run over its window;
   a point is the mean over runs. Efficiency is a point over that of the smallest scale. Where the
-  windows, sequence lengths or layers of two scales differ there is none, and the reason is given.
+  sequence lengths or layers of two scales differ there is none, and the reason is given.
+  Runs that compare would call different (environment, release, window, cluster, marks) are never
+  put together: they are series of their own, named by what differs.
 
 Weak or strong:
   weak     the global batch grows with the GPUs, so that each GPU keeps its work
@@ -34,7 +36,8 @@ Weak or strong:
 Beside it stands what the recipes' document publishes, computed from its printed step times.
 
 What is left out, unless --include asks for it:
-  profiled, traced, proxy, on_cpu, running, incomplete, failed, invalid, superseded (or all).
+  profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
+  superseded (or all).
   Each says why. A run without a step time in its window is always left out.
 
 Exit status: 0 when there is a point, 1 when there is none, 2 for bad arguments.)";

@@ -23,9 +23,16 @@ void add_statistics(CsvLine& line, const std::optional<parser::WindowStatistics>
     return;
   }
   line.add(statistics->count);
+  line.add(statistics->mean);
+  if (statistics->has_deviation()) {
+    line.add(statistics->stddev_population);
+    line.add(statistics->stddev_sample);
+  } else {
+    line.add_empty();
+    line.add_empty();
+  }
   for (const double number :
-       {statistics->mean, statistics->stddev_population, statistics->stddev_sample,
-        statistics->median, statistics->min, statistics->max, statistics->p95}) {
+       {statistics->median, statistics->min, statistics->max, statistics->p95}) {
     line.add(number);
   }
 }

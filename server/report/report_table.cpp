@@ -28,6 +28,12 @@ const Row kHeader = {"Experiment",      "Status",
                      "Days for 1T",     "MFU (%)",
                      "MFU by",          ""};
 
+std::string deviation_text(const std::optional<parser::WindowStatistics>& statistics,
+                           int decimals) {
+  const bool has_one = statistics && statistics->has_deviation();
+  return has_one ? fixed(statistics->stddev_sample, decimals) : "-";
+}
+
 Row row_of(const ReportedRun& run, const TableStyle& style) {
   const parser::RunSummary& summary = run.judgement.summary;
   Row row;
@@ -36,9 +42,9 @@ Row row_of(const ReportedRun& run, const TableStyle& style) {
   row[2] = to_string(summary.window);
   row[3] = std::to_string(summary.step_time_s ? summary.step_time_s->count : 0);
   row[4] = summary.step_time_s ? fixed(summary.step_time_s->mean, 4) : "-";
-  row[5] = summary.step_time_s ? fixed(summary.step_time_s->stddev_sample, 4) : "-";
+  row[5] = deviation_text(summary.step_time_s, 4);
   row[6] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->mean, 2) : "-";
-  row[7] = summary.tflops_per_gpu ? fixed(summary.tflops_per_gpu->stddev_sample, 2) : "-";
+  row[7] = deviation_text(summary.tflops_per_gpu, 2);
   const parser::DerivedMetrics& metrics = run.judgement.metrics.derived;
   const auto cell = [](const parser::Metric& metric, double unit, int decimals) {
     return metric.value ? fixed(*metric.value / unit, decimals) : std::string("-");
@@ -147,7 +153,8 @@ std::string marks_text(const ReportedRun& run) {
   std::string text;
   for (const parser::RunMarkReason& mark : parser::marks_of(condition)) {
     const bool is_shown = mark.mark == RunMark::profiled || mark.mark == RunMark::traced ||
-                          mark.mark == RunMark::proxy || mark.mark == RunMark::on_cpu;
+                          mark.mark == RunMark::function_check || mark.mark == RunMark::proxy ||
+                          mark.mark == RunMark::on_cpu;
     if (is_shown)
       text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
   }
@@ -180,7 +187,8 @@ void write_table(const LogReport& report, const TableStyle& style, std::ostream&
   std::vector<Row> rows;
   for (const ReportedRun& run : report.runs) rows.push_back(row_of(run, style));
   out << "Step time in seconds and TFLOP/s per GPU, over the window of iterations as the log "
-         "counts them;\nstd is the sample standard deviation (n - 1).\n";
+         "counts them;\nstd is the sample standard deviation (n - 1), which one step does not "
+         "have.\n";
   if (report.has_metrics) {
     out << "Days are those that 1T tokens take. MFU is by the formula of the run's own document: "
            "from its model\nFLOPs, or from the logged TFLOPS (Llama 3.1). - where an input is "

@@ -16,8 +16,11 @@ void visit_statistics(const std::optional<parser::WindowStatistics>& statistics,
   };
   visit("count", Json(statistics ? statistics->count : 0));
   visit("mean", pick(&parser::WindowStatistics::mean));
-  visit("stddev_population", pick(&parser::WindowStatistics::stddev_population));
-  visit("stddev_sample", pick(&parser::WindowStatistics::stddev_sample));
+  const auto pick_deviation = [&](double parser::WindowStatistics::*field) {
+    return statistics && statistics->has_deviation() ? pick(field) : Json(nullptr);
+  };
+  visit("stddev_population", pick_deviation(&parser::WindowStatistics::stddev_population));
+  visit("stddev_sample", pick_deviation(&parser::WindowStatistics::stddev_sample));
   visit("median", pick(&parser::WindowStatistics::median));
   visit("min", pick(&parser::WindowStatistics::min));
   visit("max", pick(&parser::WindowStatistics::max));
@@ -58,6 +61,7 @@ void add_summary(Json& json, const parser::RunSummary& summary, const std::strin
   json["window_source"] = null_if_empty(window_source);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
+  json["is_function_check"] = summary.is_function_check;
   json["segment"] = summary.segment;
   json["segment_count"] = summary.segment_count;
   json["last_iteration"] = nullable(summary.last_iteration);
@@ -151,6 +155,9 @@ ToldRun told_run(const storage::RunRecord& run) {
 void add_launch(Json& json, const parser::RunPath& path) {
   json["experiment"] = path.experiment;
   json["launched_at"] = nullable(path.launched_at);
+  json["launched_at_reason"] = path.launched_at
+                                   ? Json(nullptr)
+                                   : Json("No folder of its path holds the time of its launch.");
   json["launch_id"] = nullable(path.launch_id);
   json["account"] = nullable(path.account);
   json["job_id"] = nullable(path.job_id);

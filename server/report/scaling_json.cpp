@@ -15,11 +15,20 @@ Json identity_json(const parser::ComparedRun& run) {
           {"window", parser::to_string(run.judgement.summary.window)}};
 }
 
+Json differences_json(const std::vector<parser::DifferingValue>& differences) {
+  Json list = Json::array();
+  for (const parser::DifferingValue& difference : differences) {
+    list.push_back({{"key", difference.key}, {"value", nullable(difference.value)}});
+  }
+  return list;
+}
+
 Json point_json(const std::vector<parser::ComparedRun>& runs, const parser::ScalingPoint& point) {
   Json json;
   json["gpu_count"] = point.gpu_count;
   json["global_batch_size"] = nullable(point.global_batch_size);
   json["scaling"] = parser::scaling_kind_name(point.kind);
+  json["differences"] = differences_json(point.differences);
   json["tokens_per_s_per_gpu"] = mean_estimate_json(point.tokens_per_s_per_gpu);
   json["efficiency"] = number(point.efficiency);
   json["efficiency_reason"] = null_if_empty(point.efficiency_reason);
@@ -64,6 +73,7 @@ Json series_json(const std::vector<parser::ComparedRun>& runs,
   json["model_size"] = series.model_size;
   json["dtype"] = series.dtype;
   json["gpu_type"] = series.gpu_type;
+  json["differences"] = differences_json(series.differences);
   json["scaling"] = parser::scaling_kind_name(series.kind);
   json["points"] = Json::array();
   for (const auto& point : series.points) json["points"].push_back(point_json(runs, point));

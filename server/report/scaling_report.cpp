@@ -81,8 +81,10 @@ void write_left_out(const std::vector<parser::ComparedRun>& runs,
 
 void write_series(const std::vector<parser::ComparedRun>& runs, const ScalingSeries& series,
                   std::ostream& out) {
-  const std::string title =
+  std::string title =
       series.workload + " " + series.model_size + " " + series.dtype + " on " + series.gpu_type;
+  const std::string differences = parser::differences_text(series.differences);
+  if (!differences.empty()) title += ": " + differences;
   out << '\n' << printable(title) << '\n' << std::string(display_width(title), '=') << '\n';
   const auto rows = rows_of(series);
   if (!rows.empty()) {
@@ -93,6 +95,11 @@ void write_series(const std::vector<parser::ComparedRun>& runs, const ScalingSer
     table.print(out);
   }
   for (const ScalingPoint& point : series.points) {
+    if (!point.differences.empty()) {
+      out << "  one of several layouts at " << point.gpu_count << " GPUs, " << point.runs.size()
+          << (point.runs.size() == 1 ? " run: " : " runs: ")
+          << printable(parser::differences_text(point.differences)) << '\n';
+    }
     if (point.efficiency_reason.empty()) continue;
     out << "  no efficiency at " << point.gpu_count
         << " GPUs: " << printable(point.efficiency_reason) << '\n';
@@ -118,7 +125,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,scaling,run_count,"
          "tokens_per_s_per_gpu,stddev_sample,low,high,efficiency,efficiency_reason,"
          "speed_against_reference,published_document,published_step_time_s,"
-         "published_tokens_per_s_per_gpu,published_efficiency\r\n";
+         "published_tokens_per_s_per_gpu,published_efficiency,differences\r\n";
   for (const ScalingSeries& series : report.series) {
     for (const Row& row : rows_of(series)) {
       CsvLine line(out);
@@ -154,6 +161,13 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
       } else {
         for (int cell = 0; cell < 4; ++cell) line.add_empty();
       }
+      std::vector<parser::DifferingValue> differences = series.differences;
+      if (row.measured != nullptr) {
+        const auto& layout = row.measured->differences;
+        differences.insert(differences.end(), layout.begin(), layout.end());
+      }
+      const std::string differing = parser::differences_text(differences);
+      line.add(std::string_view(differing));
     }
   }
 }

@@ -178,5 +178,40 @@ TEST(Migrations, AnOlderDatabaseKeepsItsRunsAndGainsWhatTheirStepsSay) {
   }
 }
 
+// What ingest would say of them: one step after a load, two steps, a load that was to go on.
+TEST(Migrations, AnOlderDatabaseLearnsWhichRunsAreFunctionChecks) {
+  const TemporaryDatabase newer;
+  const auto check_of = [](RootId root, const std::string& name, std::int64_t steps,
+                           std::int64_t declared) {
+    IngestBatch batch = make_batch(root, name);
+    batch.facts.checkpoints = {{parser::CheckpointEvent::Kind::load, {}, 9.712, {}, 0}};
+    batch.facts.segments = {{50, 49 + steps, steps, 0, std::nullopt, 0, 0}};
+    batch.summary.segment = 0;
+    batch.summary.segment_count = 1;
+    batch.summary.last_iteration = 49 + steps;
+    batch.summary.declared_last_iteration = declared;
+    batch.summary.is_function_check = steps == 1 && declared == 50;
+    batch.summary.step_time_s = {steps, 9, 0, 0, 9, 9, 9, 9};
+    return batch;
+  };
+  {
+    Writer writer(newer.options());
+    const RootId root = writer.upsert_root("/logs", "eos");
+    writer.commit(std::vector{check_of(root, "check", 1, 50), check_of(root, "two", 2, 51),
+                              check_of(root, "began", 1, 99)});
+  }
+  const TemporaryDatabase older;
+  write_older_database(older.path(), 7, newer.path());
+  { const Writer writer(older.options()); }
+  Reader reader(older.path());
+  Reader wanted(newer.path());
+  RunQuery query;
+  query.sort = RunSortKey::step_time_s_stddev_sample;
+  const auto runs = reader.runs(query).runs;
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0].relative_path, "two") << "one step has no deviation, and comes last";
+  for (const RunRecord& run : runs) EXPECT_EQ(run.summary, wanted.run(run.id)->summary);
+}
+
 }  // namespace
 }  // namespace llmb::storage

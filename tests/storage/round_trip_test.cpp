@@ -78,6 +78,7 @@ IngestBatch full_batch(RootId root) {
   batch.summary.status_reason = "grad norm is NaN at iteration 17";
   batch.summary.failure_cause = "nan_gradient";
   batch.summary.silent_s = 150.5;
+  batch.summary.is_function_check = true;
   batch.summary.window = {35, 44};
   batch.window_source = "release 25.08";
   batch.logged_global_batch_size = 512;

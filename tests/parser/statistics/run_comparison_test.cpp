@@ -153,7 +153,8 @@ TEST(RunComparison, LeavesOutWhatIsMarked) {
 TEST(RunMarks, AreReadStrictly) {
   EXPECT_THAT(*parse_run_marks(""), IsEmpty());
   EXPECT_EQ(parse_run_marks("proxy,running")->size(), 2U);
-  EXPECT_THAT(parse_run_marks("slow").error().message, HasSubstr("profiled, traced, proxy"));
+  EXPECT_THAT(parse_run_marks("slow").error().message,
+              HasSubstr("profiled, traced, function_check, proxy"));
   EXPECT_FALSE(parse_run_marks("no_data"));
 }
 

@@ -109,18 +109,65 @@ TEST(ScalingSeries, LeavesMarkedRunsOutUnlessAsked) {
   ASSERT_EQ(clean.series[0].left_out.size(), 2U);
   EXPECT_THAT(clean.series[0].left_out[0].reason, HasSubstr("NCCL trace"));
   EXPECT_THAT(clean.series[0].left_out[1].reason, HasSubstr("incomplete"));
+  // A traced run is never put together with others; that it is one stands beside its series.
   const auto all = scale(runs, {}, {RunMark::traced, RunMark::incomplete});
-  EXPECT_EQ(all.series.at(0).points.size(), 3U);
+  ASSERT_EQ(all.series.size(), 2U);
+  EXPECT_EQ(all.series[0].points.size() + all.series[1].points.size(), 3U);
   EXPECT_THAT(all.series[0].left_out, IsEmpty());
+  const bool first_is_traced = all.series[0].points.size() == 1U;
+  EXPECT_EQ(differences_text(all.series[first_is_traced ? 0 : 1].differences), "marks traced");
 }
 
-TEST(ScalingSeries, GivesNoEfficiencyAcrossWindows) {
+// grok1_h100_2024: "we are using the last training step timing"; grok1_gb200_h100: "to analyze
+// iterations 11-44". Two windows, releases or environments are two series, each named by what
+// differs.
+TEST(ScalingSeries, NeverPoolsWhatAComparisonCallsDifferent) {
+  auto other_environment = make_run(grok(128, 256), 7.05);
+  other_environment.configuration.set("environment.NCCL_NVLS_ENABLE", "1",
+                                      ConfigSource::llmb_config);
+  auto other_release = make_run(grok(256, 512), 7.3);
+  other_release.configuration.set("release", "24.11", ConfigSource::path);
   const auto report =
-      scale({make_run(grok(128, 256), 7.2), make_run(grok(256, 512), 7.5, {20, 40})});
-  const auto& points = report.series.at(0).points;
-  ASSERT_EQ(points.size(), 2U);
-  EXPECT_FALSE(points[1].efficiency);
-  EXPECT_THAT(points[1].efficiency_reason, HasSubstr("11-44 and 20-40"));
+      scale({make_run(grok(128, 256), 7.2), other_environment, make_run(grok(256, 512), 7.5),
+             other_release, make_run(grok(256, 512), 7.5, {20, 40})});
+  ASSERT_EQ(report.series.size(), 4U);
+  std::vector<std::string> names;
+  for (const ScalingSeries& series : report.series) {
+    names.push_back(differences_text(series.differences));
+    EXPECT_EQ(series.document->id, "grok1-25.05");
+    EXPECT_EQ(series.published.size(), 3U) << "published figures stay with each";
+    for (const ScalingPoint& point : series.points) EXPECT_EQ(point.runs.size(), 1U);
+  }
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre(
+                  "environment.NCCL_NVLS_ENABLE not stated, release not stated, window 11-44",
+                  "environment.NCCL_NVLS_ENABLE 1, release not stated, window 11-44",
+                  "environment.NCCL_NVLS_ENABLE not stated, release 24.11, window 11-44",
+                  "environment.NCCL_NVLS_ENABLE not stated, release not stated, "
+                  "window 20-40"));
+}
+
+TEST(ScalingSeries, KeepsLayoutsOfOneScaleApart) {
+  const auto report = scale({make_run(grok(128, 256), 7.2),
+                             make_run("pretrain_grok1_314b_bf16_gpus128_tp8_pp1_cp1_vp1_ep8_etp4_"
+                                      "mbs1_gbs256",
+                                      8.1)});
+  ASSERT_EQ(report.series.size(), 1U);
+  ASSERT_EQ(report.series[0].points.size(), 2U);
+  EXPECT_EQ(differences_text(report.series[0].points[0].differences), "tensor_parallel 4");
+  EXPECT_EQ(differences_text(report.series[0].points[1].differences), "tensor_parallel 8");
+}
+
+// nemotron4, Load Checkpoint: "Training will run for 1 step after checkpoint has been loaded."
+TEST(ScalingSeries, LeavesFunctionChecksOut) {
+  auto check = make_run(grok(128, 256), 16.0);
+  check.judgement.summary.is_function_check = true;
+  const auto report = scale({check, make_run(grok(256, 512), 7.5)});
+  ASSERT_EQ(report.series.size(), 1U);
+  ASSERT_EQ(report.series[0].points.size(), 1U);
+  EXPECT_EQ(report.series[0].points[0].gpu_count, 256);
+  ASSERT_EQ(report.series[0].left_out.size(), 1U);
+  EXPECT_EQ(report.series[0].left_out[0].marks.at(0).mark, RunMark::function_check);
 }
 
 TEST(ScalingSeries, SeparatesAndSelects) {

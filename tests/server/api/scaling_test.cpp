@@ -64,9 +64,16 @@ TEST_F(Scaling, CountsMarkedRunsWhenAsked) {
   add_clean(1, 128, 7.2);
   add_clean(2, 256, 9.9, "pretrain_grok1", true);
   const Json json = get_json("/api/v1/scaling", {{"include", "traced"}, {"window", "20-40"}});
-  ASSERT_EQ(json["series"][0]["points"].size(), 2U);
-  EXPECT_EQ(json["series"][0]["points"][1]["runs"][0]["window"], "20-40");
-  EXPECT_TRUE(json["series"][0]["left_out"].empty());
+  // A comparison calls a traced run different: it is a series of its own, which says so.
+  ASSERT_EQ(json["series"].size(), 2U);
+  EXPECT_EQ(json["series"][0]["differences"],
+            Json::parse(R"([{"key": "marks", "value": "traced"}])"));
+  EXPECT_TRUE(json["series"][1]["differences"][0]["value"].is_null());
+  for (const Json& series : json["series"]) {
+    ASSERT_EQ(series["points"].size(), 1U);
+    EXPECT_EQ(series["points"][0]["runs"][0]["window"], "20-40");
+    EXPECT_TRUE(series["left_out"].empty());
+  }
 }
 
 TEST_F(Scaling, IsNotReadAgainUntilARunChanges) {

@@ -43,7 +43,7 @@ async function askBoard(abort: AbortSignal): Promise<Answers> {
     const query = new URLSearchParams({ status: "complete", limit: "500" });
     if (cursor) query.set("cursor", cursor);
     const answer = await fetchRuns(query, abort);
-    for (const run of answer.runs) launchedAt.set(run.id, run.launched_at ?? run.first_seen_at);
+    for (const run of answer.runs) launchedAt.set(run.id, run.launched_at ?? run.grown_at);
     cursor = answer.next_cursor;
     if (!cursor) break;
   }

@@ -42,7 +42,9 @@ export function RunHeader({ run }: { run: RunDetails }) {
         </Fact>
         <Fact name="Steps read">{formatCount(run.step_count)}</Fact>
         <Fact name="Launched">
-          <Instant at={run.launched_at} />
+          <span title={run.launched_at_reason ?? ""}>
+            <Instant at={run.launched_at} />
+          </span>
         </Fact>
         <Fact name="Log grew">
           <Ago at={run.grown_at} />
@@ -123,6 +125,12 @@ function Notes({ run }: { run: RunDetails }) {
   }
   if (run.is_traced)
     notes.push("NCCL tracing was on, which slows the steps: not a performance result.");
+  if (run.is_function_check) {
+    notes.push(
+      "A function check: it loaded a checkpoint and did one step, which shows that loading works, " +
+        "and nothing of speed.",
+    );
+  }
   if (run.is_profiled) notes.push("The run was profiled: not a performance result.");
   if (run.reported_tflops_per_gpu !== null) {
     notes.push(

@@ -170,6 +170,11 @@ const kStatistics: [Statistic, string][] = [
   ["p95", "p95"],
 ];
 
+// Nothing measured, or the deviation of one step: no number.
+function formatted(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? "–" : format(value);
+}
+
 function StatisticsTable({ statistics }: { statistics: RunStatistics }) {
   const rows: [string, WindowStatistics | null, (value: number) => string][] = [
     ["Step time", statistics.step_time_s, formatSeconds],
@@ -198,7 +203,7 @@ function StatisticsTable({ statistics }: { statistics: RunStatistics }) {
               <td class="number">{formatCount(values?.count ?? 0)}</td>
               {kStatistics.map(([key]) => (
                 <td key={key} class="number">
-                  {values ? format(values[key]) : "–"}
+                  {formatted(values?.[key], format)}
                 </td>
               ))}
             </tr>

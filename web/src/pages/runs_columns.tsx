@@ -123,7 +123,7 @@ export const kColumns: Column[] = [
     "launched",
     "Launched",
     102,
-    "When it was launched; where that is unknown, first seen",
+    "When it was launched; empty where no folder of its path says so. Such runs are sorted by when they were first seen",
     { key: "launched_at", first: "descending" },
     (run) => <LaunchedCell run={run} />,
   ),
@@ -215,9 +215,11 @@ export function shownColumns(chosen: readonly string[] | null): Column[] {
 
 // Why a run is no result like others, as far as the list knows.
 function marks(run: Run): string[] {
-  return [run.is_profiled && "profiled", run.is_traced && "traced"].filter(
-    (mark): mark is string => mark !== false,
-  );
+  return [
+    run.is_profiled && "profiled",
+    run.is_traced && "traced",
+    run.is_function_check && "function check",
+  ].filter((mark): mark is string => mark !== false);
 }
 
 function NameCell({ run }: { run: Run }) {
@@ -261,7 +263,8 @@ function StepTimeCell({ run }: { run: Run }) {
 }
 
 function LaunchedCell({ run }: { run: Run }) {
-  const at = run.launched_at ?? run.first_seen_at;
+  const at = run.launched_at;
+  if (at === null) return <span title={run.launched_at_reason ?? ""}>{kUnknown}</span>;
   const [day, time] = formatInstant(at, zone.value).split(" ");
   return (
     <time dateTime={at} title={formatUtc(at)}>

@@ -7,6 +7,7 @@ import { ScalingPlot } from "../chart/scaling_plot";
 import { efficiencyPlot, throughputPlot } from "../chart/scaling_points";
 import {
   formatCount,
+  formatKey,
   formatNumber,
   formatPercent,
   formatPlural,
@@ -49,6 +50,13 @@ function seriesName(series: ScalingSeries): string {
   );
 }
 
+// In what runs differ from those of the other series of the same model: "release 24.11".
+function differencesText(differences: ScalingSeries["differences"]): string {
+  return differences
+    .map(({ key, value }) => `${formatKey(key)} ${value ?? "not stated"}`)
+    .join(", ");
+}
+
 function AllSeries({ scaling }: { scaling: Scaling }) {
   const workload = queryValue("workload");
   const workloads = [...new Set(scaling.series.map((series) => series.workload))].sort();
@@ -87,7 +95,10 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
         </HintPanel>
       )}
       {measured.map((series) => (
-        <Series key={seriesName(series)} series={series} />
+        <Series
+          key={`${seriesName(series)} ${differencesText(series.differences)}`}
+          series={series}
+        />
       ))}
       <LeftOutRuns runs={[...empty.flatMap((series) => series.left_out), ...scaling.unplaced]} />
       <p class="window-note">{scaling.method}</p>
@@ -113,6 +124,9 @@ function Series({ series }: { series: ScalingSeries }) {
         <h2>{name}</h2>
         <span class="count">{kKinds[series.scaling] ?? series.scaling}</span>
       </div>
+      {series.differences.length > 0 && (
+        <p class="window-note">Of these runs alone: {differencesText(series.differences)}.</p>
+      )}
       <div class="plot-pair">
         <ScalingPlot
           title="Tokens/s/GPU"

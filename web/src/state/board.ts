@@ -54,13 +54,18 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
   };
   for (const series of scaling.series) {
     for (const { gpu_count, reference } of series.published) {
-      at(keyOf(series, gpu_count)).reference = reference;
+      at(keyOf(series, gpu_count)).reference ??= reference;
     }
     for (const point of series.points) {
       if (!point.speed_against_reference) continue;
       const cell = at(keyOf(series, point.gpu_count));
+      // Runs that differ (in their environment, release …) are series of their own: the one with
+      // the most runs fills the cell.
+      if (cell.runs.length >= point.runs.length) continue;
       cell.speed = point.speed_against_reference;
-      cell.runs.push(...point.runs.map(({ id }) => id));
+      cell.runs = point.runs.map(({ id }) => id);
+      const published = series.published.find(({ gpu_count }) => gpu_count === point.gpu_count);
+      cell.reference = published?.reference ?? cell.reference;
     }
     for (const run of series.left_out) {
       if (run.gpu_count === null) continue;
