@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "runner/checkpoint/durable_file.h"
+#include "runner/checkpoint/manifest.h"
 #include "runner/parallel/bootstrap.h"
 #include "runner/parallel/socket_communicator.h"
 #include "runner/plan/dry_run.h"
@@ -101,11 +103,26 @@ int run(const Options& options, const ProcessPlace& place) {
   return train_and_tell(options, *settings, place);
 }
 
+// nemotron4-25.04: "The scripts will restore configuration from the checkpoint".
+ParsedOptions options_of(const std::vector<std::string>& arguments) {
+  ParsedOptions parsed = parse_options(arguments, process_environment());
+  const std::string& path = parsed.options.load_checkpoint_path;
+  if (parsed.exit_code || path.empty()) return parsed;
+  try {
+    return parse_options(arguments, process_environment(), checkpoint_flags(path));
+  } catch (const CheckpointError& error) {
+    // A plan needs none.
+    if (parsed.options.dry_run) return parsed;
+    parsed.exit_code = kExitFailed;
+    parsed.text = std::string("llmb-step-runner: ") + error.what() + "\n";
+  }
+  return parsed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  ParsedOptions parsed =
-      parse_options(std::vector<std::string>(argv + 1, argv + argc), process_environment());
+  ParsedOptions parsed = options_of(std::vector<std::string>(argv + 1, argv + argc));
   if (parsed.exit_code) {
     (*parsed.exit_code == kExitOk ? std::cout : std::cerr) << parsed.text;
     return *parsed.exit_code;

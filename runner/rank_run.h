@@ -116,7 +116,7 @@ class RankRun {
     const double started_at_s = seconds_since_epoch();
     StepTimer clock;
     save_checkpoint(options_.checkpoint_path, trainer_, head_.end_step(),
-                    {configuration_text(settings_), {}});
+                    {configuration_text(settings_), model_flags(settings_), {}});
     trainer_.groups().host().barrier("train.saved");
     if (!is_first_rank()) return;
     output_.log.write(checkpoint_save_line(0, head_.end_step(), started_at_s, clock.end_step(),

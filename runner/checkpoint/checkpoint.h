@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runner/checkpoint/durable_file.h"
 #include "runner/trainer/rank_trainer.h"
@@ -20,7 +21,8 @@
 namespace llmb::runner {
 
 struct SaveOptions {
-  std::string description;  // of model and run, for whoever reads the manifest
+  std::string description;         // of model and run, for whoever reads the manifest
+  std::vector<std::string> flags;  // that make the same model and batch again
   // Called with the name of every moment between two writes: tests end the process there.
   std::function<void(std::string_view moment)> on_progress;
 };

@@ -124,18 +124,6 @@ inline void point_latest_to(const fs::path& path, const std::string& name) {
   rename_durably(next, path / "latest");
 }
 
-// Where `path` says its newest checkpoint is; a checkpoint's own directory says itself.
-inline fs::path newest_checkpoint(const fs::path& path) {
-  if (fs::exists(path / "manifest.json")) return path;
-  std::ifstream stream(path / "latest");
-  std::string name;
-  if (!std::getline(stream, name) || name.empty() || name.find('/') != std::string::npos) {
-    throw CheckpointError("no checkpoint in " + path.string() +
-                          ": it has neither a file \"latest\" nor a manifest.json");
-  }
-  return path / name;
-}
-
 inline void check_shape(const ShardPiece& piece, const Parameter& parameter) {
   if (piece.shape == parameter.shape) return;
   const auto text = [](const std::vector<std::int64_t>& shape) {
@@ -245,6 +233,7 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& path,
     manifest.update_count = trainer.optimizer().update_count();
     manifest.element_type = name_of(element_type_of<typename Backend::Master>());
     manifest.description = options.description;
+    manifest.flags = options.flags;
     for (int rank = 0; rank < world.size(); ++rank) {
       manifest.shards.push_back(
           {detail::shard_name(rank),
@@ -269,7 +258,7 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& path,
 
 template <typename Backend>
 std::int64_t load_checkpoint(const std::filesystem::path& path, RankTrainer<Backend>& trainer) {
-  const std::filesystem::path directory = detail::newest_checkpoint(path);
+  const std::filesystem::path directory = newest_checkpoint(path);
   const Manifest manifest = read_manifest(directory / "manifest.json");
   detail::load_shards(directory, manifest, trainer);
   trainer.groups().host().barrier("checkpoint.loaded");

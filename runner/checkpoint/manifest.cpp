@@ -12,6 +12,19 @@ namespace {
 using Json = nlohmann::json;
 constexpr int kFormat = 1;
 
+// The documents' "parent folder of the weights directory containing distributed checkpoint files
+// with extension *.distcp", or that directory.
+bool is_nemo_checkpoint(const std::filesystem::path& path) {
+  std::error_code error;
+  for (const std::filesystem::path& folder : {path / "weights", path}) {
+    std::filesystem::directory_iterator entry(folder, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      if (entry->path().extension() == ".distcp") return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void write_manifest(const std::filesystem::path& path, const Manifest& manifest) {
@@ -20,6 +33,7 @@ void write_manifest(const std::filesystem::path& path, const Manifest& manifest)
                {"update_count", manifest.update_count},
                {"element_type", manifest.element_type},
                {"description", manifest.description},
+               {"flags", manifest.flags},
                {"shards", Json::array()}};
   for (const ManifestShard& shard : manifest.shards) {
     json["shards"].push_back({{"file", shard.file}, {"bytes", shard.bytes}});
@@ -42,6 +56,8 @@ Manifest read_manifest(const std::filesystem::path& path) {
     json.at("update_count").get_to(manifest.update_count);
     json.at("element_type").get_to(manifest.element_type);
     json.at("description").get_to(manifest.description);
+    // Older checkpoints have none.
+    if (json.contains("flags")) json.at("flags").get_to(manifest.flags);
     for (const Json& shard : json.at("shards")) {
       manifest.shards.push_back({shard.at("file"), shard.at("bytes")});
     }
@@ -49,6 +65,27 @@ Manifest read_manifest(const std::filesystem::path& path) {
   } catch (const Json::exception& wrong) {
     throw CheckpointError("the checkpoint's " + path.string() + " is damaged: " + wrong.what());
   }
+}
+
+std::filesystem::path newest_checkpoint(const std::filesystem::path& path) {
+  if (std::filesystem::exists(path / "manifest.json")) return path;
+  if (is_nemo_checkpoint(path)) {
+    throw CheckpointError(path.string() +
+                          " is a NeMo distributed checkpoint (*.distcp), which this program does "
+                          "not read: load it with the installed recipe (llmb-report submit "
+                          "--launcher recipe), or save one with --checkpoint here and load that");
+  }
+  std::ifstream stream(path / "latest");
+  std::string name;
+  if (!std::getline(stream, name) || name.empty() || name.find('/') != std::string::npos) {
+    throw CheckpointError("no checkpoint in " + path.string() +
+                          ": it has neither a file \"latest\" nor a manifest.json");
+  }
+  return path / name;
+}
+
+std::vector<std::string> checkpoint_flags(const std::filesystem::path& path) {
+  return read_manifest(newest_checkpoint(path) / "manifest.json").flags;
 }
 
 }  // namespace llmb::runner

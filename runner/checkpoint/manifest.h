@@ -19,11 +19,20 @@ struct Manifest {
   std::int64_t update_count = 0;  // less than the steps where some were skipped
   std::string element_type;       // "float32"
   std::string description;
+  std::vector<std::string> flags;  // of the program, for a run that goes on
   std::vector<ManifestShard> shards;
 };
 
 // Both throw CheckpointError, which names the file.
 void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
 Manifest read_manifest(const std::filesystem::path& path);
+
+// Where `path` says its newest checkpoint is; a checkpoint's own directory says itself. Throws
+// CheckpointError where there is none, or one of NeMo's.
+std::filesystem::path newest_checkpoint(const std::filesystem::path& path);
+
+// The flags that describe the model and batch of the run that saved what is there; none where it
+// kept none. Throws CheckpointError.
+std::vector<std::string> checkpoint_flags(const std::filesystem::path& path);
 
 }  // namespace llmb::runner

@@ -24,6 +24,10 @@ struct GpuRates {
   // random data 790 TFLOP/s, cuDNN's causal attention 644 forward and 541 backward, device copies
   // 4.3 TB/s. Taken for every GPU: a floor may be too fast, never too slow.
   double gemm_share = 0.80;
+  // Not measured here. Others' measurements of large FP8 GEMMs on Hopper lie between 0.59
+  // (torch._scaled_mm, 8192^3) and 0.78 (DeepGEMM's best shape) of the peak: power limits them
+  // sooner than BF16. Of these the fastest, for the same reason.
+  double fp8_gemm_share = 0.78;
   double attention_forward_share = 0.65;
   double attention_backward_share = 0.55;
   double bandwidth_share = 0.90;

@@ -21,6 +21,8 @@ void add_mlp(const MlpPart& mlp, std::int64_t hidden, const NumberBytes& bytes, 
   const std::int64_t up = mlp.is_gated ? 2 : 1;
   const std::int64_t cells = mlp.token_count * mlp.width;
   cost.gemm_flops += 2.0 * as_double(cells) * as_double(hidden) * as_double(up + 1);
+  // Forward what both products read, backward the gradients of what they gave.
+  cost.cast_elements += as_double(cells * (1 + up) + 2 * mlp.token_count * hidden);
   cost.activation_bytes += cells * (up * bytes.activation + bytes.gemm_input);
   // Activation: reads up cells, writes one; backward reads one more and writes up.
   cost.memory_bytes_forward += as_double(cells * (up + 1) * bytes.activation);
@@ -55,6 +57,8 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
   const std::int64_t output_copy = keeps_fp8 ? bytes.gemm_input : 0;
   cost.gemm_flops +=
       2.0 * as_double(tokens.attended) * as_double(spec.shape.hidden_size) * as_double(qkv + query);
+  cost.cast_elements +=
+      as_double(tokens.attended * (query + qkv) + 2 * tokens.resident * spec.shape.hidden_size);
   // Two products of the sequence with itself, half of them masked.
   cost.attention_flops =
       2.0 * as_double(tokens.attended) * as_double(spec.shape.sequence_length) * as_double(query);
@@ -120,6 +124,7 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
     add_mlp({tokens.attended, shape.ffn_hidden_size / tp, spec.is_gated()}, shape.hidden_size,
             bytes, cost);
   }
+  if (!is_fp8(settings.precision)) cost.cast_elements = 0;
   return cost;
 }
 

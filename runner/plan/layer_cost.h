@@ -37,7 +37,8 @@ struct LayerCost {
   std::int64_t input_bytes = 0;             // kept where the layer is recomputed
   double gemm_flops = 0;                    // forward; the backward pass takes twice that
   double attention_flops = 0;               // forward, causal; backward takes 2.5 times that
-  double memory_bytes_forward = 0;          // read and written by what is no GEMM
+  double cast_elements = 0;  // that enter FP8 products, of both passes; 0 in other precisions
+  double memory_bytes_forward = 0;  // read and written by what is no GEMM
   double memory_bytes_backward = 0;
 };
 LayerCost layer_cost(const RunSettings& settings, std::int64_t layer);

@@ -151,8 +151,10 @@ void add_output_options(CLI::App& app, Options& options) {
   group->add_option("--profile-stop-step", options.profile_stop_step,
                     "profiling ends before this step [PROFILE_STOP_STEP, "
                     "RUN_CONF_PROFILE_STOP_STEP]");
-  group->add_flag("--nccl-trace", options.enable_nccl_trace,
-                  "trace the first 5 steps' communication [ENABLE_NCCLTRACE]");
+  group->add_flag(
+      "--nccl-trace", options.enable_nccl_trace,
+      "trace the first 5 steps' communication; the run goes on, unless --steps 5 ends it "
+      "there [ENABLE_NCCLTRACE]");
   group->add_flag("--checkpoint", options.enable_checkpoint,
                   "save after the last step [ENABLE_CHECKPOINT]");
   group->add_option("--checkpoint-path", options.checkpoint_path, "where to save")
@@ -229,7 +231,8 @@ std::string_view backend_name(Backend backend) {
 }
 
 ParsedOptions parse_options(const std::vector<std::string>& arguments,
-                            const Environment& environment) {
+                            const Environment& environment,
+                            const std::vector<std::string>& saved_flags) {
   ParsedOptions parsed;
   CLI::App app(kDescription, "llmb-step-runner");
   app.footer(kExamples);
@@ -245,6 +248,7 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments,
   // CLI11 takes its vector from the back.
   std::vector<std::string> all(arguments.rbegin(), arguments.rend());
   all.insert(all.end(), from_environment.rbegin(), from_environment.rend());
+  all.insert(all.end(), saved_flags.rbegin(), saved_flags.rend());
   try {
     app.parse(all);
     parsed.options.variables_without_effect = variables_without_effect(environment);

@@ -86,8 +86,10 @@ struct ParsedOptions {
   std::string text;
 };
 
-// `arguments` without the program's name.
+// `arguments` without the program's name. Variables outrank `saved_flags`, those that a checkpoint
+// keeps.
 ParsedOptions parse_options(const std::vector<std::string>& arguments,
-                            const Environment& environment);
+                            const Environment& environment,
+                            const std::vector<std::string>& saved_flags = {});
 
 }  // namespace llmb::runner

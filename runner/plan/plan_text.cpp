@@ -102,6 +102,11 @@ std::string layout_text(const RunSettings& settings) {
   if (settings.offload_layers > 0) {
     text += "; offloads " + number(settings.offload_layers) + " layers";
   }
+  if (settings.recipe != nullptr &&
+      settings.recipe->has_cuda_graphs(std::string(precision_name(settings.precision)))
+          .value_or(false)) {
+    text += "; CUDA graphs";
+  }
   text += "\n";
   const auto layout = Layout::make(sizes, sizes.world());
   if (!layout) return text;
@@ -134,6 +139,15 @@ std::string schedule_text(const RunSettings& settings, const StepFloor& floor) {
   return text;
 }
 
+std::string steps_text(const RunSettings& settings) {
+  std::string text = "steps      " + number(settings.step_count);
+  if (settings.profile_stop_step > 0) {
+    text += text_of(", profiled from step %d on, before step %d", settings.profile_start_step,
+                    settings.profile_stop_step);
+  }
+  return text + "\n";
+}
+
 // "0-3", or for interleaved stages "0, 8, 16, … 56".
 std::string layers_text(const StageBytes& stage) {
   std::string text;
@@ -150,16 +164,23 @@ std::string layers_text(const StageBytes& stage) {
   return text;
 }
 
+std::string formula_text(const RunSettings& settings, parser::FlopsFormula formula) {
+  const parser::ModelFlops flops = parser::model_flops_per_sequence(settings.spec.shape, formula);
+  return text_of("%.4g a sequence by the formula '%s': attention %.4g, mlp %.4g, head %.4g\n",
+                 flops.total(), std::string(flops_formula_name(formula)).c_str(), flops.attention,
+                 flops.mlp, flops.embedding);
+}
+
 std::string flops_text(const RunSettings& settings) {
-  const parser::ModelFlops flops =
-      parser::model_flops_per_sequence(settings.spec.shape, settings.flops_formula);
   const double step = model_flops_per_step(settings);
-  return text_of(
-             "FLOPs      %.4g a sequence by the formula '%s': attention %.4g, mlp %.4g, head "
-             "%.4g\n",
-             flops.total(), std::string(flops_formula_name(settings.flops_formula)).c_str(),
-             flops.attention, flops.mlp, flops.embedding) +
-         text_of("           %.4g a step, %.4g a GPU\n", step, step / settings.world_size());
+  std::string text =
+      "FLOPs      " + formula_text(settings, settings.flops_formula) +
+      text_of("           %.4g a step, %.4g a GPU\n", step, step / settings.world_size());
+  const auto& documented = settings.documented_formula;
+  if (documented && *documented != settings.flops_formula) {
+    text += "           as the document counts: " + formula_text(settings, *documented);
+  }
+  return text;
 }
 
 std::string floor_text(const RunSettings& settings, const StepFloor& floor, const GpuRates& rates) {
@@ -177,7 +198,9 @@ std::string floor_text(const RunSettings& settings, const StepFloor& floor, cons
          text_of(
              "           at %.0f %% of the GEMM peak and %.0f %% of the bandwidth; "
              "communication counted as hidden\n",
-             100 * rates.gemm_share, 100 * rates.bandwidth_share);
+             100 * (fp8 ? rates.fp8_gemm_share : rates.gemm_share), 100 * rates.bandwidth_share) +
+         (fp8 ? text_of("           of the memory-bound time, casts to FP8 %.3f s\n", floor.cast_s)
+              : "");
 }
 
 }  // namespace
@@ -211,7 +234,8 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
 std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const GpuRates& rates) {
   const StepFloor floor = step_floor(settings, rates);
   std::string text = model_text(settings) + recipe_text(settings) + layout_text(settings) +
-                     schedule_text(settings, floor) + memory_table(settings, plan);
+                     schedule_text(settings, floor) + steps_text(settings) +
+                     memory_table(settings, plan);
   if (settings.backend == Backend::cuda) {
     text += text_of("           %s of %s GiB on the fullest stage\n",
                     gib(plan.largest().total()).c_str(), gib(rates.memory_bytes).c_str());

@@ -47,6 +47,13 @@ ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document*
   const bool has_experts = recipe.expert_parallel.has_value();
   sizes.etp = narrow(recipe.expert_tensor_parallel.value_or(has_experts ? sizes.tp : 1));
   sizes.vp = narrow(recipe.virtual_pipeline.value_or(1));
+  if (recipe.virtual_pipeline_run) {
+    notes.push_back("the row states VP " +
+                    (recipe.virtual_pipeline ? number(*recipe.virtual_pipeline) : "NA") +
+                    ", and the recipe runs VP " + number(*recipe.virtual_pipeline_run) + ": " +
+                    recipe.virtual_pipeline_source);
+    sizes.vp = narrow(*recipe.virtual_pipeline_run);
+  }
   if (sizes.vp > 1 && sizes.pp == 1) {
     notes.push_back("the row states VP " + number(sizes.vp) +
                     " with PP 1: one stage has nothing to interleave, so VP is 1");

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kStepCount = 50;
 constexpr int kProfiledStepCount = 5;
-constexpr int kTracedStepCount = 5;
 constexpr int kNemotronProfileStepCount = 25;
 
 Precision precision_of(const std::string& dtype) {
@@ -145,7 +144,6 @@ Result<void> apply_steps(const Options& options, RunSettings& settings) {
   const bool is_nemotron = settings.spec.shape.family == "nemotron4";
   int count = kStepCount;
   if (options.enable_profile && is_nemotron) count = kNemotronProfileStepCount;
-  if (options.enable_nccl_trace) count = kTracedStepCount;
   if (!options.load_checkpoint_path.empty()) count = 1;
   settings.step_count = options.step_count.value_or(count);
   if (!options.enable_profile) return {};
@@ -179,6 +177,15 @@ LogFormat default_log_format(const parser::Catalog& catalog, const std::string& 
                : LogFormat::nemo;
   }
   return LogFormat::nemo;
+}
+
+// Nothing where the row's document states no model FLOPs.
+std::optional<parser::FlopsFormula> documented_formula(const parser::Catalog& catalog,
+                                                       const parser::Workload& workload,
+                                                       const parser::Recipe* recipe) {
+  if (recipe == nullptr) return workload.flops_formula;
+  const parser::Document* const document = catalog.document(recipe->document);
+  return document == nullptr ? std::nullopt : document->flops_formula;
 }
 
 std::string joined(const std::vector<std::string>& sentences) {
@@ -222,6 +229,7 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
   settings.flops_formula = options.flops_formula;
   settings.log_format = options.log_format.value_or(default_log_format(catalog, settings.workload));
   settings.recipe = choice->recipe;
+  settings.documented_formula = documented_formula(catalog, workload, choice->recipe);
   ShapeOverrides shape = options.shape;
   if (settings.recipe != nullptr) apply_recipe(catalog, *scale, settings, shape);
   auto spec = make_model_spec((*model)->shape, shape);
@@ -239,6 +247,34 @@ Result<RunSettings> make_run_settings(const Options& options, const parser::Cata
     return tl::unexpected(checked.error());
   }
   return settings;
+}
+
+std::vector<std::string> model_flags(const RunSettings& settings) {
+  const ModelShape& shape = settings.spec.shape;
+  const ModelShape& published = settings.published_shape;
+  std::vector<std::string> flags = {
+      fmt::format("--workload={}", settings.workload),
+      fmt::format("--model-size={}", published.size),
+      fmt::format("--dtype={}", precision_name(settings.precision)),
+      fmt::format("--micro-batch-size={}", settings.batch.micro_batch_size),
+      fmt::format("--global-batch-size={}", settings.batch.global_batch_size)};
+  const auto add = [&](std::string_view name, std::int64_t ModelShape::*field) {
+    if (shape.*field != published.*field)
+      flags.push_back(fmt::format("--{}={}", name, shape.*field));
+  };
+  add("num-layers", &ModelShape::layer_count);
+  add("num-experts", &ModelShape::expert_count);
+  add("experts-per-token", &ModelShape::experts_per_token);
+  add("seq-length", &ModelShape::sequence_length);
+  add("vocab-size", &ModelShape::vocabulary_size);
+  add("hidden-size", &ModelShape::hidden_size);
+  add("num-attention-heads", &ModelShape::attention_head_count);
+  add("num-query-groups", &ModelShape::query_group_count);
+  add("head-size", &ModelShape::head_size);
+  add("ffn-hidden-size", &ModelShape::ffn_hidden_size);
+  add("expert-ffn-hidden-size", &ModelShape::expert_ffn_hidden_size);
+  add("shared-expert-ffn-hidden-size", &ModelShape::shared_expert_ffn_hidden_size);
+  return flags;
 }
 
 }  // namespace llmb::runner

@@ -29,6 +29,8 @@ struct RunSettings {
   Backend backend = Backend::cpu;
   LogFormat log_format = LogFormat::nemo;
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
+  std::optional<parser::FlopsFormula>
+      documented_formula;         // of the row's document, where it has one
   int launched_ranks = 1;         // above 1: ranks are processes, not threads
   std::optional<int> rank_slice;  // only this rank runs, its collectives local copies
   int step_count = 50;
@@ -43,6 +45,9 @@ struct RunSettings {
 };
 
 Result<RunSettings> make_run_settings(const Options& options, const parser::Catalog& catalog);
+
+// The flags that make the same model and batch again, whatever the layout: a checkpoint keeps them.
+std::vector<std::string> model_flags(const RunSettings& settings);
 
 // The layout that a row states, at one of its scales, with what is contradictory in it resolved
 // and told in `notes`.

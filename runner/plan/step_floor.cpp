@@ -14,15 +14,33 @@ struct StageTime {
   double gemm_s = 0;
   double attention_s = 0;
   double memory_s = 0;
+  double cast_s = 0;  // part of memory_s
   double total() const { return gemm_s + attention_s + memory_s; }
 };
+
+// Bytes that pass through memory for one number that enters FP8 products. The kernel that makes it
+// writes it in both layouts in place of BF16, where its scale is known by then: of earlier steps
+// (fp8_ds), or of its own block of 32 (fp8_mx). The scale of the current maximum (fp8_cs) is known
+// when all of the tensor is written, so that it is read once more.
+double cast_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::fp8_current:
+      return 2 + 2;  // BF16 read again, and two layouts written
+    case Precision::fp8_delayed:
+    case Precision::mxfp8:
+      return 1;  // the second layout; the first takes the place of BF16
+    default:
+      return 0;
+  }
+}
 
 StageTime stage_time(const RunSettings& settings, const StageBytes& stage, const GpuRates& rates) {
   const bool fp8 = is_fp8(settings.precision);
   const double layer_gemm_flops_per_s =
-      (fp8 ? rates.fp8_peak_flops : rates.bf16_peak_flops) * rates.gemm_share;
+      fp8 ? rates.fp8_peak_flops * rates.fp8_gemm_share : rates.bf16_peak_flops * rates.gemm_share;
   const double head_gemm_flops_per_s = rates.bf16_peak_flops * rates.gemm_share;
   const double bytes_per_s = rates.bandwidth_bytes_per_s * rates.bandwidth_share;
+  const double bytes_per_cast = cast_bytes(settings.precision);
   StageTime time;
   for (const LayerRange& chunk : stage.chunks) {
     for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
@@ -31,7 +49,10 @@ StageTime stage_time(const RunSettings& settings, const StageBytes& stage, const
       time.attention_s +=
           cost.attention_flops / rates.bf16_peak_flops *
           (1 / rates.attention_forward_share + kAttentionBackward / rates.attention_backward_share);
-      time.memory_s += (cost.memory_bytes_forward + cost.memory_bytes_backward) / bytes_per_s;
+      const double cast_s = cost.cast_elements * bytes_per_cast / bytes_per_s;
+      time.cast_s += cast_s;
+      time.memory_s +=
+          (cost.memory_bytes_forward + cost.memory_bytes_backward) / bytes_per_s + cast_s;
     }
   }
   if (stage.stage == settings.sizes.pp - 1) {
@@ -75,6 +96,7 @@ StepFloor step_floor(const RunSettings& settings, const GpuRates& rates) {
     floor.gemm_s = time.gemm_s * micro_batches;
     floor.attention_s = time.attention_s * micro_batches;
     floor.memory_s = time.memory_s * micro_batches;
+    floor.cast_s = time.cast_s * micro_batches;
   }
   floor.bubble_fraction =
       static_cast<double>(settings.sizes.pp - 1) / (settings.sizes.vp * micro_batches);

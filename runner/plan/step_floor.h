@@ -13,7 +13,8 @@ struct StepFloor {
   // Of the slowest stage, over all its micro-batches.
   double gemm_s = 0;
   double attention_s = 0;
-  double memory_s = 0;  // norms, activations, RoPE, expert rows, the loss
+  double memory_s = 0;  // norms, activations, RoPE, expert rows, the loss, casts
+  double cast_s = 0;    // of it: what enters FP8 products is read, scaled and written in FP8
   double optimizer_s = 0;
   double bubble_fraction = 0;  // idle time by working time: (pp - 1) / (vp * micro-batches)
   double step_time_s = 0;

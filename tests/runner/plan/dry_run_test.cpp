@@ -43,6 +43,46 @@ TEST(DryRun, NamesTheFormulaAndWhatDiffersFromThePublishedModel) {
   EXPECT_THAT(planned.text, HasSubstr("by the formula 'recipe-2025.04'"));
 }
 
+// nemotron4-25.04, Notes: "model flops = … = 434.5e12" for 15B.
+TEST(DryRun, CountsAsTheDocumentDoesBesideMegatron) {
+  const DryRun planned = dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "16"});
+  EXPECT_THAT(planned.text, HasSubstr("by the formula 'megatron'"));
+  EXPECT_THAT(planned.text, HasSubstr("as the document counts: 4.345e+14 a sequence by the formula "
+                                      "'recipe-2025.04'"));
+}
+
+// llama3.1, column CG.
+TEST(DryRun, SaysWhereCudaGraphsAreUsed) {
+  EXPECT_THAT(dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", "fp8", "--scale", "8",
+                          "--gpu-type", "h100"})
+                  .text,
+              HasSubstr("; CUDA graphs"));
+}
+
+// nemotron4: "PROFILE_START_STEP: start profiling on this job step. Default: 20", "The job will run
+// for a total of 25 steps".
+TEST(DryRun, SaysWhichStepsAreProfiled) {
+  EXPECT_THAT(
+      dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "16", "--profile"}).text,
+      HasSubstr("steps      25, profiled from step 20 on, before step 25"));
+  ParsedOptions parsed = parse_options(
+      {"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "16"},
+      {{"ENABLE_PROFILE", "true"}, {"PROFILE_START_STEP", "10"}, {"PROFILE_STOP_STEP", "12"}});
+  parsed.options.dry_run = true;
+  const parser::Catalog& catalog = parser::embedded_catalog();
+  EXPECT_THAT(dry_run(*make_run_settings(parsed.options, catalog), catalog)->text,
+              HasSubstr("profiled from step 10 on, before step 12"));
+}
+
+// "Training runs for the first 50 steps"; "tracing is limited to the first 5 steps of the job".
+TEST(DryRun, ATracedRunGoesOnToItsWindow) {
+  ParsedOptions parsed =
+      parse_options({"-w", "pretrain_grok1", "--scale", "128", "--nccl-trace", "--dry-run"}, {});
+  EXPECT_EQ(make_run_settings(parsed.options, parser::embedded_catalog())->step_count, 50);
+  parsed.options.step_count = 5;
+  EXPECT_EQ(make_run_settings(parsed.options, parser::embedded_catalog())->step_count, 5);
+}
+
 TEST(DryRun, WhatDoesNotFitEndsWithItsOwnCodeAndWhatWouldFit) {
   const DryRun planned =
       dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "1", "--dtype", "bf16"});

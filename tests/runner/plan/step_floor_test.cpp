@@ -74,6 +74,50 @@ TEST(StepFloor, BubbleIsThatOfTheInterleavedSchedule) {
   EXPECT_NEAR(model_flops_per_step(*settings), 1024 * 4.27e15, 1024 * 0.005e15);
 }
 
+// nemotron4-25.04: the column VP of 340B is NA, and the release ran VP 12: without interleaving a
+// floor of 4.344 s all but touches the published 4.36 s.
+TEST(StepFloor, IsThatOfThePipelineThatWasRun) {
+  Options options;
+  options.workload = "pretrain_nemotron4";
+  options.model_size = "340b";
+  options.dtype = "bf16";
+  options.scale = 256;
+  const parser::Catalog& catalog = parser::embedded_catalog();
+  const auto settings = make_run_settings(options, catalog);
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->sizes.vp, 12);
+  EXPECT_THAT(settings->notes, testing::Contains(testing::HasSubstr("states VP NA")));
+  const StepFloor floor = step_floor(*settings, *gpu_rates(catalog, "h100"));
+  EXPECT_NEAR(floor.bubble_fraction, 0.0365, 0.0001);
+  EXPECT_LT(floor.step_time_s, 0.81 * 4.36);
+  options.vp = 1;
+  const auto table = make_run_settings(options, catalog);
+  EXPECT_NEAR(step_floor(*table, *gpu_rates(catalog, "h100")).step_time_s, 4.344, 0.001);
+}
+
+// What enters an FP8 product is cast first, and FP8 GEMMs sustain less of their peak.
+TEST(StepFloor, CountsTheCastsOfFp8) {
+  const parser::Catalog& catalog = parser::embedded_catalog();
+  const GpuRates h100 = *gpu_rates(catalog, "h100");
+  const auto floor_of = [&](const char* dtype) {
+    Options options;
+    options.workload = "pretrain_llama3.1";
+    options.model_size = "8b";
+    options.dtype = dtype;
+    options.gpu_type = "h100";
+    options.scale = 8;
+    return step_floor(*make_run_settings(options, catalog), h100);
+  };
+  const StepFloor bf16 = floor_of("bf16");
+  const StepFloor current = floor_of("fp8_cs");
+  const StepFloor delayed = floor_of("fp8_ds");
+  EXPECT_EQ(bf16.cast_s, 0);
+  EXPECT_GT(delayed.cast_s, 0);
+  EXPECT_NEAR(current.cast_s, 4 * delayed.cast_s, 1e-9) << "the maximum needs a pass of its own";
+  EXPECT_GT(current.memory_s, bf16.memory_s);
+  EXPECT_LT(current.step_time_s, bf16.step_time_s);
+}
+
 TEST(GpuRates, UnknownOnesAreAnsweredWithTheKnown) {
   EXPECT_THAT(gpu_rates(parser::embedded_catalog(), "v100").error().message,
               testing::HasSubstr("h100, h200, b200"));

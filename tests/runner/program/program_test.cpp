@@ -187,6 +187,33 @@ TEST_F(Program, ACheckpointGoesOnInAnotherProcess) {
   EXPECT_EQ(loaded["checkpoints"][0]["kind"], "load");
   EXPECT_EQ(loaded["step_count"], 1);
   EXPECT_EQ(loaded["last_iteration"], 2);
+  // nemotron4, Load Checkpoint: "Training will run for 1 step after checkpoint has been loaded."
+  EXPECT_EQ(loaded["is_function_check"], true) << loaded["status_reason"];
+  EXPECT_EQ(report("a.out")["is_function_check"], false);
+  EXPECT_TRUE(loaded["step_time_s_stddev_sample"].is_null()) << "one step has no deviation";
+}
+
+// nemotron4: "The scripts will restore configuration from the checkpoint and resume training".
+TEST_F(Program, ACheckpointRestoresItsConfiguration) {
+  const std::string layout = " --backend cpu --virtual-ranks 2 --dp 2 --log-format nemo";
+  ASSERT_EQ(shell(kRunner + kTiny + layout + " --steps 2 --checkpoint --checkpoint-path saved"), 0)
+      << text_of("err");
+  ASSERT_EQ(shell("LOAD_CHECKPOINT_PATH=saved " + kRunner + layout + " > b.out"), 0)
+      << text_of("err");
+  const json loaded = report("b.out");
+  EXPECT_EQ(loaded["step_count"], 1);
+  EXPECT_EQ(loaded["model_size"], "8b");
+  // What is said all the same, counts: another model cannot take its weights.
+  ASSERT_NE(shell("LOAD_CHECKPOINT_PATH=saved " + kRunner + layout + " --hidden-size 64"), 0);
+  EXPECT_THAT(text_of("err"), HasSubstr("of another model"));
+}
+
+// nemotron4: "distributed checkpoint files with extension *.distcp".
+TEST_F(Program, ANemoCheckpointIsRefusedWithWhatCanBeDone) {
+  ASSERT_EQ(shell("mkdir -p nemo/weights && touch nemo/weights/__0_0.distcp"), 0);
+  ASSERT_EQ(shell("LOAD_CHECKPOINT_PATH=nemo " + kRunner + kTiny), kExitFailed);
+  EXPECT_THAT(text_of("err"), HasSubstr("NeMo distributed checkpoint"));
+  EXPECT_THAT(text_of("err"), HasSubstr("--launcher recipe"));
 }
 
 }  // namespace
