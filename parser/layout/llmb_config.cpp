@@ -38,6 +38,7 @@ constexpr std::array kKeyNames = {
     KeyName{"job_config.profile_enabled", "profile_enabled"},
     KeyName{"job_config.proxy", "proxy"},
     KeyName{"job_config.strong_scaling", "strong_scaling"},
+    KeyName{"job_config.cuda_graphs", "cuda_graphs"},
 };
 constexpr std::array<std::string_view, 6> kSections = {
     "job_info", "workload_info", "model_info", "cluster_info", "container_info", "job_config"};

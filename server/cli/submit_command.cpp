@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -125,20 +124,6 @@ int tell_refusal(const dispatch::SubmitOutcome& outcome) {
   return is_bad ? kBadArguments : kFailed;
 }
 
-// A checkpoint goes below the folder for runs.
-void note_free_space(const dispatch::ClusterSettings& cluster,
-                     const std::vector<dispatch::Submission>& submissions) {
-  const bool saves =
-      std::any_of(submissions.begin(), submissions.end(), [&](const dispatch::Submission& one) {
-        return one.checkpoint || cluster.launch_environment.contains("ENABLE_CHECKPOINT");
-      });
-  std::error_code error;
-  const auto space = std::filesystem::space(cluster.workload_folder, error);
-  if (!saves || error) return;
-  std::cerr << fmt::format("note: {} has {:.1f} GB free\n", cluster.workload_folder,
-                           static_cast<double>(space.available) / 1e9);
-}
-
 int submit(const SubmitArguments& arguments) {
   const auto submissions = submissions_of(arguments.submission);
   if (!submissions) return complain(submissions.error().message, kBadArguments);
@@ -148,7 +133,6 @@ int submit(const SubmitArguments& arguments) {
   if (arguments.is_dry_run) {
     auto settings = desk_settings(arguments.desk, true);
     settings.cluster.launch_environment = launch_environment(secrets);
-    note_free_space(settings.cluster, *submissions);
     auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog,
                                   dispatch::ask_runner(settings.cluster));
     if (!runs) return complain(runs.error().message, kBadArguments);
@@ -156,7 +140,6 @@ int submit(const SubmitArguments& arguments) {
   }
   JobDesk desk = open_job_desk(arguments.desk, true);
   desk.settings.launch_environment = launch_environment(secrets);
-  note_free_space(desk.settings, *submissions);
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);
   dispatch::JobSender sender(desk.settings, **catalog, *desk.store, runner, {}, secrets);

@@ -41,7 +41,7 @@ void write_llmb_config(std::string& script, const std::string& config) {
   const std::size_t line_end = config.find('\n', mark);
   script += "{\n  printf \"job_info:\\n  job_id: '%s'\\n\" \"$job\"\n  cat <<'";
   script.append(kHereDocumentEnd).append("'\n").append(config.substr(line_end + 1));
-  script.append(kHereDocumentEnd).append("\n} >\"llmb-config_$job.yaml\"\n\n");
+  script.append(kHereDocumentEnd).append("\n} >\"$log_folder/llmb-config_$job.yaml\"\n\n");
 }
 
 // Nsight Systems expands %q{…} by the variables of its rank.
@@ -136,8 +136,9 @@ void start_runner(std::string& script, const Plan& plan, const ClusterSettings& 
 void start_recipe(std::string& script, const Plan& plan) {
   const std::size_t slash = plan.program.rfind('/');
   script += "cd " + shell_quoted(plan.program.substr(0, slash + 1)) + " || exit 1\n";
-  script +=
-      "/bin/bash " + shell_quoted("./" + plan.program.substr(slash + 1)) + " >\"$log\" 2>&1 &\n";
+  // That of 2024 writes the log itself; what else it says belongs to the batch script's output.
+  script += "/bin/bash " + shell_quoted("./" + plan.program.substr(slash + 1)) +
+            (plan.tree.holds_logs ? " &\n" : " >\"$log\" 2>&1 &\n");
 }
 
 Launch launch_at(std::string submission_id, std::string timestamp, std::int64_t unix_s,
@@ -195,9 +196,10 @@ Environment recipe_slurm_environment(const SlurmParameters& slurm) {
 RunPlace run_place(const Plan& plan, const ClusterSettings& settings, const Launch& launch) {
   RunPlace place;
   place.launch_id = plan.experiment + "_" + launch.timestamp;
-  place.launch_folder =
-      settings.workload_folder + "/experiments/" + plan.experiment + "/" + place.launch_id;
+  const std::string tree = settings.workload_folder + "/" + plan.tree.folder;
+  place.launch_folder = tree + "/" + place.launch_id;
   place.run_folder = place.launch_folder + "/" + plan.experiment;
+  place.log_folder = plan.tree.holds_logs ? tree : place.run_folder;
   place.job_name =
       plan.account_prefix.empty() ? plan.experiment : plan.account_prefix + "." + plan.experiment;
   place.script_file = place.launch_folder + "/" + plan.experiment + "_sbatch.sh";
@@ -211,7 +213,8 @@ std::string batch_script(const Plan& plan, const ClusterSettings& settings, cons
   export_environment(script, plan, settings);
   script += "\njob=\"${SLURM_JOB_ID:?this script is for sbatch}\"\n";
   script += "run_folder=" + shell_quoted(place.run_folder) + "\n";
-  script += "log=\"$run_folder\"/" + shell_quoted("log-" + place.job_name) +
+  script += "log_folder=" + shell_quoted(place.log_folder) + "\n";
+  script += "log=\"$log_folder\"/" + shell_quoted("log-" + place.job_name) +
             "_\"${job}_${SLURM_RESTART_COUNT:-0}.out\"\n";
   script += "cd \"$run_folder\" || exit 1\n";
   // With instants, which nobody else tells where there is no accounting.

@@ -34,10 +34,14 @@ Launch recorded_launch(std::string submission_id, std::string_view launch_id);
 //   experiments/<name>/<name>_<timestamp>/<name>/log-<account>.<name>_<jobid>_<restart>.out
 //                                                sbatch_<account>.<name>_<jobid>.out
 //                                                llmb-config_<JOBID>.yaml
+// and of 2024, where all but the log and llmb-config lie in the launch's own folder:
+//   results/24.11/fp8/314b/512/log-<name>_<jobid>_<restart>.out
+//   results/24.11/fp8/314b/512/<name>_<timestamp>/<name>/sbatch_<name>_<jobid>.out
 struct RunPlace {
   std::string launch_id;      // <name>_<timestamp>
   std::string launch_folder;  // …/experiments/<name>/<launch_id>
   std::string run_folder;     // <launch_folder>/<name>
+  std::string log_folder;     // of the log and its llmb-config: the same, or the folder of 2024
   std::string job_name;       // <account>.<name>, or <name>
   std::string script_file;
 };

@@ -50,6 +50,11 @@ std::string tail_of(const std::string& file) {
   return text;
 }
 
+// Two folders up from the run's: in the tree of 2024 the logs of all launches lie there.
+std::string tree_folder(const std::string& run_folder) {
+  return fs::path(run_folder).parent_path().parent_path().string();
+}
+
 JobEvidence ended_by_slurm(std::string_view line) {
   const auto says = [&](std::string_view words) {
     return line.find(words) != std::string_view::npos;
@@ -70,11 +75,15 @@ JobLogs job_logs(const storage::JobRecord& job) {
     if (is_wrapped(name, "sbatch_", ".out") && job_id_in(name) == job.job_id) {
       logs.batch_output = job.run_folder + "/" + name;
     }
-    if (!is_wrapped(name, "log-", ".out")) continue;
-    const parser::LogName parsed = parser::parse_log_name(name, job.experiment);
-    if (parsed.job_id == job.job_id && parsed.retry.value_or(0) > newest) {
-      newest = parsed.retry.value_or(0);
-      logs.log = job.run_folder + "/" + name;
+  }
+  for (const std::string& folder : {job.run_folder, tree_folder(job.run_folder)}) {
+    for (const std::string& name : file_names(folder)) {
+      if (!is_wrapped(name, "log-", ".out")) continue;
+      const parser::LogName parsed = parser::parse_log_name(name, job.experiment);
+      if (parsed.job_id == job.job_id && parsed.retry.value_or(0) > newest) {
+        newest = parsed.retry.value_or(0);
+        logs.log = folder + "/" + name;
+      }
     }
   }
   return logs;

@@ -59,6 +59,9 @@ std::string experiment_name(const Submission& submission, const parser::Recipe* 
   if (recipe == nullptr || submission.proxy) {
     name = fmt::format("{}_{}_{}_{}_proxy", submission.workload, submission.model_size,
                        submission.dtype, submission.scale);
+  } else if (has_results_tree(submission, recipe)) {
+    // Its folders say the rest, the trace included.
+    return fmt::format("nemo_{}_{}_{}", model, submission.model_size, submission.scale);
   } else if (submission.workload == "pretrain_nemotron4") {
     name = fmt::format("{}_{}_{}_{}", submission.workload, submission.model_size, submission.dtype,
                        submission.scale);
@@ -74,6 +77,10 @@ std::string experiment_name(const Submission& submission, const parser::Recipe* 
   if (submission.profile) name += "_nsys";
   if (submission.nccl_trace) name += "_nccltrace";
   return name;
+}
+
+bool has_results_tree(const Submission& submission, const parser::Recipe* recipe) {
+  return recipe != nullptr && !submission.proxy && recipe->document == kBatchScriptDocument;
 }
 
 std::string profile_file_name(const Submission& submission) {

@@ -29,6 +29,10 @@ const LaunchDocument& launch_document(std::string_view workload);
 // The name that the document gives an experiment; `recipe` is null for a proxy at another scale.
 std::string experiment_name(const Submission& submission, const parser::Recipe* recipe);
 
+// grok1-24.11: whether the log is "generated inside of the
+// $STAGE_PATH/results/$GSW_VERSION/$DTYPE/314b/$JOB_TOTAL_GPUS folder".
+bool has_results_tree(const Submission& submission, const parser::Recipe* recipe);
+
 // The name of a profile's file without its extension, as Nsight Systems expands it.
 std::string profile_file_name(const Submission& submission);
 

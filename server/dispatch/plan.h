@@ -17,10 +17,18 @@ struct PlannedValue {
   std::string origin;  // "asked for", "DTYPE of the shell", "the document's default" …
 };
 
+// "experiments/<name>", with a folder for each launch; or, as the recipes of 2024 have it,
+// "results/24.11/fp8/314b/512", in which the logs of all launches lie side by side.
+struct RunTree {
+  std::string folder;
+  bool holds_logs = false;
+};
+
 struct Plan {
   Submission submission;  // completed
   std::string cluster;
   std::string experiment;
+  RunTree tree;                // where its runs lie below the folder for runs
   std::string document;        // of the recipe's row; empty for a proxy without one
   std::string account_prefix;  // of the log's name; empty without an account
   std::int64_t nodes = 0;

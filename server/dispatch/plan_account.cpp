@@ -2,41 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include "server/dispatch/checkpoint_account.h"
 
 namespace llmb::dispatch {
 namespace {
 
 constexpr std::string_view kAskedFor = "asked for";
-
-// nemotron4-25.04, Run With Checkpoints: sizes, and the smallest scales at which loading was
-// tested.
-struct CheckpointSize {
-  std::string_view model_size;
-  std::string_view text;
-  std::int64_t load_scale_min;
-};
-constexpr auto kNemotronCheckpoints =
-    std::to_array<CheckpointSize>({{"15b", "204 GB", 64}, {"340b", "4.4 TB", 512}});
-
-std::vector<std::string> checkpoint_notes(const Submission& wanted) {
-  std::vector<std::string> notes;
-  if (wanted.workload != "pretrain_nemotron4" || wanted.proxy) return notes;
-  for (const CheckpointSize& known : kNemotronCheckpoints) {
-    if (known.model_size != wanted.model_size) continue;
-    if (wanted.checkpoint) {
-      notes.push_back(fmt::format("a checkpoint of Nemotron 4 {} takes about {}", known.model_size,
-                                  known.text));
-    }
-    if (!wanted.load_checkpoint_path.empty() && wanted.scale < known.load_scale_min) {
-      notes.push_back(fmt::format(
-          "loading a checkpoint of Nemotron 4 {} was tested at {} GPUs and more: {} may run out of "
-          "memory",
-          known.model_size, known.load_scale_min, wanted.scale));
-    }
-  }
-  return notes;
-}
 
 }  // namespace
 
@@ -74,7 +45,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
     values.push_back({"document", plan.document, "the row that the values above match"});
   }
   if (plan.cuda_graphs) {
-    values.push_back({"cuda_graphs", *plan.cuda_graphs ? "true" : "false", "the document's table"});
+    values.push_back({"cuda_graphs", *plan.cuda_graphs ? "true" : "false", "the document"});
   }
   for (const auto& [name, value] : plan.slurm) {
     const auto configured = settings.slurm.find(name);
@@ -90,7 +61,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
 
 std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings) {
   const Submission& wanted = plan.submission;
-  std::vector<std::string> notes = checkpoint_notes(wanted);
+  std::vector<std::string> notes = checkpoint_notes(wanted, settings);
   const auto note = [&](bool is_so, std::string_view what, std::string_view why) {
     if (is_so) notes.push_back(fmt::format("{} has no effect: {}", what, why));
   };
@@ -106,6 +77,15 @@ std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& setti
        "the launcher 'runner' loads no tokenizer");
   note(is_runner && wanted.environment.contains("MAX_STEPS"), "MAX_STEPS",
        "the launcher 'runner' takes the number of steps from --set steps=N");
+  // What a document says nothing of, its launch.sh may not hear.
+  note(!is_runner && wanted.nccl_trace && wanted.workload == "pretrain_llama3.1",
+       "ENABLE_NCCLTRACE", "the recipe of Llama 3.1 has no NCCL trace any more");
+  const bool has_checkpoint = wanted.checkpoint || !wanted.load_checkpoint_path.empty();
+  if (!is_runner && has_checkpoint && wanted.workload != "pretrain_nemotron4") {
+    notes.push_back(fmt::format(
+        "the document of {} says nothing of checkpoints: its launch.sh may not hear {}",
+        wanted.workload, wanted.checkpoint ? "ENABLE_CHECKPOINT" : "LOAD_CHECKPOINT_PATH"));
+  }
   return notes;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/job_environment.h"
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/launch_variables.h"
@@ -107,9 +108,10 @@ class Planner {
     plan_.cluster = settings_.name;
     if (recipe_ != nullptr) {
       plan_.document = recipe_->document;
-      plan_.cuda_graphs = recipe_->cuda_graphs;
+      plan_.cuda_graphs = recipe_->has_cuda_graphs(wanted().dtype);
     }
     plan_.experiment = experiment_name(wanted(), recipe_);
+    plan_.tree = tree();
     plan_.environment = job_environment(wanted(), settings_);
     plan_.notes = notes_of(plan_, settings_);
     plan_.values = values_of(plan_, settings_, origins_);
@@ -118,6 +120,16 @@ class Planner {
 
  private:
   Submission& wanted() { return plan_.submission; }
+
+  RunTree tree() {
+    if (!has_results_tree(wanted(), recipe_)) return {"experiments/" + plan_.experiment, false};
+    // Its logs have no account in their names.
+    plan_.account_prefix.clear();
+    return {fmt::format("results/{}{}/{}/{}/{}", catalog_.document(recipe_->document)->release,
+                        wanted().nccl_trace ? "-nccl-trace" : "", wanted().dtype,
+                        wanted().model_size, wanted().scale),
+            true};
+  }
 
   // Options and fields of a request outrank variables; those of the request outrank the shell's.
   Result<void> take_variables() {
@@ -247,6 +259,13 @@ class Planner {
       return fail(
           fmt::format("load_checkpoint_path {} has to be an absolute path of printable characters",
                       in_quotes(wanted().load_checkpoint_path)));
+    }
+    if (wanted().launcher == "runner" && is_nemo_checkpoint(wanted().load_checkpoint_path)) {
+      return fail(fmt::format(
+          "{} holds a NeMo distributed checkpoint (weights/*.distcp), which llmb-step-runner does "
+          "not read: the installed recipe does (--launcher recipe), or train one anew with "
+          "ENABLE_CHECKPOINT=true and load that",
+          in_quotes(wanted().load_checkpoint_path)));
     }
     return {};
   }
@@ -418,6 +437,7 @@ class Planner {
     arguments = {"--workload=" + wanted().workload, "--model-size=" + wanted().model_size,
                  "--dtype=" + wanted().dtype,       "--scale=" + std::to_string(wanted().scale),
                  "--gpu-type=" + wanted().gpu_type, "--backend=" + wanted().backend};
+    if (!wanted().document.empty()) arguments.push_back("--document=" + wanted().document);
     for (const auto& [name, value] : wanted().runner_options) {
       arguments.push_back(fmt::format("--{}={}", name, value));
     }

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "parser/layout/llmb_config.h"
+#include "parser/layout/run_path.h"
 #include "server/dispatch/batch_script.h"
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/plan_submission.h"
@@ -12,6 +17,7 @@
 namespace llmb::dispatch {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -151,6 +157,54 @@ TEST(ExperimentName, IsThatOfTheDocument) {
               testing::StartsWith("pretraining_llama4_maverick_400b_fp8_512_tp4_pp1"));
 }
 
+// grok1_h100_2024: "a .out file which is generated inside of the
+// $STAGE_PATH/results/$GSW_VERSION/$DTYPE/314b/$JOB_TOTAL_GPUS folder".
+TEST(ResultsTree, HoldsTheLogsOfThe2024Recipe) {
+  Submission flags;
+  flags.document = "grok1-24.11";
+  const auto planned = plan(
+      "pretrain_grok1", {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}}, flags);
+  ASSERT_TRUE(planned) << planned.error().message;
+  const Launch launch = recorded_launch("llmb-0", "x_1750000000");
+  const RunPlace place = run_place(*planned, settings(), launch);
+  const std::string folder = settings().workload_folder + "/results/24.11/fp8/314b/512";
+  EXPECT_EQ(place.log_folder, folder);
+  EXPECT_EQ(place.run_folder, folder + "/nemo_grok1_314b_512_1750000000/nemo_grok1_314b_512");
+  EXPECT_THAT(script_of(*planned),
+              AllOf(HasSubstr("log=\"$log_folder\"/'log-nemo_grok1_314b_512'_\"${job}_"),
+                    HasSubstr("\"$log_folder/llmb-config_$job.yaml\"")));
+  // What is written there is read as what it is.
+  const parser::RunPath read =
+      parser::parse_run_path("results/24.11/fp8/314b/512/log-nemo_grok1_314b_512_4711_0.out");
+  EXPECT_EQ(read.experiment, planned->experiment);
+  EXPECT_EQ(read.job_id, 4711);
+  EXPECT_EQ(read.configuration.value("release"), "24.11");
+  EXPECT_EQ(read.configuration.value("dtype"), "fp8");
+  EXPECT_THAT(planned->program_arguments, Contains("--document=grok1-24.11"));
+  // Its launch.sh writes that log itself.
+  flags.launcher = "recipe";
+  const auto recipe = plan(
+      "pretrain_grok1", {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}}, flags);
+  EXPECT_THAT(script_of(*recipe), HasSubstr("/bin/bash './launch.sh' &\n"));
+}
+
+// llama3.1, column CG; llama4_maverick: "The FP8 Precision Run on H100 was run with CUDA Graphs
+// enabled".
+TEST(CudaGraphs, AreOfThePlanAndOfTheConfiguration) {
+  const auto small = plan("pretrain_llama3.1",
+                          {{"MODEL_SIZE", "8b"}, {"JOB_TOTAL_GPUS", "8"}, {"GPU_TYPE", "h100"}});
+  ASSERT_TRUE(small) << small.error().message;
+  EXPECT_EQ(origin_of(*small, "cuda_graphs"), "true by the document");
+  EXPECT_THAT(script_of(*small), HasSubstr("  cuda_graphs: true\n"));
+  Environment maverick = {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}};
+  EXPECT_EQ(plan("pretrain_llama4_maverick", maverick)->cuda_graphs, true);
+  maverick["DTYPE"] = "bf16";
+  EXPECT_EQ(plan("pretrain_llama4_maverick", maverick)->cuda_graphs, std::nullopt);
+  const auto config = parser::parse_llmb_config("job_config:\n  cuda_graphs: true\n");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->configuration.value("cuda_graphs"), "true");
+}
+
 // llama4_maverick, Profiling job details: "MPI Ranks: 0-8", "PROFILE_START_STEP: start profiling on
 // this job step"; llama3.1: "MPI Ranks: all ranks", "ENABLE_GPU_METRICS: Enable GPU metrics
 // collection".
@@ -212,6 +266,44 @@ TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
   EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes, IsEmpty());
 }
 
+// nemotron4: "Make sure your file system has sufficient disk space to accomodate checkpoint sizes
+// below".
+TEST(Checkpoints, StandBesideTheFreeSpaceOfTheirTarget) {
+  const TemporaryFolder folder;
+  ClusterSettings here = settings();
+  here.workload_folder = folder.path().string();
+  Submission wanted;
+  wanted.workload = "pretrain_nemotron4";
+  wanted.model_size = "340b";
+  wanted.dtype = "bf16";
+  wanted.scale = 256;
+  wanted.checkpoint = true;
+  const auto planned = plan_submission(wanted, here, parser::embedded_catalog(), kRunner);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_THAT(planned->notes, Contains(testing::MatchesRegex(
+                                  "a checkpoint of Nemotron 4 340b takes about 4.4 TB; .* has "
+                                  "[0-9.]* [GT]B free.*")));
+}
+
+// nemotron4: "LOAD_CHECKPOINT_PATH variable is set to parent folder of the weights directory
+// containing distributed checkpoint files with extension *.distcp".
+TEST(Checkpoints, OfNemoAreForItsOwnRecipe) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "weights");
+  std::ofstream(folder.path() / "weights" / "__0_0.distcp") << "x";
+  Environment nemotron = {{"DTYPE", "bf16"},
+                          {"MODEL_SIZE", "15b"},
+                          {"JOB_TOTAL_GPUS", "64"},
+                          {"LOAD_CHECKPOINT_PATH", folder.path().string()}};
+  const auto refused = plan("pretrain_nemotron4", nemotron);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("NeMo distributed checkpoint"), HasSubstr("--launcher recipe")));
+  Submission recipe;
+  recipe.launcher = "recipe";
+  EXPECT_TRUE(plan("pretrain_nemotron4", nemotron, recipe));
+}
+
 TEST(LaunchVariables, AreNamedWhereTheyHaveNoEffect) {
   const auto planned = plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"},
                                                {"DTYPE", "fp8"},
@@ -220,6 +312,23 @@ TEST(LaunchVariables, AreNamedWhereTheyHaveNoEffect) {
   ASSERT_TRUE(planned);
   EXPECT_THAT(planned->notes, Contains(HasSubstr("ENABLE_GPU_METRICS has no effect")));
   EXPECT_THAT(planned->notes, Contains(HasSubstr("which steps and ranks to profile")));
+}
+
+// llama3.1: "NCCL trace support removed"; of checkpoints only nemotron4 speaks.
+TEST(LaunchVariables, AreNamedWhereTheRecipeMayNotHearThem) {
+  ClusterSettings installed = settings();
+  installed.launch_scripts["pretrain_llama3.1"] = "/opt/llmb/llama3.1/launch.sh";
+  installed.launch_environment = {{"JOB_TOTAL_GPUS", "128"},
+                                  {"GPU_TYPE", "gb200"},
+                                  {"ENABLE_NCCLTRACE", "true"},
+                                  {"ENABLE_CHECKPOINT", "true"}};
+  Submission wanted;
+  wanted.workload = "pretrain_llama3.1";
+  wanted.launcher = "recipe";
+  const auto planned = plan_submission(wanted, installed, parser::embedded_catalog(), kRunner);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_THAT(planned->notes, Contains(HasSubstr("ENABLE_NCCLTRACE has no effect")));
+  EXPECT_THAT(planned->notes, Contains(HasSubstr("may not hear ENABLE_CHECKPOINT")));
 }
 
 // nemotron4: "DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 GPUS_PER_NODE=8 ./launch.sh" submits by

@@ -1,0 +1,95 @@
+#include "server/dispatch/checkpoint_account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace llmb::dispatch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// nemotron4-25.04, Run With Checkpoints: sizes, the scales at which saving is supported, and the
+// smallest at which loading was tested.
+struct CheckpointTable {
+  std::string_view model_size;
+  std::string_view text;
+  double bytes;
+  std::int64_t save_scale_min;
+  std::int64_t save_scale_max;
+  std::int64_t load_scale_min;
+};
+constexpr auto kNemotronCheckpoints = std::to_array<CheckpointTable>(
+    {{"15b", "204 GB", 204e9, 16, 2048, 64}, {"340b", "4.4 TB", 4.4e12, 256, 2048, 512}});
+
+std::string bytes_text(double bytes) {
+  return bytes >= 1e12 ? fmt::format("{:.1f} TB", bytes / 1e12)
+                       : fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
+// "/lustre/workloads has 1.2 TB free", and whether that is enough for so many bytes; empty where
+// the folder cannot be asked.
+std::string free_space_text(const std::string& folder, double needed_bytes) {
+  std::error_code error;
+  const auto space = fs::space(folder, error);
+  if (error) return "";
+  const auto free = static_cast<double>(space.available);
+  return fmt::format("; {} has {} free{}", folder, bytes_text(free),
+                     needed_bytes > free ? ", which is too little" : "");
+}
+
+const CheckpointTable* table_of(const Submission& wanted) {
+  if (wanted.workload != "pretrain_nemotron4" || wanted.proxy) return nullptr;
+  const auto* const row = std::find_if(
+      kNemotronCheckpoints.begin(), kNemotronCheckpoints.end(),
+      [&](const CheckpointTable& known) { return known.model_size == wanted.model_size; });
+  return row == kNemotronCheckpoints.end() ? nullptr : row;
+}
+
+}  // namespace
+
+std::vector<std::string> checkpoint_notes(const Submission& wanted,
+                                          const ClusterSettings& settings) {
+  std::vector<std::string> notes;
+  const CheckpointTable* const known = table_of(wanted);
+  if (wanted.checkpoint) {
+    std::string text = fmt::format("how large a checkpoint of {} {} is, no document says",
+                                   wanted.workload, wanted.model_size);
+    if (known != nullptr) {
+      text = fmt::format("a checkpoint of Nemotron 4 {} takes about {}", known->model_size,
+                         known->text);
+    }
+    notes.push_back(text +
+                    free_space_text(settings.workload_folder, known == nullptr ? 0 : known->bytes));
+  }
+  if (known == nullptr) return notes;
+  if (wanted.checkpoint &&
+      (wanted.scale < known->save_scale_min || wanted.scale > known->save_scale_max)) {
+    notes.push_back(
+        fmt::format("saving a checkpoint of Nemotron 4 {} is supported at {} to {} GPUs",
+                    known->model_size, known->save_scale_min, known->save_scale_max));
+  }
+  if (!wanted.load_checkpoint_path.empty() && wanted.scale < known->load_scale_min) {
+    notes.push_back(fmt::format(
+        "loading a checkpoint of Nemotron 4 {} was tested at {} GPUs and more: {} may run out of "
+        "memory",
+        known->model_size, known->load_scale_min, wanted.scale));
+  }
+  return notes;
+}
+
+bool is_nemo_checkpoint(const std::string& path) {
+  if (path.empty()) return false;
+  std::error_code error;
+  for (const fs::path& folder : {fs::path(path) / "weights", fs::path(path)}) {
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->path().extension() == ".distcp") return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace llmb::dispatch
