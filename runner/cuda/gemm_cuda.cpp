@@ -301,7 +301,7 @@ std::string GemmEngine::plans_as_json() const {
 
 std::string GemmEngine::pin_plans(const std::string& json) {
   GemmPlans plans = gemm_plans_from_json(json);
-  const std::string why_not = why_plans_differ(plans, gemm_library(), current_device().name);
+  std::string why_not = why_plans_differ(plans, gemm_library(), current_device().name);
   if (!why_not.empty()) return why_not;
   state_->pinned = std::move(plans.algorithms);
   state_->plans.clear();

@@ -122,7 +122,7 @@ std::string GemmEngine::plans_as_json() const {
 
 std::string GemmEngine::pin_plans(const std::string& json) {
   GemmPlans plans = gemm_plans_from_json(json);
-  const std::string why_not = why_plans_differ(plans, gemm_library(), current_device().name);
+  std::string why_not = why_plans_differ(plans, gemm_library(), current_device().name);
   if (why_not.empty()) state_->plans = std::move(plans.algorithms);
   return why_not;
 }

@@ -62,6 +62,7 @@
 
 namespace llmb::runner::cuda {
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name that is declared
 #define LLMB_MEMBER(name) decltype(&::name) name = nullptr;
 struct CublasLtFunctions {
   LLMB_CUBLASLT_FUNCTIONS(LLMB_MEMBER)
