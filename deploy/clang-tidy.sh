@@ -26,7 +26,7 @@ clang-scan-deps-14 --compilation-database="$work/compile_commands.json" -j "$job
   awk '{ line = line $0 } !sub(/\\$/, "", line) { sub(/^[^:]*: */, "", line); print line; line = "" }' \
     >"$work/includes"
 tr -s ' ' '\n' <"$work/includes" | sort -u | grep . | xargs -d '\n' sha256sum >"$work/hashes"
-jq -r --arg root "$PWD/" '.[] | .file + " " + (.command | gsub($root; ""))' \
+jq -r --arg root "$PWD" '.[] | .file + " " + (.command | gsub($root; ""))' \
   "$work/compile_commands.json" >"$work/commands"
 setting="$(clang-tidy --version; sha256sum .clang-tidy)"
 awk -v seen="$work/seen" -v setting="$setting" '
