@@ -29,6 +29,7 @@ struct CudnnAttentionShape {
   std::int64_t dk_stride = 0;
   std::int64_t dv_stride = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 means the 0 inside a default comparison
   auto operator<=>(const CudnnAttentionShape&) const = default;
 };
 
