@@ -1,6 +1,7 @@
 #include "runner/cuda/device_world.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -181,8 +182,8 @@ std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < size(); ++rank) ranks.push_back(rank);
+  std::vector<int> ranks(static_cast<std::size_t>(size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
   return host_.make_group("host", ranks);
 }
 
