@@ -46,7 +46,7 @@ std::shared_ptr<HostStream> make_host_stream() {
   simt::set_stream_executor(put_on_stream);
   Registry& all = registry();
   const int device = host_device();
-  const auto stream = std::make_shared<HostStream>(device, host_devices().timing);
+  auto stream = std::make_shared<HostStream>(device, host_devices().timing);
   const std::lock_guard lock(all.mutex);
   all.streams[stream->handle()] = stream;
   return stream;

@@ -6,7 +6,7 @@ namespace llmb::runner::cuda {
 
 // Source: NVML's nvmlClocksEventReason* constants.
 std::vector<std::string> throttle_reason_words(std::uint64_t bits) {
-  static const std::pair<std::uint64_t, const char*> kWords[] = {
+  static constexpr std::pair<std::uint64_t, const char*> kWords[] = {
       {0x04, "power cap by software"},           {0x08, "slowdown by hardware"},
       {0x10, "kept in step with other devices"}, {0x20, "thermal slowdown by software"},
       {0x40, "thermal slowdown by hardware"},    {0x80, "power brake by hardware"},

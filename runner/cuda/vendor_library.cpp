@@ -47,7 +47,7 @@ Attempt find(const LibraryName& name, const LibraryPlaces& places, std::string& 
     std::vector<std::string> candidates = {(places.beside_program / file).string(), file};
     for (const auto& folder : places.folders) candidates.push_back((folder / file).string());
     for (const std::string& candidate : candidates) {
-      if (const Attempt attempt = try_to_load(candidate, reasons); attempt.handle) return attempt;
+      if (Attempt attempt = try_to_load(candidate, reasons); attempt.handle) return attempt;
     }
   }
   return {};
