@@ -1,5 +1,7 @@
 #include "server/dispatch/job_evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -82,7 +84,7 @@ JobLogs job_logs(const storage::JobRecord& job) {
       const parser::LogName parsed = parser::parse_log_name(name, job.experiment);
       if (parsed.job_id == job.job_id && parsed.retry.value_or(0) > newest) {
         newest = parsed.retry.value_or(0);
-        logs.log = folder + "/" + name;
+        logs.log = fmt::format("{}/{}", folder, name);
       }
     }
   }
