@@ -27,9 +27,13 @@ std::string name_of(const parser::Recipe& recipe, int scale) {
 // Where a row contradicts itself, and what the runner makes of it.
 const std::map<std::string, std::string>& contradictory_rows() {
   static const std::map<std::string, std::string> rows = {
-      {"grok1-24.11:4@8", "GA 128"},     // 1024 sequences over 2 replicas are 512 passes
-      {"grok1-24.11:5@16", "GA 128"},    // … over 4 replicas 256
-      {"llama4-25.05:19@512", "VP 12"},  // interleaves one stage
+      {"grok1-24.11:4@8", "GA 128"},         // 1024 sequences over 2 replicas are 512 passes
+      {"grok1-24.11:5@16", "GA 128"},        // … over 4 replicas 256
+      {"llama4-25.05:19@512", "VP 12"},      // interleaves one stage
+      {"nemotron4-25.04:21@256", "VP 12"},   // the recipe interleaves
+      {"nemotron4-25.04:22@512", "VP 12"},   // the recipe interleaves
+      {"nemotron4-25.04:23@1024", "VP 12"},  // the recipe interleaves
+      {"nemotron4-25.04:24@2048", "VP 12"},  // the recipe interleaves
   };
   return rows;
 }
