@@ -25,24 +25,17 @@ std::string stated(const std::optional<std::int64_t>& value) {
 
 class ObstacleList {
  public:
+  // With `assumptions`: what is unknown is taken to be equal, and added there.
+  explicit ObstacleList(std::vector<std::string>* assumptions)
+      : takes_for_granted_(assumptions != nullptr), assumptions_(assumptions) {}
+
   void add(std::string code, std::string text, std::vector<ComparedMetric> metrics) {
     list_.push_back({std::move(code), std::move(text), std::move(metrics)});
   }
 
   void compare_models(const ComparedRun& a, const ComparedRun& b) {
-    if (workload_of(a) != workload_of(b)) {
-      add("different_workload",
-          "The workloads differ: " + stated(workload_of(a)) + " and " + stated(workload_of(b)) +
-              ".",
-          kAll);
-    } else if (model_size_of(a) != model_size_of(b)) {
-      add("different_model_size",
-          "The model sizes differ: " + stated(model_size_of(a)) + " and " +
-              stated(model_size_of(b)) + ".",
-          kAll);
-    } else if (workload_of(a).empty() || model_size_of(a).empty()) {
-      add("unknown_workload", "Neither run says which model it trains.", kAll);
-    }
+    compare_names("workload", workload_of(a), workload_of(b));
+    if (list_.empty()) compare_names("model_size", model_size_of(a), model_size_of(b));
     const Recipe* const first = a.judgement.match.recipe;
     const Recipe* const second = b.judgement.match.recipe;
     if (first != nullptr && second != nullptr && first->layer_count != second->layer_count &&
@@ -65,7 +58,9 @@ class ObstacleList {
   void compare_work(const ComparedRun& a, const ComparedRun& b) {
     const auto first = global_batch_size_of(a);
     const auto second = global_batch_size_of(b);
-    if (first != second) {
+    if (first.has_value() != second.has_value() && takes_for_granted_) {
+      assume("global batch size");
+    } else if (first != second) {
       add("different_global_batch_size",
           "A step is not the same work: its global batch sizes are " + stated(first) + " and " +
               stated(second) + ". Tokens per second and GPU can be compared.",
@@ -81,9 +76,49 @@ class ObstacleList {
     }
   }
 
+  // Each program, and each of its versions, has its own formula for the FLOPs of a step.
+  void compare_formulas(const ComparedRun& a, const ComparedRun& b) {
+    const auto differs = [&](const std::string& what, const std::string& first,
+                             const std::string& second) {
+      add("different_flops_formula",
+          "The " + what + " differ, " + first + " and " + second +
+              ", and so may their formulas for the FLOPs of a step: only times can be compared.",
+          {ComparedMetric::tflops_per_gpu});
+    };
+    if (a.dialect != b.dialect) {
+      differs("logs' dialects", std::string(dialect_name(a.dialect)),
+              std::string(dialect_name(b.dialect)));
+      return;
+    }
+    for (const std::string_view key : {"framework", "framework_version", "release"}) {
+      const auto first = a.configuration.value(key);
+      const auto second = b.configuration.value(key);
+      if (!first || !second || *first == *second) continue;
+      differs("versions", *first, *second);
+      return;
+    }
+  }
+
   std::vector<Obstacle> take() { return std::move(list_); }
 
  private:
+  void assume(const std::string& what) { assumptions_->push_back(what); }
+
+  void compare_names(const std::string& key, const std::string& first, const std::string& second) {
+    const std::string words = key == "workload" ? "workload" : "model size";
+    const bool is_known = !first.empty() && !second.empty();
+    if (!is_known && takes_for_granted_) {
+      assume(words);
+    } else if (first != second) {
+      add("different_" + key,
+          "The " + words + "s differ: " + stated(first) + " and " + stated(second) + ".", kAll);
+    } else if (!is_known) {
+      add("unknown_workload", "Neither run says which model it trains.", kAll);
+    }
+  }
+
+  bool takes_for_granted_;
+  std::vector<std::string>* assumptions_;
   std::vector<Obstacle> list_;
 };
 
@@ -106,11 +141,13 @@ std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
   return stated ? stated : input_of(run, "global_batch_size");
 }
 
-std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other) {
-  ObstacleList list;
+std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other,
+                                        std::vector<std::string>* assumptions) {
+  ObstacleList list(assumptions);
   list.compare_models(baseline, other);
   list.compare_windows(baseline, other);
   list.compare_work(baseline, other);
+  list.compare_formulas(baseline, other);
   return list.take();
 }
 

@@ -1,13 +1,11 @@
-// MeanComparison: what repeated runs say of a mean, and whether two sets of runs differ. One value
-// is the mean of one run: iterations of one run share its nodes, its placement and its network
-// neighbours, so a test on iterations finds differences between identical configurations.
+// MeanEstimate: what repeated runs say of a mean. One value is the mean of one run: iterations of
+// one run share its nodes, its placement and its network neighbours, and would make an interval
+// that is too narrow. Whether two sets of runs differ is for moderated_test.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace llmb::parser {
@@ -28,34 +26,6 @@ struct MeanEstimate {
 // Nothing for no runs.
 std::optional<MeanEstimate> estimate_mean(std::span<const double> run_means,
                                           double confidence = kConfidence);
-
-enum class MeanTestMethod {
-  none,  // no test can be made: see the reason
-  // Welch's t test on run means; degrees of freedom by Welch and Satterthwaite.
-  welch,
-  // One run against several: t = difference / (s * sqrt(1 + 1/n)), n - 1 degrees of freedom. Takes
-  // for granted that the single run's configuration varies from run to run as the other does.
-  single_run,
-};
-std::string_view mean_test_method_name(MeanTestMethod method);
-
-struct MeanTest {
-  MeanTestMethod method = MeanTestMethod::none;
-  std::string reason;              // why there is no test; empty where there is one
-  double difference = 0;           // mean of the other, less that of the baseline
-  double relative_difference = 0;  // of the baseline's mean
-  std::optional<double> t;
-  std::optional<double> degrees_of_freedom;
-  std::optional<double> p_value;  // two-sided
-  std::optional<double> low;      // the interval of `difference` at the confidence asked for
-  std::optional<double> high;
-
-  bool operator==(const MeanTest&) const = default;
-};
-
-// Neither may be empty.
-MeanTest test_means(std::span<const double> baseline, std::span<const double> other,
-                    double confidence = kConfidence);
 
 // p-values of one family of tests, each raised so that the chance of any false alarm stays that of
 // one test (Holm 1979). What has no p-value keeps none.

@@ -1,6 +1,6 @@
-// RunComparison: runs side by side. Repeats of one configuration form a group; each group's means
-// are those of its runs, and every group is tested against the first one, on run means and never
-// on iterations.
+// RunComparison: runs side by side. Two things that are compared are two sides; of more, repeats of
+// one configuration form a group. Every side is tested against the first one, on one location a run
+// and never on iterations.
 #pragma once
 
 #include <array>
@@ -11,44 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "parser/statistics/judge_run.h"
+#include "parser/statistics/compared_run.h"
 #include "parser/statistics/mean_comparison.h"
+#include "parser/statistics/moderated_test.h"
+#include "parser/statistics/noise_evidence.h"
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/run_standing.h"
 
 namespace llmb::parser {
-
-enum class ComparedMetric { step_time_s, tokens_per_s_per_gpu, tflops_per_gpu };
-inline constexpr std::array kComparedMetrics = {ComparedMetric::step_time_s,
-                                                ComparedMetric::tokens_per_s_per_gpu,
-                                                ComparedMetric::tflops_per_gpu};
-std::string_view compared_metric_name(ComparedMetric metric);
-
-// What a comparison needs of a run.
-struct ComparedRun {
-  std::int64_t id = 0;  // the caller's
-  std::string experiment;
-  std::optional<std::int64_t> job_id;
-  std::string path;
-  RunConfiguration configuration;
-  Dialect dialect = Dialect::unknown;
-  bool has_profiles = false;
-  bool nccl_trace_seen = false;
-  bool is_superseded = false;
-  Judgement judgement;  // over the window of the comparison, with metrics
-  Judgement published;  // over the window of the recipe's document: for the reference alone
-};
-
-// By the catalog's names where it knows the model; empty where the run does not say.
-std::string workload_of(const ComparedRun& run);
-std::string model_size_of(const ComparedRun& run);
-// As the run says, or as all recipes do that may be its own.
-std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
-std::vector<RunMarkReason> marks_of(const ComparedRun& run);
-
-// What compare_runs() takes for one configuration: its best values by key, with dialect, window,
-// batch and marks; without what tells one launch from another.
-using Characteristics = std::map<std::string, std::string, std::less<>>;
-Characteristics characteristics_of(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
 
 struct RunStanding {
   std::vector<RunMarkReason> marks;
@@ -62,17 +32,21 @@ struct GroupMetric {
   std::string reason;  // why there is none, or no interval; empty where both are there
 };
 
+// A side, or the repeats of one configuration.
 struct ComparedGroup {
+  std::string name;                  // of a side: "base", a folder; empty where it has none
   std::vector<std::size_t> runs;     // indexes into the runs given
   std::vector<GroupMetric> metrics;  // in the order of kComparedMetrics
   // Of the runs' speed_against_reference; nothing where no published result is theirs.
   std::optional<MeanEstimate> speed_against_reference;
+  std::optional<PublishedStanding> published_standing;  // that speed against 1
 };
 
 // One key of the configuration (or dialect, window, marks) in which the groups differ.
 struct ConfigurationDifference {
   std::string key;
-  std::vector<std::optional<std::string>> values;  // by group; nothing: not stated
+  // By group; nothing: not stated. Where the runs of one side differ, their values: "bf16 | fp8".
+  std::vector<std::optional<std::string>> values;
 };
 
 // Why two groups, or one metric of them, cannot be compared.
@@ -85,23 +59,41 @@ struct Obstacle {
 enum class ComparisonVerdict {
   faster,
   slower,
-  no_difference_shown,  // tested; run-to-run noise explains it
-  cannot_be_told,       // not testable: too few runs, or no value
+  no_difference_shown,  // tested; the noise between runs explains it
+  cannot_be_told,       // not testable: a side has no value
   not_comparable,       // an obstacle
 };
 std::string_view comparison_verdict_name(ComparisonVerdict verdict);
 
+// Beyond this a difference matters; within it, two sides are called equivalent.
+inline constexpr double kEquivalenceMargin = 0.01;
+
+// What a test has to say, and what it could not have said.
+struct MetricTest {
+  ModeratedTest test;
+  RunNoise noise;               // what was known before
+  double p_value_adjusted = 1;  // Holm, over the groups tested for this metric
+  RatioInterval interval;       // adjusted alike: it leaves 1 out where the verdict is a difference
+  double mean_ratio = 1;        // of the means that are shown as results
+  double equivalence_p_value = 1;  // Bonferroni, for the same groups
+  bool is_equivalent = false;      // within kEquivalenceMargin at kConfidence
+  double smallest_visible_difference = 0;
+  std::optional<std::int64_t> more_runs;  // of each side: see more_runs_to_decide()
+  std::optional<StartDrift> drift;        // where the order of the starts is known
+};
+
 struct MetricComparison {
   ComparedMetric metric = ComparedMetric::step_time_s;
   ComparisonVerdict verdict = ComparisonVerdict::cannot_be_told;
-  std::optional<MeanTest> test;            // nothing where an obstacle bars it, or values lack
-  std::optional<double> p_value_adjusted;  // Holm, over the groups tested for this metric
-  std::string text;                        // the verdict as a sentence
+  std::optional<MetricTest> test;  // nothing where an obstacle bars it, or values lack
+  std::string text;                // the verdict as a sentence
 };
 
 struct GroupComparison {
   std::size_t group = 0;  // against the baseline, which is group 0
   std::vector<Obstacle> obstacles;
+  // What is not known to be equal and was taken to be, as the sides were named: "workload".
+  std::vector<std::string> assumptions;
   std::vector<MetricComparison> metrics;  // in the order of kComparedMetrics
 };
 
@@ -114,14 +106,36 @@ struct RunComparison {
 
 // What every answer says of the method.
 inline constexpr std::string_view kComparisonMethod =
-    "One value is the mean of one run over its window. Groups are runs of one configuration; "
-    "intervals are 95 % by Student's t on run means, tests are Welch's on run means, never on "
-    "iterations, which are not independent: on iterations, runs of the same configuration would "
-    "often be called different. p-values are adjusted (Holm) for the number of groups tested.";
+    "A side is what was named as one, or the runs of one configuration. Means are those of runs "
+    "over their windows, with 95 % intervals by Student's t. Sides are tested on one value a run, "
+    "the logarithm of its median over the window, by an empirical-Bayes moderated t: the deviation "
+    "between runs is that of the runs at hand and that of other runs together, which public runs "
+    "stand for until there are enough of your own. Never on iterations, which are not independent: "
+    "on iterations, runs of the same configuration would often be called different. p-values "
+    "(Holm) and intervals are adjusted for the number of sides.";
 
-RunComparison compare_runs(const std::vector<ComparedRun>& runs, const RunMarkSet& included);
+struct ComparisonOptions {
+  RunMarkSet included;
+  // For each run the side that it is on, from 0 without a gap; empty: groups by configuration.
+  std::vector<std::size_t> sides;
+  std::vector<std::string> side_names;
+  // Other runs of the same owner, from which the noise between runs is learnt.
+  std::vector<NoiseRun> noise_runs;
+};
+
+RunComparison compare_runs(const std::vector<ComparedRun>& runs, const ComparisonOptions& options);
+
+// Its second half: fills `result.comparisons` of groups that are there, at least one.
+void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
+                 RunComparison& result);
+
+// Why a run has no value of the metric.
+std::string missing_reason(const ComparedRun& run, ComparedMetric metric);
 
 // Of one group of runs each; empty where nothing stands in the way.
-std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other);
+// With `assumptions`, what a run does not say is no obstacle but taken to be as in the other, and
+// its name is added there.
+std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other,
+                                        std::vector<std::string>* assumptions = nullptr);
 
 }  // namespace llmb::parser

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "parser/foundation/name_table.h"
@@ -99,17 +100,16 @@ std::string obstacle_to(const std::vector<ComparedRun>& runs, const ScalingPoint
   return "";
 }
 
-void measure_points(const std::vector<ComparedRun>& runs, std::vector<ScalingPoint>& points) {
+void measure_points(const std::vector<ComparedRun>& runs, std::span<const NoiseRun> known,
+                    std::vector<ScalingPoint>& points) {
   for (ScalingPoint& point : points) {
     std::vector<double> rates;
-    std::vector<double> speeds;
     for (const std::size_t index : point.runs) {
       rates.push_back(*runs[index].judgement.metrics.derived.tokens_per_s_per_gpu.value);
-      const auto& speed = runs[index].published.metrics.speed_against_reference;
-      if (speed) speeds.push_back(*speed);
     }
     point.tokens_per_s_per_gpu = estimate_mean(rates).value();
-    point.speed_against_reference = estimate_mean(speeds);
+    point.speed_against_reference = estimate_mean(speeds_against_reference(runs, point.runs));
+    point.published_standing = standing_of(runs, point.runs, known);
   }
   if (points.empty()) return;
   const ScalingPoint& smallest = points.front();
@@ -275,7 +275,7 @@ constexpr auto kKinds = name_table<ScalingKind>({
 // first of them.
 void add_series(const Catalog& catalog, const std::vector<ComparedRun>& runs, const SeriesKey& key,
                 const std::vector<std::size_t>& indexes, const RunMarkSet& included,
-                ScalingReport& report) {
+                std::span<const NoiseRun> known, ScalingReport& report) {
   std::vector<Member> members;
   members.reserve(indexes.size());
   for (const std::size_t index : indexes) members.push_back(member_of(runs, index, included));
@@ -293,7 +293,7 @@ void add_series(const Catalog& catalog, const std::vector<ComparedRun>& runs, co
     std::tie(series.workload, series.model_size, series.dtype, series.gpu_type) = key;
     series.differences = differences_of(characteristics, all);
     series.points = points_of(runs, part);
-    measure_points(runs, series.points);
+    measure_points(runs, known, series.points);
     series.kind = kind_of(series.points);
     std::vector<std::size_t> own;
     for (const Member* const member : part) own.push_back(member->run);
@@ -325,6 +325,7 @@ std::string_view scaling_kind_name(ScalingKind kind) {
 ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedRun>& runs,
                              const ScalingSelection& selection, const RunMarkSet& included) {
   ScalingReport report;
+  const std::vector<NoiseRun> known = noise_runs(runs);
   std::map<SeriesKey, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const SeriesKey key = key_of(runs[i]);
@@ -337,7 +338,7 @@ ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedR
     }
   }
   for (const auto& [key, indexes] : members)
-    add_series(catalog, runs, key, indexes, included, report);
+    add_series(catalog, runs, key, indexes, included, known, report);
   return report;
 }
 

@@ -53,6 +53,7 @@ struct ScalingPoint {
   std::string efficiency_reason;  // why there is none; empty where there is one
   // Of the runs' speed_against_reference; nothing where no published result is theirs.
   std::optional<MeanEstimate> speed_against_reference;
+  std::optional<PublishedStanding> published_standing;  // that speed against 1
 };
 
 // One published result of the series' document.

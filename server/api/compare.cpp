@@ -1,5 +1,6 @@
-// GET /api/v1/compare?runs=1,2,…: up to eight runs side by side, repeats grouped, and every group
-// against the first one and against the published result.
+// GET /api/v1/compare?runs=1,2,… or ?base=1,2&candidate=3,4: up to eight runs side by side. Two
+// runs are two sides, more are grouped by configuration; every side stands against the first one
+// and against the published result.
 #include <algorithm>
 #include <charconv>
 #include <vector>
@@ -18,73 +19,108 @@ namespace {
 
 constexpr std::size_t kRunsMax = 8;
 
-std::vector<storage::RunId> read_run_ids(const QueryParameters& parameters) {
-  const auto text = parameters.text("runs");
-  if (!text) {
-    throw bad_request(
-        "Parameter 'runs' is missing; give up to 8 run ids, separated by commas: runs=3,7,8.");
-  }
+std::vector<storage::RunId> read_run_ids(const std::string& name, const std::string& text) {
   std::vector<storage::RunId> ids;
-  const char* at = text->data();
-  const char* const end = at + text->size();
+  const char* at = text.data();
+  const char* const end = at + text.size();
   while (true) {
     storage::RunId id = 0;
     const auto [stop, error] = std::from_chars(at, end, id);
     if (error != std::errc() || id < 1 || (stop != end && *stop != ',')) {
-      throw bad_request("Parameter 'runs' is '" + *text +
+      throw bad_request("Parameter '" + name + "' is '" + text +
                         "'; it has to be run ids, whole numbers from 1, separated by commas.");
     }
     if (std::find(ids.begin(), ids.end(), id) != ids.end()) {
-      throw bad_request("Parameter 'runs' names run " + std::to_string(id) + " more than once.");
+      throw bad_request("Parameter '" + name + "' names run " + std::to_string(id) +
+                        " more than once.");
     }
     ids.push_back(id);
-    if (ids.size() > kRunsMax) {
-      throw bad_request("Parameter 'runs' names more than " + std::to_string(kRunsMax) +
-                        " runs; compare fewer, or use `llmb-report compare`, which has no limit.");
-    }
     if (stop == end) return ids;
     at = stop + 1;
   }
 }
 
-http::Body render_comparison(Context& context, const std::vector<storage::RunId>& ids,
-                             const std::optional<parser::AskedWindow>& window,
-                             const parser::RunMarkSet& included) {
+struct Question {
+  std::vector<storage::RunId> ids;
+  std::optional<parser::AskedWindow> window;
+  parser::ComparisonOptions options;
+};
+
+void check_count(const std::vector<storage::RunId>& ids) {
+  if (ids.size() <= kRunsMax) return;
+  throw bad_request("More than " + std::to_string(kRunsMax) +
+                    " runs are named; compare fewer, or use `llmb-report compare`, which has no "
+                    "limit.");
+}
+
+// Two runs are two sides; `base` and `candidate` name sides of any size; more runs are grouped.
+Question read_question(const QueryParameters& parameters) {
+  Question question;
+  question.window = parameters.asked_window("window");
+  question.options.included = parameters.run_marks("include");
+  const auto runs = parameters.text("runs");
+  const auto base = parameters.text("base");
+  const auto candidate = parameters.text("candidate");
+  if (runs && !base && !candidate) {
+    question.ids = read_run_ids("runs", *runs);
+    if (question.ids.size() == 2) question.options.sides = {0, 1};
+    check_count(question.ids);
+    return question;
+  }
+  if (runs || !base || !candidate) {
+    throw bad_request(
+        "Give either 'runs', up to 8 run ids separated by commas (runs=3,7,8), or both 'base' and "
+        "'candidate', each such a list.");
+  }
+  question.ids = read_run_ids("base", *base);
+  question.options.sides.assign(question.ids.size(), 0);
+  for (const storage::RunId id : read_run_ids("candidate", *candidate)) {
+    if (std::find(question.ids.begin(), question.ids.end(), id) != question.ids.end()) {
+      throw bad_request("Run " + std::to_string(id) + " is on both sides.");
+    }
+    question.ids.push_back(id);
+    question.options.sides.push_back(1);
+  }
+  question.options.side_names = {"base", "candidate"};
+  check_count(question.ids);
+  return question;
+}
+
+http::Body render_comparison(Context& context, Question question) {
   const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
     std::vector<parser::ComparedRun> measured;
-    for (const storage::RunId id : ids) {
+    for (const storage::RunId id : question.ids) {
       const auto run = reader.run(id);
       if (!run) throw run_not_found(id);
-      auto compared = report::measure_stored_run(reader, *run, context.catalog(), window);
+      auto compared = report::measure_stored_run(reader, *run, context.catalog(), question.window);
       if (!compared) throw bad_request(compared.error().message);
+      compared->content_key = report::content_key_of(reader, *run);
       measured.push_back(std::move(*compared));
     }
+    question.options.noise_runs =
+        report::stored_noise_runs(reader, report::workload_in(measured.front()));
     return measured;
   });
-  const Json json = report::comparison_json(runs, parser::compare_runs(runs, included));
-  return {std::make_shared<const std::string>(to_text(json)), {}};
+  const auto comparison = parser::compare_runs(runs, question.options);
+  return {std::make_shared<const std::string>(to_text(report::comparison_json(runs, comparison))),
+          {}};
 }
 
 }  // namespace
 
 http::Response get_comparison(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {"runs", "window", "include"});
-  const auto ids = read_run_ids(parameters);
-  const auto window = parameters.asked_window("window");
-  const auto included = parameters.run_marks("include");
-  std::string revisions;
-  context.readers.with_reader([&](storage::Reader& reader) {
-    for (const storage::RunId id : ids) {
-      const auto revision = reader.run_revision(id);
-      if (!revision) throw run_not_found(id);
-      revisions += "-" + std::to_string(*revision);
+  const QueryParameters parameters(request, {"runs", "base", "candidate", "window", "include"});
+  const Question question = read_question(parameters);
+  // The noise between runs is learnt from all of them: any change may change the answer.
+  const std::int64_t revision = context.readers.with_reader([&](storage::Reader& reader) {
+    for (const storage::RunId id : question.ids) {
+      if (!reader.run_revision(id)) throw run_not_found(id);
     }
-    return true;
+    return reader.data_revision();
   });
-  const std::string etag =
-      context.instance + revisions + "-" + hash_text("compare?" + parameters.canonical());
-  return tagged_response(
-      etag, [=, &context] { return render_comparison(context, ids, window, included); });
+  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
+                           hash_text("compare?" + parameters.canonical());
+  return tagged_response(etag, [=, &context] { return render_comparison(context, question); });
 }
 
 }  // namespace llmb::api

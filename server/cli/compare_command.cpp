@@ -3,7 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "server/cli/measuring_options.h"
 #include "server/report/comparison_json.h"
@@ -14,32 +17,40 @@ namespace llmb::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  llmb-report compare experiments                    every workload of a tree, group by group
   llmb-report compare before.out after.out           one run against another
-  llmb-report compare --db runs.db 3 7 8             runs of a database, by id
+  llmb-report compare before/ after/                 all runs of one folder against the other's
+  llmb-report compare --base a.out b.out --candidate c.out d.out
+  llmb-report compare experiments                    every workload of a tree, group by group
+  llmb-report compare --db runs.db 3 7               runs of a database, by id
+  llmb-report compare --db runs.db --base 3 4 5 --candidate 7 8
   llmb-report compare --include profiled,failed experiments
   llmb-report compare --window 20-40 --format csv experiments > groups.csv
   llmb-report compare --format json a.out b.out | jq '.comparisons[].differences'
 
 What is compared:
-  Runs of one configuration are repeats and form a group. Every group is tested against group 0,
-  that of the first run; the keys of the configuration in which groups differ are listed, and no
-  others. Of a tree, or a whole database, runs of one workload and model size are compared with
-  each other. Each run also stands against the published result of the same recipe, scale, dtype
-  and GPU, over the window of its document: 1 is as published, over 1 is faster.
+  Two things that are named are two sides, whatever they are; --base and --candidate name sides of
+  several. Of anything else runs of one configuration are repeats and form a group. Every side is
+  tested against the first one; the keys of the configuration in which they differ are listed, and
+  no others. Of a tree, or a whole database, runs of one workload and model size are compared with
+  each other. Logs with the same bytes are one run. Each run also stands against the published
+  result of the same recipe, scale, dtype and GPU, over the window of its document: 1 is as
+  published, over 1 is faster.
 
 What a difference means:
-  One value is the mean of one run. Intervals are Student's t, tests are Welch's, on run means.
-  Iterations are never tested: they share nodes and neighbours, and would call equal runs
-  different. With one run a side the difference cannot be told from run-to-run noise; one run
-  against several is tested against the deviation of the several.
+  The means that are shown are those of runs. The test is on one value a run, the logarithm of its
+  median over the window: a moderated t, whose deviation is that of the runs at hand and that of
+  other runs together, so that one run against one has an answer. What other runs deviate by is
+  learnt from those of the tree or database; public runs stand for them where there are too few.
+  Iterations are never tested: they share nodes and neighbours, and would call equal runs different.
+  Beside the verdict stand the interval, whether the sides are equivalent within 1 %, the smallest
+  difference that would have been seen, and how many more runs would decide.
 
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
   superseded (or all).
   Each says why. A run without a step time in its window is always left out.
 
-Exit status: 0 when a group could be formed, 1 when none could, 2 for bad arguments.)";
+Exit status: 0 when a side could be formed, 1 when none could, 2 for bad arguments.)";
 
 std::string title_of(const parser::ComparedRun& run) {
   const parser::RecipeMatch& match = run.judgement.match;
@@ -51,16 +62,44 @@ std::string title_of(const parser::ComparedRun& run) {
   return *workload + " " + run.configuration.value("model_size").value_or("");
 }
 
+struct SideSet {
+  report::ComparedSet set;
+  std::vector<std::size_t> sides;
+};
+
+// Of two folders only what is one configuration but for what was changed can be set side by side.
+std::string scale_of(const parser::ComparedRun& run) {
+  std::string text = parser::workload_of(run) + " " + parser::model_size_of(run);
+  for (const char* const key : {"dtype", "gpu_type", "gpu_count"}) {
+    const auto value = run.configuration.value(key);
+    if (value) text += " " + *value;
+  }
+  return text;
+}
+
+bool has_one_scale_a_side(const report::MeasuredRuns& measured) {
+  std::map<std::size_t, std::set<std::string>> scales;
+  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
+    scales[measured.sides[i]].insert(scale_of(measured.runs[i]));
+  }
+  return std::all_of(scales.begin(), scales.end(),
+                     [](const auto& side) { return side.second.size() == 1; });
+}
+
 // Runs that were named for themselves are one set, whatever they are.
-std::vector<report::ComparedSet> make_sets(report::MeasuredRuns measured) {
-  std::vector<report::ComparedSet> sets;
-  for (parser::ComparedRun& run : measured.runs) {
-    const std::string title = title_of(run);
-    auto set = std::find_if(sets.begin(), sets.end(), [&](const report::ComparedSet& candidate) {
-      return measured.is_chosen || candidate.title == title;
+std::vector<SideSet> make_sets(report::MeasuredRuns measured) {
+  const bool is_one =
+      measured.is_chosen || (!measured.sides.empty() && has_one_scale_a_side(measured));
+  std::vector<SideSet> sets;
+  for (std::size_t i = 0; i < measured.runs.size(); ++i) {
+    parser::ComparedRun& run = measured.runs[i];
+    const std::string title = measured.sides.empty() || is_one ? title_of(run) : scale_of(run);
+    auto found = std::find_if(sets.begin(), sets.end(), [&](const SideSet& candidate) {
+      return is_one || candidate.set.title == title;
     });
-    if (set == sets.end()) set = sets.insert(sets.end(), report::ComparedSet{title, {}, {}});
-    set->runs.push_back(std::move(run));
+    if (found == sets.end()) found = sets.insert(sets.end(), SideSet{{title, {}, {}}, {}});
+    found->set.runs.push_back(std::move(run));
+    if (!measured.sides.empty()) found->sides.push_back(measured.sides[i]);
   }
   return sets;
 }
@@ -78,11 +117,17 @@ void write_json(const std::vector<report::ComparedSet>& sets) {
 
 int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
             const std::string& format) {
-  std::vector<report::ComparedSet> sets = make_sets(std::move(measured));
+  parser::ComparisonOptions options;
+  options.included = included;
+  options.side_names = std::move(measured.side_names);
+  options.noise_runs = std::move(measured.noise_runs);
+  std::vector<report::ComparedSet> sets;
   bool has_group = false;
-  for (report::ComparedSet& set : sets) {
-    set.comparison = parser::compare_runs(set.runs, included);
-    has_group = has_group || !set.comparison.groups.empty();
+  for (SideSet& part : make_sets(std::move(measured))) {
+    options.sides = std::move(part.sides);
+    part.set.comparison = parser::compare_runs(part.set.runs, options);
+    has_group = has_group || !part.set.comparison.groups.empty();
+    sets.push_back(std::move(part.set));
   }
   if (format == "json") {
     write_json(sets);
@@ -102,6 +147,10 @@ void add_compare_command(CLI::App& app, int& exit_code) {
   command->footer(kFooter);
   const auto arguments = std::make_shared<MeasuringArguments>();
   add_measuring_options(*command, *arguments);
+  command->add_option("--base", arguments->base, "The side that the other is compared with")
+      ->type_name("DIR|FILE|ID");
+  command->add_option("--candidate", arguments->candidate, "The other side")
+      ->type_name("DIR|FILE|ID");
   command->callback([command, arguments, &exit_code] {
     exit_code =
         report_measured_runs(*command, *arguments,

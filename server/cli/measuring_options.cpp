@@ -12,12 +12,23 @@ namespace llmb::cli {
 namespace {
 
 void check_names(const MeasuringArguments& arguments) {
-  if (arguments.names.empty() && arguments.database.empty()) {
+  const bool has_sides = !arguments.base.empty() || !arguments.candidate.empty();
+  if (has_sides && (arguments.base.empty() || arguments.candidate.empty())) {
+    throw CLI::RequiredError(arguments.base.empty() ? "--base" : "--candidate");
+  }
+  if (has_sides && !arguments.names.empty()) {
+    throw CLI::ValidationError("--base",
+                               "what is compared is named by --base and --candidate, or "
+                               "without them, but not both ways");
+  }
+  if (arguments.names.empty() && arguments.database.empty() && !has_sides) {
     throw CLI::RequiredError("DIR, FILE or --db FILE");
   }
   if (arguments.database.empty()) return;
-  const auto ids = report::read_run_ids(arguments.names);
-  if (!ids) throw CLI::ValidationError("ID", ids.error().message);
+  for (const auto* const names : {&arguments.names, &arguments.base, &arguments.candidate}) {
+    const auto ids = report::read_run_ids(*names);
+    if (!ids) throw CLI::ValidationError("ID", ids.error().message);
+  }
 }
 
 }  // namespace
@@ -46,7 +57,8 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
     say(catalog.error().message);
     return kBadArguments;
   }
-  report::RunSource source{arguments.database, arguments.names, std::nullopt};
+  report::RunSource source{arguments.database, arguments.names, arguments.base, arguments.candidate,
+                           std::nullopt};
   if (!arguments.window.empty()) {
     source.window = parser::parse_asked_window(arguments.window).value();
   }

@@ -17,6 +17,8 @@ namespace llmb::cli {
 
 struct MeasuringArguments {
   std::vector<std::string> names;  // folders and logs, or run ids of the database
+  std::vector<std::string> base;   // of `compare`: the same, for each of two sides
+  std::vector<std::string> candidate;
   std::string database;
   std::string format = "table";
   std::string window;

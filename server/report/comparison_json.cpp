@@ -1,5 +1,7 @@
 #include "server/report/comparison_json.h"
 
+#include <cmath>
+
 #include "server/report/catalog_json.h"
 #include "server/report/json.h"
 
@@ -49,6 +51,7 @@ Json group_json(const std::vector<parser::ComparedRun>& runs, std::size_t number
                 const parser::ComparedGroup& group) {
   Json json;
   json["group"] = number_of_group;
+  json["name"] = null_if_empty(group.name);
   json["experiment"] = runs[group.runs.front()].experiment;
   json["run_ids"] = Json::array();
   for (const std::size_t index : group.runs) json["run_ids"].push_back(runs[index].id);
@@ -59,28 +62,70 @@ Json group_json(const std::vector<parser::ComparedRun>& runs, std::size_t number
   }
   json["speed_against_reference"] =
       group.speed_against_reference ? mean_estimate_json(group.speed_against_reference) : Json();
+  json["published_standing"] = published_standing_json(group.published_standing);
   return json;
 }
 
-Json test_json(const parser::MetricComparison& comparison) {
-  const auto& test = comparison.test;
-  const auto pick = [&](auto field) { return test ? number((*test).*field) : Json(nullptr); };
+Json noise_json(const parser::RunNoise& noise) {
+  return {{"source", noise.source},
+          {"stddev", number(noise.stddev)},
+          {"degrees_of_freedom", number(noise.degrees_of_freedom)},
+          {"configuration_count", noise.group_count},
+          {"run_count", noise.run_count}};
+}
+
+Json drift_json(const std::optional<parser::StartDrift>& drift) {
+  if (!drift) return nullptr;
+  return {{"change_per_run", number(drift->change_per_run)},
+          {"p_value", number(drift->p_value)},
+          {"sides_are_separate", drift->is_separate}};
+}
+
+// Every key of a test, null where there is none.
+Json untested_json() {
+  Json json;
+  for (const char* const key :
+       {"ratio", "ratio_low", "ratio_high", "difference", "relative_difference", "low", "high",
+        "method", "t", "degrees_of_freedom", "p_value", "p_value_adjusted", "noise", "equivalence",
+        "smallest_visible_difference", "more_runs_to_decide", "start_drift"}) {
+    json[key] = nullptr;
+  }
+  return json;
+}
+
+// In the metric's unit, from the mean that is shown for the baseline.
+Json test_json(const parser::MetricComparison& comparison, double baseline_mean) {
   Json json;
   json["verdict"] = parser::comparison_verdict_name(comparison.verdict);
   json["text"] = comparison.text;
-  json["difference"] = pick(&parser::MeanTest::difference);
-  json["relative_difference"] = pick(&parser::MeanTest::relative_difference);
-  json["low"] = pick(&parser::MeanTest::low);
-  json["high"] = pick(&parser::MeanTest::high);
-  json["method"] = test ? Json(parser::mean_test_method_name(test->method)) : Json(nullptr);
-  json["t"] = pick(&parser::MeanTest::t);
-  json["degrees_of_freedom"] = pick(&parser::MeanTest::degrees_of_freedom);
-  json["p_value"] = pick(&parser::MeanTest::p_value);
-  json["p_value_adjusted"] = number(comparison.p_value_adjusted);
+  json.update(untested_json());
+  if (!comparison.test) return json;
+  const parser::MetricTest& result = *comparison.test;
+  const double ratio = std::exp(result.test.log_ratio);
+  json["ratio"] = number(ratio);
+  json["ratio_low"] = number(result.interval.low);
+  json["ratio_high"] = number(result.interval.high);
+  json["difference"] = number(baseline_mean * (ratio - 1));
+  json["relative_difference"] = number(ratio - 1);
+  json["low"] = number(baseline_mean * (result.interval.low - 1));
+  json["high"] = number(baseline_mean * (result.interval.high - 1));
+  json["method"] = "moderated_t";
+  json["t"] = number(result.test.t);
+  json["degrees_of_freedom"] = number(result.test.degrees_of_freedom);
+  json["p_value"] = number(result.test.p_value);
+  json["p_value_adjusted"] = number(result.p_value_adjusted);
+  json["noise"] = noise_json(result.noise);
+  json["equivalence"] = {{"margin", parser::kEquivalenceMargin},
+                         {"is_equivalent", result.is_equivalent},
+                         {"p_value", number(result.equivalence_p_value)}};
+  json["smallest_visible_difference"] = number(result.smallest_visible_difference);
+  json["more_runs_to_decide"] = nullable(result.more_runs);
+  json["start_drift"] = drift_json(result.drift);
   return json;
 }
 
-Json group_comparison_json(const parser::GroupComparison& comparison) {
+Json group_comparison_json(const parser::GroupComparison& comparison,
+                           const parser::ComparedGroup& baseline) {
   Json json;
   json["group"] = comparison.group;
   json["baseline"] = 0;
@@ -93,8 +138,12 @@ Json group_comparison_json(const parser::GroupComparison& comparison) {
     json["obstacles"].push_back(
         {{"code", obstacle.code}, {"text", obstacle.text}, {"metrics", std::move(metrics)}});
   }
-  for (const parser::MetricComparison& metric : comparison.metrics) {
-    json["metrics"][std::string(parser::compared_metric_name(metric.metric))] = test_json(metric);
+  json["assumptions"] = comparison.assumptions;
+  for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
+    const parser::MetricComparison& metric = comparison.metrics[i];
+    const auto& estimate = baseline.metrics[i].estimate;
+    json["metrics"][std::string(parser::compared_metric_name(metric.metric))] =
+        test_json(metric, estimate ? estimate->mean : 0);
   }
   return json;
 }
@@ -109,6 +158,17 @@ Json mean_estimate_json(const std::optional<parser::MeanEstimate>& estimate) {
   json["low"] = estimate ? number(estimate->low) : Json(nullptr);
   json["high"] = estimate ? number(estimate->high) : Json(nullptr);
   return json;
+}
+
+Json published_standing_json(const std::optional<parser::PublishedStanding>& standing) {
+  if (!standing) return nullptr;
+  return {{"verdict", parser::standing_verdict_name(standing->verdict)},
+          {"speed", number(standing->speed)},
+          {"speed_low", number(standing->low)},
+          {"speed_high", number(standing->high)},
+          {"line", number(standing->line)},
+          {"confidence", parser::kConfidence},
+          {"noise", noise_json(standing->noise)}};
 }
 
 Json marks_json(const std::vector<parser::RunMarkReason>& marks) {
@@ -140,7 +200,7 @@ Json comparison_json(const std::vector<parser::ComparedRun>& runs,
   }
   json["comparisons"] = Json::array();
   for (const parser::GroupComparison& group : comparison.comparisons) {
-    json["comparisons"].push_back(group_comparison_json(group));
+    json["comparisons"].push_back(group_comparison_json(group, comparison.groups.front()));
   }
   return json;
 }

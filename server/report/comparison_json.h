@@ -11,6 +11,9 @@ namespace llmb::report {
 // {"count", …}: the estimate's fields, null where there is none.
 Json mean_estimate_json(const std::optional<parser::MeanEstimate>& estimate);
 
+// Null where there is none.
+Json published_standing_json(const std::optional<parser::PublishedStanding>& standing);
+
 Json marks_json(const std::vector<parser::RunMarkReason>& marks);
 
 // `runs`: those that `comparison` was made of.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ostream>
 
 #include "server/report/csv_line.h"
@@ -44,12 +45,32 @@ std::string standing_of(const parser::RunStanding& standing) {
   return text;
 }
 
+// "base (group 0)": what a reader may call it by.
+std::string group_name(const parser::RunComparison& comparison, std::size_t group) {
+  const std::string& name = comparison.groups[group].name;
+  return name.empty() ? fmt::format("group {}", group) : fmt::format("{} (group {})", name, group);
+}
+
 std::string published_text(const parser::ComparedRun& run) {
   const parser::RunMetrics& published = run.published.metrics;
   if (!published.speed_against_reference) return "-";
   return fmt::format("{:.4f} ({} s, {}, {})", *published.speed_against_reference,
                      published.reference->step_time_s->text, published.reference->document,
                      parser::to_string(run.published.summary.window));
+}
+
+// "not decided: between 0.9931 and 1.0123"
+std::string standing_text(const std::optional<parser::PublishedStanding>& standing) {
+  if (!standing) return "-";
+  switch (standing->verdict) {
+    case parser::StandingVerdict::reached:
+      return fmt::format("reached: {:.4f} or more", standing->low);
+    case parser::StandingVerdict::not_reached:
+      return fmt::format("not reached: {:.4f} or less", standing->high);
+    case parser::StandingVerdict::not_decided:
+      break;
+  }
+  return fmt::format("not decided: {:.4f} to {:.4f}", standing->low, standing->high);
 }
 
 void write_runs(const ComparedSet& set, std::ostream& out) {
@@ -71,7 +92,7 @@ void write_runs(const ComparedSet& set, std::ostream& out) {
 
 void write_groups(const parser::RunComparison& comparison, std::ostream& out) {
   TextTable table({">Group", ">Runs", ">Step time (s)", ">Tokens/s/GPU", ">TFLOPS/GPU",
-                   ">Speed against published"});
+                   ">Speed against published", "Published result"});
   for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
     const parser::ComparedGroup& group = comparison.groups[i];
     std::vector<std::string> cells = {std::to_string(i), std::to_string(group.runs.size())};
@@ -79,6 +100,7 @@ void write_groups(const parser::RunComparison& comparison, std::ostream& out) {
       cells.push_back(with_interval(metric.estimate, decimals_of(metric.metric)));
     }
     cells.push_back(with_interval(group.speed_against_reference, 4));
+    cells.push_back(standing_text(group.published_standing));
     table.add(std::move(cells));
   }
   table.print(out);
@@ -88,7 +110,7 @@ void write_differences(const parser::RunComparison& comparison, std::ostream& ou
   if (comparison.differences.empty()) return;
   std::vector<std::string> names = {"Differs in"};
   for (std::size_t i = 0; i < comparison.groups.size(); ++i) {
-    names.push_back("group " + std::to_string(i));
+    names.push_back(printable(group_name(comparison, i)));
   }
   TextTable table(names);
   for (const parser::ConfigurationDifference& difference : comparison.differences) {
@@ -102,7 +124,8 @@ void write_differences(const parser::RunComparison& comparison, std::ostream& ou
 
 void write_verdicts(const parser::RunComparison& comparison, std::ostream& out) {
   for (const parser::GroupComparison& group : comparison.comparisons) {
-    out << "\nGroup " << group.group << " against group 0:\n";
+    out << fmt::format("\n{} against {}:\n", printable(group_name(comparison, group.group)),
+                       printable(group_name(comparison, 0)));
     for (const parser::MetricComparison& metric : group.metrics) {
       const bool is_barred = metric.verdict == parser::ComparisonVerdict::not_comparable;
       out << "  " << parser::compared_metric_name(metric.metric) << ": "
@@ -115,7 +138,7 @@ void write_verdicts(const parser::RunComparison& comparison, std::ostream& out) 
 
 void write_comparison_table(const std::vector<ComparedSet>& sets, std::ostream& out) {
   out << "Means of runs ± the half width of their 95 % interval (Student's t on run means);\n"
-         "a group is the runs of one configuration, and tests are on run means, not iterations.\n";
+         "tests are on one value a run, never on iterations.\n";
   for (const ComparedSet& set : sets) {
     out << '\n'
         << printable(set.title) << '\n'
@@ -162,9 +185,12 @@ void write_comparison_csv(const std::vector<ComparedSet>& sets, std::ostream& ou
         }
         const parser::MetricComparison& metric = comparison.comparisons[i - 1].metrics[m];
         line.add(parser::comparison_verdict_name(metric.verdict));
-        line.add(metric.test ? std::optional(metric.test->relative_difference) : std::nullopt);
-        line.add(metric.test ? metric.test->p_value : std::nullopt);
-        line.add(metric.p_value_adjusted);
+        const auto add_test = [&](auto value_of) {
+          line.add(metric.test ? std::optional<double>(value_of(*metric.test)) : std::nullopt);
+        };
+        add_test([](const auto& result) { return std::expm1(result.test.log_ratio); });
+        add_test([](const auto& result) { return result.test.p_value; });
+        add_test([](const auto& result) { return result.p_value_adjusted; });
         line.add(metric.text);
       }
     }

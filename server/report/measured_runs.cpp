@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <map>
+#include <utility>
 
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
@@ -17,9 +20,11 @@ namespace llmb::report {
 namespace {
 
 namespace fs = std::filesystem;
+using parser::ComparedMetric;
 using parser::Result;
 
 constexpr std::int64_t kPageSize = 500;
+constexpr std::streamsize kBlockBytes = 1 << 16;
 
 parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   parser::ComparedRun compared;
@@ -27,6 +32,7 @@ parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   compared.experiment = run.run_path.experiment.empty() ? run.path : short_name(run.run_path);
   compared.job_id = run.run_path.job_id;
   compared.path = run.path;
+  compared.launched_at = run.run_path.launched_at;
   compared.configuration = run.run_path.configuration;
   compared.dialect = run.facts.dialect;
   compared.has_profiles = run.is_profiled;
@@ -36,36 +42,101 @@ parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   return compared;
 }
 
-Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalog& catalog) {
-  for (const std::string& name : source.names) {
-    std::error_code error;
-    if (!fs::exists(name, error))
-      return parser::fail(fmt::format("there is no file or folder '{}'", name));
+// One thing that was named: all of it together, or one side of a comparison.
+struct NamedSide {
+  std::string name;
+  std::vector<std::string> names;
+};
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Two sides, or one that is no side.
+std::vector<NamedSide> sides_of(const RunSource& source) {
+  if (!source.base.empty()) {
+    return {{"base", source.base}, {"candidate", source.candidate}};
   }
+  if (source.names.size() == 2) {
+    return {{source.names[0], {source.names[0]}}, {source.names[1], {source.names[1]}}};
+  }
+  return {{"", source.names}};
+}
+
+// The bytes of two files of one size, read side by side. What cannot be read is not equal.
+bool have_equal_bytes(const std::string& first, const std::string& second) {
+  std::ifstream a(first, std::ios::binary);
+  std::ifstream b(second, std::ios::binary);
+  std::vector<char> block(kBlockBytes);
+  std::vector<char> other(kBlockBytes);
+  while (a && b) {
+    a.read(block.data(), kBlockBytes);
+    b.read(other.data(), kBlockBytes);
+    if (a.gcount() != b.gcount()) return false;
+    if (!std::equal(block.begin(), block.begin() + a.gcount(), other.begin())) return false;
+  }
+  return a.eof() && b.eof();
+}
+
+// Logs of one size and one step time are read again and compared; equal ones get one key.
+void find_equal_logs(std::vector<parser::ComparedRun>& runs,
+                     const std::vector<std::uint64_t>& sizes) {
+  std::map<std::pair<std::uint64_t, std::optional<double>>, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto& candidates = alike[{sizes[i], log_location_of(runs[i], ComparedMetric::step_time_s)}];
+    for (const std::size_t earlier : candidates) {
+      if (!have_equal_bytes(runs[earlier].path, runs[i].path)) continue;
+      runs[earlier].content_key = runs[earlier].path;
+      runs[i].content_key = runs[earlier].path;
+      break;
+    }
+    if (runs[i].content_key.empty()) candidates.push_back(i);
+  }
+}
+
+bool is_folder(const std::string& name) {
+  std::error_code error;
+  return fs::is_directory(name, error);
+}
+
+Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalog& catalog) {
+  const std::vector<NamedSide> sides = sides_of(source);
   ParsingOptions options;
   options.window = source.window;
   options.catalog = &catalog;
   options.tokens_to_train = parser::kTokensToTrainDefault;
-  const LogReport report = parse_logs(discover_logs(source.names), options);
-  for (const SkippedFile& file : report.skipped) {
-    if (file.kind == SkippedFile::Kind::by_design) continue;
-    std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
-  }
-  if (report.runs.empty()) {
-    std::string text = "no training log (*.out) could be read below";
-    for (const std::string& name : source.names) text += " '" + name + "'";
-    return parser::fail(text);
-  }
   MeasuredRuns measured;
-  measured.is_chosen =
-      std::none_of(source.names.begin(), source.names.end(), [](const std::string& name) {
-        std::error_code error;
-        return fs::is_directory(name, error);
-      });
-  for (const ReportedRun& run : report.runs) {
-    const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
-    measured.runs.push_back(measure_log(run, id));
+  measured.is_chosen = true;
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    for (const std::string& name : sides[side].names) {
+      std::error_code error;
+      if (!fs::exists(name, error)) {
+        return parser::fail(fmt::format("there is no file or folder '{}'", name));
+      }
+      measured.is_chosen = measured.is_chosen && !is_folder(name);
+    }
+    const LogReport report = parse_logs(discover_logs(sides[side].names), options);
+    for (const SkippedFile& file : report.skipped) {
+      if (file.kind == SkippedFile::Kind::by_design) continue;
+      std::cerr << "llmb-report: skipped " << file.path << ": " << file.reason << '\n';
+    }
+    if (report.runs.empty()) {
+      return parser::fail(fmt::format("no training log (*.out) could be read below '{}'",
+                                      joined(sides[side].names)));
+    }
+    for (const ReportedRun& run : report.runs) {
+      const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
+      measured.runs.push_back(measure_log(run, id));
+      sizes.push_back(run.size_bytes);
+      if (sides.size() > 1) measured.sides.push_back(side);
+    }
+    if (sides.size() > 1) measured.side_names.push_back(sides[side].name);
   }
+  find_equal_logs(measured.runs, sizes);
+  measured.noise_runs = parser::noise_runs(measured.runs);
   return measured;
 }
 
@@ -85,22 +156,34 @@ std::vector<storage::RunId> all_run_ids(storage::Reader& reader) {
 
 Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Catalog& catalog) {
   storage::Reader reader(source.database);
-  auto ids = read_run_ids(source.names);
-  if (!ids) return tl::unexpected(ids.error());
+  const std::vector<NamedSide> sides = sides_of(source);
   MeasuredRuns measured;
-  measured.is_chosen = !ids->empty();
-  if (ids->empty()) ids = all_run_ids(reader);
-  if (ids->empty())
-    return parser::fail(fmt::format("the database {} holds no run", source.database));
-  for (const storage::RunId id : *ids) {
-    const auto run = reader.run(id);
-    if (!run) {
-      return parser::fail(fmt::format("there is no run {} in {}", id, source.database));
+  measured.is_chosen = !source.names.empty() || sides.size() > 1;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    auto ids = read_run_ids(sides[side].names);
+    if (!ids) return tl::unexpected(ids.error());
+    if (ids->empty()) ids = all_run_ids(reader);
+    if (ids->empty())
+      return parser::fail(fmt::format("the database {} holds no run", source.database));
+    for (const storage::RunId id : *ids) {
+      const auto run = reader.run(id);
+      if (!run) {
+        return parser::fail(fmt::format("there is no run {} in {}", id, source.database));
+      }
+      auto compared = measure_stored_run(reader, *run, catalog, source.window);
+      if (!compared) return tl::unexpected(compared.error());
+      compared->content_key = content_key_of(reader, *run);
+      measured.runs.push_back(std::move(*compared));
+      if (sides.size() > 1) measured.sides.push_back(side);
     }
-    auto compared = measure_stored_run(reader, *run, catalog, source.window);
-    if (!compared) return tl::unexpected(compared.error());
-    measured.runs.push_back(std::move(*compared));
+    if (sides.size() > 1) {
+      const bool is_one = source.base.empty();
+      measured.side_names.push_back(is_one ? "run " + sides[side].name : sides[side].name);
+    }
   }
+  measured.noise_runs = measured.is_chosen
+                            ? stored_noise_runs(reader, workload_in(measured.runs.front()))
+                            : parser::noise_runs(measured.runs);
   return measured;
 }
 

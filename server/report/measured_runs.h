@@ -16,6 +16,9 @@ namespace llmb::report {
 struct RunSource {
   std::string database;            // empty: `names` are folders and logs
   std::vector<std::string> names;  // with a database: run ids; none means every run of it
+  // Where a side is named, `names` is empty.
+  std::vector<std::string> base;
+  std::vector<std::string> candidate;
   std::optional<parser::AskedWindow> window;
 };
 
@@ -23,6 +26,11 @@ struct MeasuredRuns {
   std::vector<parser::ComparedRun> runs;
   // Every run was named for itself, so that all are meant to be compared with each other.
   bool is_chosen = false;
+  // Two things that were named are two sides: for each run the side that it is on; else empty.
+  std::vector<std::size_t> sides;
+  std::vector<std::string> side_names;
+  // What the user's runs teach of the noise between runs.
+  std::vector<parser::NoiseRun> noise_runs;
 };
 
 // Run ids as the command line names them, each once. Error: what is no id.

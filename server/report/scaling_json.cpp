@@ -34,6 +34,7 @@ Json point_json(const std::vector<parser::ComparedRun>& runs, const parser::Scal
   json["efficiency_reason"] = null_if_empty(point.efficiency_reason);
   json["speed_against_reference"] =
       point.speed_against_reference ? mean_estimate_json(point.speed_against_reference) : Json();
+  json["published_standing"] = published_standing_json(point.published_standing);
   json["runs"] = Json::array();
   for (const std::size_t index : point.runs) {
     Json run = identity_json(runs[index]);

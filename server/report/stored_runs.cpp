@@ -11,6 +11,8 @@ namespace {
 // Bounds the memory of one request.
 constexpr std::int64_t kStepsInWindowMax = 200'000;
 
+constexpr std::int64_t kNoiseRunsMax = 200;
+
 // At most: what of each segment can lie in the window.
 std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
   std::int64_t sum = 0;
@@ -85,6 +87,7 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   compared.experiment = run.path.experiment;
   compared.job_id = run.path.job_id;
   compared.path = run.relative_path;
+  compared.launched_at = run.path.launched_at;
   compared.configuration = run.configuration;
   compared.dialect = run.facts.dialect;
   compared.has_profiles = run.is_profiled;
@@ -100,6 +103,41 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   }
   compared.published = std::move(*published);
   return compared;
+}
+
+std::string content_key_of(storage::Reader& reader, const storage::RunRecord& run) {
+  const auto cursor = reader.cursor(run.id);
+  const auto& times = run.summary.step_time_s;
+  if (!cursor || !times || cursor->head_hash == 0) return "";
+  return fmt::format("{:x} {:x} {} {} {} {} {} {} {}", cursor->head_hash, cursor->tail_hash,
+                     cursor->offset, run.size_bytes, times->count, times->mean,
+                     times->stddev_sample, times->min, times->max);
+}
+
+std::optional<std::string> workload_in(const parser::ComparedRun& run) {
+  return run.configuration.value("workload");
+}
+
+std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
+                                                const std::optional<std::string>& workload) {
+  storage::RunQuery query;
+  query.filter.workload = workload;
+  query.filter.status = parser::RunStatus::complete;
+  query.sort = storage::RunSortKey::id;
+  query.limit = kNoiseRunsMax;
+  std::vector<parser::ComparedRun> runs;
+  for (const storage::RunRecord& run : reader.runs(query).runs) {
+    parser::ComparedRun compared;
+    compared.id = run.id;
+    compared.configuration = run.configuration;
+    compared.dialect = run.facts.dialect;
+    compared.has_profiles = run.is_profiled;
+    compared.nccl_trace_seen = run.facts.nccl_trace_seen;
+    compared.judgement.summary = run.summary;
+    compared.judgement.match.global_batch_size = run.logged_global_batch_size;
+    runs.push_back(std::move(compared));
+  }
+  return parser::noise_runs(runs);
 }
 
 }  // namespace llmb::report

@@ -4,6 +4,8 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "parser/result.h"
 #include "parser/statistics/run_comparison.h"
@@ -29,5 +31,16 @@ parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRe
 parser::Result<parser::ComparedRun> measure_stored_run(
     storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
     const std::optional<parser::AskedWindow>& asked);
+
+// Of a stored run: equal for logs that are equal at both ends, in size and in every statistic of
+// their step times.
+std::string content_key_of(storage::Reader& reader, const storage::RunRecord& run);
+
+// The workload as the run says it, which is what a filter asks for.
+std::optional<std::string> workload_in(const parser::ComparedRun& run);
+
+// The newest complete runs of the workload, or of all: what they teach of the noise between runs.
+std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
+                                                const std::optional<std::string>& workload);
 
 }  // namespace llmb::report

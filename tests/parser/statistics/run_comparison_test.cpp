@@ -11,6 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr const char* kGrokBf16 =
     "pretrain_grok1_314b_bf16_gpus256_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs512";
@@ -25,8 +26,11 @@ RunSummary summary_of(double step_time_s, RunStatus status = RunStatus::complete
   summary.status_reason = "as the test wants it";
   summary.window = {11, 44};
   if (status != RunStatus::no_data) {
-    summary.step_time_s = {34, step_time_s, 0.01, 0.01, step_time_s, 1, 9, 9};
-    summary.tflops_per_gpu = {34, 9000 / step_time_s, 1, 1, 1, 1, 1, 1};
+    // Every step takes the same time.
+    summary.step_time_s = {34,          step_time_s, 0,           0,
+                           step_time_s, step_time_s, step_time_s, step_time_s};
+    const double tflops = 9000 / step_time_s;
+    summary.tflops_per_gpu = {34, tflops, 1, 1, tflops, 1, 1, 1};
   }
   return summary;
 }
@@ -72,21 +76,66 @@ TEST(RunComparison, GroupsRepeatsAndTestsTheirMeans) {
   EXPECT_THAT(result.comparisons[0].obstacles, IsEmpty());
   const auto& step = metric_of(result.comparisons[0], ComparedMetric::step_time_s);
   EXPECT_EQ(step.verdict, ComparisonVerdict::faster);
-  EXPECT_EQ(step.test->method, MeanTestMethod::welch);
-  EXPECT_THAT(step.text, HasSubstr("Welch's test on 3 and 2 run means"));
+  EXPECT_THAT(step.text, HasSubstr("2 runs against 3 runs, noise of public runs (0.07 %)"));
+  EXPECT_LT(step.test->interval.high, 1);
   EXPECT_EQ(metric_of(result.comparisons[0], ComparedMetric::tokens_per_s_per_gpu).verdict,
             ComparisonVerdict::faster);
   EXPECT_NEAR(result.groups[0].speed_against_reference->mean, 7.39 / 7.40, 1e-4);
+  EXPECT_EQ(result.groups[0].published_standing->verdict, StandingVerdict::not_decided);
 }
 
-TEST(RunComparison, CannotTellOneRunFromAnother) {
+TEST(RunComparison, OneRunAgainstOneHasAnInterval) {
   const RunComparison result =
       compare_runs({make_run(kGrokBf16, 7.38), make_run(kGrokFp8, 5.30)}, {});
   const auto& step = metric_of(result.comparisons[0], ComparedMetric::step_time_s);
-  EXPECT_EQ(step.verdict, ComparisonVerdict::cannot_be_told);
-  EXPECT_THAT(step.text, HasSubstr("-28.18 %: one run against one run: the difference cannot be "
-                                   "told from run-to-run noise."));
+  EXPECT_EQ(step.verdict, ComparisonVerdict::faster);
+  EXPECT_THAT(step.text, StartsWith("-28.18 %: faster (95 % interval -2"));
   EXPECT_THAT(result.groups[0].metrics[0].reason, HasSubstr("no interval"));
+}
+
+// Equal configurations, told apart by being named.
+TEST(RunComparison, TwoThatAreNamedAreTwoSides) {
+  ComparisonOptions options;
+  options.sides = {1, 0};
+  options.side_names = {"before", "after"};
+  const std::vector<ComparedRun> equal = {make_run(kGrokBf16, 7.60), make_run(kGrokBf16, 7.38)};
+  const RunComparison result = compare_runs(equal, options);
+  ASSERT_EQ(result.groups.size(), 2U);
+  EXPECT_EQ(result.groups[0].name, "before");
+  EXPECT_EQ(result.groups[0].runs, (std::vector<std::size_t>{1}));  // in the order of the sides
+  EXPECT_THAT(result.differences, IsEmpty());
+  EXPECT_EQ(result.comparisons[0].metrics[0].verdict, ComparisonVerdict::slower);
+  EXPECT_EQ(compare_runs(equal, {}).groups.size(), 1U);  // a group of repeats else
+
+  ComparedRun unknown;  // of which nothing is known but its step time
+  unknown.judgement.summary = summary_of(7.38);
+  options.sides = {0, 1};
+  const RunComparison nameless = compare_runs({unknown, unknown}, options);
+  EXPECT_EQ(nameless.groups.size(), 2U);
+  EXPECT_THAT(nameless.comparisons[0].obstacles, IsEmpty());
+  EXPECT_EQ(nameless.comparisons[0].metrics[0].verdict, ComparisonVerdict::no_difference_shown);
+  EXPECT_THAT(nameless.comparisons[0].metrics[0].text,
+              HasSubstr("the same workload and model size is taken for granted"));
+  EXPECT_EQ(obstacles_between(unknown, unknown)[0].code, "unknown_workload");
+}
+
+TEST(RunComparison, ASideOfSeveralConfigurationsNamesThemAll) {
+  ComparisonOptions options;
+  options.sides = {0, 0, 1};
+  const RunComparison result = compare_runs(
+      {make_run(kGrokBf16, 7.38), make_run(kGrokFp8, 5.30), make_run(kGrokFp8, 5.31)}, options);
+  ASSERT_EQ(result.differences.size(), 1U);
+  EXPECT_EQ(result.differences[0].values[0], "bf16 | fp8");
+  EXPECT_EQ(result.differences[0].values[1], "fp8");
+}
+
+TEST(RunComparison, LogsWithTheSameBytesAreOneRun) {
+  std::vector<ComparedRun> runs(3, make_run(kGrokBf16, 7.38));
+  runs[0].id = 7;
+  runs[0].content_key = runs[2].content_key = "equal";
+  const RunComparison result = compare_runs(runs, {});
+  EXPECT_EQ(result.groups[0].runs, (std::vector<std::size_t>{0, 1}));
+  EXPECT_THAT(result.runs[2].exclusion, HasSubstr("the same bytes as that of run 7"));
 }
 
 TEST(RunComparison, ShowsNoDifferenceWithinTheNoise) {
@@ -95,7 +144,78 @@ TEST(RunComparison, ShowsNoDifferenceWithinTheNoise) {
                                             {});
   const auto& step = metric_of(result.comparisons[0], ComparedMetric::step_time_s);
   EXPECT_EQ(step.verdict, ComparisonVerdict::no_difference_shown);
-  EXPECT_THAT(step.text, HasSubstr("cannot be told from run-to-run noise"));
+  EXPECT_THAT(step.text, HasSubstr("no difference beyond the noise between runs"));
+  EXPECT_THAT(step.text, HasSubstr("would have been seen"));
+  EXPECT_THAT(step.text, HasSubstr("more on each side would decide"));
+  EXPECT_FALSE(step.test->is_equivalent);
+
+  const RunComparison close = compare_runs({make_run(kGrokBf16, 7.400), make_run(kGrokBf16, 7.403),
+                                            make_run(kGrokFp8, 7.401), make_run(kGrokFp8, 7.404)},
+                                           {});
+  EXPECT_THAT(metric_of(close.comparisons[0], ComparedMetric::step_time_s).text,
+              HasSubstr("They are equivalent within 1 %."));
+}
+
+TEST(RunComparison, SaysThatMeansHoldSlowSteps) {
+  std::vector<ComparedRun> runs = {make_run(kGrokBf16, 7.40), make_run(kGrokFp8, 7.40)};
+  runs[1].judgement.summary.step_time_s->mean = 7.9;
+  const RunComparison result = compare_runs(runs, {});
+  EXPECT_THAT(metric_of(result.comparisons[0], ComparedMetric::step_time_s).text,
+              HasSubstr("The means differ by +6.76 %: single slow steps"));
+}
+
+TEST(RunComparison, SaysThatRunsDrift) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 8; ++i) {
+    runs.push_back(make_run(i < 4 ? kGrokBf16 : kGrokFp8, 7.4 * (1 + 0.01 * i)));
+    runs.back().job_id = 100 + i;
+  }
+  const RunComparison result = compare_runs(runs, {});
+  const auto& step = metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  ASSERT_TRUE(step.test->drift);
+  EXPECT_NEAR(step.test->drift->change_per_run, 0.0097, 0.0005);
+  EXPECT_THAT(step.text, HasSubstr("one side was started after the other"));
+  runs[3].job_id.reset();
+  EXPECT_FALSE(compare_runs(runs, {}).comparisons[0].metrics[0].test->drift);
+}
+
+// What the user's own runs deviate by counts, once there are enough of them.
+TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
+  std::vector<ComparedRun> others;
+  for (int group = 0; group < 4; ++group) {
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      others.push_back(make_run(kGrokBf16, 7.4 * (1 + 0.02 * repeat)));
+      others.back().id = 100 + 3 * group + repeat;
+      others.back().configuration.set("environment.GROUP", std::to_string(group),
+                                      ConfigSource::llmb_config);
+    }
+  }
+  ComparisonOptions options;
+  options.noise_runs = noise_runs(others);
+  const std::vector<ComparedRun> pair = {make_run(kGrokBf16, 7.38), make_run(kGrokFp8, 7.15)};
+  const auto verdict = [&](const ComparisonOptions& with) {
+    const RunComparison result = compare_runs(pair, with);
+    return metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  };
+  EXPECT_EQ(verdict({}).verdict, ComparisonVerdict::faster);
+  const auto told = verdict(options);
+  EXPECT_EQ(told.verdict, ComparisonVerdict::no_difference_shown);
+  EXPECT_THAT(told.text, HasSubstr("noise of runs of the same workload, GPU and scale (2 %)"));
+  EXPECT_EQ(told.test->noise.run_count, 12);
+  options.noise_runs.resize(4);  // one group and a single run: too few
+  EXPECT_EQ(verdict(options).test->noise, public_run_noise());
+}
+
+TEST(RunComparison, ComparesTimesOnlyWhereFlopFormulasMayDiffer) {
+  std::vector<ComparedRun> runs = {make_run(kGrokBf16, 7.40), make_run(kGrokFp8, 7.20)};
+  runs[0].configuration.set("release", "25.08", ConfigSource::llmb_config);
+  runs[1].configuration.set("release", "25.12", ConfigSource::llmb_config);
+  const RunComparison result = compare_runs(runs, {});
+  const GroupComparison& comparison = result.comparisons[0];
+  EXPECT_EQ(comparison.obstacles[0].code, "different_flops_formula");
+  EXPECT_EQ(metric_of(comparison, ComparedMetric::tflops_per_gpu).verdict,
+            ComparisonVerdict::not_comparable);
+  EXPECT_EQ(metric_of(comparison, ComparedMetric::step_time_s).verdict, ComparisonVerdict::faster);
 }
 
 TEST(RunComparison, ComparesScalesByTokensOnly) {
@@ -107,7 +227,7 @@ TEST(RunComparison, ComparesScalesByTokensOnly) {
   EXPECT_EQ(metric_of(comparison, ComparedMetric::step_time_s).verdict,
             ComparisonVerdict::not_comparable);
   EXPECT_EQ(metric_of(comparison, ComparedMetric::tokens_per_s_per_gpu).verdict,
-            ComparisonVerdict::cannot_be_told);
+            ComparisonVerdict::slower);
 }
 
 TEST(RunComparison, NamesWhatIsNotComparable) {
@@ -142,11 +262,12 @@ TEST(RunComparison, LeavesOutWhatIsMarked) {
   EXPECT_THAT(result.runs[3].exclusion, HasSubstr("failed: as the test wants it"));
   EXPECT_FALSE(result.runs[3].group);
 
-  const RunComparison asked = compare_runs(runs, *parse_run_marks("profiled,failed,traced"));
+  const RunComparison asked =
+      compare_runs(runs, {*parse_run_marks("profiled,failed,traced"), {}, {}, {}});
   EXPECT_EQ(asked.runs[1].group, 1U);  // a profiled run is no repeat of the others
   EXPECT_EQ(asked.runs[2].group, 2U);
   EXPECT_EQ(asked.runs[3].group, 0U);
-  const RunComparison all = compare_runs(runs, *parse_run_marks("all"));
+  const RunComparison all = compare_runs(runs, {*parse_run_marks("all"), {}, {}, {}});
   EXPECT_FALSE(all.runs[4].group);  // there is nothing to include
 }
 

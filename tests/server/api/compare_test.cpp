@@ -52,13 +52,67 @@ TEST_F(Compare, GroupsRepeatsAndTestsThem) {
   EXPECT_NEAR(json["groups"][0]["metrics"]["step_time_s"]["high"].get<double>(),
               7.42 + 12.7062047 * 0.02, 1e-6);
   const Json& step = json["comparisons"][0]["metrics"]["step_time_s"];
-  EXPECT_EQ(step["method"], "welch");
+  EXPECT_EQ(step["method"], "moderated_t");
   EXPECT_EQ(step["verdict"], "faster");
   EXPECT_LT(step["p_value"].get<double>(), 0.01);
   ASSERT_EQ(json["differences"].size(), 1U);
   EXPECT_EQ(json["differences"][0]["key"], "dtype");
-  EXPECT_THAT(json["method"].get<std::string>(), HasSubstr("never on iterations"));
+  EXPECT_THAT(json["method"].get<std::string>(), HasSubstr("Never on iterations"));
   EXPECT_EQ(json["runs"][1]["group"], 1);
+}
+
+TEST_F(Compare, TwoRunsAreTwoSides) {
+  const auto a = add_clean("a", 1, 7.40);
+  const auto b = add_clean("a", 2, 7.60);
+  const Json json = compare({a, b});
+  ASSERT_EQ(json["groups"].size(), 2U);  // of one configuration
+  EXPECT_TRUE(json["differences"].empty());
+  const Json& step = json["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["verdict"], "slower");
+  EXPECT_NEAR(step["ratio"].get<double>(), 7.6 / 7.4, 1e-9);
+  EXPECT_GT(step["ratio_low"].get<double>(), 1);
+  EXPECT_NEAR(step["low"].get<double>(), 7.4 * (step["ratio_low"].get<double>() - 1), 1e-9);
+  EXPECT_EQ(step["noise"]["source"], "public runs");
+  EXPECT_EQ(step["equivalence"]["margin"], 0.01);
+  EXPECT_EQ(step["equivalence"]["is_equivalent"], false);
+  EXPECT_EQ(step["more_runs_to_decide"], 0);
+  EXPECT_EQ(step["start_drift"], nullptr);
+}
+
+TEST_F(Compare, SidesCanBeNamed) {
+  const auto a1 = add_clean("a", 1, 7.40);
+  const auto a2 = add_clean("a", 2, 7.41);
+  const auto a3 = add_clean("a", 3, 7.60);
+  const auto list = [](std::initializer_list<storage::RunId> ids) {
+    std::string text;
+    for (const auto id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+    return text;
+  };
+  const Json json =
+      get_json("/api/v1/compare", {{"base", list({a1, a3})}, {"candidate", list({a2})}});
+  ASSERT_EQ(json["groups"].size(), 2U);
+  EXPECT_EQ(json["groups"][0]["name"], "base");
+  EXPECT_EQ(json["groups"][0]["run_ids"], Json({a1, a3}));
+  EXPECT_EQ(json["groups"][1]["name"], "candidate");
+  const std::string path = "/api/v1/compare";
+  EXPECT_THAT(get_detail(path, {{"base", "1"}}, 400), HasSubstr("both 'base' and 'candidate'"));
+  EXPECT_THAT(get_detail(path, {{"base", "1,2"}, {"candidate", "2"}}, 400),
+              HasSubstr("Run 2 is on both sides"));
+}
+
+// The noise between runs is that of the database's own, once it holds enough of them.
+TEST_F(Compare, LearnsTheNoiseFromTheDatabase) {
+  std::int64_t job = 100;
+  for (const char* const dtype : {"x1", "x2", "x3", "x4"}) {
+    for (const double step_time_s : {7.2, 7.4, 7.6}) add_clean("other", ++job, step_time_s, dtype);
+  }
+  const auto a = add_clean("a", 1, 7.40);
+  const auto b = add_clean("a", 2, 7.60);
+  const Json step = compare({a, b})["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["noise"]["source"], "runs of the same workload, GPU and scale");
+  EXPECT_EQ(step["noise"]["run_count"], 12);
+  EXPECT_EQ(step["verdict"], "no_difference_shown");
+  EXPECT_GT(step["more_runs_to_decide"].get<int>(), 0);
 }
 
 TEST_F(Compare, SetsOneRunAgainstItsPublishedResult) {
@@ -68,6 +122,10 @@ TEST_F(Compare, SetsOneRunAgainstItsPublishedResult) {
   EXPECT_EQ(published["reference"]["step_time_s"], 7.39);
   EXPECT_EQ(published["window_source"], "grok1-25.05");
   EXPECT_NEAR(published["speed_against_reference"].get<double>(), 7.39 / 7.40, 1e-9);
+  const Json& standing = json["groups"][0]["published_standing"];
+  EXPECT_EQ(standing["verdict"], "not_decided");
+  EXPECT_LT(standing["speed_low"].get<double>(), 7.39 / 7.40);
+  EXPECT_NEAR(standing["line"].get<double>(), 7.39 / 7.395, 1e-9);
 }
 
 TEST_F(Compare, LeavesMarkedRunsOutUnlessAsked) {
@@ -111,7 +169,7 @@ TEST_F(Compare, RefusesWhatItCannotRead) {
   EXPECT_THAT(get_detail(path, {{"runs", "1,x"}}, 400), HasSubstr("whole numbers from 1"));
   EXPECT_THAT(get_detail(path, {{"runs", "1,"}}, 400), HasSubstr("whole numbers from 1"));
   EXPECT_THAT(get_detail(path, {{"runs", "1,1"}}, 400), HasSubstr("more than once"));
-  EXPECT_THAT(get_detail(path, {{"runs", "1,2,3,4,5,6,7,8,9"}}, 400), HasSubstr("more than 8"));
+  EXPECT_THAT(get_detail(path, {{"runs", "1,2,3,4,5,6,7,8,9"}}, 400), HasSubstr("More than 8"));
   EXPECT_THAT(get_detail(path, {{"runs", "1,99"}}, 404), HasSubstr("no run with the id 99"));
   EXPECT_THAT(get_detail(path, {{"runs", "1"}, {"include", "slow"}}, 400),
               HasSubstr("Parameter 'include': 'slow'"));

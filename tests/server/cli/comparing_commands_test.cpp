@@ -42,7 +42,8 @@ class ComparingCommands : public ::testing::Test {
   void add(int gpu_count, int job, int last) {
     const std::string path = experiment_log_path(grok(gpu_count), job);
     const std::string batch = "global_batch_size: ";
-    folder_.write(path,
+    folder_.write(
+        path, "job " + std::to_string(job) + "\n" +
                   replaced(nemo_log(last), batch + "256", batch + std::to_string(2 * gpu_count)));
     folder_.write(path.substr(0, path.rfind('/')) + "/llmb-config_" + std::to_string(job) + ".yaml",
                   "job_info:\n  job_id: '" + std::to_string(job) +
@@ -73,6 +74,43 @@ TEST_F(ComparingCommands, CompareGroupsRepeats) {
   const ProgramRun csv = run({"compare", "--format", "csv", "experiments"});
   EXPECT_THAT(csv.out, StartsWith("set,group,experiment,"));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3) << csv.out;
+}
+
+TEST_F(ComparingCommands, TwoThingsAreTwoSides) {
+  const auto steady = [](const std::string& step_time_s) {
+    const std::string key = "timing in s: ";
+    return replaced(replaced(nemo_log(49), key + "2 ", key + step_time_s + " "), key + "3 ",
+                    key + step_time_s + " ");
+  };
+  folder_.write("before/a.out", "1\n" + steady("2.5"));
+  folder_.write("before/b.out", "2\n" + steady("2.5"));
+  folder_.write("after/a.out", steady("2.9"));
+  folder_.write("after/copy.out", steady("2.9"));
+  const auto compared = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"compare", "--format", "json"});
+    const ProgramRun program = run(arguments);
+    EXPECT_EQ(program.exit_code, 0) << program.err;
+    return json::parse(program.out).at("comparisons").at(0);
+  };
+  const json folders = compared({"before", "after"});
+  ASSERT_EQ(folders["groups"].size(), 2U);
+  EXPECT_EQ(folders["groups"][0]["name"], "before");
+  EXPECT_EQ(folders["groups"][0]["run_ids"].size(), 2U);
+  EXPECT_EQ(folders["groups"][1]["run_ids"].size(), 1U);  // a copy is no second run
+  EXPECT_EQ(folders["comparisons"][0]["metrics"]["step_time_s"]["verdict"], "slower");
+  EXPECT_THAT(folders["runs"][3]["exclusion"].get<std::string>(), HasSubstr("the same bytes"));
+  const json files = compared({"before/a.out", "after/a.out"});
+  EXPECT_EQ(files["groups"].size(), 2U);
+  const json named =
+      compared({"--base", "after/a.out", "--candidate", "before/a.out", "before/b.out"});
+  EXPECT_EQ(named["groups"][1]["name"], "candidate");
+  EXPECT_EQ(named["comparisons"][0]["metrics"]["step_time_s"]["verdict"], "faster");
+  const ProgramRun table = run({"compare", "before", "after"});
+  EXPECT_THAT(
+      table.out,
+      HasSubstr("after (group 1) against before (group 0):\n  step_time_s: +16.00 %: slower"));
+  EXPECT_EQ(run({"compare", "--base", "after"}).exit_code, 2);
+  EXPECT_EQ(run({"compare", "more", "--base", "after", "--candidate", "before"}).exit_code, 2);
 }
 
 TEST_F(ComparingCommands, ScalingNamesWeakScaling) {

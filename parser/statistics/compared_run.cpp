@@ -1,0 +1,88 @@
+#include "parser/statistics/compared_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "parser/foundation/name_table.h"
+
+namespace llmb::parser {
+namespace {
+
+// What tells one launch from another, or says the same twice, and makes no difference to speed.
+constexpr std::array<std::string_view, 9> kLaunchKeys = {
+    "slurm_account", "experiment_id", "job_id",          "launch_time",       "llmb_install",
+    "llmb_repo",     "proxy",         "profile_enabled", "nccl_trace_enabled"};
+
+constexpr auto kMetrics = name_table<ComparedMetric>({
+    {ComparedMetric::tflops_per_gpu, "tflops_per_gpu"},
+    {ComparedMetric::step_time_s, "step_time_s"},
+    {ComparedMetric::tokens_per_s_per_gpu, "tokens_per_s_per_gpu"},
+});
+
+std::optional<double> logarithm(double value) {
+  return value > 0 ? std::optional(std::log(value)) : std::nullopt;
+}
+
+}  // namespace
+
+std::string_view compared_metric_name(ComparedMetric metric) {
+  return kMetrics.name(metric);
+}
+
+std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
+  return marks_of({run.judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
+                   run.judgement.match.is_proxy(), run.is_superseded});
+}
+
+std::optional<double> mean_of(const ComparedRun& run, ComparedMetric metric) {
+  const RunSummary& summary = run.judgement.summary;
+  switch (metric) {
+    case ComparedMetric::step_time_s:
+      return summary.step_time_s ? std::optional(summary.step_time_s->mean) : std::nullopt;
+    case ComparedMetric::tflops_per_gpu:
+      return summary.tflops_per_gpu ? std::optional(summary.tflops_per_gpu->mean) : std::nullopt;
+    case ComparedMetric::tokens_per_s_per_gpu:
+      break;
+  }
+  return run.judgement.metrics.derived.tokens_per_s_per_gpu.value;
+}
+
+std::optional<double> log_location_of(const ComparedRun& run, ComparedMetric metric) {
+  const RunSummary& summary = run.judgement.summary;
+  const auto mean = mean_of(run, metric);
+  if (!mean) return std::nullopt;
+  switch (metric) {
+    case ComparedMetric::step_time_s:
+      return logarithm(summary.step_time_s->median);
+    case ComparedMetric::tflops_per_gpu:
+      return logarithm(summary.tflops_per_gpu->median);
+    case ComparedMetric::tokens_per_s_per_gpu:
+      break;
+  }
+  // The tokens of a step are the same in every step: their rate is as the step time is.
+  if (!summary.step_time_s) return logarithm(*mean);
+  return logarithm(*mean * summary.step_time_s->mean / summary.step_time_s->median);
+}
+
+Characteristics characteristics_of(const ComparedRun& run,
+                                   const std::vector<RunMarkReason>& marks) {
+  Characteristics result;
+  for (const auto& [key, values] : run.configuration.all()) {
+    if (std::count(kLaunchKeys.begin(), kLaunchKeys.end(), key) > 0) continue;
+    if (key == "model_recipe_name") continue;  // the model as the name spells it
+    result[key] = run.configuration.value(key).value_or("");
+  }
+  if (run.judgement.match.global_batch_size) {
+    result["global_batch_size"] = std::to_string(*run.judgement.match.global_batch_size);
+  }
+  result["dialect"] = dialect_name(run.dialect);
+  result["window"] = to_string(run.judgement.summary.window);
+  for (const RunMarkReason& mark : marks) {
+    if (mark.mark > RunMark::proxy) continue;
+    std::string& text = result["marks"];
+    text += (text.empty() ? "" : ",") + std::string(run_mark_name(mark.mark));
+  }
+  return result;
+}
+
+}  // namespace llmb::parser

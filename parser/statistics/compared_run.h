@@ -1,0 +1,59 @@
+// ComparedRun: what comparisons, scaling series and histories need of one run, and what they take
+// for one configuration.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/statistics/judge_run.h"
+#include "parser/statistics/run_marks.h"
+
+namespace llmb::parser {
+
+enum class ComparedMetric { step_time_s, tokens_per_s_per_gpu, tflops_per_gpu };
+inline constexpr std::array kComparedMetrics = {ComparedMetric::step_time_s,
+                                                ComparedMetric::tokens_per_s_per_gpu,
+                                                ComparedMetric::tflops_per_gpu};
+std::string_view compared_metric_name(ComparedMetric metric);
+
+struct ComparedRun {
+  std::int64_t id = 0;  // the caller's
+  std::string experiment;
+  std::optional<std::int64_t> job_id;
+  std::string path;
+  // When it was started: RFC 3339, or as its llmb-config says; of one cluster it sorts as text.
+  std::optional<std::string> launched_at;
+  // Equal for logs whose bytes are equal; empty where that is not known.
+  std::string content_key;
+  RunConfiguration configuration;
+  Dialect dialect = Dialect::unknown;
+  bool has_profiles = false;
+  bool nccl_trace_seen = false;
+  bool is_superseded = false;
+  Judgement judgement;  // over the window of the comparison, with metrics
+  Judgement published;  // over the window of the recipe's document: for the reference alone
+};
+
+// By the catalog's names where it knows the model; empty where the run does not say.
+std::string workload_of(const ComparedRun& run);
+std::string model_size_of(const ComparedRun& run);
+// As the run says, or as all recipes do that may be its own.
+std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
+std::vector<RunMarkReason> marks_of(const ComparedRun& run);
+
+// The mean over the window, which is what is shown; nothing where the run has none.
+std::optional<double> mean_of(const ComparedRun& run, ComparedMetric metric);
+// ln of the median over the window, which one slow step does not move: what tests are made on.
+std::optional<double> log_location_of(const ComparedRun& run, ComparedMetric metric);
+
+// What is taken for one configuration: its best values by key, with dialect, window, batch and
+// marks; without what tells one launch from another.
+using Characteristics = std::map<std::string, std::string, std::less<>>;
+Characteristics characteristics_of(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
+
+}  // namespace llmb::parser

@@ -1,0 +1,243 @@
+// The tests of a comparison: every group against the first one, metric by metric, adjusted for the
+// number of groups, and each verdict as a sentence.
+#include "parser/statistics/run_comparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace llmb::parser {
+namespace {
+
+struct SideValues {
+  std::vector<double> logs;
+  double mean = 0;  // of the means that are shown
+};
+
+SideValues values_of(const std::vector<ComparedRun>& runs, const ComparedGroup& group,
+                     ComparedMetric metric) {
+  SideValues values;
+  for (const std::size_t index : group.runs) {
+    const auto location = log_location_of(runs[index], metric);
+    if (!location) continue;
+    values.logs.push_back(*location);
+    values.mean += mean_of(runs[index], metric).value_or(0);
+  }
+  if (!values.logs.empty()) values.mean /= static_cast<double>(values.logs.size());
+  return values;
+}
+
+// Text that sorts as the starts do; empty where a run does not say, or another says it otherwise.
+std::vector<std::string> starts_of(const std::vector<const ComparedRun*>& runs) {
+  std::vector<std::string> starts;
+  for (const ComparedRun* const run : runs) {
+    if (run->launched_at) starts.push_back(*run->launched_at);
+  }
+  if (starts.size() == runs.size()) return starts;
+  starts.clear();
+  // Slurm's ids rise from job to job of one cluster.
+  for (const ComparedRun* const run : runs) {
+    if (run->job_id) starts.push_back(fmt::format("{:020}", *run->job_id));
+  }
+  if (starts.size() != runs.size()) starts.clear();
+  return starts;
+}
+
+std::optional<StartDrift> drift_between(const std::vector<ComparedRun>& runs,
+                                        const ComparedGroup& baseline, const ComparedGroup& other,
+                                        ComparedMetric metric, const RunNoise& noise) {
+  std::vector<const ComparedRun*> started;
+  std::vector<StartedRun> locations;
+  for (const ComparedGroup* const group : {&baseline, &other}) {
+    for (const std::size_t index : group->runs) {
+      const auto location = log_location_of(runs[index], metric);
+      if (!location) continue;
+      started.push_back(&runs[index]);
+      locations.push_back({*location, group == &other});
+    }
+  }
+  const std::vector<std::string> starts = starts_of(started);
+  if (starts.empty()) return std::nullopt;
+  std::vector<std::pair<std::string, StartedRun>> ordered;
+  for (std::size_t i = 0; i < starts.size(); ++i) ordered.emplace_back(starts[i], locations[i]);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < ordered.size(); ++i) locations[i] = ordered[i].second;
+  return start_drift(locations, noise);
+}
+
+const Obstacle* obstacle_of(const std::vector<Obstacle>& obstacles, ComparedMetric metric) {
+  for (const Obstacle& obstacle : obstacles) {
+    if (std::count(obstacle.metrics.begin(), obstacle.metrics.end(), metric) > 0) return &obstacle;
+  }
+  return nullptr;
+}
+
+MetricComparison test_metric(const std::vector<ComparedRun>& runs, const ComparedGroup& baseline,
+                             const ComparedGroup& other, ComparedMetric metric,
+                             const std::vector<Obstacle>& obstacles, const RunNoise& noise) {
+  MetricComparison comparison;
+  comparison.metric = metric;
+  if (const Obstacle* const obstacle = obstacle_of(obstacles, metric)) {
+    comparison.verdict = ComparisonVerdict::not_comparable;
+    comparison.text = obstacle->text;
+    return comparison;
+  }
+  const SideValues first = values_of(runs, baseline, metric);
+  const SideValues second = values_of(runs, other, metric);
+  if (first.logs.empty() || second.logs.empty()) {
+    const ComparedGroup& lacking = first.logs.empty() ? baseline : other;
+    comparison.text = missing_reason(runs[lacking.runs.front()], metric);
+    return comparison;
+  }
+  MetricTest result;
+  result.test = moderated_test(first.logs, second.logs, noise);
+  result.noise = noise;
+  result.mean_ratio = second.mean / first.mean;
+  result.drift = drift_between(runs, baseline, other, metric, noise);
+  comparison.test = result;
+  return comparison;
+}
+
+std::string signed_percent(double ratio) {
+  return fmt::format("{:+.2f} %", 100 * (ratio - 1));
+}
+
+std::string runs_text(std::int64_t count) {
+  return count == 1 ? "1 run" : fmt::format("{} runs", count);
+}
+
+std::string p_text(double p) {
+  return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p);
+}
+
+bool is_faster(ComparedMetric metric, double log_ratio) {
+  return (metric == ComparedMetric::step_time_s) == (log_ratio < 0);
+}
+
+// "public runs (0.07 %)"
+std::string noise_text(const RunNoise& noise) {
+  return fmt::format("{} ({:.2g} %)", noise.source, 100 * noise.stddev);
+}
+
+std::string evidence_text(const MetricTest& result) {
+  return fmt::format("(95 % interval {} to {}; {} against {}, noise of {}; {})",
+                     signed_percent(result.interval.low), signed_percent(result.interval.high),
+                     runs_text(result.test.other_runs), runs_text(result.test.baseline_runs),
+                     noise_text(result.noise), p_text(result.p_value_adjusted));
+}
+
+// What a reader should know beside the verdict.
+std::string remarks(const MetricTest& result, bool is_difference) {
+  std::string text;
+  if (!is_difference && result.is_equivalent) {
+    text += fmt::format(" They are equivalent within {:.0f} %.", 100 * kEquivalenceMargin);
+  } else if (!is_difference) {
+    text +=
+        fmt::format(" A difference of {:.2g} % or more would have been seen four times in five.",
+                    100 * result.smallest_visible_difference);
+    text += result.more_runs
+                ? fmt::format(" {} more on each side would decide, if the means stay as they are.",
+                              runs_text(*result.more_runs))
+                : fmt::format(" More than {} more runs on each side would be needed to decide.",
+                              kMoreRunsMax);
+  }
+  const double by_means = result.mean_ratio;
+  if (by_means < result.interval.low || by_means > result.interval.high) {
+    text += fmt::format(" The means differ by {}: single slow steps, which medians leave out.",
+                        signed_percent(by_means));
+  }
+  if (result.drift && result.drift->p_value < 1 - kConfidence) {
+    text +=
+        fmt::format(" The runs drift by {} from one start to the next ({}){}.",
+                    signed_percent(1 + result.drift->change_per_run), p_text(result.drift->p_value),
+                    result.drift->is_separate
+                        ? ", and one side was started after the other: the difference may be "
+                          "the drift's"
+                        : "");
+  }
+  return text;
+}
+
+std::string assumed(const std::vector<std::string>& assumptions) {
+  if (assumptions.empty()) return "";
+  return fmt::format(" That they have the same {} is taken for granted: a log does not say.",
+                     fmt::join(assumptions, " and "));
+}
+
+void conclude(MetricComparison& comparison, const std::vector<std::string>& assumptions) {
+  const MetricTest& result = *comparison.test;
+  const std::string amount = signed_percent(std::exp(result.test.log_ratio));
+  const bool is_difference = result.p_value_adjusted < 1 - kConfidence;
+  std::string_view words = "no difference beyond the noise between runs";
+  comparison.verdict = ComparisonVerdict::no_difference_shown;
+  if (is_difference) {
+    const bool faster = is_faster(comparison.metric, result.test.log_ratio);
+    comparison.verdict = faster ? ComparisonVerdict::faster : ComparisonVerdict::slower;
+    words = faster ? "faster" : "slower";
+  }
+  comparison.text = fmt::format("{}: {} {}.{}{}", amount, words, evidence_text(result),
+                                remarks(result, is_difference), assumed(assumptions));
+}
+
+// p-values and intervals for the number of groups that were tested on this metric.
+void adjust(std::vector<GroupComparison>& comparisons, std::size_t metric) {
+  std::vector<std::optional<double>> p_values;
+  double family = 0;
+  for (const GroupComparison& comparison : comparisons) {
+    const auto& test = comparison.metrics[metric].test;
+    p_values.push_back(test ? std::optional(test->test.p_value) : std::nullopt);
+    family += test ? 1 : 0;
+  }
+  const auto adjusted = holm_adjusted(p_values);
+  for (std::size_t i = 0; i < adjusted.size(); ++i) {
+    MetricComparison& comparison = comparisons[i].metrics[metric];
+    if (!comparison.test) continue;
+    MetricTest& result = *comparison.test;
+    result.p_value_adjusted = *adjusted[i];
+    // By as much as Holm raised the p-value, so that interval and verdict agree.
+    const double raised =
+        result.test.p_value > 0 ? result.p_value_adjusted / result.test.p_value : family;
+    const double level = (1 - kConfidence) / std::clamp(raised, 1.0, family);
+    result.interval = ratio_interval(result.test, 1 - level);
+    result.equivalence_p_value =
+        std::min(1.0, family * equivalence_p_value(result.test, kEquivalenceMargin));
+    result.is_equivalent = result.equivalence_p_value < 1 - kConfidence;
+    const double confidence = 1 - (1 - kConfidence) / family;
+    result.smallest_visible_difference = smallest_visible_difference(result.test, confidence);
+    result.more_runs = more_runs_to_decide(result.test, kEquivalenceMargin, confidence);
+    conclude(comparison, comparisons[i].assumptions);
+  }
+}
+
+}  // namespace
+
+void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& options,
+                 RunComparison& result) {
+  const ComparedGroup& baseline = result.groups.front();
+  const ComparedRun& first = runs[baseline.runs.front()];
+  for (std::size_t i = 1; i < result.groups.size(); ++i) {
+    const ComparedGroup& other = result.groups[i];
+    std::vector<const ComparedRun*> tested;
+    for (const std::size_t index : baseline.runs) tested.push_back(&runs[index]);
+    for (const std::size_t index : other.runs) tested.push_back(&runs[index]);
+    const RunNoise noise = noise_for(tested, options.noise_runs);
+    GroupComparison comparison;
+    comparison.group = i;
+    comparison.obstacles = obstacles_between(
+        first, runs[other.runs.front()], options.sides.empty() ? nullptr : &comparison.assumptions);
+    for (const ComparedMetric metric : kComparedMetrics) {
+      comparison.metrics.push_back(
+          test_metric(runs, baseline, other, metric, comparison.obstacles, noise));
+    }
+    result.comparisons.push_back(std::move(comparison));
+  }
+  for (std::size_t m = 0; m < kComparedMetrics.size(); ++m) adjust(result.comparisons, m);
+}
+
+}  // namespace llmb::parser

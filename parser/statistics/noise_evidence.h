@@ -1,0 +1,38 @@
+// NoiseRun: what a user's other runs teach of the noise between runs. They are grouped by
+// configuration, and the nearest ones count: those of the same workload, GPU and scale where there
+// are enough, else those of the same workload and GPU, else all; else the public ones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "parser/statistics/compared_run.h"
+#include "parser/statistics/run_noise.h"
+
+namespace llmb::parser {
+
+struct NoiseRun {
+  std::int64_t id = 0;
+  std::string configuration;  // equal for repeats
+  std::string workload;
+  std::string gpu_type;
+  std::string gpu_count;
+  double log_location = 0;  // of its step time
+};
+
+// Of the runs that are performance results; a log that stands there twice counts once.
+std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
+
+// The noise to expect of the runs that are tested. They teach nothing themselves: their own
+// deviation has its part in the test. Public runs have windows of thousands of steps: where they
+// stand for the user's own, what a short window adds is added.
+RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known);
+
+// By how much the location of a run may be off because its window holds so few steps, as a share:
+// from the scatter of its step times, slow ones left out, as if three of them told as much as one
+// that were independent. 0 where its steps do not scatter.
+double sampling_deviation_of(const ComparedRun& run);
+
+}  // namespace llmb::parser

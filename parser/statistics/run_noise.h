@@ -1,0 +1,48 @@
+// RunNoise: by how much runs of one configuration differ from each other, as other configurations
+// teach it. Few repeats tell little of their own deviation; the deviation that is usual for such
+// runs is the other half of every test on them (moderated_test.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace llmb::parser {
+
+// The true variance of a configuration's run locations, in logarithms, is taken to be distributed
+// as degrees_of_freedom * stddev^2 / chi^2(degrees_of_freedom).
+struct RunNoise {
+  double stddev = 0;              // of ln(location of a run): 0.0007 is 0.07 %
+  double degrees_of_freedom = 0;  // how far configurations agree in it
+  std::int64_t group_count = 0;   // configurations that it was learnt from
+  std::int64_t run_count = 0;     // their runs
+  std::string source;             // "public runs", "runs of the same workload, GPU and scale"
+
+  bool operator==(const RunNoise&) const = default;
+};
+
+// Where nothing else is known: 33 configurations of ten runs each (llama31_8b and llama2_70b_lora)
+// of mlcommons/training_results_v5.1 at 441d65f4. By maximum likelihood all of them give 0.067 %
+// and 1.36, and the half whose names have an odd content_hash() 0.074 % and 0.93; these lie
+// between.
+inline constexpr double kPublicNoiseStddev = 0.0007;
+inline constexpr double kPublicNoiseDegrees = 1.2;
+RunNoise public_run_noise();
+
+// The repeats of one configuration.
+struct NoiseGroup {
+  double stddev = 0;           // of the logarithms of their locations, n - 1 in the denominator
+  std::int64_t run_count = 0;  // over 1
+};
+
+// So much has to be there before the public runs are left behind.
+inline constexpr std::size_t kNoiseGroupsMin = 3;
+inline constexpr std::int64_t kNoiseDegreesMin = 6;
+bool suffices_for_noise(std::span<const NoiseGroup> groups);
+
+// The most likely prior for these groups (marginal likelihood of their deviations, which are
+// F-distributed). Its degrees of freedom are no more than those of the groups together: what they
+// agree in is not known better than that. `groups` has to suffice.
+RunNoise learn_run_noise(std::span<const NoiseGroup> groups, std::string source);
+
+}  // namespace llmb::parser

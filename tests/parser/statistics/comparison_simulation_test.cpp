@@ -1,0 +1,213 @@
+// How often comparisons call equal sides different, and how often they see a difference: on runs
+// that are made for it, and on public ones (run_means.json of the shared folder, where it is
+// there). Prints the figures; the bounds are wide enough for the seeds, and no wider.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "parser/foundation/content_hash.h"
+#include "parser/statistics/moderated_test.h"
+#include "parser/statistics/noise_evidence.h"
+#include "parser/statistics/window_statistics.h"
+
+namespace llmb::parser {
+namespace {
+
+using Shape = std::pair<std::size_t, std::size_t>;
+constexpr std::array<Shape, 7> kShapes = {{{1, 1}, {1, 3}, {1, 5}, {2, 2}, {2, 6}, {3, 3}, {5, 5}}};
+constexpr double kLevel = 0.05;
+
+// Runs of one configuration that differ by 0.5 %, with steps that are correlated (AR(1) of 0.6,
+// 0.5 % each) and of which 2 % take half as long again.
+class MadeRuns {
+ public:
+  ComparedRun run(double shift) {
+    constexpr int kSteps = 34;
+    constexpr double kCorrelation = 0.6;
+    constexpr double kStepNoise = 0.005;
+    const double run = shift + 0.005 * normal_(random_);
+    double step = normal_(random_);
+    std::array<double, kSteps> times{};
+    for (double& time : times) {
+      step = kCorrelation * step + std::sqrt(1 - kCorrelation * kCorrelation) * normal_(random_);
+      const double slow = uniform_(random_) < 0.02 ? 1.5 : 1.0;
+      time = std::exp(run + kStepNoise * step) * slow;
+    }
+    ComparedRun made;
+    made.judgement.summary.step_time_s = compute_window_statistics(times);
+    return made;
+  }
+
+  double log_location(double shift) {
+    return *log_location_of(run(shift), ComparedMetric::step_time_s);
+  }
+
+  // Both sides, and the noise that a comparison of them knows of without a database.
+  double p_value_without_database(std::size_t first, std::size_t second, double shift) {
+    std::vector<ComparedRun> made;
+    std::vector<double> logs;
+    while (made.size() < first + second) made.push_back(run(made.size() < first ? 0 : shift));
+    std::vector<const ComparedRun*> tested;
+    for (const ComparedRun& each : made) {
+      tested.push_back(&each);
+      logs.push_back(*log_location_of(each, ComparedMetric::step_time_s));
+    }
+    const auto all = std::span<const double>(logs);
+    return moderated_test(all.first(first), all.subspan(first), noise_for(tested, {})).p_value;
+  }
+
+  std::vector<double> side(std::size_t count, double shift) {
+    std::vector<double> logs;
+    while (logs.size() < count) logs.push_back(log_location(shift));
+    return logs;
+  }
+
+  // What a database of `configurations` with three runs each teaches.
+  RunNoise learnt(int configurations) {
+    std::vector<NoiseGroup> groups;
+    for (int i = 0; i < configurations; ++i) {
+      const auto logs = side(3, 0);
+      groups.push_back({compute_window_statistics(logs)->stddev_sample, 3});
+    }
+    return learn_run_noise(groups, "made");
+  }
+
+ private:
+  std::mt19937_64 random_{20261122};
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_;
+};
+
+struct Rate {
+  int alarms = 0;
+  int trials = 0;
+  void add(double p_value) {
+    ++trials;
+    alarms += p_value < kLevel ? 1 : 0;
+  }
+  double value() const { return static_cast<double>(alarms) / trials; }
+};
+
+TEST(ComparisonSimulation, OfMadeRunsKeepsItsPromise) {
+  constexpr int kTrials = 2000;
+  constexpr int kTrialsPerDatabase = 20;
+  MadeRuns runs;
+  std::cout << "made runs (0.5 % between runs, AR(1) 0.6, 2 % slow steps), noise learnt from 10 "
+               "configurations of 3\n";
+  for (const auto& [first, second] : kShapes) {
+    Rate equal;
+    Rate different;
+    RunNoise noise;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      if (trial % kTrialsPerDatabase == 0) noise = runs.learnt(10);
+      const auto base = runs.side(first, 0);
+      equal.add(moderated_test(base, runs.side(second, 0), noise).p_value);
+      different.add(moderated_test(base, runs.side(second, std::log(1.02)), noise).p_value);
+    }
+    std::cout << fmt::format("  {} v {}: false alarms {:.1f} %, power at 2 %: {:.2f}\n", first,
+                             second, 100 * equal.value(), different.value());
+    EXPECT_GT(equal.value(), 0.025);
+    EXPECT_LT(equal.value(), 0.065);
+    if (first == 3) {
+      EXPECT_GE(different.value(), 0.80);
+    }
+  }
+}
+
+// Without any runs of the user's own, public ones have to do, which are a seventh as noisy; that a
+// window is short is known all the same.
+TEST(ComparisonSimulation, OfMadeRunsSaysWhatPublicNoiseCosts) {
+  constexpr int kTrials = 400;
+  MadeRuns runs;
+  std::cout << "made runs, noise of public runs and short windows\n";
+  for (const auto& [first, second] : kShapes) {
+    Rate equal;
+    Rate different;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      equal.add(runs.p_value_without_database(first, second, 0));
+      different.add(runs.p_value_without_database(first, second, std::log(1.02)));
+    }
+    std::cout << fmt::format("  {} v {}: false alarms {:.1f} %, power at 2 %: {:.2f}\n", first,
+                             second, 100 * equal.value(), different.value());
+    EXPECT_LT(equal.value(), 0.12);
+    if (first == 3) {
+      EXPECT_GE(different.value(), 0.80);
+    }
+  }
+}
+
+class PublicRuns : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* const given = std::getenv("LLMB_SHARED_DIR");
+    const std::filesystem::path shared =
+        given != nullptr ? std::filesystem::path(given)
+                         : std::filesystem::path(LLMB_SOURCE_DIR) / ".." / "shared";
+    std::ifstream file(shared / "run_means.json");
+    if (!file) GTEST_SKIP() << "run_means.json is not on this machine (LLMB_SHARED_DIR)";
+    const auto json = nlohmann::json::parse(file);
+    for (const auto& entry : json.at("configurations")) {
+      std::vector<double> logs;
+      for (const double mean : entry.at("run_means")) logs.push_back(std::log(mean));
+      const bool is_odd = content_hash(entry.at("configuration").get<std::string>()) % 2 == 1;
+      (is_odd ? learning_ : checking_).push_back(std::move(logs));
+    }
+  }
+
+  std::vector<std::vector<double>> learning_;
+  std::vector<std::vector<double>> checking_;
+};
+
+TEST_F(PublicRuns, AreWhatTheConstantsSay) {
+  std::vector<NoiseGroup> groups;
+  for (const auto& logs : learning_) {
+    groups.push_back(
+        {compute_window_statistics(logs)->stddev_sample, static_cast<std::int64_t>(logs.size())});
+  }
+  const RunNoise half = learn_run_noise(groups, "half of the public runs");
+  std::cout << fmt::format("the learning half ({} configurations): s0 {:.4f} %, d0 {:.2f}\n",
+                           groups.size(), 100 * half.stddev, half.degrees_of_freedom);
+  EXPECT_NEAR(half.stddev, kPublicNoiseStddev, 0.0001);
+  EXPECT_NEAR(half.degrees_of_freedom, kPublicNoiseDegrees, 0.4);
+}
+
+TEST_F(PublicRuns, OfTheOtherHalfAreToldApart) {
+  constexpr int kDraws = 100;
+  std::mt19937_64 random(20261122);
+  std::cout << fmt::format("the other half ({} configurations), noise of public runs\n",
+                           checking_.size());
+  for (const auto& [first, second] : kShapes) {
+    Rate equal;
+    Rate different;
+    for (std::vector<double> logs : checking_) {
+      for (int draw = 0; draw < kDraws; ++draw) {
+        std::shuffle(logs.begin(), logs.end(), random);
+        const std::span base(logs.data(), first);
+        const std::span other(logs.data() + first, second);
+        equal.add(moderated_test(base, other, public_run_noise()).p_value);
+        std::vector<double> slower(other.begin(), other.end());
+        for (double& value : slower) value += std::log(1.01);
+        different.add(moderated_test(base, slower, public_run_noise()).p_value);
+      }
+    }
+    std::cout << fmt::format("  {} v {}: false alarms {:.1f} %, power at 1 %: {:.2f}\n", first,
+                             second, 100 * equal.value(), different.value());
+    EXPECT_LT(equal.value(), 0.06);
+    if (first == 2 && second == 2) {
+      EXPECT_GE(different.value(), 0.80);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llmb::parser
