@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "runner/simt/builtins.h"
+#include "runner/simt/thread_index.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -54,7 +54,10 @@ struct StackNote {
   }
 };
 
-// A stack with a guard page, whose bounds are kept.
+thread_local StackNote scheduler_note;
+
+// A stack with a guard page, whose bounds are kept. A new fiber runs on it for an instant and comes
+// back, so whoever makes one arrives again.
 struct NotedStack {
   StackNote* note;
   boost::context::protected_fixedsize_stack stack{kStackBytes};
@@ -63,12 +66,11 @@ struct NotedStack {
     boost::context::stack_context context = stack.allocate();
     note->bytes = context.size;
     note->bottom = static_cast<char*>(context.sp) - context.size;
+    scheduler_note.leave_for(*note);
     return context;
   }
   void deallocate(boost::context::stack_context& context) noexcept { stack.deallocate(context); }
 };
-
-thread_local StackNote scheduler_note;
 
 std::string text_of(Site site) {
   return std::string(site.file) + ":" + std::to_string(site.line);
@@ -146,6 +148,7 @@ void BlockRunner::make_lanes(int count) {
 #endif
                                          return std::move(self.scheduler);
                                        });
+    scheduler_note.arrive(nullptr);
   }
 }
 

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/simt/thread_index.h"
+
 namespace llmb::runner::simt {
 
 inline constexpr int kWarpSize = 32;
@@ -20,10 +22,6 @@ inline constexpr int kWarpSize = 32;
 class KernelFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-};
-
-struct Dim3 {
-  unsigned x = 1, y = 1, z = 1;
 };
 
 // Where lanes wait for each other. Sites are told apart by file and line.

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "runner/simt/block_runner.h"
+#include "runner/simt/thread_index.h"
 
 // The names are CUDA's, and reserved for such.
 // NOLINTBEGIN(clang-diagnostic-reserved-identifier, readability-identifier-naming)
@@ -19,11 +20,6 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
-
-inline constinit thread_local llmb::runner::simt::Dim3 threadIdx{0, 0, 0};
-inline constinit thread_local llmb::runner::simt::Dim3 blockIdx{0, 0, 0};
-inline constinit thread_local llmb::runner::simt::Dim3 blockDim{1, 1, 1};
-inline constinit thread_local llmb::runner::simt::Dim3 gridDim{1, 1, 1};
 
 #define __syncthreads() \
   ::llmb::runner::simt::BlockRunner::of_this_thread().block_barrier({__FILE__, __LINE__})

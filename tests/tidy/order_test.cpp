@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 
 #include "tests/tidy/include_graph.h"
@@ -43,15 +42,10 @@ TEST(Order, NoFoldersIncludeEachOther) {
   for (const auto& circle : circles(graph)) ADD_FAILURE() << told(circle, graph);
 }
 
-// Rooms inside one folder that still include each other, each by its first name. The list only gets
-// shorter: a circle that is gone has to leave it.
-TEST(Order, NoFurtherRoomsIncludeEachOther) {
-  std::set<std::string> known = {"runner/simt/block_runner"};
+TEST(Order, NoRoomsOfAFolderIncludeEachOther) {
   const IncludeGraph graph = include_graph(product_files(), room_of);
-  for (const auto& circle : circles(graph)) {
-    if (known.erase(circle.front()) == 0) ADD_FAILURE() << told(circle, graph);
-  }
-  EXPECT_THAT(known, IsEmpty()) << "no circles any more: take them off the list";
+  EXPECT_GT(graph.size(), 100U) << "the tree was not found";
+  for (const auto& circle : circles(graph)) ADD_FAILURE() << told(circle, graph);
 }
 
 TEST(Order, ACircleIsFound) {
