@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <exception>
-
 #include "runner/cuda/backend.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_world.h"
@@ -14,9 +11,6 @@
 
 namespace llmb::runner {
 namespace {
-
-// How long a rank waits for the others: some have more layers.
-constexpr std::chrono::minutes kRankPatience{30};
 
 template <typename T>
 void run_rank_of(World& world, const Options& options, const RunSettings& settings,
@@ -43,14 +37,17 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
 
 }  // namespace
 
-std::optional<std::string> cuda_refusal(const RunSettings& settings) {
+std::optional<std::string> no_device() {
   const cuda::DeviceCount devices = cuda::count_devices();
-  if (devices.count == 0) {
-    return fmt::format(
-        "No CUDA GPUs are available to this program: {}. --backend cpu trains a proxy on this "
-        "machine's CPUs, and --dry-run prints the plan",
-        devices.why_none);
-  }
+  if (devices.count > 0) return {};
+  return fmt::format(
+      "No CUDA GPUs are available to this program: {}. --backend cpu trains a proxy on this "
+      "machine's CPUs, and --dry-run prints the plan",
+      devices.why_none);
+}
+
+std::optional<std::string> cuda_refusal(const RunSettings& settings) {
+  if (auto refusal = no_device()) return refusal;
   if (is_fp8(settings.precision)) {
     return fmt::format("--dtype {}: the CUDA backend has no FP8 products yet; --dtype bf16 trains",
                        precision_name(settings.precision));
@@ -71,14 +68,7 @@ void train_on_cuda(const Options& options, const RunSettings& settings, TrainOut
 
 void train_rank_on_cuda(World& world, int local_rank, const Options& options,
                         const RunSettings& settings, TrainOutput output) {
-  try {
-    run_rank(world, local_rank, options, settings, output);
-  } catch (const NotANumber&) {
-    throw;  // every rank has seen it
-  } catch (const std::exception& error) {
-    world.abort(error.what());
-    throw;
-  }
+  run_own_rank(world, [&] { run_rank(world, local_rank, options, settings, output); });
 }
 
 }  // namespace llmb::runner

@@ -9,8 +9,10 @@
 
 namespace llmb::runner {
 
-// Why this machine, or the backend as it is, cannot run it; in words of a failure that llmb-report
-// knows where no device is there. Nothing where it can.
+// Why there is no device for this program, in words of a failure that llmb-report knows.
+std::optional<std::string> no_device();
+
+// Why this machine, or the backend as it is, cannot run it. Nothing where it can.
 std::optional<std::string> cuda_refusal(const RunSettings& settings);
 
 // All ranks as threads of this process, a device each; or the one of a rank slice. Throws what

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -18,24 +17,12 @@
 namespace llmb::runner {
 namespace {
 
-// How long a rank waits for the others: some have more layers, and all may share a few cores.
-constexpr std::chrono::minutes kRankPatience{30};
-
 // OMP_NUM_THREADS; 0 where nobody has set it to a number.
 int asked_threads_per_rank() {
   const char* const text = std::getenv("OMP_NUM_THREADS");  // NOLINT(concurrency-mt-unsafe)
   int count = 0;
   if (text != nullptr) std::from_chars(text, text + std::strlen(text), count);
   return std::max(0, count);
-}
-
-// One rank has its machine to itself; several keep a core each, as far as there are cores.
-void share_cores(int ranks_of_this_machine) {
-  if (const int asked = asked_threads_per_rank(); asked > 0) {
-    return cpu::set_threads_per_rank(asked);
-  }
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  cpu::set_threads_per_rank(std::max(1, cores / ranks_of_this_machine));
 }
 
 // This rank on this machine's cores.
@@ -78,6 +65,25 @@ Layout run_layout(const RunSettings& settings) {
   return *layout;
 }
 
+void share_cores(int ranks_of_this_machine) {
+  if (const int asked = asked_threads_per_rank(); asked > 0) {
+    return cpu::set_threads_per_rank(asked);
+  }
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  cpu::set_threads_per_rank(std::max(1, cores / ranks_of_this_machine));
+}
+
+void run_own_rank(World& world, const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const NotANumber&) {
+    throw;  // every rank has seen it
+  } catch (const std::exception& error) {
+    world.abort(error.what());
+    throw;
+  }
+}
+
 void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutput output) {
   const Layout layout = run_layout(settings);
   output.log.write(run_preamble(settings));
@@ -98,14 +104,7 @@ void train_rank_on_cpu(World& world, int ranks_of_this_machine, const Options& o
   const Layout layout = run_layout(settings);
   if (world.rank() == 0) output.log.write(run_preamble(settings));
   share_cores(ranks_of_this_machine);
-  try {
-    run_rank(world, options, settings, layout, output);
-  } catch (const NotANumber&) {
-    throw;  // every rank has seen it
-  } catch (const std::exception& error) {
-    world.abort(error.what());
-    throw;
-  }
+  run_own_rank(world, [&] { run_rank(world, options, settings, layout, output); });
 }
 
 }  // namespace llmb::runner

@@ -2,6 +2,8 @@
 // recipe's job logs it. Ranks are threads of this process, or processes that a launcher started.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 
 #include "runner/parallel/communicator.h"
@@ -16,6 +18,17 @@ namespace llmb::runner {
 std::string run_preamble(const RunSettings& settings);
 // Throws std::invalid_argument where the sizes do not fold.
 Layout run_layout(const RunSettings& settings);
+
+// This process's ranks share its cores: one has its machine to itself, several keep a core each, as
+// far as there are cores. OMP_NUM_THREADS outranks it.
+void share_cores(int ranks_of_this_machine);
+
+// How long a rank waits for the others: some have more layers, and all may share a few cores.
+inline constexpr std::chrono::minutes kRankPatience{30};
+
+// Runs `run`, this process's rank of the world; where it breaks, the other ranks end too. Throws
+// what it throws.
+void run_own_rank(World& world, const std::function<void()>& run);
 
 // On the CPU backend, all ranks as threads of this process. Throws NotANumber, CommunicationError
 // where ranks lost each other, and what else breaks.

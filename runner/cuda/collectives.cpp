@@ -55,4 +55,11 @@ std::string DeviceCommunicator::describe(const char* call, std::uint64_t number)
                      ranks_[static_cast<std::size_t>(rank_)]);
 }
 
+CallGroup::~CallGroup() {
+  try {
+    end();
+  } catch (...) {  // whoever wants to hear of it calls end()
+  }
+}
+
 }  // namespace llmb::runner::cuda

@@ -221,13 +221,6 @@ CallGroup::CallGroup() {
   open_group.is_open = true;
 }
 
-CallGroup::~CallGroup() {
-  try {
-    end();
-  } catch (...) {  // whoever wants to hear of it calls end()
-  }
-}
-
 void CallGroup::end() {
   if (!is_open_) return;
   is_open_ = false;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 
 #include "runner/kernels/stream.h"
 
@@ -13,40 +12,40 @@ namespace llmb::runner::cuda {
 
 using kernels::Stream;
 
-// Owns device memory, aligned to 256 bytes; its contents are not set. Making and destroying it
-// waits for the device, so neither happens within a step. Throws OutOfDeviceMemory.
-class DeviceMemory {
+// Places to have memory in, each with how it is got and given back.
+struct DevicePlace {
+  static std::byte* allocate(std::size_t bytes);  // throws OutOfDeviceMemory
+  static void release(std::byte* data);
+};
+struct PinnedPlace {
+  static std::byte* allocate(std::size_t bytes);
+  static void release(std::byte* data);
+};
+
+// Owns memory of a place; its contents are not set.
+template <typename Place>
+class OwnedMemory {
  public:
-  DeviceMemory() = default;
-  explicit DeviceMemory(std::size_t bytes);
+  OwnedMemory() = default;
+  explicit OwnedMemory(std::size_t bytes)
+      : data_(bytes > 0 ? Place::allocate(bytes) : nullptr), bytes_(bytes) {}
 
   std::size_t bytes() const { return bytes_; }
   std::byte* data() const { return data_.get(); }
 
  private:
   struct Release {
-    void operator()(std::byte* data) const;
+    void operator()(std::byte* data) const { Place::release(data); }
   };
   std::unique_ptr<std::byte, Release> data_;
   std::size_t bytes_ = 0;
 };
 
-// Owns pinned memory of the host, which copies need to run beside the program.
-class PinnedMemory {
- public:
-  PinnedMemory() = default;
-  explicit PinnedMemory(std::size_t bytes);
-
-  std::size_t bytes() const { return bytes_; }
-  std::byte* data() const { return data_.get(); }
-
- private:
-  struct Release {
-    void operator()(std::byte* data) const;
-  };
-  std::unique_ptr<std::byte, Release> data_;
-  std::size_t bytes_ = 0;
-};
+// Aligned to 256 bytes. Making and destroying it waits for the device, so neither happens within a
+// step.
+using DeviceMemory = OwnedMemory<DevicePlace>;
+// Which copies need to run beside the program.
+using PinnedMemory = OwnedMemory<PinnedPlace>;
 
 enum class CopyDirection { to_device, to_host, within_device };
 

@@ -35,8 +35,7 @@ const char* words_of(CopyDirection direction) {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
+std::byte* DevicePlace::allocate(std::size_t bytes) {
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status != cudaSuccess) {
@@ -45,21 +44,20 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
     check(status, fmt::format("allocate {} bytes on device {}, which has {} of {} left", bytes,
                               current_device().index, left.free_bytes, left.total_bytes));
   }
-  data_.reset(static_cast<std::byte*>(memory));
+  return static_cast<std::byte*>(memory);
 }
 
-void DeviceMemory::Release::operator()(std::byte* data) const {
+void DevicePlace::release(std::byte* data) {
   cudaFree(data);  // an error here was told before, or is told by the next wait
 }
 
-PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
+std::byte* PinnedPlace::allocate(std::size_t bytes) {
   void* memory = nullptr;
   check(cudaMallocHost(&memory, bytes), fmt::format("pin {} bytes of the host's memory", bytes));
-  data_.reset(static_cast<std::byte*>(memory));
+  return static_cast<std::byte*>(memory);
 }
 
-void PinnedMemory::Release::operator()(std::byte* data) const {
+void PinnedPlace::release(std::byte* data) {
   cudaFreeHost(data);
 }
 

@@ -33,14 +33,13 @@ std::byte* poisoned(std::size_t bytes) {
   return memory;
 }
 
-void release(std::byte* data) {
+void free_poisoned(std::byte* data) {
   ::operator delete (data - sizeof(Header), std::align_val_t{kAlignment});
 }
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
+std::byte* DevicePlace::allocate(std::size_t bytes) {
   const int device = host_device();
   if (!take_host_memory(device, bytes)) {
     const MemoryInfo memory = memory_info();
@@ -51,25 +50,25 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   }
   std::byte* memory = poisoned(bytes);
   new (memory) Header{device, bytes};
-  data_.reset(memory + sizeof(Header));
+  return memory + sizeof(Header);
 }
 
-void DeviceMemory::Release::operator()(std::byte* data) const {
+void DevicePlace::release(std::byte* data) {
   const Header header = *reinterpret_cast<const Header*>(data - sizeof(Header));
   try {
     finish_streams_of(header.device);
   } catch (...) {  // told by whoever waits for the stream
   }
   give_back_host_memory(header.device, header.bytes);
-  release(data);
+  free_poisoned(data);
 }
 
-PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {
-  if (bytes > 0) data_.reset(poisoned(bytes) + sizeof(Header));
+std::byte* PinnedPlace::allocate(std::size_t bytes) {
+  return poisoned(bytes) + sizeof(Header);
 }
 
-void PinnedMemory::Release::operator()(std::byte* data) const {
-  release(data);
+void PinnedPlace::release(std::byte* data) {
+  free_poisoned(data);
 }
 
 void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection, Stream stream) {
