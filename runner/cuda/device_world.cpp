@@ -1,16 +1,23 @@
 #include "runner/cuda/device_world.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <deque>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "runner/cuda/collectives.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
+#include "runner/parallel/own_copies.h"
 
 namespace llmb::runner::cuda {
 namespace {
+
+constexpr std::size_t kGreetings = 16;  // bytes; three of them are used
 
 NumberType number_type_of(ElementType type) {
   switch (type) {
@@ -115,55 +122,80 @@ class DeviceGroup final : public StreamGroup {
     device_->broadcast(data.data, count_of(data), number_type_of(data.type), root, stream());
   }
 
+  // On first use NCCL connects two members, which takes both: so neighbours talk once, all
+  // together.
+  void do_open_exchanges(const CallTag& tag) override {
+    Channel& channel = channels_[std::string(tag.name)];
+    channel.device = device_->split(fmt::format("{} {}", name(), tag.name), ranks());
+    const DeviceMemory words(kGreetings);
+    const int next = (rank() + 1) % size();
+    const int before = (rank() + size() - 1) % size();
+    CallGroup calls;
+    channel.device->send(words.data(), 1, NumberType::byte, next, channel.stream);
+    channel.device->send(words.data(), 1, NumberType::byte, before, channel.stream);
+    channel.device->receive(words.data() + 1, 1, NumberType::byte, before, channel.stream);
+    channel.device->receive(words.data() + 2, 1, NumberType::byte, next, channel.stream);
+    calls.end();
+    synchronize(channel.stream);
+  }
+
+  void do_begin_exchange(const std::optional<OutgoingMessage>& sent,
+                         const std::optional<IncomingMessage>& received,
+                         const CallTag& tag) override {
+    Channel& channel = channels_.at(std::string(tag.name));
+    order_streams(stream(), channel.stream);
+    CallGroup calls;
+    if (sent) {
+      channel.device->send(sent->data.data, count_of(sent->data), number_type_of(sent->data.type),
+                           sent->to, channel.stream);
+    }
+    if (received) {
+      channel.device->receive(received->data.data, count_of(received->data),
+                              number_type_of(received->data.type), received->from, channel.stream);
+    }
+    calls.end();
+    channel.begun.push_back(channel.ended.empty() ? std::make_unique<Event>()
+                                                  : std::move(channel.ended.back()));
+    if (!channel.ended.empty()) channel.ended.pop_back();
+    channel.begun.back()->record(channel.stream);
+  }
+
+  void do_end_exchange(const CallTag& tag) override {
+    Channel& channel = channels_.at(std::string(tag.name));
+    channel.begun.front()->wait_on(stream());
+    channel.ended.push_back(std::move(channel.begun.front()));
+    channel.begun.pop_front();
+  }
+
+  // Exchanges run beside the rank's stream, and those of one channel beside those of another.
+  struct Channel {
+    OwnedStream stream{StreamPriority::high};
+    std::unique_ptr<DeviceCommunicator> device;
+    std::deque<std::unique_ptr<Event>> begun;
+    std::vector<std::unique_ptr<Event>> ended;  // to be used again
+  };
+
   std::unique_ptr<DeviceCommunicator> device_;
+  std::map<std::string, Channel> channels_;
 };
 
-// A group of one member, or of one that is there: its own data, again and again, for what others
-// would send, as loopback_communicator.h has it for the host's memory.
-class LoneGroup final : public StreamGroup {
+// A group of one member, or of one that is there.
+class LoneGroup final : public OwnCopies<StreamGroup> {
  public:
-  using StreamGroup::StreamGroup;
+  using OwnCopies::OwnCopies;
 
  private:
-  void do_all_reduce(Buffer /*data*/, ReduceOp /*op*/, const CallTag& /*tag*/) override {}
-  void do_broadcast(Buffer /*data*/, int /*root*/, const CallTag& /*tag*/) override {}
-
-  void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& /*tag*/) override {
-    fill_with(all.data, all.bytes(), mine.data, mine.bytes());
+  void copy_bytes(void* to, const void* from, std::size_t bytes) override {
+    copy_async(to, from, bytes, CopyDirection::within_device, stream());
   }
+  void clear_bytes(void* to, std::size_t bytes) override { fill_async(to, 0, bytes, stream()); }
 
-  void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& /*tag*/) override {
-    const auto* part =
-        static_cast<const std::byte*>(all.data) + static_cast<std::size_t>(rank()) * mine.bytes();
-    fill_with(mine.data, mine.bytes(), part, mine.bytes());
+  void do_begin_exchange(const std::optional<OutgoingMessage>& /*sent*/,
+                         const std::optional<IncomingMessage>& received,
+                         const CallTag& /*tag*/) override {
+    if (received) clear_bytes(received->data.data, received->data.bytes());
   }
-
-  void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
-                     std::span<const std::size_t> received_counts,
-                     const CallTag& /*tag*/) override {
-    const std::size_t width = bytes_of(sent.type);
-    const auto* from = static_cast<const std::byte*>(sent.data);
-    auto* to = static_cast<std::byte*>(received.data);
-    for (std::size_t i = 0; i < sent_counts.size(); ++i) {
-      fill_with(to, received_counts[i] * width, from, sent_counts[i] * width);
-      from += sent_counts[i] * width;
-      to += received_counts[i] * width;
-    }
-  }
-
-  // Fills `to` with `from` from its beginning, again and again; zeros where there is nothing.
-  void fill_with(void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes) const {
-    auto* out = static_cast<std::byte*>(to);
-    if (from_bytes == 0) {
-      if (to_bytes > 0) fill_async(out, 0, to_bytes, stream());
-      return;
-    }
-    for (std::size_t at = 0; at < to_bytes; at += from_bytes) {
-      if (out + at == from) continue;
-      copy_async(out + at, from, std::min(from_bytes, to_bytes - at), CopyDirection::within_device,
-                 stream());
-    }
-  }
+  void do_end_exchange(const CallTag& /*tag*/) override {}
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // DeviceWorld: the ranks of a run, whose groups talk about device memory: collectives by
-// DeviceCommunicator (NCCL, or its double) on the rank's stream, what the host says by the world
-// that was there before. A pipeline's messages go by way of the host, which keeps them until they
-// are asked for: a send on a stream would wait for its receiver.
+// DeviceCommunicator (NCCL, or its double) on the rank's stream, exchanges likewise on streams
+// beside it, what the host says by the world that was there before. A buffered message (send, recv)
+// goes by way of the host too, because a send on a stream waits for its receiver.
 #pragma once
 
 #include <memory>

@@ -194,4 +194,45 @@ void Communicator::recv(Buffer data, int from, CallTag tag) {
   do_recv(data, from, tag);
 }
 
+void Communicator::open_exchanges(CallTag tag) {
+  do_open_exchanges(tag);
+}
+
+void Communicator::begin_exchange(const std::optional<OutgoingMessage>& sent,
+                                  const std::optional<IncomingMessage>& received, CallTag tag) {
+  if (sent) {
+    check_member(sent->to, tag);
+    const ConstBuffer& data = sent->data;
+    note({CollectiveKind::send, data.type, data.count, sent->to, tag, data.data, nullptr},
+         data.bytes());
+  }
+  if (received) {
+    check_member(received->from, tag);
+    const Buffer& data = received->data;
+    note({CollectiveKind::recv, data.type, data.count, received->from, tag, nullptr, data.data}, 0);
+  }
+  const Timing timing(totals_);
+  do_begin_exchange(sent, received, tag);
+}
+
+void Communicator::end_exchange(CallTag tag) {
+  const Timing timing(totals_);
+  do_end_exchange(tag);
+}
+
+void Communicator::do_begin_exchange(const std::optional<OutgoingMessage>& sent,
+                                     const std::optional<IncomingMessage>& received,
+                                     const CallTag& tag) {
+  if (sent) do_send(sent->data, sent->to, tag);
+  expected_[std::string(tag.name)].push_back(received);
+}
+
+void Communicator::do_end_exchange(const CallTag& tag) {
+  const auto channel = expected_.find(tag.name);
+  check(channel != expected_.end() && !channel->second.empty(), "no exchange has begun", tag);
+  const std::optional<IncomingMessage> received = channel->second.front();
+  channel->second.pop_front();
+  if (received) do_recv(received->data, received->from, tag);
+}
+
 }  // namespace llmb::runner

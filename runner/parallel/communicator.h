@@ -8,8 +8,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -141,6 +144,16 @@ struct Buffer {
   ElementType type;
 };
 
+// Messages to and from one member, a place in the group.
+struct OutgoingMessage {
+  ConstBuffer data;
+  int to;
+};
+struct IncomingMessage {
+  Buffer data;
+  int from;
+};
+
 // One call as it was made, for traces: given to the observer before the call begins.
 struct CallRecord {
   CollectiveKind kind;
@@ -208,6 +221,17 @@ class Communicator {
   void send(ConstBuffer data, int to, CallTag tag);
   void recv(Buffer data, int from, CallTag tag);
 
+  // Messages that run beside what the rank does between their beginning and their end. A tag's name
+  // is a channel; every member opens the same ones in the same order.
+  void open_exchanges(CallTag tag);
+  // Sends and receives together; either may be missing. Until its end the exchange may still read
+  // what is sent, and nobody reads what is received. A message may have to wait for its receiver
+  // to begin an exchange with it, so stages follow what schedule/rendezvous.h proves.
+  void begin_exchange(const std::optional<OutgoingMessage>& sent,
+                      const std::optional<IncomingMessage>& received, CallTag tag);
+  // Of the oldest exchange of the channel that has not ended.
+  void end_exchange(CallTag tag);
+
   void set_observer(Observer observer) { observer_ = std::move(observer); }
   const CommunicationTotals& totals() const { return totals_; }
 
@@ -223,6 +247,12 @@ class Communicator {
   virtual void do_barrier(const CallTag& tag) = 0;
   virtual void do_send(ConstBuffer data, int to, const CallTag& tag) = 0;
   virtual void do_recv(Buffer data, int from, const CallTag& tag) = 0;
+  // As they are here: send() at the beginning, recv() at the end.
+  virtual void do_open_exchanges(const CallTag& /*tag*/) {}
+  virtual void do_begin_exchange(const std::optional<OutgoingMessage>& sent,
+                                 const std::optional<IncomingMessage>& received,
+                                 const CallTag& tag);
+  virtual void do_end_exchange(const CallTag& tag);
 
   // "rank 3 (member 1 of tp [2, 3])", for messages.
   std::string describe_self() const;
@@ -239,6 +269,8 @@ class Communicator {
   int rank_;
   Observer observer_;
   CommunicationTotals totals_;
+  // Of the exchanges that have not ended, by channel.
+  std::map<std::string, std::deque<std::optional<IncomingMessage>>, std::less<>> expected_;
 };
 
 // All ranks of a run as one of them sees them: hands out communicators. Every member of a group

@@ -136,7 +136,12 @@ class Rendezvous {
     return true;
   }
 
-  // The message that a pass needs, if the list has one for it.
+  static bool has_ended(const Stage& stage, const Post& post) {
+    return std::all_of(post.ends.begin(), post.ends.end(),
+                       [&](const End& end) { return stage.ended.contains(end); });
+  }
+
+  // The exchange with the message that a pass needs, if the list has one for it.
   bool has_input(int index, const Task& pass) {
     const Stage& stage = at(index);
     for (const std::vector<Post>& stream : stage.streams) {
@@ -144,7 +149,7 @@ class Rendezvous {
         for (const End& end : post.ends) {
           const int part = pass.chunk * shape_.stages + index;
           const Message wanted{direction_of(pass), pass.micro_batch, part};
-          if (!end.is_send && end.message == wanted) return stage.ended.contains(end);
+          if (!end.is_send && end.message == wanted) return has_ended(stage, post);
         }
       }
     }
@@ -174,11 +179,9 @@ class Rendezvous {
     for (const End& end : posted(index)) moved = meet(index, end) || moved;
     for (std::size_t i = 0; i < stage.streams.size(); ++i) {
       if (stage.next_post[i] == stage.streams[i].size()) continue;
-      const std::vector<End>& ends = stage.streams[i][stage.next_post[i]].ends;
-      const bool has_ended = std::all_of(ends.begin(), ends.end(),
-                                         [&](const End& end) { return stage.ended.contains(end); });
-      if (has_ended) ++stage.next_post[i];
-      moved = moved || has_ended;
+      if (!has_ended(stage, stage.streams[i][stage.next_post[i]])) continue;
+      ++stage.next_post[i];
+      moved = true;
     }
     return moved;
   }

@@ -21,7 +21,7 @@ enum class Direction { activations, gradients };
 
 // The messages of one direction in the order of the stage's passes. A stage executes each
 // direction on a stream of its own: an exchange begins when the one before it has ended and the
-// pass that it sends from is done, and a pass waits only for its own message.
+// pass that it sends from is done, and a pass waits for the exchange that its message is in.
 std::vector<Exchange> exchanges_of(const std::vector<Task>& tasks, Direction direction);
 
 enum class MessageOrder {

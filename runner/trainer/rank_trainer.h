@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "runner/model/parameter_store.h"
@@ -16,6 +16,7 @@
 #include "runner/parallel/rank_groups.h"
 #include "runner/schedule/task_list.h"
 #include "runner/trainer/memory_use.h"
+#include "runner/trainer/pipeline_messages.h"
 
 namespace llmb::runner {
 
@@ -78,15 +79,13 @@ class RankTrainer {
   MemoryUse memory_use() const;
 
  private:
-  using Pass = std::pair<int, int>;  // micro-batch, chunk
-  using Message = typename Backend::template Array<typename Backend::Value>;
-  using Messages = std::map<Pass, Message>;
+  using Message = typename PipelineMessages<Backend>::Message;
 
   void execute(const Task& task, std::int64_t step, StepResult& result);
-  void forward(const Task& task, std::int64_t step, StepResult& result);
-  void backward(const Task& task);
-  void receive(const Task& task, Messages& into, CallTag tag);
-  void send(const Task& task, Messages& from, CallTag tag);
+  void forward(const Task& task, std::int64_t step, StepResult& result, const Message& input,
+               Message& output);
+  void backward(const Task& task, const Message& output_gradient, Message& input_gradient);
+  StepResult run_passes(std::int64_t step);
   void reduce_losses(StepResult& result);
   PipelineStage<Backend>& stage(int chunk) { return *stages_[static_cast<std::size_t>(chunk)]; }
   std::int64_t boundary_elements(int chunk) {
@@ -107,16 +106,13 @@ class RankTrainer {
   DistributedOptimizer<Backend> optimizer_;
   std::vector<std::unique_ptr<PipelineStage<Backend>>> stages_;  // by chunk
   std::vector<Task> tasks_;
+  std::optional<PipelineMessages<Backend>> messages_;  // once the stages are there
   SyntheticTokens data_;
 
   std::int64_t kept_bytes_max_ = 0;  // of tensors, between passes
 
   // Of the step in progress.
   std::map<int, TokenBatch> batches_;
-  Messages inputs_;            // received, not yet used
-  Messages outputs_;           // computed, not yet sent
-  Messages output_gradients_;  // received, not yet used
-  Messages input_gradients_;   // computed, not yet sent
 };
 
 }  // namespace llmb::runner

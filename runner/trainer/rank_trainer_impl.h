@@ -28,11 +28,6 @@ class PhaseTimer {
   std::chrono::steady_clock::time_point begun_;
 };
 
-inline double& phase_of(TaskKind kind, PhaseTimes& phases) {
-  if (kind == TaskKind::forward) return phases.forward_s;
-  return kind == TaskKind::backward ? phases.backward_s : phases.pipeline_s;
-}
-
 inline PipelineShape pipeline_shape(const ParallelSizes& sizes, const BatchSizes& batch) {
   const std::int64_t a_micro_step = batch.micro_batch_size * sizes.dp;
   if (a_micro_step < 1 || batch.global_batch_size < 1 ||
@@ -73,6 +68,8 @@ RankTrainer<Backend>::RankTrainer(typename Backend::Ops& ops, World& world, cons
   for (int chunk = 0; chunk < layout.sizes().vp; ++chunk) {
     stages_.push_back(make_stage(chunk, store_, groups_));
   }
+  messages_.emplace(ops_, *groups_.pipeline, detail::pipeline_shape(layout.sizes(), settings.batch),
+                    tasks_, [this](int chunk) { return boundary_elements(chunk); });
 }
 
 template <typename Backend>
@@ -101,64 +98,47 @@ const TokenBatch& RankTrainer<Backend>::tokens_of(int micro_batch, std::int64_t 
 }
 
 template <typename Backend>
-void RankTrainer<Backend>::forward(const Task& task, std::int64_t step, StepResult& result) {
-  const Pass pass{task.micro_batch, task.chunk};
+void RankTrainer<Backend>::forward(const Task& task, std::int64_t step, StepResult& result,
+                                   const Message& input, Message& output) {
   const TokenBatch& batch = tokens_of(task.micro_batch, step, result);
   const detail::PhaseTimer timer(result.phases.forward_s);
-  const Message input = std::move(inputs_[pass]);
-  inputs_.erase(pass);
-  Message output(ops_, is_last_part(task.chunk) ? 0 : boundary_elements(task.chunk));
+  output = Message(ops_, is_last_part(task.chunk) ? 0 : boundary_elements(task.chunk));
   stage(task.chunk).forward(task.micro_batch, batch, input.values(), output.values());
   kept_bytes_max_ = std::max(kept_bytes_max_, ops_.memory_meter().bytes);
-  if (!is_last_part(task.chunk)) outputs_[pass] = std::move(output);
   if (task.chunk == layout_.sizes().vp - 1) batches_.erase(task.micro_batch);
 }
 
 template <typename Backend>
-void RankTrainer<Backend>::backward(const Task& task) {
-  const Pass pass{task.micro_batch, task.chunk};
-  const Message output_gradient = std::move(output_gradients_[pass]);
-  output_gradients_.erase(pass);
-  Message input_gradient(ops_, is_first_part(task.chunk) ? 0 : boundary_elements(task.chunk));
+void RankTrainer<Backend>::backward(const Task& task, const Message& output_gradient,
+                                    Message& input_gradient) {
+  input_gradient = Message(ops_, is_first_part(task.chunk) ? 0 : boundary_elements(task.chunk));
   const double loss_scale =
       1.0 / static_cast<double>(settings_.batch.global_batch_size * spec_.shape.sequence_length);
   stage(task.chunk)
       .backward(task.micro_batch, loss_scale, output_gradient.values(), input_gradient.values());
-  if (!is_first_part(task.chunk)) input_gradients_[pass] = std::move(input_gradient);
 }
 
-template <typename Backend>
-void RankTrainer<Backend>::receive(const Task& task, Messages& into, CallTag tag) {
-  Message message(ops_, boundary_elements(task.chunk));
-  groups_.pipeline->recv(message.values(), task.peer, tag);
-  into[{task.micro_batch, task.chunk}] = std::move(message);
-}
-
-template <typename Backend>
-void RankTrainer<Backend>::send(const Task& task, Messages& from, CallTag tag) {
-  const auto message = from.find({task.micro_batch, task.chunk});
-  groups_.pipeline->send(message->second.values(), task.peer, tag);
-  from.erase(message);
-}
-
+// A task of the list that is a message has none of its own: it goes with the passes beside it.
 template <typename Backend>
 void RankTrainer<Backend>::execute(const Task& task, std::int64_t step, StepResult& result) {
-  if (task.kind == TaskKind::forward) return forward(task, step, result);
-  const detail::PhaseTimer timer(detail::phase_of(task.kind, result.phases));
-  switch (task.kind) {
-    case TaskKind::forward:
-      return;
-    case TaskKind::backward:
-      return backward(task);
-    case TaskKind::receive_activation:
-      return receive(task, inputs_, "pp.activation");
-    case TaskKind::send_activation:
-      return send(task, outputs_, "pp.activation");
-    case TaskKind::receive_gradient:
-      return receive(task, output_gradients_, "pp.gradient");
-    case TaskKind::send_gradient:
-      return send(task, input_gradients_, "pp.gradient");
+  const bool is_forward = task.kind == TaskKind::forward;
+  if (!is_forward && task.kind != TaskKind::backward) return;
+  const Direction direction = is_forward ? Direction::activations : Direction::gradients;
+  Message output;
+  {
+    const Message input = [&] {
+      const detail::PhaseTimer timer(result.phases.pipeline_s);
+      return messages_->input_of(direction, task);
+    }();
+    if (is_forward) {
+      forward(task, step, result, input, output);
+    } else {
+      const detail::PhaseTimer timer(result.phases.backward_s);
+      backward(task, input, output);
+    }
   }
+  const detail::PhaseTimer timer(result.phases.pipeline_s);
+  messages_->passed(direction, task, std::move(output));
 }
 
 template <typename Backend>
@@ -179,20 +159,28 @@ void RankTrainer<Backend>::reduce_losses(StepResult& result) {
 }
 
 template <typename Backend>
-StepResult RankTrainer<Backend>::accumulate_gradients(std::int64_t step) {
+StepResult RankTrainer<Backend>::run_passes(std::int64_t step) {
   StepResult result;
   result.step = step;
   result.token_count = settings_.batch.global_batch_size * spec_.shape.sequence_length;
   const detail::PhaseTimer timer(result.phases.total_s);
   store_.zero_gradients();
+  messages_->begin_step();
   for (const Task& task : tasks_) execute(task, step, result);
+  messages_->end_step();
+  return result;
+}
+
+template <typename Backend>
+StepResult RankTrainer<Backend>::accumulate_gradients(std::int64_t step) {
+  StepResult result = run_passes(step);
   reduce_losses(result);
   return result;
 }
 
 template <typename Backend>
 StepResult RankTrainer<Backend>::step(std::int64_t step, double learning_rate) {
-  StepResult result = accumulate_gradients(step);
+  StepResult result = run_passes(step);
   double optimizer_s = 0;
   {
     const detail::PhaseTimer timer(optimizer_s);
@@ -201,6 +189,7 @@ StepResult RankTrainer<Backend>::step(std::int64_t step, double learning_rate) {
     result.is_updated = update.is_updated;
     for (const auto& chunk : stages_) chunk->end_step();
   }
+  reduce_losses(result);  // read with the norm, once nothing more is to be put on the device
   result.phases.optimizer_s = optimizer_s;
   result.phases.total_s += optimizer_s;
   return result;

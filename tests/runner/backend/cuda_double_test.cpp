@@ -45,6 +45,17 @@ TEST(CudaDouble, ShowsThatRanksAreInTheOrderOfTheirStreams) {
               step_of<cpu::Backend<float>>(spec, {}, kBatch, Precision::fp32), 1e-5, 1e-4);
 }
 
+// A pass that does not wait for its message, or a message that is sent before it is there, is NaN.
+TEST(CudaDouble, ShowsThatPassesWaitForTheirMessages) {
+  const ChangedDevices late({.timing = cuda::HostTiming::late});
+  const BatchSizes batch{1, 4};
+  for (const ParallelSizes& sizes : {ParallelSizes{.pp = 4}, ParallelSizes{.pp = 2, .vp = 2}}) {
+    const ModelSpec spec = small("pretrain_llama3.1", "8b", 4);
+    expect_same(step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32),
+                step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32), 1e-5, 1e-4);
+  }
+}
+
 TEST(CudaDouble, IsRefusedWithoutADevice) {
   const ChangedDevices none({.device_count = 0});
   const auto refusal = cuda_refusal(RunSettings{});

@@ -16,13 +16,13 @@ using testing::step_of;
 
 using CudaBackendRanks = testing::OnDevice;
 
-// Two micro-batches of one sample a replica.
-void expect_layout(const ModelSpec& spec, const ParallelSizes& sizes) {
+// Micro-batches of one sample a replica.
+void expect_layout(const ModelSpec& spec, const ParallelSizes& sizes, int micro_batches = 2) {
   if (cuda::count_devices().count < sizes.world()) {
     GTEST_SKIP() << "a rank needs a device of its own, and there are "
                  << cuda::count_devices().count << " for " << sizes.world();
   }
-  const BatchSizes batch{1, 2 * sizes.dp};
+  const BatchSizes batch{1, micro_batches * sizes.dp};
   const BackendStep alone = step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32);
   const BackendStep ranks = step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32);
   EXPECT_NEAR(ranks.losses[0] / alone.losses[0], 1, 1e-5);
@@ -39,6 +39,16 @@ TEST_F(CudaBackendRanks, ShareDataAndTensors) {
 
 TEST_F(CudaBackendRanks, ShareContextAndPipeline) {
   expect_layout(small("pretrain_nemotron4", "15b"), {.cp = 2, .pp = 2});
+}
+
+// Messages go from device to device, and each stage is sent to while it computes: 1F1B with more
+// micro-batches than stages and with fewer, and interleaved, where the last stage feeds the first.
+TEST_F(CudaBackendRanks, ArePipelinesOfEveryDepth) {
+  expect_layout(small("pretrain_llama3.1", "8b"), {.pp = 2}, 5);
+  expect_layout(small("pretrain_llama3.1", "8b", 4), {.pp = 4}, 3);
+  expect_layout(small("pretrain_llama3.1", "8b", 6), {.pp = 2, .vp = 3}, 4);
+  expect_layout(small("pretrain_llama3.1", "8b", 8), {.pp = 8}, 9);
+  expect_layout(small("pretrain_nemotron4", "15b", 4), {.tp = 2, .dp = 2, .pp = 2, .vp = 2});
 }
 
 TEST_F(CudaBackendRanks, ShareExperts) {

@@ -12,9 +12,9 @@
 namespace llmb::runner::testing {
 
 // Weights large enough that attention and routing are not nearly even.
-inline ModelSpec small(std::string_view workload, std::string_view size) {
+inline ModelSpec small(std::string_view workload, std::string_view size, int layers = 2) {
   ShapeOverrides shape;
-  shape.layer_count = 2;
+  shape.layer_count = layers;
   shape.hidden_size = 16;
   shape.sequence_length = 8;
   shape.vocabulary_size = 24;

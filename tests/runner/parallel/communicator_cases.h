@@ -126,6 +126,23 @@ inline void expect_messages(World& world) {
     comm->recv(up, before, "ring.up");
     EXPECT_EQ(up, std::vector<float>(1000, static_cast<float>(before * 100 + i)));
   }
+  // The same as exchanges, of which two are on their way at once.
+  comm->open_exchanges("ring.exchange");
+  std::vector<std::vector<float>> sent;
+  std::vector<std::vector<float>> received(5, std::vector<float>(100));
+  for (int i = 0; i < 5; ++i) {
+    sent.emplace_back(100, static_cast<float>(world.rank() * 10 + i));
+    comm->begin_exchange(OutgoingMessage{sent.back(), next},
+                         IncomingMessage{received[static_cast<std::size_t>(i)], before},
+                         "ring.exchange");
+    if (i > 0) comm->end_exchange("ring.exchange");
+  }
+  comm->end_exchange("ring.exchange");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(received[static_cast<std::size_t>(i)],
+              std::vector<float>(100, static_cast<float>(before * 10 + i)));
+  }
+  EXPECT_THROW(comm->end_exchange("ring.exchange"), std::invalid_argument);
 }
 
 // Two kinds of groups at once: rows and columns of a grid of ranks, as tp and dp are.

@@ -1,0 +1,133 @@
+// PipelineMessages: what the passes of one stage leave for its neighbours and need from them, as
+// the exchanges of schedule/rendezvous.h: each begins when the pass before it is done, and a pass
+// waits for its own. It knows nothing of what a pass computes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "runner/parallel/communicator.h"
+#include "runner/schedule/rendezvous.h"
+#include "runner/schedule/task_list.h"
+
+namespace llmb::runner {
+
+// Used by the rank's thread.
+template <typename Backend>
+class PipelineMessages {
+ public:
+  using Message = typename Backend::template Array<typename Backend::Value>;
+  using Ops = typename Backend::Ops;
+
+  // `tasks` is the list of this member of `pipeline`, a group of shape.stages members, and
+  // `elements_of` says how large the messages of a chunk are. All members make theirs together.
+  // `ops` and `pipeline` outlive it.
+  PipelineMessages(Ops& ops, Communicator& pipeline, const PipelineShape& shape,
+                   const std::vector<Task>& tasks,
+                   std::function<std::int64_t(int chunk)> elements_of)
+      : ops_(ops),
+        pipeline_(pipeline),
+        elements_of_(std::move(elements_of)),
+        in_flight_max_(static_cast<std::size_t>(activation_bound(shape, 0)) + 1) {
+    for (Lane& lane : lanes_) {
+      lane.exchanges = exchanges_of(tasks, lane.direction);
+      if (shape.stages > 1) pipeline_.open_exchanges(lane.tag);
+    }
+  }
+
+  void begin_step() {
+    for (Lane& lane : lanes_) {
+      lane.begun = lane.ended = 0;
+      if (!lane.exchanges.empty() && !lane.exchanges[0].send) begin_next(lane);
+    }
+  }
+
+  // What `pass` works on; empty where no message is for it.
+  Message input_of(Direction direction, const Task& pass) {
+    Lane& lane = lane_of(direction);
+    const auto message = lane.received.find(place_of(pass));
+    if (message == lane.received.end()) return {};
+    while (lane.ended < lane.begun) end_oldest(lane);
+    Message input = std::move(message->second);
+    lane.received.erase(message);
+    return input;
+  }
+
+  // `pass` is done, and has left `output`, empty where it is for nobody.
+  void passed(Direction direction, const Task& pass, Message output) {
+    Lane& lane = lane_of(direction);
+    if (lane.begun == lane.exchanges.size()) return;
+    const std::optional<Task>& send = lane.exchanges[lane.begun].send;
+    if (send && place_of(*send) != place_of(pass)) {
+      throw std::logic_error("the exchange after " + pass.str() + " would " + send->str());
+    }
+    lane.output = std::move(output);
+    begin_next(lane);
+  }
+
+  // Every message is where it belongs.
+  void end_step() {
+    for (Lane& lane : lanes_) {
+      while (lane.ended < lane.begun) end_oldest(lane);
+    }
+  }
+
+ private:
+  using Place = std::pair<int, int>;  // micro-batch, chunk
+
+  struct Lane {
+    Direction direction;
+    CallTag tag;
+    std::vector<Exchange> exchanges{};
+    std::size_t begun = 0;
+    std::size_t ended = 0;
+    Message output{};                     // of the pass that was done last
+    std::deque<Message> sent{};           // of the exchanges that have not ended
+    std::map<Place, Message> received{};  // or to be received
+  };
+
+  static Place place_of(const Task& task) { return {task.micro_batch, task.chunk}; }
+  Lane& lane_of(Direction direction) { return lanes_[direction == Direction::activations ? 0 : 1]; }
+
+  void begin_next(Lane& lane) {
+    // A message that old has been taken: its receiver did passes that later ones here needed.
+    while (lane.begun - lane.ended >= in_flight_max_) end_oldest(lane);
+    const Exchange& exchange = lane.exchanges[lane.begun++];
+    std::optional<OutgoingMessage> outgoing;
+    std::optional<IncomingMessage> incoming;
+    Message& sent = lane.sent.emplace_back();
+    if (exchange.send) {
+      sent = std::move(lane.output);
+      outgoing.emplace(OutgoingMessage{sent.values(), exchange.send->peer});
+    }
+    if (exchange.receive) {
+      Message& into = lane.received[place_of(*exchange.receive)];
+      into = Message(ops_, elements_of_(exchange.receive->chunk));
+      incoming.emplace(IncomingMessage{into.values(), exchange.receive->peer});
+    }
+    pipeline_.begin_exchange(outgoing, incoming, lane.tag);
+  }
+
+  void end_oldest(Lane& lane) {
+    pipeline_.end_exchange(lane.tag);
+    lane.sent.pop_front();
+    ++lane.ended;
+  }
+
+  Ops& ops_;
+  Communicator& pipeline_;
+  std::function<std::int64_t(int chunk)> elements_of_;
+  std::size_t in_flight_max_;
+  std::array<Lane, 2> lanes_{Lane{Direction::activations, "pp.activation"},
+                             Lane{Direction::gradients, "pp.gradient"}};
+};
+
+}  // namespace llmb::runner
