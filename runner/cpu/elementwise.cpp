@@ -21,6 +21,15 @@ void Elementwise<T>::add(View<const T> x, View<T> y) {
 }
 
 template <typename T>
+void Elementwise<T>::sum(View<const T> a, View<const T> b, View<T> y) {
+  const OpTimer timer("elementwise.sum");
+  assert(a.size() == y.size() && b.size() == y.size());
+  parallel_for(y.size(), kBlock, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) y.data[i] = a.data[i] + b.data[i];
+  });
+}
+
+template <typename T>
 void Elementwise<T>::copy(View<const T> x, View<T> y) {
   const OpTimer timer("elementwise.copy");
   assert(x.size() == y.size());

@@ -9,6 +9,8 @@ template <typename T>
 struct Elementwise {
   // y += x, of one shape
   static void add(View<const T> x, View<T> y);
+  // y = a + b, of one shape
+  static void sum(View<const T> a, View<const T> b, View<T> y);
   // y = x, of one shape
   static void copy(View<const T> x, View<T> y);
   // y = factor x, of one shape

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "runner/cpu/activation.h"
@@ -70,9 +72,10 @@ class Ops : public Memory {
   void begin_profile() { begin_op_profile(); }
   OpTable end_profile() { return end_op_profile(); }
 
-  // y = x; y += x; total (1, 1) += the sum of x
+  // y = x; y += x; y = a + b; total (1, 1) += the sum of x
   void copy(In x, Out y) { Elementwise<T>::copy(x, y); }
   void add(In x, Out y) { Elementwise<T>::add(x, y); }
+  void sum(In a, In b, Out y) { Elementwise<T>::sum(a, b, y); }
   void add_sum(In x, View<double> total) { Elementwise<T>::add_sum(x, total); }
   void add_gradients(std::span<const T> more, std::span<T> sum) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
@@ -226,9 +229,20 @@ class Ops : public Memory {
       *total.data += AdamW<T>::sum_of_squares(stretch.gradients);
     }
   }
+  // norm_and_scale (1, 2): the root of the sum, and what clips gradients of this norm; a scale of
+  // NaN where the norm is no number, which keeps adamw from changing anything.
+  void norm_and_clip(View<const double> sum_of_squares, double max_norm,
+                     View<double> norm_and_scale) {
+    const double norm = std::sqrt(*sum_of_squares.data);
+    norm_and_scale.data[0] = norm;
+    norm_and_scale.data[1] =
+        std::isfinite(norm) ? clip_scale(norm, max_norm) : std::numeric_limits<double>::quiet_NaN();
+  }
   template <typename Stretch>
-  void adamw(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+  void adamw(const AdamWSettings& settings, std::int64_t step, View<const double> norm_and_scale,
              std::span<const Stretch> stretches) {
+    const double gradient_scale = norm_and_scale.data[1];
+    if (std::isnan(gradient_scale)) return;
     for (const Stretch& stretch : stretches) {
       AdamWSettings own = settings;
       if (!stretch.decays) own.weight_decay = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct AttentionSizes {
   std::int64_t query_count() const;
   bool operator==(const AttentionSizes&) const = default;
 };
+
+// Runs of positions that follow each other.
+std::vector<SequencePiece> sequence_pieces(std::span<const std::int64_t> positions);
 
 // Throws std::invalid_argument where the sizes contradict each other.
 void check(const AttentionSizes& sizes);

@@ -161,8 +161,8 @@ struct Attention::State {
       }
       backward_of_piece(call, piece, dk, dv, stream);
       if (pieces.size() > 1) {
-        kernels::scaled_copy<Bf16, Bf16>({.x = dk, .y = dk_all, .adds = true}, stream);
-        kernels::scaled_copy<Bf16, Bf16>({.x = dv, .y = dv_all, .adds = true}, stream);
+        kernels::scaled_copy<Bf16, Bf16>({.x = dk, .y = dk_all, .addend = dk_all}, stream);
+        kernels::scaled_copy<Bf16, Bf16>({.x = dv, .y = dv_all, .addend = dv_all}, stream);
       }
     }
   }

@@ -12,6 +12,17 @@ std::int64_t AttentionSizes::query_count() const {
   return count;
 }
 
+std::vector<SequencePiece> sequence_pieces(std::span<const std::int64_t> positions) {
+  std::vector<SequencePiece> pieces;
+  for (const std::int64_t position : positions) {
+    if (pieces.empty() || pieces.back().first + pieces.back().count != position) {
+      pieces.push_back({position, 0});
+    }
+    ++pieces.back().count;
+  }
+  return pieces;
+}
+
 void check(const AttentionSizes& sizes) {
   const auto require = [&](bool holds, const char* rule) {
     if (holds) return;

@@ -100,6 +100,7 @@ class Ops : public MemoryPool {
 
   void copy(In x, Out y);
   void add(In x, Out y);
+  void sum(In a, In b, Out y);
   void add_sum(Statistics x, View<double> total);
   void add_gradients(std::span<const float> more, std::span<float> sum);
 
@@ -113,10 +114,20 @@ class Ops : public MemoryPool {
   void rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale);
   void rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
                          std::span<float> dweight);
+  // sum = x + branch, normalized; and dx += the gradient that comes through the norm. A backend
+  // that emulates narrow numbers has neither: it would round in between.
+  void add_rms_norm(In x, In branch, std::span<const T> weight, double epsilon, Out sum, Out y,
+                    StatisticsOut scale);
+  void rms_norm_backward_add(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
+                             std::span<float> dweight);
   void layer_norm_1p(In x, std::span<const T> weight, std::span<const T> bias, double epsilon,
                      Out y, StatisticsOut statistics);
   void layer_norm_1p_backward(In x, std::span<const T> weight, Statistics statistics, In dy, Out dx,
                               std::span<float> dweight, std::span<float> dbias);
+  void add_layer_norm_1p(In x, In branch, std::span<const T> weight, std::span<const T> bias,
+                         double epsilon, Out sum, Out y, StatisticsOut statistics);
+  void layer_norm_1p_backward_add(In x, std::span<const T> weight, Statistics statistics, In dy,
+                                  Out dx, std::span<float> dweight, std::span<float> dbias);
 
   void activation(parser::Activation kind, In x, Out y);
   void activation_backward(parser::Activation kind, In x, In dy, Out dx);
@@ -172,7 +183,7 @@ class Ops : public MemoryPool {
     add_squares(std::move(segments), total);
   }
   template <typename Stretch>
-  void adamw(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+  void adamw(const AdamWSettings& settings, std::int64_t step, View<const double> norm_and_scale,
              std::span<const Stretch> stretches) {
     std::vector<kernels::AdamWSegment<float>> segments;
     for (const Stretch& stretch : stretches) {
@@ -184,15 +195,26 @@ class Ops : public MemoryPool {
       segment.count = std::ssize(stretch.master);
       segment.decays = stretch.decays;
     }
-    update(settings, step, gradient_scale, std::move(segments));
+    update(settings, step, norm_and_scale, std::move(segments));
   }
+  void norm_and_clip(View<const double> sum_of_squares, double max_norm,
+                     View<double> norm_and_scale);
   void cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights);
   void widen_weights(std::span<const T> weights, std::span<float> master);
 
  private:
   void add_squares(std::vector<kernels::GradientSegment<float>> segments, View<double> total);
-  void update(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+  void update(const AdamWSettings& settings, std::int64_t step, View<const double> norm_and_scale,
               std::vector<kernels::AdamWSegment<float>> segments);
+  // x + branch where there is a branch; dx is the bypass too where it is added to.
+  void rms_norm_of(In x, In branch, std::span<const T> weight, double epsilon, Out sum, Out y,
+                   StatisticsOut scale);
+  void rms_norm_gradient(In x, std::span<const T> weight, Statistics scale, In dy, In bypass,
+                         Out dx, std::span<float> dweight);
+  void layer_norm_1p_of(In x, In branch, std::span<const T> weight, std::span<const T> bias,
+                        double epsilon, Out sum, Out y, StatisticsOut statistics);
+  void layer_norm_1p_gradient(In x, std::span<const T> weight, Statistics statistics, In dy,
+                              In bypass, Out dx, std::span<float> dweight, std::span<float> dbias);
   // The vendor's attention for these sizes, made when they are first seen.
   Attention& attention_of(const AttentionShape& shape, RowCounts positions, std::int64_t keys);
   // x in fp32: itself, or its copy in `storage`.

@@ -63,8 +63,13 @@ void Ops<T>::copy(In x, Out y) {
 
 template <typename T>
 void Ops<T>::add(In x, Out y) {
-  kernels::scaled_copy<T, T>({.x = detail::matrix(x), .y = detail::matrix(y), .adds = true},
-                             stream());
+  sum(x, y, y);
+}
+
+template <typename T>
+void Ops<T>::sum(In a, In b, Out y) {
+  kernels::scaled_copy<T, T>(
+      {.x = detail::matrix(a), .y = detail::matrix(y), .addend = detail::matrix(b)}, stream());
 }
 
 template <typename T>
@@ -76,7 +81,7 @@ template <typename T>
 void Ops<T>::add_gradients(std::span<const float> more, std::span<float> sum) {
   kernels::scaled_copy<float, float>({.x = {more.data(), 1, std::ssize(more)},
                                       .y = {sum.data(), 1, std::ssize(sum)},
-                                      .adds = true},
+                                      .addend = {sum.data(), 1, std::ssize(sum)}},
                                      stream());
 }
 
@@ -138,20 +143,26 @@ void Ops<T>::add_squares(std::vector<kernels::GradientSegment<float>> segments,
 }
 
 template <typename T>
-void Ops<T>::update(const AdamWSettings& settings, std::int64_t step, double gradient_scale,
+void Ops<T>::norm_and_clip(View<const double> sum_of_squares, double max_norm,
+                           View<double> norm_and_scale) {
+  kernels::clip_factor(sum_of_squares.data, max_norm, norm_and_scale.data, norm_and_scale.data + 1,
+                       stream());
+}
+
+template <typename T>
+void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
+                    View<const double> norm_and_scale,
                     std::vector<kernels::AdamWSegment<float>> segments) {
   if (segments.empty()) return;
   const std::int64_t blocks =
       kernels::place_segments(std::span<kernels::AdamWSegment<float>>(segments));
   const Array<std::byte> placed =
       on_device(std::span<const kernels::AdamWSegment<float>>(segments));
-  Tensor<float> scale(*this, 1, 1);
-  fill(scale.values(), static_cast<float>(gradient_scale));
   kernels::adamw_update(
       kernels::make_adamw_step(settings.learning_rate, settings.beta1, settings.beta2,
                                settings.epsilon, settings.weight_decay, step),
       reinterpret_cast<const kernels::AdamWSegment<float>*>(placed.values().data()),
-      static_cast<int>(segments.size()), blocks, scale.data(), stream());
+      static_cast<int>(segments.size()), blocks, norm_and_scale.data + 1, stream());
 }
 
 template <typename T>

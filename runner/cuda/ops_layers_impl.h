@@ -40,75 +40,105 @@ inline kernels::AttentionShape kernel_shape(const AttentionShape& shape,
           shape.chunk_size, query_positions.data(), std::ssize(query_positions)};
 }
 
-// Runs of positions that follow each other.
-inline std::vector<SequencePiece> pieces_of(std::span<const std::int64_t> positions) {
-  std::vector<SequencePiece> pieces;
-  for (const std::int64_t position : positions) {
-    if (pieces.empty() || pieces.back().first + pieces.back().count != position) {
-      pieces.push_back({position, 0});
-    }
-    ++pieces.back().count;
-  }
-  return pieces;
-}
-
 }  // namespace detail
 
 template <typename T>
-void Ops<T>::rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale) {
+void Ops<T>::rms_norm_of(In x, In branch, std::span<const T> weight, double epsilon, Out sum, Out y,
+                         StatisticsOut scale) {
   kernels::rms_norm_forward<T>({.x = detail::matrix(x),
-                                .branch = {},
+                                .branch = detail::matrix(branch),
                                 .weight = weight.data(),
                                 .epsilon = static_cast<float>(epsilon),
-                                .sum = {},
+                                .sum = detail::matrix(sum),
                                 .y = detail::matrix(y),
                                 .scale = scale.data},
                                stream());
 }
+template <typename T>
+void Ops<T>::rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale) {
+  rms_norm_of(x, {}, weight, epsilon, {}, y, scale);
+}
+template <typename T>
+void Ops<T>::add_rms_norm(In x, In branch, std::span<const T> weight, double epsilon, Out sum,
+                          Out y, StatisticsOut scale) {
+  rms_norm_of(x, branch, weight, epsilon, sum, y, scale);
+}
 
 template <typename T>
-void Ops<T>::rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
-                               std::span<float> dweight) {
+void Ops<T>::rms_norm_gradient(In x, std::span<const T> weight, Statistics scale, In dy, In bypass,
+                               Out dx, std::span<float> dweight) {
   Tensor<float> partials(*this, kernels::partial_rows(x.rows), x.cols);
   kernels::rms_norm_backward<T>({.x = detail::matrix(x),
                                  .weight = weight.data(),
                                  .scale = scale.data,
                                  .dy = detail::matrix(dy),
-                                 .bypass = {},
+                                 .bypass = detail::matrix(bypass),
                                  .dx = detail::matrix(dx),
                                  .dweight = dweight.data(),
                                  .partials = partials.data()},
                                 stream());
 }
+template <typename T>
+void Ops<T>::rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
+                               std::span<float> dweight) {
+  rms_norm_gradient(x, weight, scale, dy, {}, dx, dweight);
+}
+template <typename T>
+void Ops<T>::rms_norm_backward_add(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
+                                   std::span<float> dweight) {
+  rms_norm_gradient(x, weight, scale, dy, dx, dx, dweight);
+}
 
 template <typename T>
-void Ops<T>::layer_norm_1p(In x, std::span<const T> weight, std::span<const T> bias, double epsilon,
-                           Out y, StatisticsOut statistics) {
+void Ops<T>::layer_norm_1p_of(In x, In branch, std::span<const T> weight, std::span<const T> bias,
+                              double epsilon, Out sum, Out y, StatisticsOut statistics) {
   kernels::layer_norm_1p_forward<T>({.x = detail::matrix(x),
-                                     .branch = {},
+                                     .branch = detail::matrix(branch),
                                      .weight = weight.data(),
                                      .bias = bias.data(),
                                      .epsilon = static_cast<float>(epsilon),
-                                     .sum = {},
+                                     .sum = detail::matrix(sum),
                                      .y = detail::matrix(y),
                                      .statistics = statistics.data},
                                     stream());
 }
+template <typename T>
+void Ops<T>::layer_norm_1p(In x, std::span<const T> weight, std::span<const T> bias, double epsilon,
+                           Out y, StatisticsOut statistics) {
+  layer_norm_1p_of(x, {}, weight, bias, epsilon, {}, y, statistics);
+}
+template <typename T>
+void Ops<T>::add_layer_norm_1p(In x, In branch, std::span<const T> weight, std::span<const T> bias,
+                               double epsilon, Out sum, Out y, StatisticsOut statistics) {
+  layer_norm_1p_of(x, branch, weight, bias, epsilon, sum, y, statistics);
+}
 
 template <typename T>
-void Ops<T>::layer_norm_1p_backward(In x, std::span<const T> weight, Statistics statistics, In dy,
-                                    Out dx, std::span<float> dweight, std::span<float> dbias) {
+void Ops<T>::layer_norm_1p_gradient(In x, std::span<const T> weight, Statistics statistics, In dy,
+                                    In bypass, Out dx, std::span<float> dweight,
+                                    std::span<float> dbias) {
   Tensor<float> partials(*this, 2 * kernels::partial_rows(x.rows), x.cols);
   kernels::layer_norm_1p_backward<T>({.x = detail::matrix(x),
                                       .weight = weight.data(),
                                       .statistics = statistics.data,
                                       .dy = detail::matrix(dy),
-                                      .bypass = {},
+                                      .bypass = detail::matrix(bypass),
                                       .dx = detail::matrix(dx),
                                       .dweight = dweight.data(),
                                       .dbias = dbias.data(),
                                       .partials = partials.data()},
                                      stream());
+}
+template <typename T>
+void Ops<T>::layer_norm_1p_backward(In x, std::span<const T> weight, Statistics statistics, In dy,
+                                    Out dx, std::span<float> dweight, std::span<float> dbias) {
+  layer_norm_1p_gradient(x, weight, statistics, dy, {}, dx, dweight, dbias);
+}
+template <typename T>
+void Ops<T>::layer_norm_1p_backward_add(In x, std::span<const T> weight, Statistics statistics,
+                                        In dy, Out dx, std::span<float> dweight,
+                                        std::span<float> dbias) {
+  layer_norm_1p_gradient(x, weight, statistics, dy, dx, dx, dweight, dbias);
 }
 
 template <typename T>
@@ -171,7 +201,7 @@ Attention& Ops<T>::attention_of(const AttentionShape& shape, RowCounts positions
   sizes.group_count = shape.group_count;
   sizes.head_size = shape.head_size;
   sizes.chunk_size = shape.chunk_size;
-  sizes.query_pieces = detail::pieces_of(positions);
+  sizes.query_pieces = sequence_pieces(positions);
   sizes.key_count = keys / shape.batch;
   const auto known = std::find_if(attentions_.begin(), attentions_.end(),
                                   [&](const auto& one) { return one.first == sizes; });

@@ -112,8 +112,10 @@ void Ops<T>::router_logits_backward(In x, In weight, Statistics dlogits, Out dx,
   } else {
     Tensor<float> more(*this, dx.rows, dx.cols);
     gemm_.run(detail::input_product(dlogits, wide, more.view(), 0), stream());
-    kernels::scaled_copy<float, T>(
-        {.x = detail::matrix(Statistics(more)), .y = detail::matrix(dx), .adds = true}, stream());
+    kernels::scaled_copy<float, T>({.x = detail::matrix(Statistics(more)),
+                                    .y = detail::matrix(dx),
+                                    .addend = detail::matrix(dx)},
+                                   stream());
   }
 }
 

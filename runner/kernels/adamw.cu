@@ -16,13 +16,14 @@ struct AdamWKernel {
   AdamWStep step;
   const AdamWSegment<G>* segments;
   int segment_count;
-  const float* gradient_scale;
+  const double* gradient_scale;
 
   __device__ void operator()() const {
     const AdamWSegment<G> segment = segment_of_block(segments, segment_count, block_x());
     const std::int64_t begin = (block_x() - segment.first_block) * kSegmentPiece;
     const std::int64_t left = segment.count - begin;
-    const float scale = *gradient_scale;
+    const auto scale = static_cast<float>(*gradient_scale);
+    if (scale != scale) return;
     const float keep = segment.decays ? step.keep : 1.0F;
     // Four at a time: the fp32 states of eight would take twice the registers.
     sweep<float>(left < kSegmentPiece ? left : kSegmentPiece, segment.aligned,
@@ -68,14 +69,14 @@ AdamWStep make_adamw_step(double learning_rate, double beta1, double beta2, doub
 
 template <typename G>
 void adamw_update(const AdamWStep& step, const AdamWSegment<G>* segments, int segment_count,
-                  std::int64_t blocks, const float* gradient_scale, Stream stream) {
+                  std::int64_t blocks, const double* gradient_scale, Stream stream) {
   launch(AdamWKernel<G>{step, segments, segment_count, gradient_scale}, {blocks}, kThreads, 0,
          stream);
 }
 
 template void adamw_update(const AdamWStep&, const AdamWSegment<float>*, int, std::int64_t,
-                           const float*, Stream);
+                           const double*, Stream);
 template void adamw_update(const AdamWStep&, const AdamWSegment<Bf16>*, int, std::int64_t,
-                           const float*, Stream);
+                           const double*, Stream);
 
 }  // namespace llmb::runner::kernels

@@ -43,9 +43,9 @@ AdamWStep make_adamw_step(double learning_rate, double beta1, double beta2, doub
                           double weight_decay, std::int64_t step);
 
 // `segments` lie on the device, placed; `blocks` as place_segments said. Gradients are multiplied
-// by *gradient_scale first.
+// by *gradient_scale first; where that is NaN, nothing changes.
 template <typename G>
 void adamw_update(const AdamWStep& step, const AdamWSegment<G>* segments, int segment_count,
-                  std::int64_t blocks, const float* gradient_scale, Stream stream);
+                  std::int64_t blocks, const double* gradient_scale, Stream stream);
 
 }  // namespace llmb::runner::kernels

@@ -69,9 +69,9 @@ struct ScaledCopyKernel {
     sweep<Narrow>(piece.count, aligned, [&](auto width, std::int64_t at) {
       auto values = load<width>(x + at);
       for (int i = 0; i < width; ++i) values[i] *= factor;
-      if (in.adds) {
-        const auto before = load<width>(y + at);
-        for (int i = 0; i < width; ++i) values[i] += before[i];
+      if (in.addend.is_given()) {
+        const auto more = load<width>(in.addend.row(piece.row) + piece.begin + at);
+        for (int i = 0; i < width; ++i) values[i] += more[i];
       }
       store(values, y + at);
     });
@@ -108,12 +108,13 @@ void fill(float value, Matrix<T> y, Stream stream) {
 template <typename In, typename Out>
 void scaled_copy(const ScaledCopy<In, Out>& operands, Stream stream) {
   ScaledCopy<In, Out> flat = operands;
-  if (!has_gaps(flat.x) && !has_gaps(flat.y)) {
+  if (!has_gaps(flat.x) && !has_gaps(flat.y) && !has_gaps(flat.addend)) {
     flat.x = flattened(flat.x);
     flat.y = flattened(flat.y);
+    if (flat.addend.is_given()) flat.addend = flattened(flat.addend);
   }
-  launch(ScaledCopyKernel<In, Out>{flat, are_aligned(flat.x, flat.y)}, grid_for(flat.y), kThreads,
-         0, stream);
+  launch(ScaledCopyKernel<In, Out>{flat, are_aligned(flat.x, flat.y, flat.addend)},
+         grid_for(flat.y), kThreads, 0, stream);
 }
 
 template <typename T>

@@ -1,4 +1,4 @@
-// The smallest operations: fill, y = factor x (+ y), which is copy, cast, scale and residual sum in
+// The smallest operations: fill, y = factor x (+ z), which is copy, cast, scale and residual sum in
 // one, and totals of a few values. T, In, Out: float or Bf16; sums are in double precision.
 #pragma once
 
@@ -14,14 +14,14 @@ namespace llmb::runner::kernels {
 template <typename T>
 void fill(float value, Matrix<T> y, Stream stream);
 
-// y = factor x, or y += factor x; rounded once. Moves 2 elements of each pair, 3 where it adds.
+// y = factor x + addend, rounded once. Moves 2 elements of each pair, 3 where it adds.
 template <typename In, typename Out>
 struct ScaledCopy {
   Matrix<const In> x;
   Matrix<Out> y;  // as x; may be x
   float factor = 1;
   const float* device_factor = nullptr;  // multiplies `factor`, read on the device; or absent
-  bool adds = false;
+  Matrix<const Out> addend = {};         // as y; may be y, or absent
 };
 template <typename In, typename Out>
 void scaled_copy(const ScaledCopy<In, Out>& operands, Stream stream);

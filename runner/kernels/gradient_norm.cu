@@ -1,6 +1,7 @@
 #include "runner/kernels/gradient_norm.h"
 
 #include <cmath>
+#include <limits>
 
 #include "runner/kernels/device.h"
 #include "runner/kernels/elementwise.h"
@@ -38,19 +39,21 @@ struct SumOfSquaresKernel {
 
 struct ClipFactorKernel {
   static constexpr int kThreadsMax = kWarp;
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
   const double* sum_of_squares;
-  float max_norm;
-  float* norm;
-  float* scale;
+  double max_norm;
+  double* norm;
+  double* scale;
 
   __device__ void operator()() const {
     if (thread_index() != 0) return;
     const double value = sqrt(*sum_of_squares);
-    const auto limit = static_cast<double>(max_norm);
-    const bool is_clipped = limit > 0 && value > limit;
-    *norm = static_cast<float>(value);
-    *scale = is_clipped ? static_cast<float>(limit / (value + 1e-6)) : 1.0F;
+    const bool is_clipped = max_norm > 0 && value > max_norm;
+    *norm = value;
+    *scale = is_clipped ? max_norm / (value + 1e-6) : 1.0;
+    if (!(value < kInfinity)) *scale = kNotANumber;
   }
 };
 
@@ -63,7 +66,7 @@ void sum_of_squares(const GradientSegment<G>* segments, int segment_count, std::
   sum_values(partials, blocks, total, false, stream);
 }
 
-void clip_factor(const double* sum_of_squares, float max_norm, float* norm, float* scale,
+void clip_factor(const double* sum_of_squares, double max_norm, double* norm, double* scale,
                  Stream stream) {
   launch(ClipFactorKernel{sum_of_squares, max_norm, norm, scale}, {1}, kWarp, 0, stream);
 }

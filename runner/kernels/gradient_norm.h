@@ -26,8 +26,9 @@ template <typename G>
 void sum_of_squares(const GradientSegment<G>* segments, int segment_count, std::int64_t blocks,
                     double* partials, double* total, Stream stream);
 
-// norm = sqrt(sum of squares); scale brings it to max_norm at most, 1 where max_norm is 0.
-void clip_factor(const double* sum_of_squares, float max_norm, float* norm, float* scale,
+// norm = sqrt(sum of squares); scale brings it to max_norm at most, 1 where max_norm is 0, NaN
+// where the norm is no number, so that the update leaves everything as it is.
+void clip_factor(const double* sum_of_squares, double max_norm, double* norm, double* scale,
                  Stream stream);
 
 }  // namespace llmb::runner::kernels

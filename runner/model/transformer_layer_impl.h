@@ -32,38 +32,28 @@ void TransformerLayer<Backend>::forward(View x, State& state, TotalsView<Backend
   ops_.copy(x, state.input);
   input_norm_.forward(state.input, state.attention_input, state.input_statistics);
   attention_.forward(state.attention_input, state.attention, branch);
-  ops_.add(branch, x);
-  keep<Backend>(ops_, precision_, x);
-
-  state.middle.resize(ops_, x.rows, x.cols);
-  ops_.copy(x, state.middle);
-  mlp_norm_.forward(state.middle, state.mlp_input, state.middle_statistics);
+  mlp_norm_.forward_sum(state.input, branch, state.middle, state.mlp_input,
+                        state.middle_statistics);
   if (moe_) {
     moe_->forward(state.mlp_input, state.moe, branch, auxiliary_loss);
   } else {
     mlp_->forward(state.mlp_input, state.mlp, branch);
   }
-  ops_.add(branch, x);
+  ops_.sum(state.middle, branch, x);
   keep<Backend>(ops_, precision_, x);
 }
 
 template <typename Backend>
 void TransformerLayer<Backend>::backward(const State& state, double auxiliary_scale, View dx) {
   Tensor d_normalized(ops_, dx.rows, dx.cols);
-  Tensor d_branch(ops_, dx.rows, dx.cols);
   if (moe_) {
     moe_->backward(state.mlp_input, state.moe, dx, auxiliary_scale, d_normalized);
   } else {
     mlp_->backward(state.mlp_input, state.mlp, dx, d_normalized);
   }
-  mlp_norm_.backward(state.middle, state.middle_statistics, d_normalized, d_branch);
-  ops_.add(d_branch, dx);
-  keep<Backend>(ops_, precision_, dx);
-
+  mlp_norm_.backward_add(state.middle, state.middle_statistics, d_normalized, dx);
   attention_.backward(state.attention_input, state.attention, dx, d_normalized);
-  input_norm_.backward(state.input, state.input_statistics, d_normalized, d_branch);
-  ops_.add(d_branch, dx);
-  keep<Backend>(ops_, precision_, dx);
+  input_norm_.backward_add(state.input, state.input_statistics, d_normalized, dx);
 }
 
 }  // namespace llmb::runner

@@ -87,8 +87,9 @@ class DistributedOptimizer {
   Stretch stretch_of(const LocalParameter<Backend>& local);
   void sum_over_tensor_group();
   void scatter_gradients();
-  double sum_of_squares();
-  void update(double learning_rate, double gradient_scale);
+  // (1, 2): the norm of the whole model's gradients, and the factor that clips them.
+  Totals<Backend> norm_and_clip();
+  void update(double learning_rate, TotalsView<Backend> norm_and_scale);
   void gather_weights();
   Communicator& group_of(ParameterBlock block) const;
 

@@ -157,10 +157,9 @@ OptimizerStretch<Backend> DistributedOptimizer<Backend>::stretch_of(
           local.parameter.has_weight_decay()};
 }
 
-// Over the elements of this rank's shares that no other rank counts, then over all ranks. The one
-// place of an update where the host waits for the backend: a norm that is no number ends the run.
+// Over the elements of this rank's shares that no other rank counts, then over all ranks.
 template <typename Backend>
-double DistributedOptimizer<Backend>::sum_of_squares() {
+Totals<Backend> DistributedOptimizer<Backend>::norm_and_clip() {
   std::vector<Stretch> counted;
   for (const LocalParameter<Backend>& local : store_.parameters()) {
     if (!local.parameter.tensor_axis && !counts_whole_parameters_) continue;
@@ -171,11 +170,14 @@ double DistributedOptimizer<Backend>::sum_of_squares() {
   ops_.fill(sum.values(), 0);
   ops_.template add_sum_of_squares<Stretch>(counted, sum);
   groups_.world->all_reduce(sum.values(), ReduceOp::sum, "optimizer.gradient_norm");
-  return ops_.read(sum.values()).values()[0];
+  Totals<Backend> norm_and_scale(ops_, 1, 2);
+  ops_.norm_and_clip(sum.view(), settings_.gradient_norm_max, norm_and_scale);
+  return norm_and_scale;
 }
 
 template <typename Backend>
-void DistributedOptimizer<Backend>::update(double learning_rate, double gradient_scale) {
+void DistributedOptimizer<Backend>::update(double learning_rate,
+                                           TotalsView<Backend> norm_and_scale) {
   ++update_count_;
   AdamWSettings settings = settings_.adamw;
   settings.learning_rate = learning_rate;
@@ -184,7 +186,7 @@ void DistributedOptimizer<Backend>::update(double learning_rate, double gradient
     stretches.push_back(stretch_of(local));
     if (stretches.back().gradients.empty()) stretches.pop_back();
   }
-  ops_.template adamw<Stretch>(settings, update_count_, gradient_scale, stretches);
+  ops_.template adamw<Stretch>(settings, update_count_, norm_and_scale, stretches);
 }
 
 template <typename Backend>
@@ -206,12 +208,14 @@ template <typename Backend>
 OptimizerStep DistributedOptimizer<Backend>::step(double learning_rate) {
   scatter_gradients();
   sum_over_tensor_group();
-  OptimizerStep result;
-  result.gradient_norm = std::sqrt(sum_of_squares());
-  if (!std::isfinite(result.gradient_norm)) return result;
-  update(learning_rate, clip_scale(result.gradient_norm, settings_.gradient_norm_max));
+  Totals<Backend> norm_and_scale = norm_and_clip();
+  update(learning_rate, norm_and_scale);
   gather_weights();
-  result.is_updated = true;
+  // The one place of an update where the host waits for the backend.
+  OptimizerStep result;
+  result.gradient_norm = ops_.read(norm_and_scale.values()).values()[0];
+  result.is_updated = std::isfinite(result.gradient_norm);
+  if (!result.is_updated) --update_count_;
   return result;
 }
 

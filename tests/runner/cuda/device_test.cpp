@@ -122,7 +122,7 @@ TEST_F(Device, RunsKernelsOnItsStreams) {
   const DeviceMemory y = on_device({10, 20, 30}, stream);
   kernels::scaled_copy<float, float>({.x = {reinterpret_cast<const float*>(x.data()), 1, 3},
                                       .y = {reinterpret_cast<float*>(y.data()), 1, 3},
-                                      .adds = true},
+                                      .addend = {reinterpret_cast<float*>(y.data()), 1, 3}},
                                      stream);
   EXPECT_EQ(on_host(y, stream), (std::vector<float>{11, 22, 33}));
 }

@@ -49,7 +49,7 @@ TYPED_TEST(Optimizer, UpdatesManyStretchesInOneLaunch) {
   using G = TypeParam;
   const cpu::AdamWSettings settings = {.learning_rate = 0.01};
   constexpr std::int64_t kStep = 3;
-  const float clip = 0.5F;
+  const double clip = 0.5;
   std::int64_t total = 0;
   const auto places = stretches(total);
   const Numbers before = random_tensor(4, total, 1, 0.1, 1);
@@ -74,7 +74,7 @@ TYPED_TEST(Optimizer, UpdatesManyStretchesInOneLaunch) {
                                         static_cast<std::size_t>(place.count));
       };
       cpu::AdamW<double>::update(
-          of_place, kStep, static_cast<double>(clip),
+          of_place, kStep, clip,
           gradient_numbers.values().subspan(static_cast<std::size_t>(place.begin),
                                             static_cast<std::size_t>(place.count)),
           stretch(expected, 1), stretch(expected, 2), stretch(expected, 3));
@@ -113,14 +113,20 @@ TYPED_TEST(Optimizer, ClipsByTheNormOfAllGradients) {
     sum_of_squares<G>(segments.data(), static_cast<int>(segments.size()), blocks, partials.data(),
                       &sum, nullptr);
     EXPECT_NEAR(sum, sum_expected, 1e-10 * sum_expected);
-    for (const float max_norm : {1.0F, 1e6F, 0.0F}) {
-      float norm = 0;
-      float scale = 0;
+    for (const double max_norm : {1.0, 1e6, 0.0}) {
+      double norm = 0;
+      double scale = 0;
       clip_factor(&sum, max_norm, &norm, &scale, nullptr);
-      EXPECT_FLOAT_EQ(norm, static_cast<float>(std::sqrt(sum_expected)));
-      EXPECT_FLOAT_EQ(scale, static_cast<float>(cpu::clip_scale(std::sqrt(sum_expected),
-                                                                static_cast<double>(max_norm))));
+      EXPECT_NEAR(norm, std::sqrt(sum_expected), 1e-10 * norm);
+      EXPECT_NEAR(scale, clip_scale(norm, max_norm), 1e-12);
     }
+  }
+  for (const double broken : {std::nan(""), HUGE_VAL}) {
+    double norm = 0;
+    double scale = 0;
+    clip_factor(&broken, 1, &norm, &scale, nullptr);
+    EXPECT_FALSE(std::isfinite(norm));
+    EXPECT_TRUE(std::isnan(scale));
   }
 }
 
@@ -136,7 +142,7 @@ TYPED_TEST(Optimizer, FillsCopiesAddsAndSums) {
     expect_close(narrow.numbers(), DeviceValues<Bf16>(x.numbers()).numbers(), 0, "narrow");
     DeviceValues<float> y(rows, cols);
     fill(1.5F, y.matrix(), nullptr);
-    scaled_copy<T, float>({x.matrix(), y.matrix(), 3.0F, &doubled, true}, nullptr);
+    scaled_copy<T, float>({x.matrix(), y.matrix(), 3.0F, &doubled, y.matrix()}, nullptr);
     Numbers expected = x.numbers();
     double total_expected = 0;
     for (double& value : expected.values()) {
