@@ -185,20 +185,23 @@ void NcclTraceReader::remember(const Place& place, std::string_view meaning, std
 
 // The first line's; null where it has none that read() would take for one.
 const NcclTraceReader::Prefix* NcclTraceReader::find_prefix(std::string_view lines) {
-  constexpr std::size_t kBytesMin = sizeof(std::uint64_t);
-  // The ranks of a log print prefixes of mostly the same length.
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  // The ranks of a log print prefixes of mostly the same length: "[7] ", "node-3:4711:4712 [7] ".
   std::size_t length = prefix_length_;
-  if (length == 0 || !lines.substr(std::min(length, lines.size())).starts_with(kNcclInfo)) {
+  if (!lines.substr(std::min(length, lines.size())).starts_with(kNcclInfo)) {
     length = lines.substr(0, Prefix::kBytesMax + kNcclInfo.size()).find(kNcclInfo);
-    if (length == std::string_view::npos || length < kBytesMin) return nullptr;
+    if (length == std::string_view::npos) return nullptr;
     prefix_length_ = length;
   }
   const std::string_view text = lines.substr(0, length);
-  const std::uint64_t key = mix(length ^ word_at(text.data() + length - kBytesMin));
+  // NCCL's own words follow a short prefix, so that a word can be read there, too.
+  const std::size_t word = length < kWord ? 0 : length - kWord;
+  if (word + kWord > lines.size()) return nullptr;
+  const std::uint64_t key = mix(length ^ word_at(lines.data() + word));
   if (prefixes_.empty()) prefixes_.resize(kPrefixes);
   Prefix& prefix = prefixes_[key % kPrefixes];
-  const bool is_known =
-      prefix.length == length && std::memcmp(prefix.text.data(), text.data(), length) == 0;
+  const bool is_known = prefix.is_set && prefix.length == length &&
+                        std::memcmp(prefix.text.data(), text.data(), length) == 0;
   if (is_known) return &prefix;
   if (text.find_first_of("\r\n") != std::string_view::npos ||
       text.find(kLiteral) != std::string_view::npos) {
@@ -206,6 +209,7 @@ const NcclTraceReader::Prefix* NcclTraceReader::find_prefix(std::string_view lin
   }
   text.copy(prefix.text.data(), length);
   prefix.length = static_cast<std::uint32_t>(length);
+  prefix.is_set = true;
   prefix.process_hash = hash_bytes(process_of(text), 1);
   return &prefix;
 }

@@ -49,7 +49,8 @@ class NcclTraceReader {
   struct Prefix {
     static constexpr std::size_t kBytesMax = 100;
     std::array<char, kBytesMax> text;
-    std::uint32_t length = 0;  // 0: none
+    std::uint32_t length = 0;
+    bool is_set = false;
     std::uint64_t process_hash = 0;
   };
 

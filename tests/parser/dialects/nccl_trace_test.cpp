@@ -161,6 +161,25 @@ TEST(NcclTraceReader, ReadsARunAsItReadsItsLines) {
   }
 }
 
+// The documents' own line has no host before it: it is read in a run as others are.
+TEST(NcclTraceReader, ReadsARunWhateverStandsBeforeItsLines) {
+  for (const std::string prefix : {"", "[7] ", "7: [7] ", "[11] ", "node-3:4711:4712 [7] "}) {
+    std::string log;
+    NcclTraceReader by_line;
+    for (int i = 0; i < 300; ++i) {
+      const std::string own = i % 2 == 1 && !prefix.empty() ? "[1" + prefix.substr(1) : prefix;
+      const std::string whole =
+          call(i % 2 == 0 ? "AllReduce" : "AllGather", 1 << (i % 5), "0x7f51");
+      const std::string line = own + whole.substr(whole.find("NCCL INFO"));
+      by_line.read(line);
+      log += line + "\n";
+    }
+    NcclTraceReader by_run;
+    EXPECT_EQ(by_run.read_run(log), log.size()) << prefix;
+    EXPECT_EQ(by_run.take_snapshot(), by_line.take_snapshot()) << prefix;
+  }
+}
+
 TEST(NcclTrace, IsAPartOfTheLogsFacts) {
   const ParsedLog log = parse_log(kSend + "\nhost:1:2 [0] NCCL INFO Connected all rings\n" + kSend);
   EXPECT_TRUE(log.facts.nccl_trace_seen);
