@@ -5,10 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace llmb::parser {
+
+// An extra field of 1: the step was done, and its producer prints no time of it (MaxText while its
+// profiler starts or stops).
+inline constexpr std::string_view kTimeIsHidden = "time_is_hidden";
 
 struct StepSample {
   // Which pass over the iterations this is: 0, then one more for every restart inside one log.

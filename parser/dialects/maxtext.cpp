@@ -1,6 +1,8 @@
 #include "parser/dialects/maxtext.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "parser/dialects/fields.h"
 
@@ -8,7 +10,13 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kMarker = "completed step:";
-constexpr std::array kLiterals = {kMarker};
+// "completed profiler activation/deactivation step: 10, …"
+constexpr std::string_view kProfilerMarker = "completed profiler ";
+constexpr std::string_view kProfilerStep = "step:";
+constexpr std::array kLiterals = {kMarker, kProfilerMarker};
+// How far processes may lie apart.
+constexpr std::size_t kRecentStepsMax = 4;
+constexpr std::int64_t kPrintsMax = 10'000'000;
 
 void assign(StepSample& sample, std::string_view name, const Number& number) {
   if (name == "seconds") {
@@ -23,10 +31,34 @@ void assign(StepSample& sample, std::string_view name, const Number& number) {
   }
 }
 
-void read_one(std::string_view text, std::uint64_t offset, StepLedger& ledger) {
-  text.remove_prefix(kMarker.size());
+}  // namespace
+
+std::span<const std::string_view> MaxtextReader::literals() const {
+  return kLiterals;
+}
+
+void MaxtextReader::read(const Record& record, StepLedger& ledger) {
+  if (const auto profiler = record.text.find(kProfilerMarker); profiler != std::string_view::npos) {
+    const std::string_view text = record.text.substr(profiler);
+    const std::size_t at = text.find(kProfilerStep);
+    if (at == std::string_view::npos) return;
+    read_one(text.substr(at + kProfilerStep.size()), record.offset, true, ledger);
+    return;
+  }
+  std::size_t begin = record.text.find(kMarker);
+  while (begin != std::string_view::npos) {
+    const std::size_t next = record.text.find(kMarker, begin + 1);
+    read_one(record.text.substr(begin, next - begin).substr(kMarker.size()), record.offset, false,
+             ledger);
+    begin = next;
+  }
+}
+
+void MaxtextReader::read_one(std::string_view text, std::uint64_t offset, bool is_profiler_line,
+                             StepLedger& ledger) {
   const auto step = take_integer(text);
-  if (!step || *step < 0 || *step > kIterationMax || !take_literal(text, ", ")) {
+  const bool has_fields = take_literal(text, ", ");
+  if (!step || *step < 0 || *step > kIterationMax || (!has_fields && !is_profiler_line)) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
@@ -39,22 +71,48 @@ void read_one(std::string_view text, std::uint64_t offset, StepLedger& ledger) {
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
       [&](std::string_view name) { is_understood = is_understood && name != "seconds"; });
   if (!is_understood) ledger.refuse_line(LineRefusal::step_time_not_read);
-  ledger.add(std::move(sample));
+  if (is_profiler_line && !sample.step_time_s) add_extra_field(sample, kTimeIsHidden, 1);
+  if (!is_another_process(*step, ledger)) ledger.add(std::move(sample));
 }
 
-}  // namespace
-
-std::span<const std::string_view> MaxtextReader::literals() const {
-  return kLiterals;
-}
-
-void MaxtextReader::read(const Record& record, StepLedger& ledger) {
-  std::size_t begin = record.text.find(kMarker);
-  while (begin != std::string_view::npos) {
-    const std::size_t next = record.text.find(kMarker, begin + 1);
-    read_one(record.text.substr(begin, next - begin), record.offset, ledger);
-    begin = next;
+// A restart repeats steps too, but goes on from there: where each step was printed once so far, one
+// that lies back begins the next segment.
+bool MaxtextReader::is_another_process(std::int64_t step, const StepLedger& ledger) {
+  const auto& newest = ledger.newest();
+  if (!newest || step > newest->iteration) {
+    recent_.push_back({step, 1});
+    if (recent_.size() > kRecentStepsMax) recent_.pop_front();
+    return false;
   }
+  const auto known = std::find_if(recent_.begin(), recent_.end(),
+                                  [&](const PrintedStep& recent) { return recent.step == step; });
+  const bool is_newest = step == newest->iteration;
+  const bool is_late = known != recent_.end() && known->prints < processes_;
+  if (known != recent_.end() && (is_newest || is_late)) {
+    processes_ = std::max(processes_, ++known->prints);
+    return true;
+  }
+  recent_ = {{step, 1}};
+  processes_ = 1;
+  return false;
+}
+
+void MaxtextReader::save(StateWriter& state) const {
+  state.unsigned_integer(recent_.size());
+  for (const PrintedStep& recent : recent_) {
+    state.integer(recent.step);
+    state.integer(recent.prints);
+  }
+  state.integer(processes_);
+}
+
+void MaxtextReader::restore(StateReader& state) {
+  recent_.resize(state.count(kRecentStepsMax));
+  for (PrintedStep& recent : recent_) {
+    recent.step = state.integer();
+    recent.prints = state.integer();
+  }
+  processes_ = std::min(state.integer(), kPrintsMax);
 }
 
 }  // namespace llmb::parser

@@ -1,6 +1,12 @@
 // MaxText: "completed step: N, seconds: 5.668, TFLOP/s/device: 134.911, Tokens/s/device: …, loss:
-// …", from 0. Steps are dispatched asynchronously, so the times of the first few mean little.
+// …", from 0. Steps are dispatched asynchronously, so the times of the first few mean little. Every
+// process may print the line: one sample a step, that of the first. Where its profiler starts or
+// stops, the line has no time: the step is one all the same.
 #pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
 
 #include "parser/dialects/dialect.h"
 
@@ -11,6 +17,22 @@ class MaxtextReader final : public DialectReader {
   Dialect dialect() const override { return Dialect::maxtext; }
   std::span<const std::string_view> literals() const override;
   void read(const Record& record, StepLedger& ledger) override;
+  void save(StateWriter& state) const override;
+  void restore(StateReader& state) override;
+
+ private:
+  void read_one(std::string_view text, std::uint64_t offset, bool is_profiler_line,
+                StepLedger& ledger);
+  bool is_another_process(std::int64_t step, const StepLedger& ledger);
+
+  // The newest steps, and how often each was printed: slow processes print theirs after others
+  // went on.
+  struct PrintedStep {
+    std::int64_t step = 0;
+    std::int64_t prints = 0;
+  };
+  std::deque<PrintedStep> recent_;
+  std::int64_t processes_ = 1;  // the most prints of one step so far
 };
 
 }  // namespace llmb::parser

@@ -145,15 +145,21 @@ std::optional<std::int64_t> NemoProgressBarReader::step_of_bar(const BarPosition
                                                                double printed_step,
                                                                std::string_view printed) {
   const bool is_own_values = bar_count_ == bar.count;  // second print of this count
+  const bool is_first = !bar_count_;
   bar_count_ = bar.count;
+  if (is_own_values && !counts_come_twice_) {
+    counts_come_twice_ = true;
+    step_minus_count_.reset();  // what first prints had shown
+  }
   if (printed.find_first_of("eE") == std::string_view::npos) {
     const auto step = integer_of(printed_step);
-    if (step && is_own_values) step_minus_count_ = *step - bar.count;
+    if (step && (is_own_values || !counts_come_twice_)) step_minus_count_ = *step - bar.count;
     return step;
   }
   // 1996 to 2004 all print "2e+3": the count says which, once its own values are shown. A log that
   // begins here has not shown how the two differ; then as a run from its beginning has it.
-  if (!is_own_values) return std::nullopt;
+  // A bar that prints each count once has its own values at once; its first print does not tell.
+  if (!is_own_values && (counts_come_twice_ || is_first)) return std::nullopt;
   const std::int64_t step = bar.count + step_minus_count_.value_or(kStepMinusCount);
   const bool agrees = std::abs(static_cast<double>(step) - printed_step) <=
                       half_significant_digit(printed_step, kBarSignificantDigits);
@@ -278,6 +284,7 @@ void NemoProgressBarReader::save(StateWriter& state) const {
   state.boolean(bar_seen_);
   state.optional_integer(bar_count_);
   state.optional_integer(step_minus_count_);
+  state.boolean(counts_come_twice_);
   state.boolean(newest_is_precise_);
 }
 
@@ -285,6 +292,7 @@ void NemoProgressBarReader::restore(StateReader& state) {
   bar_seen_ = state.boolean();
   bar_count_ = state.optional_integer();
   step_minus_count_ = state.optional_integer();
+  counts_come_twice_ = state.boolean();
   newest_is_precise_ = state.boolean();
 }
 

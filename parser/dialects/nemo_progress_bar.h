@@ -31,6 +31,7 @@ class NemoProgressBarReader final : public DialectReader {
   // tells the step where the bar prints it as "2e+3".
   std::optional<std::int64_t> bar_count_;
   std::optional<std::int64_t> step_minus_count_;
+  bool counts_come_twice_ = false;  // the bar prints each count again, with its own values
   // The newest step has values of full precision, which the bar's must not replace.
   bool newest_is_precise_ = false;
 };

@@ -11,7 +11,16 @@ namespace {
 constexpr std::string_view kMarker = "step:";
 constexpr std::string_view kValidation = "validate";  // its lines look like a step's
 constexpr std::string_view kTokensPerSecond = "tps:";
-constexpr std::array kLiterals = {kTokensPerSecond};
+// "Trainer is initialized with local batch size 1, global batch size 8, gradient accumulation steps
+// 1, sequence length 8192, total steps 1000 (warmup 200)"; earlier "Training starts at step 1, with
+// local batch size 1, …"
+constexpr std::string_view kTrainer = "Trainer is initialized with ";
+constexpr std::string_view kStart = "Training starts at step ";
+// "Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]"; later "Building device mesh with
+// parallelism: pp=1, dp_replicate=1, dp_shard=8, cp=1, tp=1, ep=1, etp=1"
+constexpr std::string_view kMesh = "device mesh with ";
+constexpr std::array kLiterals = {kTokensPerSecond, kTrainer, kStart, kMesh};
+constexpr std::int64_t kCountMax = 1'000'000'000'000;
 constexpr std::size_t kRecentStepsMax = 4;
 
 // "6,785" -> 6785; "68.57GiB(86.69%)" -> bytes; "39.73%" -> 0.3973.
@@ -73,6 +82,40 @@ std::string instant_within(std::string_view text) {
   return {};
 }
 
+// The whole number behind `name`.
+std::optional<std::int64_t> count_after(std::string_view text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + name.size());
+  const auto count = take_integer(text);
+  return count && *count > 0 && *count <= kCountMax ? count : std::nullopt;
+}
+
+// Of the mesh's dimensions; experts share the GPUs of the others.
+std::optional<std::int64_t> gpus_of_mesh(std::string_view text) {
+  std::int64_t product = 1;
+  const auto multiply = [&](std::optional<std::int64_t> size) {
+    if (!size || *size <= 0 || product > kCountMax / *size) return false;
+    product *= *size;
+    return true;
+  };
+  if (const std::size_t at = text.find("], ["); at != std::string_view::npos) {
+    text.remove_prefix(at + 4);
+    do {
+      if (!multiply(take_integer(text))) return std::nullopt;
+    } while (take_literal(text, ", "));
+    return take_literal(text, "]") ? std::optional(product) : std::nullopt;
+  }
+  bool is_named = false;
+  for (const std::string_view name : {"pp=", "dp_replicate=", "dp_shard=", "cp=", " tp="}) {
+    const auto size = count_after(text, name);
+    if (!size) continue;
+    is_named = true;
+    if (!multiply(size)) return std::nullopt;
+  }
+  return is_named ? std::optional(product) : std::nullopt;
+}
+
 }  // namespace
 
 std::span<const std::string_view> TorchtitanReader::literals() const {
@@ -81,7 +124,10 @@ std::span<const std::string_view> TorchtitanReader::literals() const {
 
 void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   const std::size_t marker = record.text.find(kMarker);
-  if (marker == std::string_view::npos) return;
+  if (marker == std::string_view::npos) {
+    read_setup(record.text, ledger);
+    return;
+  }
   if (trimmed(record.text.substr(0, marker)).ends_with(kValidation)) return;
   std::string_view rest = record.text.substr(marker + kMarker.size());
   const auto step = take_integer(rest);
@@ -97,12 +143,41 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   sample.iteration = *step;
   sample.logged_at = instant_within(record.text.substr(0, marker));
   read_pairs(rest, sample);
+  time_step(sample);
   if (is_another_rank(sample, ledger)) return;
   if (ledger.newest() && *step <= ledger.newest()->iteration) recent_steps_.clear();
   recent_steps_.push_back(*step);
   if (recent_steps_.size() > kRecentStepsMax) recent_steps_.pop_front();
   newest_logged_at_ = sample.logged_at;
   ledger.add(std::move(sample));
+}
+
+void TorchtitanReader::read_setup(std::string_view text, StepLedger& ledger) {
+  if (const std::size_t mesh = text.find(kMesh); mesh != std::string_view::npos) {
+    if (const auto gpus = gpus_of_mesh(text.substr(mesh))) gpu_count_ = gpus;
+    return;
+  }
+  const bool is_setup =
+      text.find(kTrainer) != std::string_view::npos || text.find(kStart) != std::string_view::npos;
+  if (!is_setup) return;
+  const auto batch = count_after(text, "global batch size ");
+  const auto length = count_after(text, "sequence length ");
+  if (batch && length && *batch <= kCountMax / *length) tokens_per_step_ = *batch * *length;
+  const auto steps = count_after(text, "total steps ");
+  if (steps && *steps <= kIterationMax) ledger.declare_last_iteration(*steps);
+}
+
+// tps = tokens of a step / (seconds a step * GPUs), the mean since the step that was printed
+// before.
+void TorchtitanReader::time_step(StepSample& sample) const {
+  const auto tps = std::find_if(sample.extra_fields.begin(), sample.extra_fields.end(),
+                                [](const auto& field) { return field.first == "tps"; });
+  if (!tokens_per_step_ || !gpu_count_ || tps == sample.extra_fields.end() || !(tps->second > 0)) {
+    return;
+  }
+  const double of_a_gpu = static_cast<double>(*tokens_per_step_) / static_cast<double>(*gpu_count_);
+  sample.step_time_s = of_a_gpu / tps->second;
+  sample.step_time_resolution_s = *sample.step_time_s * 0.5 / tps->second;  // printed as a whole
 }
 
 bool TorchtitanReader::is_another_rank(const StepSample& sample, const StepLedger& ledger) const {
@@ -119,12 +194,16 @@ void TorchtitanReader::save(StateWriter& state) const {
   state.unsigned_integer(recent_steps_.size());
   for (const std::int64_t step : recent_steps_) state.integer(step);
   state.text(newest_logged_at_);
+  state.optional_integer(tokens_per_step_);
+  state.optional_integer(gpu_count_);
 }
 
 void TorchtitanReader::restore(StateReader& state) {
   recent_steps_.resize(state.count(kRecentStepsMax));
   for (std::int64_t& step : recent_steps_) step = state.integer();
   newest_logged_at_ = state.text();
+  tokens_per_step_ = state.optional_integer();
+  gpu_count_ = state.optional_integer();
 }
 
 }  // namespace llmb::parser

@@ -104,6 +104,12 @@ void sort_events(const LogFacts& facts, std::size_t index,
   evidence.survived_failure = is_news ? survived.chosen() : nullptr;
 }
 
+// Whose step time is the mean since the line before.
+bool prints_interval_means(Dialect dialect) {
+  return dialect == Dialect::megatron_lm || dialect == Dialect::megatron_bridge ||
+         dialect == Dialect::torchtitan;
+}
+
 StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,
                                 const Window& window) {
   StatusEvidence evidence;
@@ -114,6 +120,10 @@ StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFa
   evidence.segment_count = facts.segments.back().segment + 1;
   const auto own = samples_of_segment(samples, evidence.segment.segment);
   evidence.coverage = measure_coverage(own, window);
+  if (prints_interval_means(facts.dialect)) {
+    count_interval_lines(evidence.coverage, window, logging_interval(evidence),
+                         evidence.segment.last_iteration);
+  }
   evidence.declared_last_iteration = facts.declared_last_iteration;
   for (std::size_t i = index + 1; i < facts.segments.size(); ++i) {
     const std::int64_t later = facts.segments[i].last_iteration;
@@ -236,7 +246,12 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   summary.segment_count = evidence.segment_count;
   summary.last_iteration = evidence.segment.last_iteration;
   summary.window_is_whole = evidence.coverage.is_whole();
-  summary.iterations_missing_in_window = window.size() - evidence.coverage.steps_with_time;
+  if (summary.window_is_whole) {
+    summary.iterations_missing_in_window = 0;
+  } else {
+    summary.iterations_missing_in_window =
+        window.size() - evidence.coverage.steps_with_time - evidence.coverage.hidden_steps;
+  }
   summary.step_time_s = compute_window_statistics(evidence.coverage.step_times_s);
   summary.tflops_per_gpu = compute_window_statistics(evidence.coverage.tflops_per_gpu);
 

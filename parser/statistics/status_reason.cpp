@@ -49,17 +49,6 @@ std::string history(const StatusEvidence& evidence) {
   return text;
 }
 
-// 10 for a log that prints iterations 10, 20, 30 …; 1 where every one is printed, or where the
-// gaps follow no rule.
-std::int64_t logging_interval(const StatusEvidence& evidence) {
-  const std::int64_t intervals = evidence.segment.step_count - 1;
-  const std::int64_t span = evidence.segment.last_iteration - evidence.segment.first_iteration;
-  if (intervals < 1 || span % intervals != 0) return 1;
-  const std::int64_t interval = span / intervals;
-  const bool window_agrees = evidence.coverage.steps < 2 || evidence.coverage.interval == interval;
-  return window_agrees ? interval : 1;
-}
-
 // What of the window is missing; only for a window that is not whole.
 std::string gap(const StatusEvidence& evidence) {
   const std::int64_t last = evidence.segment.last_iteration;
@@ -93,6 +82,22 @@ std::string steps_run(const StatusEvidence& evidence) {
          std::to_string(total) + (total == 1 ? " step was run" : " steps were run");
 }
 
+// What a reader of a whole window's numbers has to know of them.
+std::string what_values_are(const StatusEvidence& evidence) {
+  std::string text;
+  const WindowCoverage& coverage = evidence.coverage;
+  if (coverage.has_rates_only) text += "; its steps have rates and no step times";
+  if (coverage.iterations_per_line > 1) {
+    text += "; a line is the mean of " + std::to_string(coverage.iterations_per_line) +
+            " iterations, and the window holds " + plural(coverage.steps_with_time, "line");
+  }
+  if (coverage.hidden_steps > 0) {
+    text += "; of " + plural(coverage.hidden_steps, "step") +
+            " in it the program prints no time, because its profiler started or stopped there";
+  }
+  return text;
+}
+
 // "for 900 s, 120 step times"
 std::string silence(const StatusEvidence& evidence) {
   const auto silent_s = static_cast<std::int64_t>(*evidence.silent_s);
@@ -110,6 +115,19 @@ bool StatusEvidence::is_silent_for_long() const {
 bool StatusEvidence::is_hung() const {
   return is_silent_for_long() && ending_failure == nullptr && finish_marker == nullptr &&
          !last_was_reached();
+}
+
+std::int64_t logging_interval(const StatusEvidence& evidence) {
+  const SegmentFacts& segment = evidence.segment;
+  std::int64_t intervals = segment.step_count - 1;
+  std::int64_t span = segment.last_iteration - segment.first_iteration;
+  const bool has_extra_first = segment.first_iteration == 1 && intervals > 1 &&
+                               span % intervals != 0 && segment.last_iteration % intervals == 0;
+  if (has_extra_first) span = segment.last_iteration;
+  if (intervals < 1 || span % intervals != 0) return 1;
+  const std::int64_t interval = span / intervals;
+  const bool window_agrees = evidence.coverage.steps < 2 || evidence.coverage.interval == interval;
+  return window_agrees ? interval : 1;
 }
 
 std::string no_step_reason(const LogEvent* failure, bool is_running) {
@@ -134,6 +152,7 @@ std::string complete_reason(const StatusEvidence& evidence) {
   } else {
     text += "the log ends at " + reached(evidence) + " without saying how many were meant";
   }
+  text += what_values_are(evidence);
   if (evidence.ending_failure != nullptr) {
     text += "; the failure after it (" + quoted(*evidence.ending_failure) +
             ") came when the data was complete";

@@ -42,6 +42,10 @@ struct StatusEvidence {
   }
 };
 
+// 10 for a log that prints iterations 10, 20, 30 … (and 1, which some print always); 1 where every
+// one is printed, or where the gaps follow no rule.
+std::int64_t logging_interval(const StatusEvidence& evidence);
+
 // `is_running`: what the failure's line says is a suspicion only.
 std::string no_step_reason(const LogEvent* failure, bool is_running);
 std::string no_step_time_reason(const StatusEvidence& evidence);

@@ -15,6 +15,39 @@ bool is_flop_rate(const std::optional<double>& value) {
   return value && std::isfinite(*value) && *value > 0;
 }
 
+double extra_field(const StepSample& sample, std::string_view name) {
+  for (const auto& [own, value] : sample.extra_fields) {
+    if (own == name) return value;
+  }
+  return 0;
+}
+
+// Tokens per second, which torchtitan prints; FLOP/s alone may be a guess of NeMo's.
+bool has_rate(const StepSample& sample) {
+  return extra_field(sample, "tps") > 0;
+}
+
+// A log whose producer prints rates and no times: whole where every step has a rate.
+void measure_rates(std::span<const StepSample> samples, const Window& window,
+                   WindowCoverage& coverage) {
+  std::int64_t expected = window.first_iteration;
+  coverage.first_missing_iteration.reset();
+  for (const StepSample& sample : samples) {
+    if (!window.contains(sample.iteration) || !has_rate(sample)) continue;
+    if (is_flop_rate(sample.tflops_per_gpu)) {
+      coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
+    }
+    if (sample.iteration != expected && !coverage.first_missing_iteration) {
+      coverage.first_missing_iteration = expected;
+    }
+    expected = sample.iteration + 1;
+    coverage.has_rates_only = true;
+  }
+  if (!coverage.first_missing_iteration && expected <= window.last_iteration) {
+    coverage.first_missing_iteration = expected;
+  }
+}
+
 }  // namespace
 
 WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window) {
@@ -28,10 +61,13 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
     previous = sample.iteration;
     if (coverage.steps == 2) coverage.interval = distance;
     if (coverage.steps > 2 && distance != coverage.interval) coverage.interval = 0;
-    if (!is_step_time(sample.step_time_s)) continue;
-    ++coverage.steps_with_time;
-    coverage.step_times_s.push_back(*sample.step_time_s);
-    if (is_flop_rate(sample.tflops_per_gpu))
+    const bool is_timed = is_step_time(sample.step_time_s);
+    const bool is_hidden = !is_timed && extra_field(sample, kTimeIsHidden) != 0;
+    if (!is_timed && !is_hidden) continue;
+    if (is_hidden) ++coverage.hidden_steps;
+    if (is_timed) ++coverage.steps_with_time;
+    if (is_timed) coverage.step_times_s.push_back(*sample.step_time_s);
+    if (is_timed && is_flop_rate(sample.tflops_per_gpu))
       coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
     if (sample.iteration != expected && !coverage.first_missing_iteration) {
       coverage.first_missing_iteration = expected;
@@ -41,7 +77,20 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
   if (!coverage.first_missing_iteration && expected <= window.last_iteration) {
     coverage.first_missing_iteration = expected;
   }
+  if (coverage.steps > 0 && coverage.steps_with_time == 0) {
+    measure_rates(samples, window, coverage);
+  }
   return coverage;
+}
+
+void count_interval_lines(WindowCoverage& coverage, const Window& window, std::int64_t interval,
+                          std::int64_t last_iteration) {
+  if (interval < 2 || coverage.is_whole() || last_iteration < window.last_iteration) return;
+  const std::int64_t lines =
+      window.last_iteration / interval - (window.first_iteration - 1) / interval;
+  if (lines < 1 || coverage.steps_with_time != lines) return;
+  coverage.first_missing_iteration.reset();
+  coverage.iterations_per_line = interval;
 }
 
 }  // namespace llmb::parser

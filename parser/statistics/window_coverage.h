@@ -18,11 +18,22 @@ struct WindowCoverage {
   std::optional<std::int64_t> first_missing_iteration;  // the first without one
   std::vector<double> step_times_s;                     // in the order of the iterations
   std::vector<double> tflops_per_gpu;
+  std::int64_t hidden_steps = 0;  // that were done, and whose time the producer does not print
+  // No step has a time, and all have a rate: FLOP/s, or tokens per second.
+  bool has_rates_only = false;
+  // Over 1: each line is the mean of so many iterations, of which the window holds whole ones.
+  std::int64_t iterations_per_line = 1;
 
   bool is_whole() const { return !first_missing_iteration.has_value(); }
 };
 
 // `samples`: all of one segment, ordered by iteration.
 WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window);
+
+// Of a producer whose lines are means over `interval` iterations, of a segment that went on to
+// `last_iteration`: a line stands for all that it is the mean of. Nothing changes where lines are
+// missing, or none is in the window.
+void count_interval_lines(WindowCoverage& coverage, const Window& window, std::int64_t interval,
+                          std::int64_t last_iteration);
 
 }  // namespace llmb::parser

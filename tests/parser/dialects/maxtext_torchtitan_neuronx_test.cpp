@@ -32,6 +32,73 @@ TEST(MaxtextLine, ThatCannotBeReadIsCounted) {
   EXPECT_EQ(log.samples[0].loss, 2.5);
 }
 
+std::string maxtext(int step, const std::string& seconds) {
+  return "completed step: " + std::to_string(step) + ", seconds: " + seconds +
+         ", TFLOP/s/device: 141.5, loss: 11.3\n";
+}
+
+// Every process prints its own line, with its own time; slow ones after others went on.
+TEST(MaxtextLine, OfSeveralProcessesIsOneStep) {
+  const ParsedLog log = parse_log(maxtext(0, "9.101") + maxtext(0, "9.102") + maxtext(0, "9.100") +
+                                  maxtext(1, "5.401") + maxtext(1, "5.402") + maxtext(2, "5.403") +
+                                  maxtext(1, "5.404") + maxtext(2, "5.405") + maxtext(3, "5.406"));
+  ASSERT_EQ(log.facts.segments.size(), 1U);
+  ASSERT_EQ(log.samples.size(), 4U);
+  EXPECT_EQ(log.samples[1].step_time_s, 5.401);
+  EXPECT_EQ(log.samples[2].step_time_s, 5.403);
+}
+
+TEST(MaxtextLine, ThatGoesBackIsARestart) {
+  const ParsedLog one =
+      parse_log(maxtext(8, "5.1") + maxtext(9, "5.2") + maxtext(8, "5.3") + maxtext(9, "5.4"));
+  EXPECT_EQ(one.facts.segments.size(), 2U);
+  std::string several;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int step = 0; step < 9; ++step) {
+      several +=
+          maxtext(step, "5.1" + std::to_string(step)) + maxtext(step, "5.2" + std::to_string(step));
+    }
+  }
+  const ParsedLog two = parse_log(several);
+  EXPECT_EQ(two.facts.segments.size(), 2U);
+  EXPECT_EQ(two.samples.size(), 18U);
+}
+
+TEST(MaxtextLine, OfAProfilersStepHasNoTimeAndIsAStep) {
+  const ParsedLog log = parse_log(
+      maxtext(4, "5.1") + "completed profiler activation step: 5, TFLOP/s/device: 1.0\n" +
+      maxtext(6, "5.1") + "completed profiler deactivation step: 7\n" + maxtext(8, "5.2"));
+  ASSERT_EQ(log.samples.size(), 5U);
+  EXPECT_EQ(log.samples[1].iteration, 5);
+  EXPECT_FALSE(log.samples[1].step_time_s);
+  EXPECT_EQ(log.samples[1].extra_fields.back().first, kTimeIsHidden);
+  EXPECT_EQ(log.samples[3].iteration, 7);
+}
+
+// 8 samples of 8192 tokens in a step, on 8 GPUs.
+TEST(TorchtitanLine, HasAStepTimeWhereTheLogSaysTheTokensOfAStep) {
+  const std::string start =
+      "Trainer is initialized with local batch size 1, global batch size 8, gradient accumulation "
+      "steps 1, sequence length 8192, total steps 50 (warmup 2)\n";
+  const std::string step =
+      "[titan] 2025-12-22 15:18:33,123 - root - INFO - step: 10  loss: 9.5  grad_norm: 1.0  "
+      "memory: "
+      "68.50GiB(86.69%)  tps: 4,096  tflops: 300.1  mfu: 30.3%\n";
+  for (const std::string mesh : {"Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]\n",
+                                 "Building device mesh with parallelism: pp=1, dp_replicate=1, "
+                                 "dp_shard=4, cp=1, tp=2, ep=4, "
+                                 "etp=1\n"}) {
+    const ParsedLog log = parse_log(mesh + start + step);
+    ASSERT_EQ(log.samples.size(), 1U) << mesh;
+    ASSERT_TRUE(log.samples[0].step_time_s) << mesh;
+    EXPECT_NEAR(*log.samples[0].step_time_s, 8192.0 / 4096, 1e-9);
+    EXPECT_NEAR(log.samples[0].step_time_resolution_s, 2 * 0.5 / 4096, 1e-9);
+    EXPECT_EQ(log.facts.declared_last_iteration, 50);
+    EXPECT_EQ(log.facts.lines_not_understood, 0);
+  }
+  EXPECT_FALSE(parse_log(start + step).samples[0].step_time_s);  // on how many GPUs?
+}
+
 std::string titan(const std::string& rank, const std::string& instant, int step) {
   return rank + ": " + instant + " - root - INFO - \x1b[36mstep: " + std::to_string(step) +
          "  \x1b[32mloss:  3.4370  \x1b[33mmemory: 68.50GiB(86.69%)  \x1b[34mtps: 6,785  "

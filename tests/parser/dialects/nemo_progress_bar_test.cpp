@@ -101,6 +101,21 @@ TEST(NemoProgressBar, CountTellsTheStepWhereTheBarRoundsIt) {
   EXPECT_EQ(log.samples[4].step_time_s, 2.03);
 }
 
+// A bar that is refreshed once a step shows each count once.
+TEST(NemoProgressBar, RoundedStepsOfCountsThatComeOnceAreTold) {
+  const ParsedLog from_start =
+      parse_log(bar("999/603000", "998.0", "2.01") + bar("1000/603000", "999.0", "2.02") +
+                bar("1001/603000", "1e+3", "2.03") + bar("2000/603000", "2e+3", "2.04") + "\n");
+  ASSERT_EQ(from_start.samples.size(), 4U);
+  EXPECT_EQ(from_start.samples[2].iteration, 1000);
+  EXPECT_EQ(from_start.samples[3].iteration, 1999);
+  const ParsedLog from_within =
+      parse_log(bar("2000/603000", "2e+3", "2.04") + bar("2001/603000", "2e+3", "2.05") + "\n");
+  ASSERT_EQ(from_within.samples.size(), 1U);  // whether counts come twice, the first does not tell
+  EXPECT_EQ(from_within.samples[0].iteration, 2000);
+  EXPECT_EQ(from_within.samples[0].step_time_s, 2.05);
+}
+
 TEST(NemoProgressBar, FallingStepIsARestart) {
   const ParsedLog log =
       parse_log(bar("6/20", "5.000", "2.00") + "\n" + bar("1/20", "0.000", "9.00") + "\n" +

@@ -312,10 +312,59 @@ TEST(RunSummary, ClaimsNoStepsThatTheLogDoesNotShow) {
 }
 
 TEST(RunSummary, NamesALoggingIntervalThatLeavesHolesInTheWindow) {
-  const RunSummary summary =
-      LogBuilder(Dialect::megatron_lm, 50).run(10, 50, 10).summarize({35, 44});
+  const RunSummary summary = LogBuilder(Dialect::maxtext, 50).run(10, 50, 10).summarize({35, 44});
   EXPECT_EQ(summary.status, RunStatus::incomplete);
   EXPECT_THAT(summary.status_reason, HasSubstr("logged every 10 iterations, so only 1 of the 10"));
+}
+
+// Megatron-LM's line is the mean of its interval, and so stands for it.
+TEST(RunSummary, TakesALineOfAnIntervalForAllOfIt) {
+  const RunSummary summary =
+      LogBuilder(Dialect::megatron_lm, 50).run(10, 50, 10).summarize({21, 44});
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.step_time_s->count, 2);  // those that end at 30 and 40
+  EXPECT_EQ(summary.iterations_missing_in_window, 0);
+  EXPECT_THAT(summary.status_reason,
+              HasSubstr("a line is the mean of 10 iterations, and the window holds 2 lines"));
+  // Iteration 1 is printed whatever the interval.
+  LogBuilder with_first = LogBuilder(Dialect::megatron_lm, 50).run(10, 50, 10);
+  StepSample first = with_first.samples.front();
+  first.iteration = 1;
+  with_first.samples.insert(with_first.samples.begin(), first);
+  with_first.facts.segments[0].first_iteration = 1;
+  ++with_first.facts.segments[0].step_count;
+  EXPECT_EQ(with_first.summarize({21, 44}).status, RunStatus::complete);
+  // What was not reached is not stood for.
+  EXPECT_EQ(LogBuilder(Dialect::megatron_lm, 50).run(10, 40, 10).summarize({35, 44}).status,
+            RunStatus::incomplete);
+  with_first.samples[3].step_time_s.reset();
+  EXPECT_EQ(with_first.summarize({21, 44}).status, RunStatus::incomplete);
+}
+
+TEST(RunSummary, StepsWhoseTimeIsHiddenAreNoHoles) {
+  LogBuilder log = LogBuilder(Dialect::maxtext, 49).run(0, 49);
+  log.samples[20].step_time_s.reset();
+  EXPECT_EQ(log.summarize().status, RunStatus::incomplete);
+  log.samples[20].extra_fields.emplace_back(kTimeIsHidden, 1);
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.step_time_s->count, 33);
+  EXPECT_THAT(summary.status_reason, HasSubstr("of 1 step in it the program prints no time"));
+}
+
+TEST(RunSummary, RatesWithoutTimesAreStillNumbers) {
+  LogBuilder log = LogBuilder(Dialect::torchtitan, 50).run(1, 50);
+  for (StepSample& sample : log.samples) {
+    sample.step_time_s.reset();
+    sample.extra_fields.emplace_back("tps", 6785);
+  }
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_FALSE(summary.step_time_s);
+  EXPECT_EQ(summary.tflops_per_gpu->count, 34);
+  EXPECT_THAT(summary.status_reason, HasSubstr("rates and no step times"));
+  for (StepSample& sample : log.samples) sample.extra_fields.clear();
+  EXPECT_EQ(log.summarize().status, RunStatus::no_data);
 }
 
 TEST(RunSummary, NamesTheFirstHoleOfAWindow) {
