@@ -27,7 +27,8 @@ constexpr std::array kVariables = {"SLURM_PROCID",
                                    "LOCAL_WORLD_SIZE",
                                    "WORLD_SIZE",
                                    "MASTER_ADDR",
-                                   "MASTER_PORT"};
+                                   "MASTER_PORT",
+                                   "LLMB_RENDEZVOUS_KEY"};
 
 std::string_view value_of(const Environment& environment, std::string_view name) {
   const auto found = environment.find(name);
@@ -142,6 +143,9 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
   if (is_step) place.launch_host = value_of(environment, "SLURM_LAUNCH_NODE_IPADDR");
   place.master_port = port->value_or(derived_port(value_of(environment, "SLURM_CLUSTER_NAME"),
                                                   job->value_or(0), step->value_or(0)));
+  auto key = RendezvousKey::parse(value_of(environment, "LLMB_RENDEZVOUS_KEY"));
+  if (!key) return parser::fail("LLMB_RENDEZVOUS_KEY cannot be read: " + key.error().message);
+  place.key = *key;
   if (place.size > 1 && place.master_host.empty()) {
     return parser::fail("of " + std::to_string(place.size) +
                         " ranks none knows where rank 0 is: set MASTER_ADDR and MASTER_PORT");

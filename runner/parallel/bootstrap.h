@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "parser/result.h"
+#include "runner/parallel/rendezvous_key.h"
 
 namespace llmb::runner {
 
@@ -21,13 +22,14 @@ struct ProcessPlace {
   // names only Slurm knows. May be empty.
   std::string launch_host = {};
   int local_size = 1;  // ranks of this host; `size` where no launcher says it
+  RendezvousKey key = {};
 };
 
 // From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST,
 // SLURM_STEP_TASKS_PER_NODE), or a torchrun-like launcher's (RANK, WORLD_SIZE, LOCAL_WORLD_SIZE);
 // MASTER_ADDR and MASTER_PORT outrank what is derived from the node list and from cluster, job and
-// step. Nothing where no launcher started this process, which includes Slurm's batch script itself;
-// an error where its words contradict.
+// step. LLMB_RENDEZVOUS_KEY is the job's secret. Nothing where no launcher started this process,
+// which includes Slurm's batch script itself; an error where its words contradict.
 parser::Result<std::optional<ProcessPlace>> place_from_environment(
     const std::map<std::string, std::string, std::less<>>& environment);
 

@@ -1,6 +1,6 @@
 // Rendezvous: how the processes of a run find each other. Rank 0 waits at an address that all know;
 // the others come, say where they themselves listen, and learn where everybody is; then every pair
-// of ranks has a connection.
+// of ranks has a connection. Who does not know the job's key (RendezvousKey) takes nobody's place.
 #pragma once
 
 #include <chrono>

@@ -56,6 +56,7 @@ class Listener {
   Listener(const std::string& host, int port);
 
   int port() const { return port_; }
+  int descriptor() const { return socket_.descriptor(); }
   // A closed socket where nobody came before the deadline.
   Socket accept_one(Deadline deadline);
 

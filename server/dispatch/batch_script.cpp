@@ -101,13 +101,16 @@ done
 void identify_runner(std::string& script, const Plan& plan) {
   script += "runner=\"$(command -v " + shell_quoted(plan.program) + ")\" &&\n";
   script +=
-      "  printf 'runner %s: %s, sha256 %s\\n' \"$runner\" \"$(\"$runner\" --version 2>&1 | head -n "
+      "  printf 'runner %s: %s, sha256 %s\\n' \"$runner\" \"$(timeout 20 \"$runner\" --version "
+      "2>&1 | head -n "
       "1)\" \"$(sha256sum <\"$runner\" | cut -c 1-64)\"\n";
 }
 
 void start_runner(std::string& script, const Plan& plan, const ClusterSettings& settings,
                   const std::string& run_folder) {
   identify_runner(script, plan);
+  // By which its ranks know one another; nobody sees it but this user's own processes.
+  script += "export LLMB_RENDEZVOUS_KEY=\"$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\"\n";
   const Submission& submission = plan.submission;
   const bool is_profiled = submission.profile && submission.backend == "cuda";
   if (is_profiled) script += "mkdir -p nsys_profile\n";

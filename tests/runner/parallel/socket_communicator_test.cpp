@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 #include <thread>
 
@@ -17,6 +18,7 @@ using testing::all_ranks;
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr std::chrono::milliseconds kLong = std::chrono::seconds(60);
@@ -213,22 +215,107 @@ TEST(Rendezvous, TakesTheHostOfTheLaunchWhereTheNodesNameIsUnknown) {
   first.join();
 }
 
-TEST(Rendezvous, IgnoresAVisitorThatIsNoRank) {
-  std::promise<int> listening;
-  auto port = listening.get_future();
-  std::jthread host([&] {
-    RendezvousOptions options;
-    options.on_listening = [&](int chosen) { listening.set_value(chosen); };
-    EXPECT_EQ(connect_ranks({0, 2, 0, "127.0.0.1", 0}, options).size(), 2U);
-  });
-  const int chosen = port.get();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  {
-    Socket visitor = connect_to({"127.0.0.1", chosen}, deadline);
-    const std::string greeting = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
-    visitor.write_all(std::as_bytes(std::span(greeting)), deadline, "visit");
+// Rank 0 of two, at a port that it tells.
+class Host {
+ public:
+  explicit Host(RendezvousKey key = {}, std::chrono::milliseconds patience = kLong) {
+    thread_ = std::jthread([this, key, patience] {
+      RendezvousOptions options;
+      options.patience = patience;
+      options.on_listening = [this](int chosen) { listening_.set_value(chosen); };
+      try {
+        ProcessPlace place{0, 2, 0, "127.0.0.1", 0};
+        place.key = key;
+        sockets_ = connect_ranks(place, options).size();
+      } catch (const CommunicationError& error) {
+        error_ = error.what();
+      }
+    });
   }
-  EXPECT_EQ(connect_ranks({1, 2, 0, "127.0.0.1", chosen}, {}).size(), 2U);
+  int port() const { return port_.get(); }
+  Socket visit() const { return connect_to({"127.0.0.1", port()}, deadline_); }
+  Deadline deadline() const { return deadline_; }
+  // What the other rank gets.
+  std::size_t join(RendezvousKey key = {}, std::chrono::milliseconds patience = kLong) const {
+    ProcessPlace place{1, 2, 0, "127.0.0.1", port()};
+    place.key = key;
+    RendezvousOptions options;
+    options.patience = patience;
+    return connect_ranks(place, options).size();
+  }
+  std::size_t sockets() {
+    thread_.join();
+    return sockets_;
+  }
+  std::string error() {
+    thread_.join();
+    return error_;
+  }
+
+ private:
+  std::promise<int> listening_;
+  std::shared_future<int> port_ = listening_.get_future().share();
+  const Deadline deadline_ = std::chrono::steady_clock::now() + kLong;
+  std::size_t sockets_ = 0;
+  std::string error_;
+  std::jthread thread_;
+};
+
+TEST(Rendezvous, IgnoresAVisitorThatIsNoRank) {
+  Host host;
+  {
+    Socket visitor = host.visit();
+    const std::string greeting = "GET / HTTP/1.1\r\nHost: here\r\nX: more than a greeting\r\n\r\n";
+    visitor.write_all(std::as_bytes(std::span(greeting)), host.deadline(), "visit");
+  }
+  EXPECT_EQ(host.join(), 2U);
+  EXPECT_EQ(host.sockets(), 2U);
+}
+
+// Each alone may stay for five seconds: one after another they would outlast everybody's patience.
+TEST(Rendezvous, DoesNotWaitForThoseThatSayNothing) {
+  Host host;
+  std::vector<Socket> silent;
+  for (int i = 0; i < 40; ++i) silent.push_back(host.visit());
+  EXPECT_EQ(host.join(), 2U);
+  EXPECT_EQ(host.sockets(), 2U);
+}
+
+TEST(Rendezvous, LetsNobodyWithoutTheKeyTakeAPlace) {
+  const RendezvousKey key = *RendezvousKey::parse("000102030405060708090a0b0c0d0e0f");
+  Host host(key);
+  // As the rank that is waited for, and as it says it; but for the key.
+  EXPECT_THROW(host.join(*RendezvousKey::parse("ff0102030405060708090a0b0c0d0e0f"), kLong),
+               CommunicationError);
+  EXPECT_THROW(host.join({}, kLong), CommunicationError);
+  EXPECT_EQ(host.join(key), 2U);
+  EXPECT_EQ(host.sockets(), 2U);
+}
+
+TEST(Rendezvous, NamesTheRankThatDidNotComeWithTheKey) {
+  Host host(*RendezvousKey::parse("000102030405060708090a0b0c0d0e0f"), kShort);
+  EXPECT_THROW(host.join({}, kShort), CommunicationError);
+  EXPECT_THAT(host.error(), HasSubstr("did not come: rank 1"));
+}
+
+// The value is that of the authors' own program.
+TEST(RendezvousKey, SignsAsSipHashDoes) {
+  const RendezvousKey key = *RendezvousKey::parse("000102030405060708090A0b0c0d0e0f");
+  std::array<std::byte, 15> message{};
+  for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i);
+  EXPECT_EQ(key.sign(message), 0xa129ca6149be45e5U);
+  EXPECT_NE(RendezvousKey().sign(message), key.sign(message));
+  EXPECT_NE(RendezvousKey::new_challenge(), RendezvousKey::new_challenge());
+}
+
+TEST(RendezvousKey, IsNotToldWhereItCannotBeRead) {
+  for (const char* text :
+       {"0001", "000102030405060708090a0b0c0d0e0g", "000102030405060708090a0b0c0d0e0f0"}) {
+    const auto key = RendezvousKey::parse(text);
+    ASSERT_FALSE(key) << text;
+    EXPECT_THAT(key.error().message, Not(HasSubstr(text)));
+  }
+  EXPECT_TRUE(RendezvousKey::parse(""));
 }
 
 }  // namespace
