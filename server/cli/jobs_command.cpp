@@ -1,10 +1,9 @@
 #include "server/cli/commands.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
 #include <array>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -103,6 +102,7 @@ int show(const JobsArguments& arguments) {
       {"run folder", job->run_folder},
       {"log", logs.log},
       {"batch output", logs.batch_output},
+      {"logs unreadable", logs.error},
       {"runs", runs},
       {"submission", job->submission},
       {"mark", job->submission_id},
@@ -115,30 +115,37 @@ int show(const JobsArguments& arguments) {
   return std::cout.flush() ? 0 : kFailed;
 }
 
-// Writes what `file` holds beyond `offset`.
-std::uint64_t copy_from(const std::string& file, std::uint64_t offset) {
-  std::ifstream input(file, std::ios::binary);
-  input.seekg(static_cast<std::streamoff>(offset));
-  std::array<char, 65'536> buffer{};
-  while (input) {
-    input.read(buffer.data(), buffer.size());
-    std::cout.write(buffer.data(), input.gcount());
-    offset += static_cast<std::uint64_t>(input.gcount());
+// Writes what `file` holds beyond `offset`, and moves it on. A problem in words; empty: none.
+std::string copy_from(const std::string& file, std::int64_t& offset) {
+  constexpr std::int64_t kPieceBytes = std::int64_t{1024} * 1024;
+  while (true) {
+    const auto piece = dispatch::read_piece(file, offset, kPieceBytes);
+    if (!piece) return piece.error().message;
+    if (piece->text.empty()) break;
+    std::cout << piece->text;
+    offset += static_cast<std::int64_t>(piece->text.size());
   }
   std::cout.flush();
-  return offset;
+  return {};
 }
 
-std::string log_of(const JobRecord& job, const JobsArguments& arguments) {
-  const dispatch::JobLogs logs = dispatch::job_logs(job);
-  return arguments.of_batch ? logs.batch_output : logs.log;
+struct ChosenLog {
+  std::string path;   // empty: there is none (yet)
+  std::string error;  // why that is not known; else empty
+};
+
+ChosenLog log_of(const JobRecord& job, const JobsArguments& arguments) {
+  dispatch::JobLogs logs = dispatch::job_logs(job);
+  std::string& path = arguments.of_batch ? logs.batch_output : logs.log;
+  return {std::move(path), path.empty() ? std::move(logs.error) : std::string()};
 }
 
 int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
   const StopSignals signals;
   dispatch::Poller poller(desk.settings, *desk.store);
   std::string shown;
-  std::uint64_t offset = 0;
+  std::string last_error;
+  std::int64_t offset = 0;
   auto next_poll = std::chrono::steady_clock::now();
   while (true) {
     if (std::chrono::steady_clock::now() >= next_poll) {
@@ -148,10 +155,15 @@ int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
     }
     // Asked before the log is read: what is written until the end is shown.
     const bool has_ended = storage::is_final(job.state);
-    const std::string log = log_of(job, arguments);
-    if (log != shown) offset = 0;  // a requeue writes another one
-    shown = log;
-    if (!log.empty()) offset = copy_from(log, offset);
+    const ChosenLog log = log_of(job, arguments);
+    std::string error = log.error;
+    if (!log.path.empty()) {
+      if (log.path != shown) offset = 0;  // a requeue writes another one
+      shown = log.path;
+      error = copy_from(log.path, offset);
+    }
+    if (!error.empty() && error != last_error) complain(error);
+    last_error = error;
     if (has_ended) {
       std::cerr << "job " << job.id << " " << storage::job_state_name(job.state)
                 << (job.trouble.empty() ? "" : ": " + report::printable(job.trouble)) << '\n';
@@ -167,13 +179,16 @@ int log(const JobsArguments& arguments) {
   const auto job = desk.store->job(arguments.id);
   if (!job) return complain(fmt::format("there is no job {}", arguments.id));
   if (arguments.follows) return follow(desk, arguments, *job);
-  const std::string file = log_of(*job, arguments);
-  if (file.empty()) {
+  const ChosenLog file = log_of(*job, arguments);
+  if (!file.error.empty()) return complain(file.error);
+  if (file.path.empty()) {
     return complain(fmt::format("job {} is {} and has no log in {}{}", job->id,
                                 storage::job_state_name(job->state), job->run_folder,
                                 arguments.of_batch ? "" : " (--batch: its script's output)"));
   }
-  copy_from(file, 0);
+  std::int64_t offset = 0;
+  const std::string error = copy_from(file.path, offset);
+  if (!error.empty()) return complain(error);
   return std::cout ? 0 : kFailed;
 }
 

@@ -16,6 +16,7 @@
 #include "server/cli/listen_address.h"
 #include "server/cli/log_level.h"
 #include "server/cli/serve_settings.h"
+#include "server/cli/stop_deadline.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/version.h"
 #include "server/cli/watched_trees.h"
@@ -133,6 +134,9 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
 }
 
+// Of each part a few seconds; a mount or a command that does not answer may hold up several.
+constexpr std::chrono::seconds kStopPatience{15};
+
 void follow_until_told_to_stop(const DaemonOptions& options) {
   StopSignals signals;
   Daemon daemon(options);
@@ -142,6 +146,7 @@ void follow_until_told_to_stop(const DaemonOptions& options) {
   }
   signals.restore();
   spdlog::info("stopping");
+  const StopDeadline deadline(kStopPatience, 0);
   daemon.stop();
 }
 

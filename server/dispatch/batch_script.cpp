@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <ctime>
 
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/text_check.h"
 
@@ -115,9 +115,8 @@ void start_runner(std::string& script, const Plan& plan, const ClusterSettings& 
   const bool is_profiled = submission.profile && submission.backend == "cuda";
   if (is_profiled) script += "mkdir -p nsys_profile\n";
   script += "srun --export=ALL --mpi=none --kill-on-bad-exit=1 --wait=60";
-  script += " --nodes=" + std::to_string(plan.nodes) +
-            " --ntasks=" + std::to_string(submission.scale) +
-            " --ntasks-per-node=" + std::to_string(plan.ranks_per_node);
+  script += fmt::format(" --nodes={} --ntasks={} --ntasks-per-node={}", plan.nodes,
+                        submission.scale, plan.ranks_per_node);
   // srun does not take this one over from the job.
   const auto cpus = plan.slurm.find("cpus-per-task");
   if (cpus != plan.slurm.end()) script += " --cpus-per-task=" + shell_quoted(cpus->second);
@@ -165,15 +164,13 @@ Launch new_launch(std::string submission_id, bool is_crowded) {
     now_ns = std::max(now_ns, before + 1);
   } while (!last_ns.compare_exchange_weak(before, now_ns));
   const std::int64_t unix_s = now_ns / 1'000'000'000;
-  return launch_at(std::move(submission_id), std::to_string(is_crowded ? now_ns : unix_s), unix_s,
+  return launch_at(std::move(submission_id), fmt::to_string(is_crowded ? now_ns : unix_s), unix_s,
                    now_ns / 1'000 % 1'000'000);
 }
 
 Launch recorded_launch(std::string submission_id, std::string_view launch_id) {
   const std::string_view timestamp = launch_id.substr(launch_id.rfind('_') + 1);
-  std::int64_t unix_s = 0;
-  const std::string_view seconds = timestamp.substr(0, 10);
-  std::from_chars(seconds.data(), seconds.data() + seconds.size(), unix_s);
+  const std::int64_t unix_s = parser::parse_digits(timestamp.substr(0, 10)).value_or(0);
   return launch_at(std::move(submission_id), std::string(timestamp), unix_s, 0);
 }
 
@@ -251,8 +248,8 @@ std::vector<std::string> sbatch_arguments(const Plan& plan, const ClusterSetting
       "--export=ALL",
       "--job-name=" + place.job_name,
       "--comment=" + launch.submission_id,
-      "--nodes=" + std::to_string(plan.nodes),
-      "--ntasks-per-node=" + std::to_string(plan.ranks_per_node),
+      fmt::format("--nodes={}", plan.nodes),
+      fmt::format("--ntasks-per-node={}", plan.ranks_per_node),
       "--chdir=" + place.run_folder,
       "--output=" + place.run_folder + "/sbatch_" + place.job_name + "_%j.out",
       "--open-mode=append",

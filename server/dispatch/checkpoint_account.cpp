@@ -6,6 +6,8 @@
 #include <array>
 #include <filesystem>
 
+#include "server/dispatch/file_call.h"
+
 namespace llmb::dispatch {
 namespace {
 
@@ -32,10 +34,15 @@ std::string bytes_text(double bytes) {
 // "/lustre/workloads has 1.2 TB free", and whether that is enough for so many bytes; empty where
 // the folder cannot be asked.
 std::string free_space_text(const std::string& folder, double needed_bytes) {
-  std::error_code error;
-  const auto space = fs::space(folder, error);
-  if (error) return "";
-  const auto free = static_cast<double>(space.available);
+  const auto space =
+      ask_file_system<std::uintmax_t>(folder, [folder]() -> parser::Result<std::uintmax_t> {
+        std::error_code error;
+        const auto found = fs::space(folder, error);
+        if (error) return parser::fail(error.message());
+        return found.available;
+      });
+  if (!space) return "";
+  const auto free = static_cast<double>(*space);
   return fmt::format("; {} has {} free{}", folder, bytes_text(free),
                      needed_bytes > free ? ", which is too little" : "");
 }
@@ -82,14 +89,17 @@ std::vector<std::string> checkpoint_notes(const Submission& wanted,
 
 bool is_nemo_checkpoint(const std::string& path) {
   if (path.empty()) return false;
-  std::error_code error;
-  for (const fs::path& folder : {fs::path(path) / "weights", fs::path(path)}) {
-    fs::directory_iterator entry(folder, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      if (entry->path().extension() == ".distcp") return true;
+  const auto looked = ask_file_system<bool>(path, [path]() -> parser::Result<bool> {
+    std::error_code error;
+    for (const fs::path& folder : {fs::path(path) / "weights", fs::path(path)}) {
+      fs::directory_iterator entry(folder, error);
+      for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        if (entry->path().extension() == ".distcp") return true;
+      }
     }
-  }
-  return false;
+    return false;
+  });
+  return looked.value_or(false);
 }
 
 }  // namespace llmb::dispatch

@@ -1,11 +1,13 @@
 #include "server/dispatch/cluster_settings.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "server/dispatch/file_call.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -33,6 +35,17 @@ parser::Result<void> check_path(const std::string& path, const char* what) {
   return parser::fail(std::string(what) + " " + in_quotes(path) +
                       " has to be an absolute path of printable characters, without '%', '\\' and "
                       "'..'");
+}
+
+// Empty where there is no such file, or a larger one than such a file can be.
+parser::Result<std::string> text_of(const std::string& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  if (error || bytes > kFileBytesMax) return std::string();
+  std::ifstream input(file, std::ios::binary);
+  std::ostringstream text;
+  text << input.rdbuf();
+  return text.str();
 }
 
 parser::Result<void> check_environment(const ClusterSettings& settings) {
@@ -93,14 +106,11 @@ parser::Result<void> complete_settings(ClusterSettings& settings) {
   }
   if (!settings.llmb_install.empty()) {
     const std::string file = settings.llmb_install + "/cluster_config.yaml";
-    std::error_code error;
-    const auto bytes = std::filesystem::file_size(file, error);
-    if (!error && bytes <= kFileBytesMax) {
-      std::ifstream input(file, std::ios::binary);
-      std::ostringstream text;
-      text << input.rdbuf();
-      if (auto applied = apply_llmb_cluster_config(settings, text.str()); !applied) {
-        return parser::fail(file + ": " + applied.error().message);
+    const auto text = ask_file_system<std::string>(file, [file] { return text_of(file); });
+    if (!text) return tl::unexpected(text.error());
+    if (!text->empty()) {
+      if (auto applied = apply_llmb_cluster_config(settings, *text); !applied) {
+        return parser::fail(fmt::format("{}: {}", file, applied.error().message));
       }
     }
   }

@@ -22,7 +22,7 @@ std::string hash_of(const std::vector<Submission>& submissions) {
   for (const Submission& submission : submissions) {
     hash = parser::fnv1a(submission_json(submission) + "\n", hash);
   }
-  return std::to_string(hash);
+  return fmt::to_string(hash);
 }
 
 parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submissions,

@@ -1,5 +1,7 @@
 #include "server/dispatch/job_environment.h"
 
+#include <fmt/format.h>
+
 #include "server/dispatch/launch_document.h"
 
 namespace llmb::dispatch {
@@ -7,8 +9,8 @@ namespace llmb::dispatch {
 Environment job_environment(const Submission& wanted, const ClusterSettings& settings) {
   Environment job = settings.environment;
   for (const auto& [name, value] : wanted.environment) job[name] = value;
-  job["JOB_TOTAL_GPUS"] = std::to_string(wanted.scale);
-  job["GPUS_PER_NODE"] = std::to_string(*wanted.gpus_per_node);
+  job["JOB_TOTAL_GPUS"] = fmt::to_string(wanted.scale);
+  job["GPUS_PER_NODE"] = fmt::to_string(*wanted.gpus_per_node);
   job["DTYPE"] = wanted.dtype;
   job["MODEL_SIZE"] = wanted.model_size;
   job["GPU_TYPE"] = wanted.gpu_type;
@@ -28,7 +30,7 @@ Environment job_environment(const Submission& wanted, const ClusterSettings& set
   const LaunchDocument& document = launch_document(wanted.workload);
   const std::string prefix(document.profile_variables);
   const auto add_step = [&](const char* name, const std::optional<std::int64_t>& step) {
-    if (step) job[prefix + name] = std::to_string(*step);
+    if (step) job[prefix + name] = fmt::to_string(*step);
   };
   add_step("START_STEP", wanted.profile_start_step);
   add_step("STOP_STEP", wanted.profile_stop_step);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "parser/foundation/parse_number.h"
@@ -13,19 +11,7 @@
 namespace llmb::dispatch {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::streamoff kTailBytes = std::streamoff{64} * 1024;
-
-std::vector<std::string> file_names(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
-  return names;
-}
+constexpr std::int64_t kTailBytes = std::int64_t{64} * 1024;
 
 bool is_wrapped(std::string_view text, std::string_view front, std::string_view back) {
   return text.size() > front.size() + back.size() && text.substr(0, front.size()) == front &&
@@ -41,20 +27,10 @@ std::optional<std::int64_t> job_id_in(std::string_view name) {
   return parser::parse_integer(name.substr(bar + 1, dot - bar - 1));
 }
 
-std::string tail_of(const std::string& file) {
-  std::ifstream input(file, std::ios::binary | std::ios::ate);
-  if (!input) return {};
-  const std::streamoff size = input.tellg();
-  input.seekg(std::max(std::streamoff{0}, size - kTailBytes));
-  std::string text(static_cast<std::size_t>(std::min(size, kTailBytes)), '\0');
-  input.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(input.gcount()));
-  return text;
-}
-
 // Two folders up from the run's: in the tree of 2024 the logs of all launches lie there.
 std::string tree_folder(const std::string& run_folder) {
-  return fs::path(run_folder).parent_path().parent_path().string();
+  const std::size_t slash = run_folder.rfind('/', run_folder.rfind('/') - 1);
+  return slash == std::string::npos ? "" : run_folder.substr(0, slash);
 }
 
 JobEvidence ended_by_slurm(std::string_view line) {
@@ -72,14 +48,18 @@ JobEvidence ended_by_slurm(std::string_view line) {
 JobLogs job_logs(const storage::JobRecord& job) {
   JobLogs logs;
   std::int64_t newest = -1;
-  if (!job.job_id) return logs;
-  for (const std::string& name : file_names(job.run_folder)) {
-    if (is_wrapped(name, "sbatch_", ".out") && job_id_in(name) == job.job_id) {
-      logs.batch_output = job.run_folder + "/" + name;
-    }
-  }
+  if (!job.job_id || job.run_folder.empty()) return logs;
   for (const std::string& folder : {job.run_folder, tree_folder(job.run_folder)}) {
-    for (const std::string& name : file_names(folder)) {
+    const auto names = names_in(folder);
+    if (!names) {
+      if (logs.error.empty()) logs.error = names.error().message;
+      continue;
+    }
+    for (const std::string& name : *names) {
+      if (folder == job.run_folder && is_wrapped(name, "sbatch_", ".out") &&
+          job_id_in(name) == job.job_id) {
+        logs.batch_output = fmt::format("{}/{}", folder, name);
+      }
       if (!is_wrapped(name, "log-", ".out")) continue;
       const parser::LogName parsed = parser::parse_log_name(name, job.experiment);
       if (parsed.job_id == job.job_id && parsed.retry.value_or(0) > newest) {
@@ -91,8 +71,10 @@ JobLogs job_logs(const storage::JobRecord& job) {
   return logs;
 }
 
-std::optional<std::int64_t> job_id_of_folder(const std::string& run_folder) {
-  for (const std::string& name : file_names(run_folder)) {
+parser::Result<std::optional<std::int64_t>> job_id_of_folder(const std::string& run_folder) {
+  const auto names = names_in(run_folder);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
     if (const auto id = job_id_in(name)) return id;
   }
   return std::nullopt;
@@ -103,7 +85,7 @@ std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::i
   constexpr std::string_view kStartedAt = "job started at ";
   constexpr std::string_view kEndedAt = "job ended at ";
   constexpr std::string_view kExited = "job exited with code ";
-  const std::string ended = "*** JOB " + std::to_string(job_id) + " ON ";
+  const std::string ended = fmt::format("*** JOB {} ON ", job_id);
   std::optional<JobEvidence> evidence;
   std::optional<std::int64_t> started_at_s;
   std::optional<std::int64_t> ended_at_s;
@@ -138,10 +120,15 @@ std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::i
   return evidence;
 }
 
-std::optional<JobEvidence> job_evidence(const storage::JobRecord& job) {
+parser::Result<std::optional<JobEvidence>> job_evidence(const storage::JobRecord& job) {
   const JobLogs logs = job_logs(job);
-  if (logs.batch_output.empty()) return std::nullopt;
-  return batch_output_evidence(tail_of(logs.batch_output), *job.job_id);
+  if (logs.batch_output.empty()) {
+    if (!logs.error.empty()) return parser::fail(logs.error);
+    return std::nullopt;
+  }
+  const auto tail = read_piece(logs.batch_output, std::nullopt, kTailBytes);
+  if (!tail) return tl::unexpected(tail.error());
+  return batch_output_evidence(tail->text, *job.job_id);
 }
 
 }  // namespace llmb::dispatch

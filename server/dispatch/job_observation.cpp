@@ -1,5 +1,6 @@
 #include "server/dispatch/job_observation.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,16 +17,18 @@ constexpr std::int64_t kClockSkewS = 300;
 
 std::string trouble_of(const ObservedJob& observed, std::optional<std::int64_t> partition_nodes) {
   if (observed.state == JobState::unknown) {
-    return "Slurm says '" + observed.slurm_state + "', which is not known here; still asking";
+    return fmt::format("Slurm says '{}', which is not known here; still asking",
+                       observed.slurm_state);
   }
   if (observed.state != JobState::pending) return {};
   std::string never = why_never_starts(observed.state_reason);
   if (!never.empty()) return never;
   if (observed.state_reason == "Resources" && partition_nodes && observed.node_count &&
       *observed.node_count > *partition_nodes) {
-    return "can never start: it asks for " + std::to_string(*observed.node_count) +
-           " nodes, and partition " + observed.partition + " has " +
-           std::to_string(*partition_nodes) + "; cancel it, and ask for fewer GPUs";
+    return fmt::format(
+        "can never start: it asks for {} nodes, and partition {} has {}; cancel it, and ask for "
+        "fewer GPUs",
+        *observed.node_count, observed.partition, *partition_nodes);
   }
   return {};
 }

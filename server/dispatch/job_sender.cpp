@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <ctime>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "server/dispatch/file_call.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
 #include "server/dispatch/text_check.h"
@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using storage::JobRecord;
 
 constexpr int kFolderTries = 8;
+constexpr std::chrono::seconds kFolderPatience{20};
 
 bool write_file(const std::string& file, const std::string& text) {
   std::ofstream output(file, std::ios::binary | std::ios::trunc);
@@ -33,6 +34,38 @@ void remove_launch(const RunPlace& place) {
   fs::remove(place.script_file, ignored);
   fs::remove(place.run_folder, ignored);
   fs::remove(place.launch_folder, ignored);
+}
+
+struct MadeFolder {
+  Launch launch;
+  RunPlace place;
+};
+
+// With the script in it. Leaves nothing behind where it fails.
+parser::Result<MadeFolder> make_folder(const Plan& plan, const ClusterSettings& settings,
+                                       Launch launch) {
+  MadeFolder made{std::move(launch), {}};
+  RunPlace& place = made.place;
+  std::error_code error;
+  bool is_new = false;
+  for (int i = 0; i < kFolderTries && !is_new && !error; ++i) {
+    if (i > 0) made.launch = new_launch(made.launch.submission_id, true);
+    place = run_place(plan, settings, made.launch);
+    fs::create_directories(fs::path(place.launch_folder).parent_path(), error);
+    if (!error) is_new = fs::create_directory(place.launch_folder, error);
+  }
+  if (is_new) fs::create_directory(place.run_folder, error);
+  if (error || !is_new) {
+    if (is_new) remove_launch(place);
+    return parser::fail(fmt::format("cannot make the run's folder {}: {}", place.run_folder,
+                                    error ? error.message() : "there is one of this name already"));
+  }
+  if (!plan.submits_itself &&
+      !write_file(place.script_file, batch_script(plan, settings, made.launch))) {
+    remove_launch(place);
+    return parser::fail(fmt::format("cannot write {}: is the disk full?", place.script_file));
+  }
+  return made;
 }
 
 Refusal refusal_of(const SbatchAnswer& answer) {
@@ -91,23 +124,16 @@ std::optional<std::string> JobSender::prepare(Attempt& attempt) const {
   if (!plan) return plan.error().message;
   attempt.plan = std::move(*plan);
   attempt.launch = recorded_launch(attempt.job.submission_id, attempt.job.launch_id);
-  std::error_code error;
-  for (int i = 0; i < kFolderTries && !attempt.has_folder && !error; ++i) {
-    if (i > 0) attempt.launch = new_launch(attempt.job.submission_id, true);
-    attempt.place = run_place(attempt.plan, settings_, attempt.launch);
-    fs::create_directories(fs::path(attempt.place.launch_folder).parent_path(), error);
-    if (!error) attempt.has_folder = fs::create_directory(attempt.place.launch_folder, error);
-  }
-  if (attempt.has_folder) fs::create_directory(attempt.place.run_folder, error);
-  if (error || !attempt.has_folder) {
-    return fmt::format("cannot make the run's folder {}: {}", attempt.place.run_folder,
-                       error ? error.message() : "there is one of this name already");
-  }
-  if (!attempt.plan.submits_itself &&
-      !write_file(attempt.place.script_file,
-                  batch_script(attempt.plan, settings_, attempt.launch))) {
-    return fmt::format("cannot write {}: is the disk full?", attempt.place.script_file);
-  }
+  auto made = ask_file_system<MadeFolder>(
+      settings_.workload_folder,
+      [plan = attempt.plan, settings = settings_, launch = attempt.launch] {
+        return make_folder(plan, settings, launch);
+      },
+      kFolderPatience);
+  if (!made) return made.error().message;
+  attempt.launch = std::move(made->launch);
+  attempt.place = std::move(made->place);
+  attempt.has_folder = true;
   return std::nullopt;
 }
 

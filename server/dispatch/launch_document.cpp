@@ -20,7 +20,7 @@ constexpr auto kDocuments = std::to_array<LaunchDocument>({
 constexpr LaunchDocument kPlain{"", "", "", "", "all", "RUN_CONF_PROFILE_"};
 
 std::string number_or(const std::optional<std::int64_t>& value, std::string_view otherwise) {
-  return value ? std::to_string(*value) : std::string(otherwise);
+  return value ? fmt::to_string(*value) : std::string(otherwise);
 }
 
 // "tp4_pp1_cp1_vpNone_ep8_etp4_mbs1_gbs256"; what the table leaves out is left out.

@@ -2,6 +2,8 @@
 #include <array>
 #include <ctime>
 
+#include <fmt/format.h>
+
 #include "parser/catalog/recipe.h"
 #include "server/dispatch/batch_script.h"
 
@@ -21,7 +23,7 @@ class Sections {
  public:
   void begin(std::string_view name) { text_.append(name).append(":\n"); }
   void add(std::string_view key, std::string_view value) { line(key, yaml_quoted(value)); }
-  void add(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
+  void add(std::string_view key, std::int64_t value) { line(key, fmt::to_string(value)); }
   void add_flag(std::string_view key, bool value) { line(key, value ? "true" : "false"); }
   void add(std::string_view key, const Environment& map) {
     line(key, map.empty() ? "{}" : "");
@@ -45,8 +47,7 @@ std::string local_time(const Launch& launch) {
   gmtime_r(&local, &fields);
   std::array<char, 32> date{};
   std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &fields);
-  const std::string micros = std::to_string(1'000'000 + launch.launched_at_us % 1'000'000);
-  return std::string(date.data()) + "." + micros.substr(1);
+  return fmt::format("{}.{:06}", date.data(), launch.launched_at_us % 1'000'000);
 }
 
 std::string setting(const SlurmParameters& parameters, std::string_view name) {
@@ -62,7 +63,7 @@ std::string_view model_name(std::string_view workload) {
 Environment runner_overrides(const Submission& submission) {
   Environment overrides;
   for (const auto& [name, value] : submission.runner_options) {
-    overrides[name] = std::to_string(value);
+    overrides[name] = fmt::to_string(value);
   }
   return overrides;
 }

@@ -22,12 +22,12 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
                       origin == origins.end() ? std::string(kAskedFor) : origin->second});
   };
   const auto step = [](const std::optional<std::int64_t>& value) {
-    return value ? std::to_string(*value) : std::string();
+    return value ? fmt::to_string(*value) : std::string();
   };
   add("workload", wanted.workload);
   add("model_size", wanted.model_size);
   add("dtype", wanted.dtype);
-  add("scale", std::to_string(wanted.scale));
+  add("scale", fmt::to_string(wanted.scale));
   add("gpu_type", wanted.gpu_type);
   add("gpus_per_node", step(wanted.gpus_per_node));
   add("launcher", wanted.launcher == "runner" ? "" : wanted.launcher);

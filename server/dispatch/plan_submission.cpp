@@ -68,7 +68,7 @@ std::string listed(const Names& names) {
 
 std::string range_text(const Recipe& recipe) {
   return recipe.gpu_count_min == recipe.gpu_count_max
-             ? std::to_string(recipe.gpu_count_min)
+             ? fmt::to_string(recipe.gpu_count_min)
              : fmt::format("{}-{}", recipe.gpu_count_min, recipe.gpu_count_max);
 }
 
@@ -435,7 +435,7 @@ class Planner {
     plan_.program = settings_.runner;
     auto& arguments = plan_.program_arguments;
     arguments = {"--workload=" + wanted().workload, "--model-size=" + wanted().model_size,
-                 "--dtype=" + wanted().dtype,       "--scale=" + std::to_string(wanted().scale),
+                 "--dtype=" + wanted().dtype,       fmt::format("--scale={}", wanted().scale),
                  "--gpu-type=" + wanted().gpu_type, "--backend=" + wanted().backend};
     if (!wanted().document.empty()) arguments.push_back("--document=" + wanted().document);
     for (const auto& [name, value] : wanted().runner_options) {

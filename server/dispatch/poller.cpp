@@ -1,9 +1,10 @@
 #include "server/dispatch/poller.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/job_observation.h"
@@ -23,6 +24,8 @@ constexpr std::chrono::hours kLostMayTurnUp{24};
 // An answer knows all that sbatch had submitted a little before it; the next one certainly.
 constexpr int kMissesMax = 2;
 constexpr std::chrono::seconds kBetweenMisses{1};
+// A file system that does not answer for so long is not waited for.
+constexpr std::chrono::minutes kUnreadableMax{10};
 // No command line is at work on its jobs for longer.
 constexpr std::chrono::hours kSendingMax{1};
 
@@ -94,8 +97,9 @@ struct Poller::Turn {
       give_up_unsent(job);
       return;
     }
-    if (adopt_by_files(job)) return;
-    if (!has_sbatch_ended(job)) {
+    const auto adopted = adopt_by_files(job);
+    if (adopted && *adopted) return;
+    if (!adopted || !has_sbatch_ended(job)) {
       ++outcome.unclear;
       return;
     }
@@ -145,10 +149,12 @@ struct Poller::Turn {
     return false;
   }
 
-  bool adopt_by_files(const JobRecord& job) {
+  // Fails where the folder does not answer: that is no information.
+  parser::Result<bool> adopt_by_files(const JobRecord& job) {
     const auto id = job_id_of_folder(job.run_folder);
-    if (id) adopt(job, *id);
-    return id.has_value();
+    if (!id) return tl::unexpected(id.error());
+    if (*id) adopt(job, **id);
+    return id->has_value();
   }
 
   bool adopt_by_accounting(const JobRecord& job) {
@@ -174,7 +180,7 @@ struct Poller::Turn {
   void look_for_lost(const JobRecord& job, const std::vector<ObservedJob>& queue) {
     const ObservedJob* const observed = find_in_queue(queue, job);
     if (observed == nullptr) {
-      adopt_by_files(job);
+      std::ignore = adopt_by_files(job);
       return;
     }
     update(job.id, [&](JobRecord& row) {
@@ -198,6 +204,7 @@ struct Poller::Turn {
     for (const JobRecord& job : missing) ids.push_back(*job.job_id);
     const auto records = poller.slurm_.sacct(ids);
     for (const JobRecord& job : missing) {
+      if (poller.is_stopping()) return;
       const ObservedJob* const accounted = records ? find_in_accounting(*records, job) : nullptr;
       if (accounted != nullptr && is_final(accounted->state)) {
         poller.missing_since_.erase(job.id);
@@ -213,22 +220,30 @@ struct Poller::Turn {
     const WallTime since = poller.missing_since_.try_emplace(job.id, now).first->second;
     const bool has_waited = now >= since + settings().accounting_grace;
     if (!has_no_accounting && !has_waited) return;
-    if (const auto evidence = job_evidence(job)) {
-      end(job.id, *evidence, "");
+    const auto evidence = job_evidence(job);
+    if (!evidence && now < since + kUnreadableMax) return;
+    if (evidence && *evidence) {
+      end(job.id, **evidence, "");
     } else if (!has_waited) {
       return;
     } else {
-      const std::string status = poller.store_.last_run_status(job).value_or("");
-      const JobState state = status == "complete" ? JobState::completed
-                             : status == "failed" ? JobState::failed
-                                                  : JobState::ended;
-      end(job.id, {state},
-          state == JobState::ended
-              ? "it left the queue, and neither Slurm's accounting nor its own output says how it "
-                "ended"
-              : "Slurm's accounting does not know it; this is what its log says");
+      end_by_run(job, evidence ? "" : fmt::format(" ({})", evidence.error().message));
     }
     poller.missing_since_.erase(job.id);
+  }
+
+  // `why`: its own output could not be read; else empty.
+  void end_by_run(const JobRecord& job, const std::string& why) {
+    const std::string status = poller.store_.last_run_status(job).value_or("");
+    const JobState state = status == "complete" ? JobState::completed
+                           : status == "failed" ? JobState::failed
+                                                : JobState::ended;
+    end(job.id, {state},
+        state == JobState::ended
+            ? fmt::format("it left the queue, and neither Slurm's accounting nor its own output{} "
+                          "says how it ended",
+                          why)
+            : "Slurm's accounting does not know it; this is what its log says");
   }
 };
 
@@ -279,6 +294,7 @@ PollOutcome Poller::poll_once(WallTime now) {
   for (const JobRecord& job : lost) turn.look_for_lost(job, *queue);
   std::vector<JobRecord> missing;
   for (const JobRecord& job : rows) {
+    if (is_stopping()) return turn.outcome;
     if (const ObservedJob* const observed = find_in_queue(*queue, job)) {
       turn.take(job, *observed);
     } else if (job.job_id) {
@@ -330,6 +346,11 @@ void Poller::wake() {
     is_woken_ = true;
   }
   wake_up_.notify_all();
+}
+
+bool Poller::is_stopping() const {
+  const std::lock_guard lock(mutex_);
+  return is_stopping_;
 }
 
 std::string Poller::last_error() const {

@@ -37,7 +37,7 @@ class Poller {
   PollOutcome poll_once(WallTime now = wall_now());
 
   void start();  // one thread: a turn an interval
-  void stop();   // within one command's deadline
+  void stop();   // within the deadlines of one job's commands and files
   void wake();   // the next turn begins at once: something was submitted or cancelled
   std::string last_error() const;  // of the last turn; empty when Slurm answered
 
@@ -45,6 +45,7 @@ class Poller {
   struct Turn;
 
   std::vector<storage::JobRecord> ended_but_known(WallTime now);
+  bool is_stopping() const;
 
   const ClusterSettings& settings_;
   storage::JobStore& store_;

@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
+#include "parser/foundation/parse_number.h"
 #include "parser/layout/run_path.h"
+#include "server/dispatch/file_call.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
 
@@ -98,27 +99,8 @@ SbatchAnswer find_printed_job(LaunchedRecipe& launched, const CommandResult& res
               : ""};
 }
 
-}  // namespace
-
-std::optional<std::int64_t> printed_job_id(std::string_view output) {
-  std::optional<std::int64_t> found;
-  for (const std::string_view before : {"Submitted batch job ", "Job id: "}) {
-    for (std::size_t at = 0; (at = output.find(before, at)) != std::string_view::npos;) {
-      at += before.size();
-      std::int64_t id = 0;
-      const auto [end, error] =
-          std::from_chars(output.data() + at, output.data() + output.size(), id);
-      if (error == std::errc() && id > 0) found = id;
-    }
-    if (found) return found;
-  }
-  return found;
-}
-
-parser::Result<std::string> recipe_venv(const std::string& workload,
-                                        const ClusterSettings& settings) {
-  const auto named = settings.venvs.find(workload);
-  if (named != settings.venvs.end()) return named->second;
+parser::Result<std::string> find_venv(const std::string& workload,
+                                      const ClusterSettings& settings) {
   std::error_code error;
   const std::string staged = settings.workload_folder + "/venv";
   if (fs::is_directory(staged, error)) return staged;
@@ -137,6 +119,30 @@ parser::Result<std::string> recipe_venv(const std::string& workload,
         settings.llmb_install, workload, found.front()));
   }
   return found.empty() ? "" : found.front();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> printed_job_id(std::string_view output) {
+  std::optional<std::int64_t> found;
+  for (const std::string_view before : {"Submitted batch job ", "Job id: "}) {
+    for (std::size_t at = 0; (at = output.find(before, at)) != std::string_view::npos;) {
+      at += before.size();
+      const std::size_t end = std::min(output.find_first_not_of("0123456789", at), output.size());
+      const auto id = parser::parse_digits(output.substr(at, end - at));
+      if (id && *id > 0) found = id;
+    }
+    if (found) return found;
+  }
+  return found;
+}
+
+parser::Result<std::string> recipe_venv(const std::string& workload,
+                                        const ClusterSettings& settings) {
+  const auto named = settings.venvs.find(workload);
+  if (named != settings.venvs.end()) return named->second;
+  return ask_file_system<std::string>(
+      settings.workload_folder, [workload, settings] { return find_venv(workload, settings); });
 }
 
 LaunchedRecipe launch_recipe(const Plan& plan, const ClusterSettings& settings,

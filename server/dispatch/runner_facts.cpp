@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "server/dispatch/command_run.h"
+#include "server/dispatch/file_call.h"
 #include "server/dispatch/slurm_commands.h"
 #include "server/dispatch/text_check.h"
 
@@ -14,6 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using FileMark = std::pair<std::uintmax_t, std::int64_t>;
+
+struct Look {
+  FileMark file;
+  std::optional<RunnerFacts> facts;  // nothing: the file is the one that is known
+};
 
 std::string file_of_runner(const ClusterSettings& settings) {
   if (settings.runner.find('/') != std::string::npos) return settings.runner;
@@ -74,12 +81,24 @@ RunnerFacts ask_runner(const ClusterSettings& settings) {
 
 RunnerFacts RunnerProbe::facts() {
   const std::lock_guard lock(mutex_);
-  const FileMark now = mark_of(file_of_runner(settings_));
-  const bool is_known = now == file_ && facts_.trouble.empty() && !facts_.version.empty();
-  if (!is_known) {
-    facts_ = ask_runner(settings_);
-    file_ = now;
+  const bool is_known = facts_.trouble.empty() && !facts_.version.empty();
+  // Whoever starts a program waits until its file is read: on a thread that may be left behind.
+  const auto look = [settings = settings_, known = is_known
+                                                       ? std::optional(file_)
+                                                       : std::nullopt]() -> parser::Result<Look> {
+    const FileMark now = mark_of(file_of_runner(settings));
+    if (now == known) return Look{now, std::nullopt};
+    return Look{now, ask_runner(settings)};
+  };
+  auto looked =
+      ask_file_system<Look>(settings_.runner, look, settings_.command_deadline + kFilePatience);
+  if (!looked) {
+    RunnerFacts unknown;
+    unknown.trouble = looked.error().message;
+    return unknown;
   }
+  file_ = looked->file;
+  if (looked->facts) facts_ = *std::move(looked->facts);
   return facts_;
 }
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "parser/foundation/parse_number.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
 
@@ -103,11 +103,8 @@ std::optional<SbatchAnswer> advise(const std::string& said) {
 }
 
 std::optional<std::int64_t> job_id_of(std::string_view output) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(output.data(), output.data() + output.size(), id);
-  if (error != std::errc() || id <= 0) return std::nullopt;
-  const bool is_whole = end == output.data() + output.size() || *end == '\n' || *end == ';';
-  return is_whole ? std::optional(id) : std::nullopt;
+  const auto id = parser::parse_digits(output.substr(0, output.find_first_of("\n;")));
+  return id && *id > 0 ? id : std::nullopt;
 }
 
 // In lines "41|/its/folder".
@@ -130,8 +127,10 @@ std::string explain_failure(std::string_view command, const CommandResult& resul
   const std::string name(command);
   switch (result.end) {
     case CommandResult::End::not_started:
-      return name + " cannot be started: " + result.errors +
-             ". Are Slurm's commands installed, and does 'command_path' name their folder?";
+      return fmt::format(
+          "{} cannot be started: {}. Are Slurm's commands installed, and does 'command_path' name "
+          "their folder?",
+          name, result.errors);
     case CommandResult::End::timed_out:
       return name + " gave no answer in time" +
              (result.errors.empty() ? "" : "; it said: " + said_by(command, result.errors));
@@ -143,8 +142,8 @@ std::string explain_failure(std::string_view command, const CommandResult& resul
       break;
   }
   const std::string said = said_by(command, result.errors);
-  return name + " failed with exit code " + std::to_string(result.exit_code) +
-         (said.empty() ? ", without a word" : ": " + said);
+  return fmt::format("{} failed with exit code {}{}", name, result.exit_code,
+                     said.empty() ? ", without a word" : ": " + said);
 }
 
 SbatchAnswer explain_sbatch(const CommandResult& result) {
@@ -211,11 +210,9 @@ parser::Result<std::vector<ObservedJob>> SlurmCommands::squeue() const {
 
 parser::Result<std::vector<ObservedJob>> SlurmCommands::sacct(
     const std::vector<std::int64_t>& job_ids) const {
-  std::string ids;
-  for (const std::int64_t id : job_ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-  const CommandResult result =
-      run({"sacct", "--allocations", "--duplicates", "--parsable2", "--noheader", "--jobs=" + ids,
-           "--format=" + std::string(kAccountingFields)});
+  const CommandResult result = run({"sacct", "--allocations", "--duplicates", "--parsable2",
+                                    "--noheader", fmt::format("--jobs={}", fmt::join(job_ids, ",")),
+                                    "--format=" + std::string(kAccountingFields)});
   if (!result.is_ok()) return parser::fail(explain_failure("sacct", result));
   return parse_accounting(result.output);
 }
@@ -232,7 +229,7 @@ parser::Result<std::optional<std::int64_t>> SlurmCommands::find_by_folder(
         "--allocations",
         "--parsable2",
         "--noheader",
-        "--user=" + std::to_string(geteuid()),
+        fmt::format("--user={}", geteuid()),
         "--starttime=" + instant_text(instant_of_unix_s(since_s)).substr(0, 19),
         "--format=JobIDRaw,WorkDir"};
     words.insert(words.end(), question.begin(), question.end());
@@ -244,7 +241,7 @@ parser::Result<std::optional<std::int64_t>> SlurmCommands::find_by_folder(
 }
 
 parser::Result<void> SlurmCommands::scancel(std::int64_t job_id) const {
-  const CommandResult result = run({"scancel", std::to_string(job_id)});
+  const CommandResult result = run({"scancel", fmt::to_string(job_id)});
   if (result.is_ok() || holds(result.errors, "Invalid job id") ||
       holds(result.errors, "already completing or completed")) {
     return {};
@@ -258,15 +255,14 @@ std::optional<std::int64_t> SlurmCommands::partition_nodes(const std::string& pa
       run({"sinfo", "--noheader", "--partition=" + partition, "--format=%D"});
   if (!result.is_ok()) return std::nullopt;
   std::int64_t nodes = 0;
-  const char* at = result.output.data();
-  const char* const end = at + result.output.size();
-  while (at < end) {
-    std::int64_t count = 0;
-    const auto [next, error] = std::from_chars(at, end, count);
-    if (error != std::errc()) return std::nullopt;
-    nodes += count;
-    at = next;
-    while (at < end && (*at == '\n' || *at == ' ')) ++at;
+  for (std::string_view rest = result.output; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = trimmed(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.empty()) continue;
+    const auto count = parser::parse_digits(line);
+    if (!count) return std::nullopt;
+    nodes += *count;
   }
   return nodes > 0 ? std::optional(nodes) : std::nullopt;
 }

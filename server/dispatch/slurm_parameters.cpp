@@ -140,10 +140,10 @@ parser::Result<void> add_slurm_parameter(SlurmParameters& parameters, std::strin
     return parser::fail("'" + normal + "' takes no value");
   }
   if (value.size() > kValueBytesMax || !is_printable(value)) {
-    return parser::fail("the value of '" + normal +
-                        "' is not what Slurm could take: printable characters without spaces at "
-                        "the ends, at most " +
-                        std::to_string(kValueBytesMax) + "; it begins " + in_quotes(value));
+    return parser::fail(
+        fmt::format("the value of '{}' is not what Slurm could take: printable characters without "
+                    "spaces at the ends, at most {}; it begins {}",
+                    normal, kValueBytesMax, in_quotes(value)));
   }
   // ADDITIONAL_SLURM_PARAMS, by which a recipe's launch.sh gets them, is separated by it.
   if (value.find(';') != std::string_view::npos) {

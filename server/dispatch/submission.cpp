@@ -1,6 +1,8 @@
 // Submission <-> JSON: the body of POST /jobs, an entry of a file of jobs, a row of the database.
 #include "server/dispatch/submission.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -58,7 +60,7 @@ void read_slurm(const Json& value, SlurmParameters& slurm) {
     if (setting.is_string()) {
       word = setting.get<std::string>();
     } else if (setting.is_number_integer()) {
-      word = std::to_string(setting.get<std::int64_t>());
+      word = fmt::to_string(setting.get<std::int64_t>());
     } else if (setting.is_boolean() && setting.get<bool>()) {
       word = "";
     } else {
@@ -168,7 +170,7 @@ parser::Result<std::vector<Submission>> parse_submissions(std::string_view json)
     const Several several = read_several(document);
     const auto repeats = static_cast<std::size_t>(several.repeats);
     if (repeats > kJobsAtOnceMax || several.scales.size() * repeats > kJobsAtOnceMax) {
-      return parser::fail("more than " + std::to_string(kJobsAtOnceMax) + " jobs at once");
+      return parser::fail(fmt::format("more than {} jobs at once", kJobsAtOnceMax));
     }
     std::vector<Submission> submissions;
     for (const std::int64_t scale : several.scales) {

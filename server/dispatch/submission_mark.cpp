@@ -1,5 +1,6 @@
 #include "server/dispatch/submission_mark.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::string new_submission_id() {
 
 bool is_being_submitted(std::string_view submission_id) {
   namespace fs = std::filesystem;
-  const std::string self = std::to_string(getpid());
+  const std::string self = fmt::to_string(getpid());
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
