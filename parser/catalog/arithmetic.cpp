@@ -11,7 +11,7 @@ struct BadExpression {
   std::string message;
 };
 
-constexpr int kDepthMax = 64;
+constexpr int kParenthesesMax = 64;
 
 // Recursive descent, one function a precedence.
 class Evaluator {
@@ -67,7 +67,7 @@ class Evaluator {
   Interval term() {
     if (next() == '(') {
       ++at_;
-      if (++depth_ > kDepthMax) refuse("fewer parentheses");
+      if (++depth_ > kParenthesesMax) refuse("fewer parentheses");
       const Interval value = sum();
       if (next() != ')') refuse("a ')'");
       ++at_;

@@ -11,6 +11,9 @@ using Wanted = std::function<bool(const std::string& document)>;
 
 Audit audit_part(const Catalog& catalog, const Wanted& is_wanted) {
   AuditLedger ledger;
+  for (const Document& document : catalog.documents) {
+    if (is_wanted(document.id)) audit_document(catalog, document, ledger);
+  }
   for (const auto* const list : {&catalog.recipes, &catalog.later_recipes}) {
     for (const Recipe& recipe : *list) {
       if (is_wanted(recipe.document)) audit_recipe(catalog, recipe, ledger);

@@ -1,4 +1,4 @@
-// The four parts of an audit, each over one section of the catalog.
+// The parts of an audit, each over one section of the catalog.
 #pragma once
 
 #include "parser/catalog/audit_ledger.h"
@@ -6,6 +6,8 @@
 
 namespace llmb::parser {
 
+// What a document says of its GPU types against its tables.
+void audit_document(const Catalog& catalog, const Document& document, AuditLedger& ledger);
 // DP * TP * PP * CP = GPUs, GA * MBS * DP = GBS, layers that fit the pipeline.
 void audit_recipe(const Catalog& catalog, const Recipe& recipe, AuditLedger& ledger);
 // Tokens per second, MFU and days from the step time of the same column.

@@ -54,6 +54,15 @@ const Workload* Catalog::workload(std::string_view name) const {
   });
 }
 
+const LaunchDefaults& Catalog::launch_defaults(std::string_view name) const {
+  static const LaunchDefaults plain;
+  const LaunchDefaults* newest = &plain;
+  for (const Document& entry : documents) {  // by age
+    if (entry.workload == name && entry.launch) newest = &*entry.launch;
+  }
+  return *newest;
+}
+
 const Recipe* Catalog::recipe_of(const Reference& reference) const {
   if (reference.document.empty()) return nullptr;
   return find_in(recipes, [&](const Recipe& entry) {

@@ -19,6 +19,20 @@
 
 namespace llmb::parser {
 
+// What a document's launch variables are where nobody sets them. Empty: the document has no
+// default, or leaves one choice only.
+struct LaunchDefaults {
+  std::string model_size;
+  std::string dtype;
+  std::string gpu_type;
+  // The line that says that no other GPU type is supported, where one does.
+  std::optional<std::int64_t> only_gpu_type_line;
+  std::string profile_ranks = "all";  // or a list: "0-8"
+  // The variables by which launch.sh takes the steps to profile begin with this.
+  std::string profile_variables = "RUN_CONF_PROFILE_";
+  std::string source;  // the document's words
+};
+
 struct Document {
   std::string id;  // "grok1-25.05"
   std::string title;
@@ -31,6 +45,7 @@ struct Document {
   bool data_parallel_is_beside_experts = false;
   // Of its notes; nothing where it states no model FLOPs.
   std::optional<FlopsFormula> flops_formula;
+  std::optional<LaunchDefaults> launch;
 
   // Releases whose tables are the same.
   std::vector<std::string> further_releases;
@@ -97,6 +112,8 @@ struct Catalog {
   const Model* model(std::string_view family, std::string_view size) const;
   // By its name or an alias of it.
   const Workload* workload(std::string_view name) const;
+  // Of the workload's newest document that has some; otherwise plain ones.
+  const LaunchDefaults& launch_defaults(std::string_view workload) const;
   // The row of this document at this scale.
   const Recipe* recipe_of(const Reference& reference) const;
   // What `document` states for that GPU and coarse dtype; without that, what the newest of the

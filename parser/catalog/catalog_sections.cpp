@@ -39,13 +39,28 @@ Dialect read_dialect(const JsonRecord& record, std::string_view key, const std::
   return *dialect;
 }
 
+LaunchDefaults read_launch(const nlohmann::json& value, const JsonPath& path) {
+  const JsonRecord record(value, path,
+                          {"model_size", "dtype", "gpu_type", "only_gpu_type_line",
+                           "profile_ranks", "profile_variables", "source"});
+  LaunchDefaults launch;
+  launch.model_size = record.optional_text("model_size");
+  launch.dtype = record.optional_text("dtype");
+  launch.gpu_type = record.optional_text("gpu_type");
+  launch.only_gpu_type_line = record.optional_integer("only_gpu_type_line", 1, kLineMax);
+  launch.profile_ranks = record.text("profile_ranks");
+  launch.profile_variables = record.text("profile_variables");
+  launch.source = record.text("source");
+  return launch;
+}
+
 }  // namespace
 
 Document read_document(const nlohmann::json& value, const JsonPath& path) {
   const JsonRecord record(
       value, path,
       {"id", "title", "release", "workload", "default_window", "dialects",
-       "data_parallel_is_beside_experts", "flops_formula", "further_releases", "source"});
+       "data_parallel_is_beside_experts", "flops_formula", "launch", "further_releases", "source"});
   Document document;
   document.id = record.text("id");
   document.title = record.text("title");
@@ -60,6 +75,7 @@ Document read_document(const nlohmann::json& value, const JsonPath& path) {
   if (record.has("further_releases")) document.further_releases = record.texts("further_releases");
   document.source = record.optional_text("source");
   if (record.has("flops_formula")) document.flops_formula = read_flops_formula(record);
+  if (record.has("launch")) document.launch = read_launch(record.at("launch"), path / "launch");
   return document;
 }
 

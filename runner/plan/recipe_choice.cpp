@@ -14,25 +14,6 @@ using parser::Recipe;
 constexpr const char* kUsualDtype = "bf16";
 constexpr const char* kUsualGpuType = "h100";
 
-// What the documents name for a variable that is not set. Empty: nothing.
-struct DocumentDefault {
-  const char* workload;
-  const char* model_size;
-  const char* gpu_type;
-};
-constexpr DocumentDefault kDocumentDefaults[] = {
-    {"pretrain_grok1", "314b", "gb200"},  // both "fixed"
-    {"pretrain_llama3.1", "405b", ""},    // "Model variant (default: 405b)"
-    {"pretrain_llama4_maverick", "400b", ""},
-};
-
-const DocumentDefault* default_of(const std::string& workload) {
-  for (const DocumentDefault& known : kDocumentDefaults) {
-    if (known.workload == workload) return &known;
-  }
-  return nullptr;
-}
-
 bool names(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -66,11 +47,11 @@ const Recipe* newest_row(const std::vector<const Recipe*>& rows, const std::stri
 }
 
 // GPU types in the order in which they are tried where none was given.
-std::vector<std::string> usual_gpu_types(const std::string& workload,
+std::vector<std::string> usual_gpu_types(const Catalog& catalog, const std::string& workload,
                                          const std::vector<const Recipe*>& rows) {
   std::vector<std::string> types;
-  const DocumentDefault* const known = default_of(workload);
-  if (known != nullptr && *known->gpu_type != '\0') types.emplace_back(known->gpu_type);
+  const std::string& of_document = catalog.launch_defaults(workload).gpu_type;
+  if (!of_document.empty()) types.push_back(of_document);
   types.emplace_back(kUsualGpuType);
   for (const Recipe* row : rows) {
     if (!names(types, row->gpu_type)) types.push_back(row->gpu_type);
@@ -78,9 +59,8 @@ std::vector<std::string> usual_gpu_types(const std::string& workload,
   return types;
 }
 
-void choose_gpu_type(const std::string& workload, const std::vector<const Recipe*>& rows,
+void choose_gpu_type(const std::vector<std::string>& types, const std::vector<const Recipe*>& rows,
                      const std::string& dtype, int scale, RecipeChoice& choice) {
-  const std::vector<std::string> types = usual_gpu_types(workload, rows);
   choice.gpu_type = kUsualGpuType;
   for (const std::string& type : types) {
     choice.recipe = newest_row(rows, type, dtype, scale);
@@ -137,8 +117,8 @@ parser::Result<std::string> choose_model_size(const Options& options, const Cata
   const parser::Workload* const workload = catalog.workload(options.workload);
   // An unknown workload is refused where the model is looked up.
   if (!options.model_size.empty() || workload == nullptr) return options.model_size;
-  const DocumentDefault* const known = default_of(workload->workload);
-  if (known != nullptr) return known->model_size;
+  const std::string& of_document = catalog.launch_defaults(workload->workload).model_size;
+  if (!of_document.empty()) return of_document;
   std::vector<std::string> sizes;
   for (const parser::Model& model : catalog.models) {
     if (model.shape.family == workload->family) sizes.push_back(model.shape.size);
@@ -160,7 +140,7 @@ parser::Result<RecipeChoice> choose_recipe(const Options& options, const Catalog
     choice.notes.push_back(fmt::format("no model size was given: {}", model_size));
   }
   if (options.gpu_type.empty()) {
-    choose_gpu_type(workload, rows, options.dtype, scale, choice);
+    choose_gpu_type(usual_gpu_types(catalog, workload, rows), rows, options.dtype, scale, choice);
   } else {
     choice.gpu_type = options.gpu_type;
     choice.recipe = newest_row(rows, options.gpu_type, options.dtype, scale);

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "server/dispatch/launch_document.h"
+#include <string>
 
 namespace llmb::dispatch {
 
-Environment job_environment(const Submission& wanted, const ClusterSettings& settings) {
+Environment job_environment(const Submission& wanted, const ClusterSettings& settings,
+                            const parser::LaunchDefaults& defaults) {
   Environment job = settings.environment;
   for (const auto& [name, value] : wanted.environment) job[name] = value;
   job["JOB_TOTAL_GPUS"] = fmt::to_string(wanted.scale);
@@ -27,14 +28,12 @@ Environment job_environment(const Submission& wanted, const ClusterSettings& set
   if (!wanted.profile) return job;
   job["ENABLE_PROFILE"] = "true";
   if (wanted.gpu_metrics) job["ENABLE_GPU_METRICS"] = "true";
-  const LaunchDocument& document = launch_document(wanted.workload);
-  const std::string prefix(document.profile_variables);
   const auto add_step = [&](const char* name, const std::optional<std::int64_t>& step) {
-    if (step) job[prefix + name] = fmt::to_string(*step);
+    if (step) job[defaults.profile_variables + name] = fmt::to_string(*step);
   };
   add_step("START_STEP", wanted.profile_start_step);
   add_step("STOP_STEP", wanted.profile_stop_step);
-  if (wanted.profile_ranks != document.profile_ranks) {
+  if (wanted.profile_ranks != defaults.profile_ranks) {
     job["RUN_CONF_PROFILE_RANKS"] = wanted.profile_ranks;
   }
   return job;

@@ -2,12 +2,14 @@
 // the launch variables by which the recipes' launch.sh and the runner take a submission.
 #pragma once
 
+#include "parser/catalog/catalog.h"
 #include "server/dispatch/cluster_settings.h"
 #include "server/dispatch/submission.h"
 
 namespace llmb::dispatch {
 
 // Of a completed submission.
-Environment job_environment(const Submission& submission, const ClusterSettings& settings);
+Environment job_environment(const Submission& submission, const ClusterSettings& settings,
+                            const parser::LaunchDefaults& defaults);
 
 }  // namespace llmb::dispatch

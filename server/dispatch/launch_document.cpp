@@ -2,22 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <string_view>
 
 namespace llmb::dispatch {
 namespace {
-
-// Grok 1: "GPU_TYPE: (fixed: gb200)". Llama 3.1: "MODEL_SIZE: Model variant (default: 405b)", and
-// every row is FP8. Llama 4: "DTYPE: Precision format (default: bf16)". Nemotron 4: "DTYPE,
-// MODEL_SIZE are required". Ranks: "MPI Ranks: all ranks", "MPI Ranks: 0-8".
-constexpr auto kDocuments = std::to_array<LaunchDocument>({
-    {"pretrain_grok1", "314b", "", "gb200", "all", "RUN_CONF_PROFILE_"},
-    {"pretrain_llama3.1", "405b", "fp8", "", "all", "RUN_CONF_PROFILE_"},
-    {"pretrain_llama4_maverick", "400b", "bf16", "", "0-8", "PROFILE_"},
-    {"pretrain_nemotron4", "", "", "h100", "0-8", "PROFILE_"},
-});
-constexpr LaunchDocument kPlain{"", "", "", "", "all", "RUN_CONF_PROFILE_"};
 
 std::string number_or(const std::optional<std::int64_t>& value, std::string_view otherwise) {
   return value ? fmt::to_string(*value) : std::string(otherwise);
@@ -45,13 +33,6 @@ std::string without_dots(std::string name) {
 }
 
 }  // namespace
-
-const LaunchDocument& launch_document(std::string_view workload) {
-  const auto* const found =
-      std::find_if(kDocuments.begin(), kDocuments.end(),
-                   [&](const LaunchDocument& document) { return document.workload == workload; });
-  return found == kDocuments.end() ? kPlain : *found;
-}
 
 std::string experiment_name(const Submission& submission, const parser::Recipe* recipe) {
   const std::string model = submission.workload.substr(submission.workload.find('_') + 1);

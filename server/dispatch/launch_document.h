@@ -1,6 +1,5 @@
-// LaunchDocument: what each recipe document says of launching its workload, beyond its tables: the
-// defaults of its variables, how its experiments and profiles are named, and which ranks it
-// profiles.
+// The names that each recipe document gives the experiments and profiles of its workload. The
+// defaults of its variables are the catalog's (LaunchDefaults).
 #pragma once
 
 #include <string>
@@ -10,21 +9,6 @@
 #include "server/dispatch/submission.h"
 
 namespace llmb::dispatch {
-
-struct LaunchDocument {
-  std::string_view workload;
-  // Empty: the document has no default, or there is one choice only.
-  std::string_view model_size;
-  std::string_view dtype;
-  std::string_view gpu_type;
-  std::string_view profile_ranks;  // "all" or "0-8"
-  // The variables by which launch.sh takes the steps to profile begin with this.
-  std::string_view profile_variables;
-};
-
-// Of a workload of the catalog; a document of its own for each of the four, and a plain one for any
-// other.
-const LaunchDocument& launch_document(std::string_view workload);
 
 // The name that the document gives an experiment; `recipe` is null for a proxy at another scale.
 std::string experiment_name(const Submission& submission, const parser::Recipe* recipe);

@@ -112,7 +112,7 @@ class Planner {
     }
     plan_.experiment = experiment_name(wanted(), recipe_);
     plan_.tree = tree();
-    plan_.environment = job_environment(wanted(), settings_);
+    plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
     plan_.values = values_of(plan_, settings_, origins_);
     return std::move(plan_);
@@ -156,8 +156,8 @@ class Planner {
                               listed(names)));
     }
     wanted().workload = workload->workload;
-    document_ = &launch_document(workload->workload);
-    default_to(wanted().model_size, "model_size", document_->model_size, kOfDocument);
+    defaults_ = &catalog_.launch_defaults(workload->workload);
+    default_to(wanted().model_size, "model_size", defaults_->model_size, kOfDocument);
     std::set<std::string> sizes;
     std::set<std::string> documents;
     for (const Recipe& recipe : catalog_.recipes) {
@@ -185,7 +185,7 @@ class Planner {
     if (gpu_types.size() == 1) {
       default_to(wanted().gpu_type, "gpu_type", *gpu_types.begin(), "the only one with a recipe");
     }
-    default_to(wanted().gpu_type, "gpu_type", document_->gpu_type, kOfDocument);
+    default_to(wanted().gpu_type, "gpu_type", defaults_->gpu_type, kOfDocument);
     if (gpu_types.contains(wanted().gpu_type)) return {};
     return fail(fmt::format("GPU type {}; there are recipes for: {}",
                             wanted().gpu_type.empty()
@@ -196,7 +196,7 @@ class Planner {
 
   // Newer documents come later in the catalog; their row counts.
   Result<void> find_recipe() {
-    default_to(wanted().dtype, "dtype", document_->dtype, kOfDocument);
+    default_to(wanted().dtype, "dtype", defaults_->dtype, kOfDocument);
     const std::string coarse = parser::coarse_dtype(wanted().dtype);
     std::set<std::string> dtypes;
     std::vector<std::string> scales;
@@ -235,7 +235,7 @@ class Planner {
           "profile and nccl_trace exclude each other, as the recipes document: ask for two jobs");
     }
     if (wanted().profile) {
-      default_to(wanted().profile_ranks, "profile_ranks", document_->profile_ranks, kOfDocument);
+      default_to(wanted().profile_ranks, "profile_ranks", defaults_->profile_ranks, kOfDocument);
       if (!is_rank_list(wanted().profile_ranks)) {
         return fail(fmt::format("profile_ranks {} has to be 'all' or a list like 0-8 or 0,4,8-11",
                                 in_quotes(wanted().profile_ranks)));
@@ -461,7 +461,7 @@ class Planner {
   const ClusterSettings& settings_;
   const Catalog& catalog_;
   const RunnerFacts& runner_;
-  const LaunchDocument* document_ = nullptr;
+  const parser::LaunchDefaults* defaults_ = nullptr;
   std::vector<const Recipe*> of_model_;
   const Recipe* recipe_ = nullptr;
   Origins origins_;

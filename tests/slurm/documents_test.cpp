@@ -115,5 +115,45 @@ TEST(DocumentsOnSlurm, EveryLaunchCommandBecomesAJob) {
   }));
 }
 
+// grok1_h100_2024: "This metric is logged for every training step in a .out file which is generated
+// inside of the $STAGE_PATH/results/$GSW_VERSION/$DTYPE/314b/$JOB_TOTAL_GPUS folder"; its launch.sh
+// is the batch script. "we are using the last training step timing".
+TEST(DocumentsOnSlurm, TheRecipeOf2024EndsWithItsResultsTree) {
+  const Lane* const lane = Lane::get("plain");
+  if (lane == nullptr) GTEST_SKIP() << "there is no Slurm here";
+  const fs::path folder = lane->folder() / "recipe-2024";
+  fs::create_directories(folder / "workload");
+  write_script(folder / "launch.sh",
+               "[ -n \"$SLURM_JOB_ID\" ] || exit 9\n"
+               "out=\"$STAGE_PATH/results/24.11/$DTYPE/314b/$JOB_TOTAL_GPUS\"\n"
+               "mkdir -p \"$out\"\n"
+               "for step in $(seq 50); do\n"
+               "  printf 'Epoch 0: : %d%%|##| %d/50 [00:%02d<00:00, reduced_train_loss=9.5, '"
+               " $((step * 2)) \"$step\" \"$step\"\n"
+               "  printf 'global_step=%d.00, consumed_samples=%d.0, train_step_timing in s=%d.50]"
+               "\\n' $((step - 1)) $((step * 1024)) $((step < 50 ? 30 : 24))\n"
+               "done >\"$out/log-nemo_grok1_314b_${JOB_TOTAL_GPUS}_$SLURM_JOB_ID.out\"\n");
+  std::ofstream(folder / "config.yaml")
+      << "db: runs.db\nallow_network_file_system: true\ncluster:\n  name: walk\n"
+      << "  workload_folder: workload\n  gpu_type: h100\n  gpus_per_node: 4\n"
+      << "  poll_interval_s: 1\n"
+      << "  slurm_conf: " << (lane->cluster_folder() / "slurm.conf").string() << "\n"
+      << "  launch_scripts: {pretrain_grok1: " << (folder / "launch.sh").string() << "}\n";
+  const CommandAnswer submitted =
+      run({LLMB_REPORT_PROGRAM, "submit", "--launcher", "recipe", "--document", "grok1-24.11",
+           "--config", (folder / "config.yaml").string(), "-w", "pretrain_grok1", "--dtype", "bf16",
+           "--scale", "8", "--wait"});
+  EXPECT_EQ(submitted.exit_code, 0) << submitted.output << submitted.errors;
+  EXPECT_THAT(submitted.output, HasSubstr("complete"));
+  const CommandAnswer parsed = run({LLMB_REPORT_PROGRAM, "parse", "--window", "last",
+                                    "--format=json", (folder / "workload").string()});
+  ASSERT_EQ(parsed.exit_code, 0) << parsed.errors;
+  const json runs = json::parse(parsed.output)["runs"];
+  ASSERT_EQ(runs.size(), 1U) << parsed.output;
+  EXPECT_THAT(runs[0]["path"].get<std::string>(), HasSubstr("results/24.11/bf16/314b/8/"));
+  EXPECT_EQ(runs[0]["status"], "complete");
+  EXPECT_EQ(runs[0]["step_count"], 50);
+}
+
 }  // namespace
 }  // namespace llmb::slurm_test

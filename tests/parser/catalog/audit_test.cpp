@@ -112,6 +112,8 @@ TEST(Audit, FindsTheKnownErrors) {
   for (const int line : {21, 22, 23, 24}) {
     EXPECT_TRUE(has_finding(audit, "nemotron4-25.04", line, "NA", "table_against_recipe"));
   }
+  // "This workload only supports GB200 GPUs", beside a table and results of 512 H100.
+  EXPECT_TRUE(has_finding(audit, "grok1-25.05", 200, "gb200", "text_against_table"));
 }
 
 TEST(Audit, TellsTheDocumentsFromLaterReleases) {

@@ -91,6 +91,21 @@ TEST(Catalog, HoldsEachDocumentsWindow) {
   EXPECT_EQ(catalog.document("llama3.1-25.10")->default_window, (Window{35, 44}));
 }
 
+// Grok 1: "GPU_TYPE: Type of GPU hardware (fixed: gb200)". Llama 3.1: "Model variant (default:
+// 405b)". Llama 4: "Precision format (default: bf16)", "MPI Ranks: 0-8".
+TEST(Catalog, DefaultsOfLaunchVariablesAreThoseOfTheNewestDocument) {
+  const Catalog& catalog = embedded_catalog();
+  EXPECT_EQ(catalog.launch_defaults("pretrain_grok1").model_size, "314b");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_grok1").gpu_type, "gb200");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_grok1").profile_ranks, "all");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_llama3.1").model_size, "405b");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_llama4_maverick").dtype, "bf16");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_llama4_maverick").profile_ranks, "0-8");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_llama4_maverick").profile_variables, "PROFILE_");
+  EXPECT_EQ(catalog.launch_defaults("pretrain_nemotron4").model_size, "");  // has to be said
+  EXPECT_EQ(catalog.launch_defaults("pretrain_anything").profile_ranks, "all");
+}
+
 TEST(Catalog, HoldsTheResultsOfTheFiveDocumentsAsPrinted) {
   const Catalog& catalog = embedded_catalog();
   const auto in_documents =
