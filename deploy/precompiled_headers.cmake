@@ -7,6 +7,10 @@ set(LLMB_STANDARD_HEADERS
 
 # llmb_precompile(target [header…]): the standard headers, and those given.
 function(llmb_precompile target)
+  # A unity build reads its headers once for eight files anyway.
+  if(CMAKE_UNITY_BUILD)
+    return()
+  endif()
   # Without this GCC option ccache does not see what a precompiled header held.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   target_precompile_headers(${target} PRIVATE

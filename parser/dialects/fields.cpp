@@ -12,7 +12,7 @@ constexpr std::size_t kNameBytesMax = 100;
 constexpr double kInt64Limit = 9.0e18;
 constexpr std::string_view kInstantShape = "dddd-dd-dd dd:dd:dd";
 
-bool is_letter(char c) {
+bool is_word_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
@@ -32,7 +32,8 @@ std::optional<Number> leading_number(std::string_view text) {
     // 1e999: beyond double, and beyond any training run.
     number.value = std::numeric_limits<double>::infinity();
   }
-  if (is_letter(end[-1]) && end != last && (is_letter(*end) || *end == '(')) return std::nullopt;
+  if (is_word_letter(end[-1]) && end != last && (is_word_letter(*end) || *end == '('))
+    return std::nullopt;
   number.text = printed.substr(0, static_cast<std::size_t>(end - printed.data()));
   number.rest = printed.substr(number.text.size());
   return number;

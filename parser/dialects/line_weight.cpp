@@ -74,7 +74,7 @@ std::size_t place_length(std::string_view line) {
   return digits > 0 && name + 1 + digits == inside.size() ? close + 2 : 0;
 }
 
-constexpr std::array kPrefixes = {stamp_length, mpirun_length, place_length};
+constexpr std::array kPrefixLengths = {stamp_length, mpirun_length, place_length};
 constexpr int kPrefixesMax = 4;
 // Levels stand at the beginning of a line, and lines may be a MiB long.
 constexpr std::size_t kReach = 600;
@@ -137,7 +137,7 @@ bool holds_any(std::string_view line, std::span<const std::string_view> words) {
 std::string_view without_collector_prefix(std::string_view line) {
   for (int i = 0; i < kPrefixesMax; ++i) {
     std::size_t length = 0;
-    for (const auto& prefix : kPrefixes) length = std::max(length, prefix(line));
+    for (const auto& prefix : kPrefixLengths) length = std::max(length, prefix(line));
     if (length == 0) break;
     line.remove_prefix(length);
   }

@@ -4,17 +4,14 @@
 #include <cstddef>
 #include <cstring>
 
+#include "parser/foundation/text.h"
+
 namespace llmb::parser {
 namespace {
 
 // Larger counts are damage: 2^40 elements.
 constexpr std::int64_t kElementsMax = std::int64_t{1} << 40;
 constexpr std::int64_t kRanksMax = 10'000'000;
-
-bool is_letter(char c) {
-  const unsigned lower = static_cast<unsigned char>(c) | 0x20U;
-  return lower - 'a' < 26;
-}
 
 constexpr std::uint8_t kNoHex = 0xff;
 constexpr std::array<std::uint8_t, 256> kHexValues = [] {

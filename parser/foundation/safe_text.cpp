@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "parser/foundation/hex.h"
+
 namespace llmb::parser {
 
 namespace {
@@ -39,7 +41,6 @@ bool acts_on_a_terminal(std::uint32_t c) {
 }  // namespace
 
 std::string safe_text(std::string_view text) {
-  constexpr std::string_view kHexDigits = "0123456789abcdef";
   std::string safe;
   safe.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {

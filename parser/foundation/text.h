@@ -12,6 +12,10 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+constexpr bool is_letter(char c) {
+  return (static_cast<unsigned char>(c) | 0x20U) - 'a' < 26U;
+}
+
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

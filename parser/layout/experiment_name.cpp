@@ -47,22 +47,13 @@ constexpr std::array kKnownModels = {
     KnownModel{"llama4_e128", "llama4_maverick", "400b"},
 };
 
-std::string join(const std::vector<std::string_view>& tokens, std::size_t first, std::size_t last) {
-  std::string text;
-  for (std::size_t i = first; i < last; ++i) {
-    if (i > first) text += '_';
-    text += tokens[i];
-  }
-  return text;
-}
-
 void set_model(const std::vector<std::string_view>& tokens, std::size_t dtype_index,
                RunConfiguration& configuration) {
   std::size_t size_index = dtype_index;
   for (std::size_t i = 2; i < dtype_index && size_index == dtype_index; ++i) {
     if (is_model_size(tokens[i])) size_index = i;
   }
-  const std::string spelling = join(tokens, 1, size_index);
+  const std::string spelling = join_tokens(tokens, 1, size_index);
   std::string model = spelling;
   std::string size;
   if (size_index < dtype_index) size = tokens[size_index];
@@ -76,7 +67,7 @@ void set_model(const std::vector<std::string_view>& tokens, std::size_t dtype_in
   configuration.set("workload", type + "_" + model, kSource);
   configuration.set("model", model, kSource);
   configuration.set("model_size", size, kSource);
-  configuration.set("model_recipe_name", join(tokens, 1, dtype_index), kSource);
+  configuration.set("model_recipe_name", join_tokens(tokens, 1, dtype_index), kSource);
 }
 
 // "tp4", "4tp", "vpNone": the key, and the number or "none".

@@ -51,4 +51,14 @@ bool is_timestamp(std::string_view text) {
   return is_digits(text) && (text.size() == 10 || text.size() == 19) && text.front() != '0';
 }
 
+std::string join_tokens(const std::vector<std::string_view>& tokens, std::size_t first,
+                        std::size_t last) {
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) {
+    if (i > first) text += '_';
+    text += tokens[i];
+  }
+  return text;
+}
+
 }  // namespace llmb::parser

@@ -1,7 +1,10 @@
 // The pieces that experiment names, log names and result folders are made of, joined by '_'.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmb::parser {
 
@@ -19,5 +22,9 @@ std::string_view workload_type(std::string_view token);
 
 // A nemo-run timestamp: seconds (10 digits) or, since 2026, nanoseconds (19 digits).
 bool is_timestamp(std::string_view text);
+
+// Those from `first` to the one before `last`, with '_' between them.
+std::string join_tokens(const std::vector<std::string_view>& tokens, std::size_t first,
+                        std::size_t last);
 
 }  // namespace llmb::parser

@@ -18,15 +18,6 @@ constexpr std::string_view kTraceSuffix = "-nccl-trace";
 constexpr std::array<std::string_view, 7> kFrameworks = {"nemo", "maxtext", "megatron", "jax",
                                                          "hf",   "pytorch", "paxml"};
 
-std::string join(const Tokens& tokens, std::size_t first, std::size_t last) {
-  std::string text;
-  for (std::size_t i = first; i < last; ++i) {
-    if (i > first) text += '_';
-    text += tokens[i];
-  }
-  return text;
-}
-
 // How many tokens the experiment's name has: all but job id and retry. The scale is a number too,
 // and known from the folder.
 std::size_t count_name_tokens(const Tokens& tokens, const std::string& gpu_count) {
@@ -40,7 +31,7 @@ std::size_t count_name_tokens(const Tokens& tokens, const std::string& gpu_count
 }
 
 void read_model(const Tokens& tokens, std::size_t name_tokens, RunConfiguration& configuration) {
-  constexpr auto kSource = ConfigSource::experiment_name;
+  constexpr auto kFromFolders = ConfigSource::experiment_name;
   const auto size = configuration.value("model_size").value_or("");
   const bool has_framework =
       std::find(kFrameworks.begin(), kFrameworks.end(), tokens[0]) != kFrameworks.end();
@@ -49,34 +40,34 @@ void read_model(const Tokens& tokens, std::size_t name_tokens, RunConfiguration&
   std::size_t end = first;
   while (end < name_tokens && tokens[end] != size) ++end;
   if (end == name_tokens || end == first || tokens[first].empty()) return;
-  if (has_framework) configuration.set("framework", std::string(tokens[0]), kSource);
-  const std::string model = join(tokens, first, end);
-  configuration.set("model", model, kSource);
-  configuration.set("workload_type", type, kSource);
-  configuration.set("workload", type.empty() ? model : type + "_" + model, kSource);
+  if (has_framework) configuration.set("framework", std::string(tokens[0]), kFromFolders);
+  const std::string model = join_tokens(tokens, first, end);
+  configuration.set("model", model, kFromFolders);
+  configuration.set("workload_type", type, kFromFolders);
+  configuration.set("workload", type.empty() ? model : type + "_" + model, kFromFolders);
 }
 
 }  // namespace
 
 bool read_results_folders(std::span<const std::string_view> folders,
                           RunConfiguration& configuration) {
-  constexpr auto kSource = ConfigSource::path;
+  constexpr auto kFromFolders = ConfigSource::path;
   const std::size_t n = folders.size();
   if (n < 3) return false;
   const std::string_view dtype = folders[n - 3];
   const std::string_view size = folders[n - 2];
   const auto gpus = parse_digits(folders[n - 1]);
   if (!is_dtype(split(dtype, '_')[0]) || !is_model_size(size) || !gpus) return false;
-  configuration.set("dtype", std::string(dtype), kSource);
-  configuration.set("model_size", std::string(size), kSource);
-  configuration.set("gpu_count", std::to_string(*gpus), kSource);
+  configuration.set("dtype", std::string(dtype), kFromFolders);
+  configuration.set("model_size", std::string(size), kFromFolders);
+  configuration.set("gpu_count", std::to_string(*gpus), kFromFolders);
   if (n >= 4 && folders[n - 4] != "results") {
     std::string_view release = folders[n - 4];
     if (release.ends_with(kTraceSuffix)) {
       release.remove_suffix(kTraceSuffix.size());
-      configuration.set("nccl_trace_enabled", "true", kSource);
+      configuration.set("nccl_trace_enabled", "true", kFromFolders);
     }
-    configuration.set("release", std::string(release), kSource);
+    configuration.set("release", std::string(release), kFromFolders);
   }
   return true;
 }
@@ -94,7 +85,7 @@ LogName read_results_file_name(std::string_view file_name, RunConfiguration& con
   const Tokens tokens = split(stem, '_');
   const std::size_t name_tokens =
       count_name_tokens(tokens, configuration.value("gpu_count").value_or(""));
-  log.name = join(tokens, 0, name_tokens);
+  log.name = join_tokens(tokens, 0, name_tokens);
   if (name_tokens < tokens.size()) log.job_id = parse_digits(tokens[name_tokens]);
   if (log.job_id && name_tokens + 1 < tokens.size()) {
     log.retry = parse_digits(tokens[name_tokens + 1]);

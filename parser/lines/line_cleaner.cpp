@@ -4,18 +4,14 @@
 #include <array>
 #include <cstddef>
 
+#include "parser/foundation/text.h"
+
 namespace llmb::parser {
 
 namespace {
 
 constexpr char kEscape = '\x1b';
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool is_name(char c) {
   return is_digit(c) || is_letter(c) || c == '_' || c == '-' || c == '.';
 }

@@ -9,20 +9,20 @@
 
 namespace llmb::runner::cpu {
 namespace {
-constexpr std::int64_t kBlock = 16384;
+constexpr std::int64_t kAdamwBlock = 16384;
 }
 
 template <typename T>
 double AdamW<T>::sum_of_squares(std::span<const T> gradients) {
   const OpTimer timer("adamw.sum_of_squares");
   const auto count = static_cast<std::int64_t>(gradients.size());
-  std::vector<double> sums(static_cast<std::size_t>((count + kBlock - 1) / kBlock));
-  parallel_for(count, kBlock, [&](std::int64_t begin, std::int64_t end) {
+  std::vector<double> sums(static_cast<std::size_t>((count + kAdamwBlock - 1) / kAdamwBlock));
+  parallel_for(count, kAdamwBlock, [&](std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       sum += static_cast<double>(gradients[i]) * static_cast<double>(gradients[i]);
     }
-    sums[begin / kBlock] = sum;
+    sums[begin / kAdamwBlock] = sum;
   });
   double total = 0;
   for (const double sum : sums) total += sum;
@@ -43,7 +43,7 @@ void AdamW<T>::update(const AdamWSettings& settings, std::int64_t step, double g
   const T correction = static_cast<T>(1 / std::sqrt(1 - std::pow(settings.beta2, exponent)));
   const T epsilon = static_cast<T>(settings.epsilon);
   const T keep = static_cast<T>(1 - settings.learning_rate * settings.weight_decay);
-  parallel_for(static_cast<std::int64_t>(parameters.size()), kBlock,
+  parallel_for(static_cast<std::int64_t>(parameters.size()), kAdamwBlock,
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t i = begin; i < end; ++i) {
                    const T gradient = gradients[i] * scale;

@@ -8,14 +8,14 @@
 
 namespace llmb::runner::cpu {
 namespace {
-constexpr std::int64_t kBlock = 16384;
+constexpr std::int64_t kElementwiseBlock = 16384;
 }
 
 template <typename T>
 void Elementwise<T>::add(View<const T> x, View<T> y) {
   const OpTimer timer("elementwise.add");
   assert(x.rows == y.rows && x.cols == y.cols);
-  parallel_for(x.size(), kBlock, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(x.size(), kElementwiseBlock, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) y.data[i] += x.data[i];
   });
 }

@@ -5,8 +5,7 @@
 namespace llmb::runner {
 namespace {
 
-constexpr std::int64_t kGibi = std::int64_t{1} << 30;
-constexpr std::int64_t kReserveBytes = 3 * kGibi;
+constexpr std::int64_t kReserveBytes = std::int64_t{3} << 30;
 
 std::int64_t divided(std::int64_t bytes, std::int64_t ranks) {
   return (bytes + ranks - 1) / ranks;

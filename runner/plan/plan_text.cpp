@@ -7,8 +7,7 @@
 namespace llmb::runner {
 namespace {
 
-constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
-constexpr double kTera = 1e12;
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 std::string number(std::int64_t value) {
   return std::to_string(value);
@@ -23,7 +22,7 @@ std::string count_text(std::int64_t count) {
 }
 
 std::string gib(std::int64_t bytes) {
-  const double value = static_cast<double>(bytes) / kGibi;
+  const double value = static_cast<double>(bytes) / kGibibyte;
   return text_of(value < 0.1 && bytes > 0 ? "%.4f" : "%.2f", value);
 }
 
@@ -188,7 +187,7 @@ std::string floor_text(const RunSettings& settings, const StepFloor& floor, cons
   const double peak = fp8 ? rates.fp8_peak_flops : rates.bf16_peak_flops;
   return text_of("floor      %.3f s a step on %s, %.0f TFLOPS per GPU, MFU %.1f %% of %.0f\n",
                  floor.step_time_s, rates.gpu_type.c_str(), floor.tflops_per_gpu, 100 * floor.mfu,
-                 peak / kTera) +
+                 peak / 1e12) +
          text_of(
              "           GEMMs %.3f s, attention %.3f s, memory-bound %.3f s, bubble %.3f s, "
              "optimizer %.3f s\n",

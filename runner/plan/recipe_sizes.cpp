@@ -1,13 +1,11 @@
 // What a published row says of a layout. Some rows contradict themselves; the catalog keeps them
 // as printed, and here it is decided what can run.
+#include <fmt/format.h>
+
 #include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 namespace {
-
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
 
 int narrow(std::int64_t value) {
   return static_cast<int>(value);
@@ -28,10 +26,10 @@ void note_accumulation(const parser::Recipe& recipe, const ParallelSizes& sizes,
   if (!batch) return;
   const std::int64_t passes = *batch / (recipe.micro_batch_size * sizes.dp);
   if (passes == recipe.gradient_accumulation) return;
-  notes.push_back("the row states GA " + number(recipe.gradient_accumulation) +
-                  ", but a global batch of " + number(*batch) + " over DP " + number(sizes.dp) +
-                  " and micro batch " + number(recipe.micro_batch_size) + " is " + number(passes) +
-                  " accumulations; the batch is kept");
+  notes.push_back(fmt::format(
+      "the row states GA {}, but a global batch of {} over DP {} and micro batch {} is {} "
+      "accumulations; the batch is kept",
+      recipe.gradient_accumulation, *batch, sizes.dp, recipe.micro_batch_size, passes));
 }
 
 }  // namespace
@@ -48,15 +46,16 @@ ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document*
   sizes.etp = narrow(recipe.expert_tensor_parallel.value_or(has_experts ? sizes.tp : 1));
   sizes.vp = narrow(recipe.virtual_pipeline.value_or(1));
   if (recipe.virtual_pipeline_run) {
-    notes.push_back("the row states VP " +
-                    (recipe.virtual_pipeline ? number(*recipe.virtual_pipeline) : "NA") +
-                    ", and the recipe runs VP " + number(*recipe.virtual_pipeline_run) + ": " +
-                    recipe.virtual_pipeline_source);
+    const std::string stated =
+        recipe.virtual_pipeline ? fmt::format("{}", *recipe.virtual_pipeline) : "NA";
+    notes.push_back(fmt::format("the row states VP {}, and the recipe runs VP {}: {}", stated,
+                                *recipe.virtual_pipeline_run, recipe.virtual_pipeline_source));
     sizes.vp = narrow(*recipe.virtual_pipeline_run);
   }
   if (sizes.vp > 1 && sizes.pp == 1) {
-    notes.push_back("the row states VP " + number(sizes.vp) +
-                    " with PP 1: one stage has nothing to interleave, so VP is 1");
+    notes.push_back(fmt::format(
+        "the row states VP {} with PP 1: one stage has nothing to interleave, so VP is 1",
+        sizes.vp));
     sizes.vp = 1;
   }
   sizes.dp = scale / (sizes.tp * sizes.pp * sizes.cp);
@@ -65,10 +64,10 @@ ParallelSizes recipe_sizes(const parser::Recipe& recipe, const parser::Document*
   if (stated && *stated != sizes.dp) {
     const std::string column = recipe.data_parallel.depends_on_gpu_count
                                    ? to_string(recipe.data_parallel)
-                                   : number(recipe.data_parallel.factor);
-    notes.push_back("the row states DP " + column + (beside_experts ? " beside EP" : "") +
-                    ", but " + number(scale) + " GPUs leave DP " + number(sizes.dp) + " to TP " +
-                    number(sizes.tp) + ", PP " + number(sizes.pp) + ", CP " + number(sizes.cp));
+                                   : fmt::format("{}", recipe.data_parallel.factor);
+    notes.push_back(fmt::format(
+        "the row states DP {}{}, but {} GPUs leave DP {} to TP {}, PP {}, CP {}", column,
+        beside_experts ? " beside EP" : "", scale, sizes.dp, sizes.tp, sizes.pp, sizes.cp));
   }
   note_accumulation(recipe, sizes, scale, notes);
   return sizes;

@@ -10,7 +10,7 @@
 namespace llmb::runner {
 namespace {
 
-struct Message {
+struct MessageUnderway {
   int micro_batch = 0;
   int part = 0;  // of the model, that it is for
   double arrives_at_s = 0;
@@ -121,7 +121,7 @@ class Simulation {
   bool receive(std::size_t stage, const Task& task, bool is_gradient) {
     auto& channel = channels_[{task.peer, static_cast<int>(stage), is_gradient}];
     if (channel.empty()) return false;
-    const Message message = channel.front();
+    const MessageUnderway message = channel.front();
     channel.pop_front();
     if (message.micro_batch != task.micro_batch || message.part != part_of(stage, task.chunk)) {
       complain(stage, task,
@@ -179,7 +179,7 @@ class Simulation {
   std::vector<std::size_t> next_;
   std::vector<double> clock_s_;
   std::vector<Done> done_;
-  std::map<Channel, std::deque<Message>> channels_;
+  std::map<Channel, std::deque<MessageUnderway>> channels_;
   std::set<std::tuple<std::size_t, Pass, bool>> received_;
   SimulationReport report_;
 };

@@ -16,7 +16,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kAgreementFooter = R"(Examples:
   llmb-report agreement log-pretrain_grok1_314b_fp8_cs_gpus256_1234_0.out
   llmb-report agreement --window 35-44 experiments
   llmb-report agreement --format json a.out | jq '.runs[].tools[] | select(.gives_result)'
@@ -120,7 +120,7 @@ int run_agreement(const AgreementArguments& arguments) {
 void add_agreement_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("agreement", "What other tools would report for a log, and why");
-  command->footer(kFooter);
+  command->footer(kAgreementFooter);
   const auto arguments = std::make_shared<AgreementArguments>();
   command->add_option("--format", arguments->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))

@@ -17,7 +17,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kAuditFooter = R"(Examples:
   llmb-report audit                          what the five recipe documents get wrong
   llmb-report audit --all                    and the tables of other releases
   llmb-report audit --document llama4-25.05
@@ -137,7 +137,7 @@ int run_audit(const AuditArguments& arguments) {
 void add_audit_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "audit", "Recompute the published figures, and say which do not follow from their own row");
-  command->footer(kFooter);
+  command->footer(kAuditFooter);
   const auto arguments = std::make_shared<AuditArguments>();
   command->add_option("--format", arguments->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))

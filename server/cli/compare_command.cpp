@@ -16,7 +16,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kCompareFooter = R"(Examples:
   llmb-report compare before.out after.out           one run against another
   llmb-report compare before/ after/                 all runs of one folder against the other's
   llmb-report compare --base a.out b.out --candidate c.out d.out
@@ -144,7 +144,7 @@ int compare(report::MeasuredRuns measured, const parser::RunMarkSet& included,
 void add_compare_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "compare", "Runs side by side: repeats, configurations, and published results");
-  command->footer(kFooter);
+  command->footer(kCompareFooter);
   const auto arguments = std::make_shared<MeasuringArguments>();
   add_measuring_options(*command, *arguments);
   command->add_option("--base", arguments->base, "The side that the other is compared with")

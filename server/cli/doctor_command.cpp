@@ -31,7 +31,7 @@ constexpr std::uint64_t kFreeAtLeast = 64 * kMebibyte;
 constexpr std::uint64_t kFreeComfortably = 1024 * kMebibyte;
 constexpr std::uint64_t kWalComfortably = 256 * kMebibyte;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kDoctorFooter = R"(Examples:
   llmb-report doctor                            # the default database, and the trees it follows
   llmb-report doctor --db runs.db               # another one
   llmb-report doctor --db runs.db /data/new     # and whether a further tree can be read
@@ -223,7 +223,7 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command->add_option("ROOT", arguments->roots, "Further trees to look at")->type_name("DIR");
-  command->footer(kFooter);
+  command->footer(kDoctorFooter);
   command->callback([arguments, &exit_code] {
     exit_code = run_doctor(*arguments);
     ingest::exit_past_abandoned_threads(exit_code);

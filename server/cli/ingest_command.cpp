@@ -24,7 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSignalExit = 128;
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr std::chrono::seconds kBetweenLines{10};
 

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 
+#include "server/cli/exit_codes.h"
 #include "server/cli/job_table.h"
 #include "server/cli/stop_signals.h"
 #include "server/dispatch/job_evidence.h"
@@ -22,8 +23,6 @@ namespace {
 
 using dispatch::JobState;
 using storage::JobRecord;
-
-constexpr int kSignalExit = 128;
 
 std::string name_of_state(const JobRecord& job) {
   return std::string(dispatch::job_state_name(job.state));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
 #include "server/cli/job_table.h"
@@ -22,11 +23,10 @@ namespace {
 
 using storage::JobRecord;
 
-constexpr int kSignalExit = 128;
 constexpr std::chrono::milliseconds kBetweenLooks{500};
 constexpr std::chrono::milliseconds kBetweenAnswers{1'500};
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kJobsFooter = R"(Examples:
   llmb-report jobs                     the newest jobs
   llmb-report jobs show 7              all that is known of job 7
   llmb-report jobs log 7 --follow      its log while it grows, until the job ends
@@ -46,11 +46,6 @@ struct JobsArguments {
   bool of_batch = false;
 };
 
-int complain(const std::string& what) {
-  std::cerr << "llmb-report jobs: " << report::printable(what) << '\n';
-  return kFailed;
-}
-
 // Whether there is a job whose submission was lost, two answers tell.
 void refresh(JobDesk& desk) {
   dispatch::Poller poller(desk.settings, *desk.store);
@@ -59,7 +54,7 @@ void refresh(JobDesk& desk) {
     std::this_thread::sleep_for(kBetweenAnswers);
     outcome = poller.poll_once();
   }
-  if (!outcome.error.empty()) complain("as last known, for " + outcome.error);
+  if (!outcome.error.empty()) complain("jobs", "as last known, for " + outcome.error, kFailed);
 }
 
 int list(const JobsArguments& arguments) {
@@ -78,7 +73,7 @@ int show(const JobsArguments& arguments) {
   JobDesk desk = open_job_desk(arguments.desk, false);
   refresh(desk);
   const auto job = desk.store->job(arguments.id);
-  if (!job) return complain(fmt::format("there is no job {}", arguments.id));
+  if (!job) return complain("jobs", fmt::format("there is no job {}", arguments.id), kFailed);
   std::string runs;
   for (const storage::RunId run : desk.store->runs_of(*job)) {
     runs += fmt::format("{}{}", runs.empty() ? "" : ", ", run);
@@ -162,7 +157,7 @@ int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
       shown = log.path;
       error = copy_from(log.path, offset);
     }
-    if (!error.empty() && error != last_error) complain(error);
+    if (!error.empty() && error != last_error) complain("jobs", error, kFailed);
     last_error = error;
     if (has_ended) {
       std::cerr << "job " << job.id << " " << storage::job_state_name(job.state)
@@ -177,18 +172,20 @@ int log(const JobsArguments& arguments) {
   JobDesk desk = open_job_desk(arguments.desk, false);
   refresh(desk);
   const auto job = desk.store->job(arguments.id);
-  if (!job) return complain(fmt::format("there is no job {}", arguments.id));
+  if (!job) return complain("jobs", fmt::format("there is no job {}", arguments.id), kFailed);
   if (arguments.follows) return follow(desk, arguments, *job);
   const ChosenLog file = log_of(*job, arguments);
-  if (!file.error.empty()) return complain(file.error);
+  if (!file.error.empty()) return complain("jobs", file.error, kFailed);
   if (file.path.empty()) {
-    return complain(fmt::format("job {} is {} and has no log in {}{}", job->id,
+    return complain("jobs",
+                    fmt::format("job {} is {} and has no log in {}{}", job->id,
                                 storage::job_state_name(job->state), job->run_folder,
-                                arguments.of_batch ? "" : " (--batch: its script's output)"));
+                                arguments.of_batch ? "" : " (--batch: its script's output)"),
+                    kFailed);
   }
   std::int64_t offset = 0;
   const std::string error = copy_from(file.path, offset);
-  if (!error.empty()) return complain(error);
+  if (!error.empty()) return complain("jobs", error, kFailed);
   return std::cout ? 0 : kFailed;
 }
 
@@ -201,7 +198,7 @@ int cancel(const JobsArguments& arguments) {
   for (const storage::JobRowId id : arguments.ids) {
     const auto job = dispatcher.cancel(id);
     if (!job) {
-      exit_code = complain(job.error().message);
+      exit_code = complain("jobs", job.error().message, kFailed);
       continue;
     }
     const bool has_ended = storage::is_final(job->state);
@@ -215,8 +212,9 @@ int cancel(const JobsArguments& arguments) {
     dispatch::Poller poller(desk.settings, *desk.store);
     const std::string error = poller.poll_once().error;
     if (!error.empty()) {
-      exit_code =
-          complain(error + "; the wish is recorded, and is repeated while llmb-report serve runs");
+      exit_code = complain(
+          "jobs", error + "; the wish is recorded, and is repeated while llmb-report serve runs",
+          kFailed);
     }
   }
   return std::cout.flush() ? exit_code : kFailed;
@@ -238,7 +236,7 @@ CLI::App* add_part(CLI::App& jobs, const std::string& name, const std::string& h
 void add_jobs_command(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<JobsArguments>();
   CLI::App* const jobs = app.add_subcommand("jobs", "Jobs that were submitted: list, show, cancel");
-  jobs->footer(kFooter);
+  jobs->footer(kJobsFooter);
   jobs->require_subcommand(0, 1);
   add_desk_options(*jobs, arguments->desk);
   jobs->add_option("--limit", arguments->limit, "How many of the newest")

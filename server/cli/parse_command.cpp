@@ -46,7 +46,7 @@ constexpr const char* kDescription =
     "Read training logs and say, for each, the mean step time over its window and whether it may "
     "be believed.";
 
-constexpr std::string_view kExamples = R"(Examples:
+constexpr std::string_view kParseExamples = R"(Examples:
   llmb-report parse                              every log below ./experiments
   llmb-report parse $LLMB_WORKLOAD/experiments log.txt
   llmb-report parse --window 35-44 --format csv runs/ > runs.csv
@@ -62,7 +62,7 @@ What is read:
   What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:
 )";
 
-constexpr std::string_view kFooter = R"(
+constexpr std::string_view kParseFooter = R"(
 Windows:
   Iterations as the log counts them: NeMo from 0, Megatron from 1. Where the run is a recipe of the
   catalog, and names no other release: what the recipe's document makes its results of (the last
@@ -235,7 +235,7 @@ int run_parse(ParseArguments arguments) {
 
 void add_parse_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("parse", kDescription);
-  command->footer(fmt::format("{}{}{}", kExamples, dialect_windows(), kFooter));
+  command->footer(fmt::format("{}{}{}", kParseExamples, dialect_windows(), kParseFooter));
   const auto arguments = std::make_shared<ParseArguments>();
   command->add_option("--format", arguments->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))

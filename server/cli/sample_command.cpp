@@ -18,7 +18,7 @@ struct SampleArguments {
   double step_s = 1.0;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kSampleFooter = R"(Examples:
   llmb-report sample /tmp/tree                 write the tree and end
   llmb-report sample --live /tmp/tree          then append a step every second, until Ctrl-C
   llmb-report serve /tmp/tree                  look at it
@@ -49,7 +49,7 @@ int run_sample(const SampleArguments& arguments) {
 void add_sample_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("sample", "Write a made-up tree of training logs to try llmb-report on.");
-  command->footer(kFooter);
+  command->footer(kSampleFooter);
   const auto arguments = std::make_shared<SampleArguments>();
   command->add_option("folder", arguments->folder, "Where to write it; made when missing")
       ->required()

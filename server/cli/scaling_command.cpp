@@ -13,7 +13,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kScalingFooter = R"(Examples:
   llmb-report scaling experiments                    every workload of a tree
   llmb-report scaling --workload pretrain_grok1 --dtype fp8 experiments
   llmb-report scaling --db runs.db                   the runs of a database
@@ -69,7 +69,7 @@ int scale(const parser::Catalog& catalog, const std::vector<parser::ComparedRun>
 void add_scaling_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "scaling", "Tokens/s/GPU and efficiency by number of GPUs, measured and published");
-  command->footer(kFooter);
+  command->footer(kScalingFooter);
   const auto arguments = std::make_shared<ScalingArguments>();
   parser::ScalingSelection& selection = arguments->selection;
   command->add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");

@@ -39,7 +39,7 @@ struct ServeArguments {
   std::vector<std::string> allowed_hosts;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kServeExamples = R"(Examples:
   llmb-report serve $LLMB_WORKLOAD
   llmb-report serve --listen 127.0.0.1:0 --db runs.db /data/cluster-a /data/cluster-b
   llmb-report serve --config /etc/llmb-report.yaml
@@ -220,7 +220,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "Keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots, "Trees to watch")->type_name("DIR");
-  command->footer(kExamples + std::string("\n") + std::string(kConfigurationHelp));
+  command->footer(kServeExamples + std::string("\n") + std::string(kConfigurationHelp));
   command->callback([arguments, &exit_code] {
     exit_code = run_serve(*arguments);
     ingest::exit_past_abandoned_threads(exit_code);

@@ -1,8 +1,6 @@
 #include "server/cli/commands.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -12,11 +10,13 @@
 
 #include "server/cli/catalog_option.h"
 #include "server/cli/cluster_section.h"
+#include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
 #include "server/cli/job_table.h"
 #include "server/cli/job_waiting.h"
 #include "server/cli/submission_options.h"
+#include "server/dispatch/account.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/send_queue.h"
@@ -26,7 +26,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kSubmitFooter = R"(Examples:
   llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --scale 16
   llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 128,256,512 -r 3
   llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --scale 512 --dry-run
@@ -60,16 +60,6 @@ struct SubmitArguments {
   bool is_dry_run = false;
   bool waits = false;
 };
-
-std::string user_name() {
-  const passwd* const user = getpwuid(geteuid());
-  return user == nullptr ? fmt::to_string(geteuid()) : user->pw_name;
-}
-
-int complain(const std::string& what, int exit_code) {
-  std::cerr << "llmb-report submit: " << report::printable(what) << '\n';
-  return exit_code;
-}
 
 int print_dry_runs(const std::vector<dispatch::DryRun>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -119,23 +109,23 @@ int tell_refusal(const dispatch::SubmitOutcome& outcome) {
   const bool is_shown = std::any_of(
       outcome.jobs.begin(), outcome.jobs.end(),
       [&](const storage::JobRecord& job) { return job.trouble.starts_with(refusal.message); });
-  if (!is_shown) complain(refusal.message, 0);
+  if (!is_shown) complain("submit", refusal.message, 0);
   const bool is_bad = refusal.kind == Kind::invalid || refusal.kind == Kind::conflict;
   return is_bad ? kBadArguments : kFailed;
 }
 
 int submit(const SubmitArguments& arguments) {
   const auto submissions = submissions_of(arguments.submission);
-  if (!submissions) return complain(submissions.error().message, kBadArguments);
+  if (!submissions) return complain("submit", submissions.error().message, kBadArguments);
   const auto catalog = read_catalog(arguments.catalog_file);
-  if (!catalog) return complain(catalog.error().message, kBadArguments);
+  if (!catalog) return complain("submit", catalog.error().message, kBadArguments);
   const dispatch::Environment secrets = shell_variables(dispatch::secret_variables());
   if (arguments.is_dry_run) {
     auto settings = desk_settings(arguments.desk, true);
     settings.cluster.launch_environment = launch_environment(secrets);
     auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog,
                                   dispatch::ask_runner(settings.cluster));
-    if (!runs) return complain(runs.error().message, kBadArguments);
+    if (!runs) return complain("submit", runs.error().message, kBadArguments);
     return print_dry_runs(*runs);
   }
   JobDesk desk = open_job_desk(arguments.desk, true);
@@ -143,8 +133,8 @@ int submit(const SubmitArguments& arguments) {
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);
   dispatch::JobSender sender(desk.settings, **catalog, *desk.store, runner, {}, secrets);
-  dispatch::SubmitOutcome outcome =
-      dispatcher.submit({*submissions, user_name(), arguments.idempotency_key, false, {}});
+  dispatch::SubmitOutcome outcome = dispatcher.submit(
+      {*submissions, dispatch::own_account().name, arguments.idempotency_key, false, {}});
   dispatch::send_all(sender, outcome);
   for (const std::string& note : outcome.notes)
     std::cerr << "note: " << report::printable(note) << '\n';
@@ -174,7 +164,7 @@ void add_submit_command(CLI::App& app, int& exit_code) {
       ->type_name("TEXT");
   add_catalog_option(*command, arguments->catalog_file);
   add_desk_options(*command, arguments->desk);
-  command->footer(kFooter + std::string("\n\n") + std::string(kClusterHelp));
+  command->footer(kSubmitFooter + std::string("\n\n") + std::string(kClusterHelp));
   command->callback([arguments, &exit_code] {
     exit_code = run_at_desk("submit", [&] { return submit(*arguments); });
   });

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/job_desk.h"
 #include "server/dispatch/text_check.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kDaysMax = 3'650;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kTokenFooter = R"(Examples:
   llmb-report token create ci --scope submit
   llmb-report token create laptop --scope read --scope submit --days 30
   llmb-report token list
@@ -36,11 +37,6 @@ struct TokenArguments {
   int days = 90;
 };
 
-int complain(const std::string& what, int exit_code) {
-  std::cerr << "llmb-report token: " << report::printable(what) << '\n';
-  return exit_code;
-}
-
 storage::JobStore open_store(const TokenArguments& arguments) {
   return storage::JobStore(desk_settings(arguments.desk, false).database);
 }
@@ -53,13 +49,15 @@ bool is_taken(storage::JobStore& store, const std::string& name) {
 
 int create(const TokenArguments& arguments) {
   if (!dispatch::is_name(arguments.name)) {
-    return complain("a token's name has letters, digits, '.', '_', '-' and '+'; not " +
+    return complain("token",
+                    "a token's name has letters, digits, '.', '_', '-' and '+'; not " +
                         dispatch::in_quotes(arguments.name),
                     kBadArguments);
   }
   storage::JobStore store = open_store(arguments);
   if (is_taken(store, arguments.name)) {
-    return complain("there is a token " + arguments.name +
+    return complain("token",
+                    "there is a token " + arguments.name +
                         " already; names are not used again, so that it stays clear who did what",
                     kBadArguments);
   }
@@ -109,7 +107,7 @@ int revoke(const TokenArguments& arguments) {
     return 0;
   }
   if (!is_taken(store, arguments.name)) {
-    return complain("there is no token " + dispatch::in_quotes(arguments.name), kFailed);
+    return complain("token", "there is no token " + dispatch::in_quotes(arguments.name), kFailed);
   }
   std::cout << arguments.name << " was revoked before\n";
   return 0;
@@ -131,7 +129,7 @@ CLI::App* add_part(CLI::App& token, const std::string& name, const std::string& 
 void add_token_command(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<TokenArguments>();
   CLI::App* const token = app.add_subcommand("token", "Tokens of those who may ask for more");
-  token->footer(kFooter);
+  token->footer(kTokenFooter);
   token->require_subcommand(1);
   CLI::App* const make =
       add_part(*token, "create", "Make a token, and show it once", arguments, exit_code, create);

@@ -1,8 +1,6 @@
 #include "server/dispatch/recipe_launch.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +8,7 @@
 
 #include "parser/foundation/parse_number.h"
 #include "parser/layout/run_path.h"
+#include "server/dispatch/account.h"
 #include "server/dispatch/file_call.h"
 #include "server/dispatch/text_check.h"
 #include "server/dispatch/wall_clock.h"
@@ -35,10 +34,9 @@ std::vector<std::string> launch_environment(const Plan& plan, const ClusterSetti
   // Where this release of Slurm knows it, the job can be found by its comment too.
   all["SBATCH_COMMENT"] = mark;
   if (!settings.slurm_conf.empty()) all["SLURM_CONF"] = settings.slurm_conf;
-  if (const passwd* const user = getpwuid(geteuid())) {
-    all["HOME"] = user->pw_dir;
-    all["USER"] = all["LOGNAME"] = user->pw_name;
-  }
+  const Account account = own_account();
+  if (!account.home.empty()) all["HOME"] = account.home;
+  all["USER"] = all["LOGNAME"] = account.name;
   std::vector<std::string> lines;
   lines.reserve(all.size());
   for (const auto& [name, value] : all) lines.push_back(fmt::format("{}={}", name, value));

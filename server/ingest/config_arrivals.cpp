@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "parser/foundation/instant.h"
+#include "server/ingest/config_index.h"
 
 namespace llmb::ingest {
 namespace {
@@ -35,11 +36,6 @@ bool any_number(std::string_view name, Visit&& visit) {
 std::string_view name_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-std::string_view directory_of(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
 }  // namespace

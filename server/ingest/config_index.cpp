@@ -3,14 +3,11 @@
 #include "parser/foundation/parse_number.h"
 
 namespace llmb::ingest {
-namespace {
 
 std::string_view directory_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
-
-}  // namespace
 
 std::optional<std::int64_t> job_id_of_config(std::string_view relative_path) {
   constexpr std::string_view kPrefix = "llmb-config_";

@@ -39,4 +39,7 @@ std::optional<std::int64_t> job_id_of_config(std::string_view relative_path);
 // True when `directory` is the log's own, or above it. "" is the root.
 bool is_at_or_above(std::string_view directory, std::string_view log_path);
 
+// "a/b" of "a/b/c"; empty for what lies in the root.
+std::string_view directory_of(std::string_view path);
+
 }  // namespace llmb::ingest

@@ -9,7 +9,7 @@
 namespace llmb::report {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kCsvHeader =
     "path,experiment,launched_at,account,job_id,retry,dialect,status,status_reason,window,"
     "window_is_whole,iterations_missing_in_window,segment,segment_count,last_iteration,"
     "declared_last_iteration,step_count";
@@ -76,7 +76,7 @@ void write_run(const ReportedRun& run, bool has_metrics, std::ostream& out) {
 }  // namespace
 
 void write_csv(const LogReport& report, std::ostream& out) {
-  out << kHeader;
+  out << kCsvHeader;
   for (const char* metric : {"step_time_s", "tflops_per_gpu"}) {
     for (const std::string_view field : kStatisticsFields) out << ',' << metric << '_' << field;
   }
