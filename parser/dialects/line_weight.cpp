@@ -122,9 +122,9 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 
 // Levels at which a program goes on, and words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING", "Warning: ", "[warning]", " warn ", "[NeMo W ", "[NeMo I ", "[INFO", " INFO ",
-     "INFO:", "INFO - ", "DEBUG", "etrying", "will retry", "falling back", "Falling back",
-     "going to /", "gnoring "});
+    {"WARNING", "Warning: ",  "[warning]",    " warn ",       "[NeMo W ",   "[NeMo I ", "[INFO",
+     " INFO ",  "INFO:",      "INFO - ",      "[DEBUG",       " DEBUG ",    "DEBUG:",   "DEBUG - ",
+     "etrying", "will retry", "falling back", "Falling back", "going to /", "gnoring "});
 
 bool holds_any(std::string_view line, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {

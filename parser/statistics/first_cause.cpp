@@ -1,5 +1,10 @@
 #include "parser/statistics/first_cause.h"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "parser/dialects/line_weight.h"
 
 namespace llmb::parser {
@@ -14,6 +19,16 @@ bool is_warning(const LogEvent& failure) {
 bool names_the_signal_of_a_worker(const LogEvent& failure) {
   return failure.line.find(") received by PID") != std::string::npos &&
          failure.line.find("SIGTERM") == std::string::npos;
+}
+
+// "ValueError: …": a rank's own words, which do not tell of other ranks.
+bool is_own_exception(const LogEvent& failure) {
+  if (failure.cause != "python_exception") return false;
+  constexpr std::array<std::string_view, 5> kOfOthers = {"istributed", "NCCL", "loo", "Store",
+                                                         "Rendezvous"};
+  return std::none_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view word) {
+    return failure.line.find(word) != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -49,6 +64,8 @@ void FirstCause::offer(const LogEvent& failure) {
     return;
   }
   if (chosen_ != nullptr && depth >= depth_) return;
+  // That others lost it follows from what ended the rank.
+  if (depth == CauseDepth::peer_lost && chosen_ != nullptr && is_own_exception(*chosen_)) return;
   chosen_ = &failure;
   depth_ = depth;
 }

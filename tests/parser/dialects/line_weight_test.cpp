@@ -30,6 +30,7 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
 TEST(LineWeight, OfEverythingElseIsAStatement) {
   for (const char* line :
        {"", "CUDA out of memory", "srun: error: n1: task 3: Killed",
+        "DistBackendError: NCCL error, unhandled system error (run with NCCL_DEBUG=INFO for more)",
         "[rank3]:[E815 09:12:44.100 ProcessGroupNCCL.cpp:655] INFO: watchdog got stuck",
         "n1:1:2 [0] misc/ibvwrap.cc:200 NCCL WARN Call to ibv_reg_mr failed",
         "  what():  std::bad_alloc", "    srun: error: n1: task 3: Killed",
