@@ -59,6 +59,8 @@ std::string unreadable_reason(const Tool& tool, Dialect dialect) {
       return is_bridge ? "" : "it reads the lines of Megatron-Bridge only";
     case ToolFamily::nemo_or_mbridge:
       return is_nemo || is_bridge ? "" : "it knows NeMo 2 and Megatron-Bridge only";
+    case ToolFamily::any:
+      return "";
   }
   return "";
 }
@@ -82,9 +84,23 @@ bool is_seen(const Tool& tool, const StepSample& sample) {
   return tool.family != ToolFamily::mbridge_rank_0 || sample.tflops_per_gpu;
 }
 
+void keep_positions(const Tool& tool, std::vector<Step>& steps) {
+  const auto count = static_cast<std::int64_t>(steps.size());
+  const std::int64_t last = tool.position_last > 0 ? std::min(tool.position_last, count) : count;
+  const std::int64_t skipped =
+      std::min(last, std::max(tool.skipped_first, count * tool.skipped_percent / 100));
+  steps.erase(steps.begin() + last, steps.end());
+  steps.erase(steps.begin(), steps.begin() + skipped);
+}
+
 void keep_last(const Tool& tool, std::vector<Step>& steps) {
   const auto count = static_cast<std::int64_t>(steps.size());
-  if (tool.window || count <= tool.all_up_to || count <= tool.last_steps) return;
+  if (tool.window) return;
+  if (tool.last_steps == 0) {
+    keep_positions(tool, steps);
+    return;
+  }
+  if (count <= tool.all_up_to || count <= tool.last_steps) return;
   steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(tool.last_steps));
 }
 
@@ -178,7 +194,8 @@ std::string refusal_of(const Tool& tool, const View& view, std::span<const StepS
     return "it calls the run invalid: a gradient norm is NaN";
   }
   if (view.steps.empty()) {
-    return tool.window ? "no step that it reads lies in its window: no row" : "no step has a time";
+    return tool.window || tool.last_steps == 0 ? "no step that it reads lies in its window: no row"
+                                               : "no step has a time";
   }
   if (tool.completeness == ToolCompleteness::any_step) return "";
   if (tool.completeness == ToolCompleteness::window_end) {
@@ -214,6 +231,7 @@ std::string rule_text(const Tool& tool) {
 
 std::string window_text(const Tool& tool) {
   if (tool.window) return to_string(*tool.window);
+  if (tool.last_steps == 0) return std::string(tool.name);
   if (tool.last_steps == 1) return "last step";
   std::string last = "last " + std::to_string(tool.last_steps) + " steps";
   if (tool.all_up_to == 0) return last;

@@ -105,6 +105,23 @@ Tool spreadsheet() {
   return tool;
 }
 
+// What people compute by hand or with a few lines of their own, of any program's steps.
+Tool by_position(std::string_view name, std::int64_t skipped_first, std::int64_t skipped_percent,
+                 std::int64_t position_last) {
+  Tool tool;
+  tool.name = name;
+  tool.release = "in use";
+  tool.source = "scripts of users";
+  tool.metric = "step times, by position";
+  tool.family = ToolFamily::any;
+  tool.skipped_first = skipped_first;
+  tool.skipped_percent = skipped_percent;
+  tool.position_last = position_last;
+  tool.deviation = DeviationKind::sample;
+  tool.tflops = TflopsSource::with_step;
+  return tool;
+}
+
 }  // namespace
 
 std::string_view deviation_name(DeviationKind kind) {
@@ -124,6 +141,10 @@ std::span<const Tool> known_tools() {
       cloudai_mbridge(),
       cloudai_nemo(),
       spreadsheet(),
+      by_position("all but the first 5 steps", 5, 0, 0),
+      by_position("all but the first 10 % of the steps", 0, 10, 0),
+      by_position("steps 2 to 6", 1, 0, 6),
+      by_position("the first 60 steps", 0, 0, 60),
   };
   return tools;
 }

@@ -25,6 +25,7 @@ enum class ToolFamily {
   mbridge_shell,    // iteration lines of Megatron-Bridge or Megatron-LM, in milliseconds
   mbridge_rank_0,   // Megatron-Bridge's Step Time lines
   nemo_or_mbridge,  // by the framework that the run's configuration names
+  any,              // the step times of any program
 };
 
 enum class ToolCompleteness {
@@ -49,6 +50,10 @@ struct Tool {
   std::optional<Window> window;  // else the last steps:
   std::int64_t last_steps = 0;
   std::int64_t all_up_to = 0;  // with no more steps than this, all of them
+  // Or, where that is 0, all steps but these, by their position in the log and not by number:
+  std::int64_t skipped_first = 0;
+  std::int64_t skipped_percent = 0;  // of all steps, at the beginning; rounded down
+  std::int64_t position_last = 0;    // over 0: none beyond this one, from 1
   DeviationKind deviation = DeviationKind::none;
   ToolCompleteness completeness = ToolCompleteness::any_step;
   TflopsSource tflops = TflopsSource::none;

@@ -34,6 +34,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/runs/{id}/agreement", get_run_agreement, Work::computing},
     Route{"GET", "/api/v1/compare", get_comparison, Work::computing},
     Route{"GET", "/api/v1/scaling", get_scaling, Work::computing},
+    Route{"GET", "/api/v1/history", get_history, Work::computing},
     Route{"GET", "/api/v1/recipes", get_recipes, Work::quick},
     Route{"GET", "/api/v1/references", get_references, Work::quick},
     Route{"GET", "/api/v1/references/audit", get_reference_audit, Work::computing},

@@ -16,6 +16,7 @@ http::Response get_run_metrics(Context& context, const http::Request& request);
 http::Response get_run_agreement(Context& context, const http::Request& request);
 http::Response get_comparison(Context& context, const http::Request& request);
 http::Response get_scaling(Context& context, const http::Request& request);
+http::Response get_history(Context& context, const http::Request& request);
 http::Response get_recipes(Context& context, const http::Request& request);
 http::Response get_references(Context& context, const http::Request& request);
 http::Response get_reference_audit(Context& context, const http::Request& request);

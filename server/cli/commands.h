@@ -20,9 +20,10 @@ void add_submit_command(CLI::App& app, int& exit_code);
 void add_jobs_command(CLI::App& app, int& exit_code);
 void add_token_command(CLI::App& app, int& exit_code);
 
-// Runs side by side, and by number of GPUs.
+// Runs side by side, by number of GPUs, and over time.
 void add_compare_command(CLI::App& app, int& exit_code);
 void add_scaling_command(CLI::App& app, int& exit_code);
+void add_history_command(CLI::App& app, int& exit_code);
 // What other tools would report for a log, and why.
 void add_agreement_command(CLI::App& app, int& exit_code);
 // Recomputes the published figures of the catalog.

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "parser/dialects/failure_class.h"
+#include "parser/statistics/event_role.h"
 #include "server/report/json.h"
 
 namespace llmb::report {
@@ -99,9 +100,15 @@ Json segments_json(const std::vector<parser::SegmentFacts>& segments) {
   return list;
 }
 
-Json events_json(const std::vector<parser::LogEvent>& events) {
+Json role_json(parser::EventRole role) {
+  return role == parser::EventRole::none ? Json(nullptr) : Json(parser::event_role_name(role));
+}
+
+Json events_json(const parser::LogFacts& facts) {
   Json list = Json::array();
-  for (const parser::LogEvent& event : events) {
+  const auto parts = parser::event_parts(facts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const parser::LogEvent& event = facts.events[i];
     const bool is_failure = event.kind == parser::LogEvent::Kind::failure;
     list.push_back({{"kind", is_failure ? "failure" : "finish_marker"},
                     {"cause", event.cause},
@@ -109,7 +116,29 @@ Json events_json(const std::vector<parser::LogEvent>& events) {
                     {"offset", event.offset},
                     {"steps_before", event.steps_before},
                     {"rank", nullable(event.rank)},
-                    {"operation", null_if_empty(event.operation)}});
+                    {"operation", null_if_empty(event.operation)},
+                    {"role", role_json(parts[i].role)},
+                    {"attempt", parts[i].attempt}});
+  }
+  return list;
+}
+
+// What came of `event`, which stands in run.facts: the later failures of its attempt.
+Json followed_json(const ToldRun& run, const parser::LogEvent* event) {
+  Json list = Json::array();
+  if (event == nullptr) return list;
+  const auto parts = parser::event_parts(run.facts);
+  const auto own = static_cast<std::size_t>(event - run.facts.events.data());
+  for (std::size_t i = own + 1; i < parts.size(); ++i) {
+    const bool has_followed =
+        parts[i].attempt == parts[own].attempt && (parts[i].role == parser::EventRole::cascade ||
+                                                   parts[i].role == parser::EventRole::symptom);
+    if (!has_followed) continue;
+    const parser::LogEvent& later = run.facts.events[i];
+    list.push_back({{"role", role_json(parts[i].role)},
+                    {"cause", later.cause},
+                    {"line", later.line},
+                    {"rank", nullable(later.rank)}});
   }
   return list;
 }
@@ -130,6 +159,7 @@ Json failure_json(const ToldRun& run) {
   json["rank"] = event != nullptr ? nullable(event->rank) : Json(nullptr);
   json["operation"] = event != nullptr ? null_if_empty(event->operation) : Json(nullptr);
   json["data_is_valid"] = run.summary.status == parser::RunStatus::complete;
+  json["followed_by"] = followed_json(run, event);
   return json;
 }
 
@@ -180,7 +210,7 @@ void add_particulars(Json& json, const ToldRun& run) {
   json["configuration"] = configuration_json(run.configuration);
   json["configuration_conflicts"] = run.configuration.conflicting_keys();
   json["segments"] = segments_json(run.facts.segments);
-  json["events"] = events_json(run.facts.events);
+  json["events"] = events_json(run.facts);
   json["failure"] = failure_json(run);
   json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
   json["checkpoint_count"] = run.facts.checkpoint_count;

@@ -28,7 +28,7 @@ struct Failure {
   const char* text;        // lines of the rank that fails first
 };
 
-constexpr auto kFailures = std::to_array<Failure>({
+constexpr std::array<Failure, 59> kFailures = {{
     {"cuda_oom", "",
      "Traceback (most recent call last):\n  File \"train.py\", line 91, in step\n"
      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.20 GiB. GPU 2 has a total "
@@ -167,7 +167,7 @@ constexpr auto kFailures = std::to_array<Failure>({
     {"python_exception", "",
      "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\nTypeError: "
      "forward() got an unexpected keyword argument 'packed_seq_params'"},
-});
+}};
 
 std::string prefixed(const std::string& prefix, const std::string& text) {
   std::string lines;

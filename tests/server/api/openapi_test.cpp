@@ -187,6 +187,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/compare", "/api/v1/compare?runs=1,2,3,5&include=all"},
       {"/api/v1/scaling", "/api/v1/scaling?include=all"},
       {"/api/v1/scaling", "/api/v1/scaling"},
+      {"/api/v1/history", "/api/v1/history?include=all"},
       {"/api/v1/recipes", "/api/v1/recipes"},
       {"/api/v1/references", "/api/v1/references"},
       {"/api/v1/references/audit", "/api/v1/references/audit"},

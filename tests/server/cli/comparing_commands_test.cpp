@@ -135,6 +135,18 @@ TEST_F(ComparingCommands, ScalingNamesWeakScaling) {
   EXPECT_THAT(csv.out, HasSubstr("\npretrain_grok1,314b,fp8,gb200,256,512,weak,1,"));
 }
 
+TEST_F(ComparingCommands, HistoryShowsRunsInTheOrderOfTheirStarts) {
+  const ProgramRun table = run({"history", "experiments"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("pretrain_grok1 314b fp8 gb200 on 128 GPUs\n==="));
+  const json history = json::parse(run({"history", "--format", "json", "experiments"}).out);
+  ASSERT_EQ(history.at("series").size(), 2U);
+  EXPECT_EQ(history["series"][0]["runs"].size(), 2U);
+  EXPECT_EQ(history["series"][0]["newest"], "unknown");
+  EXPECT_EQ(run({"history", "--gpu-count", "8", "experiments"}).exit_code, 1);
+  EXPECT_EQ(run({"history", "--format", "csv", "experiments"}).exit_code, 2);
+}
+
 TEST_F(ComparingCommands, DatabasesAnswerAsTreesDo) {
   ASSERT_EQ(run({"ingest", "--once", "--db", "runs.db", "experiments"}).exit_code, 0);
   const ProgramRun scaling = run({"scaling", "--db", "runs.db", "--format", "csv"});

@@ -1,0 +1,36 @@
+// Where the level of a series changes: penalised segmentation with a robust loss. The loss of a
+// piece is the sum of the distances from its median, so that single odd values change nothing; the
+// penalty is what a split of the same values in random order would gain in one of a hundred series.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace llmb::parser {
+
+struct SegmentationOptions {
+  std::size_t piece_min = 2;        // values on each side of a change
+  double false_alarm_rate = 0.005;  // of a series without a change
+  std::int64_t permutations = 400;
+  std::uint64_t seed = 20261122;  // the same series has the same changes each time
+};
+
+// The indexes at which a new level begins, rising. `values`: in the order of time; more than
+// kSegmentedMax are too many, and only the newest of them are looked at. Values that depend on the
+// ones before them (told from their differences) have to change by more.
+inline constexpr std::size_t kSegmentedMax = 400;
+std::vector<std::size_t> change_points(std::span<const double> values,
+                                       const SegmentationOptions& options = {});
+
+// What the two newest values say before a segmentation can: both lie beyond so many deviations on
+// the same side of the level before them, of which six values at least have to be known.
+enum class NewestLevel { steady, higher, lower, unknown };
+inline constexpr std::size_t kLevelValuesMin = 6;
+inline constexpr std::size_t kLevelValuesMax = 20;
+inline constexpr double kAlarmDeviations = 3.0;
+// `level_begin`: where the newest level begins, as change_points() has it.
+NewestLevel newest_level(std::span<const double> values, std::size_t level_begin);
+
+}  // namespace llmb::parser

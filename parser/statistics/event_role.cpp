@@ -1,0 +1,89 @@
+#include "parser/statistics/event_role.h"
+
+#include <cstdint>
+
+#include "parser/foundation/name_table.h"
+#include "parser/statistics/first_cause.h"
+
+namespace llmb::parser {
+namespace {
+
+constexpr auto kRoles = name_table<EventRole>({
+    {EventRole::none, "none"},
+    {EventRole::root, "root"},
+    {EventRole::cascade, "cascade"},
+    {EventRole::symptom, "symptom"},
+    {EventRole::survived, "survived"},
+});
+
+// Who ends a run says so first, and the processes end when they get to it.
+constexpr std::int64_t kTeardownSteps = 20;
+
+EventRole role_beside_root(const LogEvent& failure) {
+  switch (depth_of(failure)) {
+    case CauseDepth::root:
+    case CauseDepth::communication:
+    case CauseDepth::peer_lost:
+    case CauseDepth::exception:
+      return EventRole::cascade;
+    case CauseDepth::survivable:
+      return EventRole::survived;
+    case CauseDepth::worker_signal:
+    case CauseDepth::worker_failed:
+    case CauseDepth::traceback:
+    case CauseDepth::killed:
+    case CauseDepth::consequence:
+    case CauseDepth::none:
+      break;
+  }
+  return EventRole::symptom;
+}
+
+struct Attempt {
+  std::size_t number = 0;
+  std::int64_t steps_after = 0;  // of the same attempt, after the event
+};
+
+// Events after the last step of one pass, and before the first of the next, are of the former.
+Attempt attempt_of(const LogEvent& event, const LogFacts& facts) {
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < facts.segments.size(); ++i) {
+    end += facts.segments[i].step_count;
+    if (event.steps_before <= end && event.steps_before > 0) return {i, end - event.steps_before};
+    if (event.steps_before == 0) return {0, end};
+  }
+  return {facts.segments.empty() ? 0 : facts.segments.size() - 1, 0};
+}
+
+bool is_survived(const LogEvent& failure, const Attempt& attempt) {
+  if (attempt.steps_after == 0) return false;
+  const FailureClass* const known = find_failure_class(failure.cause);
+  return known == nullptr || !known->ends_run_over || attempt.steps_after > kTeardownSteps;
+}
+
+}  // namespace
+
+std::string_view event_role_name(EventRole role) {
+  return kRoles.name(role);
+}
+
+std::vector<EventPart> event_parts(const LogFacts& facts) {
+  std::vector<EventPart> parts(facts.events.size());
+  std::vector<FirstCause> roots(facts.segments.empty() ? 1 : facts.segments.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const LogEvent& event = facts.events[i];
+    const Attempt attempt = attempt_of(event, facts);
+    parts[i].attempt = attempt.number;
+    if (event.kind != LogEvent::Kind::failure) continue;
+    parts[i].role = EventRole::survived;
+    if (is_survived(event, attempt)) continue;
+    parts[i].role = role_beside_root(event);
+    roots[attempt.number].offer(event);
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (&facts.events[i] == roots[parts[i].attempt].chosen()) parts[i].role = EventRole::root;
+  }
+  return parts;
+}
+
+}  // namespace llmb::parser

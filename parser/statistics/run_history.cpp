@@ -1,0 +1,130 @@
+#include "parser/statistics/run_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace llmb::parser {
+namespace {
+
+using SeriesKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
+                             std::optional<std::int64_t>, std::string>;
+
+std::string value_of(const ComparedRun& run, std::string_view key) {
+  return run.configuration.value(key).value_or("");
+}
+
+SeriesKey key_of(const ComparedRun& run) {
+  const RecipeMatch& match = run.judgement.match;
+  return {workload_of(run),
+          model_size_of(run),
+          match.dtype.empty() ? value_of(run, "dtype") : match.dtype,
+          match.gpu_type.empty() ? value_of(run, "gpu_type") : match.gpu_type,
+          match.gpu_count ? std::to_string(*match.gpu_count) : value_of(run, "gpu_count"),
+          global_batch_size_of(run),
+          to_string(run.judgement.summary.window)};
+}
+
+bool is_selected(const SeriesKey& key, const HistorySelection& selection) {
+  const auto agrees = [](const std::optional<std::string>& asked, const std::string& value) {
+    return !asked || *asked == value;
+  };
+  return agrees(selection.workload, std::get<0>(key)) &&
+         agrees(selection.model_size, std::get<1>(key)) &&
+         agrees(selection.dtype, std::get<2>(key)) &&
+         agrees(selection.gpu_type, std::get<3>(key)) &&
+         agrees(selection.gpu_count, std::get<4>(key));
+}
+
+// By start where every run says its own, else by job, else as they were given.
+void sort_by_start(const std::vector<ComparedRun>& runs, std::vector<std::size_t>& indexes) {
+  const auto all_have = [&](auto has) { return std::all_of(indexes.begin(), indexes.end(), has); };
+  if (all_have([&](std::size_t i) { return runs[i].launched_at.has_value(); })) {
+    std::stable_sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
+      return std::tie(*runs[a].launched_at, runs[a].job_id) <
+             std::tie(*runs[b].launched_at, runs[b].job_id);
+    });
+  } else if (all_have([&](std::size_t i) { return runs[i].job_id.has_value(); })) {
+    std::stable_sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
+      return *runs[a].job_id < *runs[b].job_id;
+    });
+  }
+}
+
+double median_of(std::span<const double> logs) {
+  std::vector<double> sorted(logs.begin(), logs.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+std::vector<HistoryChange::Difference> differences_between(const ComparedRun& before,
+                                                           const ComparedRun& after) {
+  const Characteristics first = characteristics_of(before, marks_of(before));
+  const Characteristics second = characteristics_of(after, marks_of(after));
+  std::map<std::string, HistoryChange::Difference> by_key;
+  for (const auto& [key, value] : first) by_key[key] = {key, value, std::nullopt};
+  for (const auto& [key, value] : second) {
+    by_key[key].key = key;
+    by_key[key].after = value;
+  }
+  std::vector<HistoryChange::Difference> differences;
+  for (auto& [key, difference] : by_key) {
+    if (difference.before != difference.after) differences.push_back(std::move(difference));
+  }
+  return differences;
+}
+
+void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
+  std::vector<double> logs;
+  for (const std::size_t index : series.runs) {
+    logs.push_back(*log_location_of(runs[index], ComparedMetric::step_time_s));
+  }
+  const std::vector<std::size_t> starts = change_points(logs);
+  const auto all = std::span<const double>(logs);
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    const std::size_t end = k + 1 < starts.size() ? starts[k + 1] : logs.size();
+    HistoryChange change;
+    change.at = starts[k];
+    change.before_s = std::exp(median_of(all.subspan(begin, starts[k] - begin)));
+    change.after_s = std::exp(median_of(all.subspan(starts[k], end - starts[k])));
+    change.step_time_ratio = change.after_s / change.before_s;
+    change.differences =
+        differences_between(runs[series.runs[starts[k] - 1]], runs[series.runs[starts[k]]]);
+    series.changes.push_back(std::move(change));
+    begin = starts[k];
+  }
+  series.newest = newest_level(logs, starts.empty() ? 0 : starts.back());
+}
+
+}  // namespace
+
+std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
+                                       const HistorySelection& selection,
+                                       const RunMarkSet& included) {
+  std::map<SeriesKey, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const SeriesKey key = key_of(runs[i]);
+    if (!is_selected(key, selection)) continue;
+    if (!exclusion_reason(marks_of(runs[i]), included).empty()) continue;
+    if (log_location_of(runs[i], ComparedMetric::step_time_s)) members[key].push_back(i);
+  }
+  std::vector<HistorySeries> history;
+  for (auto& [key, indexes] : members) {
+    HistorySeries series;
+    std::tie(series.workload, series.model_size, series.dtype, series.gpu_type, series.gpu_count,
+             series.global_batch_size, series.window) = key;
+    sort_by_start(runs, indexes);
+    series.runs = std::move(indexes);
+    find_changes(runs, series);
+    history.push_back(std::move(series));
+  }
+  return history;
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,69 @@
+// RunHistory: the runs of one configuration in the order in which they were started, where their
+// step time changed its level, and what of the configuration changed there. What a cluster changes
+// over time (release, environment, nodes) is no part of what keeps series apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/statistics/change_points.h"
+#include "parser/statistics/compared_run.h"
+
+namespace llmb::parser {
+
+// What a change is told of, and by whom else it may have been made.
+struct HistoryChange {
+  std::size_t at = 0;          // index into the series' runs: the first of the new level
+  double before_s = 0;         // median of the runs' locations of the level before it
+  double after_s = 0;          // of the new level
+  double step_time_ratio = 1;  // after / before: over 1 is slower
+  // Keys of the configuration in which the first run of the new level differs from the last of the
+  // old one.
+  struct Difference {
+    std::string key;
+    std::optional<std::string> before;  // nothing: not stated
+    std::optional<std::string> after;
+  };
+  std::vector<Difference> differences;
+};
+
+struct HistorySeries {
+  std::string workload;
+  std::string model_size;
+  std::string dtype;
+  std::string gpu_type;
+  std::string gpu_count;
+  std::optional<std::int64_t> global_batch_size;
+  std::string window;
+  std::vector<std::size_t> runs;  // indexes into the runs given, by their start
+  std::vector<HistoryChange> changes;
+  NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
+};
+
+struct HistorySelection {  // nothing: all
+  std::optional<std::string> workload;
+  std::optional<std::string> model_size;
+  std::optional<std::string> dtype;
+  std::optional<std::string> gpu_type;
+  std::optional<std::string> gpu_count;
+};
+
+// What every answer says of the method.
+inline constexpr std::string_view kHistoryMethod =
+    "One value is the logarithm of a run's median step time over its window. Runs stand in the "
+    "order of their starts (of their job ids, where those are not known). Changes of level are "
+    "found by penalised segmentation with distances from medians, so that single odd runs are no "
+    "change; the penalty is what runs in random order would gain by a split in one of 200 series, "
+    "raised where runs depend on the ones before. The newest level is called higher or lower where "
+    "the two newest runs both lie three deviations or more from the level before them.";
+
+// Runs that are marked are left out unless `included` names their mark. Series by workload, model
+// size, dtype, GPU, scale and batch; those of one run too.
+std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
+                                       const HistorySelection& selection,
+                                       const RunMarkSet& included);
+
+}  // namespace llmb::parser

@@ -1,0 +1,54 @@
+// GET /api/v1/history: the runs of each configuration in the order of their starts, and where their
+// step time changed its level.
+#include "parser/statistics/run_history.h"
+#include "server/api/all_runs.h"
+#include "server/api/json.h"
+#include "server/api/query_parameters.h"
+#include "server/api/resources.h"
+#include "server/api/tagged_response.h"
+#include "server/report/history_json.h"
+
+namespace llmb::api {
+namespace {
+
+struct HistoryQuestion {
+  parser::HistorySelection selection;
+  std::optional<parser::AskedWindow> window;
+  parser::RunMarkSet included;
+};
+
+http::Body render_history(Context& context, HistoryQuestion question) {
+  const parser::Catalog& catalog = context.catalog();
+  const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
+    return measure_all_runs(reader, catalog, question.selection.workload, question.window,
+                            question.included.contains(parser::RunMark::superseded));
+  });
+  // The runs may go by an alias of it.
+  if (question.selection.workload) {
+    const parser::Workload* const known = catalog.workload(*question.selection.workload);
+    if (known != nullptr) question.selection.workload = known->workload;
+  }
+  const auto history = parser::run_history(runs, question.selection, question.included);
+  return {std::make_shared<const std::string>(to_text(report::history_json(runs, history))), {}};
+}
+
+}  // namespace
+
+http::Response get_history(Context& context, const http::Request& request) {
+  const QueryParameters parameters(
+      request, {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "window", "include"});
+  HistoryQuestion question;
+  const auto gpu_count = parameters.integer("gpu_count", 1, 10'000'000);
+  question.selection = {parameters.text("workload"), parameters.text("model_size"),
+                        parameters.text("dtype"), parameters.text("gpu_type"),
+                        gpu_count ? std::optional(std::to_string(*gpu_count)) : std::nullopt};
+  question.window = parameters.asked_window("window");
+  question.included = parameters.run_marks("include");
+  const std::int64_t revision =
+      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
+  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
+                           hash_text("history?" + parameters.canonical());
+  return tagged_response(etag, [=, &context] { return render_history(context, question); });
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,88 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "parser/statistics/run_history.h"
+#include "server/cli/commands.h"
+#include "server/cli/measuring_options.h"
+#include "server/report/history_json.h"
+#include "server/report/json.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  llmb-report history experiments                    every configuration of a tree
+  llmb-report history --db runs.db --workload pretrain_grok1 --gpu-count 512
+  llmb-report history --db runs.db --format json | jq '.series[].changes'
+
+What a series is:
+  The runs of one workload, model size, dtype, GPU type, number of GPUs and global batch, in the
+  order in which they were started (of their job ids, where that is not known). What changes over
+  time, such as the release or the environment, does not keep them apart: it is named where the
+  step time changes.
+
+What a change is:
+  A new level of the runs' median step times, found by penalised segmentation with distances from
+  medians: a single odd run is none. In runs whose step time never changed one series of 200 shows
+  a change by chance. The newest level is called slower or faster once the two newest runs both lie
+  three deviations or more beyond the level before them.
+
+What is left out, unless --include asks for it:
+  profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
+  superseded (or all).
+
+Exit status: 0 when there is a series, 1 when there is none, 2 for bad arguments.)";
+
+struct HistoryArguments : MeasuringArguments {
+  parser::HistorySelection selection;
+};
+
+int tell_history(const std::vector<parser::ComparedRun>& runs, const parser::RunMarkSet& included,
+                 const HistoryArguments& arguments) {
+  const auto history = parser::run_history(runs, arguments.selection, included);
+  if (arguments.format == "json") {
+    report::Json json = {{"format", "llmb-report history"}, {"version", 1}};
+    json.update(report::history_json(runs, history));
+    std::cout << json.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
+  } else {
+    report::write_history_table(runs, history, std::cout);
+  }
+  if (history.empty()) std::cerr << "llmb-report history: no run of what was asked for counts\n";
+  return std::cout.flush() && !history.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_history_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand(
+      "history", "Runs over time: where the step time of a configuration changed, and with what");
+  command->footer(kFooter);
+  const auto arguments = std::make_shared<HistoryArguments>();
+  parser::HistorySelection& selection = arguments->selection;
+  command->add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");
+  command->add_option("--model-size", selection.model_size, "Only this model size")
+      ->type_name("SIZE");
+  command->add_option("--dtype", selection.dtype, "Only this dtype")->type_name("DTYPE");
+  command->add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
+  command->add_option("--gpu-count", selection.gpu_count, "Only this number of GPUs")
+      ->type_name("N");
+  add_measuring_options(*command, *arguments);
+  command->get_option("--format")->description("table or json");
+  command->callback([command, arguments, &exit_code] {
+    if (arguments->format == "csv") {
+      throw CLI::ValidationError("--format", "csv is not in {table,json}");
+    }
+    exit_code = report_measured_runs(
+        *command, *arguments,
+        [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,
+            const parser::RunMarkSet& included) {
+          auto& asked = arguments->selection.workload;
+          const parser::Workload* const known = asked ? catalog.workload(*asked) : nullptr;
+          if (known != nullptr) asked = known->workload;
+          return tell_history(measured.runs, included, *arguments);
+        });
+  });
+}
+
+}  // namespace llmb::cli

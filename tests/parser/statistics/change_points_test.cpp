@@ -1,0 +1,110 @@
+#include "parser/statistics/change_points.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+
+namespace llmb::parser {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class MadeSeries {
+ public:
+  std::vector<double> noise(std::size_t count, double dependence = 0) {
+    std::vector<double> values;
+    double value = normal_(random_);
+    while (values.size() < count) {
+      values.push_back(value);
+      value = dependence * value + std::sqrt(1 - dependence * dependence) * normal_(random_);
+    }
+    return values;
+  }
+
+ private:
+  std::mt19937_64 random_{20261122};
+  std::normal_distribution<double> normal_;
+};
+
+TEST(ChangePoints, AreWhereTheLevelChanges) {
+  MadeSeries made;
+  auto values = made.noise(60);
+  for (std::size_t i = 20; i < 45; ++i) values[i] += 6;
+  EXPECT_THAT(change_points(values), ElementsAre(20, 45));
+}
+
+TEST(ChangePoints, AreNotSingleOddValues) {
+  MadeSeries made;
+  auto values = made.noise(40);
+  values[17] += 30;
+  EXPECT_THAT(change_points(values), IsEmpty());
+  EXPECT_THAT(change_points(std::vector{1.0, 1.0, 5.0}), IsEmpty());
+  EXPECT_THAT(change_points({}), IsEmpty());
+  EXPECT_THAT(change_points(std::vector<double>(30, 2.5)), IsEmpty());
+}
+
+TEST(ChangePoints, OfLongSeriesAreThoseOfTheNewestValues) {
+  MadeSeries made;
+  auto values = made.noise(kSegmentedMax + 50);
+  for (std::size_t i = 300; i < values.size(); ++i) values[i] += 8;
+  EXPECT_THAT(change_points(values), ElementsAre(300));
+}
+
+TEST(ChangePoints, AreSeldomFoundWhereNothingChanged) {
+  constexpr int kSeries = 300;
+  MadeSeries made;
+  SegmentationOptions options;
+  options.permutations = 200;
+  for (const auto& [dependence, allowed] : {std::pair{0.0, 0.02}, std::pair{0.5, 0.05}}) {
+    int alarms = 0;
+    for (int i = 0; i < kSeries; ++i) {
+      options.seed = static_cast<std::uint64_t>(i);
+      alarms += change_points(made.noise(40, dependence), options).empty() ? 0 : 1;
+    }
+    const double rate = static_cast<double>(alarms) / kSeries;
+    std::cout << fmt::format("40 values, AR(1) {}: {:.1f} % of unchanged series have a change\n",
+                             dependence, 100 * rate);
+    EXPECT_LE(rate, allowed);
+  }
+  int found = 0;
+  for (int i = 0; i < 100; ++i) {
+    auto values = made.noise(40);
+    for (std::size_t k = 25; k < 40; ++k) values[k] += 3;
+    const auto changes = change_points(values, options);
+    found += changes.size() == 1 && changes[0] >= 24 && changes[0] <= 26 ? 1 : 0;
+  }
+  std::cout << fmt::format("a change of 3 sigma is found within one value: {} %\n", found);
+  EXPECT_GE(found, 80);
+}
+
+TEST(NewestLevel, IsToldByTwoValues) {
+  MadeSeries made;
+  constexpr int kSeries = 4000;
+  int steady = 0;
+  int seen = 0;
+  for (int i = 0; i < kSeries; ++i) {
+    auto values = made.noise(20);
+    steady += newest_level(values, 0) == NewestLevel::steady ? 1 : 0;
+    values[18] += 5;
+    values[19] += 5;
+    seen += newest_level(values, 0) == NewestLevel::higher ? 1 : 0;
+  }
+  const int alarms = kSeries - steady;
+  std::cout << fmt::format(
+      "18 values before: {} false alarms in {} runs, 5 sigma seen by {:.0f} %\n", alarms, kSeries,
+      100.0 * seen / kSeries);
+  EXPECT_LE(alarms, 12);
+  EXPECT_GE(seen, kSeries * 3 / 4);
+  EXPECT_EQ(newest_level(made.noise(7), 0), NewestLevel::unknown);
+  auto values = made.noise(20);
+  values[18] = 0;
+  values[19] = 50;
+  EXPECT_EQ(newest_level(values, 0), NewestLevel::steady);  // one run is none
+}
+
+}  // namespace
+}  // namespace llmb::parser

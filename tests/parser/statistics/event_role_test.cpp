@@ -1,0 +1,71 @@
+#include "parser/statistics/event_role.h"
+
+#include <gmock/gmock.h>
+
+namespace llmb::parser {
+namespace {
+
+LogEvent failure(const std::string& cause, std::int64_t steps_before, std::int64_t rank = 0) {
+  LogEvent event;
+  event.cause = cause;
+  event.line = cause;
+  event.steps_before = steps_before;
+  event.rank = rank;
+  return event;
+}
+
+LogFacts log_of(const std::vector<std::int64_t>& steps_of_passes) {
+  LogFacts facts;
+  for (const std::int64_t steps : steps_of_passes) {
+    SegmentFacts segment;
+    segment.segment = static_cast<std::int32_t>(facts.segments.size());
+    segment.step_count = steps;
+    facts.segments.push_back(segment);
+  }
+  return facts;
+}
+
+std::vector<std::string> told(const LogFacts& facts) {
+  std::vector<std::string> texts;
+  for (const EventPart& part : event_parts(facts)) {
+    texts.push_back(std::string(event_role_name(part.role)) + " " + std::to_string(part.attempt));
+  }
+  return texts;
+}
+
+using testing::ElementsAre;
+
+TEST(EventRoles, AreRootCascadeAndSymptomOverRanks) {
+  LogFacts facts = log_of({20});
+  facts.events = {failure("python_traceback", 20, 3), failure("cuda_oom", 20, 3),
+                  failure("peer_lost", 20, 5),        failure("nccl_timeout", 20, 6),
+                  failure("child_failed", 20),        failure("task_exited", 20)};
+  EXPECT_THAT(told(facts), ElementsAre("symptom 0", "root 0", "cascade 0", "cascade 0", "symptom 0",
+                                       "symptom 0"));
+}
+
+TEST(EventRoles, AreToldForEachAttempt) {
+  LogFacts facts = log_of({20, 10});
+  facts.events = {failure("nccl_timeout", 20, 6), failure("task_exited", 20),
+                  failure("gpu_hardware_error", 30), failure("peer_lost", 30, 1)};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0", "root 1", "cascade 1"));
+}
+
+TEST(EventRoles, OfWhatTrainingWentOnAfterIsSurvived) {
+  LogFacts facts = log_of({20});
+  facts.events = {failure("rendezvous_failure", 0), failure("nccl_error", 7),
+                  failure("time_limit", 18), failure("task_killed", 20)};
+  facts.events.push_back({LogEvent::Kind::finish_marker, "training_done", "", 0, 20});
+  EXPECT_THAT(told(facts),
+              ElementsAre("survived 0", "survived 0", "root 0", "symptom 0", "none 0"));
+}
+
+TEST(EventRoles, OfALogWithoutStepsHaveOneRoot) {
+  LogFacts facts;
+  facts.events = {failure("missing_module", 0), failure("task_exited", 0)};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
+  EXPECT_TRUE(event_parts({}).empty());
+}
+
+}  // namespace
+}  // namespace llmb::parser

@@ -1,0 +1,75 @@
+#include "parser/statistics/run_history.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace llmb::parser {
+namespace {
+
+ComparedRun run_at(std::int64_t job, double step_time_s, const std::string& release) {
+  ComparedRun run;
+  run.id = job;
+  run.job_id = job;
+  run.dialect = Dialect::nemo;
+  for (const auto& [key, value] : {std::pair{"workload", "own"}, std::pair{"model_size", "7b"},
+                                   std::pair{"gpu_count", "64"}}) {
+    run.configuration.set(key, value, ConfigSource::llmb_config);
+  }
+  run.configuration.set("release", release, ConfigSource::llmb_config);
+  run.judgement.summary.status = RunStatus::complete;
+  run.judgement.summary.window = {11, 44};
+  run.judgement.summary.step_time_s = {34,          step_time_s, 0,           0,
+                                       step_time_s, step_time_s, step_time_s, step_time_s};
+  return run;
+}
+
+std::vector<ComparedRun> made_runs() {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 0.002);
+  std::vector<ComparedRun> runs;
+  for (int job = 1; job <= 24; ++job) {
+    const bool is_new = job > 14;
+    runs.push_back(
+        run_at(job, (is_new ? 2.1 : 2.0) * (1 + noise(random)), is_new ? "26.02" : "25.12"));
+  }
+  std::swap(runs[3], runs[20]);  // their order is that of their starts, not that of the list
+  return runs;
+}
+
+TEST(RunHistory, NamesChangesAndWhatChangedThere) {
+  const auto runs = made_runs();
+  const auto history = run_history(runs, {}, {});
+  ASSERT_EQ(history.size(), 1U);
+  const HistorySeries& series = history[0];
+  EXPECT_EQ(series.workload, "own");
+  EXPECT_EQ(runs[series.runs[3]].job_id, 4);
+  ASSERT_EQ(series.changes.size(), 1U);
+  EXPECT_EQ(series.changes[0].at, 14U);
+  EXPECT_NEAR(series.changes[0].step_time_ratio, 1.05, 0.005);
+  ASSERT_EQ(series.changes[0].differences.size(), 1U);
+  EXPECT_EQ(series.changes[0].differences[0].key, "release");
+  EXPECT_EQ(series.changes[0].differences[0].before, "25.12");
+  EXPECT_EQ(series.changes[0].differences[0].after, "26.02");
+  EXPECT_EQ(series.newest, NewestLevel::steady);
+}
+
+TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
+  auto runs = made_runs();
+  runs[0].configuration.set("gpu_count", "128", ConfigSource::llmb_config);
+  runs[1].judgement.summary.status = RunStatus::failed;
+  const auto history = run_history(runs, {}, {});
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].gpu_count, "128");
+  EXPECT_EQ(history[0].runs.size(), 1U);
+  EXPECT_EQ(history[0].newest, NewestLevel::unknown);
+  EXPECT_EQ(history[1].runs.size(), 22U);
+  HistorySelection selection;
+  selection.gpu_count = "64";
+  EXPECT_EQ(run_history(runs, selection, {RunMark::failed})[0].runs.size(), 23U);
+  selection.workload = "other";
+  EXPECT_TRUE(run_history(runs, selection, {}).empty());
+}
+
+}  // namespace
+}  // namespace llmb::parser
