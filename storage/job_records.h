@@ -67,6 +67,13 @@ struct RunJob {
   std::string trouble;
 };
 
+// What ingest asks of the job that writes a log.
+struct JobProgress {
+  JobState state = JobState::unknown;
+  std::int64_t restart_count = 0;
+  std::optional<std::int64_t> exit_code;
+};
+
 struct JobRequest {
   std::string submitted_by;
   std::string idempotency_key;

@@ -134,6 +134,22 @@ std::optional<RunJob> Reader::job_of(RunId id) {
   return job;
 }
 
+std::optional<JobProgress> Reader::last_state_of_job(std::int64_t job_id,
+                                                     const std::optional<std::string>& launch_id,
+                                                     const std::string& experiment) {
+  Statement& select = impl_->connection.kept(
+      "SELECT state, restart_count, exit_code FROM job WHERE job_id = ?1"
+      " AND (launch_id = ?2 OR (?2 IS NULL AND experiment = ?3)) ORDER BY id DESC LIMIT 1");
+  select.integer(job_id).text(launch_id).text(experiment);
+  if (!select.step()) return std::nullopt;
+  JobProgress job;
+  job.state = job_state_from_name(select.read_text());
+  job.restart_count = select.read_integer();
+  job.exit_code = select.read_optional_integer();
+  select.reset();
+  return job;
+}
+
 std::optional<RunRecord> Reader::run_at(RootId root, const std::string& relative_path) {
   return impl_->ask([&] {
     static const std::string sql =

@@ -1,5 +1,6 @@
 #include "server/cli/daemon.h"
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct Jobs {
         catalog(options.catalog),
         store(options.ingest.database),
         changed([this, &events](const storage::JobRecord& job) {
-          api::publish_job_change(events, job, store.runs_of(job));
+          const std::vector<storage::RunId> runs = store.runs_of(job);
+          api::publish_job_change(events, job, runs);
+          if (judge_again) judge_again(runs);
         }),
         runner(settings),
         dispatcher(settings, recipes(), store, runner, changed),
@@ -55,6 +58,8 @@ struct Jobs {
   const dispatch::ClusterSettings settings;
   const std::shared_ptr<const parser::Catalog> catalog;
   storage::JobStore store;
+  // Of the runs of a job that changed: it may have ended. To be set before start().
+  std::function<void(const std::vector<storage::RunId>&)> judge_again;
   const dispatch::JobChanged changed;
   dispatch::RunnerProbe runner;
   dispatch::Dispatcher dispatcher;
@@ -74,6 +79,11 @@ struct Daemon::Parts {
                [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
         dashboard(dashboard_files()),
         api(api_options(options)) {
+    if (jobs) {
+      jobs->judge_again = [this](const std::vector<storage::RunId>& runs) {
+        ingest.ask_for_verdicts(runs);
+      };
+    }
     api.add_routes(router);
     router.set_fallback([this](const http::Request& request) { return dashboard.serve(request); });
     server.emplace(options.http, router);

@@ -2,6 +2,7 @@
 // is slow. Closing it wakes everybody.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -53,6 +54,7 @@ class BoundedQueue {
     std::unique_lock lock(mutex_);
     not_empty_.wait_for(lock, patience, [&] { return is_closed_ || !items_.empty(); });
     std::vector<T> taken;
+    taken.reserve(std::min(items_.size(), most));  // from here on nothing can fail, or be lost
     while (!items_.empty() && taken.size() < most) {
       taken.push_back(std::move(items_.front()));
       items_.pop_front();

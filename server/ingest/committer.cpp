@@ -3,8 +3,11 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <new>
 #include <span>
 #include <utility>
+
+#include "server/ingest/memory_shortage.h"
 
 namespace llmb::ingest {
 namespace {
@@ -28,9 +31,35 @@ Committer::Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& st
       on_change_(std::move(on_change)),
       halt_is_fatal_(halt_is_fatal) {}
 
+// False: it was given up because of stop() or a fatal error. Throws what is the data's fault.
+template <typename Operation>
+bool Committer::until_it_succeeds(const Operation& operation) {
+  if (!fatal_error_.empty()) return false;
+  bool was_halted = false;
+  while (true) {
+    try {
+      operation();
+      if (was_halted) {
+        spdlog::info("the database can be written again; ingest goes on");
+        status_.update([](IngestStatus& status) { status.halted_reason.clear(); });
+      }
+      return true;
+    } catch (const storage::StorageError& error) {
+      if (is_fault_of_the_data(error)) throw;
+      if (!was_halted) spdlog::error("ingest halts: {}", error.what());
+      was_halted = true;
+      if (!wait_before_retry(error.what())) return false;
+    } catch (const std::bad_alloc&) {
+      was_halted = true;
+      if (!wait_before_retry("there is no memory left; ingest goes on once there is")) return false;
+    }
+  }
+}
+
 void Committer::run() {
   while (fatal_error_.empty()) {
-    auto items = queue_.pop_many(kItemsAtOnce, kBetweenFileChecks);
+    auto items =
+        once_there_is_memory([&] { return queue_.pop_many(kItemsAtOnce, kBetweenFileChecks); });
     if (items.empty()) {
       if (queue_.is_over()) return;
       check_file();
@@ -53,6 +82,7 @@ void Committer::check_file() {
 
 void Committer::write(std::vector<WriteItem> items) {
   std::vector<WorkResult> with_batch;
+  once_there_is_memory([&] { with_batch.reserve(items.size()); });
   for (auto& item : items) {
     auto* result = std::get_if<WorkResult>(&item);
     if (result == nullptr) {
@@ -89,7 +119,7 @@ void Committer::write_note(const WriteItem& item) {
 
 void Committer::commit(std::vector<WorkResult> results) {
   std::vector<storage::IngestBatch> batches;
-  batches.reserve(results.size());
+  once_there_is_memory([&] { batches.reserve(results.size()); });
   for (auto& result : results) batches.push_back(std::move(*result.batch));
   std::vector<storage::RunId> runs;
   try {
@@ -132,7 +162,9 @@ void Committer::write_configuration(WorkResult result) {
     return;
   }
   result.outcome.kind = FileOutcome::Kind::committed;
-  if (on_change_) on_change_({RunChange::Kind::status, result.outcome.memory.run});
+  had_memory_for([&] {
+    if (on_change_) on_change_({RunChange::Kind::status, result.outcome.memory.run});
+  });
   result.reply_to->put(std::move(result.outcome));
 }
 
@@ -140,44 +172,24 @@ void Committer::report_committed(WorkResult& result, storage::RunId run) {
   FileOutcome& outcome = result.outcome;
   const storage::RunId before = std::exchange(outcome.memory.run, run);
   outcome.kind = FileOutcome::Kind::committed;
-  if (on_change_) {
+  had_memory_for([&] {
+    if (!on_change_) return;
     if (before != 0 && before != run) on_change_({RunChange::Kind::superseded, before});
     const auto known = outcome.has_new_bytes ? RunChange::Kind::grown : RunChange::Kind::status;
     on_change_({before == run ? known : RunChange::Kind::added, run});
-  }
+  });
   result.reply_to->put(std::move(outcome));
 }
 
-void Committer::report_failed(WorkResult& result, const std::string& error) {
+void Committer::report_failed(WorkResult& result, const char* error) {
   result.outcome.kind = FileOutcome::Kind::failed;
-  result.outcome.error = error;
+  had_memory_for([&] { result.outcome.error = error; });
   result.reply_to->put(std::move(result.outcome));
 }
 
-// False: it was given up because of stop() or a fatal error. Throws what is the data's fault.
-bool Committer::until_it_succeeds(const std::function<void()>& operation) {
-  if (!fatal_error_.empty()) return false;
-  bool was_halted = false;
-  while (true) {
-    try {
-      operation();
-      if (was_halted) {
-        spdlog::info("the database can be written again; ingest goes on");
-        status_.update([](IngestStatus& status) { status.halted_reason.clear(); });
-      }
-      return true;
-    } catch (const storage::StorageError& error) {
-      if (is_fault_of_the_data(error)) throw;
-      if (!was_halted) spdlog::error("ingest halts: {}", error.what());
-      was_halted = true;
-      if (!wait_before_retry(error)) return false;
-    }
-  }
-}
-
-bool Committer::wait_before_retry(const storage::StorageError& error) {
-  const std::string reason = error.what();
-  status_.update([&](IngestStatus& status) { status.halted_reason = reason; });
+bool Committer::wait_before_retry(const char* reason) {
+  had_memory_for(
+      [&] { status_.update([&](IngestStatus& status) { status.halted_reason = reason; }); });
   if (halt_is_fatal_) {
     fatal_error_ = reason;
     return false;

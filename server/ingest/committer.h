@@ -36,9 +36,10 @@ class Committer {
   void commit_one_by_one(std::vector<WorkResult> results);
   void write_configuration(WorkResult result);
   void report_committed(WorkResult& result, storage::RunId run);
-  void report_failed(WorkResult& result, const std::string& error);
-  bool until_it_succeeds(const std::function<void()>& operation);
-  bool wait_before_retry(const storage::StorageError& error);
+  void report_failed(WorkResult& result, const char* error);
+  template <typename Operation>
+  bool until_it_succeeds(const Operation& operation);
+  bool wait_before_retry(const char* reason);
 
   storage::Writer& writer_;
   WriteQueue& queue_;

@@ -3,10 +3,12 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "parser/foundation/instant.h"
 #include "server/ingest/log_tail.h"
+#include "server/ingest/memory_shortage.h"
 
 namespace llmb::ingest {
 namespace {
@@ -19,7 +21,8 @@ constexpr milliseconds kBudgetPause{100};
 constexpr milliseconds kLookAgain{300};    // after a shrink that is not believed yet
 constexpr milliseconds kPostponed{1'000};  // after the database was busy
 constexpr int kPostponedAtMost = 10;
-constexpr milliseconds kLongestSleep{500};  // an injected clock may jump
+constexpr std::chrono::seconds kBetweenJobLooks{30};  // at the job of a log that says nothing
+constexpr milliseconds kLongestSleep{500};            // an injected clock may jump
 constexpr std::chrono::minutes kHotFor{2};
 
 std::int64_t microseconds_of(std::int64_t ns) {
@@ -80,6 +83,7 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
       memory.is_settled = tail->settled_size != 0 && before.has_window_source;
     }
     memory.job_has_ended = before.status == parser::RunStatus::complete;
+    file.wants_verdict = !memory.is_settled;  // its job may have ended meanwhile
     files_.set_vanished(file, before.is_vanished);
   }
   for (const auto& before : parked) {
@@ -96,24 +100,38 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
 
 void Discovery::run() {
   while (!links_.stop.load()) {
-    SteadyTime now = links_.clock.steady();
-    for (const FileOutcome& outcome : links_.outcomes.take_all()) take_outcome(outcome, now);
-    const auto real_now = std::chrono::steady_clock::now();
-    if (real_now - events_taken_at_ >= kBetweenEvents) {
-      scanner_.take_events();
-      events_taken_at_ = real_now;
+    bool is_over = false;
+    if (!had_memory_for([&] { is_over = !run_once(); })) {
+      reports_.lacks_memory();
+      std::this_thread::sleep_for(kUntilMemoryIsFree);
     }
-    const bool has_more = scanner_.advance(now);
-    now = links_.clock.steady();
-    poll_due(now);
-    if (follows_) {
-      if (const auto index = content_checks_.take_due(files_, now)) readers_.enqueue(*index);
-    }
-    readers_.dispatch(intervals_.warm);
-    reports_.publish(files_, scanner_.was_scanned());
-    if (!follows_ && is_finished()) return;
-    wait(now, has_more);
+    if (is_over) return;
   }
+}
+
+// False: all was read, and nothing is followed.
+bool Discovery::run_once() {
+  SteadyTime now = links_.clock.steady();
+  for (const FileOutcome& outcome : links_.outcomes.take_all()) {
+    if (!had_memory_for([&] { take_outcome(outcome, now); })) reports_.lacks_memory();
+  }
+  for (const storage::RunId run : links_.outcomes.take_runs()) ask_for_verdict(run);
+  const auto real_now = std::chrono::steady_clock::now();
+  if (real_now - events_taken_at_ >= kBetweenEvents) {
+    scanner_.take_events();
+    events_taken_at_ = real_now;
+  }
+  const bool has_more = scanner_.advance(now);
+  now = links_.clock.steady();
+  poll_due(now);
+  if (follows_) {
+    if (const auto index = content_checks_.take_due(files_, now)) readers_.enqueue(*index);
+  }
+  readers_.dispatch(intervals_.warm);
+  reports_.publish(files_, scanner_.was_scanned());
+  if (!follows_ && is_finished()) return false;
+  wait(now, has_more);
+  return true;
 }
 
 bool Discovery::is_finished() const {
@@ -132,7 +150,9 @@ void Discovery::examine(FileIndex index, const FileFacts& facts) {
       log.size_seen != facts.size_bytes || log.inode != facts.inode ||
       microseconds_of(log.modified_ns_seen) != microseconds_of(facts.modified_ns);
   const SteadyTime now = links_.clock.steady();
-  if (log.run == 0 || is_changed || file.is_parked || is_verdict_due(log, now)) {
+  const bool may_have_ended = !log.is_settled && now - file.read_at >= kBetweenJobLooks;
+  if (log.run == 0 || is_changed || file.is_parked || is_verdict_due(log, now) ||
+      file.wants_verdict || (follows_ && may_have_ended)) {
     files_.set_pending(file, facts.size_bytes > log.offset ? facts.size_bytes - log.offset : 0);
     readers_.enqueue(index);
     return;
@@ -248,6 +268,15 @@ void Discovery::take_progress(const FileOutcome& outcome, SteadyTime now) {
 void Discovery::look_again(FileIndex index, SteadyTime at) {
   unfinished_.insert(index);
   files_.schedule(index, at);
+}
+
+void Discovery::ask_for_verdict(storage::RunId run) {
+  const auto index = files_.find(run);
+  if (!index) return;  // of another root
+  FileState& file = files_.at(*index);
+  if (file.is_vanished || file.is_parked) return;
+  file.wants_verdict = true;
+  readers_.enqueue(*index);
 }
 
 void Discovery::schedule_next(FileIndex index, SteadyTime now) {

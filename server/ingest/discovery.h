@@ -41,6 +41,7 @@ class Discovery {
   void run();
 
  private:
+  bool run_once();
   Scanner::Listener make_listener();
   void examine(FileIndex index, const FileFacts& facts);
   void see_event(FileIndex index);
@@ -51,6 +52,7 @@ class Discovery {
   void park(FileIndex index, const std::string& reason, SteadyTime now);
   void unpark(FileState& file);
   void look_again(FileIndex index, SteadyTime at);
+  void ask_for_verdict(storage::RunId run);
   void schedule_next(FileIndex index, SteadyTime now);
   void mark_missing(FileIndex index);
   bool is_finished() const;

@@ -18,6 +18,13 @@ std::optional<FileIndex> FileTable::find(std::string_view relative_path) const {
   return found->second;
 }
 
+std::optional<FileIndex> FileTable::find(storage::RunId run) const {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].memory.run == run) return static_cast<FileIndex>(i);
+  }
+  return std::nullopt;
+}
+
 void FileTable::schedule(FileIndex index, SteadyTime due) {
   if (files_[index].due == due) return;
   files_[index].due = due;

@@ -35,12 +35,15 @@ struct FileState {
   bool is_vanished : 1 = false;
   bool wants_configuration : 1 = false;
   bool wants_content_check : 1 = false;
+  bool wants_verdict : 1 = false;  // its job may have ended
 };
 
 class FileTable {
  public:
   FileIndex add(std::string relative_path);
   std::optional<FileIndex> find(std::string_view relative_path) const;
+  // Looks at all of them.
+  std::optional<FileIndex> find(storage::RunId run) const;
   FileState& at(FileIndex index) { return files_[index]; }
   std::size_t size() const { return files_.size(); }
 

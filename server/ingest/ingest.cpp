@@ -57,6 +57,11 @@ void Ingest::request_stop() {
   if (impl_->pipeline) impl_->pipeline->request_stop();
 }
 
+void Ingest::ask_for_verdicts(const std::vector<storage::RunId>& runs) {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->pipeline && !runs.empty()) impl_->pipeline->ask_for_verdicts(runs);
+}
+
 void Ingest::run_once(const std::function<void(const IngestStatus&)>& on_progress) {
   Pipeline* pipeline = nullptr;
   {

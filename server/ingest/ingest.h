@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "server/ingest/ingest_options.h"
 #include "server/ingest/ingest_status.h"
@@ -23,6 +24,8 @@ class Ingest {
   void start();  // follows the roots until stop()
   void stop();
   void request_stop();  // from any thread; returns at once
+  // The jobs of these runs may have ended: they are judged again at once. From any thread.
+  void ask_for_verdicts(const std::vector<storage::RunId>& runs);
   // Reads all there is, once, on the calling thread's watch; `on_progress` is called now and
   // then. Ends early after request_stop(). Throws std::runtime_error where nothing can be written.
   void run_once(const std::function<void(const IngestStatus&)>& on_progress);

@@ -113,10 +113,12 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
         kind, job, fmt::format("cannot open the log: {}", std::strerror(opened.error)));
     return result;
   }
+  parser::RunPath path = parser::parse_run_path(job.layout_path);
+  const std::optional<JobEnd> job_end = job_end_of(database_, path);
   std::optional<storage::LogCursor> before;
   if (job.memory.run != 0) before = database_.cursor(job.memory.run);
   if (before && !job.checks_content) {
-    if (auto settled = unchanged_outcome(job, opened.fd.get(), *before)) {
+    if (auto settled = unchanged_outcome(job, opened.fd.get(), *before, job_end)) {
       result.outcome = std::move(*settled);
       return result;
     }
@@ -134,11 +136,12 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
                           : make_outcome(FileOutcome::Kind::failed, job, tail.error().message);
     return result;
   }
-  return assemble(job, before, *tail);
+  return assemble(job, before, *tail, std::move(path), job_end);
 }
 
 std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int fd,
-                                                        const storage::LogCursor& cursor) {
+                                                        const storage::LogCursor& cursor,
+                                                        const std::optional<JobEnd>& job_end) {
   struct stat status {};
   const auto state = decode_tail_state(cursor.parser_state);
   if (!state || fstat(fd, &status) != 0) return std::nullopt;
@@ -148,6 +151,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (!is_settled && facts.size_bytes != cursor.offset) return {};
   const auto record = database_.run(job.memory.run);
   if (!record) return std::nullopt;
+  if (job_end && is_news(*job_end, record->summary)) return std::nullopt;
   if (!job.memory.window_is_judged) {
     const parser::RunToJudge run = {
         .facts = record->facts,
@@ -183,13 +187,13 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
 }
 
 WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
-                               LogTail& tail) {
+                               LogTail& tail, parser::RunPath path,
+                               const std::optional<JobEnd>& job_end) {
   WorkResult result;
   const bool is_rewritten = tail.verdict() == LogTail::Verdict::rewritten;
   const bool is_reread = tail.verdict() == LogTail::Verdict::reread;
   const bool is_new = job.memory.run == 0 || is_rewritten || is_reread;
   const storage::RunId known_run = is_new ? 0 : job.memory.run;
-  parser::RunPath path = parser::parse_run_path(job.layout_path);
   parser::RunConfiguration configuration = configuration_of(job, path);
   configuration.merge(parser::stated_configuration(tail.facts()));
   const SteadyTime silent_since = silent_since_when(job, tail);
@@ -201,10 +205,12 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   }
   auto judgement = judge(tail, configuration, known_run, true, silence);
   const double mean_s = mean_step_time_s(judgement.summary, typical_s);
-  const bool is_silent = tail.reached_end() && quiet >= quiet_limit(mean_s);
-  if (is_silent) {
+  // Should more come after all, the line that was not complete is read again.
+  const bool is_over = tail.reached_end() && (quiet >= quiet_limit(mean_s) || job_end.has_value());
+  if (is_over) {
     tail.settle();
     judgement = judge(tail, configuration, known_run, false, silence);
+    if (job_end && job_end->failure) parser::blame(*job_end->failure, judgement.summary);
   }
 
   FileOutcome& outcome = result.outcome;
@@ -222,7 +228,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   memory.step_time_s_mean = static_cast<float>(mean_s);
   memory.step_time_s_typical = static_cast<float>(typical_s);
   memory.job_has_ended = job_has_ended(tail.facts(), judgement.summary);
-  memory.is_settled = is_silent;
+  memory.is_settled = is_over;
   memory.silence_is_judged = silence.has_value();
   memory.was_read_to_end |= tail.reached_end();
   memory.window_is_judged = true;
@@ -238,7 +244,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.replaces_all_samples = is_reread;
   if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
   // A profiler writes its files when the job ends; before, one look is enough.
-  if (is_new || is_silent) {
+  if (is_new || is_over) {
     batch.profiles = list_profiles(*job.root, job.relative_path, batch.path.job_id);
   }
   return result;

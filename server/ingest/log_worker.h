@@ -9,6 +9,7 @@
 
 #include "parser/statistics/judge_run.h"
 #include "server/ingest/clock.h"
+#include "server/ingest/job_end.h"
 #include "server/ingest/log_tail.h"
 #include "server/ingest/write_queue.h"
 #include "storage/database.h"
@@ -34,13 +35,14 @@ class LogWorker {
   WorkResult read_log(const ReadJob& job);
   // Where the log is as it was and its run needs no new verdict: nothing is read.
   std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, int fd,
-                                               const storage::LogCursor& cursor);
+                                               const storage::LogCursor& cursor,
+                                               const std::optional<JobEnd>& job_end);
   SteadyTime silent_since_when(const ReadJob& job, const LogTail& tail) const;
   // Of the newest steps, of `latest` and stored; 0 where none has a time.
   double typical_step_time_s(storage::RunId run, const std::vector<parser::StepSample>& latest);
   WorkResult configure(const ReadJob& job);
   WorkResult assemble(const ReadJob& job, const std::optional<storage::LogCursor>& before,
-                      LogTail& tail);
+                      LogTail& tail, parser::RunPath path, const std::optional<JobEnd>& job_end);
   // `known_run`: whose stored steps are looked at beside those that were read just now; 0: none.
   parser::Judgement judge(LogTail& tail, const parser::RunConfiguration& configuration,
                           storage::RunId known_run, bool may_still_grow,

@@ -1,5 +1,5 @@
-// OutcomeMailbox: where readers and the writer leave outcomes for the discovery thread, which
-// sleeps in poll() and is woken through an event descriptor.
+// OutcomeMailbox: where readers and the writer leave outcomes for the discovery thread, and others
+// what it is to look at again; it sleeps in poll() and is woken through an event descriptor.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "parser/foundation/file_descriptor.h"
+#include "server/ingest/memory_shortage.h"
 #include "server/ingest/read_job.h"
 
 namespace llmb::ingest {
@@ -23,7 +24,15 @@ class OutcomeMailbox {
   void put(FileOutcome outcome) {
     {
       const std::lock_guard lock(mutex_);
-      outcomes_.push_back(std::move(outcome));
+      once_there_is_memory([&] { outcomes_.push_back(std::move(outcome)); });
+    }
+    wake();
+  }
+  // Runs whose jobs may have ended.
+  void ask_for_verdicts(const std::vector<storage::RunId>& runs) {
+    {
+      const std::lock_guard lock(mutex_);
+      runs_.insert(runs_.end(), runs.begin(), runs.end());
     }
     wake();
   }
@@ -35,12 +44,17 @@ class OutcomeMailbox {
     const std::lock_guard lock(mutex_);
     return std::exchange(outcomes_, {});
   }
+  std::vector<storage::RunId> take_runs() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(runs_, {});
+  }
   int fd() const { return wake_.get(); }
 
  private:
   parser::FileDescriptor wake_;
   std::mutex mutex_;
   std::vector<FileOutcome> outcomes_;
+  std::vector<storage::RunId> runs_;
 };
 
 }  // namespace llmb::ingest

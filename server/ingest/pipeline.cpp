@@ -100,6 +100,10 @@ void Pipeline::request_stop() {
   shared_->a_thread_ended.notify_all();
 }
 
+void Pipeline::ask_for_verdicts(const std::vector<storage::RunId>& runs) {
+  for (const auto& root : roots_) root->ask_for_verdicts(runs);
+}
+
 void Pipeline::stop() {
   request_stop();
   for (const auto& root : roots_) root->end();

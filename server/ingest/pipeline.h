@@ -35,6 +35,7 @@ class Pipeline {
   // Until all roots are read to their end, or hang; calls `on_tick` now and then.
   void run(const std::function<void()>& on_tick);
   void request_stop();
+  void ask_for_verdicts(const std::vector<storage::RunId>& runs);
   // Within seconds: what was read is committed, unless the writer is halted. Threads that hang in
   // a root's file system are left behind; see abandoned_call.h.
   void stop();

@@ -22,16 +22,18 @@ void ReadDispatch::enqueue(FileIndex index) {
 void ReadDispatch::dispatch(std::chrono::milliseconds retry) {
   while (!ready_.empty() && with_readers_ < open_files_max_) {
     const FileIndex index = ready_.front();
-    ready_.pop_front();
     FileState& file = files_.at(index);
     if (file.is_vanished || root_.directory == nullptr) {
       files_.set_queued(file, false);
       files_.set_pending(file, 0);
       if (!file.is_vanished) files_.schedule(index, clock_.steady() + retry);
+      ready_.pop_front();
       continue;
     }
     file.read_at = clock_.steady();
-    if (!jobs_.push_at_once(make_job(index))) return;
+    const bool is_taken = jobs_.push_at_once(make_job(index));
+    ready_.pop_front();
+    if (!is_taken) return;
     ++with_readers_;
   }
 }
@@ -57,6 +59,7 @@ ReadJob ReadDispatch::make_job(FileIndex index) {
   if (job.kind == ReadJob::Kind::read) {
     job.checks_content = file.wants_content_check;
     file.wants_content_check = false;
+    file.wants_verdict = false;
   }
   if (root_.configs.size() != 0) {
     const auto job_id = parser::parse_run_path(job.layout_path).job_id;

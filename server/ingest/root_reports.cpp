@@ -7,6 +7,7 @@
 
 #include "parser/foundation/instant.h"
 #include "parser/foundation/safe_text.h"
+#include "server/ingest/memory_shortage.h"
 
 namespace llmb::ingest {
 namespace {
@@ -47,6 +48,14 @@ void RootReports::cannot_list(const UnreadableDirectory& directory) {
 
 void RootReports::cannot_read_database(const std::string& error) {
   if (may_log_again("database")) warn("the database cannot be read just now: {}", error);
+}
+
+void RootReports::lacks_memory() {
+  had_memory_for([&] {
+    if (may_log_again("memory")) {
+      warn("{}: there is no memory left; what could not be done now is done later", root_.path);
+    }
+  });
 }
 
 void RootReports::parked(const FileState& file, const std::string& reason,

@@ -25,6 +25,7 @@ class RootReports {
   void scan_ended(std::chrono::steady_clock::duration work, std::int64_t files_seen);
   void cannot_list(const UnreadableDirectory& directory);
   void cannot_read_database(const std::string& error);
+  void lacks_memory();
   void parked(const FileState& file, const std::string& reason, std::chrono::milliseconds rest);
   void unparked(const std::string& relative_path);
   void vanished(const std::string& relative_path);

@@ -7,6 +7,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "server/ingest/abandoned_call.h"
+#include "server/ingest/memory_shortage.h"
 
 namespace llmb::ingest {
 namespace {
@@ -24,6 +25,16 @@ IngestOptions share_of(const IngestOptions& whole, int root_count) {
   share.open_files_max = std::max(std::min(kOpenFilesAtLeast, whole.open_files_max),
                                   whole.open_files_max / root_count);
   return share;
+}
+
+// Nothing in it needs memory.
+FileOutcome postponed(const ReadJob& job) {
+  FileOutcome outcome;
+  outcome.kind = FileOutcome::Kind::postponed;
+  outcome.file = job.file;
+  outcome.is_configuration = job.kind == ReadJob::Kind::configure;
+  outcome.memory = job.memory;
+  return outcome;
 }
 
 }  // namespace
@@ -82,13 +93,18 @@ void RootWorker::launch(Thread& thread, std::function<void()> work) {
 
 void RootWorker::read(LogWorker& worker) {
   while (auto job = jobs_.pop()) {
-    WorkResult result = worker.work(*job);
-    if (result.batch || result.configuration) {
-      result.reply_to = outcomes_;
-      if (!shared_->writes.push(std::move(result))) return;
-    } else {
-      outcomes_->put(std::move(result.outcome));
-    }
+    bool goes_on = true;
+    const bool had_memory = had_memory_for([&] {
+      WorkResult result = worker.work(*job);
+      if (result.batch || result.configuration) {
+        result.reply_to = outcomes_;
+        goes_on = shared_->writes.push(std::move(result));
+      } else {
+        outcomes_->put(std::move(result.outcome));
+      }
+    });
+    if (!goes_on) return;
+    if (!had_memory) outcomes_->put(postponed(*job));
   }
 }
 

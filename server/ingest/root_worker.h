@@ -53,6 +53,10 @@ class RootWorker : public std::enable_shared_from_this<RootWorker> {
 
   void start();
   void request_stop();  // from any thread; returns at once
+  // Their jobs may have ended. From any thread.
+  void ask_for_verdicts(const std::vector<storage::RunId>& runs) {
+    outcomes_->ask_for_verdicts(runs);
+  }
   // After request_stop(): waits for the threads, and leaves behind those that are in a call for so
   // long that it will not come back soon.
   void end();

@@ -1,6 +1,8 @@
 #include "server/ingest/watched_root.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +15,13 @@ std::string without_last_slash(std::string path) {
   return path;
 }
 
+// Whether another file system begins there.
+bool is_mount_point(const RootDirectory& root) {
+  struct stat above {};
+  return fstatat(root.fd(), "..", &above, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0 &&
+         above.st_dev != root.device();
+}
+
 }  // namespace
 
 bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
@@ -22,6 +31,17 @@ bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
     directory.reset();
     return false;
   }
+  const bool is_mounted = is_mount_point(*opened);
+  if (was_mounted && !is_mounted) {
+    // What lies below the mount is another folder, mostly an empty one: no log was lost.
+    error = fmt::format(
+        "the root {} is not mounted any more; nothing is read from it until it is. Start again "
+        "where the folder itself is meant",
+        path);
+    directory.reset();
+    return false;
+  }
+  was_mounted = was_mounted || is_mounted;
   error.clear();
   const bool is_same = directory != nullptr && directory->device() == opened->device() &&
                        directory->inode() == opened->inode();

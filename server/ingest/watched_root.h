@@ -24,6 +24,7 @@ struct WatchedRoot {
   bool path_is_canonical = true;                   // false: it did not answer when that was asked
   std::vector<std::string> pruned;                 // other roots below this one, relative
   std::shared_ptr<const RootDirectory> directory;  // none while it cannot be opened
+  bool was_mounted = false;  // it was where another file system begins, since this process began
   FileSystemKind kind = FileSystemKind::remote;
   OperationBudget budget{0, {}};
   std::string error;  // why the last scan failed; empty when it did not

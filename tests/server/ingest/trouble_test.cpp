@@ -76,6 +76,28 @@ TEST_F(IngestTrouble, HaltsWhileTheDiskIsFullAndResumesByItself) {
   umount2(small.c_str(), MNT_DETACH);
 }
 
+TEST_F(IngestTrouble, SaysThatARootIsUnmountedAndLosesNoLog) {
+  const auto mounted = [this] { return mount("none", tree_.c_str(), "tmpfs", 0, "size=2m") == 0; };
+  if (!mounted()) GTEST_SKIP() << "mounting needs root: " << std::strerror(errno);
+  {
+    write("run.out", nemo_lines(0, 5));
+    Ingest ingest(options(), {});
+    ingest.start();
+    EXPECT_TRUE(eventually([&] { return steps_of("run.out").size() == 5; }));
+    EXPECT_EQ(umount2(tree_.c_str(), MNT_DETACH), 0);
+    EXPECT_TRUE(eventually([&] {
+      const auto errors = ingest.status().root_errors;
+      return errors.size() == 1 && errors[0].find("not mounted any more") != std::string::npos;
+    }));
+    EXPECT_FALSE(run_of("run.out")->vanished_at) << "a tree that is not there has lost no file";
+    EXPECT_TRUE(mounted());
+    write("run.out", nemo_lines(0, 7));
+    EXPECT_TRUE(eventually([&] { return steps_of("run.out").size() == 7; }));
+    EXPECT_TRUE(eventually([&] { return ingest.status().root_errors.empty(); }));
+  }
+  umount2(tree_.c_str(), MNT_DETACH);
+}
+
 TEST_F(IngestTrouble, StopsAtOnceWhileItIsHalted) {
   const std::string small = folder_.string() + "/small";
   fs::create_directory(small);

@@ -1,0 +1,22 @@
+#include "parser/statistics/job_failure.h"
+
+namespace llmb::parser {
+
+bool lacks_a_cause(const RunSummary& summary) {
+  const bool has_ended_early =
+      summary.status == RunStatus::incomplete || summary.status == RunStatus::no_data;
+  const bool was_last_reached = summary.declared_last_iteration && summary.last_iteration &&
+                                *summary.last_iteration >= *summary.declared_last_iteration;
+  const bool is_unexplained = summary.failure_cause.empty() || summary.failure_cause == "hung";
+  return has_ended_early && is_unexplained && !was_last_reached;
+}
+
+void blame(const JobFailure& failure, RunSummary& summary) {
+  if (!lacks_a_cause(summary)) return;
+  summary.status = RunStatus::failed;
+  summary.status_reason += "; the scheduler says of its job: " + failure.word;
+  summary.failure_cause = failure.cause;
+  summary.silent_s.reset();
+}
+
+}  // namespace llmb::parser
