@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "server/cli/catalog_option.h"
+#include "server/cli/certification.h"
 #include "server/cli/cluster_section.h"
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
@@ -33,6 +35,7 @@ constexpr const char* kSubmitFooter = R"(Examples:
   llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --scale 4 --proxy \
       --set num-layers=2 --set hidden-size=64 --set steps=50 --wait
   llmb-report submit --file jobs.json --wait
+  llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --scale 128,256,512 --until 3 --at-once 4
 
 What happens:
   Each job starts llmb-step-runner once a GPU, or an installed recipe's own launch.sh. It is
@@ -49,7 +52,7 @@ Where jobs go:
   SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and ADDITIONAL_SLURM_PARAMS count as the recipes document
   them. Options outrank the environment, the environment outranks the file.
 
-Exit status: 0 when all was submitted (with --wait: completed), 1 when something was not, 2 for bad
+Exit status: 0 when all was submitted (with --wait: completed; with --until: there), 1 when something was not, 2 for bad
 arguments.)";
 
 struct SubmitArguments {
@@ -59,6 +62,9 @@ struct SubmitArguments {
   std::string idempotency_key;
   bool is_dry_run = false;
   bool waits = false;
+  std::optional<std::int64_t> results_wanted;
+  std::optional<std::int64_t> attempts;
+  std::int64_t jobs_at_once = 1;
 };
 
 int print_dry_runs(const std::vector<dispatch::DryRun>& runs) {
@@ -133,8 +139,14 @@ int submit(const SubmitArguments& arguments) {
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);
   dispatch::JobSender sender(desk.settings, **catalog, *desk.store, runner, {}, secrets);
-  dispatch::SubmitOutcome outcome = dispatcher.submit(
-      {*submissions, dispatch::own_account().name, arguments.idempotency_key, false, {}});
+  const std::string user = dispatch::own_account().name;
+  if (arguments.results_wanted) {
+    const std::int64_t results = *arguments.results_wanted;
+    return certify(desk, dispatcher, sender, *submissions, user,
+                   {results, arguments.attempts.value_or(2 * results), arguments.jobs_at_once});
+  }
+  dispatch::SubmitOutcome outcome =
+      dispatcher.submit({*submissions, user, arguments.idempotency_key, false, {}});
   dispatch::send_all(sender, outcome);
   for (const std::string& note : outcome.notes)
     std::cerr << "note: " << report::printable(note) << '\n';
@@ -162,6 +174,27 @@ void add_submit_command(CLI::App& app, int& exit_code) {
       ->add_option("--idempotency-key", arguments->idempotency_key,
                    "Submit once, however often the command is repeated with this key")
       ->type_name("TEXT");
+  CLI::Option* const until =
+      command
+          ->add_option("--until", arguments->results_wanted,
+                       "Go on until each configuration has N valid results: what there is counts, "
+                       "what fails is submitted again")
+          ->type_name("N")
+          ->check(CLI::Range(1, 1'000))
+          ->excludes("--wait", "--dry-run", "--idempotency-key");
+  command
+      ->add_option("--attempts", arguments->attempts,
+                   "With --until: jobs of each configuration at most (default: 2 N)")
+      ->type_name("M")
+      ->check(CLI::Range(1, 10'000))
+      ->needs(until);
+  command
+      ->add_option("--at-once", arguments->jobs_at_once,
+                   "With --until: jobs at once, of all configurations")
+      ->type_name("K")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str()
+      ->needs(until);
   add_catalog_option(*command, arguments->catalog_file);
   add_desk_options(*command, arguments->desk);
   command->footer(kSubmitFooter + std::string("\n\n") + std::string(kClusterHelp));

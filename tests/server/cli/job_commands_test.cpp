@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::cli {
@@ -193,6 +194,41 @@ TEST_F(JobCommands, WaitEndsWithTheResultOfTheLog) {
   EXPECT_THAT(log.out, HasSubstr("iteration 49/49"));
   EXPECT_THAT(log.err, HasSubstr("job 1 completed"));
   EXPECT_THAT(run({"jobs", "log", "1", "--batch"}).out, HasSubstr("job exited with code 0"));
+}
+
+// The first job's log ends early: sbatch itself runs the job, and writes what srun would.
+TEST_F(JobCommands, UntilEachConfigurationHasItsResultsMoreIsSubmitted) {
+  folder_.write("whole", nemo_log(49));
+  folder_.write("cut", nemo_log(20));
+  const std::string here = folder_.path().string();
+  command("sbatch",
+          "n=40; [ ! -e " + here + "/last ] || read -r n <" + here +
+              "/last; n=$((n + 1))\n"
+              "echo $n >" +
+              here +
+              "/last\n"
+              "for word; do case $word in --chdir=*) run=${word#--chdir=};; --job-name=*) "
+              "name=${word#--job-name=};; esac; done\n"
+              "log=whole; [ $n != 41 ] || log=cut\n"
+              "cp " +
+              here +
+              "/$log \"$run/log-${name}_${n}_0.out\"\n"
+              "echo 'job exited with code 0' >\"$run/sbatch_${name}_$n.out\"\necho $n");
+  const std::vector<std::string> wanted = {"--scale", "16,32", "--until", "1", "--at-once", "2"};
+  const ProgramRun first = submit(wanted);
+  EXPECT_EQ(first.exit_code, 0) << first.out << first.err;
+  EXPECT_THAT(first.out, HasSubstr("32      1       1"));
+  EXPECT_THAT(first.err, HasSubstr("a valid result"));
+  EXPECT_THAT(first.err, HasSubstr("job 1 (Slurm 41) completed: the run ended at iteration 20"));
+  // What is there counts: nothing more is submitted.
+  const std::string jobs = run({"jobs"}).out;
+  EXPECT_EQ(submit(wanted).exit_code, 0);
+  EXPECT_EQ(run({"jobs"}).out, jobs);
+  // Where nothing helps, the attempts end.
+  command("sbatch", "echo 'sbatch: error: invalid partition specified' >&2; exit 1");
+  const ProgramRun never = submit({"--scale", "64", "--until", "2", "--attempts", "3"});
+  EXPECT_EQ(never.exit_code, 1) << never.out << never.err;
+  EXPECT_THAT(never.out, HasSubstr("64      0       2          3  Slurm said: invalid partition"));
 }
 
 TEST_F(JobCommands, TokensAreShownOnceAndRevoked) {
