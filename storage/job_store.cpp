@@ -1,8 +1,11 @@
 #include "storage/job_store.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <mutex>
 
+#include "parser/foundation/parse_number.h"
 #include "storage/file_guard.h"
 #include "storage/local_disk.h"
 #include "storage/schema.h"
@@ -176,7 +179,9 @@ struct JobStore::Impl {
     JobRequest found = wanted;
     found.request_hash = select.read_text();
     found.jobs.clear();
-    for (const std::string& id : words_of(select.read_text())) found.jobs.push_back(std::stoll(id));
+    for (const std::string& word : words_of(select.read_text())) {
+      if (const auto id = parser::parse_digits(word)) found.jobs.push_back(*id);
+    }
     select.reset();
     return found;
   }
@@ -234,7 +239,7 @@ RecordedRequest JobStore::record(const JobRequest& request, std::vector<JobRecor
         job.id = impl_->insert(job);
         job.revision = 1;
       }
-      ids.append(ids.empty() ? "" : " ").append(std::to_string(job.id));
+      ids.append(ids.empty() ? "" : " ").append(fmt::to_string(job.id));
       recorded.jobs.push_back(std::move(job));
       recorded.is_new.push_back(is_new);
     }

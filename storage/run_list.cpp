@@ -1,13 +1,15 @@
 #include "storage/run_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
 
+#include "parser/foundation/parse_number.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
@@ -131,13 +133,11 @@ const SortColumn& sort_column(RunSortKey key) {
   return found == kSortColumns.end() ? kSortColumns.front() : *found;
 }
 
+// A NaN stands nowhere in an order.
 template <typename Number>
 std::optional<Number> parse_number(const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end || number != number) return std::nullopt;
-  return number;
+  const auto number = parser::parse_number<Number>(text);
+  return number && *number == *number ? number : std::nullopt;
 }
 
 std::optional<Parameter> parse_sort_value(ValueKind kind, const std::string& text) {
@@ -201,11 +201,9 @@ Where where_of_page(const RunQuery& query, const GatheredRuns& gathered) {
     const std::string_view sorted_by = sort_column(query.sort).column;
     return where_of(query.filter, [&](std::string_view column) { return column == sorted_by; });
   }
-  std::string list;
-  for (const RunId id : *gathered) list += (list.empty() ? "[" : ",") + std::to_string(id);
   Where where;
   where.add(std::string(are_sorted(gathered) ? "" : "+") + "id IN (SELECT value FROM json_each(?))",
-            list + "]");
+            fmt::format("[{}]", fmt::join(*gathered, ",")));
   return where;
 }
 

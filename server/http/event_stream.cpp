@@ -6,7 +6,8 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
+
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::http {
 namespace {
@@ -77,10 +78,7 @@ std::uint64_t first_id(const Request& request, const EventChannel& channel) {
   std::optional<std::string> text = request.header("last-event-id");
   if (!text || text->empty()) text = request.query_value("last_event_id");
   if (!text || text->empty()) return channel.last_id();
-  std::uint64_t id = 0;
-  const auto end = text->data() + text->size();
-  const auto parsed = std::from_chars(text->data(), end, id);
-  return parsed.ec == std::errc() && parsed.ptr == end ? id : 0;
+  return parser::parse_number<std::uint64_t>(*text).value_or(0);
 }
 
 void append_lines(std::string& text, std::string_view field, std::string_view value) {

@@ -5,6 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
+#include <vector>
+
 #include "tests/server/http/test_server.h"
 
 namespace llmb::http {
@@ -242,6 +245,55 @@ TEST(Limits, OutlastAShortageOfDescriptors) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0) << "the line that failed, modulo 256";
+}
+
+// In a child that may open 96 files, 32 of which are reserved: writes its port to `tell`, and
+// serves until `end` is closed.
+int serve_with_few_descriptors(int tell, int end) {
+  const rlimit few = {96, 96};
+  if (setrlimit(RLIMIT_NOFILE, &few) != 0) return __LINE__;
+  ServerOptions options = test_options();
+  options.descriptors_reserved = 32;
+  const TestServer server(options);
+  const std::uint16_t port = server.port();
+  if (::write(tell, &port, sizeof port) != sizeof port) return __LINE__;
+  char byte = 0;
+  while (::read(end, &byte, 1) > 0) {
+  }
+  // What is reserved is still there to be opened.
+  for (int i = 0; i < 16; ++i) {
+    if (::dup(tell) < 0) return __LINE__;
+  }
+  return 0;
+}
+
+TEST(Limits, KeepTheDescriptorsThatAreReserved) {
+  int told[2] = {};
+  int end[2] = {};
+  ASSERT_EQ(::pipe(told), 0);
+  ASSERT_EQ(::pipe(end), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::close(end[1]);
+    _exit(std::min(255, serve_with_few_descriptors(told[1], end[0])));
+  }
+  ::close(end[0]);
+  ::close(told[1]);
+  std::uint16_t port = 0;
+  ASSERT_EQ(::read(told[0], &port, sizeof port), static_cast<ssize_t>(sizeof port));
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 64; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port));
+    EXPECT_EQ(clients.back()->request(get("/json")).status, 200) << i;
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(RawClient(port).read_response().status, 503) << i;
+  ::close(end[1]);  // with the clients still connected
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "the line that failed, modulo 256";
+  ::close(told[0]);
 }
 
 }  // namespace
