@@ -1,5 +1,6 @@
 #include "storage/database_check.h"
 
+#include <fmt/format.h>
 #include <sys/statvfs.h>
 
 #include <cerrno>
@@ -104,7 +105,11 @@ DatabaseCheck check_database(const std::string& path, CheckDepth depth) {
   check.database_bytes = bytes_of(file);
   check.wal_bytes = bytes_of(file.string() + "-wal");
   check.disk_free_bytes = free_bytes_at(file);
-  check.damage = find_damage(connection, depth);
+  check.has_page_checksums = connection.has_page_checksums();
+  for (const std::string& page : connection.changed_pages(kFindingsMax)) {
+    check.damage.push_back(fmt::format("{} is not as llmb-report wrote it", page));
+  }
+  if (check.damage.empty()) check.damage = find_damage(connection, depth);
   try {
     read_contents(connection, depth, check);
   } catch (const StorageError& unreadable) {

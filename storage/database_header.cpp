@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kPageSizeAt = 16;  // two bytes; 1 means 65,536
+constexpr std::size_t kReservedBytesAt = 20;
 constexpr std::size_t kPageCountAt = 28;
 constexpr std::size_t kSchemaCookieAt = 40;  // 0 until a first table was made
 constexpr std::size_t kApplicationIdAt = 68;
@@ -23,6 +24,11 @@ bool is_of_another_program(std::string_view header) {
   if (header.size() < kHeaderBytes || !header.starts_with(kMagic)) return false;
   const bool has_tables = big_endian(header, kSchemaCookieAt) != 0;
   return has_tables && big_endian(header, kApplicationIdAt) != kApplicationId;
+}
+
+int reserved_bytes_by_header(std::string_view header) {
+  if (header.size() < kHeaderBytes || !header.starts_with(kMagic)) return 0;
+  return static_cast<unsigned char>(header[kReservedBytesAt]);
 }
 
 std::uint64_t bytes_by_header(std::string_view header) {

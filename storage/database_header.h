@@ -17,6 +17,9 @@ inline constexpr std::size_t kHeaderBytes = 100;
 // no database, is not for this to judge.
 bool is_of_another_program(std::string_view header);
 
+// How many bytes at the end of each page are not SQLite's.
+int reserved_bytes_by_header(std::string_view header);
+
 // How long the file has to be; 0 where that is not known. What is in the write-ahead log is not
 // counted.
 std::uint64_t bytes_by_header(std::string_view header);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/database_header.h"
+#include "storage/page_checksums.h"
 
 namespace llmb::storage {
 namespace {
@@ -20,6 +21,7 @@ bool means_no_space(int system_error) {
 // SQLite knows ENOSPC by itself, but reports a quota or a size limit as any other failed write,
 // and keeps its errno on some paths only.
 Kind kind_of(int code, bool no_space) {
+  if (code == SQLITE_IOERR_DATA) return Kind::corrupt;
   switch (code & 0xff) {
     case SQLITE_FULL:
       return Kind::disk_full;
@@ -66,8 +68,12 @@ void Connection::fail(int code, std::string_view doing) const {
                         (handle_ != nullptr && means_no_space(sqlite3_system_errno(handle_)));
   const Kind kind = kind_of(code, no_space);
   const char* said = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
-  throw StorageError(kind, "cannot " + std::string(doing) + " (database " + path_ + "): " + said +
-                               ". " + advice(kind, path_));
+  const std::string what =
+      code == SQLITE_IOERR_DATA
+          ? fmt::format("{} is not as llmb-report wrote it", last_changed_page())
+          : std::string(said);
+  throw StorageError(kind, fmt::format("cannot {} (database {}): {}. {}", doing, path_, what,
+                                       advice(kind, path_)));
 }
 
 Statement::Statement(Connection& connection, std::string_view sql, bool is_kept)
@@ -194,12 +200,14 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   errno = 0;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
+  const int code = sqlite3_open_v2(path_.c_str(), &handle_, flags, checked_file_system());
   try {
     if (code != SQLITE_OK) fail(code, "open it");
     if (is_of_another_program(read_header())) refuse_other_program(path_);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    int reserved_bytes = kPageChecksumBytes;  // of a new database, and of what VACUUM makes
+    sqlite3_file_control(handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved_bytes);
     set_patience(kPatience);
     execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;");
   } catch (...) {
@@ -208,13 +216,41 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
   }
 }
 
-// Through SQLite's own handle: closing another descriptor of the file would drop the locks that
-// other connections of this process hold.
-std::string Connection::read_header() {
+// SQLite's own handle: closing another descriptor of the file would drop the locks that other
+// connections of this process hold. Null: there is none.
+sqlite3_file* Connection::own_file() {
   sqlite3_file* file = nullptr;
   if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK)
-    return {};
-  if (file == nullptr || file->pMethods == nullptr) return {};
+    return nullptr;
+  return file == nullptr || file->pMethods == nullptr ? nullptr : file;
+}
+
+bool Connection::has_page_checksums() {
+  return reserved_bytes_by_header(read_header()) == kPageChecksumBytes;
+}
+
+std::vector<std::string> Connection::changed_pages(std::size_t most) {
+  std::vector<std::string> found;
+  sqlite3_file* const file = own_file();
+  sqlite3_int64 bytes = 0;
+  if (file == nullptr || file->pMethods->xFileSize(file, &bytes) != SQLITE_OK) return found;
+  std::vector<char> page(static_cast<std::size_t>(read_one_integer("PRAGMA page_size")));
+  const auto page_bytes = static_cast<sqlite3_int64>(page.size());
+  for (sqlite3_int64 at = 0; at + page_bytes <= bytes && found.size() < most; at += page_bytes) {
+    // A writer may be at work on the page: what it has written is there at the next look.
+    int code = SQLITE_OK;
+    for (int look = 0; look < 3; ++look) {
+      code = file->pMethods->xRead(file, page.data(), static_cast<int>(page_bytes), at);
+      if (code != SQLITE_IOERR_DATA) break;
+    }
+    if (code == SQLITE_IOERR_DATA) found.push_back(last_changed_page());
+  }
+  return found;
+}
+
+std::string Connection::read_header() {
+  sqlite3_file* const file = own_file();
+  if (file == nullptr) return {};
   std::string header(kHeaderBytes, '\0');
   const int code = file->pMethods->xRead(file, header.data(), static_cast<int>(header.size()), 0);
   return code == SQLITE_OK ? header : std::string();
@@ -236,6 +272,10 @@ void Connection::execute(const std::string& sql) {
   errno = 0;
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code, "execute \"" + sql.substr(0, 60) + "\"");
+}
+
+void Connection::roll_back() noexcept {
+  sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 std::int64_t Connection::read_one_integer(std::string_view sql) {
@@ -282,11 +322,7 @@ Transaction::Transaction(Connection& connection, Kind kind) : connection_(connec
 
 Transaction::~Transaction() {
   // SQLite itself rolls back after some errors (a full disk); then there is nothing left to do.
-  if (!is_open_ || !connection_.is_in_transaction()) return;
-  try {
-    connection_.kept("ROLLBACK").run();
-  } catch (const StorageError&) {  // NOLINT: the error that brought us here matters more
-  }
+  if (is_open_ && connection_.is_in_transaction()) connection_.roll_back();
 }
 
 void Transaction::commit() {

@@ -12,10 +12,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/storage_error.h"
 
 struct sqlite3;
+struct sqlite3_file;
 struct sqlite3_stmt;
 
 namespace llmb::storage {
@@ -98,11 +100,17 @@ class Connection {
   std::int64_t changes() const;
   std::int64_t last_insert_id() const;
   bool is_in_transaction() const;
+  // Also where there is no memory left. What goes wrong matters less than what went wrong before.
+  void roll_back() noexcept;
   // How long a locked database is waited for before that is an error.
   void set_patience(std::chrono::milliseconds patience);
   // The first bytes of the file itself, past any cache; empty where there are none. See
   // database_header.h.
   std::string read_header();
+  // Whether each page ends with its checksum (page_checksums.h).
+  bool has_page_checksums();
+  // Of the file itself: "page 7 (bytes 24576 to 28671)" for each that is not as it was written.
+  std::vector<std::string> changed_pages(std::size_t most);
   // Moves the write-ahead log into the database and empties it. False: a reader was in the way.
   bool try_truncate_wal();
 
@@ -111,6 +119,8 @@ class Connection {
 
  private:
   friend class Statement;
+  sqlite3_file* own_file();
+
   std::string path_;
   sqlite3* handle_ = nullptr;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> kept_;

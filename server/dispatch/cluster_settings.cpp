@@ -38,7 +38,7 @@ parser::Result<void> check_path(const std::string& path, const char* what) {
 }
 
 // Empty where there is no such file, or a larger one than such a file can be.
-parser::Result<std::string> text_of(const std::string& file) {
+parser::Result<std::string> settings_text(const std::string& file) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);
   if (error || bytes > kFileBytesMax) return std::string();
@@ -106,7 +106,7 @@ parser::Result<void> complete_settings(ClusterSettings& settings) {
   }
   if (!settings.llmb_install.empty()) {
     const std::string file = settings.llmb_install + "/cluster_config.yaml";
-    const auto text = ask_file_system<std::string>(file, [file] { return text_of(file); });
+    const auto text = ask_file_system<std::string>(file, [file] { return settings_text(file); });
     if (!text) return tl::unexpected(text.error());
     if (!text->empty()) {
       if (auto applied = apply_llmb_cluster_config(settings, *text); !applied) {

@@ -1,0 +1,139 @@
+// A bit that changed on the disk is an error that says where, and never another value.
+#include "storage/page_checksums.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "storage/database_check.h"
+#include "storage/database_header.h"
+#include "storage/job_store.h"
+#include "tests/storage/execute_sql.h"
+#include "tests/storage/temporary_database.h"
+
+namespace llmb::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// All that a reader gives of a database.
+struct Contents {
+  std::vector<parser::RunSummary> runs;
+  std::vector<std::vector<parser::StepSample>> steps;
+  bool operator==(const Contents&) const = default;
+};
+
+Contents read_all(const std::string& path) {
+  Contents contents;
+  Reader reader(path);
+  for (const Reader::KnownFile& file : reader.known_files()) {
+    contents.runs.push_back(reader.run(file.run).value().summary);
+    contents.steps.push_back(reader.steps(file.run));
+  }
+  return contents;
+}
+
+class PageChecksums : public ::testing::Test {
+ protected:
+  PageChecksums() {
+    Writer writer(database_.options());
+    const RootId root = writer.upsert_root("/logs", "");
+    for (int i = 0; i < 12; ++i) {
+      const IngestBatch batch = make_batch(root, fmt::format("{}.out", i), 50);
+      writer.commit({&batch, 1});
+    }
+  }
+  void flip(std::uint64_t byte, int bit) const {
+    std::fstream file(database_.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(byte));
+    const int value = file.get() ^ (1 << bit);
+    file.seekp(static_cast<std::streamoff>(byte));
+    file.put(static_cast<char>(value));
+  }
+  bool is_found_damaged() const {
+    try {
+      return !check_database(database_.path(), CheckDepth::quick).damage.empty();
+    } catch (const StorageError&) {
+      return true;
+    }
+  }
+
+  const TemporaryDatabase database_;
+};
+
+TEST_F(PageChecksums, NoChangedBitIsServedAsAnotherValue) {
+  const Contents before = read_all(database_.path());
+  ASSERT_EQ(before.runs.size(), 12U);
+  const std::uint64_t bytes = fs::file_size(database_.path());
+  std::mt19937_64 random(20261122);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    const std::uint64_t byte = i < 100 ? static_cast<std::uint64_t>(i) : random() % bytes;
+    const int bit = static_cast<int>(random() % 8);
+    flip(byte, bit);
+    try {
+      EXPECT_TRUE(read_all(database_.path()) == before) << "byte " << byte << ", bit " << bit;
+    } catch (const StorageError&) {
+      ++refused;
+    }
+    EXPECT_TRUE(is_found_damaged()) << "byte " << byte << ", bit " << bit;
+    flip(byte, bit);
+  }
+  EXPECT_GT(refused, 150);
+  EXPECT_TRUE(read_all(database_.path()) == before);
+  EXPECT_FALSE(is_found_damaged());
+}
+
+TEST_F(PageChecksums, SayWhichPageChanged) {
+  flip(3 * 4096 + 4000, 2);
+  EXPECT_THAT(check_database(database_.path(), CheckDepth::quick).damage,
+              ::testing::Contains("page 4 (bytes 12288 to 16383) is not as llmb-report wrote it"));
+  try {
+    const Writer writer(database_.options());
+    ADD_FAILURE() << "it was opened";
+  } catch (const StorageError& error) {
+    EXPECT_EQ(error.kind, StorageError::Kind::corrupt);
+    EXPECT_THAT(error.what(), HasSubstr("Page 4: "));
+  }
+}
+
+// As an earlier version made them.
+TEST(DatabaseWithoutChecksums, IsReadAndWrittenAsItIs) {
+  const TemporaryDatabase database;
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(database.path().c_str(), &connection), SQLITE_OK);
+  const std::string sql =
+      fmt::format("PRAGMA application_id = {}; CREATE TABLE t (x); DROP TABLE t", kApplicationId);
+  ASSERT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(connection);
+  {
+    Writer writer(database.options());
+    const RootId root = writer.upsert_root("/logs", "");
+    const IngestBatch batch = make_batch(root, "a.out", 50);
+    writer.commit({&batch, 1});
+  }
+  EXPECT_EQ(read_all(database.path()).steps.at(0).size(), 50U);
+  const DatabaseCheck check = check_database(database.path(), CheckDepth::thorough);
+  EXPECT_FALSE(check.has_page_checksums);
+  EXPECT_TRUE(check.damage.empty());
+  execute_sql(database.path(), "VACUUM");
+  EXPECT_EQ(read_all(database.path()).steps.at(0).size(), 50U);
+}
+
+// A program that knows no checksums leaves none where it writes whole pages anew.
+TEST_F(PageChecksums, AreMissedWhereAnotherProgramVacuumed) {
+  const Contents before = read_all(database_.path());
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(database_.path().c_str(), &connection), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(connection, "VACUUM", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(connection);
+  EXPECT_TRUE(read_all(database_.path()) == before);
+}
+
+}  // namespace
+}  // namespace llmb::storage
