@@ -52,8 +52,8 @@ Where jobs go:
   SBATCH_PARTITION, SBATCH_GPUS_PER_NODE and ADDITIONAL_SLURM_PARAMS count as the recipes document
   them. Options outrank the environment, the environment outranks the file.
 
-Exit status: 0 when all was submitted (with --wait: completed; with --until: there), 1 when something was not, 2 for bad
-arguments.)";
+Exit status: 0 when all was submitted (with --wait: completed; with --until: there), 1 when
+something was not, 2 for bad arguments.)";
 
 struct SubmitArguments {
   DeskArguments desk;
