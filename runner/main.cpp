@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "runner/ceilings_command.h"
 #include "runner/checkpoint/durable_file.h"
 #include "runner/checkpoint/manifest.h"
 #include "runner/parallel/bootstrap.h"
@@ -13,6 +14,7 @@
 #include "runner/plan/run_settings.h"
 #include "runner/train_loop.h"
 #if defined(LLMB_HAVE_CUDA_BACKEND)
+#include "runner/cuda_ceilings.h"
 #include "runner/cuda_train_loop.h"
 #endif
 
@@ -71,6 +73,38 @@ int train_and_tell(const Options& options, const RunSettings& settings, const Pr
   return kExitOk;
 }
 
+// Who names no scale and no layout asks for the whole model on one device.
+Options for_ceilings(Options options) {
+  const std::optional<int>* const sizes[] = {
+      &options.scale, &options.virtual_ranks, &options.tp, &options.pp, &options.cp, &options.dp};
+  if (std::any_of(std::begin(sizes), std::end(sizes),
+                  [](auto* size) { return size->has_value(); })) {
+    return options;
+  }
+  options.tp = options.pp = options.vp = options.cp = options.dp = 1;
+  if (!options.ep) options.ep = 1;
+  if (!options.etp) options.etp = 1;
+  if (!options.micro_batch_size) options.micro_batch_size = 1;
+  if (!options.global_batch_size) options.global_batch_size = options.micro_batch_size;
+  return options;
+}
+
+int measure_ceilings(const Options& options, const RunSettings& settings) {
+  try {
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+    if (settings.backend == Backend::cuda) {
+      if (const auto refusal = no_device()) return refuse(*refusal);
+      print_cuda_ceilings(settings, options.ceiling_seconds, std::cout);
+      return kExitOk;
+    }
+#endif
+    print_cpu_ceilings(settings, options.ceiling_seconds, std::cout);
+  } catch (const std::exception& error) {
+    return fail(kExitFailed, error.what());
+  }
+  return kExitOk;
+}
+
 bool is_built(Backend backend) {
   const std::vector<Backend> built = built_backends();
   return std::find(built.begin(), built.end(), backend) != built.end();
@@ -84,9 +118,11 @@ int run(const Options& options, const ProcessPlace& place) {
         "--backend cpu trains a proxy on this machine's CPUs, and --dry-run prints the plan");
   }
   const Catalog& catalog = llmb::parser::embedded_catalog();
-  const auto settings = make_run_settings(options, catalog);
+  const auto settings =
+      make_run_settings(options.measures_ceilings ? for_ceilings(options) : options, catalog);
   if (!settings) return refuse(settings.error().message);
   if (options.dry_run) return place.rank == 0 ? plan(*settings, catalog) : kExitOk;
+  if (options.measures_ceilings) return measure_ceilings(options, *settings);
   const auto capacity = capacity_of(*settings, catalog);
   if (!capacity) return refuse(capacity.error().message);
   const MemoryPlan memory = make_memory_plan(*settings);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
+#include <utility>
 
 #include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/memory.h"
@@ -42,13 +42,13 @@ void repeat(Ceiling& ceiling, const CeilingOptions& options, Stream stream,
     ceiling.repetitions += a_piece;
     // Of the first half the last reading stays: the device is warm by then.
     if (options.clocks && total < options.seconds / 2 + seconds_a_piece) {
-      ceiling.clocks = options.clocks->read();
+      ClockReading clocks = options.clocks->read();
+      ceiling.sm_clock_hz = clocks.sm_clock_hz;
+      ceiling.power_w = clocks.power_w;
+      ceiling.throttle_reasons = std::move(clocks.throttle_reasons);
     }
   }
-  std::sort(times.begin(), times.end());
-  ceiling.time_s = times[times.size() / 2];
-  ceiling.time_s_min = times.front();
-  ceiling.time_s_max = times.back();
+  set_times(std::move(times), ceiling);
 }
 
 DeviceMemory random_bf16(std::int64_t count, Stream stream) {
@@ -114,13 +114,14 @@ Ceiling measure_gemm(const std::string& name, const Gemm& gemm, const CeilingOpt
 }
 
 double attention_flops(const AttentionSizes& sizes) {
-  double pairs = 0;
-  for (const std::int32_t position : query_positions(sizes)) {
-    const std::int64_t first =
-        sizes.chunk_size > 0 ? position / sizes.chunk_size * sizes.chunk_size : 0;
-    pairs += static_cast<double>(position - first) + 0.5;  // half of the diagonal's square
-  }
-  return 4 * pairs * static_cast<double>(sizes.batch * sizes.head_count * sizes.head_size);
+  const AttentionShape shape = {.batch = sizes.batch,
+                                .head_count = sizes.head_count,
+                                .group_count = sizes.group_count,
+                                .head_size = sizes.head_size,
+                                .chunk_size = sizes.chunk_size};
+  const std::vector<std::int32_t> positions = query_positions(sizes);
+  return runner::attention_flops(shape,
+                                 std::vector<std::int64_t>(positions.begin(), positions.end()));
 }
 
 Ceiling measure_attention_forward(const AttentionSizes& sizes, const CeilingOptions& options) {
@@ -169,26 +170,52 @@ Ceiling measure_copy(std::int64_t bytes, const CeilingOptions& options) {
   return ceiling;
 }
 
-std::string ceiling_heading() {
-  return fmt::format("{:>10} {:>9} {:>8} {:>7} {:>7}  {}", "ms", "TFLOP/s", "GB/s", "MHz", "W",
-                     "what");
+namespace {
+
+Gemm bf16_product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed,
+                  bool b_transposed) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .a = {nullptr, NumberType::bf16, a_transposed ? m : k, a_transposed},
+          .b = {nullptr, NumberType::bf16, b_transposed ? k : n, b_transposed},
+          .d_type = NumberType::bf16,
+          .d_stride = n};
 }
 
-std::string ceiling_line(const Ceiling& ceiling) {
-  const auto number = [](bool is_there, double value, int decimals) {
-    return is_there ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
+void measure_linear(const LinearShape& shape, const CeilingOptions& options,
+                    const CeilingSink& tell) {
+  const auto measure = [&](const char* pass, const Gemm& gemm) {
+    tell(measure_gemm(
+        fmt::format("gemm {} {} {}x{}x{} bf16", shape.name, pass, shape.rows, shape.in, shape.out),
+        gemm, options));
   };
-  const ClockReading& clocks = ceiling.clocks;
-  std::string line =
-      fmt::format("{:>10.4f} {:>9} {:>8} {:>7} {:>7}  {}", ceiling.time_s * 1e3,
-                  number(ceiling.flops > 0, ceiling.tflops_per_s(), 3),
-                  number(ceiling.bytes > 0, ceiling.gb_per_s(), 1),
-                  number(clocks.sm_clock_hz.has_value(), clocks.sm_clock_hz.value_or(0) / 1e6, 0),
-                  number(clocks.power_w.has_value(), clocks.power_w.value_or(0), 0), ceiling.name);
-  if (!clocks.throttle_reasons.empty()) {
-    line += fmt::format("; slowed by {}", fmt::join(clocks.throttle_reasons, ", "));
+  measure("forward", bf16_product(shape.rows, shape.out, shape.in, false, true));
+  measure("backward_input", bf16_product(shape.rows, shape.in, shape.out, false, false));
+  Gemm weight = bf16_product(shape.out, shape.in, shape.rows, true, false);
+  weight.d_type = NumberType::float32;
+  weight.beta = 1;
+  measure("backward_weight", weight);
+}
+
+}  // namespace
+
+void measure_ceilings(const CeilingShapes& shapes, const CeilingOptions& options,
+                      const CeilingSink& tell) {
+  for (const LinearShape& linear : shapes.linears) measure_linear(linear, options, tell);
+  if (shapes.attention.head_count > 0) {
+    AttentionSizes sizes;
+    sizes.batch = shapes.attention.batch;
+    sizes.head_count = shapes.attention.head_count;
+    sizes.group_count = shapes.attention.group_count;
+    sizes.head_size = shapes.attention.head_size;
+    sizes.chunk_size = shapes.attention.chunk_size;
+    sizes.query_pieces = sequence_pieces(shapes.positions);
+    sizes.key_count = shapes.key_count;
+    tell(measure_attention_forward(sizes, options));
+    tell(measure_attention_backward(sizes, options));
   }
-  return line;
+  tell(measure_copy(shapes.copy_bytes, options));
 }
 
 }  // namespace llmb::runner::cuda

@@ -4,28 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "runner/cuda/attention.h"
 #include "runner/cuda/clocks.h"
 #include "runner/cuda/gemm.h"
+#include "runner/operation/ceiling.h"
 
 namespace llmb::runner::cuda {
-
-struct Ceiling {
-  std::string name;   // "gemm forward 8192x8192x8192 bf16"
-  double time_s = 0;  // of one repetition: the median of the pieces that were timed
-  double time_s_min = 0;
-  double time_s_max = 0;
-  double flops = 0;  // of one repetition; 0 where bytes count
-  double bytes = 0;
-  std::int64_t repetitions = 0;
-  ClockReading clocks;  // while it ran
-  double tflops_per_s() const { return flops / time_s * 1e-12; }
-  double gb_per_s() const { return bytes / time_s * 1e-9; }
-};
 
 // Each allocates what it needs on the calling thread's device, waits, and gives it back. `clocks`
 // may be null.
@@ -42,11 +28,11 @@ Ceiling measure_attention_backward(const AttentionSizes& sizes, const CeilingOpt
 // Of device memory to device memory: bytes are those read and those written.
 Ceiling measure_copy(std::int64_t bytes, const CeilingOptions& options);
 
-// FLOPs of the forward pass's two products, over the visible half.
+// FLOPs of the forward pass.
 double attention_flops(const AttentionSizes& sizes);
 
-// A line of a table, and its heading.
-std::string ceiling_heading();
-std::string ceiling_line(const Ceiling& ceiling);
+// All of these of a model's shapes, each told as soon as it is known.
+void measure_ceilings(const CeilingShapes& shapes, const CeilingOptions& options,
+                      const CeilingSink& tell);
 
 }  // namespace llmb::runner::cuda

@@ -26,6 +26,8 @@ constexpr const char* kExamples =
     "      --num-layers 4 --hidden-size 64 --num-attention-heads 4 --num-query-groups 2 \\\n"
     "      --head-size 16 --ffn-hidden-size 128 --vocab-size 256 --seq-length 64 \\\n"
     "      --micro-batch-size 1 --global-batch-size 8\n"
+    "  What this machine sustains of the products, attention and copies of such a model:\n"
+    "    llmb-step-runner ceilings -w pretrain_llama3.1 -s 8b\n"
     "\n"
     "What is not given comes from the recipe's table for that GPU, precision and scale.\n"
     "--version prints the version, and the backends that this build has.\n"
@@ -130,6 +132,11 @@ void add_run_options(CLI::App& app, Options& options) {
   group->add_option("--seed", options.seed, "of weights and tokens")->capture_default_str();
   group->add_option("--learning-rate", options.learning_rate, "of AdamW")->capture_default_str();
   group->add_flag("--dry-run", options.dry_run, "print the plan and end");
+  group
+      ->add_option("--ceiling-seconds", options.ceiling_seconds,
+                   "of `ceilings`: how long each measurement goes on")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
 }
 
 void add_output_options(CLI::App& app, Options& options) {
@@ -244,9 +251,11 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments,
   add_run_options(app, parsed.options);
   add_output_options(app, parsed.options);
 
+  parsed.options.measures_ceilings = !arguments.empty() && arguments.front() == "ceilings";
   const std::vector<std::string> from_environment = flags_from_environment(environment);
   // CLI11 takes its vector from the back.
-  std::vector<std::string> all(arguments.rbegin(), arguments.rend());
+  std::vector<std::string> all(arguments.rbegin(),
+                               arguments.rend() - (parsed.options.measures_ceilings ? 1 : 0));
   all.insert(all.end(), from_environment.rbegin(), from_environment.rend());
   all.insert(all.end(), saved_flags.rbegin(), saved_flags.rend());
   try {

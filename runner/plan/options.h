@@ -53,7 +53,9 @@ struct Options {
   std::optional<LogFormat> log_format;  // none: that of the workload's recipe
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;
   bool dry_run = false;
-  std::optional<int> step_count;  // none: the recipe's: 50, one after a load, 25 …
+  bool measures_ceilings = false;  // the command `ceilings`
+  double ceiling_seconds = 2;      // of each measurement
+  std::optional<int> step_count;   // none: the recipe's: 50, one after a load, 25 …
   std::uint64_t seed = 1234;
   double learning_rate = 3e-4;
 

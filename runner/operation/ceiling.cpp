@@ -1,0 +1,47 @@
+#include "runner/operation/ceiling.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace llmb::runner {
+
+double attention_flops(const AttentionShape& shape, std::span<const std::int64_t> positions) {
+  double pairs = 0;
+  for (const std::int64_t position : positions) {
+    // Half of the diagonal's square counts.
+    pairs += static_cast<double>(position - shape.first_visible(position)) + 0.5;
+  }
+  return 4 * pairs * static_cast<double>(shape.batch * shape.head_count * shape.head_size);
+}
+
+void set_times(std::vector<double> times_s, Ceiling& ceiling) {
+  std::sort(times_s.begin(), times_s.end());
+  ceiling.time_s = times_s[times_s.size() / 2];
+  ceiling.time_s_min = times_s.front();
+  ceiling.time_s_max = times_s.back();
+}
+
+std::string ceiling_heading() {
+  return fmt::format("{:>10} {:>9} {:>8} {:>7} {:>7}  {}", "ms", "TFLOP/s", "GB/s", "MHz", "W",
+                     "what");
+}
+
+std::string ceiling_line(const Ceiling& ceiling) {
+  const auto number = [](bool is_there, double value, int decimals) {
+    return is_there ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
+  };
+  std::string line = fmt::format(
+      "{:>10.4f} {:>9} {:>8} {:>7} {:>7}  {}", ceiling.time_s * 1e3,
+      number(ceiling.flops > 0, ceiling.tflops_per_s(), 3),
+      number(ceiling.bytes > 0, ceiling.gb_per_s(), 1),
+      number(ceiling.sm_clock_hz.has_value(), ceiling.sm_clock_hz.value_or(0) / 1e6, 0),
+      number(ceiling.power_w.has_value(), ceiling.power_w.value_or(0), 0), ceiling.name);
+  if (!ceiling.throttle_reasons.empty()) {
+    line += fmt::format("; slowed by {}", fmt::join(ceiling.throttle_reasons, ", "));
+  }
+  return line;
+}
+
+}  // namespace llmb::runner

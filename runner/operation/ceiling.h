@@ -1,0 +1,63 @@
+// Ceiling: what a machine sustained of one operation, repeated for as long as asked, whatever
+// backend measured it: a line of the table that `llmb-step-runner ceilings` prints, and what a
+// step's achieved speed is held against. And the shapes that are measured.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runner/operation/attention_shape.h"
+
+namespace llmb::runner {
+
+struct Ceiling {
+  std::string name;   // "gemm forward 8192x8192x8192 bf16"
+  double time_s = 0;  // of one repetition: the median of the pieces that were timed
+  double time_s_min = 0;
+  double time_s_max = 0;
+  double flops = 0;  // of one repetition; 0 where bytes count
+  double bytes = 0;
+  std::int64_t repetitions = 0;
+  // While it ran, where the machine tells.
+  std::optional<double> sm_clock_hz;
+  std::optional<double> power_w;
+  std::vector<std::string> throttle_reasons;
+
+  double tflops_per_s() const { return flops / time_s * 1e-12; }
+  double gb_per_s() const { return bytes / time_s * 1e-9; }
+};
+using CeilingSink = std::function<void(const Ceiling&)>;
+
+// A linear layer on one rank: its three products are measured.
+struct LinearShape {
+  std::string name;  // "attention qkv"
+  std::int64_t rows = 0;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+
+// What a training step of one model does most of.
+struct CeilingShapes {
+  std::vector<LinearShape> linears;
+  AttentionShape attention;             // no heads: not measured
+  std::vector<std::int64_t> positions;  // of the queries
+  std::int64_t key_count = 0;
+  std::int64_t copy_bytes = 0;
+};
+
+// FLOPs of the forward pass's two products, as published results count them: over the half of the
+// square that a causal mask leaves.
+double attention_flops(const AttentionShape& shape, std::span<const std::int64_t> positions);
+
+// Median and extremes of the seconds that one repetition took in each piece; `times_s` is sorted.
+void set_times(std::vector<double> times_s, Ceiling& ceiling);
+
+// A line of the table, and its heading.
+std::string ceiling_heading();
+std::string ceiling_line(const Ceiling& ceiling);
+
+}  // namespace llmb::runner

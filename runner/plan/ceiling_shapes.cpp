@@ -1,0 +1,62 @@
+#include "runner/plan/ceiling_shapes.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "runner/plan/layer_cost.h"
+
+namespace llmb::runner {
+namespace {
+
+constexpr std::int64_t kCopyBytes = std::int64_t{1} << 30;
+constexpr std::int64_t kCopyBytesOnCpu = std::int64_t{1} << 26;  // beyond its caches
+
+}  // namespace
+
+CeilingShapes ceiling_shapes(const RunSettings& settings) {
+  const ModelSpec& spec = settings.spec;
+  const ModelShape& shape = spec.shape;
+  const ParallelSizes& sizes = settings.sizes;
+  const std::int64_t rows = token_counts(spec, sizes, settings.batch.micro_batch_size).attended;
+  const std::int64_t query = spec.query_size() / sizes.tp;
+  const std::int64_t up = spec.is_gated() ? 2 : 1;
+  CeilingShapes shapes;
+  const auto add_mlp = [&](const std::string& name, std::int64_t mlp_rows, std::int64_t width) {
+    shapes.linears.push_back({name + " fc1", mlp_rows, shape.hidden_size, up * width});
+    shapes.linears.push_back({name + " fc2", mlp_rows, width, shape.hidden_size});
+  };
+  shapes.linears.push_back(
+      {"qkv", rows, shape.hidden_size, query + 2 * spec.key_value_size() / sizes.tp});
+  shapes.linears.push_back({"attention_out", rows, query, shape.hidden_size});
+  const bool has_dense = !spec.is_moe() || !spec.is_moe_layer(0);
+  if (has_dense) add_mlp("mlp", rows, shape.ffn_hidden_size / sizes.tp);
+  if (spec.is_moe()) {
+    const std::int64_t chosen = rows / sizes.tp * sizes.etp * sizes.ep * shape.experts_per_token;
+    add_mlp("expert", std::max<std::int64_t>(1, chosen / shape.expert_count),
+            shape.expert_ffn_hidden_size / sizes.etp);
+  }
+  if (shape.shared_expert_ffn_hidden_size > 0) {
+    add_mlp("shared_expert", rows, shape.shared_expert_ffn_hidden_size / sizes.tp);
+  }
+  shapes.linears.push_back({"head", rows, shape.hidden_size, shape.vocabulary_size / sizes.tp});
+  shapes.attention.batch = settings.batch.micro_batch_size;
+  shapes.attention.head_count = shape.attention_head_count / sizes.tp;
+  shapes.attention.group_count = std::max<std::int64_t>(1, shape.query_group_count / sizes.tp);
+  shapes.attention.head_size = shape.head_size;
+  shapes.attention.chunk_size = shape.attention_chunk_size;
+  shapes.key_count = shape.sequence_length;
+  // Of the first context rank: an early and a late piece, together as much work as any other's.
+  const std::int64_t piece = shape.sequence_length / sizes.cp / (sizes.cp > 1 ? 2 : 1);
+  shapes.positions.resize(static_cast<std::size_t>(piece));
+  std::iota(shapes.positions.begin(), shapes.positions.end(), 0);
+  if (sizes.cp > 1) {
+    for (std::int64_t i = shape.sequence_length - piece; i < shape.sequence_length; ++i) {
+      shapes.positions.push_back(i);
+    }
+  }
+  shapes.copy_bytes = settings.backend == Backend::cpu ? kCopyBytesOnCpu : kCopyBytes;
+  return shapes;
+}
+
+}  // namespace llmb::runner
