@@ -148,7 +148,7 @@ TEST_F(OnSlurm, EveryFamilyRunsOnTwoNodesAndItsResultIsInTheApi) {
 TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   Words words = {
       "submit",  "-w",    "pretrain_nemotron4", "-s", "15b", "--dtype", "bf16", "--scale", "8",
-      "--proxy", "--wait"};  // no backend: neither here nor in the configuration
+      "--proxy", "--wait"};
   const json tiny = tiny_submission("nemotron4", 50);
   for (const auto& [name, value] : tiny["runner_options"].items()) {
     words.insert(words.end(), {"--set", name + "=" + value.dump()});
@@ -157,7 +157,8 @@ TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   ASSERT_EQ(submitted.exit_code, 0) << submitted.output << submitted.errors;
   EXPECT_THAT(submitted.output, HasSubstr("complete"));
   words[words.size() - 1 - 2 * tiny["runner_options"].size()] = "--dry-run";
-  EXPECT_THAT(lane_->report(words).output, HasSubstr("#   backend = cpu (what the runner has)"));
+  EXPECT_THAT(lane_->report(words).output,
+              HasSubstr("#   backend = cpu (the cluster's configuration)"));
   const json newest = lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0];
   EXPECT_EQ(newest["state"], "completed");
   const std::string id = newest["id"].dump();
@@ -168,6 +169,35 @@ TEST_F(OnSlurm, TheCommandLineSubmitsWaitsAndShows) {
   EXPECT_EQ(lane_->wait_for_run(newest["id"].get<std::int64_t>(), "complete")["step_count"], 50);
   const CommandAnswer unknown = lane_->report({"jobs", "show", "999999"});
   EXPECT_EQ(unknown.exit_code, 1) << unknown.output;
+}
+
+// Where nobody names a backend, a job asks for the best that the runner has. A node without a
+// device refuses a whole model in words that are a failure's class.
+TEST_F(OnSlurm, ADefaultSubmissionReachesTheCudaBackendsOwnRefusal) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "this machine has a GPU";
+  const CommandAnswer version = run({LLMB_BINARY_DIR "/bin/llmb-step-runner", "--version"});
+  if (version.output.find("backends: cpu cuda") == std::string::npos) {
+    GTEST_SKIP() << "this build has no CUDA backend: cmake says why";
+  }
+  const Words words = {"submit",  "-w", "pretrain_nemotron4", "-s", "15b",   "--dtype", "bf16",
+                       "--scale", "16", "--gpus-per-node",    "8",  "--wait"};
+  Words dry = words;
+  dry.back() = "--dry-run";
+  const CommandAnswer planned = lane_->report_without_a_backend(dry);
+  ASSERT_EQ(planned.exit_code, 0) << planned.errors;
+  EXPECT_THAT(planned.output, HasSubstr("#   backend = cuda (what the runner has)"));
+  const CommandAnswer submitted = lane_->report_without_a_backend(words);
+  EXPECT_NE(submitted.exit_code, 0) << submitted.output << submitted.errors;
+  const json newest = lane_->get_json("/api/v1/jobs?limit=1")["jobs"][0];
+  ASSERT_EQ(newest["state"], "failed") << newest.dump(1);
+  json run;
+  EXPECT_TRUE(wait_until([&] {
+    const json runs = lane_->job(newest["id"].get<std::int64_t>())["runs"];
+    if (!runs.empty()) run = lane_->get_json("/api/v1/runs/" + runs.back().dump());
+    return run.is_object() && !run["failure"].is_null();
+  })) << run.dump(1);
+  EXPECT_EQ(run["failure"]["cause"], "gpu_unavailable") << run.dump(1);
+  EXPECT_THAT(run["failure"].dump(), HasSubstr("No CUDA GPUs are available to this program"));
 }
 
 // nemotron4: "DTYPE=bf16 MODEL_SIZE=15b JOB_TOTAL_GPUS=16 GPUS_PER_NODE=8 ./launch.sh will produce

@@ -98,22 +98,27 @@ Lane::Lane(const std::string& name)
       "  until [ -e \"$GATE\" ]; do sleep 0.2; done\n"
       "fi\n"
       "exec " LLMB_BINARY_DIR "/bin/llmb-step-runner \"$@\"\n");
-  std::ofstream(configuration_file())
-      << "listen: 127.0.0.1:0\ndb: report.db\nallow_network_file_system: true\n"
-      << "cluster:\n  name: " << name << "\n  workload_folder: workload\n"
-      << "  slurm_conf: " << (cluster_folder_ / "slurm.conf").string() << "\n"
-      << "  runner: " << (folder_ / "runner").string() << "\n"
-      << "  gpu_type: h100\n  gpus_per_node: 4\n"
-      << "  environment: {OMP_NUM_THREADS: \"1\"}\n  environment_allowed: [GATE]\n"
-      << "  command_deadline_s: 60\n  poll_interval_s: 1\n  accounting_grace_s: 20\n"
-      << "  submitters: [suite]\n  launch_scripts: {pretrain_nemotron4: "
-      << (folder_ / "launch.sh").string() << "}\n";
+  write_configuration(configuration_file(), "  backend: cpu\n");
   const CommandAnswer token = report({"token", "create", "suite", "--scope", "submit"});
   token_ = token.output.substr(0, token.output.find('\n'));
   daemon_ = std::make_unique<cli::DaemonProcess>(folder_, Words{"--config", configuration_file()});
   port_ = daemon_->port();
   if (port_ == 0) throw std::runtime_error("the daemon ended: " + daemon_->errors());
   events_ = std::make_unique<EventLog>(port_);
+}
+
+void Lane::write_configuration(const fs::path& file, const std::string& keys) const {
+  std::ofstream(file)
+      << "listen: 127.0.0.1:0\ndb: report.db\nallow_network_file_system: true\n"
+      << "cluster:\n  name: " << cluster_folder_.filename().string()
+      << "\n  workload_folder: workload\n"
+      << keys << "  slurm_conf: " << (cluster_folder_ / "slurm.conf").string() << "\n"
+      << "  runner: " << (folder_ / "runner").string() << "\n"
+      << "  gpu_type: h100\n  gpus_per_node: 4\n"
+      << "  environment: {OMP_NUM_THREADS: \"1\"}\n  environment_allowed: [GATE]\n"
+      << "  command_deadline_s: 60\n  poll_interval_s: 1\n  accounting_grace_s: 20\n"
+      << "  submitters: [suite]\n  launch_scripts: {pretrain_nemotron4: "
+      << (folder_ / "launch.sh").string() << "}\n";
 }
 
 Lane::~Lane() {
@@ -219,9 +224,19 @@ CommandAnswer Lane::slurm(const Words& words) const {
 }
 
 CommandAnswer Lane::report(const Words& words) const {
+  return report_by(configuration_file(), words);
+}
+
+CommandAnswer Lane::report_without_a_backend(const Words& words) const {
+  const fs::path configuration = folder_ / "no-backend.yaml";
+  write_configuration(configuration, "  whole_nodes: false\n");
+  return report_by(configuration.string(), words);
+}
+
+CommandAnswer Lane::report_by(const std::string& configuration, const Words& words) const {
   Words all = {LLMB_REPORT_PROGRAM};
   all.insert(all.end(), words.begin(), words.end());
-  all.insert(all.end(), {"--config", configuration_file()});
+  all.insert(all.end(), {"--config", configuration});
   return run(all, {"HOME=" + folder_.string()});
 }
 

@@ -62,6 +62,9 @@ class Lane {
 
   CommandAnswer slurm(const Words& words) const;   // "squeue" …
   CommandAnswer report(const Words& words) const;  // llmb-report … --config
+  // The same by a configuration that names no backend; the lane's own says cpu. Jobs on GPUs share
+  // nodes with what is there.
+  CommandAnswer report_without_a_backend(const Words& words) const;
   CommandAnswer node(const std::string& action, const std::string& name) const;
   CommandAnswer controller(const std::string& action) const;  // "stop", "start"
   void signal_controller(int signal) const;                   // SIGSTOP, SIGCONT
@@ -72,6 +75,9 @@ class Lane {
 
  private:
   explicit Lane(const std::string& name);
+
+  void write_configuration(const std::filesystem::path& file, const std::string& keys) const;
+  CommandAnswer report_by(const std::string& configuration, const Words& words) const;
 
   std::filesystem::path cluster_folder_;
   std::filesystem::path folder_;

@@ -162,18 +162,32 @@ TEST_F(Program, ExitCodesSayWhatIsWrong) {
   EXPECT_THAT(text_of("err"), HasSubstr("MASTER_ADDR"));
 }
 
-// What a job's log holds where the nodes' program has no CUDA backend.
-TEST_F(Program, AMissingBackendIsRefusedInWordsThatLlmbReportKnows) {
+// What a job's log holds where the nodes' program has no CUDA backend, or the node no device.
+TEST_F(Program, AMissingDeviceIsRefusedInWordsThatLlmbReportKnows) {
   ASSERT_EQ(shell(kRunner + " --version"), kExitOk);
-  if (text_of("out").find("backends: cpu cuda") != std::string::npos) {
-    GTEST_SKIP() << "this build has every backend";
-  }
-  EXPECT_THAT(text_of("out"), HasSubstr("\nbackends: cpu\n"));
-  ASSERT_EQ(shell(kRunner + kTiny + " --backend cuda > run.out 2>&1"), kExitUsage);
-  EXPECT_THAT(text_of("run.out"), HasSubstr("built without the CUDA backend"));
+  const bool has_cuda = text_of("out").find("\nbackends: cpu cuda\n") != std::string::npos;
+  ASSERT_EQ(shell("CUDA_VISIBLE_DEVICES= " + kRunner + kTiny +
+                  " --backend cuda --scale 1 --tp 1 --pp 1 --cp 1 --gpu-type h100 >run.out 2>&1"),
+            kExitUsage);
+  EXPECT_THAT(text_of("run.out"), HasSubstr("No CUDA GPUs are available to this program: "));
+  EXPECT_EQ(text_of("run.out").find("built without the CUDA backend") != std::string::npos,
+            !has_cuda);
   const json run = report("run.out");
   EXPECT_EQ(run["status"], "failed") << run["status_reason"];
   EXPECT_THAT(run.dump(), HasSubstr("gpu_unavailable"));
+}
+
+TEST_F(Program, CeilingsAreMeasuredWhereItWouldTrain) {
+  ASSERT_EQ(shell(kRunner + " ceilings" + kTiny + " --ceiling-seconds 0.001"), kExitOk)
+      << text_of("err");
+  for (const char* line : {"this machine's CPU, ", "gemm qkv forward 32x32x64 fp32",
+                           "gemm mlp fc2 backward_weight 32x64x32 fp32",
+                           "attention backward b 1 heads 4/2 x 8 s 32", "copy of 64 MiB"}) {
+    EXPECT_THAT(text_of("out"), HasSubstr(line));
+  }
+  ASSERT_EQ(shell("CUDA_VISIBLE_DEVICES= " + kRunner + " ceilings" + kTiny + " --backend cuda"),
+            kExitUsage);
+  EXPECT_THAT(text_of("err"), HasSubstr("No CUDA GPUs are available to this program: "));
 }
 
 TEST_F(Program, ACheckpointGoesOnInAnotherProcess) {
