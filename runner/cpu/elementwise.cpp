@@ -24,7 +24,7 @@ template <typename T>
 void Elementwise<T>::sum(View<const T> a, View<const T> b, View<T> y) {
   const OpTimer timer("elementwise.sum");
   assert(a.size() == y.size() && b.size() == y.size());
-  parallel_for(y.size(), kBlock, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(y.size(), kElementwiseBlock, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) y.data[i] = a.data[i] + b.data[i];
   });
 }
