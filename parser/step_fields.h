@@ -52,7 +52,7 @@ inline constexpr std::tuple kStepFields{
     StepField{"logged_at", &StepSample::logged_at},
     StepField{"iteration_is_logged", &StepSample::iteration_is_logged, StepColumn::never},
     StepField{"step_time_resolution_s", &StepSample::step_time_resolution_s, StepColumn::never},
-    StepField{"byte_offset", &StepSample::byte_offset, StepColumn::never},
+    StepField{"byte_offset", &StepSample::byte_offset},
 };
 
 // Calls visit(field) with each StepField<Member>, in the order of the table.

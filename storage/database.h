@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/job_records.h"
@@ -47,8 +48,11 @@ class Writer {
   // newest few are kept (generation_rows.h).
   std::vector<RunId> commit(std::span<const IngestBatch> batches);
 
-  // A llmb-config appeared after the log.
-  void update_configuration(RunId run, const parser::RunConfiguration& configuration);
+  // A llmb-config appeared after the log. Without `listed`, what lists show stays as it was.
+  void update_configuration(RunId run, const parser::RunConfiguration& configuration,
+                            const std::optional<ListedResult>& listed = {});
+  // Of runs that another catalog had judged.
+  void update_listed(std::span<const std::pair<RunId, ListedResult>> results);
   // The file is gone; its data stays.
   void mark_vanished(RootId root, const std::string& relative_path, const std::string& at);
 
@@ -81,6 +85,9 @@ class Reader {
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);
   std::optional<RunRecord> run(RunId id);  // with all its parts
+  // Runs whose ListedResult another catalog gave, or none: the first `limit` by id, as a list has
+  // them.
+  std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit);
   std::optional<std::int64_t> run_revision(RunId id);
   // The job that was submitted here and that this run came from.
   std::optional<RunJob> job_of(RunId id);

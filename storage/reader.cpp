@@ -108,6 +108,22 @@ std::optional<RunRecord> Reader::run(RunId id) {
   });
 }
 
+std::vector<RunRecord> Reader::runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit) {
+  return impl_->ask([&] {
+    static const std::string sql =
+        select_run_sql() + " WHERE listed_by_catalog IS NOT ? ORDER BY id LIMIT ?";
+    std::vector<RunRecord> runs;
+    Statement& select = impl_->connection.kept(sql);
+    select.bits(catalog_hash).integer(limit);
+    while (select.step()) {
+      runs.push_back(read_run_row(select));
+      runs.back().configuration = read_configuration(impl_->connection, runs.back().id);
+      runs.back().facts.segments = read_segments(impl_->connection, runs.back().id);
+    }
+    return runs;
+  });
+}
+
 std::optional<std::int64_t> Reader::run_revision(RunId id) {
   Statement& select = impl_->connection.kept("SELECT revision FROM run WHERE id = ?");
   select.integer(id);

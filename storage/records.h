@@ -10,6 +10,7 @@
 #include "parser/layout/run_configuration.h"
 #include "parser/layout/run_path.h"
 #include "parser/log_facts.h"
+#include "parser/statistics/run_marks.h"
 #include "parser/statistics/run_summary.h"
 #include "parser/step_sample.h"
 
@@ -51,6 +52,18 @@ struct ProfileFile {
   bool operator==(const ProfileFile&) const = default;
 };
 
+// What lists show, sort and filter of a run beside its summary: what the catalog makes of it over
+// the stored window, and why it is no result like others.
+struct ListedResult {
+  std::optional<double> tokens_per_s_per_gpu;
+  std::optional<double> mfu_model_flops_reference;
+  std::optional<double> speed_against_reference;
+  // Of those in listed_marks.h. Storage adds `profiled` by itself, from profiles and configuration.
+  parser::RunMarkSet marks;
+  std::optional<std::uint64_t> catalog_hash;  // nothing: not derived yet
+  bool operator==(const ListedResult&) const = default;
+};
+
 // One log, in one generation of its file. `revision` rises with every change of the run.
 struct RunRecord {
   RunId id = 0;
@@ -71,6 +84,7 @@ struct RunRecord {
   parser::RunSummary summary;  // over the run's default window
   std::string window_source;   // why that one; see judge_run.h
   std::optional<std::int64_t> logged_global_batch_size;
+  ListedResult listed;
   std::int64_t step_count = 0;  // samples stored, all segments
   // A profiler slowed the run: profiles lie beside its log, or its configuration says so.
   bool is_profiled = false;
@@ -91,6 +105,7 @@ struct IngestBatch {
   parser::RunSummary summary;
   std::string window_source;
   std::optional<std::int64_t> logged_global_batch_size;
+  ListedResult listed;
   // New samples, and amended ones: (segment, iteration) replaces what is stored.
   std::vector<parser::StepSample> samples;
   // Nothing: leaves those that are stored.

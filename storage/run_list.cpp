@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "parser/foundation/parse_number.h"
+#include "storage/listed_marks.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
@@ -53,55 +54,109 @@ std::string like_pattern(const std::string& text) {
 }
 
 // The filter as terms. A unary + keeps SQLite from choosing that column's index; only columns for
-// which `may_drive` is true go without.
+// which `may_drive` is true go without. With several values a column drives only where
+// `lists_may_drive`: along the order of its own index they would have to be sorted.
 template <typename MayDrive>
-Where where_of(const RunFilter& filter, MayDrive may_drive) {
-  Where where;
-  const auto column = [&](const char* name) {
-    return (may_drive(name) ? "" : "+") + std::string(name);
-  };
-  const auto add_equal = [&](const char* name, const auto& value) {
-    if (value) where.add(column(name) + " = ?", *value);
-  };
-  if (!filter.include_superseded) where.add("+is_superseded = 0");
-  add_equal("experiment", filter.experiment);
-  add_equal("job_id", filter.job_id);
-  add_equal("workload", filter.workload);
-  add_equal("model_size", filter.model_size);
-  add_equal("dtype", filter.dtype);
-  add_equal("gpu_type", filter.gpu_type);
-  add_equal("gpu_count", filter.gpu_count);
-  add_equal("release", filter.release);
-  add_equal("cluster", filter.cluster);
-  add_equal("root_id", filter.root_id);
-  if (filter.status) {
-    where.add(column("status") + " = ?", std::string(parser::run_status_name(*filter.status)));
+class FilterTerms {
+ public:
+  FilterTerms(const RunFilter& filter, MayDrive may_drive, bool lists_may_drive)
+      : filter_(filter), may_drive_(may_drive), lists_may_drive_(lists_may_drive) {}
+
+  Where make() {
+    if (!filter_.include_superseded) where_.add("+is_superseded = 0");
+    add_any("experiment", filter_.experiment);
+    add_any("job_id", filter_.job_id);
+    add_any("workload", filter_.workload);
+    add_any("model_size", filter_.model_size);
+    add_any("dtype", filter_.dtype);
+    add_any("gpu_type", filter_.gpu_type);
+    add_any("gpu_count", filter_.gpu_count);
+    add_any("release", filter_.release);
+    add_any("cluster", filter_.cluster);
+    add_any("root_id", filter_.root_id);
+    std::vector<std::string> statuses;
+    for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
+    add_any("status", statuses);
+    add_any("failure_cause", filter_.failure_cause);
+    add_marks();
+    add_range("tokens_per_s_per_gpu", filter_.tokens_per_s_per_gpu);
+    add_range("mfu_model_flops_reference", filter_.mfu_model_flops_reference);
+    add_range("speed_against_reference", filter_.speed_against_reference);
+    add_since();
+    add_text();
+    return std::move(where_);
   }
-  if (filter.since && may_drive("began_at")) {
-    where.add("began_at >= ?", *filter.since);
-  } else if (filter.since) {
-    // In these words run_filter covers it: SQLite reads a generated column from the row.
-    where.add("coalesce(launched_at, first_seen_at) >= ?", *filter.since);
+
+ private:
+  template <typename Value>
+  void add_any(const char* name, const std::vector<Value>& values) {
+    if (values.empty()) return;
+    const bool drives = may_drive_(name) && (values.size() == 1 || lists_may_drive_);
+    const std::string column = (drives ? "" : "+") + std::string(name);
+    if (values.size() == 1) return where_.add(column + " = ?", values.front());
+    std::string places;
+    for (const Value& value : values) {
+      places += places.empty() ? "?" : ", ?";
+      where_.parameters.emplace_back(value);
+    }
+    where_.add(column + " IN (" + places + ")");
   }
-  if (filter.text && filter.text->size() > kTextFilterBytesMax) {
-    where.add("0");
-  } else if (filter.text && !filter.text->empty()) {
-    const std::string pattern = like_pattern(*filter.text);
-    where.add("(experiment LIKE ? ESCAPE '\\'", pattern);
-    where.terms.back() += " OR relative_path LIKE ? ESCAPE '\\')";
-    where.parameters.emplace_back(pattern);
+
+  void add_marks() {
+    const std::int64_t bits = bits_of_marks(filter_.marks);
+    if (bits != 0) {
+      const char* const unmarked = filter_.is_unmarked ? " OR marks = 0)" : ")";
+      where_.add(std::string("((marks & ?) <> 0") + unmarked, bits);
+    } else if (filter_.is_unmarked || !filter_.marks.empty()) {
+      where_.add(filter_.is_unmarked ? "marks = 0" : "0");
+    }
   }
-  return where;
+
+  void add_range(const char* name, const NumberRange& range) {
+    const std::string column = (may_drive_(name) ? "" : "+") + std::string(name);
+    if (range.at_least) where_.add(column + " >= ?", *range.at_least);
+    if (range.at_most) where_.add(column + " <= ?", *range.at_most);
+  }
+
+  void add_since() {
+    if (!filter_.since) return;
+    // In the second words run_filter covers it: SQLite reads a generated column from the row.
+    where_.add(
+        may_drive_("began_at") ? "began_at >= ?" : "coalesce(launched_at, first_seen_at) >= ?",
+        *filter_.since);
+  }
+
+  void add_text() {
+    if (!filter_.text || filter_.text->empty()) return;
+    if (filter_.text->size() > kTextFilterBytesMax) return where_.add("0");
+    const std::string pattern = like_pattern(*filter_.text);
+    where_.add("(experiment LIKE ? ESCAPE '\\'", pattern);
+    where_.terms.back() += " OR relative_path LIKE ? ESCAPE '\\')";
+    where_.parameters.emplace_back(pattern);
+  }
+
+  const RunFilter& filter_;
+  MayDrive may_drive_;
+  bool lists_may_drive_;
+  Where where_;
+};
+
+template <typename MayDrive>
+Where where_of(const RunFilter& filter, MayDrive may_drive, bool lists_may_drive) {
+  return FilterTerms<MayDrive>(filter, may_drive, lists_may_drive).make();
 }
 
 // Of all runs: by the one index with few runs to a value, else through run_filter, which covers
 // all of them but the text.
 Where where_of_all(const RunFilter& filter) {
-  const bool has_narrow = filter.experiment || filter.job_id;
-  return where_of(filter, [&](std::string_view column) {
-    if (filter.job_id) return column == "job_id";
-    return column == (has_narrow ? "experiment" : "workload");
-  });
+  const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
+  return where_of(
+      filter,
+      [&](std::string_view column) {
+        if (!filter.job_id.empty()) return column == "job_id";
+        return column == (has_narrow ? "experiment" : "workload");
+      },
+      true);
 }
 
 enum class ValueKind { integer, real, text };
@@ -123,6 +178,10 @@ constexpr std::array kSortColumns = {
     SortColumn{RunSortKey::step_time_s_median, "step_time_s_median", ValueKind::real},
     SortColumn{RunSortKey::step_time_s_p95, "step_time_s_p95", ValueKind::real},
     SortColumn{RunSortKey::tflops_per_gpu_mean, "tflops_per_gpu_mean", ValueKind::real},
+    SortColumn{RunSortKey::tokens_per_s_per_gpu, "tokens_per_s_per_gpu", ValueKind::real},
+    SortColumn{RunSortKey::mfu_model_flops_reference, "mfu_model_flops_reference", ValueKind::real},
+    SortColumn{RunSortKey::speed_against_reference, "speed_against_reference", ValueKind::real},
+    SortColumn{RunSortKey::failure_cause, "cause_or_null", ValueKind::text},
     SortColumn{RunSortKey::last_iteration, "last_iteration", ValueKind::integer},
     SortColumn{RunSortKey::step_count, "step_count", ValueKind::integer, false},
 };
@@ -199,7 +258,8 @@ bool are_sorted(const GatheredRuns& gathered) {
 Where where_of_page(const RunQuery& query, const GatheredRuns& gathered) {
   if (!gathered) {
     const std::string_view sorted_by = sort_column(query.sort).column;
-    return where_of(query.filter, [&](std::string_view column) { return column == sorted_by; });
+    return where_of(
+        query.filter, [&](std::string_view column) { return column == sorted_by; }, false);
   }
   Where where;
   where.add(std::string(are_sorted(gathered) ? "" : "+") + "id IN (SELECT value FROM json_each(?))",
@@ -281,10 +341,11 @@ PageKeys find_page(Connection& connection, const RunQuery& query, const Gathered
 Where where_of_experiments(const RunFilter& filter, const std::string& after) {
   Where where;
   if (!filter.include_superseded) where.add("+is_superseded = 0");
-  if (filter.experiment) where.add("experiment = ?", *filter.experiment);
+  const bool has_one = filter.experiment.size() == 1;
+  if (has_one) where.add("experiment = ?", filter.experiment.front());
   where.add("experiment > ?", after);
   RunFilter others = filter;
-  others.experiment.reset();
+  if (has_one) others.experiment.clear();
   others.include_superseded = true;
   Where matching = where_of_all(others);
   if (matching.terms.empty()) return where;

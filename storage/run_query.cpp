@@ -22,6 +22,10 @@ constexpr std::array kNames = {
     Name{RunSortKey::step_time_s_median, "step_time_s_median"},
     Name{RunSortKey::step_time_s_p95, "step_time_s_p95"},
     Name{RunSortKey::tflops_per_gpu_mean, "tflops_per_gpu_mean"},
+    Name{RunSortKey::tokens_per_s_per_gpu, "tokens_per_s_per_gpu"},
+    Name{RunSortKey::mfu_model_flops_reference, "mfu_model_flops_reference"},
+    Name{RunSortKey::speed_against_reference, "speed_against_reference"},
+    Name{RunSortKey::failure_cause, "failure_cause"},
     Name{RunSortKey::last_iteration, "last_iteration"},
     Name{RunSortKey::step_count, "step_count"},
 };
@@ -40,6 +44,14 @@ std::string_view run_sort_key_name(RunSortKey key) {
     if (entry.key == key) return entry.text;
   }
   return "id";
+}
+
+std::string run_sort_key_names() {
+  std::string names;
+  for (const Name& entry : kNames) {
+    names.append(names.empty() ? "" : ", ").append(entry.text);
+  }
+  return names;
 }
 
 }  // namespace llmb::storage

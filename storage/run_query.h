@@ -11,20 +11,38 @@
 
 namespace llmb::storage {
 
+// Any of these values; none: whatever a run has.
+template <typename Value>
+using AnyOf = std::vector<Value>;
+
+// Ends included; a run without the figure is in no range.
+struct NumberRange {
+  std::optional<double> at_least;
+  std::optional<double> at_most;
+  bool is_set() const { return at_least || at_most; }
+};
+
 struct RunFilter {
-  std::optional<std::string> experiment;
-  std::optional<std::string> workload;
-  std::optional<std::string> model_size;
-  std::optional<std::string> dtype;
-  std::optional<std::string> gpu_type;
-  std::optional<std::int64_t> gpu_count;
-  std::optional<std::string> release;
-  std::optional<std::string> cluster;
-  std::optional<parser::RunStatus> status;
+  AnyOf<std::string> experiment;
+  AnyOf<std::string> workload;
+  AnyOf<std::string> model_size;
+  AnyOf<std::string> dtype;
+  AnyOf<std::string> gpu_type;
+  AnyOf<std::int64_t> gpu_count;
+  AnyOf<std::string> release;
+  AnyOf<std::string> cluster;
+  AnyOf<parser::RunStatus> status;
+  AnyOf<std::string> failure_cause;
+  // Runs with any of these marks (of listed_marks.h), and with `is_unmarked` those with none.
+  parser::RunMarkSet marks;
+  bool is_unmarked = false;
+  NumberRange tokens_per_s_per_gpu;
+  NumberRange mfu_model_flops_reference;
+  NumberRange speed_against_reference;
   // launched_at (else first_seen_at) at or after; RFC 3339 UTC ("…Z"), compared as text.
   std::optional<std::string> since;
-  std::optional<std::int64_t> job_id;
-  std::optional<RootId> root_id;
+  AnyOf<std::int64_t> job_id;
+  AnyOf<RootId> root_id;
   std::optional<std::string> text;  // part of the experiment's name or the path, ASCII case aside
   bool include_superseded = false;
 };
@@ -41,11 +59,16 @@ enum class RunSortKey {
   step_time_s_median,
   step_time_s_p95,
   tflops_per_gpu_mean,
+  tokens_per_s_per_gpu,
+  mfu_model_flops_reference,
+  speed_against_reference,
+  failure_cause,  // runs that failed by nothing come last
   last_iteration,
   step_count,
 };
 std::optional<RunSortKey> run_sort_key_from_name(std::string_view name);
 std::string_view run_sort_key_name(RunSortKey key);
+std::string run_sort_key_names();  // "id, launched_at, …"
 
 // Keyset position: the sort value (as stored; nothing for NULL, which sorts last) and id of the
 // last run of the page before.

@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "storage/listed_marks.h"
+
 namespace llmb::storage {
 namespace {
 
@@ -59,6 +61,9 @@ constexpr std::array kSummaryColumns = {"status",
                                         "tflops_per_gpu_min",
                                         "tflops_per_gpu_max",
                                         "tflops_per_gpu_p95"};
+
+constexpr std::array kListedColumns = {"tokens_per_s_per_gpu", "mfu_model_flops_reference",
+                                       "speed_against_reference", "marks", "listed_by_catalog"};
 
 // {"a", "b"} with " = ?" and ", " gives "a = ?, b = ?".
 std::string join(std::span<const char* const> names, std::string_view suffix) {
@@ -182,6 +187,28 @@ void read_verdict(Statement& row, RunRecord& run) {
   summary.tflops_per_gpu = read_statistics(row);
 }
 
+void bind_listed(Statement& statement, const ListedResult& listed) {
+  statement.real(listed.tokens_per_s_per_gpu).real(listed.mfu_model_flops_reference);
+  statement.real(listed.speed_against_reference).integer(bits_of_marks(listed.marks));
+  if (listed.catalog_hash) {
+    statement.bits(*listed.catalog_hash);
+  } else {
+    statement.null();
+  }
+}
+
+void read_listed(Statement& row, RunRecord& run) {
+  ListedResult& listed = run.listed;
+  listed.tokens_per_s_per_gpu = row.read_optional_real();
+  listed.mfu_model_flops_reference = row.read_optional_real();
+  listed.speed_against_reference = row.read_optional_real();
+  listed.marks = marks_of_bits(row.read_integer());
+  if (const auto hash = row.read_optional_integer()) {
+    listed.catalog_hash = static_cast<std::uint64_t>(*hash);
+  }
+  run.is_profiled = listed.marks.contains(parser::RunMark::profiled);
+}
+
 }  // namespace
 
 std::optional<StoredRun> find_run(Connection& connection, const IngestBatch& batch) {
@@ -219,8 +246,10 @@ RunId insert_run(Connection& connection, const IngestBatch& batch) {
       "INSERT INTO run (root_id, relative_path, generation, is_superseded, first_seen_at,"
       " grown_at, size_bytes, " +
       join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
-      ") VALUES (" +
-      placeholders(7 + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size()) + ")";
+      ", " + join(kListedColumns, "") + ") VALUES (" +
+      placeholders(7 + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
+                   kListedColumns.size()) +
+      ")";
   Statement& insert = connection.kept(sql);
   insert.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
   insert.boolean(is_superseded).text(batch.observed_at).text(batch.observed_at);
@@ -228,6 +257,7 @@ RunId insert_run(Connection& connection, const IngestBatch& batch) {
   bind_path(insert, batch.path);
   bind_facts(insert, batch.facts);
   bind_verdict(insert, batch);
+  bind_listed(insert, batch.listed);
   insert.run();
   return connection.last_insert_id();
 }
@@ -237,12 +267,13 @@ void update_run(Connection& connection, RunId run, const IngestBatch& batch, boo
       "UPDATE run SET revision = revision + 1, grown_at = CASE WHEN ? THEN ? ELSE grown_at END,"
       " vanished_at = NULL, size_bytes = ?, " +
       join(kPathColumns, " = ?") + ", " + join(kFactColumns, " = ?") + ", " +
-      join(kSummaryColumns, " = ?") + " WHERE id = ?";
+      join(kSummaryColumns, " = ?") + ", " + join(kListedColumns, " = ?") + " WHERE id = ?";
   Statement& update = connection.kept(sql);
   update.boolean(grown).text(batch.observed_at).bits(batch.size_bytes);
   bind_path(update, batch.path);
   bind_facts(update, batch.facts);
   bind_verdict(update, batch);
+  bind_listed(update, batch.listed);
   update.integer(run).run();
 }
 
@@ -253,14 +284,30 @@ void set_step_count(Connection& connection, RunId run, std::int64_t step_count) 
       .run();
 }
 
+void write_listed(Connection& connection, RunId run, const ListedResult& listed) {
+  static const std::string sql = "UPDATE run SET " + join(kListedColumns, " = ?") + " WHERE id = ?";
+  Statement& update = connection.kept(sql);
+  bind_listed(update, listed);
+  update.integer(run).run();
+}
+
+void mark_profiled(Connection& connection, RunId run) {
+  connection
+      .kept(
+          "UPDATE run SET marks = marks | ? WHERE id = ? AND"
+          " (EXISTS (SELECT 1 FROM run_profile AS p WHERE p.run_id = run.id) OR"
+          "  EXISTS (SELECT 1 FROM run_configuration AS c WHERE c.run_id = run.id"
+          "   AND c.key = 'profile_enabled' AND c.position = 0 AND lower(c.value) = 'true'))")
+      .integer(kProfiledBit)
+      .integer(run)
+      .run();
+}
+
 std::string select_run_sql() {
   return "SELECT id, root_id, relative_path, generation, is_superseded, revision, first_seen_at,"
-         " grown_at, vanished_at, size_bytes, step_count, cluster,"
-         " EXISTS (SELECT 1 FROM run_profile AS p WHERE p.run_id = run.id) OR"
-         " EXISTS (SELECT 1 FROM run_configuration AS c WHERE c.run_id = run.id"
-         "  AND c.key = 'profile_enabled' AND c.position = 0 AND lower(c.value) = 'true'), " +
+         " grown_at, vanished_at, size_bytes, step_count, cluster, " +
          join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
-         " FROM run";
+         ", " + join(kListedColumns, "") + " FROM run";
 }
 
 RunRecord read_run_row(Statement& row) {
@@ -277,10 +324,10 @@ RunRecord read_run_row(Statement& row) {
   run.size_bytes = row.read_bits();
   run.step_count = row.read_integer();
   run.cluster = row.read_optional_text();
-  run.is_profiled = row.read_boolean();
   read_path(row, run.path);
   read_facts(row, run.facts);
   read_verdict(row, run);
+  read_listed(row, run);
   return run;
 }
 

@@ -31,6 +31,9 @@ void set_step_count(Connection& connection, RunId run, std::int64_t step_count);
 // nothing changed; returns whether it did.
 bool write_configuration(Connection& connection, RunId run,
                          const parser::RunConfiguration& configuration);
+void write_listed(Connection& connection, RunId run, const ListedResult& listed);
+// Marks a run that a profiler slowed, as far as its stored profiles and configuration tell.
+void mark_profiled(Connection& connection, RunId run);
 void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts& facts);
 void write_cursor(Connection& connection, RunId run, const LogCursor& cursor);
 

@@ -115,6 +115,7 @@ struct Writer::Impl {
     write_configuration(connection, run, batch.configuration);
     write_facts_parts(connection, run, batch.facts);
     if (batch.profiles) write_profiles(connection, run, *batch.profiles);
+    mark_profiled(connection, run);
     write_cursor(connection, run, batch.cursor);
     if (!stored) thin_generations(connection, batch.root_id, batch.relative_path);
     return run;
@@ -188,13 +189,30 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
   return runs;
 }
 
-void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration) {
+void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration,
+                                  const std::optional<ListedResult>& listed) {
   impl_->commit_change([&] {
     impl_->connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ?")
         .integer(run)
         .run();
     if (impl_->connection.changes() == 0) impl_->refuse_unknown_run(run);
     write_configuration(impl_->connection, run, configuration);
+    if (listed) write_listed(impl_->connection, run, *listed);
+    mark_profiled(impl_->connection, run);
+    return true;
+  });
+}
+
+void Writer::update_listed(std::span<const std::pair<RunId, ListedResult>> results) {
+  if (results.empty()) return;
+  impl_->commit_change([&] {
+    for (const auto& [run, listed] : results) {
+      write_listed(impl_->connection, run, listed);
+      mark_profiled(impl_->connection, run);
+      impl_->connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ?")
+          .integer(run)
+          .run();
+    }
     return true;
   });
 }

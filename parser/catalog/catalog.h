@@ -92,6 +92,8 @@ struct Workload {
 };
 
 struct Catalog {
+  // Of the files that it was loaded from, in their order: tells whether another one was used.
+  std::uint64_t content_hash = 0;
   std::vector<Document> documents;
   std::vector<ReleaseWindow> release_windows;
   std::vector<GpuType> gpus;

@@ -12,6 +12,7 @@
 #include "parser/catalog/catalog_files.h"
 #include "parser/catalog/catalog_sections.h"
 #include "parser/catalog/json_document.h"
+#include "parser/foundation/content_hash.h"
 
 namespace llmb::parser {
 namespace {
@@ -241,6 +242,7 @@ std::string place(const CatalogFile& file, int line) {
 
 Result<void> add_file(const CatalogFile& file, Catalog& catalog) {
   const std::string text(file.text);
+  catalog.content_hash = fnv1a(file.text, fnv1a(file.name, catalog.content_hash));
   try {
     const Json root = parse_strict_json(text);
     read_file(root, catalog);

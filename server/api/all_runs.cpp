@@ -33,7 +33,7 @@ std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
   std::vector<parser::ComparedRun> measured;
   for (const auto& name : names_of_workload(catalog, workload)) {
     storage::RunQuery query;
-    query.filter.workload = name;
+    if (name) query.filter.workload = {*name};
     query.filter.include_superseded = include_superseded;
     query.sort = storage::RunSortKey::id;
     query.descending = false;

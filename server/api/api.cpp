@@ -1,5 +1,6 @@
 #include "server/api/api.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -27,8 +28,13 @@ struct Route {
 constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/experiments", get_experiments, Work::quick},
     Route{"GET", "/api/v1/runs", get_runs, Work::quick},
+    Route{"GET", "/api/v1/runs.csv", get_runs_csv, Work::computing},
+    Route{"GET", "/api/v1/runs.ndjson", get_runs_ndjson, Work::computing},
     Route{"GET", "/api/v1/runs/{id}", get_run, Work::quick},
     Route{"GET", "/api/v1/runs/{id}/steps", get_run_steps, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/steps.csv", get_run_steps_csv, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/steps.ndjson", get_run_steps_ndjson, Work::computing},
+    Route{"GET", "/api/v1/runs/{id}/log", get_run_log, Work::waiting},
     Route{"GET", "/api/v1/runs/{id}/statistics", get_run_statistics, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/metrics", get_run_metrics, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/agreement", get_run_agreement, Work::computing},
@@ -104,9 +110,28 @@ class TimedAnswer {
   Clock::duration taken_{};
 };
 
+// Lets a page of another origin read the answer, where the options say so.
+void allow_origin(const Context& context, const http::Request& request, http::Response& response) {
+  const auto& allowed = context.options.cors_origins;
+  if (allowed.empty() || request.method != "GET") return;
+  const auto has = [&](const std::string& origin) {
+    return std::find(allowed.begin(), allowed.end(), origin) != allowed.end();
+  };
+  if (has("*")) {
+    response.headers.emplace_back("Access-Control-Allow-Origin", "*");
+    return;
+  }
+  response.headers.emplace_back("Vary", "Origin");
+  const auto origin = request.header("origin");
+  if (origin && has(*origin)) {
+    response.headers.emplace_back("Access-Control-Allow-Origin", *origin);
+  }
+}
+
 http::Response answer(Context& context, const Route& route, const http::Request& request) {
   const auto timed = std::make_shared<TimedAnswer>(context.request_metrics, route.pattern);
   http::Response response = timed->time([&] { return route.handler(context, request); });
+  allow_origin(context, request, response);
   if (response.make_body) {
     response.make_body = [timed, make = std::move(response.make_body)] {
       return timed->time(make);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/api/api_options.h"
+#include "server/api/latest_results.h"
 #include "server/api/reader_pool.h"
 #include "server/api/request_metrics.h"
 
@@ -21,6 +22,7 @@ struct Context {
   std::string instance;
   ReaderPool readers;
   RequestMetrics request_metrics;
+  LatestResults latest_results;
 };
 
 }  // namespace llmb::api

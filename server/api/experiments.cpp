@@ -3,6 +3,7 @@
 #include "server/api/json.h"
 #include "server/api/resources.h"
 #include "server/api/run_filter.h"
+#include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 
 namespace llmb::api {
@@ -42,7 +43,7 @@ Page read_page(Context& context, const storage::RunFilter& filter, std::int64_t 
 }  // namespace
 
 http::Response get_experiments(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, with_filter_names({"limit", "cursor"}));
+  const QueryParameters parameters = run_list_parameters(request, {"limit", "cursor"});
   const storage::RunFilter filter = read_run_filter(parameters);
   const std::int64_t limit = parameters.limit();
   Cursor here{"experiment", std::nullopt, 0, hash_text(parameters.canonical({"limit", "cursor"}))};
@@ -50,10 +51,7 @@ http::Response get_experiments(Context& context, const http::Request& request) {
   if (const auto text = parameters.text("cursor")) {
     after = require_cursor(*text, here.sort, here.filter_hash).sort_value.value_or("");
   }
-  const std::int64_t revision =
-      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
-  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
-                           hash_text(request.path + "?" + parameters.canonical());
+  const std::string etag = list_etag(context, request, parameters);
   return tagged_response(etag, [=, &context, &request]() mutable {
     const Page page = read_page(context, filter, limit, after);
     Json json;

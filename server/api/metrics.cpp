@@ -1,5 +1,6 @@
-// GET /metrics: what a Prometheus reads, in OpenMetrics text. Labels are statuses, status classes
-// and routes only, so that the number of series never follows the number of runs or clients.
+// GET /metrics: what a Prometheus reads, in OpenMetrics text. Labels are statuses, status classes,
+// routes and, of results, at most LatestResults::kResultsMax configurations, so that the number of
+// series never follows the number of runs or clients.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -26,7 +27,7 @@ DatabaseFigures read_figures(storage::Reader& reader) {
   figures.totals = reader.totals();
   for (std::size_t i = 0; i < kStatuses.size(); ++i) {
     storage::RunFilter filter;
-    filter.status = kStatuses[i];
+    filter.status = {kStatuses[i]};
     figures.runs_by_status[i] = reader.run_count(filter);
   }
   return figures;
@@ -72,6 +73,34 @@ void write_database(OpenMetricsText& text, const DatabaseFigures& figures) {
         figures.totals.database_bytes);
   gauge(text, "llmb_database_wal_bytes", "bytes", "Size of the database's write-ahead log.",
         figures.totals.wal_bytes);
+}
+
+void write_results(OpenMetricsText& text, const std::vector<LatestResult>& results) {
+  const auto family = [&](std::string_view name, std::string_view unit, std::string_view help,
+                          std::optional<double> LatestResult::*field) {
+    text.begin_family(name, "gauge", unit, help);
+    for (const LatestResult& result : results) {
+      if (!(result.*field)) continue;
+      text.sample("",
+                  {{"workload", result.workload},
+                   {"model_size", result.model_size},
+                   {"dtype", result.dtype},
+                   {"gpu_type", result.gpu_type},
+                   {"gpus", result.gpu_count},
+                   {"cluster", result.cluster}},
+                  *(result.*field));
+    }
+  };
+  family("llmb_result_step_time_seconds", "seconds",
+         "Mean step time of the last complete run of a configuration.", &LatestResult::step_time_s);
+  family("llmb_result_tokens_per_second_per_gpu", "", "Tokens/s/GPU of that run.",
+         &LatestResult::tokens_per_s_per_gpu);
+  family("llmb_result_mfu_ratio", "ratio",
+         "Model FLOPs utilization of that run, by the formula of the workload's document.",
+         &LatestResult::mfu);
+  family("llmb_result_speed_against_published_ratio", "ratio",
+         "Published step time / that run's: 1 is as published.",
+         &LatestResult::speed_against_reference);
 }
 
 void write_ingest(OpenMetricsText& text, const ingest::IngestStatus& status) {
@@ -163,6 +192,7 @@ http::Response get_metrics(Context& context, const http::Request& request) {
   std::int64_t is_readable = 1;
   try {
     write_database(text, context.readers.with_reader(read_figures));
+    write_results(text, context.latest_results.read(context.readers));
   } catch (const storage::StorageError&) {
     is_readable = 0;
   }

@@ -1,8 +1,8 @@
 #include "server/api/query_parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "parser/foundation/instant.h"
 #include "parser/foundation/parse_number.h"
@@ -21,27 +21,42 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return text;
 }
 
+std::int64_t integer_of(std::string_view name, const std::string& value, std::int64_t min,
+                        std::int64_t max) {
+  const auto number = parser::parse_integer(value, min, max);
+  if (number) return *number;
+  throw bad_request(fmt::format(
+      "Parameter '{}' is '{}'; it has to be a whole number from {} to {}.", name, value, min, max));
+}
+
 }  // namespace
 
 QueryParameters::QueryParameters(const http::Request& request,
-                                 const std::vector<std::string_view>& allowed)
+                                 const std::vector<std::string_view>& allowed,
+                                 const std::vector<std::string_view>& repeatable)
     : values_(request.query) {
+  const auto is_in = [](const std::vector<std::string_view>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const auto& [name, value] : values_) {
-    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-      throw bad_request("There is no query parameter '" + name +
-                        "' here; allowed: " + list_of(allowed) + ".");
+    if (!is_in(allowed, name)) {
+      throw bad_request(fmt::format("There is no query parameter '{}' here; allowed: {}.", name,
+                                    list_of(allowed)));
     }
     if (value.empty()) {
-      throw bad_request("Parameter '" + name + "' is empty; give a value or leave it out.");
+      throw bad_request(
+          fmt::format("Parameter '{}' is empty; give a value or leave it out.", name));
     }
   }
   std::sort(values_.begin(), values_.end());
   const auto twice =
-      std::adjacent_find(values_.begin(), values_.end(),
-                         [](const auto& a, const auto& b) { return a.first == b.first; });
+      std::adjacent_find(values_.begin(), values_.end(), [&](const auto& a, const auto& b) {
+        return a.first == b.first && !is_in(repeatable, a.first);
+      });
   if (twice != values_.end()) {
-    throw bad_request("Parameter '" + twice->first + "' is given more than once.");
+    throw bad_request(fmt::format("Parameter '{}' is given more than once.", twice->first));
   }
+  values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
 }
 
 std::optional<std::string> QueryParameters::text(std::string_view name) const {
@@ -51,17 +66,28 @@ std::optional<std::string> QueryParameters::text(std::string_view name) const {
   return std::nullopt;
 }
 
+std::vector<std::string> QueryParameters::texts(std::string_view name) const {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : values_) {
+    if (key == name) texts.push_back(value);
+  }
+  return texts;
+}
+
 std::optional<std::int64_t> QueryParameters::integer(std::string_view name, std::int64_t min,
                                                      std::int64_t max) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  const auto number = parser::parse_integer(*value, min, max);
-  if (!number) {
-    throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
-                      "'; it has to be a whole number from " + std::to_string(min) + " to " +
-                      std::to_string(max) + ".");
+  return integer_of(name, *value, min, max);
+}
+
+std::vector<std::int64_t> QueryParameters::integers(std::string_view name, std::int64_t min,
+                                                    std::int64_t max) const {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& value : texts(name)) {
+    numbers.push_back(integer_of(name, value, min, max));
   }
-  return number;
+  return numbers;
 }
 
 std::optional<double> QueryParameters::number(std::string_view name, double min, double max) const {
@@ -70,14 +96,9 @@ std::optional<double> QueryParameters::number(std::string_view name, double min,
   const auto number = parser::parse_number<double>(*value);
   // A NaN is not between any two numbers.
   if (number && *number >= min && *number <= max) return number;
-  std::array<char, 32> range{};
-  const auto write = [&](double bound) {
-    const auto written = std::to_chars(range.data(), range.data() + range.size(), bound).ptr;
-    return std::string(range.data(), written);
-  };
-  throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
-                    "'; it has to be a number from " + write(min) + " to " + write(max) +
-                    ", such as 1e12.");
+  throw bad_request(
+      fmt::format("Parameter '{}' is '{}'; it has to be a number from {} to {}, such as {}.", name,
+                  *value, min, max, max > 1e12 ? "1e12" : "0.95"));
 }
 
 std::optional<bool> QueryParameters::boolean(std::string_view name) const {
@@ -85,8 +106,8 @@ std::optional<bool> QueryParameters::boolean(std::string_view name) const {
   if (!value) return std::nullopt;
   if (*value == "true") return true;
   if (*value == "false") return false;
-  throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
-                    "'; it has to be true or false.");
+  throw bad_request(
+      fmt::format("Parameter '{}' is '{}'; it has to be true or false.", name, *value));
 }
 
 std::optional<std::string> QueryParameters::instant(std::string_view name) const {
@@ -94,9 +115,10 @@ std::optional<std::string> QueryParameters::instant(std::string_view name) const
   if (!value) return std::nullopt;
   const auto instant = parser::parse_instant(*value);
   if (!instant) {
-    throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
-                      "'; it has to be a date (2025-12-22) or an RFC 3339 instant "
-                      "(2025-12-22T15:18:33Z).");
+    throw bad_request(
+        fmt::format("Parameter '{}' is '{}'; it has to be a date (2025-12-22) or an RFC 3339 "
+                    "instant (2025-12-22T15:18:33Z).",
+                    name, *value));
   }
   return parser::instant_text_s(*instant);
 }
@@ -108,8 +130,8 @@ std::optional<Value> QueryParameters::parsed(
   if (!value) return std::nullopt;
   const auto result = parse(*value);
   if (!result) {
-    throw bad_request("Parameter '" + std::string(name) + "' is '" + *value +
-                      "': " + result.error().message);
+    throw bad_request(
+        fmt::format("Parameter '{}' is '{}': {}", name, *value, result.error().message));
   }
   return *result;
 }
@@ -124,7 +146,7 @@ std::optional<parser::AskedWindow> QueryParameters::asked_window(std::string_vie
 
 parser::RunMarkSet QueryParameters::run_marks(std::string_view name) const {
   const auto marks = parser::parse_run_marks(text(name).value_or(""));
-  if (!marks) throw bad_request("Parameter '" + std::string(name) + "': " + marks.error().message);
+  if (!marks) throw bad_request(fmt::format("Parameter '{}': {}", name, marks.error().message));
   return *marks;
 }
 
@@ -166,7 +188,7 @@ std::int64_t id_parameter(const http::Request& request) {
   const std::string text = found == request.path_parameters.end() ? "" : found->second;
   const auto id = parser::parse_integer(text);
   if (!id || *id < 1) {
-    throw not_found("'" + text + "' is not an id; ids are whole numbers from 1.");
+    throw not_found(fmt::format("'{}' is not an id; ids are whole numbers from 1.", text));
   }
   return *id;
 }

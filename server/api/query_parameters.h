@@ -18,13 +18,18 @@ namespace llmb::api {
 
 class QueryParameters {
  public:
-  // Throws RequestError for a parameter that is not in `allowed`, or comes twice, or is empty.
-  QueryParameters(const http::Request& request, const std::vector<std::string_view>& allowed);
+  // Throws RequestError for a parameter that is not in `allowed`, or is empty, or comes twice and
+  // is not in `repeatable`.
+  QueryParameters(const http::Request& request, const std::vector<std::string_view>& allowed,
+                  const std::vector<std::string_view>& repeatable = {});
 
   // Each throws RequestError when the value is there but is not what it has to be.
   std::optional<std::string> text(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;  // of one that may be repeated
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
+  std::vector<std::int64_t> integers(std::string_view name, std::int64_t min,
+                                     std::int64_t max) const;
   std::optional<double> number(std::string_view name, double min, double max) const;
   std::optional<bool> boolean(std::string_view name) const;
   // A date, or an RFC 3339 instant with any offset; given back in UTC, in whole seconds.
@@ -42,7 +47,7 @@ class QueryParameters {
   std::optional<Value> parsed(std::string_view name,
                               parser::Result<Value> (*parse)(std::string_view)) const;
 
-  std::vector<std::pair<std::string, std::string>> values_;  // sorted by name
+  std::vector<std::pair<std::string, std::string>> values_;  // sorted, each once
 };
 
 std::string percent_encode(std::string_view text);

@@ -10,7 +10,12 @@ namespace llmb::api {
 http::Response get_experiments(Context& context, const http::Request& request);
 http::Response get_runs(Context& context, const http::Request& request);
 http::Response get_run(Context& context, const http::Request& request);
+http::Response get_runs_csv(Context& context, const http::Request& request);
+http::Response get_runs_ndjson(Context& context, const http::Request& request);
 http::Response get_run_steps(Context& context, const http::Request& request);
+http::Response get_run_steps_csv(Context& context, const http::Request& request);
+http::Response get_run_steps_ndjson(Context& context, const http::Request& request);
+http::Response get_run_log(Context& context, const http::Request& request);
 http::Response get_run_statistics(Context& context, const http::Request& request);
 http::Response get_run_metrics(Context& context, const http::Request& request);
 http::Response get_run_agreement(Context& context, const http::Request& request);

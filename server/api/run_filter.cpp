@@ -1,55 +1,120 @@
 #include "server/api/run_filter.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <limits>
 
 #include "server/api/request_error.h"
+#include "storage/listed_marks.h"
 
 namespace llmb::api {
 namespace {
 
-constexpr std::array<std::string_view, 14> kFilterNames = {
-    "experiment", "workload",          "model_size", "dtype", "gpu_type", "gpu_count",
-    "release",    "cluster",           "status",     "since", "job_id",   "root_id",
-    "q",          "include_superseded"};
+constexpr std::array<std::string_view, 13> kListNames = {
+    "experiment", "workload", "model_size", "dtype",   "gpu_type", "gpu_count",    "release",
+    "cluster",    "status",   "job_id",     "root_id", "mark",     "failure_cause"};
+constexpr std::array<std::string_view, 9> kSingleNames = {"since",
+                                                          "q",
+                                                          "include_superseded",
+                                                          "tokens_per_s_per_gpu_at_least",
+                                                          "tokens_per_s_per_gpu_at_most",
+                                                          "mfu_model_flops_reference_at_least",
+                                                          "mfu_model_flops_reference_at_most",
+                                                          "speed_against_reference_at_least",
+                                                          "speed_against_reference_at_most"};
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr double kTokensPerSecondMax = 1e15;
+constexpr double kRatioMax = 1e6;
+constexpr std::string_view kUnmarked = "none";
 
-std::optional<parser::RunStatus> read_status(const QueryParameters& parameters) {
-  const auto name = parameters.text("status");
-  if (!name) return std::nullopt;
-  const auto status = parser::run_status_from_name(*name);
-  if (!status) {
-    throw bad_request("Parameter 'status' is '" + *name +
-                      "'; it has to be one of running, complete, incomplete, failed, invalid, "
-                      "no_data.");
+std::vector<parser::RunStatus> read_statuses(const QueryParameters& parameters) {
+  std::vector<parser::RunStatus> statuses;
+  for (const std::string& name : parameters.texts("status")) {
+    const auto status = parser::run_status_from_name(name);
+    if (!status) {
+      throw bad_request(
+          fmt::format("Parameter 'status' is '{}'; it has to be one of running, complete, "
+                      "incomplete, failed, invalid, no_data.",
+                      name));
+    }
+    statuses.push_back(*status);
   }
-  return status;
+  return statuses;
+}
+
+void read_marks(const QueryParameters& parameters, storage::RunFilter& filter) {
+  for (const std::string& name : parameters.texts("mark")) {
+    if (name == kUnmarked) {
+      filter.is_unmarked = true;
+      continue;
+    }
+    std::string names;
+    bool is_known = false;
+    for (const parser::RunMark mark : storage::kListedMarks) {
+      names += fmt::format("{}, ", parser::run_mark_name(mark));
+      if (parser::run_mark_name(mark) != name) continue;
+      filter.marks.insert(mark);
+      is_known = true;
+    }
+    if (is_known) continue;
+    throw bad_request(
+        fmt::format("Parameter 'mark' is '{}'; it has to be one of {}or {} for runs without any.",
+                    name, names, kUnmarked));
+  }
+}
+
+storage::NumberRange read_range(const QueryParameters& parameters, std::string_view name,
+                                double max) {
+  return {parameters.number(fmt::format("{}_at_least", name), 0, max),
+          parameters.number(fmt::format("{}_at_most", name), 0, max)};
 }
 
 }  // namespace
 
-std::vector<std::string_view> with_filter_names(std::vector<std::string_view> further) {
-  further.insert(further.begin(), kFilterNames.begin(), kFilterNames.end());
-  return further;
+QueryParameters run_list_parameters(const http::Request& request,
+                                    std::vector<std::string_view> further) {
+  further.insert(further.begin(), kSingleNames.begin(), kSingleNames.end());
+  further.insert(further.begin(), kListNames.begin(), kListNames.end());
+  return {request, further, {kListNames.begin(), kListNames.end()}};
+}
+
+RunSort read_run_sort(const QueryParameters& parameters) {
+  const auto text = parameters.text("sort");
+  if (!text) return {};
+  const bool descending = text->starts_with('-');
+  const auto key = storage::run_sort_key_from_name(descending ? text->substr(1) : *text);
+  if (!key) {
+    throw bad_request(
+        fmt::format("Parameter 'sort' is '{}'; it has to be one of {}, with a '-' before it for "
+                    "descending.",
+                    *text, storage::run_sort_key_names()));
+  }
+  return {*text, *key, descending};
 }
 
 storage::RunFilter read_run_filter(const QueryParameters& parameters) {
   storage::RunFilter filter;
-  filter.experiment = parameters.text("experiment");
-  filter.workload = parameters.text("workload");
-  filter.model_size = parameters.text("model_size");
-  filter.dtype = parameters.text("dtype");
-  filter.gpu_type = parameters.text("gpu_type");
-  filter.gpu_count = parameters.integer("gpu_count", 0, kLargest);
-  filter.release = parameters.text("release");
-  filter.cluster = parameters.text("cluster");
-  filter.status = read_status(parameters);
+  filter.experiment = parameters.texts("experiment");
+  filter.workload = parameters.texts("workload");
+  filter.model_size = parameters.texts("model_size");
+  filter.dtype = parameters.texts("dtype");
+  filter.gpu_type = parameters.texts("gpu_type");
+  filter.gpu_count = parameters.integers("gpu_count", 0, kLargest);
+  filter.release = parameters.texts("release");
+  filter.cluster = parameters.texts("cluster");
+  filter.status = read_statuses(parameters);
+  filter.failure_cause = parameters.texts("failure_cause");
+  read_marks(parameters, filter);
+  filter.tokens_per_s_per_gpu = read_range(parameters, "tokens_per_s_per_gpu", kTokensPerSecondMax);
+  filter.mfu_model_flops_reference = read_range(parameters, "mfu_model_flops_reference", kRatioMax);
+  filter.speed_against_reference = read_range(parameters, "speed_against_reference", kRatioMax);
   filter.since = parameters.instant("since");
   // Compared as text, where "…33.5Z" stands before "…33Z"; both stand after "…33".
   if (filter.since) filter.since->pop_back();
-  filter.job_id = parameters.integer("job_id", 0, kLargest);
-  filter.root_id = parameters.integer("root_id", 1, kLargest);
+  filter.job_id = parameters.integers("job_id", 0, kLargest);
+  filter.root_id = parameters.integers("root_id", 1, kLargest);
   filter.text = parameters.text("q");
   filter.include_superseded = parameters.boolean("include_superseded").value_or(false);
   return filter;

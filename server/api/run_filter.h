@@ -1,6 +1,7 @@
 // The filters that the lists of runs and of experiments share.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,8 +10,17 @@
 
 namespace llmb::api {
 
-// The filters' names followed by `further` ones: what a list allows.
-std::vector<std::string_view> with_filter_names(std::vector<std::string_view> further);
+// The parameters of a list that allows the filters and `further` ones. Filters that name values may
+// be repeated: any of the values will do.
+QueryParameters run_list_parameters(const http::Request& request,
+                                    std::vector<std::string_view> further);
+
+struct RunSort {
+  std::string text = "-launched_at";  // as the parameter "sort" has it
+  storage::RunSortKey key = storage::RunSortKey::launched_at;
+  bool descending = true;
+};
+RunSort read_run_sort(const QueryParameters& parameters);  // throws RequestError
 
 // Throws RequestError for a value that cannot be.
 storage::RunFilter read_run_filter(const QueryParameters& parameters);

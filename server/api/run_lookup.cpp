@@ -1,19 +1,29 @@
 #include "server/api/run_lookup.h"
 
+#include <fmt/format.h>
+
 #include "server/api/tagged_response.h"
 
 namespace llmb::api {
+
 std::string run_etag(Context& context, storage::RunId id, std::string_view question) {
   const auto revision =
       context.readers.with_reader([&](storage::Reader& reader) { return reader.run_revision(id); });
   if (!revision) throw run_not_found(id);
-  return context.instance + "-run" + std::to_string(id) + "-" + std::to_string(*revision) + "-" +
-         hash_text(question);
+  return fmt::format("{}-run{}-{}-{}", context.instance, id, *revision, hash_text(question));
+}
+
+std::string list_etag(Context& context, const http::Request& request,
+                      const QueryParameters& parameters) {
+  const std::int64_t revision =
+      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
+  return fmt::format("{}-{}-{}", context.instance, revision,
+                     hash_text(request.path + "?" + parameters.canonical()));
 }
 
 RequestError run_not_found(storage::RunId id) {
-  return not_found("There is no run with the id " + std::to_string(id) +
-                   "; GET /api/v1/runs lists those there are.");
+  return not_found(
+      fmt::format("There is no run with the id {}; GET /api/v1/runs lists those there are.", id));
 }
 
 }  // namespace llmb::api

@@ -1,10 +1,11 @@
-// What the resources of one run share: its ETag, and the refusal when there is no such run.
+// What the resources of runs share: their ETags, and the refusal when there is no such run.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "server/api/context.h"
+#include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
 #include "storage/database.h"
 
@@ -12,6 +13,10 @@ namespace llmb::api {
 
 // Reads one row. `question` tells the representations of one run apart. Throws RequestError (404).
 std::string run_etag(Context& context, storage::RunId id, std::string_view question);
+
+// Of a list that follows from the whole of the data. Reads one row.
+std::string list_etag(Context& context, const http::Request& request,
+                      const QueryParameters& parameters);
 
 RequestError run_not_found(storage::RunId id);
 

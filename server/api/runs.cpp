@@ -1,4 +1,6 @@
 // GET /api/v1/runs and GET /api/v1/runs/{id}.
+#include <fmt/format.h>
+
 #include "server/api/cursor.h"
 #include "server/api/json.h"
 #include "server/api/request_error.h"
@@ -10,27 +12,6 @@
 
 namespace llmb::api {
 namespace {
-
-struct Sort {
-  std::string text = "-launched_at";  // as the parameter has it
-  storage::RunSortKey key = storage::RunSortKey::launched_at;
-  bool descending = true;
-};
-
-Sort read_sort(const QueryParameters& parameters) {
-  const auto text = parameters.text("sort");
-  if (!text) return {};
-  const bool descending = text->starts_with('-');
-  const auto key = storage::run_sort_key_from_name(descending ? text->substr(1) : *text);
-  if (!key) {
-    throw bad_request(
-        "Parameter 'sort' is '" + *text +
-        "'; it has to be one of id, launched_at, grown_at, experiment, status, gpu_count, "
-        "step_time_s_mean, step_time_s_stddev_sample, step_time_s_median, step_time_s_p95, "
-        "tflops_per_gpu_mean, last_iteration, step_count, with a '-' before it for descending.");
-  }
-  return {*text, *key, descending};
-}
 
 http::Body render_runs(Context& context, const http::Request& request,
                        const QueryParameters& parameters, const storage::RunQuery& query,
@@ -65,8 +46,8 @@ http::Body render_runs(Context& context, const http::Request& request,
 }  // namespace
 
 http::Response get_runs(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, with_filter_names({"sort", "limit", "cursor"}));
-  const Sort sort = read_sort(parameters);
+  const QueryParameters parameters = run_list_parameters(request, {"sort", "limit", "cursor"});
+  const RunSort sort = read_run_sort(parameters);
   storage::RunQuery query;
   query.filter = read_run_filter(parameters);
   query.sort = sort.key;
@@ -80,11 +61,7 @@ http::Response get_runs(Context& context, const http::Request& request) {
     query.after = storage::RunKeyset{cursor.sort_value, cursor.id};
     if (!storage::is_valid_keyset(query.sort, *query.after)) throw unknown_cursor();
   }
-  const std::int64_t revision =
-      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
-  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
-                           hash_text(request.path + "?" + parameters.canonical());
-  return tagged_response(etag, [=, &context, &request] {
+  return tagged_response(list_etag(context, request, parameters), [=, &context, &request] {
     return render_runs(context, request, parameters, query, here);
   });
 }
@@ -95,8 +72,7 @@ http::Response get_run(Context& context, const http::Request& request) {
   const auto job =
       context.readers.with_reader([&](storage::Reader& reader) { return reader.job_of(id); });
   // A job's state changes without its run.
-  const std::string of_job =
-      job ? std::to_string(job->id) + "." + std::to_string(job->revision) : "";
+  const std::string of_job = job ? fmt::format("{}.{}", job->id, job->revision) : "";
   const std::string etag = run_etag(context, id, "run" + of_job);
   return tagged_response(etag, [=, &context]() -> http::Body {
     struct Answer {

@@ -1,4 +1,6 @@
 // GET /api/v1/runs/{id}/steps: the series of one run, as columns.
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "server/api/query_parameters.h"
@@ -15,8 +17,9 @@ constexpr std::size_t kStepsMax = 1'000'000;
 
 RequestError too_many_steps() {
   return {413, "Too many steps",
-          "The answer would hold more than " + std::to_string(kStepsMax) +
-              " steps; ask for a part with window=FIRST-LAST or segment=N."};
+          fmt::format("The answer would hold more than {} steps; ask for a part with "
+                      "window=FIRST-LAST or segment=N.",
+                      kStepsMax)};
 }
 
 http::Body render_steps(Context& context, storage::RunId id,

@@ -103,6 +103,7 @@ struct Daemon::Parts {
     result.events = &events;
     result.version = options.version;
     result.catalog = options.catalog;
+    result.cors_origins = options.cors_origins;
     if (jobs) {
       result.dispatcher = &jobs->dispatcher;
       result.jobs = &jobs->store;

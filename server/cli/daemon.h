@@ -22,6 +22,7 @@ struct DaemonOptions {
   // Completed; nothing: jobs are off. Names of tokens that may submit over HTTP.
   std::optional<dispatch::ClusterSettings> cluster;
   std::vector<std::string> submitters;
+  std::vector<std::string> cors_origins;  // see ApiOptions
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

@@ -37,6 +37,7 @@ struct ServeArguments {
   bool behind_proxy = false;
   bool allow_network_file_system = false;
   std::vector<std::string> allowed_hosts;
+  std::vector<std::string> cors_origins;
 };
 
 constexpr const char* kServeExamples = R"(Examples:
@@ -69,6 +70,7 @@ ServeSettings settings_of(const ServeArguments& arguments) {
   settings.behind_proxy = set_or_nothing(arguments.behind_proxy);
   settings.allow_network_file_system = set_or_nothing(arguments.allow_network_file_system);
   settings.allowed_hosts = arguments.allowed_hosts;
+  settings.cors_origins = arguments.cors_origins;
   return settings;
 }
 
@@ -95,6 +97,7 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   if (settings.metadata_operations_per_s_max) {
     options.ingest.metadata_operations_per_s_max = *settings.metadata_operations_per_s_max;
   }
+  options.cors_origins = settings.cors_origins;
   options.http.address = listen.address;
   options.http.port = listen.port;
   options.http.tls_certificate_file = settings.tls_certificate_file.value_or("");
@@ -217,6 +220,11 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")
       ->type_name("NAME");
+  command
+      ->add_option("--cors-origin", arguments->cors_origins,
+                   "An origin whose pages may read the API (https://notebooks.example.org), or * "
+                   "for every page (repeatable)")
+      ->type_name("ORIGIN");
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "Keep the database on a file system that is not known to be local");
   command->add_option("ROOT", arguments->roots, "Trees to watch")->type_name("DIR");

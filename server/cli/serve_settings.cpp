@@ -57,6 +57,9 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   handlers.emplace_back("allowed_hosts", [&](const YAML::Node& node) {
     settings.allowed_hosts = reader.texts(node, "allowed_hosts");
   });
+  handlers.emplace_back("cors_origins", [&](const YAML::Node& node) {
+    settings.cors_origins = reader.texts(node, "cors_origins");
+  });
   add_boolean("allow_network_file_system", settings.allow_network_file_system);
   handlers.emplace_back("limits", [&](const YAML::Node& node) {
     reader.read_map(node, "limits", limit_handlers(reader, settings));
@@ -87,6 +90,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
   tls_key: server.key
   behind_proxy: false
   allowed_hosts: [report.example.org]
+  cors_origins: [https://notebooks.example.org]   # whose pages may read the API
   allow_network_file_system: false
   limits:
     http_threads: 2
@@ -103,6 +107,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
 ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   if (first.roots.empty()) first.roots = second.roots;
   if (first.allowed_hosts.empty()) first.allowed_hosts = second.allowed_hosts;
+  if (first.cors_origins.empty()) first.cors_origins = second.cors_origins;
   take_if_unset(first.cluster, second.cluster);
   take_if_unset(first.listen, second.listen);
   take_if_unset(first.database, second.database);

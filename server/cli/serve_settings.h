@@ -23,6 +23,7 @@ struct ServeSettings {
   std::optional<bool> behind_proxy;
   std::optional<bool> allow_network_file_system;
   std::vector<std::string> allowed_hosts;  // empty: not set
+  std::vector<std::string> cors_origins;   // empty: not set
   std::optional<ClusterSection> cluster;
   std::optional<int> http_threads;
   std::optional<int> reader_threads;

@@ -154,8 +154,9 @@ void Committer::commit_one_by_one(std::vector<WorkResult> results) {
 
 void Committer::write_configuration(WorkResult result) {
   try {
-    const bool is_done = until_it_succeeds(
-        [&] { writer_.update_configuration(result.outcome.memory.run, *result.configuration); });
+    const bool is_done = until_it_succeeds([&] {
+      writer_.update_configuration(result.outcome.memory.run, *result.configuration, result.listed);
+    });
     if (!is_done) return;
   } catch (const storage::StorageError& error) {
     report_failed(result, error.what());

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "server/ingest/listed_result.h"
 #include "server/ingest/pipeline.h"
 #include "server/ingest/status_board.h"
 
@@ -15,7 +16,10 @@ struct Ingest::Impl {
       : options(std::move(ingest_options)),
         on_change(std::move(change)),
         clock(options.clock ? options.clock : std::make_shared<const Clock>()),
-        writer(options.database) {}
+        writer(options.database) {
+    bring_lists_up_to_date(writer, options.database.path,
+                           options.catalog ? *options.catalog : parser::embedded_catalog());
+  }
 
   IngestOptions options;
   std::function<void(const RunChange&)> on_change;

@@ -16,6 +16,7 @@
 #include "parser/layout/run_path.h"
 #include "parser/reader/log_reader.h"
 #include "server/ingest/file_identity.h"
+#include "server/ingest/listed_result.h"
 #include "server/ingest/poll_schedule.h"
 #include "server/ingest/profile_listing.h"
 
@@ -76,9 +77,18 @@ double mean_step_time_s(const parser::RunSummary& summary, double typical_s) {
   return summary.step_time_s ? summary.step_time_s->mean : typical_s;
 }
 
+// Marks follow from what is compared here, and from the configuration, which writes its own.
+bool is_same_result(const storage::ListedResult& stored, const storage::ListedResult& now) {
+  return stored.tokens_per_s_per_gpu == now.tokens_per_s_per_gpu &&
+         stored.mfu_model_flops_reference == now.mfu_model_flops_reference &&
+         stored.speed_against_reference == now.speed_against_reference &&
+         stored.catalog_hash == now.catalog_hash;
+}
+
 bool is_same_verdict(const std::optional<storage::RunRecord>& record,
-                     const parser::Judgement& judgement) {
-  return record && record->summary.status == judgement.summary.status &&
+                     const parser::Judgement& judgement, const storage::ListedResult& listed) {
+  return record && is_same_result(record->listed, listed) &&
+         record->summary.status == judgement.summary.status &&
          record->summary.failure_cause == judgement.summary.failure_cause &&
          record->summary.window == judgement.summary.window &&
          record->window_source == judgement.window_source &&
@@ -233,11 +243,15 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   memory.was_read_to_end |= tail.reached_end();
   memory.window_is_judged = true;
 
+  const auto listed = listed_result(links_.catalog, judgement, configuration, tail.facts());
   const bool has_same_cursor = !is_new && before && *before == tail.cursor();
-  if (has_same_cursor && is_same_verdict(database_.run(job.memory.run), judgement)) return result;
+  if (has_same_cursor && is_same_verdict(database_.run(job.memory.run), judgement, listed)) {
+    return result;
+  }
   storage::IngestBatch& batch =
       result.batch.emplace(make_batch(job, outcome, tail, std::move(path)));
   batch.configuration = std::move(configuration);
+  batch.listed = listed;
   batch.summary = std::move(judgement.summary);
   batch.window_source = std::move(judgement.window_source);
   batch.logged_global_batch_size = judgement.logged_global_batch_size;
@@ -269,7 +283,7 @@ parser::Judgement LogWorker::judge(LogTail& tail, const parser::RunConfiguration
                             .samples = samples,
                             .may_still_grow = may_still_grow,
                             .silence = silence},
-                           {});
+                           {.tokens_to_train = parser::kTokensToTrainDefault});
 }
 
 storage::IngestBatch LogWorker::make_batch(const ReadJob& job, const FileOutcome& outcome,
@@ -327,8 +341,10 @@ WorkResult LogWorker::configure(const ReadJob& job) {
   result.outcome.memory.window_is_judged = false;
   result.configuration = configuration_of(job, parser::parse_run_path(job.layout_path));
   // What the log itself stated is not read anew.
-  if (const auto record = database_.run(job.memory.run)) {
+  if (auto record = database_.run(job.memory.run)) {
     result.configuration->merge(record->configuration.from(parser::ConfigSource::log_content));
+    record->configuration = *result.configuration;
+    result.listed = listed_result(links_.catalog, *record);
   }
   return result;
 }

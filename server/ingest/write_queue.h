@@ -19,6 +19,7 @@ struct WorkResult {
   FileOutcome outcome;
   std::optional<storage::IngestBatch> batch;
   std::optional<parser::RunConfiguration> configuration;  // a llmb-config came later
+  std::optional<storage::ListedResult> listed;            // what follows from that
   std::shared_ptr<OutcomeMailbox> reply_to;               // of the discovery that gave the job
 };
 

@@ -1,6 +1,7 @@
 // One line of a csv file by RFC 4180: ended by CRLF, fields quoted where they hold a comma or a
-// quote. Foreign text is made safe, so that no field holds a line's end or an escape. Numbers are
-// the shortest text that reads back to the same double.
+// quote. Foreign text is made safe, so that no field holds a line's end or an escape, and none is
+// read as a formula by a spreadsheet: one that begins like it has an apostrophe before it. Numbers
+// are the shortest text that reads back to the same double.
 #pragma once
 
 #include <array>
@@ -25,7 +26,10 @@ class CsvLine {
 
   void add(std::string_view foreign) {
     separate();
-    const std::string text = parser::safe_text(foreign);
+    std::string text = parser::safe_text(foreign);
+    if (!text.empty() && kFormulaBegins.find(text.front()) != std::string_view::npos) {
+      text.insert(0, 1, '\'');
+    }
     if (text.find_first_of(",\"") == std::string::npos) {
       out_ << text;
       return;
@@ -46,7 +50,8 @@ class CsvLine {
   void add(double number) {
     std::array<char, 32> text{};
     const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-    add(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+    separate();
+    out_ << std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
   }
 
   template <typename T>
@@ -61,6 +66,8 @@ class CsvLine {
   void add_empty() { separate(); }
 
  private:
+  static constexpr std::string_view kFormulaBegins = "=+-@";
+
   void separate() {
     if (!is_first_) out_ << ',';
     is_first_ = false;

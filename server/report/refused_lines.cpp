@@ -13,14 +13,14 @@
 namespace llmb::report {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
+constexpr std::size_t kBytesAtOnce = std::size_t{256} << 10U;
 
 // Offset -> the number of the line that it stands in; those behind the end of the file are left
 // out.
 std::map<std::uint64_t, std::int64_t> line_numbers(const std::vector<std::uint64_t>& offsets,
                                                    int file) {
   std::map<std::uint64_t, std::int64_t> numbers;
-  std::vector<char> buffer(kReadBytes);
+  std::vector<char> buffer(kBytesAtOnce);
   std::uint64_t begin = 0;  // of what is in the buffer
   std::int64_t number = 1;  // of the line at `begin`
   auto next = offsets.begin();

@@ -175,6 +175,16 @@ Json profiles_json(const std::vector<storage::ProfileFile>& profiles) {
   return list;
 }
 
+void add_listed(Json& json, const storage::ListedResult& listed) {
+  json["tokens_per_s_per_gpu"] = number(listed.tokens_per_s_per_gpu);
+  json["mfu_model_flops_reference"] = number(listed.mfu_model_flops_reference);
+  json["speed_against_reference"] = number(listed.speed_against_reference);
+  json["marks"] = Json::array();
+  for (const parser::RunMark mark : listed.marks) {
+    json["marks"].push_back(parser::run_mark_name(mark));
+  }
+}
+
 ToldRun told_run(const storage::RunRecord& run) {
   return {run.path,          run.configuration, run.cluster,    run.facts,      run.summary,
           run.window_source, run.size_bytes,    run.step_count, run.is_profiled};
@@ -251,6 +261,7 @@ Json run_json(const storage::RunRecord& run, const RootPaths& roots) {
   json["grown_at"] = run.grown_at;
   json["vanished_at"] = nullable(run.vanished_at);
   add_verdict(json, told_run(run));
+  add_listed(json, run.listed);
   return json;
 }
 

@@ -121,8 +121,8 @@ std::optional<std::string> workload_in(const parser::ComparedRun& run) {
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
                                                 const std::optional<std::string>& workload) {
   storage::RunQuery query;
-  query.filter.workload = workload;
-  query.filter.status = parser::RunStatus::complete;
+  if (workload) query.filter.workload = {*workload};
+  query.filter.status = {parser::RunStatus::complete};
   query.sort = storage::RunSortKey::id;
   query.limit = kNoiseRunsMax;
   std::vector<parser::ComparedRun> runs;

@@ -98,6 +98,10 @@ constexpr std::array kSorts = {"id",
                                "step_time_s_median",
                                "step_time_s_p95",
                                "tflops_per_gpu_mean",
+                               "tokens_per_s_per_gpu",
+                               "mfu_model_flops_reference",
+                               "speed_against_reference",
+                               "failure_cause",
                                "last_iteration"};
 
 void measure_lists(Bench& bench, int runs, int count) {
@@ -113,6 +117,11 @@ void measure_lists(Bench& bench, int runs, int count) {
                                             "status=failed",
                                             "status=running",
                                             "cluster=cluster_3",
+                                            "status=failed&status=incomplete&dtype=fp8&dtype=bf16",
+                                            "mark=traced",
+                                            "mark=none&status=complete",
+                                            "failure_cause=cuda_oom&failure_cause=hung",
+                                            "speed_against_reference_at_most=0.95",
                                             "workload=none_such",
                                             "model_size=1b&dtype=fp8",
                                             "gpu_type=b300",

@@ -97,7 +97,12 @@ IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count) {
                              [&](const parser::Window&) {
                                return std::span<const parser::StepSample>(batch.samples);
                              }},
-                        {});
+                        {.tokens_to_train = parser::kTokensToTrainDefault});
+  const parser::DerivedMetrics& derived = judgement.metrics.derived;
+  batch.listed.tokens_per_s_per_gpu = derived.tokens_per_s_per_gpu.value;
+  batch.listed.mfu_model_flops_reference = derived.mfu_model_flops_reference.value;
+  batch.listed.speed_against_reference = judgement.metrics.speed_against_reference;
+  if (run % 7 == 0) batch.listed.marks = {parser::RunMark::traced};
   batch.summary = std::move(judgement.summary);
   batch.window_source = std::move(judgement.window_source);
   batch.logged_global_batch_size = judgement.logged_global_batch_size;

@@ -266,8 +266,8 @@ TEST(Writer, ChangesAVerdictAndAConfigurationWithoutNewBytes) {
   EXPECT_EQ(reader.run(run)->configuration, configuration);
   EXPECT_EQ(reader.run(run)->revision, 3);
   RunFilter filter;
-  filter.gpu_type = "gb200";
-  filter.gpu_count = 64;
+  filter.gpu_type = {"gb200"};
+  filter.gpu_count = {64};
   EXPECT_EQ(reader.run_count(filter), 1);
   EXPECT_THROW(writer.update_configuration(run + 1, configuration), StorageError);
 }

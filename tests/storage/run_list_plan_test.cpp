@@ -31,6 +31,10 @@ constexpr SortIndex kSortIndexes[] = {
     {RunSortKey::step_time_s_median, "INDEX run_step_time_s_median"},
     {RunSortKey::step_time_s_p95, "INDEX run_step_time_s_p95"},
     {RunSortKey::tflops_per_gpu_mean, "INDEX run_tflops_per_gpu_mean"},
+    {RunSortKey::tokens_per_s_per_gpu, "INDEX run_tokens_per_s_per_gpu"},
+    {RunSortKey::mfu_model_flops_reference, "INDEX run_mfu_model_flops_reference"},
+    {RunSortKey::speed_against_reference, "INDEX run_speed_against_reference"},
+    {RunSortKey::failure_cause, "INDEX run_cause_or_null"},
     {RunSortKey::last_iteration, "INDEX run_last_iteration"},
     {RunSortKey::step_count, "INDEX run_step_count"},
 };
@@ -43,36 +47,39 @@ struct NamedFilter {
 
 std::vector<NamedFilter> all_filters() {
   std::vector<NamedFilter> filters = {{"none", {}, true}};
-  const auto add = [&](const char* name, bool is_covered, auto field, auto value) {
+  const auto add = [&](const char* name, bool is_covered, auto change) {
     filters.push_back({name, {}, is_covered});
-    filters.back().filter.*field = value;
+    change(filters.back().filter);
   };
-  add("experiment", true, &RunFilter::experiment, "x");
-  add("job_id", false, &RunFilter::job_id, 1);
-  add("text", false, &RunFilter::text, "x");
-  add("workload", true, &RunFilter::workload, "x");
-  add("model_size", true, &RunFilter::model_size, "x");
-  add("dtype", true, &RunFilter::dtype, "x");
-  add("gpu_type", true, &RunFilter::gpu_type, "x");
-  add("gpu_count", true, &RunFilter::gpu_count, 1);
-  add("release", true, &RunFilter::release, "x");
-  add("cluster", true, &RunFilter::cluster, "x");
-  add("status", true, &RunFilter::status, parser::RunStatus::complete);
-  add("since", true, &RunFilter::since, "2026");
-  add("root_id", true, &RunFilter::root_id, 1);
-  add("include_superseded", true, &RunFilter::include_superseded, true);
+  using F = RunFilter;
+  add("experiment", true, [](F& filter) { filter.experiment = {"x"}; });
+  add("experiments", true, [](F& filter) { filter.experiment = {"x", "y"}; });
+  add("job_id", false, [](F& filter) { filter.job_id = {1}; });
+  add("text", false, [](F& filter) { filter.text = "x"; });
   NamedFilter all{"all that run_filter covers", {}, true};
-  for (const NamedFilter& one : filters) {
-    if (!one.is_covered) continue;
-    for (auto field :
-         {&RunFilter::workload, &RunFilter::model_size, &RunFilter::dtype, &RunFilter::gpu_type,
-          &RunFilter::release, &RunFilter::cluster, &RunFilter::since}) {
-      if (one.filter.*field) all.filter.*field = one.filter.*field;
-    }
-    if (one.filter.gpu_count) all.filter.gpu_count = one.filter.gpu_count;
-    if (one.filter.root_id) all.filter.root_id = one.filter.root_id;
-    if (one.filter.status) all.filter.status = one.filter.status;
-  }
+  const auto add_covered = [&](const char* name, auto change) {
+    add(name, true, change);
+    change(all.filter);
+  };
+  add_covered("statuses", [](F& filter) {
+    filter.status = {parser::RunStatus::complete, parser::RunStatus::failed};
+  });
+  add_covered("workload", [](F& filter) { filter.workload = {"x"}; });
+  add_covered("model_size", [](F& filter) { filter.model_size = {"x"}; });
+  add_covered("dtypes", [](F& filter) { filter.dtype = {"x", "y"}; });
+  add_covered("gpu_type", [](F& filter) { filter.gpu_type = {"x"}; });
+  add_covered("gpu_count", [](F& filter) { filter.gpu_count = {1}; });
+  add_covered("release", [](F& filter) { filter.release = {"x"}; });
+  add_covered("cluster", [](F& filter) { filter.cluster = {"x"}; });
+  add_covered("status", [](F& filter) { filter.status = {parser::RunStatus::complete}; });
+  add_covered("since", [](F& filter) { filter.since = "2026"; });
+  add_covered("root_id", [](F& filter) { filter.root_id = {1}; });
+  add_covered("failure_cause", [](F& filter) { filter.failure_cause = {"x"}; });
+  add_covered("marks", [](F& filter) { filter.marks = {parser::RunMark::traced}; });
+  add_covered("speed", [](F& filter) { filter.speed_against_reference.at_most = 0.95; });
+  add_covered("MFU", [](F& filter) { filter.mfu_model_flops_reference.at_least = 0.3; });
+  add_covered("tokens", [](F& filter) { filter.tokens_per_s_per_gpu.at_least = 3; });
+  add("include_superseded", true, [](F& filter) { filter.include_superseded = true; });
   filters.push_back(all);
   return filters;
 }
@@ -125,9 +132,9 @@ TEST_F(RunListPlans, CountsReadNoRowForWhatTheIndexHolds) {
 
 TEST_F(RunListPlans, AJobsOrAnExperimentsRunsAreFoundByItsIndex) {
   RunFilter filter = all_filters().back().filter;
-  filter.experiment = "x";
+  filter.experiment = {"x"};
   EXPECT_THAT(plan_of(count_sql(filter)), ElementsAre(HasSubstr("(experiment=?)")));
-  filter.job_id = 1;
+  filter.job_id = {1};
   EXPECT_THAT(plan_of(count_sql(filter)), ElementsAre(HasSubstr("(job_id=?)")));
 }
 

@@ -25,6 +25,10 @@ constexpr RunSortKey kAllKeys[] = {RunSortKey::id,
                                    RunSortKey::step_time_s_median,
                                    RunSortKey::step_time_s_p95,
                                    RunSortKey::tflops_per_gpu_mean,
+                                   RunSortKey::tokens_per_s_per_gpu,
+                                   RunSortKey::mfu_model_flops_reference,
+                                   RunSortKey::speed_against_reference,
+                                   RunSortKey::failure_cause,
                                    RunSortKey::last_iteration,
                                    RunSortKey::step_count};
 
@@ -48,6 +52,11 @@ IngestBatch random_batch(RootId root, int number, std::mt19937& random) {
     batch.summary.tflops_per_gpu = {1, below(2) == 0 ? 1e-300 : 1.0 / (1 + below(9)), 0, 0, 0, 0, 0,
                                     0};
   }
+  if (below(3) != 0) batch.listed.tokens_per_s_per_gpu = 1000.0 / (1 + below(9));
+  if (below(3) != 0) batch.listed.mfu_model_flops_reference = 1.0 / (2 + below(9));
+  if (below(2) != 0) batch.listed.speed_against_reference = 1.0 + (below(9) - 4) / 100.0;
+  if (below(3) == 0) batch.summary.failure_cause = below(2) == 0 ? "cuda_oom" : "time_limit";
+  if (below(4) == 0) batch.listed.marks = {parser::RunMark::traced};
   return batch;
 }
 
@@ -95,6 +104,14 @@ SortValue value_of(const RunRecord& run, RunSortKey key) {
       return time ? SortValue(time->p95) : SortValue();
     case RunSortKey::tflops_per_gpu_mean:
       return tflops ? SortValue(tflops->mean) : SortValue();
+    case RunSortKey::tokens_per_s_per_gpu:
+      return sort_value(run.listed.tokens_per_s_per_gpu);
+    case RunSortKey::mfu_model_flops_reference:
+      return sort_value(run.listed.mfu_model_flops_reference);
+    case RunSortKey::speed_against_reference:
+      return sort_value(run.listed.speed_against_reference);
+    case RunSortKey::failure_cause:
+      return run.summary.failure_cause.empty() ? SortValue() : SortValue(run.summary.failure_cause);
     case RunSortKey::last_iteration:
       return sort_value(run.summary.last_iteration);
     case RunSortKey::step_count:
@@ -189,16 +206,16 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
   Reader reader(database.path());
   const std::vector<RunRecord> runs = all_runs(reader);
   RunFilter many;
-  many.experiment = "experiment_3";
+  many.experiment = {"experiment_3", "no_such_experiment"};
   RunFilter few = many;
-  few.status = parser::RunStatus::complete;
+  few.status = {parser::RunStatus::complete};
   RunFilter nearly_all;
   nearly_all.since = "2026-01-02";
   for (const RunFilter& filter : {few, many, nearly_all}) {
     std::vector<RunRecord> matching = runs;
     std::erase_if(matching, [&](const RunRecord& run) {
-      return (filter.experiment && run.path.experiment != *filter.experiment) ||
-             (filter.status && run.summary.status != *filter.status) ||
+      return (!filter.experiment.empty() && run.path.experiment != filter.experiment.front()) ||
+             (!filter.status.empty() && run.summary.status != filter.status.front()) ||
              (filter.since && run.path.launched_at.value_or(run.first_seen_at) < *filter.since);
     });
     for (const RunSortKey key :
@@ -216,7 +233,7 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
       }
     }
   }
-  many.gpu_type = "none";
+  many.gpu_type = {"none"};
   RunQuery none;
   none.filter = many;
   none.wants_total = true;
@@ -300,6 +317,13 @@ class RunFilters : public testing::Test {
 };
 
 template <typename Value>
+RunFilter filter_by(AnyOf<Value> RunFilter::*field, std::vector<Value> values) {
+  RunFilter filter;
+  filter.*field = std::move(values);
+  return filter;
+}
+
+template <typename Value>
 RunFilter filter_by(std::optional<Value> RunFilter::*field, Value value) {
   RunFilter filter;
   filter.*field = std::move(value);
@@ -309,21 +333,76 @@ RunFilter filter_by(std::optional<Value> RunFilter::*field, Value value) {
 TEST_F(RunFilters, EachChoosesItsRuns) {
   const std::vector<std::string> grok = {"experiments/grok/100%_done.out"};
   using Text = std::string;
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::experiment, "pretrain_grok1")), grok);
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::workload, "pretrain_grok1")), grok);
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::model_size, "314b")), grok);
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::dtype, "fp8")), grok);
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::gpu_type, "gb200")), grok);
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::release, "25.07")), grok);
-  EXPECT_EQ(found(filter_by<Text>(&RunFilter::cluster, "eos")), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::experiment, {"pretrain_grok1"})), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::workload, {"pretrain_grok1"})), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::model_size, {"314b"})), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::dtype, {"fp8"})), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::gpu_type, {"gb200"})), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::release, {"25.07"})), grok);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::cluster, {"eos"})), grok);
   EXPECT_EQ(found(filter_by<Text>(&RunFilter::since, "2026-05-01T00:00:00Z")), grok);
-  EXPECT_EQ(found(filter_by<std::int64_t>(&RunFilter::gpu_count, 512)), grok);
-  EXPECT_EQ(found(filter_by<std::int64_t>(&RunFilter::job_id, 77)), grok);
-  EXPECT_EQ(found(filter_by<RootId>(&RunFilter::root_id, root_)), grok);
-  EXPECT_EQ(found(filter_by(&RunFilter::status, parser::RunStatus::complete)), grok);
-  EXPECT_TRUE(found(filter_by<Text>(&RunFilter::dtype, "fp8' OR '1'='1")).empty());
+  EXPECT_EQ(found(filter_by<std::int64_t>(&RunFilter::gpu_count, {512})), grok);
+  EXPECT_EQ(found(filter_by<std::int64_t>(&RunFilter::job_id, {77})), grok);
+  EXPECT_EQ(found(filter_by<RootId>(&RunFilter::root_id, {root_})), grok);
+  EXPECT_EQ(found(filter_by<parser::RunStatus>(&RunFilter::status, {parser::RunStatus::complete})),
+            grok);
+  EXPECT_TRUE(found(filter_by<Text>(&RunFilter::dtype, {"fp8' OR '1'='1"})).empty());
   EXPECT_TRUE(found(filter_by<Text>(&RunFilter::since, "2026-05-01T00:00:01Z")).empty());
   EXPECT_EQ(found({}).size(), 2U);
+}
+
+TEST_F(RunFilters, SeveralValuesAreAlternatives) {
+  using Text = std::string;
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::dtype, {"bf16", "fp8"})).size(), 1U);
+  EXPECT_EQ(found(filter_by<Text>(&RunFilter::dtype, {"bf16", "nvfp4"})).size(), 0U);
+  EXPECT_EQ(found(filter_by<parser::RunStatus>(&RunFilter::status, {parser::RunStatus::complete,
+                                                                    parser::RunStatus::running}))
+                .size(),
+            2U);
+  EXPECT_EQ(found(filter_by<RootId>(&RunFilter::root_id, {root_, other_root_})).size(), 2U);
+}
+
+TEST(RunFigures, FilterByRangeCauseAndMark) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  std::vector<IngestBatch> batches;
+  for (int i = 0; i < 4; ++i) batches.push_back(make_batch(root, std::to_string(i) + ".out", 1));
+  batches[0].listed = {100.0, 0.4, 1.02, {}, 7};
+  batches[1].listed = {90.0, 0.3, 0.94, {parser::RunMark::traced}, 7};
+  batches[2].listed = {80.0, 0.2, std::nullopt, {parser::RunMark::proxy}, 8};
+  batches[2].summary.failure_cause = "cuda_oom";
+  batches[3].profiles = {{"nsys_profile/p.nsys-rep", 1, {}}};
+  const std::vector<RunId> ids = writer.commit(batches);
+  Reader reader(database.path());
+  const auto count = [&](auto change) {
+    RunFilter filter;
+    change(filter);
+    return reader.run_count(filter);
+  };
+  const auto speed = [&](std::optional<double> low, std::optional<double> high) {
+    return count([&](RunFilter& filter) { filter.speed_against_reference = {low, high}; });
+  };
+  EXPECT_EQ(speed(0.95, {}), 1);
+  EXPECT_EQ(speed({}, 0.94), 1);
+  EXPECT_EQ(speed(0.9, 1.1), 2);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.tokens_per_s_per_gpu.at_least = 90; }), 2);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.mfu_model_flops_reference.at_most = 0.25; }), 1);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.failure_cause = {"cuda_oom", "hung"}; }), 1);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.marks = {parser::RunMark::traced}; }), 1);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.marks = {parser::RunMark::profiled}; }), 1);
+  EXPECT_EQ(count([](RunFilter& filter) { filter.is_unmarked = true; }), 1);
+  EXPECT_EQ(count([](RunFilter& filter) {
+              filter.is_unmarked = true;
+              filter.marks = {parser::RunMark::traced, parser::RunMark::proxy};
+            }),
+            3);
+  EXPECT_TRUE(reader.run(ids[3])->is_profiled);
+  EXPECT_EQ(reader.run(ids[1])->listed, batches[1].listed);
+  EXPECT_EQ(reader.runs_not_listed_by(7, 10).size(), 2U);
+  writer.update_listed(std::vector{std::pair{ids[3], ListedResult{1.0, {}, {}, {}, 7}}});
+  EXPECT_EQ(reader.runs_not_listed_by(7, 10).size(), 1U);
+  EXPECT_TRUE(reader.run(ids[3])->is_profiled);  // its profiles are still there
 }
 
 TEST_F(RunFilters, TextIsTakenLiterally) {

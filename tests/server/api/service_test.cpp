@@ -222,5 +222,42 @@ TEST_F(Service, RefusesParametersWhereThereAreNone) {
   }
 }
 
+TEST_F(Service, TellsTheLastCompleteRunOfEachConfiguration) {
+  auto older = sample_batch(root_, "alpha", 1, 49, 7.5);
+  auto newer = sample_batch(root_, "alpha", 2, 49, 8.5);
+  auto traced = sample_batch(root_, "alpha", 3, 49, 9.5);
+  newer.listed = {100.0, 0.25, 0.9, {}, 1};
+  traced.listed.marks = {parser::RunMark::traced};
+  for (auto* batch : {&older, &newer, &traced}) {
+    batch->profiles.reset();
+    writer_->commit({batch, 1});
+  }
+  const std::string text = *get("/metrics").body;
+  const std::string labels =
+      "{workload=\"pretrain_grok1\",model_size=\"70b\",dtype=\"fp8_cs\",gpu_type=\"h100\","
+      "gpus=\"128\",cluster=\"eos\"}";
+  EXPECT_NE(text.find("\nllmb_result_step_time_seconds" + labels + " 8.5\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nllmb_result_mfu_ratio" + labels + " 0.25\n"), std::string::npos);
+  EXPECT_EQ(text.find(" 7.5\n"), std::string::npos) << "an older run of the same configuration";
+}
+
+TEST_F(Service, PagesOfNamedOriginsMayReadIt) {
+  const auto allowed = [&](const Pairs& headers) {
+    const http::Response response = get("/api/v1/status", {}, headers);
+    for (const auto& [name, value] : response.headers) {
+      if (name == "Access-Control-Allow-Origin") return value;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(allowed({{"origin", "https://a.example"}}), "");
+  restart_api([](ApiOptions& options) { options.cors_origins = {"https://a.example"}; });
+  EXPECT_EQ(allowed({{"origin", "https://a.example"}}), "https://a.example");
+  EXPECT_EQ(allowed({{"origin", "https://b.example"}}), "");
+  EXPECT_EQ(allowed({}), "");
+  restart_api([](ApiOptions& options) { options.cors_origins = {"*"}; });
+  EXPECT_EQ(allowed({{"origin", "https://b.example"}}), "*");
+}
+
 }  // namespace
 }  // namespace llmb::api

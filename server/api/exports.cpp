@@ -1,0 +1,129 @@
+// GET /api/v1/runs.csv, runs.ndjson, runs/{id}/steps.csv and steps.ndjson: all runs of a filter, or
+// all steps of a run, as lines for spreadsheets and scripts.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "server/api/json.h"
+#include "server/api/request_error.h"
+#include "server/api/resources.h"
+#include "server/api/run_filter.h"
+#include "server/api/run_lookup.h"
+#include "server/api/tagged_response.h"
+#include "server/report/export_lines.h"
+#include "server/report/run_json.h"
+
+namespace llmb::api {
+namespace {
+
+using report::ExportLines;
+using report::LineFormat;
+
+// What one answer may hold: about 100 MB.
+constexpr std::size_t kExportedRunsMax = 50'000;
+constexpr std::size_t kExportedStepsMax = 200'000;
+constexpr std::int64_t kPageRuns = 500;
+
+RequestError too_many(std::size_t max, const char* what, const char* advice) {
+  return {413, "Too many lines",
+          fmt::format("The answer would hold more than {} {}; ask for a part with {}.", max, what,
+                      advice)};
+}
+
+http::Body body_of(ExportLines lines, const std::string& name) {
+  return {std::make_shared<const std::string>(std::move(lines).finish()),
+          {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", name)}}};
+}
+
+http::Body render_runs(Context& context, storage::RunQuery query, LineFormat format,
+                       const std::string& name) {
+  ExportLines lines(format);
+  context.readers.with_reader([&](storage::Reader& reader) {
+    const report::RootPaths roots = report::root_paths(reader.roots());
+    std::set<storage::RunId> seen;  // a run that moves between two pages comes twice
+    do {
+      const storage::RunPage page = reader.runs(query);
+      for (const storage::RunRecord& run : page.runs) {
+        if (!seen.insert(run.id).second) continue;
+        if (seen.size() > kExportedRunsMax)
+          throw too_many(kExportedRunsMax, "runs", "filters such as since");
+        lines.add_object(report::run_json(run, roots));
+      }
+      query.after = page.next;
+    } while (query.after);
+    return true;
+  });
+  return body_of(std::move(lines), name);
+}
+
+http::Body render_steps(Context& context, storage::RunId id,
+                        const std::optional<parser::Window>& window, LineFormat format,
+                        const std::string& name) {
+  ExportLines lines(format);
+  context.readers.with_reader([&](storage::Reader& reader) {
+    reader.visit_steps(id, window, std::nullopt, [&](parser::StepSample&& sample) {
+      if (lines.line_count() == kExportedStepsMax)
+        throw too_many(kExportedStepsMax, "steps", "window=FIRST-LAST");
+      lines.add_step(sample);
+    });
+    return true;
+  });
+  return body_of(std::move(lines), name);
+}
+
+http::Response with_type(http::Response response, LineFormat format) {
+  response.content_type =
+      format == LineFormat::csv ? "text/csv; charset=utf-8" : "application/x-ndjson";
+  return response;
+}
+
+const char* suffix_of(LineFormat format) {
+  return format == LineFormat::csv ? "csv" : "ndjson";
+}
+
+http::Response export_runs(Context& context, const http::Request& request, LineFormat format) {
+  const QueryParameters parameters = run_list_parameters(request, {"sort"});
+  const RunSort sort = read_run_sort(parameters);
+  storage::RunQuery query;
+  query.filter = read_run_filter(parameters);
+  query.sort = sort.key;
+  query.descending = sort.descending;
+  query.limit = kPageRuns;
+  const std::string name = fmt::format("runs.{}", suffix_of(format));
+  return with_type(
+      tagged_response(list_etag(context, request, parameters),
+                      [=, &context] { return render_runs(context, query, format, name); }),
+      format);
+}
+
+http::Response export_steps(Context& context, const http::Request& request, LineFormat format) {
+  const QueryParameters parameters(request, {"window"});
+  const storage::RunId id = id_parameter(request);
+  const auto window = parameters.window("window");
+  const std::string name = fmt::format("run-{}-steps.{}", id, suffix_of(format));
+  const std::string etag = run_etag(context, id, name + "?" + parameters.canonical());
+  return with_type(
+      tagged_response(etag,
+                      [=, &context] { return render_steps(context, id, window, format, name); }),
+      format);
+}
+
+}  // namespace
+
+http::Response get_runs_csv(Context& context, const http::Request& request) {
+  return export_runs(context, request, LineFormat::csv);
+}
+
+http::Response get_runs_ndjson(Context& context, const http::Request& request) {
+  return export_runs(context, request, LineFormat::ndjson);
+}
+
+http::Response get_run_steps_csv(Context& context, const http::Request& request) {
+  return export_steps(context, request, LineFormat::csv);
+}
+
+http::Response get_run_steps_ndjson(Context& context, const http::Request& request) {
+  return export_steps(context, request, LineFormat::ndjson);
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,68 @@
+#include "server/api/latest_results.h"
+
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "parser/foundation/safe_text.h"
+
+namespace llmb::api {
+namespace {
+
+constexpr std::int64_t kRunsLookedAt = 500;
+
+LatestResult result_of(const storage::RunRecord& run) {
+  const auto value = [&](const char* key) {
+    return parser::safe_text(run.configuration.value(key).value_or(""));
+  };
+  LatestResult result;
+  result.workload = value("workload");
+  result.model_size = value("model_size");
+  result.dtype = value("dtype");
+  result.gpu_type = value("gpu_type");
+  result.gpu_count = value("gpu_count");
+  result.cluster = parser::safe_text(run.cluster.value_or(""));
+  result.run = run.id;
+  if (run.summary.step_time_s) result.step_time_s = run.summary.step_time_s->mean;
+  result.tokens_per_s_per_gpu = run.listed.tokens_per_s_per_gpu;
+  result.mfu = run.listed.mfu_model_flops_reference;
+  result.speed_against_reference = run.listed.speed_against_reference;
+  return result;
+}
+
+auto configuration_of(const LatestResult& result) {
+  return std::tuple(result.workload, result.model_size, result.dtype, result.gpu_type,
+                    result.gpu_count, result.cluster);
+}
+
+std::vector<LatestResult> read_latest(storage::Reader& reader) {
+  storage::RunQuery query;
+  query.filter.status = {parser::RunStatus::complete};
+  query.filter.is_unmarked = true;
+  query.limit = kRunsLookedAt;
+  std::vector<LatestResult> results;
+  std::set<decltype(configuration_of(LatestResult{}))> seen;
+  for (const storage::RunRecord& run : reader.runs(query).runs) {
+    LatestResult result = result_of(run);
+    if (!seen.insert(configuration_of(result)).second) continue;
+    results.push_back(std::move(result));
+    if (results.size() == LatestResults::kResultsMax) break;
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<LatestResult> LatestResults::read(ReaderPool& readers) {
+  return readers.with_reader([&](storage::Reader& reader) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t revision = reader.data_revision();
+    if (revision != revision_) {
+      results_ = read_latest(reader);
+      revision_ = revision;
+    }
+    return results_;
+  });
+}
+
+}  // namespace llmb::api

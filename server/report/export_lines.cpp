@@ -1,0 +1,87 @@
+#include "server/report/export_lines.h"
+
+#include <optional>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "parser/step_fields.h"
+#include "server/report/csv_line.h"
+#include "server/report/json.h"
+
+namespace llmb::report {
+namespace {
+
+void add_cell(CsvLine& line, const Json& value) {
+  if (value.is_null()) return line.add_empty();
+  if (value.is_number_integer()) return line.add(value.get<std::int64_t>());
+  if (value.is_number()) return line.add(value.get<double>());
+  if (value.is_string()) return line.add(std::string_view(value.get_ref<const std::string&>()));
+  if (!value.is_array()) return line.add(std::string_view(to_text(value)));
+  std::string joined;
+  for (const Json& item : value) {
+    if (!joined.empty()) joined += ' ';
+    joined += item.is_string() ? item.get<std::string>() : to_text(item);
+  }
+  line.add(std::string_view(joined));
+}
+
+template <typename T>
+Json field_json(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) return number(value);
+  return Json(value);
+}
+template <typename T>
+Json field_json(const std::optional<T>& value) {
+  return value ? field_json(*value) : Json(nullptr);
+}
+
+Json step_json(const parser::StepSample& sample) {
+  Json json;
+  parser::for_each_step_field([&](const auto& field) {
+    if (field.column == parser::StepColumn::never) return;
+    Json value = field_json(sample.*field.member);
+    if (value.is_string() && value.get_ref<const std::string&>().empty()) value = nullptr;
+    json[std::string(field.name)] = std::move(value);
+  });
+  return json;
+}
+
+}  // namespace
+
+void ExportLines::add_csv_header(const Json& object) {
+  for (const auto& item : object.items()) {
+    if (!text_.empty()) text_ += ',';
+    text_ += item.key();
+  }
+  text_ += "\r\n";
+}
+
+void ExportLines::add_object(const Json& object) {
+  ++line_count_;
+  if (format_ == LineFormat::ndjson) {
+    text_ += to_text(object);
+    text_ += '\n';
+    return;
+  }
+  if (text_.empty()) add_csv_header(object);
+  std::ostringstream out;
+  {
+    CsvLine line(out);
+    for (const Json& value : object) add_cell(line, value);
+  }
+  text_ += out.str();
+}
+
+void ExportLines::add_step(const parser::StepSample& sample) {
+  Json json = step_json(sample);
+  if (format_ == LineFormat::csv) return add_object(json);
+  Json used;
+  for (const auto& item : json.items()) {
+    if (!item.value().is_null()) used[item.key()] = item.value();
+  }
+  for (const auto& [name, value] : sample.extra_fields) used["extra_fields"][name] = number(value);
+  add_object(used);
+}
+
+}  // namespace llmb::report

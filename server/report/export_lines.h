@@ -1,0 +1,36 @@
+// Runs and steps for other programs, one a line: as CSV (csv_line.h), and as NDJSON, one JSON
+// object a line. Runs have the keys of the API's list in both; a list within is joined by spaces in
+// CSV.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "parser/step_sample.h"
+#include "server/report/json_fwd.h"
+
+namespace llmb::report {
+
+enum class LineFormat { csv, ndjson };
+
+class ExportLines {
+ public:
+  explicit ExportLines(LineFormat format) : format_(format) {}
+
+  // Flat objects with the same keys each.
+  void add_object(const Json& object);
+  // CSV has the fields that every log may have; NDJSON those that the step has, the log's own too.
+  void add_step(const parser::StepSample& sample);
+
+  std::size_t line_count() const { return line_count_; }
+  std::string finish() && { return std::move(text_); }
+
+ private:
+  void add_csv_header(const Json& object);
+  const LineFormat format_;
+  std::string text_;
+  std::size_t line_count_ = 0;
+};
+
+}  // namespace llmb::report

@@ -1,0 +1,70 @@
+// Runs and steps as CSV and NDJSON.
+#include <algorithm>
+#include <sstream>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+using Exports = ApiTest;
+
+std::vector<std::string> lines_of(const http::Response& response) {
+  std::vector<std::string> lines;
+  std::istringstream text(*response.body);
+  for (std::string line; std::getline(text, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(Exports, HoldEveryRunOfAFilterInItsOrder) {
+  fill();
+  const http::Response csv = get("/api/v1/runs.csv", {{"sort", "id"}});
+  EXPECT_EQ(csv.status, 200);
+  EXPECT_EQ(csv.content_type, "text/csv; charset=utf-8");
+  const auto lines = lines_of(csv);
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_TRUE(lines[0].starts_with("id,root_id,root,relative_path,")) << lines[0];
+  EXPECT_NE(lines[0].find(",speed_against_reference,marks"), std::string::npos);
+  EXPECT_TRUE(lines[1].starts_with("1,1,/data/w,")) << lines[1];
+  const auto cells = std::count(lines[0].begin(), lines[0].end(), ',');
+  EXPECT_EQ(static_cast<std::size_t>(cells) + 1, get_json("/api/v1/runs")["runs"][0].size());
+  const http::Response ndjson = get("/api/v1/runs.ndjson", {{"sort", "id"}, {"status", "failed"}});
+  EXPECT_EQ(ndjson.content_type, "application/x-ndjson");
+  const Json list = get_json("/api/v1/runs", {{"sort", "id"}, {"status", "failed"}});
+  const auto objects = lines_of(ndjson);
+  ASSERT_EQ(objects.size(), list["runs"].size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    EXPECT_EQ(Json::parse(objects[i]), list["runs"][i]);
+  }
+}
+
+TEST_F(Exports, NeutraliseFormulasAndForeignBytes) {
+  auto batch = sample_batch(root_, "=HYPERLINK(\"x\")", 1, 49, 7.0);
+  batch.path.account = "@a\xff\nb";
+  batch.facts.checkpoint_count = 0;
+  writer_->commit({&batch, 1});
+  const auto lines = lines_of(get("/api/v1/runs.csv"));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[1].find(",\"'=HYPERLINK(\"\"x\"\")\","), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find(",'@a\\xff\\x0ab,"), std::string::npos) << lines[1];
+}
+
+TEST_F(Exports, HoldTheStepsOfAWindow) {
+  const auto id = std::to_string(add_run("alpha", 1, 49, 7.5));
+  const auto csv = lines_of(get("/api/v1/runs/" + id + "/steps.csv", {{"window", "11-12"}}));
+  ASSERT_EQ(csv.size(), 3U);
+  EXPECT_TRUE(csv[0].starts_with("segment,iteration,step_time_s,tflops_per_gpu,loss,")) << csv[0];
+  EXPECT_TRUE(csv[1].starts_with("0,11,7.5,411,2.5,")) << csv[1];
+  const auto steps = lines_of(get("/api/v1/runs/" + id + "/steps.ndjson"));
+  ASSERT_EQ(steps.size(), 50U);
+  const Json step = Json::parse(steps[7]);
+  EXPECT_EQ(step["iteration"], 7);
+  EXPECT_EQ(step["extra_fields"]["val_loss"], 2.25);
+  EXPECT_NE(get_detail("/api/v1/runs/999/steps.csv", {}, 404).find("999"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmb::api

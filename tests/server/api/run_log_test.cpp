@@ -1,0 +1,94 @@
+// GET /api/v1/runs/{id}/log: the lines around a byte, and what is refused.
+#include <fstream>
+
+#include "tests/server/api/sample_database.h"
+
+namespace llmb::api {
+namespace {
+
+class RunLog : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    tree_ = folder_ / "tree";
+    std::filesystem::create_directories(tree_);
+    tree_root_ = writer_->upsert_root(tree_.string(), "");
+    ingest::RootStatus watched;
+    watched.id = tree_root_;
+    watched.path = tree_.string();
+    status_.roots.push_back(watched);
+    write("first line\nsecond line\nthird line\n");
+    storage::IngestBatch batch = sample_batch(tree_root_, "alpha", 1, 49, 7.0);
+    batch.relative_path = "log.out";
+    batch.cursor = {};
+    run_ = writer_->commit({&batch, 1}).at(0);
+  }
+
+  void write(const std::string& text) const {
+    std::ofstream(tree_ / "log.out", std::ios::binary) << text;
+  }
+  std::string path(storage::RunId run) const {
+    return "/api/v1/runs/" + std::to_string(run) + "/log";
+  }
+
+  std::filesystem::path tree_;
+  storage::RootId tree_root_ = 0;
+  storage::RunId run_ = 0;
+};
+
+TEST_F(RunLog, GivesTheLinesAroundAByte) {
+  const Json log = get_json(path(run_), {{"offset", "13"}, {"before", "1"}, {"after", "0"}});
+  EXPECT_EQ(log["run_id"], run_);
+  EXPECT_EQ(log["size_bytes"], 34);
+  ASSERT_EQ(log["lines"].size(), 2U);
+  EXPECT_EQ(log["lines"][1]["text"], "second line");
+  EXPECT_EQ(log["lines"][1]["offset"], 11);
+  EXPECT_EQ(log["at"], 1);
+  EXPECT_EQ(log["next_offset"], 23);
+  EXPECT_EQ(get_json(path(run_))["lines"].size(), 3U);  // around its end
+}
+
+TEST_F(RunLog, IsDescribedAsItIs) {
+  const Json document = get_json("/api/v1/openapi.json");
+  const Json& schema = document["components"]["schemas"]["RunLog"];
+  const Json log = get_json(path(run_));
+  for (const Json& name : schema["required"]) {
+    EXPECT_TRUE(log.contains(name.get<std::string>())) << name;
+  }
+  EXPECT_EQ(log.size(), schema["properties"].size());
+  EXPECT_EQ(log["lines"][0].size(), schema["properties"]["lines"]["items"]["properties"].size());
+}
+
+TEST_F(RunLog, RefusesWhatCannotBeRead) {
+  EXPECT_NE(get_detail(path(run_), {{"offset", "-1"}}, 400).find("offset"), std::string::npos);
+  EXPECT_NE(get_detail(path(run_), {{"after", "501"}}, 400).find("500"), std::string::npos);
+  get_detail(path(999), {}, 404);
+  const storage::RunId elsewhere = add_run("beta", 2, 49, 7.0);  // its root is not watched
+  EXPECT_NE(get_detail(path(elsewhere), {}, 404).find("not watched"), std::string::npos);
+  std::filesystem::remove(tree_ / "log.out");
+  EXPECT_NE(get_detail(path(run_), {}, 404).find("gone"), std::string::npos);
+}
+
+TEST_F(RunLog, FollowsNoLinkOutOfTheTree) {
+  std::ofstream(folder_ / "secret.txt") << "secret\n";
+  std::filesystem::remove(tree_ / "log.out");
+  std::filesystem::create_symlink(folder_ / "secret.txt", tree_ / "log.out");
+  const std::string detail = get_detail(path(run_), {}, 404);
+  EXPECT_EQ(detail.find("secret"), std::string::npos) << detail;
+}
+
+TEST_F(RunLog, RefusesALogThatHoldsOtherBytesThanWereRead) {
+  storage::IngestBatch batch = sample_batch(tree_root_, "alpha", 1, 49, 7.0);
+  batch.relative_path = "log.out";
+  batch.cursor.offset = 34;
+  batch.cursor.head_length = 34;
+  batch.cursor.head_hash = 1;
+  writer_->commit({&batch, 1});
+  EXPECT_NE(get_detail(path(run_), {}, 409).find("read anew"), std::string::npos);
+  batch.generation = 1;
+  writer_->commit({&batch, 1});
+  EXPECT_NE(get_detail(path(run_), {}, 410).find("rewritten"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmb::api
