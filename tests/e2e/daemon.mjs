@@ -1,6 +1,6 @@
 // Starts the program under test on a free port, with its own database and tree, and ends it.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -38,10 +38,35 @@ export class Daemon {
     return daemon;
   }
 
+  // The configuration file of a cluster that has no Slurm; before start().
+  nameCluster(submitter) {
+    this.configuration = path.join(this.folder, "llmb.yaml");
+    mkdirSync(this.tree, { recursive: true });
+    const lines = [
+      `db: ${path.join(this.folder, "e2e.db")}`,
+      "cluster:",
+      "  name: nowhere",
+      `  workload_folder: ${this.tree}`,
+      "  gpu_type: h100",
+      "  gpus_per_node: 8",
+      `  submitters: [${submitter}]`,
+    ];
+    writeFileSync(this.configuration, `${lines.join("\n")}\n`);
+  }
+
+  // A token of the scope submit, by the command line.
+  makeToken(name) {
+    const words = ["token", "create", name, "--scope", "submit", "--config", this.configuration];
+    const made = spawnSync(process.env.LLMB_REPORT_BIN, words, { encoding: "utf8" });
+    if (made.status !== 0) throw new Error(`no token: ${made.stderr}`);
+    return made.stdout.trim();
+  }
+
   async start() {
     const program = process.env.LLMB_REPORT_BIN;
     const database = path.join(this.folder, "e2e.db");
     const options = ["serve", "--db", database, "--listen", `127.0.0.1:${this.port}`, this.tree];
+    if (this.configuration) options.splice(1, 0, "--config", this.configuration);
     this.output = "";
     this.process = spawn(program, options, { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.process.stdout, this.process.stderr]) {

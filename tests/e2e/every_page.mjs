@@ -22,6 +22,15 @@ const kPages = [
     ".plot canvas",
   ],
   ["run-failed", async () => `/runs/${(await findRun("status=failed")).id}`, ".failure-card"],
+  [
+    "run-log",
+    async () => {
+      const { id } = await findRun("status=failed");
+      const { failure } = await daemon.get(`/api/v1/runs/${id}`);
+      return `/runs/${id}?log=${failure?.offset ?? 0}`;
+    },
+    ".log-lines .is-chosen",
+  ],
   ["run-running", async () => `/runs/${(await findRun("q=gpus384_")).id}`, ".outlook"],
   ["compare", comparePath, "table.compared"],
   ["scaling", async () => "/scaling", ".scaling-plot"],

@@ -214,6 +214,69 @@ describe("the page of a run", () => {
     });
   });
 
+  test("shows the log around a failure, an event and a step", async () => {
+    const { runs } = await daemon.get("/api/v1/runs?status=failed&limit=100");
+    const details = await Promise.all(runs.map((run) => daemon.get(`/api/v1/runs/${run.id}`)));
+    const run = details.find((each) => each.failure?.offset > 1000 && each.step_count > 5);
+    assert.ok(run, "a run that failed after some steps");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const chosen = page.locator(".log-lines .is-chosen");
+      await page.getByRole("button", { name: "the log around it" }).click();
+      await page.waitForURL(new RegExp(`log=${run.failure.offset}`));
+      await until("the failure's line", async () =>
+        (await chosen.innerText()).includes(run.failure.line.slice(0, 60).trim()),
+      );
+      assert.ok((await page.locator(".log-lines li").count()) > 3, "with its neighbours");
+      const count = await page.locator(".log-lines li").count();
+      const earlier = page.getByRole("button", { name: "Earlier lines" });
+      if (await earlier.count()) {
+        await earlier.click();
+        await until(
+          "more lines",
+          async () => (await page.locator(".log-lines li").count()) > count,
+        );
+      }
+      await page.getByText(/^Table of/).click();
+      await page.locator(".twin tbody tr").nth(3).getByRole("button").click();
+      const { iteration } = await daemon.get(`/api/v1/runs/${run.id}/steps`);
+      await until("the step's line", async () =>
+        new RegExp(`\\b${iteration[3]}/`).test(await chosen.innerText()),
+      );
+      await page.reload();
+      await chosen.waitFor();
+      await page.getByRole("button", { name: "Close", exact: true }).click();
+      await page.locator(".log-lines").waitFor({ state: "detached" });
+    });
+  });
+
+  test("leads from a point of a chart to its line of the log", async () => {
+    const run = await findRun("workload=pretrain_grok1&status=complete");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const plot = page.locator(".plot .u-over").first();
+      await plot.scrollIntoViewIfNeeded();
+      const box = await plot.boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      const said = await page.locator(".readout").first().innerText();
+      const iteration = /iteration (\d+)/.exec(said)[1];
+      await page.mouse.down();
+      await page.mouse.up();
+      const chosen = page.locator(".log-lines .is-chosen");
+      await until("the line of that iteration", async () =>
+        new RegExp(`\\b${iteration}/`).test(await chosen.innerText()),
+      );
+    });
+  });
+
+  test("shows a hostile line of the log as text", async () => {
+    const run = await findRun("q=gpus8&job_id=60005");
+    const { events } = await daemon.get(`/api/v1/runs/${run.id}`);
+    const at = events[0].offset;
+    await withPage(browser, `${daemon.url}/runs/${run.id}?log=${at}`, {}, async (page) => {
+      await page.locator(".log-lines .is-chosen").getByText("<script>wasHostile=1").waitFor();
+      assert.equal(await page.evaluate(() => window.wasHostile), undefined);
+    });
+  });
+
   test("opens every run of the sample tree without a complaint", async () => {
     const { runs } = await daemon.get("/api/v1/runs?limit=100");
     const others = runs.filter((run) => run.gpu_count !== kManyGpus);

@@ -5,6 +5,27 @@ import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { browser, cells, daemon, kManyGpus, overflow, rows } from "./site.mjs";
 
+// Checks a value of one of the filters.
+async function choose(page, filter, value) {
+  const list = page
+    .locator("details.field-list")
+    .filter({ has: page.locator("legend", { hasText: new RegExp(`^${filter}$`) }) });
+  await list.locator("summary").click();
+  await list.getByLabel(value, { exact: true }).check();
+  await list.locator("summary").click();
+}
+
+const shownIds = (page) =>
+  rows(page).evaluateAll((all) => all.map((row) => Number(row.dataset.run)));
+
+async function untilShown(page, query) {
+  await until(`the runs of ${query}`, async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=100&${query}`);
+    const ids = await shownIds(page);
+    return ids.length > 0 && ids.join() === runs.slice(0, ids.length).map((run) => run.id).join();
+  });
+}
+
 describe("the runs page", () => {
   test("lists what the API lists, newest first", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
@@ -107,7 +128,7 @@ describe("the runs page", () => {
   test("filters by status, in the URL, and back undoes it", async () => {
     await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();
-      await page.getByRole("combobox", { name: "status" }).selectOption("failed");
+      await choose(page, "status", "failed");
       await page.waitForURL(/status=failed/);
       const { total } = await daemon.get("/api/v1/runs?status=failed&limit=1");
       assert.ok(total > 0, "the sample tree holds failures");
@@ -142,6 +163,79 @@ describe("the runs page", () => {
         known,
         [...known].sort((a, b) => a - b),
       );
+    });
+  });
+
+  test("orders runs by their speed against the published one, and shows MFU", async () => {
+    const order = "sort=speed_against_reference";
+    const { runs } = await daemon.get(`/api/v1/runs?limit=1&${order}`);
+    assert.ok(runs[0].speed_against_reference < 1);
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await page.getByRole("button", { name: "Of published" }).click();
+      await page.waitForURL(new RegExp(order));
+      await untilShown(page, order);
+      const speed = (100 * runs[0].speed_against_reference).toFixed(1);
+      assert.match(await cells(page, "published").first().innerText(), new RegExp(`^${speed} %`));
+      const mfu = (100 * runs[0].mfu_model_flops_reference).toFixed(1);
+      assert.equal(await cells(page, "mfu").first().innerText(), `${mfu} %`);
+    });
+  });
+
+  test("filters by several values, by marks and by figures", async () => {
+    await withPage(browser, `${daemon.url}/runs`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await choose(page, "status", "failed");
+      await choose(page, "status", "complete");
+      await page.waitForURL(/status=failed&status=complete/);
+      await untilShown(page, "status=failed&status=complete");
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await choose(page, "marks", "traced");
+      await page.waitForURL(/mark=traced/);
+      await untilShown(page, "mark=traced");
+      assert.equal(await page.locator(".col-experiment .mark").first().innerText(), "traced");
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.locator("details.field-list summary").filter({ hasText: "figures" }).click();
+      const field = page.getByLabel("speed against published, at most, %");
+      await field.fill("98");
+      await field.press("Tab");
+      await page.waitForURL(/speed_against_reference_at_most=0.98/);
+      await untilShown(page, "speed_against_reference_at_most=0.98");
+      await page.reload();
+      await untilShown(page, "speed_against_reference_at_most=0.98");
+    });
+  });
+
+  test("keeps a view under a name", async () => {
+    await withPage(browser, `${daemon.url}/runs?status=failed`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByLabel("keep this view as").fill("what failed");
+      await page.getByRole("button", { name: "Keep", exact: true }).click();
+      await page.getByRole("link", { name: "what failed" }).waitFor();
+      await page.goto(`${daemon.url}/runs`);
+      await rows(page).first().waitFor();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByRole("link", { name: "what failed" }).click();
+      await page.waitForURL(/status=failed/);
+      await page.getByRole("button", { name: "Forget the view what failed" }).click();
+      assert.equal(await page.getByRole("link", { name: "what failed" }).count(), 0);
+    });
+  });
+
+  test("gives what it lists as a file", async () => {
+    await withPage(browser, `${daemon.url}/runs?status=failed`, {}, async (page) => {
+      await rows(page).first().waitFor();
+      const download = page.waitForEvent("download");
+      await page.getByRole("link", { name: "CSV", exact: true }).click();
+      assert.equal((await download).suggestedFilename(), "runs.csv");
+      const { total } = await daemon.get("/api/v1/runs?status=failed&limit=1");
+      const href = await page
+        .getByRole("link", { name: "NDJSON", exact: true })
+        .getAttribute("href");
+      const text = await (await fetch(daemon.url + href)).text();
+      const runs = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+      assert.equal(runs.length, total);
+      assert.ok(runs.every((run) => run.status === "failed"));
     });
   });
 

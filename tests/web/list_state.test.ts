@@ -4,12 +4,14 @@ import { test } from "node:test";
 import type { Run } from "../../web/src/api/types";
 import {
   apiQuery,
+  exportHref,
   isFiltered,
   listKey,
   matchesFilters,
   nextSort,
   readListState,
   sortDirection,
+  toggled,
   withoutFilters,
   writeListState,
 } from "../../web/src/state/list_state";
@@ -34,6 +36,19 @@ test("the API is asked for what the page filters by", () => {
   assert.equal(query.has("status"), false);
 });
 
+test("several values of a filter, and ranges, stand in the URL and in the question", () => {
+  const query = "status=failed&status=invalid&mark=none&mfu_model_flops_reference_at_least=0.3";
+  assert.equal(writeListState(stateOf(query)).toString(), query);
+  assert.deepEqual(apiQuery(stateOf(query), 50, null).getAll("status"), ["failed", "invalid"]);
+  assert.equal(isFiltered(stateOf("speed_against_reference_at_most=1")), true);
+  assert.equal(
+    exportHref(stateOf("dtype=fp8&pick=3"), "csv"),
+    "/api/v1/runs.csv?dtype=fp8&sort=-launched_at",
+  );
+  assert.deepEqual(toggled(["a"], "b"), ["a", "b"]);
+  assert.deepEqual(toggled(["a", "b"], "a"), ["b"]);
+});
+
 test("a pick leaves the list the same, another filter does not", () => {
   assert.equal(listKey(stateOf("q=a&pick=3")), listKey(stateOf("q=a")));
   assert.notEqual(listKey(stateOf("q=a")), listKey(stateOf("q=b")));
@@ -55,10 +70,24 @@ test("a column sorts its own way first, then the other", () => {
 });
 
 test("a run that no longer matches leaves the list", () => {
-  const run = { status: "complete", dtype: "fp8", is_superseded: false } as Run;
+  const figures = { speed_against_reference: 0.93, marks: ["traced"] };
+  const run = { status: "complete", dtype: "fp8", is_superseded: false, ...figures } as Run;
   assert.equal(matchesFilters(run, stateOf("")), true);
   assert.equal(matchesFilters(run, stateOf("status=complete&dtype=fp8")), true);
   assert.equal(matchesFilters(run, stateOf("status=running")), false);
+  assert.equal(matchesFilters(run, stateOf("status=running&status=complete")), true);
+  assert.equal(matchesFilters(run, stateOf("mark=proxy&mark=traced")), true);
+  assert.equal(matchesFilters(run, stateOf("mark=none")), false);
+  assert.equal(matchesFilters({ ...run, marks: [] }, stateOf("mark=none")), true);
+  assert.equal(matchesFilters(run, stateOf("speed_against_reference_at_most=0.95")), true);
+  assert.equal(matchesFilters(run, stateOf("speed_against_reference_at_least=0.95")), false);
+  assert.equal(
+    matchesFilters(
+      { ...run, speed_against_reference: null },
+      stateOf("speed_against_reference_at_most=0.95"),
+    ),
+    false,
+  );
   assert.equal(matchesFilters({ ...run, is_superseded: true }, stateOf("")), false);
 });
 

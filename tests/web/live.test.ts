@@ -123,6 +123,7 @@ const run = (id: number, changes: Partial<Run> = {}) =>
     id,
     revision: 1,
     is_superseded: false,
+    marks: [],
     status: "running",
     workload: "grok1",
     dtype: "fp8",

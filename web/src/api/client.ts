@@ -2,6 +2,7 @@
 import type {
   Audit,
   Comparison,
+  DryRunList,
   Job,
   JobDetails,
   JobList,
@@ -15,12 +16,14 @@ import type {
   RunDetails,
   RunInsight,
   RunList,
+  RunLog,
   RunMetrics,
   RunNccl,
   RunStatistics,
   Scaling,
   Status,
   Steps,
+  Submitted,
 } from "./types";
 
 export class Problem extends Error {
@@ -83,6 +86,8 @@ export const fetchRuns = (query: URLSearchParams, signal?: AbortSignal) =>
   get<RunList>(`/runs?${query}`, signal);
 export const fetchRun = (id: number, signal?: AbortSignal) =>
   get<RunDetails>(`/runs/${id}`, signal);
+export const fetchRunLog = (id: number, query: URLSearchParams, signal?: AbortSignal) =>
+  get<RunLog>(`/runs/${id}/log?${query}`, signal);
 export const fetchSteps = (id: number, signal?: AbortSignal) =>
   get<Steps>(`/runs/${id}/steps`, signal);
 export const fetchStatistics = (id: number, window: string, signal?: AbortSignal) =>
@@ -114,6 +119,22 @@ export const fetchJobLog = (id: number, query: URLSearchParams, signal?: AbortSi
   get<JobLog>(`/jobs/${id}/log?${query}`, signal);
 export const fetchRoots = () => get<RootList>("/roots");
 export const fetchStatus = () => get<Status>("/status");
+
+const submission = (body: string, token: string, further: Record<string, string>): RequestInit => ({
+  method: "POST",
+  headers: {
+    accept: "application/json",
+    "content-type": "application/json",
+    authorization: `Bearer ${token}`,
+    ...further,
+  },
+  body,
+});
+
+export const dryRunJobs = (body: string, token: string) =>
+  ask<DryRunList>("/api/v1/jobs?dry_run=true", submission(body, token, {}));
+export const submitJobs = (body: string, token: string, key: string) =>
+  ask<Submitted>("/api/v1/jobs", submission(body, token, { "idempotency-key": key }));
 
 export const cancelJob = (id: number, token: string) =>
   ask<Job>(`/api/v1/jobs/${id}`, {

@@ -4,6 +4,7 @@ import type {
   Comparison,
   RunAgreement,
   RunList,
+  RunLog,
   RunMark,
   Scaling,
   Steps,
@@ -15,6 +16,8 @@ export type {
   CheckpointEvent,
   Comparison,
   ConfigurationValue,
+  DryRun,
+  DryRunList,
   Failure,
   Job,
   JobChange,
@@ -41,6 +44,7 @@ export type {
   RunInsight,
   RunJob,
   RunList,
+  RunLog,
   RunMark,
   RunMetrics,
   RunNccl,
@@ -50,6 +54,8 @@ export type {
   Segment,
   Status,
   Steps,
+  SubmissionRequest,
+  Submitted,
   WindowStatistics,
 } from "../../generated/openapi";
 
@@ -58,7 +64,7 @@ export type Column = (number | null)[];
 // The columns of Steps that a chart or a table can show.
 export type StepMetric = Exclude<
   { [Key in keyof Steps]-?: Steps[Key] extends Column | undefined ? Key : never }[keyof Steps],
-  undefined | "segment" | "iteration"
+  undefined | "segment" | "iteration" | "byte_offset"
 >;
 
 export type ToolResult = RunAgreement["tools"][number];
@@ -74,4 +80,5 @@ export type PublishedPoint = ScalingSeries["published"][number];
 export type LeftOutRun = Scaling["unplaced"][number];
 
 export type RunPage = RunList;
+export type LogLine = RunLog["lines"][number];
 export type MarkName = RunMark["mark"];

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Column, Steps } from "../api/types";
 import { formatCount, formatSeconds, formatTicks } from "../format";
+import { PlotCopies } from "../parts/plot_copies";
 import { steadyRange } from "./scale";
 import { kIterationSteps } from "./step_plot";
 
@@ -144,6 +145,17 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
           </li>
         ))}
       </ul>
+      <PlotCopies
+        name="step-times"
+        table={() => ({
+          heads: ["iteration", ...runs.map(({ id, name }) => `run ${id}: ${name}, s`)],
+          rows: overlay.iterations.map((iteration, at) => [
+            String(iteration),
+            ...overlay.columns.map((values) => String(values[at] ?? "")),
+          ]),
+        })}
+        pictures={() => host.current?.querySelectorAll("canvas") ?? []}
+      />
     </figure>
   );
 }

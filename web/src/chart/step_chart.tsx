@@ -2,6 +2,7 @@
 // the segments, what lies off the scale. The table beside it says the same in text.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, formatPlural } from "../format";
+import { PlotCopies } from "../parts/plot_copies";
 import type { IterationWindow } from "../state/window";
 import { isOffScale } from "./scale";
 import { allValues, hasValues, type ChartSeries } from "./series";
@@ -18,6 +19,7 @@ interface Props {
   marks?: readonly ChartMark[];
   height?: number;
   formatValue: (value: number | null) => string;
+  onStep?: (iteration: number) => void; // a step was clicked
   summary: string; // what a reader who cannot see the chart is told
 }
 
@@ -28,6 +30,8 @@ export function StepChart(props: Props) {
   const { height } = props;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<StepPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
   const [cursor, setCursor] = useState<number | null>(null);
   const input = useMemo<PlotInput>(
     () => ({ series, window, mean, showsAll, colorName, marks, ...(height ? { height } : {}) }),
@@ -36,7 +40,11 @@ export function StepChart(props: Props) {
 
   useEffect(() => {
     if (!host.current) return;
-    plot.current = new StepPlot(host.current, input, setCursor);
+    plot.current = new StepPlot(host.current, input, setCursor, (at) => {
+      const { series: shown, onStep } = latest.current;
+      const iteration = at === null ? undefined : shown.iterations[at];
+      if (iteration !== undefined) onStep?.(iteration);
+    });
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const recolor = () => plot.current?.recreate();
     scheme.addEventListener("change", recolor);
@@ -72,6 +80,13 @@ export function StepChart(props: Props) {
       />
       {!hasValues(series) && <p class="plot-empty">The log prints no such figure.</p>}
       <SegmentKey series={series} colorName={colorName} />
+      {hasValues(series) && (
+        <PlotCopies
+          name={title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}
+          table={() => seriesTable(series, unit ? `${title}, ${unit}` : title)}
+          pictures={() => host.current?.querySelectorAll("canvas") ?? []}
+        />
+      )}
     </figure>
   );
 }
@@ -96,6 +111,20 @@ function Readout({ series, formatValue, at, marks = kNoMarks }: Props & { at: nu
       {words.length > 0 && ` · ${words.join(", ")}`}
     </>
   );
+}
+
+// As many columns as segments; what a segment lacks is empty.
+function seriesTable(series: ChartSeries, title: string) {
+  const segments = [...series.segments].sort((a, b) => a.segment - b.segment);
+  const name = (segment: number) =>
+    segments.length > 1 ? `${title}, segment ${segment}` : title;
+  return {
+    heads: ["iteration", ...segments.map(({ segment }) => name(segment))],
+    rows: series.iterations.map((iteration, at) => [
+      String(iteration),
+      ...segments.map(({ values }) => (values[at] == null ? "" : String(values[at]))),
+    ]),
+  };
 }
 
 const kKeyMax = 6;

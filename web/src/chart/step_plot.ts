@@ -57,7 +57,17 @@ export class StepPlot {
     private readonly host: HTMLElement,
     private input: PlotInput,
     private readonly onCursor: OnCursor,
+    onClick: OnCursor,
   ) {
+    let pressedAt = 0;
+    host.addEventListener("mousedown", (event) => {
+      pressedAt = event.clientX;
+    });
+    // A drag zooms; only a press that stayed where it was asks for the step.
+    host.addEventListener("click", (event) => {
+      if (Math.abs(event.clientX - pressedAt) < 4) onClick(this.plot.cursor.idx ?? null);
+    });
+
     this.range = plotRange(input);
     this.plot = this.create();
     this.observer = new ResizeObserver(() => {

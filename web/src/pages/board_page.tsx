@@ -4,7 +4,9 @@ import { useEffect, useMemo } from "preact/hooks";
 import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
 import { formatCount, formatNumber, formatPlural, formatSeconds } from "../format";
+import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CopyButton, CopyTable } from "../parts/copy_buttons";
+import { saveFile, savePng } from "../parts/pictures";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
@@ -20,7 +22,9 @@ import {
   type BoardRow,
   type CellState,
 } from "../state/board";
+import { jobsAreOn } from "../state/jobs";
 import { queryValue, setQuery } from "../state/page_query";
+import { compareHref, kPicksMax } from "../state/picks";
 import { nowMs, service } from "../state/service";
 
 const kStaleDays = 90;
@@ -119,6 +123,24 @@ function Board({ answers }: { answers: Answers }) {
         <Filter name="workload" label="workload" values={rows.map((row) => row.workload)} />
         <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
         <CopyTable table={() => boardTable(measuredFirst, isStale)} />
+        <span class="copies no-print">
+          <button
+            type="button"
+            class="quiet copy"
+            onClick={() => void savePng(boardPicture(measuredFirst), "board")}
+          >
+            Save as PNG
+          </button>
+          <button
+            type="button"
+            class="quiet copy"
+            onClick={() =>
+              saveFile(new Blob([boardBadge(all)], { type: "image/svg+xml" }), "badge.svg")
+            }
+          >
+            Save a badge
+          </button>
+        </span>
       </div>
       {service.value && service.value.files_seen === 0 && (
         <HintPanel title="Nothing is measured yet">
@@ -325,6 +347,14 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
             <RunLinks ids={cell.runs} />
           </dd>
         </div>
+        {cell.variants.length > 0 && (
+          <div>
+            <dt>Runs of another environment or release</dt>
+            <dd>
+              <RunLinks ids={cell.variants} />
+            </dd>
+          </div>
+        )}
         {cell.others.length > 0 && (
           <div>
             <dt>Runs that do not</dt>
@@ -342,9 +372,14 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
           </div>
         )}
       </dl>
-      {cell.runs.length > 1 && (
+      {cell.runs.length > 1 && cell.variants.length === 0 && (
         <p>
-          <a href={`/compare?runs=${cell.runs.slice(-8).join(",")}`}>Compare these runs</a>
+          <a href={`/compare?runs=${cell.runs.slice(-kPicksMax).join(",")}`}>Compare these runs</a>
+        </p>
+      )}
+      {cell.variants.length > 0 && (
+        <p>
+          <a href={compareHref(bothOf(cell))}>Compare them with those that differ</a>
         </p>
       )}
       <p class="command-head">
@@ -354,8 +389,29 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
       <pre class="command" tabIndex={0}>
         {command}
       </pre>
+      {jobsAreOn() && (
+        <p>
+          <a href={`/jobs?${submission(cell)}`}>Submit it from here</a>
+        </p>
+      )}
     </section>
   );
+}
+
+function submission({ reference, repeats }: BoardCell): URLSearchParams {
+  return new URLSearchParams({
+    workload: reference.workload,
+    model_size: reference.model_size,
+    dtype: reference.dtype,
+    gpu_type: reference.gpu_type,
+    scale: String(reference.gpu_count),
+    repeats: String(repeats),
+  });
+}
+
+// As many of either as a comparison takes.
+function bothOf({ runs, variants }: BoardCell): number[] {
+  return [...runs.slice(-kPicksMax / 2), ...variants.slice(-kPicksMax / 2)];
 }
 
 function RunLinks({ ids }: { ids: number[] }) {

@@ -1,9 +1,11 @@
 // Which columns the table of runs shows: a list of switches behind a button.
 import { chooseColumns, chosenColumns } from "../state/columns";
+import { isWideScreen } from "../state/wide_screen";
 import { kColumns, kNameColumn, shownColumns } from "./runs_columns";
 
 export function ColumnChoice() {
-  const shown = new Set(shownColumns(chosenColumns.value).map(({ key }) => key));
+  const columns = shownColumns(chosenColumns.value, isWideScreen.value);
+  const shown = new Set(columns.map(({ key }) => key));
   const toggle = (key: string) => {
     if (shown.has(key)) shown.delete(key);
     else shown.add(key);

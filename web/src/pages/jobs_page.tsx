@@ -6,6 +6,8 @@ import { JobStateMark } from "../parts/job_state";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
 import { Ago, breakable, Instant } from "../parts/values";
+import { queryValue } from "../state/page_query";
+import { SubmitForm } from "./submit_form";
 import { jobsAreOn, useJobs } from "../state/jobs";
 
 export function JobsPage() {
@@ -34,6 +36,7 @@ export function JobsPage() {
         </section>
       )}
       {areOn === false && <JobsAreOff />}
+      {areOn && <SubmitForm isOpen={queryValue("workload") !== ""} />}
       {list && areOn && list.jobs.length === 0 && (
         <HintPanel title="No job yet">
           <p>Submit one, here or from a machine with this configuration:</p>

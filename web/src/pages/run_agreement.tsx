@@ -3,6 +3,7 @@
 import { fetchAgreement } from "../api/client";
 import type { RunAgreement, ToolResult } from "../api/types";
 import { formatCount, formatNumber, formatPlural, formatRelative, kUnknown } from "../format";
+import { AgreementPlot } from "../chart/agreement_plot";
 import { Loading, ProblemPanel } from "../parts/panels";
 import { useAnswer } from "../state/answer";
 
@@ -32,6 +33,7 @@ function Tools({ agreement }: { agreement: RunAgreement }) {
   return (
     <>
       <p class="window-note">{verdictOn(readers)}</p>
+      <Picture agreement={agreement} readers={readers} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Results of the tools">
         <table class="plain">
           <thead>
@@ -98,6 +100,25 @@ function Tool({ tool }: { tool: ToolResult }) {
         {tool.gives_result && tool.reason && <span class="sub">{tool.reason}</span>}
       </td>
     </tr>
+  );
+}
+
+function Picture({ agreement, readers }: { agreement: RunAgreement; readers: ToolResult[] }) {
+  const time = agreement.ours.step_time_s;
+  const dots = readers.flatMap(({ tool, release, step_time_s_mean: value }) =>
+    value === null ? [] : [{ name: `${tool} ${release}`.trim(), value }],
+  );
+  if (!time || time.mean === null || dots.length === 0) return null;
+  const deviation = time.count > 1 ? time.stddev_sample : null;
+  return (
+    <AgreementPlot
+      ours={{ mean: time.mean, deviation }}
+      dots={dots}
+      summary={
+        `Mean step times that ${formatPlural(dots.length, "tool")} would report, beside ours of ` +
+        `${formatNumber(time.mean)} s. The table below lists them.`
+      }
+    />
   );
 }
 

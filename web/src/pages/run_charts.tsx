@@ -21,6 +21,7 @@ import {
   formatSeconds,
 } from "../format";
 import { insightSentences } from "../insight_words";
+import { lookAtLog } from "../state/log_place";
 import { queryValue, setQuery } from "../state/page_query";
 import { parseWindow, type IterationWindow } from "../state/window";
 import { StepTable } from "./step_table";
@@ -141,7 +142,11 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
     showsAll: false,
   });
   const hidden = allValues(time).filter((value) => isOffScale(value, steady)).length;
-  const common = { window, showsAll };
+  const onStep = (iteration: number) => {
+    const offset = stepOffset(steps, segment, iteration);
+    if (offset !== null) lookAtLog(offset);
+  };
+  const common = { window, showsAll, onStep };
   return (
     <section class="charts" aria-labelledby="charts-title">
       <div class="section-head">
@@ -194,15 +199,26 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
   );
 }
 
+// Where the log has the step: of the segment that counts, where it has it.
+function stepOffset(steps: Steps, segment: number, iteration: number): number | null {
+  let found: number | null = null;
+  for (const [row, each] of steps.iteration.entries()) {
+    if (each !== iteration) continue;
+    if (found === null || steps.segment[row] === segment) found = steps.byte_offset?.[row] ?? null;
+  }
+  return found;
+}
+
 interface LesserProps {
   kind: Lesser;
   series: ChartSeries;
   steps: Steps;
   window: IterationWindow | null;
   showsAll: boolean;
+  onStep: (iteration: number) => void;
 }
 
-function LesserChart({ kind, series, steps, window, showsAll }: LesserProps) {
+function LesserChart({ kind, series, steps, window, showsAll, onStep }: LesserProps) {
   return (
     <StepChart
       title={kind.title}
@@ -213,6 +229,7 @@ function LesserChart({ kind, series, steps, window, showsAll }: LesserProps) {
       showsAll={kind.showsAll || showsAll}
       colorName="--chart-lesser"
       height={160}
+      onStep={onStep}
       formatValue={kind.format}
       summary={summarize(kind.title, steps, null, null)}
     />
@@ -248,7 +265,7 @@ function Legend({ windowText, marks }: { windowText: string; marks: readonly Cha
           <i class={`swatch-${kind}`} aria-hidden="true" /> {kMarkWords[kind]}
         </span>
       ))}
-      <span class="no-print">Drag to zoom, double-click to see everything.</span>
+      <span class="no-print">Drag to zoom, double-click to see everything, click a step for its line of the log.</span>
     </p>
   );
 }

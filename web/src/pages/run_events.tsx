@@ -1,5 +1,6 @@
 // How the run ended, in the log's own words, and the passes over the iterations that it holds.
 import type { LogEvent, RunDetails } from "../api/types";
+import { LogLink } from "../parts/log_link";
 import { formatCause, formatCount, formatPlural } from "../format";
 
 export function RunEvents({ run }: { run: RunDetails }) {
@@ -32,7 +33,9 @@ function Event({ event }: { event: LogEvent }) {
     <li class={isFailure ? "event event-failure" : "event"}>
       <p>
         <b>{isFailure ? "Failure" : "Finish"}</b>: {formatCause(event.cause)}, {when}
-        <span class="sub">at byte {formatCount(event.offset)}</span>
+        <span class="sub">
+          at <LogLink offset={event.offset} />
+        </span>
       </p>
       <blockquote>
         <code>{event.line}</code>

@@ -2,6 +2,7 @@
 import { fetchNccl } from "../api/client";
 import type { CheckpointEvent, NcclUse, RunCheckpoints, RunDetails, RunNccl } from "../api/types";
 import { formatBytes, formatCount, formatPlural, formatSeconds, kUnknown } from "../format";
+import { LogLink } from "../parts/log_link";
 import { Loading, ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
 import { useAnswer } from "../state/answer";
@@ -46,7 +47,7 @@ function Checkpoints({ checkpoints }: { checkpoints: RunCheckpoints }) {
           formatCount(event.iteration),
           formatSeconds(event.duration_s),
           event.rank === null ? kUnknown : String(event.rank),
-          formatCount(event.offset),
+          <LogLink offset={event.offset}>{formatCount(event.offset)}</LogLink>,
         ])}
       />
       {shown.length < checkpoints.checkpoint_count && (

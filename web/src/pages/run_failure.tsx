@@ -1,6 +1,7 @@
 // Why a run failed: the first cause with the line that shows it, what can be done about it, and
 // what followed from it.
 import type { Failure, RunDetails } from "../api/types";
+import { LogLink } from "../parts/log_link";
 import { formatCause, formatCount, formatPlural } from "../format";
 
 const kFollowersShown = 6;
@@ -28,7 +29,15 @@ export function RunFailure({ run, failure }: { run: RunDetails; failure: Failure
           <code>{failure.line}</code>
         </blockquote>
       )}
-      <p class="sub">{whereText(failure)}</p>
+      <p class="sub">
+        {whereText(failure)}
+        {failure.offset !== null && (
+          <>
+            {" · "}
+            <LogLink offset={failure.offset}>the log around it</LogLink>
+          </>
+        )}
+      </p>
       {failure.advice && (
         <p class="advice">
           <b>What to do:</b> {failure.advice}
@@ -41,7 +50,8 @@ export function RunFailure({ run, failure }: { run: RunDetails; failure: Failure
             {followers.slice(0, kFollowersShown).map((event) => (
               <li key={event.offset}>
                 {formatCause(event.cause)}
-                {event.rank !== null && ` on rank ${event.rank}`}: <code>{event.line}</code>
+                {event.rank !== null && ` on rank ${event.rank}`}: <code>{event.line}</code>{" "}
+                <LogLink offset={event.offset} />
               </li>
             ))}
           </ul>

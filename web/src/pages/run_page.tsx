@@ -14,6 +14,7 @@ import { RunEvents } from "./run_events";
 import { RunEvidence } from "./run_evidence";
 import { RunFailure } from "./run_failure";
 import { RunHeader } from "./run_header";
+import { RunLogSection } from "./run_log";
 import { RunOutlook } from "./run_outlook";
 import { RunWindow } from "./run_window";
 
@@ -68,6 +69,7 @@ export function RunPage({ id }: { id: number }) {
           <RunEvents run={run} />
           <RunEvidence run={run} checkpoints={store.checkpoints.value} />
           {run.step_count > 0 && <RunAgreementSection id={run.id} window={chosen} />}
+          <RunLogSection run={run} />
           <RunConfiguration run={run} />
         </>
       )}

@@ -9,13 +9,16 @@ import {
   formatDialect,
   formatInstant,
   formatNumber,
+  formatPercent,
   formatProgress,
+  formatSpeed,
   formatUtc,
   formatWorkload,
   kUnknown,
   progressFraction,
   splitExperiment,
 } from "../format";
+import { Marks } from "../parts/marks";
 import { StatusMark } from "../parts/status_mark";
 import { Ago, runName } from "../parts/values";
 import type { SortDirection } from "../state/list_state";
@@ -25,7 +28,7 @@ export interface Column {
   key: string;
   title: string;
   width: number; // px, in the table; of the name the least
-  isUsual: boolean;
+  isUsual: boolean | "wide"; // "wide": where the screen has the room
   hint?: string;
   sort?: { key: string; first: SortDirection };
   isNumeric?: boolean;
@@ -35,7 +38,7 @@ export interface Column {
 export const kNameColumn: Column = {
   key: "experiment",
   title: "Experiment",
-  width: 230,
+  width: 210,
   isUsual: true,
   sort: { key: "experiment", first: "ascending" },
   cell: (run) => <NameCell run={run} />,
@@ -48,7 +51,7 @@ function number(
   hint: string,
   sort: Column["sort"] | null,
   cell: Column["cell"],
-  isUsual = true,
+  isUsual: Column["isUsual"] = true,
 ): Column {
   return { key, title, width, hint, isNumeric: true, isUsual, cell, ...(sort ? { sort } : {}) };
 }
@@ -57,7 +60,7 @@ export const kColumns: Column[] = [
   {
     key: "status",
     title: "Status",
-    width: 154,
+    width: 140,
     isUsual: true,
     hint: "Status, and what it failed by",
     sort: { key: "status", first: "ascending" },
@@ -72,7 +75,7 @@ export const kColumns: Column[] = [
   {
     key: "workload",
     title: "Workload",
-    width: 136,
+    width: 126,
     isUsual: true,
     hint: "Workload, model size and dtype",
     cell: (run) => (
@@ -85,7 +88,7 @@ export const kColumns: Column[] = [
   number(
     "gpus",
     "GPUs",
-    70,
+    66,
     "Number and type of the GPUs",
     { key: "gpu_count", first: "descending" },
     (run) => (
@@ -106,15 +109,40 @@ export const kColumns: Column[] = [
   number(
     "tflops",
     "TFLOPS/GPU",
-    100,
+    108,
     "Mean over the window, as the log reports it",
     { key: "tflops_per_gpu_mean", first: "descending" },
     (run) => formatNumber(run.tflops_per_gpu_mean),
   ),
   number(
+    "mfu",
+    "MFU",
+    72,
+    "Model FLOPs utilization over the window, by the formula of the workload's document",
+    { key: "mfu_model_flops_reference", first: "descending" },
+    (run) => formatPercent(run.mfu_model_flops_reference),
+  ),
+  number(
+    "tokens",
+    "Tokens/s/GPU",
+    116,
+    "Tokens per second and GPU over the window",
+    { key: "tokens_per_s_per_gpu", first: "descending" },
+    (run) => formatNumber(run.tokens_per_s_per_gpu),
+    "wide",
+  ),
+  number(
+    "published",
+    "Of published",
+    112,
+    "Speed against the published result of the same recipe, scale, dtype and GPU",
+    { key: "speed_against_reference", first: "ascending" },
+    (run) => <PublishedCell speed={run.speed_against_reference} />,
+  ),
+  number(
     "progress",
     "Iteration",
-    94,
+    90,
     "The last iteration, of those that the run means to reach",
     { key: "last_iteration", first: "descending" },
     (run) => <ProgressCell run={run} />,
@@ -134,7 +162,17 @@ export const kColumns: Column[] = [
     "When the log was last added to",
     { key: "grown_at", first: "descending" },
     (run) => <Ago at={run.grown_at} />,
+    "wide",
   ),
+  {
+    key: "cause",
+    title: "Failed by",
+    width: 140,
+    isUsual: false,
+    hint: "Class of the failure that came first",
+    sort: { key: "failure_cause", first: "ascending" },
+    cell: (run) => (run.failure_cause ? formatCause(run.failure_cause) : kUnknown),
+  },
   number(
     "window",
     "Window",
@@ -207,19 +245,24 @@ export const kColumns: Column[] = [
 ];
 
 // The name is always there.
-export function shownColumns(chosen: readonly string[] | null): Column[] {
+export function shownColumns(chosen: readonly string[] | null, isWide: boolean): Column[] {
+  const isUsual = (column: Column) => column.isUsual === true || (isWide && column.isUsual);
   return kColumns.filter(
-    (column) => column === kNameColumn || (chosen ? chosen.includes(column.key) : column.isUsual),
+    (column) => column === kNameColumn || (chosen ? chosen.includes(column.key) : isUsual(column)),
   );
 }
 
-// Why a run is no result like others, as far as the list knows.
-function marks(run: Run): string[] {
-  return [
-    run.is_profiled && "profiled",
-    run.is_traced && "traced",
-    run.is_function_check && "function check",
-  ].filter((mark): mark is string => mark !== false);
+// At 95 % of the published speed a result counts as reached.
+const kReached = 0.95;
+
+function PublishedCell({ speed }: { speed: number | null }) {
+  if (speed === null) return <>{kUnknown}</>;
+  return (
+    <span class={speed < kReached ? "below-line" : undefined}>
+      {formatPercent(speed)}
+      <span class="sub">{formatSpeed(speed)}</span>
+    </span>
+  );
 }
 
 function NameCell({ run }: { run: Run }) {
@@ -238,11 +281,7 @@ function NameCell({ run }: { run: Run }) {
         {head}
       </a>
       <span class="sub">
-        {marks(run).map((mark) => (
-          <b key={mark} class="mark">
-            {mark}
-          </b>
-        ))}
+        <Marks marks={run.marks} />
         {notes.join(" · ")}
       </span>
     </>

@@ -1,51 +1,71 @@
 // The filters of the runs page. Typing waits for a pause; choices act at once.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { statusWord } from "../parts/status_mark";
-import { formatKey } from "../format";
+import { formatCause, formatKey, formatPlural, formatWorkload } from "../format";
 import {
   isFiltered,
   kChoiceKeys,
+  kMarks,
+  kRangeKeys,
   kStatuses,
-  type FilterKey,
+  toggled,
+  type ChoiceKey,
+  type ListKey,
   type ListState,
+  type RangeEnd,
+  type RangeKey,
 } from "../state/list_state";
 import type { Choices } from "../state/run_list";
+import { markWord } from "../parts/marks";
 
 const kTypingPauseMs = 250;
 
 interface Props {
   state: ListState;
   choices: Choices;
-  onFilter: (key: FilterKey, value: string) => void;
+  // `replace`: it is not a step that "back" should undo.
+  onChange: (state: ListState, replace?: boolean) => void;
   onClear: () => void;
 }
 
-export function RunsFilters({ state, choices, onFilter, onClear }: Props) {
+const kChoiceWords: Record<ChoiceKey, (value: string) => string> = {
+  workload: formatWorkload,
+  dtype: (value) => value,
+  gpu_type: (value) => value,
+  failure_cause: formatCause,
+};
+const kChoiceLabels: Record<ChoiceKey, string> = {
+  workload: "workload",
+  dtype: "dtype",
+  gpu_type: "GPU type",
+  failure_cause: "failed by",
+};
+
+export function RunsFilters({ state, choices, onChange, onClear }: Props) {
+  const list = (key: ListKey, label: string, values: readonly string[], word = formatKey) => (
+    <ChoiceSet
+      key={key}
+      label={label}
+      chosen={state[key]}
+      values={values}
+      word={word}
+      onToggle={(value) => onChange({ ...state, [key]: toggled(state[key], value) })}
+      onNone={() => onChange({ ...state, [key]: [] })}
+    />
+  );
   return (
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <TextFilter value={state.q} onChange={(value) => onFilter("q", value)} />
-        <Choice
-          label="status"
-          value={state.status}
-          values={kStatuses}
-          word={statusWord}
-          onChange={(value) => onFilter("status", value)}
-        />
-        {kChoiceKeys.map((key) => (
-          <Choice
-            key={key}
-            label={key === "gpu_type" ? "GPU type" : formatKey(key)}
-            value={state[key]}
-            values={choices[key]}
-            onChange={(value) => onFilter(key, value)}
-          />
-        ))}
-        {state.experiment && (
-          <p class="chip">
-            experiment <b>{state.experiment}</b>
+        <TextFilter value={state.q} onChange={(q) => onChange({ ...state, q }, true)} />
+        {list("status", "status", kStatuses, statusWord)}
+        {kChoiceKeys.map((key) => list(key, kChoiceLabels[key], choices[key], kChoiceWords[key]))}
+        {list("mark", "marks", kMarks, markWord)}
+        <Ranges state={state} onChange={(ranges) => onChange({ ...state, ranges })} />
+        {state.experiment.map((experiment) => (
+          <p key={experiment} class="chip">
+            experiment <b>{experiment}</b>
           </p>
-        )}
+        ))}
         {isFiltered(state) && (
           <button type="button" class="quiet" onClick={onClear}>
             Clear filters
@@ -53,6 +73,108 @@ export function RunsFilters({ state, choices, onFilter, onClear }: Props) {
         )}
       </form>
     </search>
+  );
+}
+
+interface ChoiceSetProps {
+  label: string;
+  chosen: readonly string[];
+  values: readonly string[];
+  word: (value: string) => string;
+  onToggle: (value: string) => void;
+  onNone: () => void;
+}
+
+// Any number of values, behind a button that says which are chosen.
+function ChoiceSet({ label, chosen, values, word, onToggle, onNone }: ChoiceSetProps) {
+  const all = [...new Set([...values, ...chosen])];
+  const text = chosen.length === 0 ? "any" : chosen.map(word).join(", ");
+  return (
+    <details class={chosen.length > 0 ? "choice field-list is-set" : "choice field-list"}>
+      <summary>
+        <span class="choice-label">{label}</span>
+        <span class="choice-text">{text}</span>
+      </summary>
+      <fieldset class="choice-list">
+        <legend class="visually-hidden">{label}</legend>
+        {all.length === 0 && <p class="sub">No run has one.</p>}
+        {all.map((value) => (
+          <label key={value} class="switch">
+            <input
+              type="checkbox"
+              checked={chosen.includes(value)}
+              onChange={() => onToggle(value)}
+            />
+            {word(value)}
+          </label>
+        ))}
+        {chosen.length > 0 && (
+          <button type="button" class="quiet" onClick={onNone}>
+            Any {label}
+          </button>
+        )}
+      </fieldset>
+    </details>
+  );
+}
+
+const kRangeLabels: Record<RangeKey, { title: string; scale: number; unit: string }> = {
+  speed_against_reference: { title: "speed against published", scale: 100, unit: "%" },
+  mfu_model_flops_reference: { title: "MFU", scale: 100, unit: "%" },
+  tokens_per_s_per_gpu: { title: "tokens/s a GPU", scale: 1, unit: "" },
+};
+
+interface RangesProps {
+  state: ListState;
+  onChange: (ranges: ListState["ranges"]) => void;
+}
+
+function Ranges({ state: { ranges }, onChange }: RangesProps) {
+  const count = Object.keys(ranges).length;
+  const field = (key: RangeKey, end: "at_least" | "at_most") => {
+    const { title, scale, unit } = kRangeLabels[key];
+    const name: RangeEnd = `${key}_${end}`;
+    const now = ranges[name];
+    const shown = now === undefined ? "" : String(Number((Number(now) * scale).toPrecision(12)));
+    const change = (text: string) => {
+      const next = { ...ranges };
+      const value = Number(text);
+      if (text.trim() === "" || !Number.isFinite(value) || value < 0) delete next[name];
+      else next[name] = String(Number((value / scale).toPrecision(12)));
+      onChange(next);
+    };
+    return (
+      <label class="field">
+        <span>
+          {title}, {end === "at_least" ? "at least" : "at most"}
+          {unit && `, ${unit}`}
+        </span>
+        <input
+          type="number"
+          min="0"
+          step="any"
+          value={shown}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+      </label>
+    );
+  };
+  return (
+    <details class={count > 0 ? "choice field-list is-set" : "choice field-list"}>
+      <summary>
+        <span class="choice-label">figures</span>
+        <span class="choice-text">{count === 0 ? "any" : formatPlural(count, "bound")}</span>
+      </summary>
+      <fieldset class="choice-list range-list">
+        <legend class="visually-hidden">figures</legend>
+        {kRangeKeys.map((key) => (
+          <div key={key} class="range">
+            {field(key, "at_least")}
+            {field(key, "at_most")}
+          </div>
+        ))}
+      </fieldset>
+    </details>
   );
 }
 
@@ -82,31 +204,6 @@ function TextFilter({ value, onChange }: { value: string; onChange: (value: stri
         spellcheck={false}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-    </label>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  values: readonly string[];
-  word?: (value: string) => string;
-  onChange: (value: string) => void;
-}
-
-function Choice({ label, value, values, word = (text) => text, onChange }: ChoiceProps) {
-  const options = value && !values.includes(value) ? [value, ...values] : values;
-  return (
-    <label class={value ? "field field-set" : "field"}>
-      <span>{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">any</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {word(option)}
-          </option>
-        ))}
-      </select>
     </label>
   );
 }

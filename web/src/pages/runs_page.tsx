@@ -6,6 +6,7 @@ import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { StaleNote } from "../parts/stale_note";
 import { chosenColumns } from "../state/columns";
 import {
+  exportHref,
   isFiltered,
   listKey,
   nextSort,
@@ -19,11 +20,13 @@ import { togglePick } from "../state/picks";
 import { RunListStore } from "../state/run_list";
 import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
 import { refreshService, rootList, service } from "../state/service";
+import { isWideScreen } from "../state/wide_screen";
 import { ColumnChoice } from "./column_choice";
 import { PickBar } from "./pick_bar";
 import { shownColumns } from "./runs_columns";
 import { RunsFilters } from "./runs_filters";
 import { RunsTable } from "./runs_table";
+import { SavedViews } from "./saved_views";
 
 const kPath = "/runs";
 
@@ -76,7 +79,10 @@ export function RunsPage() {
   const phase = store.phase.value;
   const runs = store.runs.value;
   const problem = store.problem.value;
-  const columns = useMemo(() => shownColumns(chosenColumns.value), [chosenColumns.value]);
+  const columns = useMemo(
+    () => shownColumns(chosenColumns.value, isWideScreen.value),
+    [chosenColumns.value, isWideScreen.value],
+  );
   useScrollMemory(key, runs.length > 0 && memory.key === key);
   const total = store.total.value;
   return (
@@ -93,7 +99,7 @@ export function RunsPage() {
         <RunsFilters
           state={state}
           choices={store.choices.value}
-          onFilter={(filter, value) => go({ ...state, [filter]: value }, filter === "q")}
+          onChange={go}
           onClear={() => go(withoutFilters(state))}
         />
       )}
@@ -125,6 +131,15 @@ export function RunsPage() {
                 Runs came or changed: show them
               </button>
             )}
+            <span class="exports">
+              <a href={exportHref(state, "csv")} download>
+                CSV
+              </a>
+              <a href={exportHref(state, "ndjson")} download>
+                NDJSON
+              </a>
+            </span>
+            <SavedViews state={state} />
             <ColumnChoice />
           </div>
           <div class="runs-frame">

@@ -1,6 +1,6 @@
 // "/scaling": tokens/s/GPU and efficiency by number of GPUs, one series for each workload, model
 // size, dtype and GPU type, measured and published.
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { fetchScaling } from "../api/client";
 import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../api/types";
 import { ScalingPlot } from "../chart/scaling_plot";
@@ -17,6 +17,7 @@ import {
 } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
@@ -51,6 +52,13 @@ function seriesName(series: ScalingSeries): string {
 }
 
 // In what runs differ from those of the other series of the same model: "release 24.11".
+// Unlike that of every other series.
+function labelOf(series: ScalingSeries): string {
+  const name = seriesName(series);
+  const { differences } = series;
+  return differences.length > 0 ? `${name}, ${differencesText(differences)}` : name;
+}
+
 function differencesText(differences: ScalingSeries["differences"]): string {
   return differences
     .map(({ key, value }) => `${formatKey(key)} ${value ?? "not stated"}`)
@@ -116,10 +124,12 @@ const kKinds: Record<string, string> = {
 
 function Series({ series }: { series: ScalingSeries }) {
   const name = seriesName(series);
+  const section = useRef<HTMLElement>(null);
+  const label = labelOf(series);
   const throughput = throughputPlot(series);
   const efficiency = efficiencyPlot(series);
   return (
-    <section class="charts" aria-label={name}>
+    <section class="charts" aria-label={label} ref={section}>
       <div class="section-head">
         <h2>{name}</h2>
         <span class="count">{kKinds[series.scaling] ?? series.scaling}</span>
@@ -150,6 +160,11 @@ function Series({ series }: { series: ScalingSeries }) {
         <span>┄ as at the smallest scale</span>
       </p>
       <Table series={series} />
+      <PlotCopies
+        name={`scaling-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`}
+        table={() => tableOnPage(section.current?.querySelector("table"))}
+        pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".scaling-plot svg") ?? []}
+      />
       <LeftOutRuns runs={series.left_out} />
     </section>
   );
@@ -170,7 +185,7 @@ const kHeads = [
 
 function Table({ series }: { series: ScalingSeries }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${seriesName(series)}`}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table of ${labelOf(series)}`}>
       <table class="plain scaling-table">
         <thead>
           <tr>

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { StepMetric, Steps } from "../api/types";
 import { formatBytes, formatCount, formatNumber, formatPlural, formatScientific } from "../format";
+import { LogLink } from "../parts/log_link";
 import { windowHolds, type IterationWindow } from "../state/window";
 
 type Format = (value: number | null | undefined) => string;
@@ -39,6 +40,7 @@ function Rows({ steps, window, segment }: Props) {
   const metrics = kMetrics.filter(([key]) => steps[key]?.length);
   const hasSegments = new Set(steps.segment).size > 1;
   const shown = steps.iteration.slice(0, rows);
+  const offsets = steps.byte_offset;
   return (
     <>
       <div class="scroll tall" tabIndex={0} role="region" aria-label="Steps">
@@ -68,7 +70,11 @@ function Rows({ steps, window, segment }: Props) {
                 <tr key={row} class={counts ? "in-window" : undefined}>
                   {hasSegments && <td class="number">{steps.segment[row]}</td>}
                   <th scope="row" class="number">
-                    {formatCount(iteration)}
+                    {offsets?.[row] === undefined ? (
+                      formatCount(iteration)
+                    ) : (
+                      <LogLink offset={offsets[row]}>{formatCount(iteration)}</LogLink>
+                    )}
                   </th>
                   <td>{counts ? "yes" : ""}</td>
                   {metrics.map(([key, , format]) => (

@@ -37,7 +37,7 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
   );
 }
 
-interface Exported {
+export interface Exported {
   heads: string[];
   rows: string[][];
 }

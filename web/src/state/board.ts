@@ -21,6 +21,7 @@ export interface BoardCell {
   words: string; // the state and what it follows from
   speed: number | null;
   runs: number[]; // that count
+  variants: number[]; // of another environment, release …: series of their own
   others: number[]; // that do not: failed, profiled …
   repeats: number; // that would fill or decide the cell
 }
@@ -41,6 +42,7 @@ function keyOf(part: Omit<Reference, "gpu_count"> | Scaling["series"][number], g
 interface Measured {
   speed: MeanEstimate | null;
   runs: number[];
+  variants: number[];
   others: { id: number; marks: string[] }[];
   reference: Reference | null; // the one that the runs' own document has
 }
@@ -48,7 +50,13 @@ interface Measured {
 function measuredByKey(scaling: Scaling): Map<string, Measured> {
   const found = new Map<string, Measured>();
   const at = (key: string) => {
-    const known = found.get(key) ?? { speed: null, runs: [], others: [], reference: null };
+    const known = found.get(key) ?? {
+      speed: null,
+      runs: [],
+      variants: [],
+      others: [],
+      reference: null,
+    };
     found.set(key, known);
     return known;
   };
@@ -61,9 +69,14 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
       const cell = at(keyOf(series, point.gpu_count));
       // Runs that differ (in their environment, release …) are series of their own: the one with
       // the most runs fills the cell.
-      if (cell.runs.length >= point.runs.length) continue;
+      const ids = point.runs.map(({ id }) => id);
+      if (cell.runs.length >= ids.length) {
+        cell.variants.push(...ids);
+        continue;
+      }
+      cell.variants.push(...cell.runs);
       cell.speed = point.speed_against_reference;
-      cell.runs = point.runs.map(({ id }) => id);
+      cell.runs = ids;
       const published = series.published.find(({ gpu_count }) => gpu_count === point.gpu_count);
       cell.reference = published?.reference ?? cell.reference;
     }
@@ -109,6 +122,7 @@ function cellOf(reference: Reference, measured: Measured | undefined): BoardCell
     reference,
     speed: measured?.speed?.mean ?? null,
     runs: measured?.runs ?? [],
+    variants: measured?.variants ?? [],
     others: others.map(({ id }) => id),
   };
   if (measured?.speed) return { ...base, ...judge(measured.speed) };

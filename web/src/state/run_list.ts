@@ -32,7 +32,12 @@ export class RunListStore implements LiveListener {
   readonly phase = signal<Phase>("loading");
   readonly problem = signal<Problem | null>(null);
   readonly isBusy = signal(false);
-  readonly choices = signal<Choices>({ workload: [], dtype: [], gpu_type: [] });
+  readonly choices = signal<Choices>({
+    workload: [],
+    dtype: [],
+    gpu_type: [],
+    failure_cause: [],
+  });
 
   private state: ListState | null = null;
   private request: AbortController | null = null;

@@ -1,0 +1,83 @@
+// How charts leave the page: as numbers, and as pictures.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { browser, daemon, findRun } from "./site.mjs";
+
+const kClipboard = { permissions: ["clipboard-read", "clipboard-write"] };
+const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
+
+// Its width and height, as its header says.
+async function savedPng(download) {
+  const bytes = readFileSync(await download.path());
+  assert.equal(bytes.subarray(1, 4).toString(), "PNG");
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), size: bytes.length };
+}
+
+async function save(page, place) {
+  const download = page.waitForEvent("download");
+  await place.getByRole("button", { name: "Save as PNG" }).click();
+  return savedPng(await download);
+}
+
+describe("charts leave the page", () => {
+  test("the steps of a run as CSV, Markdown and PNG", async () => {
+    const run = await findRun("workload=pretrain_grok1&status=complete");
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, kClipboard, async (page) => {
+      const chart = page.locator("figure.chart").first();
+      await chart.getByText("Copy", { exact: true }).click();
+      await chart.getByRole("button", { name: "Copy as CSV" }).click();
+      await until("the CSV", async () =>
+        (await clipboard(page)).startsWith("iteration,"),
+      );
+      assert.equal((await clipboard(page)).trim().split("\r\n").length, 1 + run.step_count);
+      await chart.getByRole("button", { name: "Copy as Markdown" }).click();
+      await until("the table", async () =>
+        (await clipboard(page)).startsWith("| iteration |"),
+      );
+      const { width, size } = await save(page, chart);
+      assert.ok(width > 500 && size > 2_000);
+    });
+  });
+
+  test("a scaling series as its table and as PNG", async () => {
+    await withPage(browser, `${daemon.url}/scaling`, kClipboard, async (page) => {
+      const series = page.locator("section.charts").first();
+      await series.getByText("Copy", { exact: true }).click();
+      await series.getByRole("button", { name: "Copy as CSV" }).click();
+      await until("the CSV", async () => (await clipboard(page)).startsWith("GPUs,"));
+      const { width, height, size } = await save(page, series);
+      assert.equal(`${width} x ${height}`, "1120 x 520");
+      assert.ok(size > 2_000);
+    });
+  });
+
+  test("the board as PNG and as a badge", async () => {
+    await withPage(browser, `${daemon.url}/`, {}, async (page) => {
+      await page.locator("button.cell").first().waitFor();
+      const { width, size } = await save(page, page.locator("main"));
+      assert.ok(width > 1_000 && size > 10_000);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save a badge" }).click();
+      const badge = readFileSync(await (await download).path(), "utf8");
+      assert.match(badge, /^<svg .*published LLM results reached: \d+ of \d+/);
+    });
+  });
+
+  test("what other tools report is a picture, too", async () => {
+    const run = await findRun("workload=pretrain_grok1&status=complete");
+    const { tools } = await daemon.get(`/api/v1/runs/${run.id}/agreement`);
+    const dots = tools.filter((tool) => tool.reads_such_logs && tool.step_time_s_mean !== null);
+    assert.ok(dots.length > 1);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const plot = page.locator(".agreement-plot");
+      await plot.waitFor();
+      assert.equal(await plot.locator("path.other").count(), dots.length);
+      await plot.getByText("Copy", { exact: true }).click();
+      const { width } = await save(page, plot);
+      assert.equal(width, 1520);
+    });
+  });
+});

@@ -1,0 +1,73 @@
+// Submitting from the page: a dry run first. The cluster has no Slurm, so that what is submitted ends
+// as not submitted, with the reason.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { Daemon, until } from "./daemon.mjs";
+import { browser } from "./site.mjs";
+
+const runner = path.join(path.dirname(process.env.LLMB_REPORT_BIN), "llmb-step-runner");
+const skip = existsSync(runner) ? false : `there is no ${runner}`;
+
+describe("the form that submits jobs", { skip }, () => {
+  let service;
+  let token;
+  before(async () => {
+    service = await Daemon.make();
+    service.nameCluster("ci");
+    await service.start();
+    token = service.makeToken("ci");
+  });
+  after(() => service?.remove());
+
+  const kSubmission = "workload=pretrain_nemotron4&model_size=15b&dtype=bf16&scale=64";
+
+  test("says in a dry run what would be submitted, and submits nothing", async () => {
+    await withPage(browser, `${service.url}/jobs?${kSubmission}`, {}, async (page) => {
+      await page.getByLabel("token of the scope submit").fill(token);
+      const submit = page.getByRole("button", { name: "Submit", exact: true });
+      assert.equal(await submit.isDisabled(), true, "not before it was looked at");
+      await page.getByRole("button", { name: "Look at it first" }).click();
+      await page.getByText(/Would run on 8 nodes of 8 GPUs/).waitFor();
+      await page.getByText("What sbatch would be told").click();
+      await page.locator("pre.command").getByText("--nodes=8").waitFor();
+      assert.equal(await submit.isDisabled(), false);
+      await page.getByLabel("model size").fill("340b");
+      assert.equal(await submit.isDisabled(), true, "another submission is looked at anew");
+      assert.equal((await service.get("/api/v1/jobs")).jobs.length, 0);
+    });
+  });
+
+  test("shows why a submission is refused", async () => {
+    const url = `${service.url}/jobs?${kSubmission}`;
+    await withPage(browser, url, {}, async (page, complaints) => {
+      await page.getByLabel("token of the scope submit").fill("no such token");
+      await page.getByRole("button", { name: "Look at it first" }).click();
+      await page.locator(".panel-problem").getByText("Unauthorized").waitFor();
+      await page.getByLabel("token of the scope submit").fill(token);
+      await page.getByLabel("GPU type").fill("abacus");
+      await page.getByRole("button", { name: "Look at it first" }).click();
+      await page.locator(".panel-problem").getByText(/abacus/).waitFor();
+      complaints.expect(/status of 40[01]|\/api\/v1\/jobs/);
+    });
+  });
+
+  test("submits what was looked at, and follows it", async () => {
+    await withPage(browser, `${service.url}/jobs?${kSubmission}`, {}, async (page) => {
+      await page.getByLabel("token of the scope submit").fill(token);
+      await page.getByRole("button", { name: "Look at it first" }).click();
+      await page.getByText(/Would run on/).waitFor();
+      await page.getByRole("button", { name: "Submit", exact: true }).click();
+      await page.getByRole("heading", { name: /1 job on the way to Slurm/ }).waitFor();
+      const { jobs } = await service.get("/api/v1/jobs");
+      assert.equal(jobs.length, 1);
+      await page.locator(`.panel a[href="/jobs/${jobs[0].id}"]`).click();
+      await page.waitForURL(/\/jobs\/\d+$/);
+      await until("its end", async () =>
+        /not submitted/.test(await page.locator(".verdict").innerText()),
+      );
+    });
+  });
+});

@@ -1,0 +1,107 @@
+// What each tool reports for one run, as a dot on one axis beside our mean with the deviation of its
+// steps. The table below it is its twin for those who do not see it.
+import { useRef } from "preact/hooks";
+import { formatNumber, formatTicks } from "../format";
+import { PlotCopies } from "../parts/plot_copies";
+
+export interface AgreementDot {
+  name: string;
+  value: number;
+}
+
+interface Props {
+  ours: { mean: number; deviation: number | null };
+  dots: AgreementDot[];
+  summary: string;
+}
+
+const kWidth = 760;
+const kLeft = 270;
+const kRight = 24;
+const kRow = 22;
+const kTop = 10;
+const kBottom = 34;
+const kTicks = 4;
+const kPadding = 0.08; // of what is spanned, on either side
+const kSpanMin = 0.004; // of the mean: equal results stand on one line, not on a magnified axis
+
+function rangeOf({ ours, dots }: Props): [number, number] {
+  const deviation = ours.deviation ?? 0;
+  const values = [ours.mean - deviation, ours.mean + deviation, ...dots.map(({ value }) => value)];
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const span = Math.max(high - low, kSpanMin * ours.mean);
+  const middle = (low + high) / 2;
+  const half = span * (0.5 + kPadding);
+  return [middle - half, middle + half];
+}
+
+export function AgreementPlot(props: Props) {
+  const { ours, dots, summary } = props;
+  const figure = useRef<HTMLElement>(null);
+  const [low, high] = rangeOf(props);
+  const x = (value: number) => kLeft + ((kWidth - kLeft - kRight) * (value - low)) / (high - low);
+  const height = kTop + kRow * (dots.length + 1) + kBottom;
+  const rowY = (at: number) => kTop + kRow * (at + 0.5);
+  const axisY = height - kBottom;
+  const ticks = Array.from({ length: kTicks + 1 }, (_, at) => low + ((high - low) * at) / kTicks);
+  const labels = formatTicks(ticks.map((tick) => Number(tick.toPrecision(5))));
+  return (
+    <figure class="agreement-plot" ref={figure}>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Plot of the tools' results">
+        <svg viewBox={`0 0 ${kWidth} ${height}`} role="img" aria-label={summary}>
+          {ticks.map((tick, at) => (
+            <g key={tick}>
+              <line class="grid" x1={x(tick)} x2={x(tick)} y1={kTop} y2={axisY} />
+              <text class="tick" x={x(tick)} y={axisY + 16} text-anchor="middle">
+                {labels[at]}
+              </text>
+            </g>
+          ))}
+          <line class="ours-line" x1={x(ours.mean)} x2={x(ours.mean)} y1={kTop} y2={axisY} />
+          <text class="row-name" x={kLeft - 10} y={rowY(0) + 4} text-anchor="end">
+            llmb-report
+          </text>
+          {ours.deviation !== null && (
+            <line
+              class="ours-spread"
+              x1={x(ours.mean - ours.deviation)}
+              x2={x(ours.mean + ours.deviation)}
+              y1={rowY(0)}
+              y2={rowY(0)}
+            />
+          )}
+          <circle class="ours" cx={x(ours.mean)} cy={rowY(0)} r="5" />
+          {dots.map(({ name, value }, at) => (
+            <g key={name}>
+              <text class="row-name" x={kLeft - 10} y={rowY(at + 1) + 4} text-anchor="end">
+                {name}
+              </text>
+              <path
+                class="other"
+                d={`M${x(value)} ${rowY(at + 1) - 5}l5 5l-5 5l-5 -5z`}
+                aria-hidden="true"
+              >
+                <title>{`${name}: ${formatNumber(value)} s`}</title>
+              </path>
+            </g>
+          ))}
+          <text class="tick" x={(kLeft + kWidth) / 2} y={height - 2} text-anchor="middle">
+            mean step time, s; the bar is our ± one standard deviation of the steps
+          </text>
+        </svg>
+      </div>
+      <PlotCopies
+        name="agreement"
+        table={() => ({
+          heads: ["tool", "mean step time, s"],
+          rows: [
+            ["llmb-report", String(ours.mean)],
+            ...dots.map(({ name, value }) => [name, String(value)]),
+          ],
+        })}
+        pictures={() => figure.current?.querySelectorAll<SVGSVGElement>("svg") ?? []}
+      />
+    </figure>
+  );
+}

@@ -1,0 +1,90 @@
+// The board outside the page: its cells as a picture, and its count as a badge. The words of a state
+// stand in both, so that colour is never needed alone.
+import { formatCount, formatNumber } from "../format";
+import type { BoardCell, BoardRow, CellState } from "../state/board";
+
+const kName = 250; // px of the row's name
+const kCell = { width: 132, height: 54, gap: 8 };
+const kPerRow = 6;
+const kEdge = 20;
+
+const kColours: Record<CellState, string> = {
+  reached: "--ok",
+  near: "--warn",
+  below: "--bad",
+  running: "--run",
+  failed: "--bad",
+  missing: "--rule-strong",
+};
+
+const linesOf = (row: BoardRow) => Math.ceil(row.cells.length / kPerRow);
+const heightOf = (row: BoardRow) => linesOf(row) * (kCell.height + kCell.gap) + kCell.gap;
+
+export function boardPicture(rows: readonly BoardRow[], scale = 2): HTMLCanvasElement {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const width = 2 * kEdge + kName + kPerRow * (kCell.width + kCell.gap);
+  const height = 2 * kEdge + rows.reduce((sum, row) => sum + heightOf(row), 0);
+  const canvas = document.createElement("canvas");
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  const context = canvas.getContext("2d");
+  if (!context) return canvas;
+  context.scale(scale, scale);
+  let top = kEdge;
+  for (const row of rows) {
+    context.fillStyle = colour("--text");
+    context.font = "600 14px system-ui, sans-serif";
+    context.fillText(row.name, kEdge, top + 20, kName - 10);
+    context.fillStyle = colour("--text-muted");
+    context.font = "13px system-ui, sans-serif";
+    context.fillText(row.gpuType, kEdge, top + 38, kName - 10);
+    row.cells.forEach((cell, at) => {
+      const left = kEdge + kName + (at % kPerRow) * (kCell.width + kCell.gap);
+      const y = top + Math.floor(at / kPerRow) * (kCell.height + kCell.gap);
+      drawCell(context, cell, left, y, colour);
+    });
+    top += heightOf(row);
+  }
+  return canvas;
+}
+
+function drawCell(
+  context: CanvasRenderingContext2D,
+  cell: BoardCell,
+  left: number,
+  top: number,
+  colour: (name: string) => string,
+): void {
+  context.strokeStyle = colour(kColours[cell.state]);
+  context.lineWidth = 1.5;
+  context.strokeRect(left, top, kCell.width, kCell.height);
+  context.fillStyle = colour("--text-muted");
+  context.font = "12px system-ui, sans-serif";
+  context.fillText(`${formatCount(cell.reference.gpu_count)} GPUs`, left + 10, top + 20);
+  context.fillStyle = colour(kColours[cell.state] === "--rule-strong" ? "--text-muted" : "--text");
+  context.font = "600 13px system-ui, sans-serif";
+  const speed = cell.speed === null ? "" : `  ${formatNumber(cell.speed)} ×`;
+  context.fillText(`${cell.state}${speed}`, left + 10, top + 40, kCell.width - 20);
+}
+
+const kLabel = "published LLM results reached";
+
+// An SVG of two fields, "published LLM results reached | 5 of 44".
+export function boardBadge(cells: readonly BoardCell[]): string {
+  const reached = cells.filter(({ state }) => state === "reached").length;
+  const value = `${reached} of ${cells.length}`;
+  const labelWidth = 7 * kLabel.length + 14;
+  const valueWidth = 7 * value.length + 18;
+  const text = (x: number, words: string) =>
+    `<text x="${x}" y="14" fill="#fff" text-anchor="middle" ` +
+    `font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${words}</text>`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${labelWidth + valueWidth}" height="20" ` +
+    `role="img" aria-label="${kLabel}: ${value}">` +
+    `<rect width="${labelWidth}" height="20" fill="#3d4540"/>` +
+    `<rect x="${labelWidth}" width="${valueWidth}" height="20" ` +
+    `fill="${reached === cells.length ? "#176b3a" : "#0d5f57"}"/>` +
+    `${text(labelWidth / 2, kLabel)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
+  );
+}

@@ -1,0 +1,95 @@
+// The run's log itself, around the byte that was asked for: as many lines as the reader wants before
+// and after it.
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { RunDetails } from "../api/types";
+import { formatBytes, formatCount } from "../format";
+import { Loading, ProblemPanel } from "../parts/panels";
+import { closeLog, kLogSectionId, logPlace, lookAtLog } from "../state/log_place";
+import { RunLogStore } from "../state/run_log";
+
+export function RunLogSection({ run }: { run: RunDetails }) {
+  const place = logPlace();
+  return (
+    <section id={kLogSectionId} class="run-log" aria-labelledby="run-log-title">
+      <div class="section-head">
+        <h2 id="run-log-title">The log</h2>
+        <span class="log-ways no-print">
+          <button type="button" class="quiet" onClick={() => lookAtLog(0)}>
+            Start
+          </button>
+          <button type="button" class="quiet" onClick={() => lookAtLog("end")}>
+            End
+          </button>
+          {place !== null && (
+            <button type="button" class="quiet" onClick={closeLog}>
+              Close
+            </button>
+          )}
+        </span>
+      </div>
+      {place === null ? (
+        <p class="sub no-print">
+          {formatBytes(run.size_bytes)}. Click an iteration, an event or a point of a chart to read
+          the lines around it.
+        </p>
+      ) : (
+        <Lines key={run.id} id={run.id} at={place} />
+      )}
+    </section>
+  );
+}
+
+function Lines({ id, at }: { id: number; at: number | "end" }) {
+  const store = useMemo(() => new RunLogStore(id), [id]);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    void store.lookAt(at);
+    return () => store.stop();
+  }, [store, at]);
+  const { lines, chosen, sizeBytes } = store.shown.value;
+  useEffect(() => {
+    box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const problem = store.problem.value;
+  if (problem) return <ProblemPanel problem={problem} retry={() => void store.lookAt(at)} />;
+  if (lines.length === 0) {
+    return store.isLoading.value ? <Loading what="the log" /> : <p class="nothing">It is empty.</p>;
+  }
+  return (
+    <>
+      <div class="log-lines" ref={box} tabIndex={0} role="region" aria-label="Lines of the log">
+        {store.hasEarlier.value && (
+          <button type="button" class="quiet" onClick={() => void store.showEarlier()}>
+            Earlier lines
+          </button>
+        )}
+        <ol>
+          {lines.map((line) => (
+            <li
+              key={line.offset}
+              class={line.offset === chosen ? "is-chosen" : undefined}
+              {...(line.offset === chosen ? { "aria-current": "true" } : {})}
+            >
+              <span class="log-offset" aria-hidden="true">
+                {formatCount(line.offset)}
+              </span>
+              <code>
+                {line.text}
+                {line.is_cut && " …"}
+              </code>
+            </li>
+          ))}
+        </ol>
+        {store.hasLater.value && (
+          <button type="button" class="quiet" onClick={() => void store.showLater()}>
+            Later lines
+          </button>
+        )}
+      </div>
+      <p class="sub">
+        Bytes {formatCount(lines[0]?.offset)} to {formatCount(store.nextOffset.value)} of{" "}
+        {formatCount(sizeBytes)}. Colours are left out; what is no text stands as \xNN.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,243 @@
+// A submission, first looked at (a dry run: every value with its origin, the notes, what sbatch would
+// be told) and then sent. The token stays in the field's memory, and goes with the page.
+import { useEffect, useState } from "preact/hooks";
+import { asProblem, dryRunJobs, fetchRecipes, submitJobs, type Problem } from "../api/client";
+import type { DryRun, Recipe, Submitted } from "../api/types";
+import { formatCount, formatPlural, formatWorkload } from "../format";
+import { ProblemPanel } from "../parts/panels";
+import { Table } from "../parts/table";
+import { queryValue } from "../state/page_query";
+import { kEmptySubmission, submissionOf, type SubmissionFields } from "../state/submission";
+
+type Outcome =
+  | { kind: "dry"; runs: DryRun[]; asked: string }
+  | { kind: "sent"; answer: Submitted }
+  | { kind: "problem"; problem: Problem };
+
+function prefilled(): SubmissionFields {
+  const fields = { ...kEmptySubmission };
+  for (const key of ["workload", "model_size", "dtype", "gpu_type", "scale", "repeats"] as const) {
+    const value = queryValue(key);
+    if (value) fields[key] = value;
+  }
+  return fields;
+}
+
+// Not randomUUID(), which pages served without TLS lack.
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function SubmitForm({ isOpen }: { isOpen: boolean }) {
+  const [recipes, setRecipes] = useState<Recipe[]>([]);
+  const [fields, setFields] = useState(prefilled);
+  const [token, setToken] = useState("");
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  useEffect(() => {
+    const abort = new AbortController();
+    void fetchRecipes(abort.signal).then(
+      ({ recipes: all }) => setRecipes(all),
+      () => undefined, // the fields take any text without it
+    );
+    return () => abort.abort();
+  }, []);
+  const set = (key: keyof SubmissionFields, value: SubmissionFields[typeof key]) =>
+    setFields((before) => ({ ...before, [key]: value }));
+  const body = JSON.stringify(submissionOf(fields));
+  const wasLookedAt = outcome?.kind === "dry" && outcome.asked === body;
+  const send = async (isDry: boolean) => {
+    setIsBusy(true);
+    try {
+      if (isDry) {
+        const { dry_runs: runs } = await dryRunJobs(body, token.trim());
+        setOutcome({ kind: "dry", runs, asked: body });
+      } else {
+        // A request that is sent twice by a slow network submits once.
+        const answer = await submitJobs(body, token.trim(), randomKey());
+        setOutcome({ kind: "sent", answer });
+      }
+    } catch (error) {
+      setOutcome({ kind: "problem", problem: asProblem(error) });
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  const isReady = fields.workload !== "" && token.trim() !== "" && !isBusy;
+  return (
+    <details class="twin submit" open={isOpen}>
+      <summary>Submit jobs</summary>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) void send(true);
+        }}
+      >
+        <RecipeFields recipes={recipes} fields={fields} onSet={set} />
+        <label class="field">
+          <span>token of the scope submit</span>
+          <input
+            type="password"
+            autocomplete="off"
+            value={token}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" disabled={!isReady}>
+          Look at it first
+        </button>
+        <button type="button" disabled={!isReady || !wasLookedAt} onClick={() => void send(false)}>
+          Submit
+        </button>
+      </form>
+      <p class="hint">
+        The first button is a dry run: nothing is submitted. Make a token with{" "}
+        <code>llmb-report token create NAME --scope submit</code>; the configuration lists it under{" "}
+        <code>submitters</code>.
+      </p>
+      {outcome && <OutcomePanel outcome={outcome} />}
+    </details>
+  );
+}
+
+interface RecipeFieldsProps {
+  recipes: Recipe[];
+  fields: SubmissionFields;
+  onSet: (key: keyof SubmissionFields, value: string | boolean) => void;
+}
+
+function unique(values: (string | number)[]): string[] {
+  return [...new Set(values.map(String))].sort((a, b) =>
+    a.localeCompare(b, "en", { numeric: true }),
+  );
+}
+
+// What the catalog has is suggested; other values may be typed, and the server says what it lacks.
+function RecipeFields({ recipes, fields, onSet }: RecipeFieldsProps) {
+  const of = recipes.filter(
+    (recipe) => !fields.workload || recipe.workload === fields.workload.trim(),
+  );
+  const sized = of.filter(
+    ({ model_size: size }) => !fields.model_size || size === fields.model_size.trim(),
+  );
+  const text = (
+    key: "workload" | "model_size" | "dtype" | "gpu_type" | "scale" | "repeats",
+    label: string,
+    suggestions: string[],
+    placeholder = "",
+  ) => (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        list={suggestions.length > 0 ? `submit-${key}` : undefined}
+        value={fields[key]}
+        placeholder={placeholder}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => onSet(key, event.currentTarget.value)}
+      />
+      <datalist id={`submit-${key}`}>
+        {suggestions.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </label>
+  );
+  return (
+    <>
+      {text("workload", "workload", unique(recipes.map(({ workload }) => workload)))}
+      {text("model_size", "model size", unique(of.map(({ model_size: size }) => size)))}
+      {text("dtype", "dtype", unique(sized.flatMap(({ dtypes }) => dtypes)))}
+      {text("gpu_type", "GPU type", unique(sized.map(({ gpu_type: type }) => type)))}
+      {text(
+        "scale",
+        "GPUs, one job for each number",
+        unique(sized.map(({ gpu_count_min: count }) => count)),
+        "128, 256",
+      )}
+      {text("repeats", "repeats", [], "1")}
+      <label class="switch">
+        <input
+          type="checkbox"
+          checked={fields.proxy}
+          onChange={(event) => onSet("proxy", event.currentTarget.checked)}
+        />
+        a proxy of fewer layers
+      </label>
+    </>
+  );
+}
+
+function OutcomePanel({ outcome }: { outcome: Outcome }) {
+  switch (outcome.kind) {
+    case "problem":
+      return <ProblemPanel problem={outcome.problem} />;
+    case "dry":
+      return (
+        <>
+          {outcome.runs.map((run) => (
+            <DryRunPanel key={run.run_folder} run={run} />
+          ))}
+        </>
+      );
+    case "sent":
+      return (
+        <section class="panel" role="status">
+          <h2>{formatPlural(outcome.answer.jobs.length, "job")} on the way to Slurm</h2>
+          <ul>
+            {outcome.answer.jobs.map((job) => (
+              <li key={job.id}>
+                <a href={`/jobs/${job.id}`}>{job.experiment}</a>
+              </li>
+            ))}
+          </ul>
+          <Notes notes={outcome.answer.notes} />
+        </section>
+      );
+  }
+}
+
+function Notes({ notes }: { notes: string[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <ul class="notes">
+      {notes.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  );
+}
+
+function DryRunPanel({ run }: { run: DryRun }) {
+  return (
+    <section class="panel dry-run" role="status">
+      <h2>{formatWorkload(run.experiment)}</h2>
+      <p>
+        Would run on {formatPlural(run.nodes, "node")} of {formatCount(run.ranks_per_node)} GPUs, in{" "}
+        <code>{run.run_folder}</code>.
+      </p>
+      <Notes notes={run.notes} />
+      <details class="twin">
+        <summary>Every value, and where it came from</summary>
+        <Table
+          name="Values of the submission"
+          heads={["name", "value", "origin"]}
+          rows={run.values.map(({ name, value, origin }) => [
+            name,
+            <span class="wraps">{value}</span>,
+            origin,
+          ])}
+        />
+      </details>
+      <details class="twin">
+        <summary>What sbatch would be told</summary>
+        <pre class="command" tabIndex={0}>
+          {run.arguments.join(" ")}
+          {run.script !== null && `\n\n${run.script}`}
+        </pre>
+      </details>
+    </section>
+  );
+}
