@@ -106,6 +106,56 @@ void add_nemo_runs(std::vector<SampleRun>& runs) {
   runs.push_back(requeued);
 }
 
+// Weak scaling of Grok-1 over the three scales of its document; the 128 GPUs stand above.
+void add_scaling_runs(std::vector<SampleRun>& runs) {
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    runs.push_back(
+        with_config(row("pretrain_grok1_314b_fp8_gpus256_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs512",
+                        1750094000 + repeat * 5400, 388710 + repeat, Producer::nemo,
+                        5.251 + 0.006 * repeat, 1627.1, 512),
+                    "grok1", "314b", "fp8", "gb200", 256));
+    runs.push_back(
+        with_config(row("pretrain_grok1_314b_fp8_gpus512_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs1024",
+                        1750108000 + repeat * 5400, 388720 + repeat, Producer::nemo,
+                        5.318 + 0.009 * repeat, 1606.4, 1024),
+                    "grok1", "314b", "fp8", "gb200", 512));
+  }
+}
+
+// With and without one variable, by turns: else the same configuration, 2 % apart.
+void add_before_and_after(std::vector<SampleRun>& runs) {
+  constexpr double kAfter = 1.02;
+  constexpr double kStep[] = {2.664, 2.668, 2.662};
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    SampleRun before = with_config(
+        row("pretrain_nemotron4_15b_bf16_gpus128_tp2_pp1_cp1_vpNone_mbs2_gbs512",
+            1750450000 + repeat * 3600, 410130 + repeat, Producer::nemo, kStep[repeat], 643.4, 512),
+        "nemotron4", "15b", "bf16", "h100", 128);
+    SampleRun after = before;
+    after.launched_at_s += 1'800;
+    after.job_id += 40;
+    after.step_time_s *= kAfter;
+    after.tflops_per_gpu /= kAfter;
+    after.environment = "NCCL_P2P_NET_CHUNKSIZE: '131072'";
+    runs.push_back(before);
+    runs.push_back(after);
+  }
+}
+
+// One configuration, once a week: the last three runs are slower, for no reason that they tell.
+void add_weekly_runs(std::vector<SampleRun>& runs) {
+  constexpr double kWeeklyStep[] = {3.861, 3.872, 3.857, 3.868, 3.863, 4.071, 4.083, 4.066};
+  std::int64_t week = 0;
+  for (const double step_time_s : kWeeklyStep) {
+    runs.push_back(with_config(
+        row("pretrain_llama3_70b_fp8_cs_gpus64_tp1_pp1_cp1_vpNone_ep1_mbs2_gbs128",
+            1761700000 + week * 604'800, 658800 + week * 7, Producer::megatron_bridge_time_last,
+            step_time_s, 1688.1 * 3.912 / step_time_s, 128),
+        "llama3.1", "70b", "fp8", "gb300", 64));
+    ++week;
+  }
+}
+
 void add_megatron_runs(std::vector<SampleRun>& runs) {
   const std::string llama_405b =
       "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64";
@@ -153,7 +203,10 @@ const std::vector<SampleRun>& sample_runs() {
   static const std::vector<SampleRun> runs = [] {
     std::vector<SampleRun> all;
     add_nemo_runs(all);
+    add_scaling_runs(all);
+    add_before_and_after(all);
     add_megatron_runs(all);
+    add_weekly_runs(all);
     add_older_runs(all);
     return all;
   }();

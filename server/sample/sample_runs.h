@@ -35,6 +35,7 @@ struct SampleRun {
   // For llmb-config; an empty model name means that the run has no such file.
   std::string model_name, model_size, dtype, gpu_type;
   std::int64_t gpu_count = 0;
+  std::string environment;  // of llmb-config: one "NAME: 'value'" that the launch set; empty: none
   Trouble trouble = Trouble::none;
   std::int64_t trouble_step = 0;
   std::string results_folder;  // set: the older results/… layout

@@ -43,7 +43,8 @@ std::string llmb_config(const SampleRun& run) {
          "\ncluster_info:\n  cluster_name: sample\n  gpus_per_node: " +
          (run.gpu_type[0] == 'g' ? "4" : "8") +
          "\n  slurm_account: benchmark_team\n  slurm_gpu_partition: batch\njob_config:\n"
-         "  profile_enabled: false\n  env_overrides: {}\n  model_overrides: {}\n";
+         "  profile_enabled: false\n  env_overrides: {" +
+         run.environment + "}\n  model_overrides: {}\n";
 }
 
 std::vector<SampleFile> files_of(const SampleRun& run) {
