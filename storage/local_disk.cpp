@@ -41,7 +41,8 @@ bool is_local_file_system(std::uint32_t magic) {
 }
 
 void require_local_disk(const std::string& database_path) {
-  const std::string folder = std::filesystem::path(database_path).parent_path().string();
+  const std::string parent = std::filesystem::path(database_path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
   struct statfs found {};
   if (statfs(folder.c_str(), &found) != 0) {
     throw StorageError(StorageError::Kind::io, "cannot look at the folder of the database, " +

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/cli/commands.h"
+#include "server/cli/documents_command.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/nearest_word.h"
 #include "server/cli/version.h"
@@ -87,6 +88,7 @@ int run_command_line(int argc, char** argv) {
   add_audit_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_sample_command(app, exit_code);
+  add_documents_commands(app, exit_code);
 
   std::vector<std::string> arguments = read_arguments(argc, argv);
   if (const std::string problem = unknown_command(app, arguments); !problem.empty()) {

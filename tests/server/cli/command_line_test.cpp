@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
 #include "tests/server/cli/program_run.h"
 #include "tests/temporary_folder.h"
 
@@ -50,6 +54,44 @@ TEST_F(CommandLine, HelpIsACommandToo) {
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_EQ(one.out, run({"compare", "--help"}).out);
   EXPECT_EQ(run({"help", "comparr"}).exit_code, 2);
+}
+
+// What bash completes `llmb-report WORDS` to.
+std::string completed(const std::string& script, const std::string& words, int at) {
+  const std::string file = script + "\nCOMP_WORDS=(llmb-report " + words +
+                           ")\nCOMP_CWORD=" + std::to_string(at) +
+                           "\n_llmb_report\necho \"${COMPREPLY[@]}\"\n";
+  const TemporaryFolder folder;
+  std::ofstream(folder.file("complete.sh")) << file;
+  const std::string out = folder.file("out");
+  const std::string command = "bash " + folder.file("complete.sh") + " >" + out;
+  EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT: names of our own
+  std::ifstream answer(out);
+  std::string line;
+  std::getline(answer, line);
+  return line;
+}
+
+TEST_F(CommandLine, ShellsCompleteItsCommandsAndOptions) {
+  const ProgramRun bash = run({"completion", "bash"});
+  EXPECT_EQ(bash.exit_code, 0);
+  EXPECT_EQ(completed(bash.out, "pa", 1), "parse");
+  EXPECT_EQ(completed(bash.out, "parse --metr", 2), "--metrics");
+  EXPECT_THAT(completed(bash.out, "token cre", 2), HasSubstr("create"));
+  const ProgramRun zsh = run({"completion", "zsh"});
+  EXPECT_EQ(zsh.exit_code, 0);
+  EXPECT_THAT(zsh.out, HasSubstr("#compdef llmb-report"));
+  EXPECT_THAT(zsh.out, HasSubstr("'--metrics:"));
+  EXPECT_EQ(run({"completion", "fish"}).exit_code, 2);
+}
+
+TEST_F(CommandLine, HasAManualPage) {
+  const ProgramRun manual = run({"manual"});
+  EXPECT_EQ(manual.exit_code, 0);
+  for (const char* part :
+       {".TH LLMB", ".SH COMMANDS", ".SS parse", "\\-\\-metrics", ".SS token create"}) {
+    EXPECT_THAT(manual.out, HasSubstr(part));
+  }
 }
 
 TEST_F(CommandLine, SaysItsVersion) {

@@ -71,6 +71,7 @@ TEST_F(Doctor, FindsNothingWhereAllIsWell) {
   EXPECT_EQ(json.exit_code, 0) << json.err;
   EXPECT_EQ(nlohmann::json::parse(json.out)["is_well"], true);
   EXPECT_EQ(verdicts(json, "integrity"), Verdicts{"ok"});
+  EXPECT_EQ(verdicts(json, "local_disk"), Verdicts{"ok"}) << "a name without a folder";
   EXPECT_EQ(verdicts(json, "step_counts"), Verdicts{}) << "left out of a quick look";
 }
 
