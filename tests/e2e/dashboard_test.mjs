@@ -5,6 +5,7 @@ import "./runs_page.mjs";
 import "./run_page.mjs";
 import "./compare_page.mjs";
 import "./scaling_page.mjs";
+import "./history_page.mjs";
 import "./other_pages.mjs";
 import "./jobs_page.mjs";
 import "./copies.mjs";

@@ -34,6 +34,7 @@ const kPages = [
   ["run-running", async () => `/runs/${(await findRun("q=gpus384_")).id}`, ".outlook"],
   ["compare", comparePath, "table.compared"],
   ["scaling", async () => "/scaling", ".scaling-plot"],
+  ["history", async () => "/history?days=any", ".history-plot"],
   ["references", async () => "/references?findings=only", "td.found"],
   ["jobs", async () => "/jobs", ".panel"],
   ["health", async () => "/health", ".facts"],

@@ -61,6 +61,8 @@ describe("a newcomer finds out", () => {
       const verdict = page.locator(".verdicts .told").first();
       await verdict.waitFor();
       assert.match(await verdict.innerText(), /(1\.[89]|2\.[01])\d? % (slower|faster)/);
+      const verdicts = page.locator(".verdicts");
+      await verdicts.getByText(/^95 % interval: .* % to .* % (slower|faster)\.$/).first().waitFor();
       await page.getByText(/NCCL.P2P.NET.CHUNKSIZE/).first().waitFor();
     });
   });
@@ -73,6 +75,27 @@ describe("a newcomer finds out", () => {
       const gpus = await series.first().locator("tbody th").allInnerTexts();
       assert.deepEqual(gpus, ["128", "256", "512"]);
       assert.match(await series.first().locator("tbody tr").last().innerText(), /\d %/);
+    });
+  });
+
+  test("whether anything got slower this month, and with what", async () => {
+    const { series } = await daemon.get("/api/v1/history");
+    const [slowed] = series.filter(({ changes }) => changes.at(-1)?.verdict === "slower");
+    const change = slowed.changes.at(-1);
+    const since = new Date(slowed.runs[change.at].launched_at);
+    await ask("the regression", async (page, click) => {
+      await page.clock.setFixedTime(since.getTime() + 20 * 86_400_000);
+      await click(nav(page, "History"));
+      await page.getByRole("heading", { name: /^Slower in the last 30 days: 1 of/ }).waitFor();
+      const told = page.locator(".history-told li").filter({ hasText: "slower" });
+      assert.equal(await told.count(), 1);
+      const amount = `${(100 * (change.step_time_ratio - 1)).toFixed(1)} % slower`;
+      assert.ok((await told.innerText()).includes(amount), amount);
+      for (const { after } of change.differences) {
+        assert.ok((await told.innerText()).includes(after ?? "not stated"));
+      }
+      await click(told.getByRole("link"));
+      await page.locator("section.history .change-slower").first().waitFor();
     });
   });
 

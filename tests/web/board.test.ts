@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeanEstimate, Reference, Scaling } from "../../web/src/api/types";
-import { boardRows, boardTable, judge, submitCommand } from "../../web/src/state/board";
+import {
+  boardRows,
+  boardTable,
+  judge,
+  standingWords,
+  submitCommand,
+} from "../../web/src/state/board";
 
 const speed = (mean: number, low: number | null, high: number | null, runs = 3): MeanEstimate => ({
   run_count: runs,
@@ -24,6 +30,27 @@ test("one run alone decides nothing but that it is below", () => {
   assert.equal(near.state, "near");
   assert.match(near.words, /^One run, 2\.0 % faster than published\./);
   assert.equal(judge(speed(0.9, null, null, 1)).state, "below");
+});
+
+test("the published speed is reached, missed or open, with its bounds", () => {
+  const bounds = { speed: 1.004, speed_low: 0.9991, speed_high: 1.009 };
+  const standing = { ...bounds, line: 0.9982, confidence: 0.95 };
+  const noise = {
+    source: "public runs",
+    stddev: 0.0007,
+    degrees_of_freedom: 4,
+    configuration_count: 0,
+    run_count: 0,
+  };
+  assert.equal(
+    standingWords({ verdict: "reached", ...standing, noise }),
+    "reached: 1.004 ×, above 0.9991 × with 95 % confidence; from 0.9982 × on it prints alike",
+  );
+  assert.match(
+    standingWords({ verdict: "not_decided", ...standing, noise }),
+    /above 0\.9991 × and below 1\.009 ×, each with/,
+  );
+  assert.match(standingWords({ verdict: "not_reached", ...standing, noise }), /below 1\.009 ×/);
 });
 
 const reference = (changes: Partial<Reference>): Reference => ({

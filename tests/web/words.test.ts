@@ -14,7 +14,7 @@ import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../w
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { outlookOf } from "../../web/src/outlook";
 import { documentTables } from "../../web/src/state/reference_tables";
-import { verdictWords, visibleDifference } from "../../web/src/verdict_words";
+import { decisionWords, intervalWords, verdictWords } from "../../web/src/verdict_words";
 import { rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
 
 const insight: RunInsight = {
@@ -141,14 +141,51 @@ test("words for speeds, causes, workloads and times", () => {
   assert.equal(formatInstant("2026-01-02T03:04:05Z", "utc"), "2026-01-02 03:04");
 });
 
+const compared = (
+  verdict: MetricComparison["verdict"],
+  relative: number | null,
+  further: Partial<MetricComparison> = {},
+) =>
+  ({
+    verdict,
+    relative_difference: relative,
+    ratio_low: null,
+    ratio_high: null,
+    equivalence: { margin: 0.01, is_equivalent: false, p_value: 0.4 },
+    smallest_visible_difference: 0.0024,
+    more_runs_to_decide: 0,
+    ...further,
+  }) as MetricComparison;
+
 test("a verdict says which way it goes", () => {
-  const compared = (verdict: MetricComparison["verdict"], relative: number | null) =>
-    ({ verdict, relative_difference: relative, low: -0.1, high: 0.3 }) as MetricComparison;
   assert.equal(verdictWords("step_time_s", compared("slower", 0.015)), "1.5 % slower");
   assert.equal(verdictWords("tflops_per_gpu", compared("slower", -0.015)), "1.5 % slower");
   assert.equal(verdictWords("tokens_per_s_per_gpu", compared("faster", 0.02)), "2.0 % faster");
   const noise = verdictWords("step_time_s", compared("no_difference_shown", -0.001));
   assert.equal(noise, "0.1 % faster, within run-to-run noise");
   assert.equal(verdictWords("step_time_s", compared("not_comparable", null)), "not comparable");
-  assert.equal(visibleDifference(compared("slower", 0.1), 10)?.toFixed(3), "0.020");
+  const untold = compared("cannot_be_told", null);
+  assert.equal(verdictWords("step_time_s", untold), "a side has no value");
+});
+
+test("an interval says which way each of its ends goes", () => {
+  const told = compared("no_difference_shown", 0, { ratio_low: 0.999, ratio_high: 1.0124 });
+  const words = "95 % interval: 0.10 % faster to 1.24 % slower.";
+  assert.equal(intervalWords("step_time_s", told), words);
+  const both = compared("faster", -0.019, { ratio_low: 0.979, ratio_high: 0.9836 });
+  assert.equal(intervalWords("step_time_s", both), "95 % interval: 1.64 % to 2.10 % faster.");
+  assert.match(intervalWords("tflops_per_gpu", told), /0\.10 % slower to 1\.24 % faster/);
+  assert.equal(intervalWords("step_time_s", compared("cannot_be_told", null)), "");
+});
+
+test("what is not decided says what would decide it; what is equivalent is decided", () => {
+  const open = compared("no_difference_shown", 0.002, { more_runs_to_decide: 1 });
+  assert.match(decisionWords(open), /^Differences of 0\.24 % .* 1 more run on each side would/);
+  const never = compared("no_difference_shown", 0.002, { more_runs_to_decide: null });
+  assert.match(decisionWords(never), /More than 50 more runs/);
+  const equivalence = { margin: 0.01, is_equivalent: true, p_value: 0.001 };
+  const equal = compared("no_difference_shown", 0.002, { equivalence });
+  assert.equal(decisionWords(equal), "");
+  assert.equal(verdictWords("step_time_s", equal), "0.2 % slower, equivalent within 1 %");
+  assert.equal(decisionWords(compared("slower", 0.02)), "");
 });

@@ -4,6 +4,7 @@ import "./styles/base.css";
 import "./styles/runs.css";
 import "./styles/run.css";
 import "./styles/results.css";
+import "./styles/history.css";
 import "./styles/evidence.css";
 import "./styles/pages.css";
 import "./styles/print.css";
@@ -14,6 +15,7 @@ import { HintPanel } from "./parts/panels";
 import { BoardPage } from "./pages/board_page";
 import { ComparePage } from "./pages/compare_page";
 import { HealthPage } from "./pages/health_page";
+import { HistoryPage } from "./pages/history_page";
 import { JobPage } from "./pages/job_page";
 import { JobsPage } from "./pages/jobs_page";
 import { ReferencesPage } from "./pages/references_page";
@@ -36,6 +38,7 @@ function App() {
       {page.name === "health" && <HealthPage />}
       {page.name === "compare" && <ComparePage />}
       {page.name === "scaling" && <ScalingPage />}
+      {page.name === "history" && <HistoryPage />}
       {page.name === "unknown" && (
         <HintPanel title="There is no such page">
           <p>

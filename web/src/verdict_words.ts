@@ -1,38 +1,49 @@
 // A comparison's verdict in words that say which way it goes: "1.5 % slower". Pure.
 import type { ComparedMetric, MetricComparison } from "./api/types";
-import { formatPercent } from "./format";
-
-const kNoise: Record<MetricComparison["verdict"], string> = {
-  faster: "",
-  slower: "",
-  no_difference_shown: "within run-to-run noise",
-  cannot_be_told: "too few runs to tell",
-  not_comparable: "not comparable",
-};
+import { formatPercent, formatPlural } from "./format";
 
 // Of a step time more is slower; of everything else less is.
-function directed(metric: ComparedMetric, relative: number): string {
-  const text = formatPercent(Math.abs(relative));
-  if (text === formatPercent(0)) return "as fast";
+function directed(metric: ComparedMetric, relative: number, decimals = 1): string {
+  const text = formatPercent(Math.abs(relative), decimals);
+  if (text === formatPercent(0, decimals)) return "as fast";
   const isSlower = metric === "step_time_s" ? relative > 0 : relative < 0;
   return `${text} ${isSlower ? "slower" : "faster"}`;
 }
 
 export function verdictWords(metric: ComparedMetric, comparison: MetricComparison): string {
-  const { verdict, relative_difference: relative } = comparison;
-  if (verdict === "not_comparable" || relative === null) {
-    return kNoise[verdict] || verdict.replaceAll("_", " ");
-  }
-  const noise = kNoise[verdict];
-  return directed(metric, relative) + (noise && `, ${noise}`);
+  const { verdict, relative_difference: relative, equivalence } = comparison;
+  if (verdict === "not_comparable") return "not comparable";
+  if (verdict === "cannot_be_told" || relative === null) return "a side has no value";
+  const words = directed(metric, relative);
+  if (verdict !== "no_difference_shown") return words;
+  return equivalence?.is_equivalent
+    ? `${words}, equivalent within ${formatPercent(equivalence.margin, 0)}`
+    : `${words}, within run-to-run noise`;
 }
 
-// The smallest difference that would have shown, as a fraction of the baseline's mean: half the
-// interval of the difference.
-export function visibleDifference(
-  { low, high }: MetricComparison,
-  baselineMean: number | null | undefined,
-): number | null {
-  if (low === null || high === null || !baselineMean) return null;
-  return (high - low) / 2 / baselineMean;
+// "95 % interval: 1.24 % to 2.81 % slower."; empty where nothing was tested.
+export function intervalWords(
+  metric: ComparedMetric,
+  { ratio_low: low, ratio_high: high }: MetricComparison,
+): string {
+  if (low === null || high === null) return "";
+  const ends = [low - 1, high - 1].sort((a, b) => Math.abs(a) - Math.abs(b));
+  const [near = 0, far = 0] = ends;
+  const from = near * far > 0 ? formatPercent(Math.abs(near), 2) : directed(metric, near, 2);
+  return `95 % interval: ${from} to ${directed(metric, far, 2)}.`;
+}
+
+// What such runs can show, and how many more would decide; empty where it is decided or not tested.
+export function decisionWords(comparison: MetricComparison): string {
+  const { verdict, equivalence, smallest_visible_difference: visible } = comparison;
+  if (verdict !== "no_difference_shown" || equivalence?.is_equivalent) return "";
+  const { more_runs_to_decide: more } = comparison;
+  const runs =
+    more === null
+      ? "More than 50 more runs on each side would be needed to decide."
+      : `${formatPlural(more, "more run")} on each side would decide, if the means stay as they ` +
+        "are.";
+  if (visible === null) return runs;
+  const share = formatPercent(visible, 2);
+  return `Differences of ${share} or more would show, four times in five. ${runs}`;
 }

@@ -3,6 +3,7 @@ import type {
   Audit,
   Comparison,
   DryRunList,
+  History,
   Job,
   JobDetails,
   JobList,
@@ -106,6 +107,8 @@ export const fetchComparison = (query: URLSearchParams, signal?: AbortSignal) =>
   get<Comparison>(`/compare?${query}`, signal);
 export const fetchScaling = (query: URLSearchParams, signal?: AbortSignal) =>
   get<Scaling>(`/scaling?${query}`, signal);
+export const fetchHistory = (query: URLSearchParams, signal?: AbortSignal) =>
+  get<History>(`/history?${query}`, signal);
 export const fetchRecipes = (signal?: AbortSignal) =>
   get<{ recipes: Recipe[] }>("/recipes", signal);
 export const fetchReferences = (signal?: AbortSignal) =>

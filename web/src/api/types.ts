@@ -2,6 +2,7 @@
 // for the parts that stand inside another schema. null means "not known".
 import type {
   Comparison,
+  History,
   RunAgreement,
   RunList,
   RunLog,
@@ -19,6 +20,7 @@ export type {
   DryRun,
   DryRunList,
   Failure,
+  History,
   Job,
   JobChange,
   JobDetails,
@@ -31,6 +33,7 @@ export type {
   MetricComparison,
   NcclUse,
   ParkedFile,
+  PublishedStanding,
   Readiness,
   Recipe,
   Reference,
@@ -78,6 +81,9 @@ export type ScalingSeries = Scaling["series"][number];
 export type ScalingPoint = ScalingSeries["points"][number];
 export type PublishedPoint = ScalingSeries["published"][number];
 export type LeftOutRun = Scaling["unplaced"][number];
+
+export type HistorySeries = History["series"][number];
+export type HistoryChange = HistorySeries["changes"][number];
 
 export type RunPage = RunList;
 export type LogLine = RunLog["lines"][number];

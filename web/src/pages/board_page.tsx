@@ -16,12 +16,14 @@ import {
   documentOf,
   kAim,
   kCellStates,
+  standingWords,
   submitCommand,
   unpublished,
   type BoardCell,
   type BoardRow,
   type CellState,
 } from "../state/board";
+import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { queryValue, setQuery } from "../state/page_query";
 import { compareHref, kPicksMax } from "../state/picks";
@@ -341,6 +343,12 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
             <span class="sub">{documentOf(reference)}</span>
           </dd>
         </div>
+        {cell.standing && (
+          <div>
+            <dt>The whole published speed</dt>
+            <dd>{standingWords(cell.standing)}</dd>
+          </div>
+        )}
         <div>
           <dt>Runs that count</dt>
           <dd>
@@ -382,6 +390,11 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
           <a href={compareHref(bothOf(cell))}>Compare them with those that differ</a>
         </p>
       )}
+      {cell.runs.length > 0 && (
+        <p>
+          <a href={historyHref(selectionOf(cell))}>Their step time over time</a>
+        </p>
+      )}
       <p class="command-head">
         {formatPlural(cell.repeats, "run")} more:{" "}
         <CopyButton label="Copy the command" text={() => command} />
@@ -396,6 +409,11 @@ function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) 
       )}
     </section>
   );
+}
+
+function selectionOf({ reference }: BoardCell) {
+  const { workload, model_size, dtype, gpu_type, gpu_count } = reference;
+  return { workload, model_size, dtype, gpu_type, gpu_count };
 }
 
 function submission({ reference, repeats }: BoardCell): URLSearchParams {

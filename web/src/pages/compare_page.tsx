@@ -9,7 +9,7 @@ import type {
   GroupComparison,
 } from "../api/types";
 import { OverlayChart } from "../chart/overlay_chart";
-import { formatKey, formatNumber, formatPercent, formatSpeed, kUnknown } from "../format";
+import { formatKey, formatNumber, formatSpeed, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { StatusMark } from "../parts/status_mark";
@@ -17,7 +17,7 @@ import { breakable } from "../parts/values";
 import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
-import { verdictWords, visibleDifference } from "../verdict_words";
+import { decisionWords, intervalWords, verdictWords } from "../verdict_words";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -223,19 +223,21 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
       <dl class="facts">
         {kMetrics.map((metric) => {
           const compared = entry.metrics[metric];
-          const baseline = comparison.groups.find(({ group }) => group === entry.baseline);
-          const visible = visibleDifference(compared, baseline?.metrics[metric].mean);
+          const sentences = [intervalWords(metric, compared), decisionWords(compared)];
           return (
             <div key={metric}>
               <dt>{kMetricNames[metric]}</dt>
               <dd>
                 <b class={`told told-${compared.verdict}`}>{verdictWords(metric, compared)}</b>
-                <span class="sub">{compared.text}</span>
-                {visible !== null && (
-                  <span class="sub">
-                    Differences of {formatPercent(visible, 2)} or more show with these runs.
+                {sentences.filter(Boolean).map((sentence) => (
+                  <span key={sentence} class="sub">
+                    {sentence}
                   </span>
-                )}
+                ))}
+                <details class="formula">
+                  <summary>the test</summary>
+                  <p>{compared.text}</p>
+                </details>
               </dd>
             </div>
           );

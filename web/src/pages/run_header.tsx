@@ -16,6 +16,7 @@ import {
   parseInstant,
 } from "../format";
 import { StatusMark } from "../parts/status_mark";
+import { runHistoryHref } from "../state/history";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
 import { Ago, ExperimentName, gpuText, Instant } from "../parts/values";
@@ -35,7 +36,14 @@ export function RunHeader({ run }: { run: RunDetails }) {
       {run.silent_s !== null && <Hung run={run} silentS={run.silent_s} />}
       <Notes run={run} />
       <dl class="facts">
-        <Fact name="Workload">{what || kUnknown}</Fact>
+        <Fact name="Workload">
+          {what || kUnknown}
+          {run.step_count > 0 && (
+            <a class="sub" href={runHistoryHref(run)}>
+              its step time over time
+            </a>
+          )}
+        </Fact>
         <Fact name="GPUs">{gpuText(run)}</Fact>
         <Fact name="Iteration">
           {formatProgress(run.last_iteration, run.declared_last_iteration)}

@@ -1,7 +1,14 @@
 // The board: every published result, and how the runs of its configuration stand against it. A cell
 // is judged by speed, the published step time over the measured one, and its 95 % interval. Pure.
-import type { MeanEstimate, Reference, Scaling } from "../api/types";
-import { formatCount, formatNumber, formatPlural, formatSpeed, formatWorkload } from "../format";
+import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../api/types";
+import {
+  formatCount,
+  formatNumber,
+  formatPercent,
+  formatPlural,
+  formatSpeed,
+  formatWorkload,
+} from "../format";
 
 export const kAim = 0.95; // of the published speed
 
@@ -20,6 +27,7 @@ export interface BoardCell {
   state: CellState;
   words: string; // the state and what it follows from
   speed: number | null;
+  standing: PublishedStanding | null; // against the whole published speed
   runs: number[]; // that count
   variants: number[]; // of another environment, release …: series of their own
   others: number[]; // that do not: failed, profiled …
@@ -41,6 +49,7 @@ function keyOf(part: Omit<Reference, "gpu_count"> | Scaling["series"][number], g
 
 interface Measured {
   speed: MeanEstimate | null;
+  standing: PublishedStanding | null;
   runs: number[];
   variants: number[];
   others: { id: number; marks: string[] }[];
@@ -52,6 +61,7 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
   const at = (key: string) => {
     const known = found.get(key) ?? {
       speed: null,
+      standing: null,
       runs: [],
       variants: [],
       others: [],
@@ -76,6 +86,7 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
       }
       cell.variants.push(...cell.runs);
       cell.speed = point.speed_against_reference;
+      cell.standing = point.published_standing ?? null;
       cell.runs = ids;
       const published = series.published.find(({ gpu_count }) => gpu_count === point.gpu_count);
       cell.reference = published?.reference ?? cell.reference;
@@ -116,11 +127,33 @@ export function judge(speed: MeanEstimate): { state: CellState; words: string; r
   return { state: "below", words: `${of}.`, repeats: 2 };
 }
 
+const kStandings: Record<PublishedStanding["verdict"], string> = {
+  reached: "reached",
+  not_reached: "not reached",
+  not_decided: "not decided, more runs would",
+};
+
+// "reached: 1.004 ×, above 0.999 × with 95 % confidence; from 0.998 × on it prints alike"
+export function standingWords({ verdict, line, confidence, ...standing }: PublishedStanding) {
+  const { speed, speed_low: low, speed_high: high } = standing;
+  const sure = `with ${formatPercent(confidence, 0)} confidence`;
+  const bounds = {
+    reached: `above ${formatNumber(low)} × ${sure}`,
+    not_reached: `below ${formatNumber(high)} × ${sure}`,
+    not_decided: `above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ${sure}`,
+  };
+  return (
+    `${kStandings[verdict]}: ${formatNumber(speed)} ×, ${bounds[verdict]}; ` +
+    `from ${formatNumber(line)} × on it prints alike`
+  );
+}
+
 function cellOf(reference: Reference, measured: Measured | undefined): BoardCell {
   const others = measured?.others ?? [];
   const base = {
     reference,
     speed: measured?.speed?.mean ?? null,
+    standing: measured?.standing ?? null,
     runs: measured?.runs ?? [],
     variants: measured?.variants ?? [],
     others: others.map(({ id }) => id),

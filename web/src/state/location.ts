@@ -12,6 +12,7 @@ const kPages = {
   "/runs": "runs",
   "/compare": "compare",
   "/scaling": "scaling",
+  "/history": "history",
   "/references": "references",
   "/jobs": "jobs",
   "/health": "health",

@@ -1,0 +1,107 @@
+// The history page: what got slower, when, and with what; and the ways to it.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { browser, daemon, findRun, overflow } from "./site.mjs";
+
+// The configuration of the sample tree that has a run a week.
+async function weekly() {
+  const { series } = await daemon.get("/api/v1/history");
+  const found = series.find(({ changes, runs }) => changes.length > 0 && runs.length > 6);
+  assert.ok(found, "a series with a change");
+  return found;
+}
+
+const section = (page) => page.locator("section.history");
+
+describe("the history page", () => {
+  for (const width of [360, 1440]) {
+    test(`draws each run and marks each change (${width} wide)`, async () => {
+      const { series } = await daemon.get("/api/v1/history");
+      const repeated = series.filter(({ runs }) => runs.length > 1);
+      const { runs, changes } = await weekly();
+      const options = { viewport: { width, height: 900 } };
+      await withPage(browser, `${daemon.url}/history?days=any`, options, async (page) => {
+        await section(page).first().waitFor();
+        assert.equal(await section(page).count(), repeated.length);
+        const first = section(page).first(); // what changed stands first
+        assert.equal(await first.locator("circle.point").count(), runs.length);
+        assert.equal(await first.locator(".change").count(), changes.length);
+        assert.equal(await first.locator(".changes li").count(), changes.length);
+        assert.match(await first.locator(".changes li").first().innerText(), /% slower.*from run/);
+        for (const { key, after } of changes[0].differences) {
+          const words = await first.locator(".changes li").first().innerText();
+          assert.ok(words.includes(key.replaceAll("_", " ")), key);
+          assert.ok(words.includes(after ?? "not stated"), words);
+        }
+        assert.equal(await overflow(page), 0);
+      });
+    });
+  }
+
+  test("has a table twin that leads to the runs, and leaves the page as CSV", async () => {
+    const { runs } = await weekly();
+    const options = { permissions: ["clipboard-read", "clipboard-write"] };
+    await withPage(browser, `${daemon.url}/history`, options, async (page) => {
+      const first = section(page).first();
+      await first.getByText(`Table of ${runs.length} runs`).click();
+      await first.getByRole("cell", { name: /% slower from here on/ }).waitFor();
+      await first.getByText("Copy", { exact: true }).click();
+      await first.getByRole("button", { name: "Copy as CSV" }).click();
+      const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+      await until("the CSV", async () => (await clipboard()).startsWith("started,"));
+      assert.equal((await clipboard()).trim().split("\r\n").length, 1 + runs.length);
+      await first.getByRole("link", { name: `run ${runs[0].id}`, exact: true }).click();
+      await page.waitForURL(new RegExp(`/runs/${runs[0].id}$`));
+    });
+  });
+
+  test("tells of the chosen time alone, and of what was before it", async () => {
+    await withPage(browser, `${daemon.url}/history`, {}, async (page) => {
+      await page.getByText("The latest change before that").waitFor();
+      await page.getByRole("combobox", { name: /^changes/ }).selectOption("any");
+      await page.waitForURL(/days=any/);
+      await page.getByRole("heading", { name: /^Slower at any time: [1-9]/ }).waitFor();
+    });
+  });
+
+  test("is reached from a run, and has that run's configuration alone", async () => {
+    const { runs } = await weekly();
+    await withPage(browser, `${daemon.url}/runs/${runs[0].id}`, {}, async (page) => {
+      await page.getByRole("link", { name: "its step time over time" }).click();
+      await page.waitForURL(new RegExp(`/history\\?.*run=${runs[0].id}$`));
+      await section(page).first().waitFor();
+      assert.equal(await section(page).count(), 1);
+      await page.getByRole("link", { name: "Show every configuration" }).click();
+      await until("all of them", async () => (await section(page).count()) > 1);
+    });
+  });
+
+  test("is reached from a cell of the board", async () => {
+    await withPage(browser, `${daemon.url}/?workload=nemotron4&gpu_type=h100`, {}, async (page) => {
+      const row = page.locator(".board-row").filter({ hasText: "nemotron4 15b bf16" });
+      await row.locator("button.cell").filter({ hasText: /^128 GPUs/ }).click();
+      await page.getByRole("link", { name: "Their step time over time" }).click();
+      await page.waitForURL(/\/history\?workload=pretrain_nemotron4&.*gpu_count=128/);
+      await section(page).first().waitFor();
+      for (const name of await section(page).locator("h2").allInnerTexts()) {
+        assert.match(name, /^nemotron4 15b bf16, 128 × h100$/);
+      }
+    });
+  });
+
+  test("says what to do where there is no history", async () => {
+    const { id } = await findRun("status=failed");
+    const url = `${daemon.url}/history?run=${id}`;
+    await withPage(browser, url, {}, async (page) => {
+      await page.getByRole("heading", { name: `Run ${id} is in no history` }).waitFor();
+      await page.getByText("Launch the same recipe again").waitFor();
+    });
+    await withPage(browser, `${daemon.url}/history?gpu_count=7`, {}, async (page) => {
+      await page.getByRole("heading", { name: "No history yet" }).waitFor();
+      await page.getByRole("link", { name: "see all runs" }).click();
+      await page.waitForURL(/\/runs$/);
+    });
+  });
+});

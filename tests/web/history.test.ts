@@ -1,0 +1,137 @@
+// From a configuration's history to the places of its runs, and to sentences.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { HistoryChange, HistorySeries } from "../../web/src/api/types";
+import { historyPlot, placesOf, timeTicks, valueTicks } from "../../web/src/chart/history_points";
+import {
+  amountWords,
+  causeWords,
+  isWithin,
+  newestWords,
+  seriesName,
+  summaryWords,
+  toldChanges,
+} from "../../web/src/history_words";
+import { historyHref, runHistoryHref, sidesHref } from "../../web/src/state/history";
+
+const kDay = 86_400_000;
+const kStart = Date.parse("2025-10-01T00:00:00Z");
+
+function weekly(values: readonly (number | null)[], further: Partial<HistorySeries> = {}) {
+  const runs = values.map((value, at) => ({
+    id: at + 1,
+    experiment: "x",
+    job_id: 100 + at,
+    launched_at: new Date(kStart + 7 * at * kDay).toISOString(),
+    step_time_s_mean: value,
+    step_time_s_median: value,
+  }));
+  const series: HistorySeries = {
+    workload: "pretrain_llama3",
+    model_size: "70b",
+    dtype: "fp8",
+    gpu_type: "gb200",
+    gpu_count: 64,
+    global_batch_size: 128,
+    window: "35-44",
+    newest: "steady",
+    runs,
+    changes: [],
+    ...further,
+  };
+  return series;
+}
+
+const change: HistoryChange = {
+  at: 3,
+  run_id: 4,
+  previous_run_id: 3,
+  verdict: "slower",
+  step_time_s_before: 2,
+  step_time_s_after: 2.1,
+  step_time_ratio: 1.05,
+  differences: [{ key: "NCCL_ALGO", before: null, after: "Ring" }],
+};
+const slowed = weekly([2, 2, 2, 2.1, 2.1], { changes: [change] });
+
+test("runs stand at their times, or in their order where one has none", () => {
+  assert.deepEqual(placesOf(slowed.runs).places, [0, 0.25, 0.5, 0.75, 1]);
+  const runs = slowed.runs.map((run, at) => (at === 1 ? { ...run, launched_at: null } : run));
+  assert.deepEqual(placesOf(runs), { places: [0, 0.25, 0.5, 0.75, 1], isInTime: false });
+  assert.deepEqual(placesOf(slowed.runs.slice(0, 1)).places, [0.5]);
+});
+
+test("levels end where the next begins, and changes are numbered", () => {
+  const plot = historyPlot(slowed);
+  assert.deepEqual(plot?.levels, [
+    { from: 0, to: 0.5, value: 2 },
+    { from: 0.75, to: 1, value: 2.1 },
+  ]);
+  assert.deepEqual(plot?.marks, [{ place: 0.75, number: 1, verdict: "slower" }]);
+  assert.ok(plot && plot.range.min < 2 && plot.range.max > 2.1);
+  assert.equal(historyPlot(weekly([null, null])), null);
+});
+
+test("a single odd run is drawn at the edge, a level never", () => {
+  const odd = historyPlot(weekly([2, 2.01, 2, 2.02, 40, 2]));
+  assert.deepEqual(
+    odd?.points.map((point) => point.isOffScale),
+    [false, false, false, false, true, false],
+  );
+  assert.equal(odd?.points[4]?.value, odd?.range.max);
+  const far = { ...change, at: 6, step_time_s_after: 9 };
+  const doubled = historyPlot(weekly([2, 2, 2, 2, 2, 2, 9, 9], { changes: [far] }));
+  assert.ok(doubled?.points.every((point) => !point.isOffScale));
+});
+
+test("axes have round values and each day once", () => {
+  assert.deepEqual(valueTicks({ min: 1.99, max: 2.12 }, 4).map((tick) => tick.toFixed(2)), [
+    "2.00",
+    "2.05",
+    "2.10",
+  ]);
+  const days = timeTicks(slowed.runs, 3, "utc").map(({ label }) => label);
+  assert.deepEqual(days, ["2025-10-01", "2025-10-15", "2025-10-29"]);
+  assert.equal(timeTicks(slowed.runs.slice(0, 1), 3, "utc").length, 1);
+});
+
+test("changes are told newest first, and by when they were", () => {
+  const faster = weekly([2, 2, 2, 2, 2, 2, 1.5, 1.5], { newest: "faster", gpu_count: 128 });
+  const history = { method: "", series: [slowed, faster, weekly([2])] };
+  const told = toldChanges(history);
+  assert.deepEqual(
+    told.map(({ verdict }) => verdict),
+    ["faster", "slower"],
+  );
+  const at = (days: number) => kStart + days * kDay;
+  const within = told.filter((one) => isWithin(one, 30, at(60)));
+  assert.deepEqual(within.map((one) => one.series.gpu_count), [128]);
+  assert.ok(told.every((one) => isWithin(one, null, at(9999))));
+  assert.equal(
+    summaryWords(history, within, 30),
+    "Slower in the last 30 days: none of 3 configurations. Faster: 1.",
+  );
+});
+
+test("a change says how much, and with what", () => {
+  assert.equal(seriesName(slowed), "llama3 70b fp8, 64 × gb200");
+  assert.equal(amountWords(change), "5.0 % slower");
+  assert.equal(causeWords(change), "What changed with it: NCCL ALGO from not stated to Ring.");
+  assert.match(causeWords({ ...change, differences: [] }), /^Nothing that is known/);
+  assert.match(newestWords(weekly([2, 2])), /^Its level never changed/);
+  assert.match(newestWords(slowed), /^The newest runs are on this level/);
+  assert.equal(
+    newestWords(weekly([2], { newest: "unknown" })),
+    "1 run, too few to tell whether the newest are slower.",
+  );
+});
+
+test("addresses name the configuration, the run, and the sides of a change", () => {
+  const selection = { ...slowed, gpu_type: null };
+  assert.equal(
+    historyHref(selection),
+    "/history?workload=pretrain_llama3&model_size=70b&dtype=fp8&gpu_count=64",
+  );
+  assert.equal(runHistoryHref({ id: 7, workload: null }), "/history?run=7");
+  assert.equal(sidesHref(slowed, 0), "/compare?runs=1,2,3,4,5");
+});

@@ -1,0 +1,101 @@
+// The step times of one configuration's runs over time, as SVG: a dot for each run, a line for each
+// level, and a numbered mark where a level begins. As wide as its place, so that its text stays as
+// large as the page's. The table below it is its twin for those who do not see it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { HistorySeries } from "../api/types";
+import { formatInstant, formatSeconds, formatTicks, type Zone } from "../format";
+import { historyPlot, timeTicks, valueTicks, type HistoryMark } from "./history_points";
+
+const kUsualWidth = 720; // until it is measured
+const kWidthMin = 240;
+const kHeight = 240;
+const kLeft = 58;
+const kRight = 44; // half of the last label
+const kTop = 34; // holds the marks
+const kBottom = 28;
+const kTimeTickWidth = 130; // of a label and the space around it
+const kValueTicks = 6;
+
+interface Props {
+  series: HistorySeries;
+  zone: Zone;
+  summary: string;
+}
+
+export function HistoryPlot({ series, zone, summary }: Props) {
+  const figure = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(kUsualWidth);
+  useEffect(() => {
+    if (!figure.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.max(kWidthMin, Math.floor(entry.contentRect.width)));
+    });
+    observer.observe(figure.current);
+    return () => observer.disconnect();
+  }, []);
+  const plot = historyPlot(series);
+  if (!plot) return null;
+  const { min, max } = plot.range;
+  const x = (place: number) => kLeft + (width - kLeft - kRight) * place;
+  const y = (value: number) =>
+    kHeight - kBottom - (kHeight - kTop - kBottom) * ((value - min) / (max - min));
+  const ticks = valueTicks(plot.range, kValueTicks);
+  const labels = formatTicks(ticks);
+  const timeCount = Math.max(2, Math.floor((width - kLeft) / kTimeTickWidth));
+  return (
+    <figure class="history-plot" ref={figure}>
+      <figcaption>Step time, s{plot.isInTime ? "" : ", in the order of the runs"}</figcaption>
+      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
+        {ticks.map((tick, at) => (
+          <g key={tick}>
+            <line class="grid" x1={kLeft} x2={width - kRight} y1={y(tick)} y2={y(tick)} />
+            <text class="tick" x={kLeft - 8} y={y(tick) + 4} text-anchor="end">
+              {labels[at]}
+            </text>
+          </g>
+        ))}
+        {plot.isInTime &&
+          timeTicks(series.runs, timeCount, zone).map(({ place, label }) => (
+            <text key={place} class="tick" x={x(place)} y={kHeight - 8} text-anchor="middle">
+              {label}
+            </text>
+          ))}
+        {plot.levels.map(({ from, to, value }) => (
+          <line key={from} class="level" x1={x(from)} x2={x(to)} y1={y(value)} y2={y(value)} />
+        ))}
+        {plot.marks.map((mark) => (
+          <Mark key={mark.number} mark={mark} x={x(mark.place)} />
+        ))}
+        {plot.points.map(({ run, place, value, isOffScale }) => (
+          <circle
+            key={run.id}
+            class={isOffScale ? "point is-off-scale" : "point"}
+            cx={x(place)}
+            cy={y(value)}
+            r="4"
+          >
+            <title>
+              {`run ${run.id}, ${formatInstant(run.launched_at, zone)}: ` +
+                formatSeconds(run.step_time_s_median)}
+            </title>
+          </circle>
+        ))}
+      </svg>
+    </figure>
+  );
+}
+
+// An arrow up for slower, as the step time goes; its number leads to the sentence.
+function Mark({ mark, x }: { mark: HistoryMark; x: number }) {
+  const isSlower = mark.verdict === "slower";
+  const [foot, tip] = isSlower ? [26, 15] : [15, 26];
+  return (
+    <g class={`change change-${mark.verdict}`}>
+      <line class="change-line" x1={x} x2={x} y1={28} y2={kHeight - kBottom} />
+      <path class="change-arrow" d={`M${x - 6} ${foot} ${x} ${tip} ${x + 6} ${foot}Z`} />
+      <text class="change-number" x={x} y={11} text-anchor="middle">
+        {mark.number}
+      </text>
+    </g>
+  );
+}

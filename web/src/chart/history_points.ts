@@ -1,0 +1,117 @@
+// A configuration's history as a plot: runs at the time of their starts, the levels of their step
+// times, and the axes of both. Pure.
+import type { HistorySeries } from "../api/types";
+import { formatInstant, type Zone } from "../format";
+import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
+
+export interface HistoryPoint {
+  run: HistorySeries["runs"][number];
+  place: number; // 0 at the first run, 1 at the last
+  value: number; // seconds, on the scale
+  isOffScale: boolean; // and drawn at its edge
+}
+
+export interface HistoryLevel {
+  from: number; // places
+  to: number;
+  value: number; // seconds
+}
+
+export interface HistoryMark {
+  place: number;
+  number: number; // as the sentences below the plot are numbered
+  verdict: HistorySeries["changes"][number]["verdict"];
+}
+
+export interface HistoryPlotData {
+  points: HistoryPoint[];
+  levels: HistoryLevel[];
+  marks: HistoryMark[];
+  range: Range;
+  isInTime: boolean; // and not by order alone
+}
+
+const kMiddle = 0.5; // of one run, or of runs that started together
+
+// Runs of which one does not say when it started stand at equal distances.
+export function placesOf(runs: HistorySeries["runs"]): { places: number[]; isInTime: boolean } {
+  const times = runs.map(({ launched_at }) => (launched_at ? Date.parse(launched_at) : NaN));
+  const isInTime = times.every(Number.isFinite);
+  const axis = isInTime ? times : runs.map((_, at) => at);
+  const first = Math.min(...axis);
+  const span = Math.max(...axis) - first;
+  return { places: axis.map((at) => (span > 0 ? (at - first) / span : kMiddle)), isInTime };
+}
+
+function levelsOf({ changes }: HistorySeries, places: readonly number[]): HistoryLevel[] {
+  const begins = [0, ...changes.map(({ at }) => at)];
+  const values = [changes[0]?.step_time_s_before, ...changes.map((one) => one.step_time_s_after)];
+  return begins.flatMap((begin, level) => {
+    const value = values[level];
+    const end = (begins[level + 1] ?? places.length) - 1;
+    if (typeof value !== "number") return [];
+    return [{ from: places[begin] ?? 0, to: places[end] ?? 1, value }];
+  });
+}
+
+// Null where no run has a step time. A level is always on the scale; a single odd run need not be.
+export function historyPlot(series: HistorySeries): HistoryPlotData | null {
+  const { places, isInTime } = placesOf(series.runs);
+  const values = series.runs.map((run) => run.step_time_s_median);
+  const levels = levelsOf(series, places);
+  const steady = steadyRange(values, values);
+  const inside = values.filter((value) => !isOffScale(value, steady));
+  const range = fullRange([...inside, ...levels.map(({ value }) => value)]);
+  if (!range) return null;
+  const points = series.runs.flatMap((run, at) => {
+    const { step_time_s_median: value } = run;
+    if (value === null) return [];
+    return [
+      {
+        run,
+        place: places[at] ?? kMiddle,
+        value: Math.min(Math.max(value, range.min), range.max),
+        isOffScale: isOffScale(value, range),
+      },
+    ];
+  });
+  const marks = series.changes.map((change, at) => ({
+    place: places[change.at] ?? kMiddle,
+    number: at + 1,
+    verdict: change.verdict,
+  }));
+  return { points, levels, marks, range, isInTime };
+}
+
+// Round values within the range, about as many as asked for.
+export function valueTicks({ min, max }: Range, count: number): number[] {
+  const rough = (max - min) / count;
+  const magnitude = 10 ** Math.floor(Math.log10(rough));
+  const step = magnitude * ([1, 2, 5, 10].find((one) => one * magnitude >= rough) ?? 10);
+  const first = Math.ceil(min / step - 1e-9);
+  const last = Math.floor(max / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * step);
+}
+
+const kDayMs = 86_400_000;
+
+// Days, or minutes where all runs lie within two of them; each label once.
+export function timeTicks(
+  runs: HistorySeries["runs"],
+  count: number,
+  zone: Zone,
+): { place: number; label: string }[] {
+  const times = runs.map(({ launched_at }) => Date.parse(launched_at ?? ""));
+  const first = Math.min(...times);
+  const span = Math.max(...times) - first;
+  const label = (ms: number) => {
+    const text = formatInstant(new Date(ms).toISOString(), zone);
+    return span > 2 * kDayMs ? text.slice(0, 10) : text.slice(5);
+  };
+  if (!(span > 0)) return Number.isFinite(first) ? [{ place: kMiddle, label: label(first) }] : [];
+  const all = Array.from({ length: count }, (_, at) => at / (count - 1)).map((place) => ({
+    place,
+    label: label(first + place * span),
+  }));
+  return all.filter((tick, at) => tick.label !== all[at - 1]?.label);
+}

@@ -1,0 +1,110 @@
+// What the history of step times says, in words: what changed, when, and with what. Pure.
+import type { History, HistoryChange, HistorySeries } from "./api/types";
+import {
+  formatCount,
+  formatKey,
+  formatPercent,
+  formatPlural,
+  formatSeconds,
+  formatWorkload,
+} from "./format";
+
+const kDayMs = 86_400_000;
+
+export function seriesName(series: HistorySeries): string {
+  const { workload, model_size, dtype, gpu_type, gpu_count } = series;
+  const what = [workload && formatWorkload(workload), model_size, dtype].filter(Boolean).join(" ");
+  const gpus = gpu_count === null ? gpu_type : `${formatCount(gpu_count)} × ${gpu_type ?? "GPU"}`;
+  return [what || "runs that do not say what they train", gpus].filter(Boolean).join(", ");
+}
+
+// A change of level, or (without one) what the two newest runs say before there can be one.
+export interface ToldChange {
+  series: HistorySeries;
+  change: HistoryChange | null;
+  verdict: HistoryChange["verdict"];
+  startedAt: string | null; // of the first run of it
+}
+
+// The newest first; those of which no start is known at the end.
+export function toldChanges(history: History): ToldChange[] {
+  const all = history.series.flatMap((series) => {
+    const told: ToldChange[] = series.changes.map((change) => ({
+      series,
+      change,
+      verdict: change.verdict,
+      startedAt: series.runs[change.at]?.launched_at ?? null,
+    }));
+    if (series.newest === "slower" || series.newest === "faster") {
+      const startedAt = series.runs.at(-2)?.launched_at ?? null;
+      told.push({ series, change: null, verdict: series.newest, startedAt });
+    }
+    return told;
+  });
+  const timeOf = ({ startedAt }: ToldChange) => (startedAt ? Date.parse(startedAt) : -Infinity);
+  return all.sort((a, b) => timeOf(b) - timeOf(a) || 0);
+}
+
+// `days`: null for any time, which holds what has no known start, too.
+export function isWithin(told: ToldChange, days: number | null, nowMs: number): boolean {
+  if (days === null) return true;
+  return told.startedAt !== null && nowMs - Date.parse(told.startedAt) <= days * kDayMs;
+}
+
+// "Slower in the last 30 days: 1 of 12 configurations. Faster: none."
+export function summaryWords(
+  history: History,
+  within: readonly ToldChange[],
+  days: number | null,
+): string {
+  const count = (verdict: ToldChange["verdict"]) =>
+    new Set(within.filter((told) => told.verdict === verdict).map(({ series }) => series)).size;
+  const when = days === null ? "at any time" : `in the last ${formatPlural(days, "day")}`;
+  const all = formatPlural(history.series.length, "configuration");
+  const slower = count("slower");
+  const faster = count("faster");
+  return (
+    `Slower ${when}: ${slower === 0 ? "none" : formatCount(slower)} of ${all}. ` +
+    `Faster: ${faster === 0 ? "none" : formatCount(faster)}.`
+  );
+}
+
+// "4.1 % slower"
+export function amountWords({ verdict, step_time_ratio: ratio }: HistoryChange): string {
+  return ratio === null ? verdict : `${formatPercent(Math.abs(ratio - 1))} ${verdict}`;
+}
+
+// ", 12.31 s to 12.82 s a step"; empty where a level is not known.
+export function levelWords(change: HistoryChange): string {
+  const { step_time_s_before: before, step_time_s_after: after } = change;
+  if (before === null || after === null) return "";
+  return `, ${formatSeconds(before)} to ${formatSeconds(after)} a step`;
+}
+
+export function differenceWords({ key, before, after }: HistoryChange["differences"][number]) {
+  return `${formatKey(key)} from ${before ?? "not stated"} to ${after ?? "not stated"}`;
+}
+
+// What of the configuration changed with it.
+export function causeWords(change: HistoryChange): string {
+  if (change.differences.length === 0) {
+    return "Nothing that is known of the configuration changed with it.";
+  }
+  return `What changed with it: ${change.differences.map(differenceWords).join("; ")}.`;
+}
+
+const kNewest: Record<HistorySeries["newest"], string> = {
+  steady: "The newest runs are on this level.",
+  slower: "The two newest runs are slower than their level by more than noise explains.",
+  faster: "The two newest runs are faster than their level by more than noise explains.",
+  unknown: "Too few runs since the last change to tell whether the newest are slower.",
+};
+
+export function newestWords({ newest, changes, runs }: HistorySeries): string {
+  if (newest === "steady" && changes.length === 0) {
+    return "Its level never changed, and the newest runs are on it.";
+  }
+  if (newest !== "unknown") return kNewest[newest];
+  if (changes.length > 0) return kNewest.unknown;
+  return `${formatPlural(runs.length, "run")}, too few to tell whether the newest are slower.`;
+}

@@ -1,0 +1,246 @@
+// "/history": did anything get slower? Each configuration's step time over its runs in time, with
+// the changes of its level, and what changed with them in the configuration.
+import { useEffect, useState } from "preact/hooks";
+import { fetchHistory } from "../api/client";
+import type { History, HistorySeries } from "../api/types";
+import { formatPlural, formatWorkload } from "../format";
+import {
+  amountWords,
+  causeWords,
+  isWithin,
+  seriesName,
+  summaryWords,
+  toldChanges,
+  type ToldChange,
+} from "../history_words";
+import { LeftOutRuns } from "../parts/left_out";
+import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { Instant } from "../parts/values";
+import { WindowForm } from "../parts/window_form";
+import { useAnswer } from "../state/answer";
+import { kHistoryKeys } from "../state/history";
+import { hrefOf, navigate } from "../state/location";
+import { apiParameters, queryValue, setQuery } from "../state/page_query";
+import { nowMs } from "../state/service";
+import { HistorySection, sectionId } from "./history_section";
+
+const kUsualDays = "30";
+const kAnyTime = "any";
+const kPeriods = new Map([7, 30, 90].map((days) => [String(days), days]));
+
+const kSectionsAtOnce = 20;
+
+export function HistoryPage() {
+  const query = apiParameters([...kHistoryKeys, "window", "include"]);
+  useEffect(() => {
+    document.title = "History · llmb-report";
+  }, []);
+  const { value, problem, refresh } = useAnswer(
+    query.toString(),
+    (abort) => fetchHistory(query, abort),
+    () => true,
+  );
+  const history = value.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>History</h1>
+        <p class="count">did anything get slower, when, and with what</p>
+      </div>
+      <Filters history={history} />
+      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+      {!history && !problem.value && <Loading what="the history" />}
+      {history && <Told history={ofRun(history)} />}
+    </>
+  );
+}
+
+// Of the run that the query names, if it names one.
+function ofRun(history: History): History {
+  const run = queryValue("run");
+  if (!run) return history;
+  const has = (series: HistorySeries) => series.runs.some(({ id }) => String(id) === run);
+  return { ...history, series: history.series.filter(has) };
+}
+
+const isNarrowed = () => ["run", ...kHistoryKeys].some((key) => queryValue(key));
+
+function chooseWorkload(workload: string): void {
+  const query = apiParameters(["window", "include", "days"]);
+  if (workload) query.set("workload", workload);
+  navigate(hrefOf("/history", query), { replace: true });
+}
+
+function Filters({ history }: { history: History | null }) {
+  const workload = queryValue("workload");
+  const found = (history?.series ?? []).flatMap((one) => one.workload ?? []);
+  const names = [...found, ...(workload ? [workload] : [])];
+  return (
+    <div class="filters">
+      <label class="field">
+        <span>changes</span>
+        <select
+          value={queryValue("days") || kUsualDays}
+          onChange={({ currentTarget: { value } }) =>
+            setQuery("days", value === kUsualDays ? "" : value)
+          }
+        >
+          {[...kPeriods.keys()].map((days) => (
+            <option key={days} value={days}>
+              of the last {days} days
+            </option>
+          ))}
+          <option value={kAnyTime}>of any time</option>
+        </select>
+      </label>
+      <label class={workload ? "field field-set" : "field"}>
+        <span>workload</span>
+        <select
+          value={workload}
+          onChange={(event) => chooseWorkload(event.currentTarget.value)}
+        >
+          <option value="">all</option>
+          {[...new Set(names)].sort().map((name) => (
+            <option key={name} value={name}>
+              {formatWorkload(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <WindowForm
+        label="window for all"
+        chosen={queryValue("window")}
+        onChoose={(window) => setQuery("window", window)}
+      />
+      {isNarrowed() && <a href="/history">Show every configuration</a>}
+    </div>
+  );
+}
+
+function Told({ history }: { history: History }) {
+  const [shown, setShown] = useState(kSectionsAtOnce);
+  const told = toldChanges(history);
+  const repeated = history.series.filter(({ runs }) => runs.length > 1);
+  const single = history.series.filter(({ runs }) => runs.length === 1);
+  const changed = [...new Set(told.map(({ series }) => series))];
+  const ordered = [...new Set([...changed, ...repeated])];
+  if (history.series.length === 0) return <Nothing />;
+  return (
+    <>
+      <Changes history={history} told={told} />
+      {ordered.slice(0, shown).map((series) => (
+        <HistorySection key={sectionId(series)} series={series} />
+      ))}
+      {ordered.length > shown && (
+        <p class="more">
+          <button type="button" onClick={() => setShown(shown + kSectionsAtOnce)}>
+            Show more
+          </button>
+          <span>
+            {shown} of {formatPlural(ordered.length, "configuration")} shown
+          </span>
+        </p>
+      )}
+      <Single series={single} />
+      <LeftOutRuns runs={[]} />
+      <p class="window-note">
+        Runs that are profiled, traced, unfinished or failed are left out. {history.method}
+      </p>
+    </>
+  );
+}
+
+function Nothing() {
+  const run = queryValue("run");
+  return (
+    <HintPanel title={run ? `Run ${run} is in no history` : "No history yet"}>
+      <p>
+        {run
+          ? "Only complete runs count, and none that was profiled or traced."
+          : "A configuration has a history once a run of it is complete. From eight runs on the " +
+            "page tells whether the newest are slower."}
+      </p>
+      <p>
+        Launch the same recipe again, once a week or after each change of the cluster; its runs
+        appear here by themselves. <code>llmb-report submit … -r 2</code> launches two.
+      </p>
+      <p>
+        {isNarrowed() && (
+          <>
+            <a href="/history">Show every configuration</a>,{" "}
+          </>
+        )}
+        <a href="/runs">see all runs</a>
+      </p>
+    </HintPanel>
+  );
+}
+
+function Changes({ history, told }: { history: History; told: ToldChange[] }) {
+  const asked = queryValue("days") || kUsualDays;
+  const days = kPeriods.get(asked) ?? null;
+  const within = told.filter((one) => isWithin(one, days, nowMs.value));
+  const earlier = told.find((one) => !within.includes(one));
+  return (
+    <section class="history-told" aria-labelledby="changes-title">
+      <h2 id="changes-title">{summaryWords(history, within, days)}</h2>
+      {within.length > 0 && (
+        <ul class="findings">
+          {within.map((one) => (
+            <Change key={`${sectionId(one.series)} ${one.change?.run_id}`} told={one} />
+          ))}
+        </ul>
+      )}
+      {within.length === 0 && earlier && (
+        <>
+          <p>The latest change before that:</p>
+          <ul class="findings">
+            <Change told={earlier} />
+          </ul>
+        </>
+      )}
+      {earlier && (
+        <p>
+          <button type="button" onClick={() => setQuery("days", kAnyTime)}>
+            Show changes of any time
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Change({ told: { series, change, verdict, startedAt } }: { told: ToldChange }) {
+  return (
+    <li>
+      <a href={`#${sectionId(series)}`}>{seriesName(series)}</a>:{" "}
+      <b class={`told told-${verdict}`}>{change ? amountWords(change) : verdict}</b>
+      {startedAt && (
+        <>
+          {" "}
+          since <Instant at={startedAt} />
+        </>
+      )}
+      .{" "}
+      {change
+        ? causeWords(change)
+        : "So say its two newest runs, by more than noise explains; more runs would make it sure."}
+    </li>
+  );
+}
+
+function Single({ series }: { series: HistorySeries[] }) {
+  if (series.length === 0) return null;
+  return (
+    <details class="twin single-runs">
+      <summary>{formatPlural(series.length, "configuration")} with one run each</summary>
+      <ul class="findings">
+        {series.map((one) => (
+          <li key={sectionId(one)}>
+            <a href={`/runs/${one.runs[0]?.id}`}>{seriesName(one)}</a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,130 @@
+// One configuration's history: its step times as a plot, each change in words, and the runs as a
+// table.
+import { useRef, useState } from "preact/hooks";
+import type { HistorySeries } from "../api/types";
+import { HistoryPlot } from "../chart/history_plot";
+import { formatCount, formatInstant, formatNumber, formatPlural, kUnknown } from "../format";
+import { amountWords, causeWords, levelWords, newestWords, seriesName } from "../history_words";
+import { PlotCopies } from "../parts/plot_copies";
+import { Table } from "../parts/table";
+import { Instant } from "../parts/values";
+import { sidesHref } from "../state/history";
+import { zone } from "../state/zone";
+
+// What keeps series apart, fit for an address.
+export function sectionId(series: HistorySeries): string {
+  const parts = [seriesName(series), series.global_batch_size ?? "", series.window];
+  return parts
+    .join(" ")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-");
+}
+
+export function HistorySection({ series }: { series: HistorySeries }) {
+  const section = useRef<HTMLElement>(null);
+  const name = seriesName(series);
+  const runs = formatPlural(series.runs.length, "run");
+  const changes = formatPlural(series.changes.length, "change");
+  return (
+    <section class="charts history" id={sectionId(series)} aria-label={name} ref={section}>
+      <div class="section-head">
+        <h2>{name}</h2>
+        <span class="count">
+          {series.global_batch_size !== null &&
+            `global batch ${formatCount(series.global_batch_size)}, `}
+          window {series.window}
+        </span>
+      </div>
+      <HistoryPlot
+        series={series}
+        zone={zone.value}
+        summary={
+          `Step times of ${runs} of ${name}, with ${changes} of their level. ` +
+          "The table below lists them."
+        }
+      />
+      <p class="legend">
+        <span>● median step time of a run</span>
+        {series.changes.length > 0 && (
+          <>
+            <span>━ level</span>
+            <span>▲ slower from here on, ▼ faster</span>
+          </>
+        )}
+      </p>
+      {series.changes.length > 0 && <ChangeList series={series} />}
+      <p class="window-note">{newestWords(series)}</p>
+      <Runs series={series} />
+      <PlotCopies
+        name={`history-${sectionId(series)}`}
+        table={() => exported(series)}
+        pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".history-plot svg") ?? []}
+      />
+    </section>
+  );
+}
+
+function ChangeList({ series }: { series: HistorySeries }) {
+  return (
+    <ol class="findings changes">
+      {series.changes.map((change, at) => (
+        <li key={change.run_id}>
+          <b class={`told told-${change.verdict}`}>{amountWords(change)}</b>
+          {levelWords(change)}, from <a href={`/runs/${change.run_id}`}>run {change.run_id}</a> on (
+          <Instant at={series.runs[change.at]?.launched_at ?? null} />
+          ). {causeWords(change)}{" "}
+          {change.differences.length > 0 && (
+            <a href={sidesHref(series, at)}>Compare the runs on either side</a>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const kHeads = ["started", "run", "#job", "#step time, median, s", "#mean, s", "level"];
+
+function levelText(series: HistorySeries, at: number): string {
+  const change = series.changes.find((one) => one.at === at);
+  return change ? `${amountWords(change)} from here on` : "";
+}
+
+function Runs({ series }: { series: HistorySeries }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details class="twin" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>Table of {formatPlural(series.runs.length, "run")}</summary>
+      {isOpen && (
+        <Table
+          name={`runs of ${seriesName(series)}`}
+          heads={kHeads}
+          isTall
+          rows={series.runs.map((run, at) => [
+            <Instant at={run.launched_at} />,
+            <a href={`/runs/${run.id}`} title={run.experiment}>
+              run {run.id}
+            </a>,
+            run.job_id ?? kUnknown,
+            formatNumber(run.step_time_s_median),
+            formatNumber(run.step_time_s_mean),
+            levelText(series, at),
+          ])}
+        />
+      )}
+    </details>
+  );
+}
+
+function exported(series: HistorySeries) {
+  return {
+    heads: kHeads.map((head) => head.replace(/^#/, "")),
+    rows: series.runs.map((run, at) => [
+      formatInstant(run.launched_at, "utc"),
+      String(run.id),
+      run.job_id === null ? "" : String(run.job_id),
+      formatNumber(run.step_time_s_median),
+      formatNumber(run.step_time_s_mean),
+      levelText(series, at),
+    ]),
+  };
+}

@@ -1,0 +1,37 @@
+// The way to a configuration's history, as a URL says it. Pure.
+import type { HistorySeries } from "../api/types";
+import { hrefOf } from "./location";
+import { compareHref, kPicksMax } from "./picks";
+
+// What the API filters by.
+export const kHistoryKeys = ["workload", "model_size", "dtype", "gpu_type", "gpu_count"] as const;
+
+export type HistorySelection = {
+  [Key in (typeof kHistoryKeys)[number]]: string | number | null;
+};
+
+export function historyHref(selection: HistorySelection): string {
+  const query = new URLSearchParams();
+  for (const key of kHistoryKeys) {
+    const value = selection[key];
+    if (value !== null) query.set(key, String(value));
+  }
+  return hrefOf("/history", query);
+}
+
+// All that its run is compared with: what the run's log alone does not say keeps it with them.
+export function runHistoryHref({ id, workload }: { id: number; workload: string | null }): string {
+  const query = new URLSearchParams(workload === null ? {} : { workload });
+  query.set("run", String(id));
+  return hrefOf("/history", query);
+}
+
+// A comparison of the runs on either side of a change, as many as a comparison takes.
+export function sidesHref({ runs, changes }: HistorySeries, change: number): string {
+  const at = changes[change]?.at ?? 0;
+  const begin = changes[change - 1]?.at ?? 0;
+  const end = changes[change + 1]?.at ?? runs.length;
+  const before = runs.slice(begin, at).slice(-kPicksMax / 2);
+  const after = runs.slice(at, end).slice(0, kPicksMax / 2);
+  return compareHref([...before, ...after].map(({ id }) => id));
+}
