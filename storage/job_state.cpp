@@ -5,7 +5,7 @@
 namespace llmb::storage {
 namespace {
 
-constexpr auto kNames = parser::name_table<JobState>({
+constexpr auto kJobStateNames = parser::name_table<JobState>({
     {JobState::submitting, "submitting"},
     {JobState::not_submitted, "not_submitted"},
     {JobState::pending, "pending"},
@@ -28,11 +28,11 @@ constexpr auto kNames = parser::name_table<JobState>({
 }  // namespace
 
 std::string_view job_state_name(JobState state) {
-  return kNames.name(state);
+  return kJobStateNames.name(state);
 }
 
 JobState job_state_from_name(std::string_view name) {
-  return kNames.value(name).value_or(JobState::unknown);
+  return kJobStateNames.value(name).value_or(JobState::unknown);
 }
 
 bool is_final(JobState state) {
@@ -62,7 +62,7 @@ bool is_final(JobState state) {
 
 std::vector<JobState> final_job_states() {
   std::vector<JobState> states;
-  for (const auto& [state, name] : kNames) {
+  for (const auto& [state, name] : kJobStateNames) {
     if (is_final(state)) states.push_back(state);
   }
   return states;

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "storage/database_header.h"
 
@@ -16,6 +15,11 @@ namespace llmb::storage {
 namespace {
 
 constexpr std::size_t kMarkAt = 20;  // of the header: how many end each page
+// Of the header, what SQLite's backup changes after it has copied a page as it was: counters, the
+// file's size, free pages, the schema's version, up to the version that wrote last.
+constexpr std::size_t kCountersBegin = 24;
+constexpr std::size_t kCountersEnd = 100;
+constexpr std::size_t kPageBytesMax = 65'536;
 
 using Bytes = std::span<const unsigned char>;
 using Checksum = std::array<unsigned char, kPageChecksumBytes>;
@@ -45,12 +49,16 @@ const sqlite3_io_methods& real_methods(sqlite3_file* file) {
 
 // Two sums, each over the other one too: any changed word, and any two that changed places, show.
 // A page of zeros has the sum 0, so that what a longer file begins with is whole.
-Checksum checksum_of(Bytes page) {
+Checksum checksum_of(Bytes page, bool is_first) {
   std::uint32_t first = 0;
   std::uint32_t second = 0;
   for (std::size_t at = 0; at + kPageChecksumBytes < page.size(); at += 2 * sizeof first) {
     std::array<std::uint32_t, 2> words{};
     std::memcpy(words.data(), page.data() + at, sizeof words);
+    for (std::size_t i = 0; is_first && i < words.size(); ++i) {
+      const std::size_t begin = at + i * sizeof first;
+      if (begin >= kCountersBegin && begin < kCountersEnd) words[i] = 0;
+    }
     first += words[0] + second;
     second += words[1] + first;
   }
@@ -61,13 +69,14 @@ Checksum checksum_of(Bytes page) {
 }
 
 bool is_page(int bytes, sqlite3_int64 offset) {
-  return bytes >= 512 && std::has_single_bit(static_cast<unsigned>(bytes)) && offset % bytes == 0;
+  return bytes >= 512 && static_cast<std::size_t>(bytes) <= kPageBytesMax &&
+         std::has_single_bit(static_cast<unsigned>(bytes)) && offset % bytes == 0;
 }
 
-bool is_as_written(Bytes page) {
+bool is_as_written(Bytes page, bool is_first) {
   Checksum kept{};
   std::memcpy(kept.data(), page.data() + page.size() - kept.size(), kept.size());
-  return kept == checksum_of(page);
+  return kept == checksum_of(page, is_first);
 }
 
 // As a program leaves it that knows nothing of checksums, for example one that vacuums.
@@ -76,12 +85,19 @@ bool has_no_checksum(Bytes page) {
   return std::all_of(kept.begin(), kept.end(), [](unsigned char byte) { return byte == 0; });
 }
 
+// For changes, in memory that is always there: SQLite's frames know no exceptions.
+std::span<unsigned char> copy_of(Bytes page) {
+  thread_local std::array<unsigned char, kPageBytesMax> memory;
+  std::copy(page.begin(), page.end(), memory.begin());
+  return {memory.data(), page.size()};
+}
+
 // The byte that says whether there are checksums is covered by one itself.
 bool lost_its_mark(Bytes first_page) {
   if (first_page[kMarkAt] != 0) return true;
-  std::vector<unsigned char> page(first_page.begin(), first_page.end());
+  const std::span page = copy_of(first_page);
   page[kMarkAt] = kPageChecksumBytes;
-  return is_as_written(page);
+  return is_as_written(page, true);
 }
 
 int read_file(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
@@ -93,9 +109,19 @@ int read_file(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
     self.has_checksums = read[kMarkAt] == kPageChecksumBytes;
   }
   if (!is_page(bytes, offset)) return SQLITE_OK;
-  const bool is_whole = self.has_checksums ? is_as_written(read) || has_no_checksum(read)
-                                           : offset != 0 || !lost_its_mark(read);
-  if (is_whole) return SQLITE_OK;
+  const bool is_whole = self.has_checksums
+                            ? is_as_written(read, offset == 0) || has_no_checksum(read)
+                            : offset != 0 || !lost_its_mark(read);
+  if (is_whole) {
+    // The write-ahead log takes a changed page as it stands in memory, and another program that
+    // only reads may copy it from there into the file: with no checksum, and not with one that is
+    // old.
+    if (self.has_checksums) {
+      std::memset(static_cast<unsigned char*>(into) + bytes - kPageChecksumBytes, 0,
+                  kPageChecksumBytes);
+    }
+    return SQLITE_OK;
+  }
   last_changed = {offset, bytes};
   return SQLITE_IOERR_DATA;
 }
@@ -110,8 +136,8 @@ int write_file(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 of
     self.has_checksums = given[kMarkAt] == kPageChecksumBytes;
   }
   if (!self.has_checksums || !is_page(bytes, offset)) return write(from);
-  std::vector<unsigned char> page(given.begin(), given.end());
-  const Checksum sum = checksum_of(page);
+  const std::span page = copy_of(given);
+  const Checksum sum = checksum_of(page, offset == 0);
   std::memcpy(page.data() + page.size() - sum.size(), sum.data(), sum.size());
   return write(page.data());
 }

@@ -5,7 +5,7 @@
 namespace llmb::parser {
 namespace {
 
-double as_double(std::int64_t value) {
+double number_of(std::int64_t value) {
   return static_cast<double>(value);
 }
 
@@ -62,8 +62,8 @@ class RecipeCheck {
       text += " " + std::to_string(fitting) + " for " + replicas_name() +
               " fits the GPUs and the GBS: the value of another row was kept.";
     }
-    ledger_.add(place_, "gpu_count", std::to_string(gpu_count_), as_double(gpu_count_),
-                as_double(product), {"layout", std::move(text)});
+    ledger_.add(place_, "gpu_count", std::to_string(gpu_count_), number_of(gpu_count_),
+                number_of(product), {"layout", std::move(text)});
     return false;
   }
 
@@ -72,7 +72,7 @@ class RecipeCheck {
     const std::int64_t product =
         recipe_.gradient_accumulation * recipe_.micro_batch_size * replicas;
     if (product == batch) return;
-    const double accumulation = as_double(batch) / as_double(recipe_.micro_batch_size * replicas);
+    const double accumulation = number_of(batch) / number_of(recipe_.micro_batch_size * replicas);
     std::string text = "GA * MBS * " + replicas_name() + " is " + std::to_string(product) +
                        " and not the GBS of " + std::to_string(batch) + ": ";
     if (accumulation < 1) {
@@ -84,7 +84,7 @@ class RecipeCheck {
       text += figure_text(accumulation) + " would fit.";
     }
     ledger_.add(place_, "gradient_accumulation", std::to_string(recipe_.gradient_accumulation),
-                as_double(recipe_.gradient_accumulation), accumulation, {"batch", std::move(text)});
+                number_of(recipe_.gradient_accumulation), accumulation, {"batch", std::move(text)});
   }
 
   bool is_of_larger_scale() const {
@@ -103,7 +103,7 @@ class RecipeCheck {
       const std::string table =
           recipe_.virtual_pipeline ? std::to_string(*recipe_.virtual_pipeline) : "NA";
       ledger_.add(
-          place_, "virtual_pipeline", table, {}, as_double(*recipe_.virtual_pipeline_run),
+          place_, "virtual_pipeline", table, {}, number_of(*recipe_.virtual_pipeline_run),
           {"table_against_recipe", "The table states VP " + table + ", and the recipe runs VP " +
                                        std::to_string(*recipe_.virtual_pipeline_run) + ": " +
                                        recipe_.virtual_pipeline_source + "."});
@@ -113,7 +113,7 @@ class RecipeCheck {
     const std::int64_t virtual_stages = *recipe_.virtual_pipeline * recipe_.pipeline_parallel;
     const std::string printed = std::to_string(*recipe_.virtual_pipeline);
     if (recipe_.pipeline_parallel == 1 && *recipe_.virtual_pipeline > 1) {
-      ledger_.add(place_, "virtual_pipeline", printed, as_double(*recipe_.virtual_pipeline), 1.0,
+      ledger_.add(place_, "virtual_pipeline", printed, number_of(*recipe_.virtual_pipeline), 1.0,
                   {"pipeline_without_stages",
                    "VP is " + printed +
                        " with a PP of 1: there is no pipeline to interleave, and "

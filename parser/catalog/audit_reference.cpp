@@ -6,9 +6,9 @@
 namespace llmb::parser {
 namespace {
 
-constexpr double kSecondsPerDay = 86'400;
+constexpr double kSecondsPerPublishedDay = 86'400;
 constexpr double kTokens = 1e12;
-constexpr double kFlopPerTflop = 1e12;
+constexpr double kFlopPerPublishedTflop = 1e12;
 
 Interval exact(double value) {
   return Interval::exact(value);
@@ -101,11 +101,11 @@ class ReferenceCheck {
           {"proxy_days", "A proxy configuration's speed gives no time to train the model."});
       return;
     }
-    const Interval days = exact(kTokens) / tokens_per_s_ / exact(kSecondsPerDay);
+    const Interval days = exact(kTokens) / tokens_per_s_ / exact(kSecondsPerPublishedDay);
     if (days.explains(printed)) return;
     if (reference_.tokens_per_s) {
       const Interval own = Interval::of(*reference_.tokens_per_s);
-      if ((exact(kTokens) / own / exact(kSecondsPerDay)).explains(printed)) {
+      if ((exact(kTokens) / own / exact(kSecondsPerPublishedDay)).explains(printed)) {
         add("days_to_train_1t", printed, days.value,
             {"follows_throughput", "It follows from the printed throughput of " +
                                        reference_.tokens_per_s->text +
@@ -159,7 +159,7 @@ class ReferenceCheck {
     ledger_.count();
     const PrintedNumber& printed = *reference_.mfu_percent;
     const auto percent_of = [&](double tflops) {
-      return flop_per_s / exact(tflops * kFlopPerTflop) * exact(100.0);
+      return flop_per_s / exact(tflops * kFlopPerPublishedTflop) * exact(100.0);
     };
     const Interval mfu = percent_of(peak.tflops);
     if (mfu.explains(printed)) return;

@@ -23,7 +23,7 @@ struct Sign {
   Kind kind;
   Form form;
 };
-constexpr std::array kSigns = {
+constexpr std::array kCheckpointSigns = {
     Sign{"Global Checkpoint Save", Kind::save, Form::nemo_fields},
     Sign{"Global Checkpoint Load", Kind::load, Form::nemo_fields},
     Sign{"Checkpoint save for step ", Kind::save_begun, Form::iteration_next},
@@ -36,8 +36,9 @@ constexpr std::array kSigns = {
 };
 
 constexpr std::array kLiterals = [] {
-  std::array<std::string_view, kSigns.size()> literals;
-  for (std::size_t i = 0; i < kSigns.size(); ++i) literals[i] = kSigns[i].literal;
+  std::array<std::string_view, kCheckpointSigns.size()> literals;
+  for (std::size_t i = 0; i < kCheckpointSigns.size(); ++i)
+    literals[i] = kCheckpointSigns[i].literal;
   return literals;
 }();
 
@@ -126,7 +127,7 @@ std::span<const std::string_view> checkpoint_literals() {
 }
 
 std::optional<CheckpointEvent> read_checkpoint(const Record& record) {
-  for (const Sign& sign : kSigns) {
+  for (const Sign& sign : kCheckpointSigns) {
     const std::size_t at = record.text.find(sign.literal);
     if (at == std::string_view::npos) continue;
     CheckpointEvent event;

@@ -9,12 +9,12 @@
 namespace llmb::parser {
 namespace {
 
-bool is_name(char c) {
+bool is_name_byte(char c) {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-' || c == '.';
 }
 
 template <typename Accept>
-std::size_t run_length(std::string_view text, std::size_t at, Accept accept) {
+std::size_t length_of_run(std::string_view text, std::size_t at, Accept accept) {
   std::size_t end = std::min(at, text.size());
   while (end < text.size() && accept(text[end])) ++end;
   return end - std::min(at, text.size());
@@ -28,7 +28,7 @@ std::size_t stamp_length(std::string_view line) {
     if (kShape[i] == 'd' ? !is_digit(line[i]) : line[i] != kShape[i]) return 0;
   }
   std::size_t end = kShape.size();
-  if (line[end] == '.') end += 1 + run_length(line, end + 1, is_digit);
+  if (line[end] == '.') end += 1 + length_of_run(line, end + 1, is_digit);
   const bool is_utc = line.substr(end, 1) == "Z";
   const bool has_offset = line.size() > end + 6 && (line[end] == '+' || line[end] == '-') &&
                           is_digit(line[end + 1]) && line[end + 3] == ':';
@@ -45,9 +45,9 @@ std::size_t stamp_length(std::string_view line) {
 // "[1,7]<stderr>:" and "[1,7]<stdout>:"
 std::size_t mpirun_length(std::string_view line) {
   if (!line.starts_with('[')) return 0;
-  const std::size_t job = run_length(line, 1, is_digit);
+  const std::size_t job = length_of_run(line, 1, is_digit);
   if (job == 0 || line.substr(1 + job, 1) != ",") return 0;
-  const std::size_t rank = run_length(line, 2 + job, is_digit);
+  const std::size_t rank = length_of_run(line, 2 + job, is_digit);
   const std::string_view rest = line.substr(2 + job + rank);
   for (const std::string_view stream : {"]<stderr>:", "]<stdout>:"}) {
     if (rank > 0 && rest.starts_with(stream)) return 2 + job + rank + stream.size();
@@ -64,13 +64,13 @@ std::size_t place_length(std::string_view line) {
   std::string_view inside = line.substr(1, close - 1);
   const bool is_pod = inside.starts_with("pod/");
   if (is_pod) {
-    const bool is_clean =
-        std::all_of(inside.begin(), inside.end(), [](char c) { return is_name(c) || c == '/'; });
+    const bool is_clean = std::all_of(inside.begin(), inside.end(),
+                                      [](char c) { return is_name_byte(c) || c == '/'; });
     return is_clean ? close + 2 : 0;
   }
-  const std::size_t name = run_length(inside, 0, is_name);
+  const std::size_t name = length_of_run(inside, 0, is_name_byte);
   if (name == 0 || is_digit(inside.front()) || inside.substr(name, 1) != ":") return 0;
-  const std::size_t digits = run_length(inside, name + 1, is_digit);
+  const std::size_t digits = length_of_run(inside, name + 1, is_digit);
   return digits > 0 && name + 1 + digits == inside.size() ? close + 2 : 0;
 }
 
@@ -83,14 +83,14 @@ constexpr std::size_t kReach = 600;
 bool has_glog_level(std::string_view line, std::string_view levels) {
   if (line.starts_with('[')) line.remove_prefix(1);
   return !line.empty() && levels.find(line.front()) != std::string_view::npos &&
-         run_length(line, 1, is_digit) >= 3;
+         length_of_run(line, 1, is_digit) >= 3;
 }
 
 // "[rank3]:" of torch.
 std::string_view without_rank_label(std::string_view line) {
   constexpr std::string_view kOpening = "[rank";
   if (!line.starts_with(kOpening)) return line;
-  const std::size_t digits = run_length(line, kOpening.size(), is_digit);
+  const std::size_t digits = length_of_run(line, kOpening.size(), is_digit);
   const std::size_t end = kOpening.size() + digits;
   if (digits == 0 || line.substr(end, 2) != "]:") return line;
   return trimmed(line.substr(end + 2));
@@ -105,15 +105,15 @@ bool is_program(std::string_view name, std::string_view says) {
 // A comment, a line of a shell's trace, an indented "setting: value".
 bool is_echo(std::string_view line) {
   const std::string_view text = trimmed(line);
-  const std::size_t pluses = run_length(text, 0, [](char c) { return c == '+'; });
+  const std::size_t pluses = length_of_run(text, 0, [](char c) { return c == '+'; });
   if (pluses > 0 && text.substr(pluses, 1) == " ") return true;
   if (text.starts_with("# ") || text.starts_with("#!") || text.starts_with("echo ")) return true;
   if (text.starts_with("export ")) return true;
   const bool is_item = text.starts_with("- ");
   if (!is_item && !line.starts_with("  ")) return false;
   const std::string_view key = is_item ? text.substr(2) : text;
-  const auto is_key = [](char c) { return is_name(c) && lower(c) == c; };
-  const std::size_t length = run_length(key, 0, is_key);
+  const auto is_key = [](char c) { return is_name_byte(c) && lower(c) == c; };
+  const std::size_t length = length_of_run(key, 0, is_key);
   const bool is_setting = length > 0 && !is_digit(key.front()) && key.substr(length, 2) == ": ";
   return is_setting && !is_program(key.substr(0, length), key.substr(length + 2));
 }

@@ -22,11 +22,11 @@ constexpr std::array<std::uint8_t, 256> kHexValues = [] {
   return values;
 }();
 
-std::uint8_t hex_value(char c) {
+std::uint8_t hex_digit_value(char c) {
   return kHexValues[static_cast<unsigned char>(c)];
 }
 bool is_hex(char c) {
-  return hex_value(c) != kNoHex;
+  return hex_digit_value(c) != kNoHex;
 }
 
 // Eight hexadecimal digits from `at` on. Adding 0x80 - c to a byte sets its highest bit exactly
@@ -76,7 +76,7 @@ class Fields {
     const char* const limit = left() < 16 ? end_ : at_ + 16;
     std::uint64_t value = 0;
     for (; at_ != limit; ++at_) {
-      const std::uint8_t digit = hex_value(*at_);
+      const std::uint8_t digit = hex_digit_value(*at_);
       if (digit == kNoHex) break;
       value = value * 16 + digit;
     }

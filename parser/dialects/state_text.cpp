@@ -11,7 +11,7 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::string_view kNothing = "-";
-constexpr std::size_t kExtraFieldsMax = 4096;
+constexpr std::size_t kStateFieldsMax = 4096;
 
 template <typename Number>
 bool read_whole(std::string_view text, Number& value) {
@@ -153,7 +153,7 @@ std::size_t StateReader::count(std::size_t limit) {
 StepSample StateReader::sample() {
   StepSample sample;
   for_each_step_field([&](const auto& field) { read(sample.*field.member); });
-  const std::size_t extra_count = count(kExtraFieldsMax);
+  const std::size_t extra_count = count(kStateFieldsMax);
   for (std::size_t i = 0; i < extra_count && !failed_; ++i) {
     std::string name = text();
     sample.extra_fields.emplace_back(std::move(name), number());

@@ -26,7 +26,7 @@ Known missing(std::string reason) {
   return {std::nullopt, {}, std::move(reason)};
 }
 
-double as_double(std::int64_t value) {
+double to_double(std::int64_t value) {
   return static_cast<double>(value);
 }
 
@@ -50,9 +50,9 @@ class Inputs {
     if (!match_.gpu_count) return missing("The run does not say on how many GPUs it ran.");
     const auto stated = run_.configuration.get("gpu_count");
     if (stated) {
-      return known(as_double(*match_.gpu_count), std::string(config_source_name(stated->source)));
+      return known(to_double(*match_.gpu_count), std::string(config_source_name(stated->source)));
     }
-    return known(as_double(*match_.gpu_count),
+    return known(to_double(*match_.gpu_count),
                  match_.recipe != nullptr ? place(*match_.recipe) : "node_count * gpus_per_node");
   }
 
@@ -60,7 +60,7 @@ class Inputs {
     if (match_.global_batch_size) {
       const auto stated = run_.configuration.get("global_batch_size");
       const bool is_logged = run_.logged_global_batch_size.has_value() || !stated;
-      return known(as_double(*match_.global_batch_size),
+      return known(to_double(*match_.global_batch_size),
                    is_logged ? "log_content" : std::string(config_source_name(stated->source)));
     }
     return of_recipe("global batch size", [&](const Recipe& recipe) {
@@ -71,7 +71,7 @@ class Inputs {
   Known sequence_length() const {
     const auto stated = run_.configuration.get("sequence_length");
     const auto length = stated ? parse_integer(stated->value, 1) : std::nullopt;
-    if (length) return known(as_double(*length), std::string(config_source_name(stated->source)));
+    if (length) return known(to_double(*length), std::string(config_source_name(stated->source)));
     return of_recipe("sequence length", [](const Recipe& recipe) {
       return std::optional<std::int64_t>(recipe.sequence_length);
     });
@@ -141,7 +141,7 @@ class Inputs {
     if (!first || !all_agree) {
       return missing("The " + what + " cannot be told. " + match_.reason);
     }
-    return known(as_double(*first), place(*match_.candidates.front()));
+    return known(to_double(*first), place(*match_.candidates.front()));
   }
 
   const Catalog& catalog_;

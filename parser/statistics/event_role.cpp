@@ -17,7 +17,7 @@ constexpr auto kRoles = name_table<EventRole>({
 });
 
 // Who ends a run says so first, and the processes end when they get to it.
-constexpr std::int64_t kTeardownSteps = 20;
+constexpr std::int64_t kTeardownStepsMax = 20;
 
 EventRole role_beside_root(const LogEvent& failure) {
   switch (depth_of(failure)) {
@@ -58,7 +58,7 @@ Attempt attempt_of(const LogEvent& event, const LogFacts& facts) {
 bool is_survived(const LogEvent& failure, const Attempt& attempt) {
   if (attempt.steps_after == 0) return false;
   const FailureClass* const known = find_failure_class(failure.cause);
-  return known == nullptr || !known->ends_run_over || attempt.steps_after > kTeardownSteps;
+  return known == nullptr || !known->ends_run_over || attempt.steps_after > kTeardownStepsMax;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace llmb::parser {
 namespace {
 
-bool is_warning(const LogEvent& failure) {
+bool was_logged_as_warning(const LogEvent& failure) {
   return weight_of(failure.line) != LineWeight::statement;
 }
 
@@ -36,7 +36,8 @@ bool is_own_exception(const LogEvent& failure) {
 CauseDepth depth_of(const LogEvent& failure) {
   const FailureClass* known = find_failure_class(failure.cause);
   if (known == nullptr) return CauseDepth::consequence;
-  if (known->depth < CauseDepth::survivable && is_warning(failure)) return CauseDepth::survivable;
+  if (known->depth < CauseDepth::survivable && was_logged_as_warning(failure))
+    return CauseDepth::survivable;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }
@@ -45,7 +46,7 @@ CauseDepth depth_of(const LogEvent& failure) {
 
 bool announces_end(const LogEvent& failure) {
   const FailureClass* known = find_failure_class(failure.cause);
-  if (known == nullptr || is_warning(failure)) return false;
+  if (known == nullptr || was_logged_as_warning(failure)) return false;
   if (known->ends_run_over) return true;
   return known->depth == CauseDepth::worker_failed || known->depth == CauseDepth::killed ||
          known->depth == CauseDepth::consequence;

@@ -11,7 +11,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr auto kVerdicts = name_table<StandingVerdict>({
+constexpr auto kStandingVerdicts = name_table<StandingVerdict>({
     {StandingVerdict::reached, "reached"},
     {StandingVerdict::not_reached, "not_reached"},
     {StandingVerdict::not_decided, "not_decided"},
@@ -20,7 +20,7 @@ constexpr auto kVerdicts = name_table<StandingVerdict>({
 }  // namespace
 
 std::string_view standing_verdict_name(StandingVerdict verdict) {
-  return kVerdicts.name(verdict);
+  return kStandingVerdicts.name(verdict);
 }
 
 std::optional<PublishedStanding> standing_against(std::span<const double> speeds, double line,

@@ -11,14 +11,14 @@
 namespace llmb::parser {
 namespace {
 
-using SeriesKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
-                             std::optional<std::int64_t>, std::string>;
+using HistoryKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
+                              std::optional<std::int64_t>, std::string>;
 
 std::string value_of(const ComparedRun& run, std::string_view key) {
   return run.configuration.value(key).value_or("");
 }
 
-SeriesKey key_of(const ComparedRun& run) {
+HistoryKey history_key_of(const ComparedRun& run) {
   const RecipeMatch& match = run.judgement.match;
   return {workload_of(run),
           model_size_of(run),
@@ -29,7 +29,7 @@ SeriesKey key_of(const ComparedRun& run) {
           to_string(run.judgement.summary.window)};
 }
 
-bool is_selected(const SeriesKey& key, const HistorySelection& selection) {
+bool is_selected(const HistoryKey& key, const HistorySelection& selection) {
   const auto agrees = [](const std::optional<std::string>& asked, const std::string& value) {
     return !asked || *asked == value;
   };
@@ -107,9 +107,9 @@ void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
 std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
                                        const HistorySelection& selection,
                                        const RunMarkSet& included) {
-  std::map<SeriesKey, std::vector<std::size_t>> members;
+  std::map<HistoryKey, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const SeriesKey key = key_of(runs[i]);
+    const HistoryKey key = history_key_of(runs[i]);
     if (!is_selected(key, selection)) continue;
     if (!exclusion_reason(marks_of(runs[i]), included).empty()) continue;
     if (log_location_of(runs[i], ComparedMetric::step_time_s)) members[key].push_back(i);

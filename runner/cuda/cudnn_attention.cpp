@@ -11,7 +11,7 @@ namespace llmb::runner::cuda {
 namespace {
 
 using Extents = CudnnGraph::Extents;
-using Tensor = CudnnGraph::Tensor;
+using GraphTensor = CudnnGraph::Tensor;
 using Kind = CudnnGraph::Kind;
 
 const float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -48,20 +48,21 @@ float scale_of(const CudnnAttentionShape& shape) {
 
 // Where a query may not look stands minus infinity. `shift` (int32) is how many positions the first
 // query is behind the first key; 0 for no such tensor.
-Tensor masked(CudnnGraph& graph, Tensor score, Tensor shift, Tensor minus_infinity) {
+GraphTensor masked(CudnnGraph& graph, GraphTensor score, GraphTensor shift,
+                   GraphTensor minus_infinity) {
   const Extents extents = graph.extents(score);
-  Tensor row = graph.inner(extents, CUDNN_DATA_INT32);
-  const Tensor column = graph.inner(extents, CUDNN_DATA_INT32);
+  GraphTensor row = graph.inner(extents, CUDNN_DATA_INT32);
+  const GraphTensor column = graph.inner(extents, CUDNN_DATA_INT32);
   graph.index(score, 2, row);
   if (shift != 0) {
-    const Tensor shifted = graph.inner(extents, CUDNN_DATA_INT32);
+    const GraphTensor shifted = graph.inner(extents, CUDNN_DATA_INT32);
     graph.pointwise(CUDNN_POINTWISE_ADD, row, shift, shifted, CUDNN_DATA_INT32);
     row = shifted;
   }
   graph.index(score, 3, column);
-  const Tensor mask = graph.inner(extents, CUDNN_DATA_BOOLEAN);
+  const GraphTensor mask = graph.inner(extents, CUDNN_DATA_BOOLEAN);
   graph.pointwise(CUDNN_POINTWISE_CMP_GE, row, column, mask, CUDNN_DATA_BOOLEAN);
-  const Tensor result = graph.inner(extents);
+  const GraphTensor result = graph.inner(extents);
   graph.select(score, minus_infinity, mask, result);
   return result;
 }
@@ -90,23 +91,23 @@ CudnnAttentionForward::CudnnAttentionForward(const CudnnAttentionShape& shape,
   minus_infinity_ = graph.scalar(CUDNN_DATA_FLOAT);
   shift_ = shift_value_ != 0 ? graph.scalar(CUDNN_DATA_INT32) : 0;
 
-  const Tensor score = graph.inner(scores(shape));
+  const GraphTensor score = graph.inner(scores(shape));
   graph.matmul(q_, k_, score);
-  const Tensor scaled = graph.inner(scores(shape));
+  const GraphTensor scaled = graph.inner(scores(shape));
   graph.pointwise(CUDNN_POINTWISE_MUL, score, scale_, scaled);
-  const Tensor seen = masked(graph, scaled, shift_, minus_infinity_);
-  const Tensor largest = graph.inner(rows(shape));
+  const GraphTensor seen = masked(graph, scaled, shift_, minus_infinity_);
+  const GraphTensor largest = graph.inner(rows(shape));
   graph.reduce(CUDNN_REDUCE_TENSOR_MAX, seen, largest);
-  const Tensor below = graph.inner(scores(shape));
+  const GraphTensor below = graph.inner(scores(shape));
   graph.pointwise(CUDNN_POINTWISE_SUB, seen, largest, below);
-  const Tensor exponential = graph.inner(scores(shape));
+  const GraphTensor exponential = graph.inner(scores(shape));
   graph.pointwise(CUDNN_POINTWISE_EXP, below, exponential);
-  const Tensor sum = graph.inner(rows(shape));
+  const GraphTensor sum = graph.inner(rows(shape));
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, exponential, sum);
-  const Tensor logarithm = graph.inner(rows(shape));
+  const GraphTensor logarithm = graph.inner(rows(shape));
   graph.pointwise(CUDNN_POINTWISE_LOG, sum, logarithm);
   graph.pointwise(CUDNN_POINTWISE_ADD, largest, logarithm, statistics_);
-  const Tensor probability = graph.inner(scores(shape), bf16);
+  const GraphTensor probability = graph.inner(scores(shape), bf16);
   graph.pointwise(CUDNN_POINTWISE_DIV, exponential, sum, probability);
   graph.matmul(probability, v_, o_);
   plan_ = std::make_unique<CudnnPlan>(graph, target);
@@ -126,23 +127,23 @@ void CudnnAttentionForward::run(cudnnHandle_t handle, const void* q, const void*
 }
 
 // exp(scale q k^T - statistics), masked.
-Tensor CudnnAttentionBackward::probabilities(const CudnnAttentionShape& shape, Tensor q,
-                                             Tensor k_transposed) {
-  const Tensor score = graph_.inner(scores(shape));
+GraphTensor CudnnAttentionBackward::probabilities(const CudnnAttentionShape& shape, GraphTensor q,
+                                                  GraphTensor k_transposed) {
+  const GraphTensor score = graph_.inner(scores(shape));
   graph_.matmul(q, k_transposed, score);
-  const Tensor scaled = graph_.inner(scores(shape));
+  const GraphTensor scaled = graph_.inner(scores(shape));
   graph_.pointwise(CUDNN_POINTWISE_MUL, score, scale_, scaled);
-  const Tensor below = graph_.inner(scores(shape));
+  const GraphTensor below = graph_.inner(scores(shape));
   graph_.pointwise(CUDNN_POINTWISE_SUB, scaled, statistics_, below);
-  const Tensor seen = masked(graph_, below, shift_, minus_infinity_);
-  const Tensor probability = graph_.inner(scores(shape));
+  const GraphTensor seen = masked(graph_, below, shift_, minus_infinity_);
+  const GraphTensor probability = graph_.inner(scores(shape));
   graph_.pointwise(CUDNN_POINTWISE_EXP, seen, probability);
   return probability;
 }
 
-Tensor CudnnAttentionBackward::transposed(Tensor x) {
+GraphTensor CudnnAttentionBackward::transposed(GraphTensor x) {
   const Extents extents = graph_.extents(x);
-  const Tensor result =
+  const GraphTensor result =
       graph_.tensor(swapped(extents), swapped(CudnnGraph::packed_strides(extents)),
                     CUDNN_DATA_BFLOAT16, Kind::inner);
   graph_.reshape(x, result);
@@ -150,8 +151,8 @@ Tensor CudnnAttentionBackward::transposed(Tensor x) {
 }
 
 // With grouped queries every head has its own, and the group's is their sum.
-void CudnnAttentionBackward::product_of_heads(Tensor a, Tensor b, Tensor result,
-                                              Tensor of_all_heads) {
+void CudnnAttentionBackward::product_of_heads(GraphTensor a, GraphTensor b, GraphTensor result,
+                                              GraphTensor of_all_heads) {
   if (of_all_heads == 0) return graph_.matmul(a, b, result);
   graph_.matmul(a, b, of_all_heads);
   graph_.reduce(CUDNN_REDUCE_TENSOR_ADD, of_all_heads, result);
@@ -194,27 +195,27 @@ CudnnAttentionBackward::CudnnAttentionBackward(const CudnnAttentionShape& shape,
   if (shift_value_ != 0) shift_ = graph.scalar(CUDNN_DATA_INT32);
 
   // sums = rows of d_o o, times one, where cuDNN's pattern has dropout's scale
-  const Tensor products = graph.inner(queries(shape));
+  const GraphTensor products = graph.inner(queries(shape));
   graph.pointwise(CUDNN_POINTWISE_MUL, d_o_, o_, products);
-  const Tensor row_sums = graph.inner(rows(shape));
+  const GraphTensor row_sums = graph.inner(rows(shape));
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, products, row_sums);
   graph.pointwise(CUDNN_POINTWISE_MUL, row_sums, one_, sums_);
 
-  const Tensor probability = probabilities(shape, q_, k_);
+  const GraphTensor probability = probabilities(shape, q_, k_);
   product_of_heads(transposed(probability), d_o_, dv_, dv_heads_);
 
   // ds = scale p (d_o v^T - sums)
-  const Tensor d_probability = graph.inner(scores(shape));
+  const GraphTensor d_probability = graph.inner(scores(shape));
   graph.matmul(d_o_, v_, d_probability);
-  const Tensor less = graph.inner(scores(shape));
+  const GraphTensor less = graph.inner(scores(shape));
   graph.pointwise(CUDNN_POINTWISE_SUB, d_probability, sums_, less);
-  const Tensor weighted = graph.inner(scores(shape));
+  const GraphTensor weighted = graph.inner(scores(shape));
   graph.pointwise(CUDNN_POINTWISE_MUL, less, probability, weighted);
-  const Tensor d_score = graph.inner(scores(shape));
+  const GraphTensor d_score = graph.inner(scores(shape));
   graph.pointwise(CUDNN_POINTWISE_MUL, weighted, scale_, d_score);
   product_of_heads(transposed(d_score), q_, dk_, dk_heads_);
 
-  const Tensor k_as_it_lies = graph.tensor(keys(shape), k_strides, bf16, Kind::inner);
+  const GraphTensor k_as_it_lies = graph.tensor(keys(shape), k_strides, bf16, Kind::inner);
   graph.reshape(k_, k_as_it_lies);
   graph.matmul(d_score, k_as_it_lies, dq_sum_);
   graph.pointwise(CUDNN_POINTWISE_IDENTITY, dq_sum_, dq_);

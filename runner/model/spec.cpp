@@ -29,7 +29,7 @@ constexpr Change kChanges[] = {
      &ShapeOverrides::shared_expert_ffn_hidden_size},
 };
 
-std::string number(std::int64_t value) {
+std::string number_text(std::int64_t value) {
   return std::to_string(value);
 }
 
@@ -43,15 +43,15 @@ bool has_dense_layer(const ModelShape& shape) {
 // Empty where the shape can be trained.
 std::string contradiction(const ModelShape& shape) {
   if (shape.attention_head_count % shape.query_group_count != 0) {
-    return number(shape.attention_head_count) + " attention heads do not divide into " +
-           number(shape.query_group_count) + " key/value heads";
+    return number_text(shape.attention_head_count) + " attention heads do not divide into " +
+           number_text(shape.query_group_count) + " key/value heads";
   }
   if (shape.head_size % 2 != 0) {
-    return "a head size of " + number(shape.head_size) + " is odd, and RoPE turns pairs";
+    return "a head size of " + number_text(shape.head_size) + " is odd, and RoPE turns pairs";
   }
   if (shape.experts_per_token > shape.expert_count) {
-    return "a token cannot choose " + number(shape.experts_per_token) + " of " +
-           number(shape.expert_count) + " experts";
+    return "a token cannot choose " + number_text(shape.experts_per_token) + " of " +
+           number_text(shape.expert_count) + " experts";
   }
   if (has_dense_layer(shape) && shape.ffn_hidden_size < 1) {
     return "dense layers need an FFN hidden size; give one, or keep the experts";
@@ -78,7 +78,7 @@ Result<ModelSpec> make_model_spec(const ModelShape& published, const ShapeOverri
     if (!wanted || *wanted == published.*change.field) continue;
     const bool may_be_zero = change.field == &ModelShape::shared_expert_ffn_hidden_size;
     if (*wanted < (may_be_zero ? 0 : 1)) {
-      return parser::fail(std::string(change.name) + " is " + number(*wanted) +
+      return parser::fail(std::string(change.name) + " is " + number_text(*wanted) +
                           "; it counts something, so at least 1 is needed");
     }
     const bool is_of_experts = std::string_view(change.name).find("expert") != std::string::npos;
@@ -87,8 +87,8 @@ Result<ModelSpec> make_model_spec(const ModelShape& published, const ShapeOverri
                           published.size + " is dense: it has no experts");
     }
     spec.shape.*change.field = *wanted;
-    spec.overrides.push_back(std::string(change.name) + " " + number(published.*change.field) +
-                             " -> " + number(*wanted));
+    spec.overrides.push_back(std::string(change.name) + " " + number_text(published.*change.field) +
+                             " -> " + number_text(*wanted));
   }
   const std::string wrong = contradiction(spec.shape);
   if (!wrong.empty()) return parser::fail(wrong);

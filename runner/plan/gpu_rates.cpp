@@ -3,7 +3,7 @@
 namespace llmb::runner {
 namespace {
 
-constexpr double kTera = 1e12;
+constexpr double kTeraPerUnit = 1e12;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
 // What the documents do not say, from the makers' data sheets.
@@ -33,13 +33,13 @@ parser::Result<GpuRates> gpu_rates(const parser::Catalog& catalog, std::string_v
     rates.gpu_type = sheet.gpu_type;
     rates.memory_bytes = static_cast<std::int64_t>(sheet.memory_gib * kGibi);
     rates.gpus_per_node = sheet.gpus_per_node;
-    rates.bandwidth_bytes_per_s = sheet.bandwidth_tb_per_s * kTera;
-    rates.bf16_peak_flops = sheet.bf16_tflops * kTera;
-    rates.fp8_peak_flops = sheet.fp8_tflops * kTera;
+    rates.bandwidth_bytes_per_s = sheet.bandwidth_tb_per_s * kTeraPerUnit;
+    rates.bf16_peak_flops = sheet.bf16_tflops * kTeraPerUnit;
+    rates.fp8_peak_flops = sheet.fp8_tflops * kTeraPerUnit;
     const parser::GpuPeak* const bf16 = catalog.peak(gpu_type, "bf16", "");
     const parser::GpuPeak* const fp8 = catalog.peak(gpu_type, "fp8", "");
-    if (bf16 != nullptr) rates.bf16_peak_flops = bf16->tflops * kTera;
-    if (fp8 != nullptr) rates.fp8_peak_flops = fp8->tflops * kTera;
+    if (bf16 != nullptr) rates.bf16_peak_flops = bf16->tflops * kTeraPerUnit;
+    if (fp8 != nullptr) rates.fp8_peak_flops = fp8->tflops * kTeraPerUnit;
     return rates;
   }
   return parser::fail("unknown GPU type '" + std::string(gpu_type) + "'; known: " + known);

@@ -13,7 +13,7 @@ struct Variable {
   const char* flag;
 };
 
-constexpr Variable kVariables[] = {
+constexpr Variable kOptionVariables[] = {
     {"JOB_TOTAL_GPUS", "--scale"},
     {"DTYPE", "--dtype"},
     {"MODEL_SIZE", "--model-size"},
@@ -42,7 +42,7 @@ void add_variable(const char* name, Environment& environment) {
 
 Environment process_environment() {
   Environment environment;
-  for (const Variable& variable : kVariables) add_variable(variable.name, environment);
+  for (const Variable& variable : kOptionVariables) add_variable(variable.name, environment);
   for (const char* name : kVariablesWithoutEffect) add_variable(name, environment);
   return environment;
 }
@@ -58,7 +58,7 @@ std::vector<std::string> variables_without_effect(const Environment& environment
 
 std::vector<std::string> flags_from_environment(const Environment& environment) {
   std::vector<std::string> flags;
-  for (const Variable& variable : kVariables) {
+  for (const Variable& variable : kOptionVariables) {
     const auto set = environment.find(variable.name);
     if (set == environment.end() || set->second.empty()) continue;
     flags.push_back(fmt::format("{}={}", variable.flag, set->second));

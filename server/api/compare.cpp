@@ -17,7 +17,7 @@
 namespace llmb::api {
 namespace {
 
-constexpr std::size_t kRunsMax = 8;
+constexpr std::size_t kComparedRunsMax = 8;
 
 std::vector<storage::RunId> read_run_ids(const std::string& name, const std::string& text) {
   std::vector<storage::RunId> ids;
@@ -47,8 +47,8 @@ struct Question {
 };
 
 void check_count(const std::vector<storage::RunId>& ids) {
-  if (ids.size() <= kRunsMax) return;
-  throw bad_request("More than " + std::to_string(kRunsMax) +
+  if (ids.size() <= kComparedRunsMax) return;
+  throw bad_request("More than " + std::to_string(kComparedRunsMax) +
                     " runs are named; compare fewer, or use `llmb-report compare`, which has no "
                     "limit.");
 }

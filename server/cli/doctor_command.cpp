@@ -25,7 +25,7 @@
 namespace llmb::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kDoctorPatience{5};
 constexpr std::uint64_t kMebibyte = 1ULL << 20;
 constexpr std::uint64_t kFreeAtLeast = 64 * kMebibyte;
 constexpr std::uint64_t kFreeComfortably = 1024 * kMebibyte;
@@ -35,7 +35,7 @@ constexpr const char* kDoctorFooter = R"(Examples:
   llmb-report doctor                            # the default database, and the trees it follows
   llmb-report doctor --db runs.db               # another one
   llmb-report doctor --db runs.db /data/new     # and whether a further tree can be read
-  llmb-report doctor --quick --format=json      # for a monitor: does not read every page
+  llmb-report doctor --quick --format=json      # for a monitor: checksums, and no cross-checks
 
 What it looks at: whether the file can be opened and is ours, stands on a local disk, and has a
 schema that this program knows; whether its pages, rows and indices agree (PRAGMA integrity_check),
@@ -130,12 +130,13 @@ void look_at_roots(std::vector<std::string> roots, Findings& findings) {
   std::sort(roots.begin(), roots.end());
   roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
   for (const std::string& root : roots) {
-    const auto finding = ingest::answer_within(kPatience, [root] { return look_at_root(root); });
+    const auto finding =
+        ingest::answer_within(kDoctorPatience, [root] { return look_at_root(root); });
     findings.push_back(finding.value_or(
         Finding{"root", Verdict::problem,
                 fmt::format("{}: does not answer within {} s: its mount hangs. The other roots "
                             "are followed all the same.",
-                            root, kPatience.count())}));
+                            root, kDoctorPatience.count())}));
   }
 }
 

@@ -20,7 +20,7 @@ using dispatch::Submission;
 using parser::fail;
 using parser::Result;
 
-constexpr std::size_t kFileBytesMax = std::size_t{4} * 1024 * 1024;
+constexpr std::size_t kJobFileBytesMax = std::size_t{4} * 1024 * 1024;
 
 struct NameAndValue {
   std::string name;
@@ -42,7 +42,7 @@ Result<std::string> read_jobs_file(const std::string& file) {
   if (error || !input) {
     return fail("cannot read the file of jobs " + file + (error ? ": " + error.message() : ""));
   }
-  if (bytes > kFileBytesMax) return fail(file + " is larger than a file of jobs may be (4 MiB)");
+  if (bytes > kJobFileBytesMax) return fail(file + " is larger than a file of jobs may be (4 MiB)");
   std::ostringstream text;
   text << input.rdbuf();
   return text.str();

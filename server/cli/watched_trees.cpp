@@ -18,17 +18,17 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kPatience{2};
 
 // Nothing and empty are the same for these variables.
-std::string variable(const char* name) {
+std::string shell_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
 
 std::vector<std::string> paths_of_environment() {
   for (const char* name : {"LLMB_WORKLOAD", "STAGE_PATH"}) {
-    if (std::string path = variable(name); !path.empty()) return {std::move(path)};
+    if (std::string path = shell_variable(name); !path.empty()) return {std::move(path)};
   }
   std::vector<std::string> paths;
-  const std::string install = variable("LLMB_INSTALL");
+  const std::string install = shell_variable("LLMB_INSTALL");
   if (install.empty()) return paths;
   std::error_code error;
   for (fs::directory_iterator at(fs::path(install) / "workloads", error), end; at != end;
@@ -132,9 +132,9 @@ void note_missing_roots(const std::vector<ingest::RootOptions>& roots,
 }
 
 std::string default_database_path() {
-  std::string state = variable("XDG_STATE_HOME");
+  std::string state = shell_variable("XDG_STATE_HOME");
   if (state.empty()) {
-    const std::string home = variable("HOME");
+    const std::string home = shell_variable("HOME");
     if (home.empty()) {
       throw std::runtime_error(
           "cannot choose a place for the database: neither XDG_STATE_HOME nor HOME is set; "

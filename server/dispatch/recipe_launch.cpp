@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using Kind = SbatchAnswer::Kind;
 
 // How far the clocks of this machine and of slurmctld's may be apart.
-constexpr std::int64_t kClockSkewS = 300;
+constexpr std::int64_t kLaunchClockSkewS = 300;
 constexpr std::size_t kShownBytesMax = 400;
 
 std::vector<std::string> launch_environment(const Plan& plan, const ClusterSettings& settings,
@@ -82,7 +82,7 @@ SbatchAnswer find_printed_job(LaunchedRecipe& launched, const CommandResult& res
   const auto job = std::find_if(queue->begin(), queue->end(), [&](const ObservedJob& one) {
     return one.job_id == *id && one.user_id.value_or(user) == user;
   });
-  if (job == queue->end() || job->submit_time_s < since_s - kClockSkewS) {
+  if (job == queue->end() || job->submit_time_s < since_s - kLaunchClockSkewS) {
     return {Kind::refused, 0,
             fmt::format("launch.sh printed the job's number {}, and Slurm has no such job of this "
                         "user that was submitted since; {}",

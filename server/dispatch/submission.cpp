@@ -12,24 +12,24 @@
 namespace llmb::dispatch {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Thrown and caught within this file.
 struct BadField {
   std::string message;
 };
 
-std::string text_of(const Json& value, const std::string& key) {
+std::string text_of(const OrderedJson& value, const std::string& key) {
   if (!value.is_string()) throw BadField{"'" + key + "' has to be a text"};
   return value.get<std::string>();
 }
 
-bool flag_of(const Json& value, const std::string& key) {
+bool flag_of(const OrderedJson& value, const std::string& key) {
   if (!value.is_boolean()) throw BadField{"'" + key + "' has to be true or false"};
   return value.get<bool>();
 }
 
-std::int64_t count_of(const Json& value, const std::string& key) {
+std::int64_t count_of(const OrderedJson& value, const std::string& key) {
   if (!value.is_number_integer() || value.get<std::int64_t>() < 1 ||
       value.get<std::int64_t>() > 10'000'000) {
     throw BadField{"'" + key + "' has to be a whole number from 1 to 10000000"};
@@ -37,14 +37,14 @@ std::int64_t count_of(const Json& value, const std::string& key) {
   return value.get<std::int64_t>();
 }
 
-void require_object(const Json& value, const std::string& key) {
+void require_object(const OrderedJson& value, const std::string& key) {
   if (!value.is_object()) throw BadField{"'" + key + "' has to be an object"};
 }
 
-std::vector<std::int64_t> counts_of(const Json& value, const std::string& key) {
+std::vector<std::int64_t> counts_of(const OrderedJson& value, const std::string& key) {
   if (!value.is_array()) return {count_of(value, key)};
   std::vector<std::int64_t> counts;
-  for (const Json& count : value) counts.push_back(count_of(count, key));
+  for (const OrderedJson& count : value) counts.push_back(count_of(count, key));
   if (counts.empty()) throw BadField{"'" + key + "' has to hold a number"};
   return counts;
 }
@@ -53,7 +53,7 @@ void require(const parser::Result<void>& result) {
   if (!result) throw BadField{result.error().message};
 }
 
-void read_slurm(const Json& value, SlurmParameters& slurm) {
+void read_slurm(const OrderedJson& value, SlurmParameters& slurm) {
   require_object(value, "slurm");
   for (const auto& [name, setting] : value.items()) {
     std::string word;
@@ -76,22 +76,22 @@ struct Several {
   std::int64_t repeats = 1;
 };
 
-using Reader = std::function<void(Several&, const Json&)>;
+using Reader = std::function<void(Several&, const OrderedJson&)>;
 
 const std::vector<std::pair<std::string, Reader>>& readers() {
   const auto text = [](std::string Submission::*field, const std::string& key) -> Reader {
-    return [field, key](Several& into, const Json& value) {
+    return [field, key](Several& into, const OrderedJson& value) {
       into.submission.*field = text_of(value, key);
     };
   };
   const auto flag = [](bool Submission::*field, const std::string& key) -> Reader {
-    return [field, key](Several& into, const Json& value) {
+    return [field, key](Several& into, const OrderedJson& value) {
       into.submission.*field = flag_of(value, key);
     };
   };
   const auto number = [](std::optional<std::int64_t> Submission::*field,
                          const std::string& key) -> Reader {
-    return [field, key](Several& into, const Json& value) {
+    return [field, key](Several& into, const OrderedJson& value) {
       into.submission.*field = count_of(value, key);
     };
   };
@@ -99,9 +99,10 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
       {"workload", text(&Submission::workload, "workload")},
       {"model_size", text(&Submission::model_size, "model_size")},
       {"dtype", text(&Submission::dtype, "dtype")},
-      {"scale", [](Several& into, const Json& value) { into.scales = counts_of(value, "scale"); }},
+      {"scale",
+       [](Several& into, const OrderedJson& value) { into.scales = counts_of(value, "scale"); }},
       {"repeats",
-       [](Several& into, const Json& value) { into.repeats = count_of(value, "repeats"); }},
+       [](Several& into, const OrderedJson& value) { into.repeats = count_of(value, "repeats"); }},
       {"gpu_type", text(&Submission::gpu_type, "gpu_type")},
       {"document", text(&Submission::document, "document")},
       {"gpus_per_node", number(&Submission::gpus_per_node, "gpus_per_node")},
@@ -117,22 +118,23 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
       {"load_checkpoint_path", text(&Submission::load_checkpoint_path, "load_checkpoint_path")},
       {"proxy", flag(&Submission::proxy, "proxy")},
       {"runner_options",
-       [](Several& into, const Json& value) {
+       [](Several& into, const OrderedJson& value) {
          require_object(value, "runner_options");
          for (const auto& [name, setting] : value.items()) {
            into.submission.runner_options[name] = count_of(setting, "runner_options." + name);
          }
        }},
       {"environment",
-       [](Several& into, const Json& value) {
+       [](Several& into, const OrderedJson& value) {
          require_object(value, "environment");
          for (const auto& [name, setting] : value.items()) {
            into.submission.environment[name] = text_of(setting, "environment." + name);
          }
        }},
-      {"slurm", [](Several& into, const Json& value) { read_slurm(value, into.submission.slurm); }},
+      {"slurm",
+       [](Several& into, const OrderedJson& value) { read_slurm(value, into.submission.slurm); }},
       {"additional_slurm_params",
-       [](Several& into, const Json& value) {
+       [](Several& into, const OrderedJson& value) {
          require(add_additional_slurm_params(into.submission.slurm,
                                              text_of(value, "additional_slurm_params")));
        }},
@@ -140,7 +142,7 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
   return all;
 }
 
-Several read_several(const Json& document) {
+Several read_several(const OrderedJson& document) {
   Several several;
   require_object(document, "the submission");
   for (const auto& item : document.items()) {
@@ -164,7 +166,7 @@ Several read_several(const Json& document) {
 }  // namespace
 
 parser::Result<std::vector<Submission>> parse_submissions(std::string_view json) {
-  const Json document = Json::parse(json, nullptr, false);
+  const OrderedJson document = OrderedJson::parse(json, nullptr, false);
   if (document.is_discarded()) return parser::fail("the submission is not valid JSON");
   try {
     const Several several = read_several(document);
@@ -186,7 +188,7 @@ parser::Result<std::vector<Submission>> parse_submissions(std::string_view json)
 }
 
 std::string submission_json(const Submission& submission) {
-  Json json;
+  OrderedJson json;
   json["workload"] = submission.workload;
   json["model_size"] = submission.model_size;
   json["dtype"] = submission.dtype;
@@ -209,12 +211,12 @@ std::string submission_json(const Submission& submission) {
   json["proxy"] = submission.proxy;
   json["runner_options"] = submission.runner_options;
   json["environment"] = submission.environment;
-  Json slurm = Json::object();
+  OrderedJson slurm = OrderedJson::object();
   for (const auto& [name, value] : submission.slurm) {
-    slurm[name] = value.empty() ? Json(true) : Json(value);
+    slurm[name] = value.empty() ? OrderedJson(true) : OrderedJson(value);
   }
   json["slurm"] = slurm;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace llmb::dispatch

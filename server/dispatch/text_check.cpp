@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 128;
 constexpr std::size_t kPathBytesMax = 1024;
-constexpr std::size_t kShownBytesMax = 60;
+constexpr std::size_t kQuotedBytesMax = 60;
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -47,7 +47,7 @@ bool is_plain_path(std::string_view text) {
 
 std::string in_quotes(std::string_view text) {
   std::string shown = "'";
-  for (const char c : text.substr(0, kShownBytesMax)) {
+  for (const char c : text.substr(0, kQuotedBytesMax)) {
     if (c >= ' ' && c <= '~') {
       shown += c;
     } else {
@@ -56,7 +56,7 @@ std::string in_quotes(std::string_view text) {
       shown += escape;
     }
   }
-  return shown + (text.size() > kShownBytesMax ? "…'" : "'");
+  return shown + (text.size() > kQuotedBytesMax ? "…'" : "'");
 }
 
 std::string shell_quoted(std::string_view text) {

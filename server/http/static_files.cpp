@@ -10,7 +10,7 @@
 namespace llmb::http {
 namespace {
 
-constexpr std::size_t kCompressedFromBytes = 1024;
+constexpr std::size_t kFileCompressedFromBytes = 1024;
 
 std::string etag_of(std::string_view bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
@@ -29,7 +29,7 @@ Response response_of(const StaticFile& file) {
   response.body = std::make_shared<const std::string>(file.bytes);
   response.etag = etag_of(file.bytes);
   response.cache_control = file.is_immutable ? "public, max-age=31536000, immutable" : "no-cache";
-  if (file.bytes.size() > kCompressedFromBytes && is_compressible(file.content_type)) {
+  if (file.bytes.size() > kFileCompressedFromBytes && is_compressible(file.content_type)) {
     response.gzip_body = packed(file.bytes, Encoding::gzip);
     response.zstd_body = packed(file.bytes, Encoding::zstd);
   }

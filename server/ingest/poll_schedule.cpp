@@ -9,7 +9,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-constexpr Milliseconds kHotFor = minutes(2);
+constexpr Milliseconds kPolledHotFor = minutes(2);
 constexpr Milliseconds kWarmFor = hours(24);
 constexpr Milliseconds kQuietAtLeast = minutes(10);
 constexpr Milliseconds kHungAtLeast = std::chrono::seconds(30);
@@ -47,7 +47,7 @@ Temperature temperature(const Growth& growth) {
   if (growth.job_has_ended && growth.since_growth >= quiet_limit(growth.step_time_s_mean)) {
     return Temperature::ended;
   }
-  if (growth.since_growth < kHotFor) return Temperature::hot;
+  if (growth.since_growth < kPolledHotFor) return Temperature::hot;
   return growth.since_growth < kWarmFor ? Temperature::warm : Temperature::cold;
 }
 

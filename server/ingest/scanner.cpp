@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr milliseconds kSlice{20};
-constexpr milliseconds kBudgetPause{50};
+constexpr milliseconds kScanPause{50};
 constexpr milliseconds kBetweenMatches{1'000};
 constexpr nanoseconds kYoung = std::chrono::hours(48);
 constexpr std::size_t kFavouredMax = 2'048;
@@ -196,7 +196,7 @@ void Scanner::match_configs(SteadyTime now) {
 }
 
 SteadyTime Scanner::next_work(SteadyTime now) const {
-  if (is_scanning_ || !tree_.walk_is_done()) return now + kBudgetPause;  // out of operations
+  if (is_scanning_ || !tree_.walk_is_done()) return now + kScanPause;  // out of operations
   SteadyTime next = favoured_due_;
   if (follows_ || !was_scanned_) next = std::min(next, next_scan_);
   if (!new_configs_.empty()) next = std::min(next, configs_due_);

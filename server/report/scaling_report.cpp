@@ -15,20 +15,20 @@ using parser::ScalingPoint;
 using parser::ScalingSeries;
 
 // What was measured and what was published of one scale and global batch size.
-struct Row {
+struct ScalingRow {
   std::int64_t gpu_count = 0;
   std::optional<std::int64_t> global_batch_size;
   const ScalingPoint* measured = nullptr;
   const PublishedPoint* published = nullptr;
 };
 
-std::vector<Row> rows_of(const ScalingSeries& series) {
-  std::vector<Row> rows;
+std::vector<ScalingRow> rows_of(const ScalingSeries& series) {
+  std::vector<ScalingRow> rows;
   for (const ScalingPoint& point : series.points) {
     rows.push_back({point.gpu_count, point.global_batch_size, &point, nullptr});
   }
   for (const PublishedPoint& point : series.published) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ScalingRow& candidate) {
       return candidate.gpu_count == point.reference->gpu_count &&
              candidate.global_batch_size == point.global_batch_size;
     });
@@ -38,13 +38,13 @@ std::vector<Row> rows_of(const ScalingSeries& series) {
       row->published = &point;
     }
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+  std::sort(rows.begin(), rows.end(), [](const ScalingRow& a, const ScalingRow& b) {
     return std::tie(a.gpu_count, a.global_batch_size) < std::tie(b.gpu_count, b.global_batch_size);
   });
   return rows;
 }
 
-std::vector<std::string> cells_of(const Row& row) {
+std::vector<std::string> cells_of(const ScalingRow& row) {
   std::vector<std::string> cells = {
       std::to_string(row.gpu_count),
       row.global_batch_size ? std::to_string(*row.global_batch_size) : "-"};
@@ -91,7 +91,7 @@ void write_series(const std::vector<parser::ComparedRun>& runs, const ScalingSer
     TextTable table({">GPUs", ">Global batch", "Scaling", ">Runs", ">Tokens/s/GPU", ">Efficiency",
                      ">Speed against published", ">Published tokens/s/GPU",
                      ">Published efficiency"});
-    for (const Row& row : rows) table.add(cells_of(row));
+    for (const ScalingRow& row : rows) table.add(cells_of(row));
     table.print(out);
   }
   for (const ScalingPoint& point : series.points) {
@@ -127,7 +127,7 @@ void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out) {
          "speed_against_reference,published_document,published_step_time_s,"
          "published_tokens_per_s_per_gpu,published_efficiency,differences\r\n";
   for (const ScalingSeries& series : report.series) {
-    for (const Row& row : rows_of(series)) {
+    for (const ScalingRow& row : rows_of(series)) {
       CsvLine line(out);
       for (const auto* text :
            {&series.workload, &series.model_size, &series.dtype, &series.gpu_type}) {

