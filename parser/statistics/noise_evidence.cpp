@@ -20,6 +20,11 @@ std::string text_of(const Characteristics& characteristics) {
   return text;
 }
 
+bool is_same_log(const ComparedRun& tested, const NoiseRun& known) {
+  if (tested.id == known.id) return true;
+  return !known.content_key.empty() && tested.content_key == known.content_key;
+}
+
 std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known,
                                   std::span<const ComparedRun* const> tested,
                                   const std::function<bool(const NoiseRun&)>& is_near) {
@@ -32,7 +37,7 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known,
   for (const NoiseRun& run : known) {
     const bool is_tested =
         std::any_of(tested.begin(), tested.end(),
-                    [&](const ComparedRun* const other) { return other->id == run.id; });
+                    [&](const ComparedRun* const other) { return is_same_log(*other, run); });
     if (is_tested || !is_near(run)) continue;
     Sums& sums = by_configuration[run.configuration];
     ++sums.count;
@@ -91,7 +96,8 @@ std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs) {
     if (!location) continue;
     known.push_back({run.id, text_of(characteristics_of(run, marks)), workload_of(run),
                      run.configuration.value("gpu_type").value_or(""),
-                     run.configuration.value("gpu_count").value_or(""), *location});
+                     run.configuration.value("gpu_count").value_or(""), *location,
+                     run.content_key});
   }
   return known;
 }

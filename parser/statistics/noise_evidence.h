@@ -20,12 +20,13 @@ struct NoiseRun {
   std::string gpu_type;
   std::string gpu_count;
   double log_location = 0;  // of its step time
+  std::string content_key;  // as in ComparedRun
 };
 
 // Of the runs that are performance results; a log that stands there twice counts once.
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
 
-// The noise to expect of the runs that are tested. They teach nothing themselves: their own
+// The noise to expect of the runs that are tested. They and their copies teach nothing: their own
 // deviation has its part in the test. Public runs have windows of thousands of steps: where they
 // stand for the user's own, what a short window adds is added.
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known);

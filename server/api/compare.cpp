@@ -98,7 +98,7 @@ http::Body render_comparison(Context& context, Question question) {
       measured.push_back(std::move(*compared));
     }
     question.options.noise_runs =
-        report::stored_noise_runs(reader, report::workload_in(measured.front()));
+        report::stored_noise_runs(reader, context.catalog(), measured.front());
     return measured;
   });
   const auto comparison = parser::compare_runs(runs, question.options);

@@ -182,7 +182,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
     }
   }
   measured.noise_runs = measured.is_chosen
-                            ? stored_noise_runs(reader, workload_in(measured.runs.front()))
+                            ? stored_noise_runs(reader, catalog, measured.runs.front())
                             : parser::noise_runs(measured.runs);
   return measured;
 }

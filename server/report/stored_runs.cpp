@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "parser/catalog/recipe_match.h"
+
 namespace llmb::report {
 namespace {
 
@@ -114,14 +116,22 @@ std::string content_key_of(storage::Reader& reader, const storage::RunRecord& ru
                      times->stddev_sample, times->min, times->max);
 }
 
-std::optional<std::string> workload_in(const parser::ComparedRun& run) {
-  return run.configuration.value("workload");
+std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
+                                           const std::string& workload) {
+  if (workload.empty()) return {};
+  const parser::Workload* const known = catalog.workload(workload);
+  if (known == nullptr) return {workload};
+  std::vector<std::string> names = {known->workload};
+  names.insert(names.end(), known->aliases.begin(), known->aliases.end());
+  return names;
 }
 
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
-                                                const std::optional<std::string>& workload) {
+                                                const parser::Catalog& catalog,
+                                                const parser::ComparedRun& tested) {
   storage::RunQuery query;
-  if (workload) query.filter.workload = {*workload};
+  query.filter.workload =
+      names_of_workload(catalog, tested.configuration.value("workload").value_or(""));
   query.filter.status = {parser::RunStatus::complete};
   query.sort = storage::RunSortKey::id;
   query.limit = kNoiseRunsMax;
@@ -129,12 +139,14 @@ std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
   for (const storage::RunRecord& run : reader.runs(query).runs) {
     parser::ComparedRun compared;
     compared.id = run.id;
+    compared.content_key = content_key_of(reader, run);
     compared.configuration = run.configuration;
     compared.dialect = run.facts.dialect;
     compared.has_profiles = run.is_profiled;
     compared.nccl_trace_seen = run.facts.nccl_trace_seen;
     compared.judgement.summary = run.summary;
-    compared.judgement.match.global_batch_size = run.logged_global_batch_size;
+    compared.judgement.match = parser::match_recipe(
+        catalog, {run.configuration, run.facts.dialect, run.logged_global_batch_size});
     runs.push_back(std::move(compared));
   }
   return parser::noise_runs(runs);

@@ -36,11 +36,15 @@ parser::Result<parser::ComparedRun> measure_stored_run(
 // their step times.
 std::string content_key_of(storage::Reader& reader, const storage::RunRecord& run);
 
-// The workload as the run says it, which is what a filter asks for.
-std::optional<std::string> workload_in(const parser::ComparedRun& run);
+// What runs of the workload may call it, for a filter: its name and all aliases. A name that the
+// catalog does not know stands for itself; the empty one for every run.
+std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
+                                           const std::string& workload);
 
-// The newest complete runs of the workload, or of all: what they teach of the noise between runs.
+// The newest complete runs of `tested`'s workload, or of all where it does not say one: what they
+// teach of the noise between runs.
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
-                                                const std::optional<std::string>& workload);
+                                                const parser::Catalog& catalog,
+                                                const parser::ComparedRun& tested);
 
 }  // namespace llmb::report

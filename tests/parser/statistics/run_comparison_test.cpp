@@ -192,7 +192,8 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   }
   ComparisonOptions options;
   options.noise_runs = noise_runs(others);
-  const std::vector<ComparedRun> pair = {make_run(kGrokBf16, 7.38), make_run(kGrokFp8, 7.15)};
+  std::vector<ComparedRun> pair = {make_run(kGrokBf16, 7.38), make_run(kGrokFp8, 7.15)};
+  pair[0].content_key = "tested";
   const auto verdict = [&](const ComparisonOptions& with) {
     const RunComparison result = compare_runs(pair, with);
     return metric_of(result.comparisons[0], ComparedMetric::step_time_s);
@@ -202,6 +203,9 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   EXPECT_EQ(told.verdict, ComparisonVerdict::no_difference_shown);
   EXPECT_THAT(told.text, HasSubstr("noise of runs of the same workload, GPU and scale (2 %)"));
   EXPECT_EQ(told.test->noise.run_count, 12);
+  ComparisonOptions with_copies = options;
+  for (NoiseRun& run : with_copies.noise_runs) run.content_key = "tested";
+  EXPECT_EQ(verdict(with_copies).test->noise, public_run_noise());
   options.noise_runs.resize(4);  // one group and a single run: too few
   EXPECT_EQ(verdict(options).test->noise, public_run_noise());
 }

@@ -11,8 +11,8 @@ using testing::HasSubstr;
 class Compare : public ApiTest {
  protected:
   // Clean runs: no trace and no profile, unlike those of fill().
-  storage::RunId add_clean(const std::string& experiment, std::int64_t job_id, double step_time_s,
-                           const std::string& dtype = "fp8") {
+  storage::IngestBatch clean_batch(const std::string& experiment, std::int64_t job_id,
+                                   double step_time_s, const std::string& dtype = "fp8") {
     auto batch = sample_batch(root_, experiment, job_id, 49, step_time_s);
     batch.facts.nccl_trace_seen = false;
     batch.facts.nccl = {};
@@ -28,7 +28,14 @@ class Compare : public ApiTest {
       batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
     }
     train_with_batch(batch, 512);
+    return batch;
+  }
+  storage::RunId add(const storage::IngestBatch& batch) {
     return writer_->commit({&batch, 1}).front();
+  }
+  storage::RunId add_clean(const std::string& experiment, std::int64_t job_id, double step_time_s,
+                           const std::string& dtype = "fp8") {
+    return add(clean_batch(experiment, job_id, step_time_s, dtype));
   }
 
   Json compare(const std::vector<storage::RunId>& runs, Pairs query = {}) {
@@ -113,6 +120,68 @@ TEST_F(Compare, LearnsTheNoiseFromTheDatabase) {
   EXPECT_EQ(step["noise"]["run_count"], 12);
   EXPECT_EQ(step["verdict"], "no_difference_shown");
   EXPECT_GT(step["more_runs_to_decide"].get<int>(), 0);
+}
+
+TEST_F(Compare, LearnsNoNoiseFromCopiesOfOneLog) {
+  std::int64_t job = 100;
+  for (const char* const dtype : {"x1", "x2", "x3", "x4"}) {
+    auto batch = clean_batch("other", ++job, 7.40, dtype);
+    batch.cursor.head_hash = static_cast<std::uint64_t>(job);
+    for (const char* const root : {"/data/w", "/data/copy", "/data/second_copy"}) {
+      batch.root_id = writer_->upsert_root(root, "");
+      add(batch);
+    }
+  }
+  const auto a = add_clean("a", 1, 7.400);
+  const auto b = add_clean("a", 2, 7.402);
+  const Json step = compare({a, b})["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["noise"]["source"], "public runs");
+  EXPECT_NE(step["verdict"], "slower");
+}
+
+TEST_F(Compare, LearnsTheNoiseFromRunsThatCallTheWorkloadOtherwise) {
+  const auto named = [&](const std::string& workload, std::int64_t job_id, double step_time_s,
+                         const std::string& dtype) {
+    auto batch = clean_batch("other", job_id, step_time_s, dtype);
+    batch.configuration.set("workload", workload, parser::ConfigSource::llmb_config);
+    return add(batch);
+  };
+  std::int64_t job = 100;
+  for (const char* const dtype : {"x1", "x2", "x3", "x4"}) {
+    const char* const workload = job < 106 ? "pretrain_grok1" : "pretraining_grok1";
+    for (const double step_time_s : {7.2, 7.4, 7.6}) named(workload, ++job, step_time_s, dtype);
+  }
+  const auto a = named("grok1", 1, 7.40, "fp8");
+  const auto b = named("grok1", 2, 7.60, "fp8");
+  const Json step = compare({a, b})["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["noise"]["source"], "runs of the same workload, GPU and scale");
+  EXPECT_EQ(step["noise"]["run_count"], 12);
+}
+
+// On 64 H100 the document has eight of the model's layers; nothing else says that it is a proxy.
+TEST_F(Compare, LearnsNoNoiseFromProxiesThatTheirRecipeTells) {
+  std::int64_t job = 100;
+  storage::RunId proxy = 0;
+  for (const char* const version : {"1", "2", "3", "4"}) {
+    for (const double step_time_s : {7.2, 7.4, 7.6}) {
+      auto batch = clean_batch("other", ++job, step_time_s);
+      batch.facts.dialect = parser::Dialect::nemo_progress_bar;
+      batch.configuration = {};
+      for (const auto& [key, value] :
+           {std::pair{"workload", "pretrain_grok1"}, std::pair{"model_size", "314b"},
+            std::pair{"dtype", "fp8"}, std::pair{"gpu_type", "h100"}, std::pair{"gpu_count", "64"},
+            std::pair{"framework_version", version}}) {
+        batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
+      }
+      train_with_batch(batch, 1024);
+      proxy = add(batch);
+    }
+  }
+  EXPECT_EQ(compare({proxy})["runs"][0]["marks"][0]["mark"], "proxy");
+  const auto a = add_clean("a", 1, 7.40);
+  const auto b = add_clean("a", 2, 7.60);
+  const Json step = compare({a, b})["comparisons"][0]["metrics"]["step_time_s"];
+  EXPECT_EQ(step["noise"]["source"], "public runs");
 }
 
 TEST_F(Compare, SetsOneRunAgainstItsPublishedResult) {
