@@ -153,7 +153,11 @@ double penalty_of(std::vector<double> residuals, double dependence,
   constexpr double kPenaltyMin = 1e-9;
   // Two splits at once, around a few odd values, may gain more than twice what one does.
   constexpr double kOfTwo = 1.2;
-  return std::max(kPenaltyMin, kOfTwo * gain * (1 + dependence) / (1 - dependence));
+  // What normal values of the standard deviation 1 have as `gain` where there are 8 to 40 of them.
+  constexpr double kGainOfNormal = 5.5;
+  const double gain_min = kGainOfNormal * options.deviation_min;
+  return std::max(kPenaltyMin,
+                  kOfTwo * std::max(gain, gain_min) * (1 + dependence) / (1 - dependence));
 }
 
 }  // namespace
@@ -179,7 +183,8 @@ std::vector<std::size_t> change_points(std::span<const double> values,
   return changes;
 }
 
-NewestLevel newest_level(std::span<const double> values, std::size_t level_begin) {
+NewestLevel newest_level(std::span<const double> values, std::size_t level_begin,
+                         double deviation_min) {
   if (values.size() < level_begin + kLevelValuesMin + 2) return NewestLevel::unknown;
   std::span<const double> level = values.subspan(level_begin);
   const std::span<const double> newest = level.last(2);
@@ -191,7 +196,8 @@ NewestLevel newest_level(std::span<const double> values, std::size_t level_begin
   constexpr double kOfNormal = 1.4826;  // median distance -> standard deviation
   // Of few values the median distance is often far too small.
   const double few = 1 + 2.5 / static_cast<double>(level.size());
-  const double limit = kAlarmDeviations * kOfNormal * few * median_of(distances);
+  const double deviation = std::max(kOfNormal * median_of(distances), deviation_min);
+  const double limit = kAlarmDeviations * few * deviation;
   const auto beyond = [&](double sign) {
     return std::all_of(newest.begin(), newest.end(),
                        [&](double value) { return sign * (value - middle) > limit; });

@@ -15,6 +15,8 @@ struct SegmentationOptions {
   double false_alarm_rate = 0.005;  // of a series without a change
   std::int64_t permutations = 400;
   std::uint64_t seed = 20261122;  // the same series has the same changes each time
+  // The values deviate by so much at least, also where rounding makes them equal.
+  double deviation_min = 0;
 };
 
 // The indexes at which a new level begins, rising. `values`: in the order of time; more than
@@ -30,7 +32,9 @@ enum class NewestLevel { steady, higher, lower, unknown };
 inline constexpr std::size_t kLevelValuesMin = 6;
 inline constexpr std::size_t kLevelValuesMax = 20;
 inline constexpr double kAlarmDeviations = 3.0;
-// `level_begin`: where the newest level begins, as change_points() has it.
-NewestLevel newest_level(std::span<const double> values, std::size_t level_begin);
+// `level_begin`: where the newest level begins, as change_points() has it. `deviation_min`: as in
+// SegmentationOptions.
+NewestLevel newest_level(std::span<const double> values, std::size_t level_begin,
+                         double deviation_min);
 
 }  // namespace llmb::parser

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "parser/statistics/run_noise.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -79,12 +81,30 @@ std::vector<HistoryChange::Difference> differences_between(const ComparedRun& be
   return differences;
 }
 
+// By how much the runs' locations may deviate unseen, since their step times are rounded: half of
+// the last printed digit. The shortest and the longest step of a window stand there as printed, so
+// that the one with the most decimals shows it; every producer prints three digits at least.
+double rounding_deviation_of(const std::vector<ComparedRun>& runs, const HistorySeries& series) {
+  const WindowStatistics& newest = *runs[series.runs.back()].judgement.summary.step_time_s;
+  int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(newest.median))));
+  for (const std::size_t index : series.runs) {
+    const WindowStatistics& times = *runs[index].judgement.summary.step_time_s;
+    for (const double printed : {times.min, times.max}) {
+      const std::string text = fmt::format("{:.6f}", printed);
+      decimals = std::max(decimals, static_cast<int>(text.find_last_not_of('0') - text.find('.')));
+    }
+  }
+  return 0.5 * std::pow(10.0, -decimals) / newest.median;
+}
+
 void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
   std::vector<double> logs;
   for (const std::size_t index : series.runs) {
     logs.push_back(*log_location_of(runs[index], ComparedMetric::step_time_s));
   }
-  const std::vector<std::size_t> starts = change_points(logs);
+  SegmentationOptions options;
+  options.deviation_min = std::max(kRunStddevMin, rounding_deviation_of(runs, series));
+  const std::vector<std::size_t> starts = change_points(logs, options);
   const auto all = std::span<const double>(logs);
   std::size_t begin = 0;
   for (std::size_t k = 0; k < starts.size(); ++k) {
@@ -99,7 +119,7 @@ void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
     series.changes.push_back(std::move(change));
     begin = starts[k];
   }
-  series.newest = newest_level(logs, starts.empty() ? 0 : starts.back());
+  series.newest = newest_level(logs, starts.empty() ? 0 : starts.back(), options.deviation_min);
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 namespace llmb::parser {
 namespace {
 
-// Rounded step times may agree to the last digit, which is no proof that runs never differ.
-constexpr double kStddevMin = 2e-5;
 // Tried first, and then between the neighbours of the best. With 128 all configurations deviate
 // alike.
 constexpr std::array kDegrees = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0};
@@ -36,8 +34,8 @@ struct LogGroup {
 std::vector<LogGroup> in_logarithms(std::span<const NoiseGroup> groups) {
   std::vector<LogGroup> logs;
   for (const NoiseGroup& group : groups) {
-    logs.push_back(
-        {static_cast<double>(group.run_count - 1), std::log(std::max(group.stddev, kStddevMin))});
+    logs.push_back({static_cast<double>(group.run_count - 1),
+                    std::log(std::max(group.stddev, kRunStddevMin))});
   }
   return logs;
 }

@@ -29,6 +29,10 @@ inline constexpr double kPublicNoiseStddev = 0.0007;
 inline constexpr double kPublicNoiseDegrees = 1.2;
 RunNoise public_run_noise();
 
+// Rounded step times may agree to the last digit, which is no proof that runs never differ: no
+// deviation of locations is taken to be less.
+inline constexpr double kRunStddevMin = 2e-5;
+
 // The repeats of one configuration.
 struct NoiseGroup {
   double stddev = 0;           // of the logarithms of their locations, n - 1 in the denominator

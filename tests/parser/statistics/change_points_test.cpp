@@ -88,10 +88,10 @@ TEST(NewestLevel, IsToldByTwoValues) {
   int seen = 0;
   for (int i = 0; i < kSeries; ++i) {
     auto values = made.noise(20);
-    steady += newest_level(values, 0) == NewestLevel::steady ? 1 : 0;
+    steady += newest_level(values, 0, 0) == NewestLevel::steady ? 1 : 0;
     values[18] += 5;
     values[19] += 5;
-    seen += newest_level(values, 0) == NewestLevel::higher ? 1 : 0;
+    seen += newest_level(values, 0, 0) == NewestLevel::higher ? 1 : 0;
   }
   const int alarms = kSeries - steady;
   std::cout << fmt::format(
@@ -99,11 +99,32 @@ TEST(NewestLevel, IsToldByTwoValues) {
       100.0 * seen / kSeries);
   EXPECT_LE(alarms, 12);
   EXPECT_GE(seen, kSeries * 3 / 4);
-  EXPECT_EQ(newest_level(made.noise(7), 0), NewestLevel::unknown);
+  EXPECT_EQ(newest_level(made.noise(7), 0, 0), NewestLevel::unknown);
   auto values = made.noise(20);
   values[18] = 0;
   values[19] = 50;
-  EXPECT_EQ(newest_level(values, 0), NewestLevel::steady);  // one run is none
+  EXPECT_EQ(newest_level(values, 0, 0), NewestLevel::steady);  // one run is none
+}
+
+// Of 0.01 that half may be hidden by rounding.
+TEST(NewestLevel, IsNotToldByOneDigitOfRoundedValues) {
+  std::vector<double> values(8, 7.38);
+  values.insert(values.end(), {7.39, 7.39});
+  EXPECT_EQ(newest_level(values, 0, 0.005), NewestLevel::steady);
+  values[8] = values[9] = 7.41;
+  EXPECT_EQ(newest_level(values, 0, 0.005), NewestLevel::higher);
+  values[8] = values[9] = 7.35;
+  EXPECT_EQ(newest_level(values, 0, 0.005), NewestLevel::lower);
+}
+
+TEST(ChangePoints, AreNotOneDigitOfFewRoundedValues) {
+  std::vector<double> values(8, 7.38);
+  values.insert(values.end(), {7.39, 7.39});
+  SegmentationOptions options;
+  options.deviation_min = 0.005;
+  EXPECT_THAT(change_points(values, options), IsEmpty());
+  for (std::size_t i = 8; i < values.size(); ++i) values[i] = 7.48;
+  EXPECT_THAT(change_points(values, options), ElementsAre(8));
 }
 
 }  // namespace

@@ -71,5 +71,20 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_TRUE(run_history(runs, selection, {}).empty());
 }
 
+TEST(RunHistory, TakesOneDigitOfPrintedStepTimesForRounding) {
+  const auto history_with_newest = [](double step_time_s) {
+    std::vector<ComparedRun> runs;
+    for (int job = 1; job <= 10; ++job) {
+      runs.push_back(run_at(job, job <= 8 ? 7.38 : step_time_s, "25.12"));
+    }
+    return run_history(runs, {}, {}).at(0);
+  };
+  const HistorySeries by_one_digit = history_with_newest(7.39);
+  EXPECT_TRUE(by_one_digit.changes.empty());
+  EXPECT_EQ(by_one_digit.newest, NewestLevel::steady);
+  const HistorySeries by_one_of_a_thousand = history_with_newest(7.387);  // three decimals show
+  EXPECT_EQ(by_one_of_a_thousand.changes.size(), 1U);
+}
+
 }  // namespace
 }  // namespace llmb::parser
