@@ -26,8 +26,8 @@ using dispatch::JobState;
 using storage::JobRecord;
 using Clock = std::chrono::steady_clock;
 
-// Slurm did not answer: what is lacking is tried again after this.
-constexpr std::chrono::seconds kBetweenTries{30};
+// Slurm did not answer, or refused: what is lacking is tried again after so many turns.
+constexpr int kTurnsBetweenTries = 6;
 
 struct Configuration {
   dispatch::Submission submission;
@@ -36,6 +36,10 @@ struct Configuration {
   std::int64_t going = 0;
   std::int64_t attempts = 0;  // of this call
   std::string last_trouble;
+  // After a refusal by Slurm. A limit of jobs may be the reason: it waits until fewer are under way
+  // than were then, or, where none was, for a while.
+  std::int64_t refused_beside = 0;
+  Clock::time_point next_try{};
 
   std::string name() const {
     return fmt::format("{} {} {}, {} GPUs", submission.workload, submission.model_size,
@@ -102,9 +106,11 @@ class Certification {
 
  private:
   struct KnownEnd {
-    bool is_settled = false;
-    std::string flaw;
+    JobState state = JobState::unknown;
+    std::optional<std::string> ended_at;
     Clock::time_point first_seen = Clock::now();
+    bool is_settled = false;
+    std::string flaw = {};
   };
 
   void count() {
@@ -144,6 +150,8 @@ class Certification {
   const KnownEnd* end_of(const JobRecord& job) {
     if (!dispatch::is_final(job.state)) return nullptr;
     KnownEnd& end = ends_[job.id];
+    // The first end, or the next one of a job that was requeued.
+    if (end.state != job.state || end.ended_at != job.ended_at) end = {job.state, job.ended_at};
     if (!end.is_settled) {
       const bool has_completed = job.state == JobState::completed || job.state == JobState::ended;
       end.flaw = has_completed ? flaw_of(job) : (job.trouble.empty() ? "no result" : job.trouble);
@@ -164,17 +172,26 @@ class Certification {
     return one.valid + one.going < wishes_.results && one.attempts < wishes_.attempts;
   }
 
+  bool may_be_tried(const Configuration& one) const {
+    const bool waits_for_an_end = one.refused_beside > 0 && going() >= one.refused_beside;
+    return may_have_more(one) && !waits_for_an_end && Clock::now() >= one.next_try;
+  }
+
+  Clock::time_point after_a_pause() const {
+    return Clock::now() + kTurnsBetweenTries * desk_.settings.poll_interval;
+  }
+
   // The one that has least comes next. An exit code where nothing can come of it.
   std::optional<int> submit_what_is_lacking() {
     while (going() < wishes_.at_once && Clock::now() >= next_try_) {
       const auto next =
           std::min_element(configurations_.begin(), configurations_.end(),
                            [&](const Configuration& left, const Configuration& right) {
-                             const bool left_may = may_have_more(left);
-                             if (left_may != may_have_more(right)) return left_may;
+                             const bool left_may = may_be_tried(left);
+                             if (left_may != may_be_tried(right)) return left_may;
                              return left.valid + left.going < right.valid + right.going;
                            });
-      if (!may_have_more(*next)) return std::nullopt;
+      if (!may_be_tried(*next)) return std::nullopt;
       if (const auto refused = submit(*next)) return refused;
     }
     return std::nullopt;
@@ -190,10 +207,13 @@ class Certification {
       std::cerr << fmt::format("{}: {}\n", one.name(), report::printable(one.last_trouble));
       if (!is_recorded || outcome.refusal->kind == Kind::invalid) return kBadArguments;
       if (outcome.refusal->kind == Kind::unavailable) {
-        next_try_ = Clock::now() + kBetweenTries;
+        next_try_ = after_a_pause();
         return std::nullopt;  // no attempt: nothing was tried
       }
     }
+    one.refused_beside = outcome.refusal ? going() : 0;
+    if (one.refused_beside > 0) return std::nullopt;  // no attempt: a limit may be reached
+    if (outcome.refusal) one.next_try = after_a_pause();
     ++one.attempts;
     for (const JobRecord& job : outcome.jobs) {
       if (dispatch::is_final(job.state)) continue;

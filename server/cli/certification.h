@@ -14,9 +14,11 @@
 namespace llmb::cli {
 
 struct CertificationWishes {
-  std::int64_t results = 1;   // of each configuration: jobs that completed with a complete run
-  std::int64_t attempts = 2;  // jobs that this call may submit of each configuration
-  std::int64_t at_once = 1;   // jobs of all configurations that have not ended
+  std::int64_t results = 1;  // of each configuration: jobs that completed with a complete run
+  // Jobs that this call may submit of each configuration. What Slurm refuses while jobs are under
+  // way does not count.
+  std::int64_t attempts = 2;
+  std::int64_t at_once = 1;  // jobs of all configurations that have not ended
 };
 
 // Each of `submissions` is a configuration; equal ones are one. Shows on stderr what becomes of the

@@ -230,9 +230,77 @@ TEST_F(JobCommands, UntilEachConfigurationHasItsResultsMoreIsSubmitted) {
   EXPECT_EQ(run({"jobs"}).out, jobs);
   // Where nothing helps, the attempts end.
   command("sbatch", "echo 'sbatch: error: invalid partition specified' >&2; exit 1");
-  const ProgramRun never = submit({"--scale", "64", "--until", "2", "--attempts", "3"});
+  const ProgramRun never = submit({"--scale", "64", "--until", "2", "--attempts", "2"});
   EXPECT_EQ(never.exit_code, 1) << never.out << never.err;
-  EXPECT_THAT(never.out, HasSubstr("64      0       2          3  Slurm said: invalid partition"));
+  EXPECT_THAT(never.out, HasSubstr("64      0       2          2  Slurm said: invalid partition"));
+}
+
+// The cluster takes one job at a time: the second call is refused, and then the first job ends.
+TEST_F(JobCommands, UntilWaitsForAnEndWhereALimitIsReached) {
+  folder_.write("whole", nemo_log(49));
+  command("sbatch", "cd " + folder_.path().string() + R"sh(
+n=$(($(cat last 2>/dev/null || echo 40) + 1))
+echo $n >last
+if [ $n = 42 ]; then
+  echo 'job exited with code 0' >"$(cat first)"
+  echo 'sbatch: error: Job violates accounting/QOS policy (job submit limit)' >&2
+  exit 1
+fi
+for word; do
+  case $word in --chdir=*) run=${word#--chdir=};; --job-name=*) name=${word#--job-name=};; esac
+done
+cp whole "$run/log-${name}_${n}_0.out"
+if [ $n = 41 ]; then
+  echo "$run/sbatch_${name}_$n.out" >first
+else
+  echo 'job exited with code 0' >"$run/sbatch_${name}_$n.out"
+fi
+echo $n)sh");
+  const ProgramRun limited =
+      submit({"--scale", "16,32", "--until", "1", "--at-once", "2", "--attempts", "1"});
+  EXPECT_EQ(limited.exit_code, 0) << limited.out << limited.err;
+  EXPECT_THAT(limited.out, HasSubstr("16      1       1          1"));
+  EXPECT_THAT(limited.out, HasSubstr("32      1       1          1"));
+  EXPECT_THAT(limited.err, HasSubstr("accounting/QOS policy"));
+  std::string last;
+  std::ifstream(folder_.path() / "last") >> last;
+  EXPECT_EQ(last, "43");  // of three calls, one was refused
+}
+
+// The second job goes on for as long as the first one needs to come back.
+TEST_F(JobCommands, UntilCountsAJobThatCompletedAfterItWasRequeued) {
+  folder_.write("whole", nemo_log(49));
+  const std::string here = "cd " + folder_.path().string();
+  command("sbatch", here + R"sh(
+n=$(($(cat last 2>/dev/null || echo 40) + 1))
+echo $n >last
+for word; do
+  case $word in
+    --chdir=*) run=${word#--chdir=};;
+    --job-name=*) name=${word#--job-name=};;
+    --comment=*) echo "${word#--comment=}" >comment_$n;;
+  esac
+done
+cp whole "$run/log-${name}_${n}_0.out"
+echo $n)sh");
+  command("squeue", here + R"sh(
+turn=$(($(cat turn 2>/dev/null || echo 0) + 1))
+echo $turn >turn
+case $turn in
+  1) first=NODE_FAIL second=RUNNING;;
+  2) first=RUNNING second=RUNNING;;
+  *) first=COMPLETED second=COMPLETED;;
+esac
+entry() {
+  printf '{"job_id":%s,"submit_time":1000,"job_state":"%s","end_time":%s,"comment":"%s"}' \
+    $1 $2 $(date +%s) $(cat comment_$1)
+}
+echo "{\"errors\":[],\"jobs\":[$(entry 41 $first),$(entry 42 $second)]}")sh");
+  const ProgramRun requeued =
+      submit({"--scale", "16,32", "--until", "1", "--at-once", "2", "--attempts", "1"});
+  EXPECT_EQ(requeued.exit_code, 0) << requeued.out << requeued.err;
+  EXPECT_THAT(requeued.err, HasSubstr("job 1 (Slurm 41) node_failed"));
+  EXPECT_THAT(requeued.err, HasSubstr("job 1 (Slurm 41) completed: a valid result"));
 }
 
 TEST_F(JobCommands, TokensAreShownOnceAndRevoked) {
