@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t kPieceBytes = std::int64_t{64} * 1024;
 constexpr std::int64_t kPieceBytesMax = std::int64_t{1024} * 1024;
 
-RequestError unreadable(const std::string& why) {
-  return {503, "Log unreadable", why, {{"Retry-After", "10"}}};
-}
-
 }  // namespace
 
 http::Response get_job_log(Context& context, const http::Request& request) {
@@ -33,12 +29,12 @@ http::Response get_job_log(Context& context, const http::Request& request) {
   const storage::JobRecord job = find_job(context, request);
   const dispatch::JobLogs logs = dispatch::job_logs(job);
   const std::string& path = of == "run" ? logs.log : logs.batch_output;
-  if (path.empty() && !logs.error.empty()) throw unreadable(logs.error);
+  if (path.empty() && !logs.error.empty()) throw log_unreadable(logs.error);
   dispatch::FilePiece piece;
   piece.offset = offset.value_or(0);
   if (!path.empty()) {
     auto read = dispatch::read_piece(path, offset, bytes);
-    if (!read) throw unreadable(read.error().message);
+    if (!read) throw log_unreadable(read.error().message);
     piece = *std::move(read);
   }
   Json json;

@@ -15,5 +15,8 @@ inline RequestError bad_request(const std::string& detail) {
 inline RequestError not_found(const std::string& detail) {
   return {404, "Not found", detail};
 }
+inline RequestError log_unreadable(const std::string& why) {
+  return {503, "Log unreadable", why, {{"Retry-After", "10"}}};
+}
 
 }  // namespace llmb::api

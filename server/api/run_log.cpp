@@ -1,7 +1,8 @@
 // GET /api/v1/runs/{id}/log?offset=&before=&after=: lines of a run's log around a byte. The file is
 // the one that the run was read from, below a root that is watched; links are not followed, and
-// nothing but a regular file is opened. A log that was rewritten since is refused: the offsets of
-// the run mean nothing in it.
+// nothing but a regular file is opened. A file system that does not answer is not waited for
+// (file_call.h). A log that was rewritten since is refused: the offsets of the run mean nothing in
+// it.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -14,6 +15,7 @@
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
+#include "server/dispatch/file_call.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/root_directory.h"
 #include "server/report/log_excerpt.h"
@@ -53,21 +55,19 @@ FoundLog find_log(Context& context, storage::RunId id) {
 parser::FileDescriptor open_log(const FoundLog& log) {
   const auto root = ingest::RootDirectory::open(log.root_path);
   if (!root) {
-    throw RequestError{
-        503, "Tree unavailable",
-        fmt::format("The tree of this run's log cannot be opened: {}.", root.error().message)};
+    throw log_unreadable(
+        fmt::format("The tree of this run's log cannot be opened: {}.", root.error().message));
   }
   ingest::OpenResult opened = root->open_file(log.relative_path);
   if (opened.error == 0) return std::move(opened.fd);
   if (ingest::means_no_such_file(opened.error)) {
     throw not_found("The log is gone; the steps that were read of it are kept.");
   }
-  throw RequestError{503, "Log unavailable",
-                     fmt::format("The log cannot be opened: {}.", std::strerror(opened.error))};
+  throw log_unreadable(fmt::format("The log cannot be opened: {}.", std::strerror(opened.error)));
 }
 
 RequestError cannot_read(const parser::Error& error) {
-  return {503, "Log unavailable", fmt::format("The log cannot be read: {}.", error.message)};
+  return log_unreadable(fmt::format("The log cannot be read: {}.", error.message));
 }
 
 Json read_lines(const parser::FileDescriptor& file, const FoundLog& log,
@@ -107,9 +107,16 @@ http::Response get_run_log(Context& context, const http::Request& request) {
   const std::int64_t before = parameters.integer("before", 0, kLinesMax).value_or(kLines);
   const std::int64_t after = parameters.integer("after", 0, kLinesMax).value_or(kLines);
   const FoundLog log = find_log(context, id);
-  const parser::FileDescriptor file = open_log(log);
+  // Counted by tree: who asks for logs of one that hangs holds up neither the others nor the jobs.
+  const auto lines = dispatch::ask_file_system<Json>(
+      fmt::format("{}/{}", log.root_path, log.relative_path),
+      [=]() -> parser::Result<Json> {
+        return read_lines(open_log(log), log, offset, before, after);
+      },
+      dispatch::kFilePatience, log.root_path);
+  if (!lines) throw cannot_read(lines.error());
   Json json = {{"run_id", id}};
-  json.update(read_lines(file, log, offset, before, after));
+  json.update(*lines);
   return hashed_response(to_text(json));
 }
 

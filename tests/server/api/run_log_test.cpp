@@ -1,7 +1,12 @@
 // GET /api/v1/runs/{id}/log: the lines around a byte, and what is refused.
+#include <chrono>
 #include <fstream>
+#include <future>
+#include <thread>
+#include <vector>
 
 #include "tests/server/api/sample_database.h"
+#include "tests/server/ingest/hanging_file_system.h"
 
 namespace llmb::api {
 namespace {
@@ -11,12 +16,7 @@ class RunLog : public ApiTest {
   void SetUp() override {
     ApiTest::SetUp();
     tree_ = folder_ / "tree";
-    std::filesystem::create_directories(tree_);
-    tree_root_ = writer_->upsert_root(tree_.string(), "");
-    ingest::RootStatus watched;
-    watched.id = tree_root_;
-    watched.path = tree_.string();
-    status_.roots.push_back(watched);
+    tree_root_ = watch(tree_);
     write("first line\nsecond line\nthird line\n");
     storage::IngestBatch batch = sample_batch(tree_root_, "alpha", 1, 49, 7.0);
     batch.relative_path = "log.out";
@@ -24,6 +24,14 @@ class RunLog : public ApiTest {
     run_ = writer_->commit({&batch, 1}).at(0);
   }
 
+  storage::RootId watch(const std::filesystem::path& tree) {
+    std::filesystem::create_directories(tree);
+    ingest::RootStatus watched;
+    watched.id = writer_->upsert_root(tree.string(), "");
+    watched.path = tree.string();
+    status_.roots.push_back(watched);
+    return watched.id;
+  }
   void write(const std::string& text) const {
     std::ofstream(tree_ / "log.out", std::ios::binary) << text;
   }
@@ -75,6 +83,35 @@ TEST_F(RunLog, FollowsNoLinkOutOfTheTree) {
   std::filesystem::create_symlink(folder_ / "secret.txt", tree_ / "log.out");
   const std::string detail = get_detail(path(run_), {}, 404);
   EXPECT_EQ(detail.find("secret"), std::string::npos) << detail;
+}
+
+TEST_F(RunLog, IsNotWaitedForWhereItsFileSystemHangs) {
+  storage::IngestBatch batch = sample_batch(watch(folder_ / "other"), "beta", 2, 49, 7.0);
+  batch.relative_path = "log.out";
+  batch.cursor = {};
+  const storage::RunId elsewhere = writer_->commit({&batch, 1}).at(0);
+  std::ofstream(folder_ / "other" / "log.out") << "answers\n";
+  ingest::HangingFileSystem hanging(tree_.string(), ingest::HangingFileSystem::Calls::reads);
+  std::vector<std::future<http::Response>> waiting;
+  for (int i = 0; i < 4; ++i) {
+    waiting.push_back(std::async(std::launch::async, [this] { return get(path(run_)); }));
+  }
+  for (auto& answer : waiting) {
+    const http::Response response = answer.get();
+    EXPECT_EQ(response.status, 503);
+    EXPECT_NE(response.body->find("has not answered"), std::string::npos) << *response.body;
+  }
+  // Four threads hang: there is no fifth. Another tree does not hear of it.
+  const std::string detail = get_detail(path(run_), {}, 503);
+  EXPECT_NE(detail.find("has not been answered"), std::string::npos) << detail;
+  EXPECT_EQ(ingest::HangingFileSystem::calls_that_hang(), 4);
+  EXPECT_EQ(get_json(path(elsewhere))["lines"][0]["text"], "answers");
+  hanging.answer_again();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (get(path(run_)).status != 200 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(get_json(path(run_))["lines"].size(), 3U);
 }
 
 TEST_F(RunLog, RefusesALogThatHoldsOtherBytesThanWereRead) {
