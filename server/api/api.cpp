@@ -131,7 +131,6 @@ void allow_origin(const Context& context, const http::Request& request, http::Re
 http::Response answer(Context& context, const Route& route, const http::Request& request) {
   const auto timed = std::make_shared<TimedAnswer>(context.request_metrics, route.pattern);
   http::Response response = timed->time([&] { return route.handler(context, request); });
-  allow_origin(context, request, response);
   if (response.make_body) {
     response.make_body = [timed, make = std::move(response.make_body)] {
       return timed->time(make);
@@ -156,6 +155,10 @@ void Api::add_routes(http::Router& router) {
                },
                {.work = route.work, .body_bytes_max = kSubmissionBytesMax});
   }
+  router.set_finishing(
+      [context = context_.get()](const http::Request& request, http::Response& response) {
+        allow_origin(*context, request, response);
+      });
 }
 
 }  // namespace llmb::api

@@ -56,6 +56,14 @@ void Router::set_fallback(Handler handler) {
   fallback_ = std::move(handler);
 }
 
+void Router::set_finishing(std::function<void(const Request&, Response&)> finishing) {
+  finishing_ = std::move(finishing);
+}
+
+void Router::finish(const Request& request, Response& response) const {
+  if (finishing_) finishing_(request, response);
+}
+
 const Router::Route* Router::find(std::string_view method,
                                   const std::vector<std::string_view>& parts,
                                   std::string* allowed) const {

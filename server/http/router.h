@@ -36,6 +36,11 @@ class Router {
   void add(std::string method, std::string pattern, Handler handler, RouteOptions options = {});
   // Called when nothing matches a GET: the static files and the dashboard's own routes.
   void set_fallback(Handler handler);
+  // Called with every answer to a request before it goes out, whoever made it: handlers, what they
+  // threw, and the server's own refusals. It may add headers.
+  void set_finishing(std::function<void(const Request&, Response&)> finishing);
+
+  void finish(const Request& request, Response& response) const;
 
   // 404 and 405 (with Allow) are problem responses. HEAD is served by GET's handler.
   Response dispatch(Request& request) const;
@@ -61,6 +66,7 @@ class Router {
 
   std::vector<Route> routes_;
   Handler fallback_;
+  std::function<void(const Request&, Response&)> finishing_;
 };
 
 }  // namespace llmb::http

@@ -79,15 +79,19 @@ WireResponse Service::finish(const Request& request, Response& response, WireOpt
     response.cache_control = "no-store";
     wire_options.keep_alive = false;
   }
+  const auto make_wire = [&] {
+    router_.finish(request, response);
+    return make_wire_response(request, response, wire_options, cache_, large_bodies_);
+  };
   try {
-    wire = make_wire_response(request, response, wire_options, cache_, large_bodies_);
+    wire = make_wire();
   } catch (const RequestError& error) {
     if (error.status == 503) ++requests_refused_busy_;
     response = problem(error);
-    wire = make_wire_response(request, response, wire_options, cache_, large_bodies_);
+    wire = make_wire();
   } catch (const std::exception& error) {
     response = internal_error(request, error.what());
-    wire = make_wire_response(request, response, wire_options, cache_, large_bodies_);
+    wire = make_wire();
   }
   const auto response_class = static_cast<std::size_t>(std::clamp(wire.status / 100, 0, 5));
   responses_by_class_[response_class].fetch_add(1, std::memory_order_relaxed);

@@ -242,13 +242,16 @@ TEST_F(Service, TellsTheLastCompleteRunOfEachConfiguration) {
   EXPECT_EQ(text.find(" 7.5\n"), std::string::npos) << "an older run of the same configuration";
 }
 
+std::string header_named(const http::Response& response, const std::string& wanted) {
+  for (const auto& [name, value] : response.headers) {
+    if (name == wanted) return value;
+  }
+  return {};
+}
+
 TEST_F(Service, PagesOfNamedOriginsMayReadIt) {
   const auto allowed = [&](const Pairs& headers) {
-    const http::Response response = get("/api/v1/status", {}, headers);
-    for (const auto& [name, value] : response.headers) {
-      if (name == "Access-Control-Allow-Origin") return value;
-    }
-    return std::string();
+    return header_named(get("/api/v1/status", {}, headers), "Access-Control-Allow-Origin");
   };
   EXPECT_EQ(allowed({{"origin", "https://a.example"}}), "");
   restart_api([](ApiOptions& options) { options.cors_origins = {"https://a.example"}; });
@@ -257,6 +260,22 @@ TEST_F(Service, PagesOfNamedOriginsMayReadIt) {
   EXPECT_EQ(allowed({}), "");
   restart_api([](ApiOptions& options) { options.cors_origins = {"*"}; });
   EXPECT_EQ(allowed({{"origin", "https://b.example"}}), "*");
+}
+
+TEST_F(Service, PagesOfNamedOriginsMayReadWhyARequestIsRefused) {
+  fill();
+  restart_api([](ApiOptions& options) { options.cors_origins = {"https://a.example"}; });
+  const auto expect_readable = [&](const std::string& path, const Pairs& query, int status) {
+    const http::Response response = get(path, query, {{"origin", "https://a.example"}});
+    EXPECT_EQ(response.status, status) << path;
+    EXPECT_EQ(header_named(response, "Access-Control-Allow-Origin"), "https://a.example") << path;
+    EXPECT_EQ(header_named(response, "Vary"), "Origin") << path;
+  };
+  expect_readable("/api/v1/runs", {{"no_such", "1"}}, 400);
+  expect_readable("/api/v1/runs/999", {}, 404);
+  expect_readable("/api/v1/nothing", {}, 404);
+  execute_sql("ALTER TABLE step_sample RENAME TO gone");
+  expect_readable("/api/v1/runs/1/steps", {}, 503);  // refused when its body is made
 }
 
 }  // namespace
