@@ -37,7 +37,7 @@ http::Body body_of(ExportLines lines, const std::string& name) {
 
 http::Body render_runs(Context& context, storage::RunQuery query, LineFormat format,
                        const std::string& name) {
-  ExportLines lines(format);
+  ExportLines lines = ExportLines::of_runs(format);
   context.readers.with_reader([&](storage::Reader& reader) {
     const report::RootPaths roots = report::root_paths(reader.roots());
     std::set<storage::RunId> seen;  // a run that moves between two pages comes twice
@@ -47,7 +47,7 @@ http::Body render_runs(Context& context, storage::RunQuery query, LineFormat for
         if (!seen.insert(run.id).second) continue;
         if (seen.size() > kExportedRunsMax)
           throw too_many(kExportedRunsMax, "runs", "filters such as since");
-        lines.add_object(report::run_json(run, roots));
+        lines.add_run(run, roots);
       }
       query.after = page.next;
     } while (query.after);
@@ -59,7 +59,7 @@ http::Body render_runs(Context& context, storage::RunQuery query, LineFormat for
 http::Body render_steps(Context& context, storage::RunId id,
                         const std::optional<parser::Window>& window, LineFormat format,
                         const std::string& name) {
-  ExportLines lines(format);
+  ExportLines lines = ExportLines::of_steps(format);
   context.readers.with_reader([&](storage::Reader& reader) {
     reader.visit_steps(id, window, std::nullopt, [&](parser::StepSample&& sample) {
       if (lines.line_count() == kExportedStepsMax)

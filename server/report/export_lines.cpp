@@ -49,8 +49,17 @@ Json step_json(const parser::StepSample& sample) {
 
 }  // namespace
 
-void ExportLines::add_csv_header(const Json& object) {
-  for (const auto& item : object.items()) {
+ExportLines ExportLines::of_runs(LineFormat format) {
+  return {format, run_json(storage::RunRecord(), {})};
+}
+
+ExportLines ExportLines::of_steps(LineFormat format) {
+  return {format, step_json(parser::StepSample())};
+}
+
+ExportLines::ExportLines(LineFormat format, const Json& example) : format_(format) {
+  if (format_ != LineFormat::csv) return;
+  for (const auto& item : example.items()) {
     if (!text_.empty()) text_ += ',';
     text_ += item.key();
   }
@@ -64,13 +73,16 @@ void ExportLines::add_object(const Json& object) {
     text_ += '\n';
     return;
   }
-  if (text_.empty()) add_csv_header(object);
   std::ostringstream out;
   {
     CsvLine line(out);
     for (const Json& value : object) add_cell(line, value);
   }
   text_ += out.str();
+}
+
+void ExportLines::add_run(const storage::RunRecord& run, const RootPaths& roots) {
+  add_object(run_json(run, roots));
 }
 
 void ExportLines::add_step(const parser::StepSample& sample) {

@@ -9,6 +9,8 @@
 
 #include "parser/step_sample.h"
 #include "server/report/json_fwd.h"
+#include "server/report/run_json.h"
+#include "storage/records.h"
 
 namespace llmb::report {
 
@@ -16,10 +18,11 @@ enum class LineFormat { csv, ndjson };
 
 class ExportLines {
  public:
-  explicit ExportLines(LineFormat format) : format_(format) {}
+  // CSV has its header from the start, so that it has one where no line follows.
+  static ExportLines of_runs(LineFormat format);
+  static ExportLines of_steps(LineFormat format);
 
-  // Flat objects with the same keys each.
-  void add_object(const Json& object);
+  void add_run(const storage::RunRecord& run, const RootPaths& roots);
   // CSV has the fields that every log may have; NDJSON those that the step has, the log's own too.
   void add_step(const parser::StepSample& sample);
 
@@ -27,7 +30,10 @@ class ExportLines {
   std::string finish() && { return std::move(text_); }
 
  private:
-  void add_csv_header(const Json& object);
+  // `example`: a flat object with the keys of all lines.
+  ExportLines(LineFormat format, const Json& example);
+  void add_object(const Json& object);
+
   const LineFormat format_;
   std::string text_;
   std::size_t line_count_ = 0;

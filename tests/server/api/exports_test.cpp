@@ -41,6 +41,17 @@ TEST_F(Exports, HoldEveryRunOfAFilterInItsOrder) {
   }
 }
 
+TEST_F(Exports, HaveTheirHeaderWhereNoLineFollows) {
+  fill();
+  const auto runs = lines_of(get("/api/v1/runs.csv", {{"experiment", "none of them"}}));
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0], lines_of(get("/api/v1/runs.csv"))[0]);
+  const auto steps = lines_of(get("/api/v1/runs/1/steps.csv", {{"window", "900-901"}}));
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0], lines_of(get("/api/v1/runs/1/steps.csv"))[0]);
+  EXPECT_TRUE(get("/api/v1/runs.ndjson", {{"experiment", "none of them"}}).body->empty());
+}
+
 TEST_F(Exports, NeutraliseFormulasAndForeignBytes) {
   auto batch = sample_batch(root_, "=HYPERLINK(\"x\")", 1, 49, 7.0);
   batch.path.account = "@a\xff\nb";
