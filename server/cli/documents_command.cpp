@@ -103,7 +103,12 @@ _llmb_report() {{
   _describe 'option' words_of
   _files
 }}
-compdef _llmb_report llmb-report
+# Loaded from fpath, this file is run by the first completion, as the function of its name.
+if [[ ${{funcstack[1]}} == _llmb[-_]report ]]; then
+  _llmb_report "$@"
+else
+  compdef _llmb_report llmb-report
+fi
 )",
                      commands, cases);
 }

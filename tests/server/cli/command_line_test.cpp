@@ -82,7 +82,31 @@ TEST_F(CommandLine, ShellsCompleteItsCommandsAndOptions) {
   EXPECT_EQ(zsh.exit_code, 0);
   EXPECT_THAT(zsh.out, HasSubstr("#compdef llmb-report"));
   EXPECT_THAT(zsh.out, HasSubstr("'--metrics:"));
+  EXPECT_THAT(zsh.out, HasSubstr("\n  _llmb_report \"$@\"\n"));
   EXPECT_EQ(run({"completion", "fish"}).exit_code, 2);
+}
+
+// zsh loads it by its name at the first completion, which has to complete already.
+TEST_F(CommandLine, ZshCompletesFromTheFirstTab) {
+  if (std::system("zsh -fc : 2>/dev/null") != 0) GTEST_SKIP() << "needs zsh";  // NOLINT
+  std::ofstream(folder_.file("_llmb-report")) << run({"completion", "zsh"}).out;
+  std::ofstream(folder_.file("complete.zsh")) << "fpath=(" << folder_.path().string() << R"( $fpath)
+_describe() { print -r -- "$1: ${(P)2[(r)parse:*]}" }
+autoload -U _llmb-report
+words=(llmb-report pa)
+CURRENT=2
+_llmb-report
+_llmb-report
+)";
+  const std::string out = folder_.file("out");
+  const std::string command = "zsh -f " + folder_.file("complete.zsh") + " >" + out;
+  EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT: names of our own
+  std::ifstream answer(out);
+  for (const char* time : {"first", "second"}) {
+    std::string line;
+    std::getline(answer, line);
+    EXPECT_THAT(line, HasSubstr("command: parse:")) << time;
+  }
 }
 
 TEST_F(CommandLine, HasAManualPage) {
