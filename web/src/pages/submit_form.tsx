@@ -7,7 +7,14 @@ import { formatCount, formatPlural, formatWorkload } from "../format";
 import { ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
 import { queryValue } from "../state/page_query";
-import { kEmptySubmission, submissionOf, type SubmissionFields } from "../state/submission";
+import {
+  kEmptySubmission,
+  SubmissionKeys,
+  submissionOf,
+  submissionProblems,
+  type SubmissionFields,
+  type SubmissionProblems,
+} from "../state/submission";
 
 type Outcome =
   | { kind: "dry"; runs: DryRun[]; asked: string }
@@ -29,6 +36,9 @@ function randomKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+// A request that is sent again because its answer was lost submits once, also by a form opened anew.
+const submissionKeys = new SubmissionKeys(randomKey);
+
 export function SubmitForm({ isOpen }: { isOpen: boolean }) {
   const [recipes, setRecipes] = useState<Recipe[]>([]);
   const [fields, setFields] = useState(prefilled);
@@ -45,6 +55,7 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
   }, []);
   const set = (key: keyof SubmissionFields, value: SubmissionFields[typeof key]) =>
     setFields((before) => ({ ...before, [key]: value }));
+  const problems = submissionProblems(fields);
   const body = JSON.stringify(submissionOf(fields));
   const wasLookedAt = outcome?.kind === "dry" && outcome.asked === body;
   const send = async (isDry: boolean) => {
@@ -54,8 +65,8 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
         const { dry_runs: runs } = await dryRunJobs(body, token.trim());
         setOutcome({ kind: "dry", runs, asked: body });
       } else {
-        // A request that is sent twice by a slow network submits once.
-        const answer = await submitJobs(body, token.trim(), randomKey());
+        const answer = await submitJobs(body, token.trim(), submissionKeys.keyOf(body));
+        submissionKeys.succeeded(body);
         setOutcome({ kind: "sent", answer });
       }
     } catch (error) {
@@ -64,7 +75,8 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
       setIsBusy(false);
     }
   };
-  const isReady = fields.workload !== "" && token.trim() !== "" && !isBusy;
+  const hasProblems = Object.keys(problems).length > 0;
+  const isReady = fields.workload !== "" && token.trim() !== "" && !hasProblems && !isBusy;
   return (
     <details class="twin submit" open={isOpen}>
       <summary>Submit jobs</summary>
@@ -75,7 +87,7 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
           if (isReady) void send(true);
         }}
       >
-        <RecipeFields recipes={recipes} fields={fields} onSet={set} />
+        <RecipeFields recipes={recipes} fields={fields} problems={problems} onSet={set} />
         <label class="field">
           <span>token of the scope submit</span>
           <input
@@ -105,6 +117,7 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
 interface RecipeFieldsProps {
   recipes: Recipe[];
   fields: SubmissionFields;
+  problems: SubmissionProblems;
   onSet: (key: keyof SubmissionFields, value: string | boolean) => void;
 }
 
@@ -115,7 +128,7 @@ function unique(values: (string | number)[]): string[] {
 }
 
 // What the catalog has is suggested; other values may be typed, and the server says what it lacks.
-function RecipeFields({ recipes, fields, onSet }: RecipeFieldsProps) {
+function RecipeFields({ recipes, fields, problems, onSet }: RecipeFieldsProps) {
   const of = recipes.filter(
     (recipe) => !fields.workload || recipe.workload === fields.workload.trim(),
   );
@@ -127,23 +140,31 @@ function RecipeFields({ recipes, fields, onSet }: RecipeFieldsProps) {
     label: string,
     suggestions: string[],
     placeholder = "",
+    problem: string | undefined = undefined,
   ) => (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        list={suggestions.length > 0 ? `submit-${key}` : undefined}
-        value={fields[key]}
-        placeholder={placeholder}
-        spellcheck={false}
-        autocomplete="off"
-        onInput={(event) => onSet(key, event.currentTarget.value)}
-      />
-      <datalist id={`submit-${key}`}>
-        {suggestions.map((value) => (
-          <option key={value} value={value} />
-        ))}
-      </datalist>
-    </label>
+    <div class="field">
+      <p class="field-problem" id={`submit-${key}-problem`} role="alert">
+        {problem}
+      </p>
+      <label class="field">
+        <span>{label}</span>
+        <input
+          list={suggestions.length > 0 ? `submit-${key}` : undefined}
+          value={fields[key]}
+          placeholder={placeholder}
+          spellcheck={false}
+          autocomplete="off"
+          aria-invalid={problem !== undefined}
+          aria-describedby={`submit-${key}-problem`}
+          onInput={(event) => onSet(key, event.currentTarget.value)}
+        />
+        <datalist id={`submit-${key}`}>
+          {suggestions.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      </label>
+    </div>
   );
   return (
     <>
@@ -156,8 +177,9 @@ function RecipeFields({ recipes, fields, onSet }: RecipeFieldsProps) {
         "GPUs, one job for each number",
         unique(sized.map(({ gpu_count_min: count }) => count)),
         "128, 256",
+        problems.scale,
       )}
-      {text("repeats", "repeats", [], "1")}
+      {text("repeats", "repeats", [], "1", problems.repeats)}
       <label class="switch">
         <input
           type="checkbox"
