@@ -16,7 +16,9 @@ constexpr std::size_t kGroupsMax = 60;
 
 std::string text_of(const Characteristics& characteristics) {
   std::string text;
-  for (const auto& [key, value] : characteristics) text += key + '=' + value + '\n';
+  for (const auto& [key, value] : characteristics) {
+    text.append(key).append("=").append(value).append("\n");
+  }
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "parser/statistics/run_comparison.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -45,8 +46,8 @@ void list_differences(const std::vector<std::vector<Characteristics>>& groups,
     }
   }
   for (const auto& [key, values] : by_key) {
-    const bool all_equal = std::all_of(values.begin(), values.end(),
-                                       [&](const auto& value) { return value == values.front(); });
+    const bool all_equal =
+        std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
     if (all_equal) continue;
     ConfigurationDifference difference{key, {}};
     for (const auto& of_group : values) {

@@ -91,7 +91,7 @@ bool suffices_for_noise(std::span<const NoiseGroup> groups) {
 
 RunNoise learn_run_noise(std::span<const NoiseGroup> groups, std::string source) {
   const std::vector<LogGroup> logs = in_logarithms(groups);
-  const auto [lowest, highest] = std::minmax_element(
+  const auto spread = std::minmax_element(
       logs.begin(), logs.end(),
       [](const LogGroup& a, const LogGroup& b) { return a.log_stddev < b.log_stddev; });
   RunNoise noise;
@@ -100,7 +100,7 @@ RunNoise learn_run_noise(std::span<const NoiseGroup> groups, std::string source)
   const auto try_degrees = [&](double d0) {
     // With few degrees of freedom the prior's scale lies below the deviations seen.
     const auto [log_stddev, likelihood] =
-        best_stddev(logs, d0, lowest->log_stddev - 2, highest->log_stddev + 0.5);
+        best_stddev(logs, d0, spread.first->log_stddev - 2, spread.second->log_stddev + 0.5);
     if (best && likelihood <= *best) return;
     best = likelihood;
     noise.stddev = std::exp(log_stddev);
