@@ -1,6 +1,8 @@
 // GET /api/v1/compare?runs=1,2,… or ?base=1,2&candidate=3,4: up to eight runs side by side. Two
 // runs are two sides, more are grouped by configuration; every side stands against the first one
 // and against the published result.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <vector>
@@ -27,12 +29,13 @@ std::vector<storage::RunId> read_run_ids(const std::string& name, const std::str
     storage::RunId id = 0;
     const auto [stop, error] = std::from_chars(at, end, id);
     if (error != std::errc() || id < 1 || (stop != end && *stop != ',')) {
-      throw bad_request("Parameter '" + name + "' is '" + text +
-                        "'; it has to be run ids, whole numbers from 1, separated by commas.");
+      throw bad_request(
+          fmt::format("Parameter '{}' is '{}'; it has to be run ids, whole numbers from 1, "
+                      "separated by commas.",
+                      name, text));
     }
     if (std::find(ids.begin(), ids.end(), id) != ids.end()) {
-      throw bad_request("Parameter '" + name + "' names run " + std::to_string(id) +
-                        " more than once.");
+      throw bad_request(fmt::format("Parameter '{}' names run {} more than once.", name, id));
     }
     ids.push_back(id);
     if (stop == end) return ids;
