@@ -130,7 +130,8 @@ std::string roff_options(const CLI::App& command) {
     const std::string name = option->get_name(option->get_lnames().empty(), true);
     const std::string type = option->get_lnames().empty() ? "" : option->get_type_name();
     const bool is_flag = option->get_items_expected_max() == 0;
-    text += ".TP\n.B " + roff_text(name + (is_flag || type.empty() ? "" : " " + type));
+    const std::string usage = is_flag || type.empty() ? name : fmt::format("{} {}", name, type);
+    text.append(".TP\n.B ").append(roff_text(usage));
     text += roff_text(option->get_description());
   }
   return text;

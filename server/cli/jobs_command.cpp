@@ -132,7 +132,8 @@ struct ChosenLog {
 ChosenLog log_of(const JobRecord& job, const JobsArguments& arguments) {
   dispatch::JobLogs logs = dispatch::job_logs(job);
   std::string& path = arguments.of_batch ? logs.batch_output : logs.log;
-  return {std::move(path), path.empty() ? std::move(logs.error) : std::string()};
+  std::string error = path.empty() ? std::move(logs.error) : std::string();
+  return {std::move(path), std::move(error)};
 }
 
 int follow(JobDesk& desk, const JobsArguments& arguments, JobRecord job) {
