@@ -108,8 +108,10 @@ std::vector<std::size_t> partition(std::span<const double> values, double penalt
 // ((phi - 1) / 2 where it is phi), which a change of level touches in one place only.
 double dependence_of(std::span<const double> values) {
   std::vector<double> differences;
+  differences.reserve(values.size());
   for (std::size_t i = 1; i < values.size(); ++i) differences.push_back(values[i] - values[i - 1]);
   std::vector<double> sizes;
+  sizes.reserve(differences.size());
   for (const double difference : differences) sizes.push_back(std::abs(difference));
   constexpr double kClip = 4;  // times the median
   const double limit = kClip * median_of(sizes);
