@@ -41,8 +41,8 @@ Dialect read_dialect(const JsonRecord& record, std::string_view key, const std::
 
 LaunchDefaults read_launch(const nlohmann::json& value, const JsonPath& path) {
   const JsonRecord record(value, path,
-                          {"model_size", "dtype", "gpu_type", "only_gpu_type_line",
-                           "profile_ranks", "profile_variables", "source"});
+                          {"model_size", "dtype", "gpu_type", "only_gpu_type_line", "profile_ranks",
+                           "profile_variables", "source"});
   LaunchDefaults launch;
   launch.model_size = record.optional_text("model_size");
   launch.dtype = record.optional_text("dtype");

@@ -403,11 +403,21 @@ TEST_F(OnSlurm, EightCommandLinesWithOneKeyMakeOneJob) {
   const auto before = newest().get<std::int64_t>();
   // The lane may have seen this test before.
   const std::string key = "eight after " + std::to_string(before);
-  Words words = {"submit",      "-w",      "pretrain_nemotron4",
-                 "-s",          "15b",     "--dtype",
-                 "bf16",        "--scale", "1",
-                 "--proxy",     "--set",   "steps=1",
-                 "--slurm-arg", "hold",    "--idempotency-key",
+  Words words = {"submit",
+                 "-w",
+                 "pretrain_nemotron4",
+                 "-s",
+                 "15b",
+                 "--dtype",
+                 "bf16",
+                 "--scale",
+                 "1",
+                 "--proxy",
+                 "--set",
+                 "steps=1",
+                 "--slurm-arg",
+                 "hold",
+                 "--idempotency-key",
                  key};
   std::vector<std::thread> threads;
   std::vector<CommandAnswer> answers(8);
