@@ -7,6 +7,7 @@
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
 #include "server/dispatch/job_evidence.h"
+#include "server/dispatch/job_files.h"
 
 namespace llmb::api {
 namespace {

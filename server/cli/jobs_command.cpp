@@ -15,6 +15,7 @@
 #include "server/cli/stop_signals.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/job_evidence.h"
+#include "server/dispatch/job_files.h"
 #include "server/dispatch/poller.h"
 #include "server/report/text_table.h"
 

@@ -1,15 +1,12 @@
-// What a job's own files tell of it where Slurm does not: the batch script's output ends with its
-// exit code, or with what slurmstepd said when it ended the job; and files are named by job id.
+// A job's own files, which are named by its id: they tell of it where Slurm does not.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "parser/result.h"
-#include "server/dispatch/job_files.h"
-#include "server/dispatch/job_state.h"
+#include "server/dispatch/batch_output.h"
 #include "storage/job_records.h"
 
 namespace llmb::dispatch {
@@ -26,17 +23,7 @@ JobLogs job_logs(const storage::JobRecord& job);
 // the folder cannot be looked into just now, which says nothing of the job.
 parser::Result<std::optional<std::int64_t>> job_id_of_folder(const std::string& run_folder);
 
-struct JobEvidence {
-  JobState state = JobState::ended;
-  std::optional<std::int64_t> exit_code = {};
-  // Unix seconds, where the script told them.
-  std::optional<std::int64_t> started_at_s = {};
-  std::optional<std::int64_t> ended_at_s = {};
-};
-// The last word counts: a requeue appends. Nothing where there is none, or it tells of a requeue.
-std::optional<JobEvidence> batch_output_evidence(std::string_view output, std::int64_t job_id);
-
-// The same of a job's file; reads its last 64 KiB. Fails as job_id_of_folder() does.
+// What its batch script's output tells; reads the last 64 KiB. Fails as job_id_of_folder() does.
 parser::Result<std::optional<JobEvidence>> job_evidence(const storage::JobRecord& job);
 
 }  // namespace llmb::dispatch

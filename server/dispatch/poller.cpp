@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "server/dispatch/batch_output.h"
 #include "server/dispatch/job_evidence.h"
 #include "server/dispatch/job_observation.h"
 #include "server/dispatch/submission_mark.h"

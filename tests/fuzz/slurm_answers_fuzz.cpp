@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "server/dispatch/job_evidence.h"
+#include "server/dispatch/batch_output.h"
 #include "server/dispatch/queue_snapshot.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <thread>
 
-#include "server/dispatch/job_evidence.h"
+#include "server/dispatch/batch_output.h"
 #include "server/dispatch/submission_mark.h"
 #include "tests/server/dispatch/slurm_stand_in.h"
 
