@@ -7,6 +7,7 @@ import { formatKey, formatPlural, kUnknown } from "../format";
 import { isOver, JobStateMark } from "../parts/job_state";
 import { Loading, ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
+import { TokenField } from "../parts/token_field";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { JobLogTail } from "./job_log";
@@ -102,7 +103,6 @@ function Progress({ job }: { job: JobDetails }) {
   );
 }
 
-// The token stays in the field's memory, and goes with the page.
 function Cancel({ job, onDone }: { job: JobDetails; onDone: () => void }) {
   const [token, setToken] = useState("");
   const [complaint, setComplaint] = useState("");
@@ -136,15 +136,7 @@ function Cancel({ job, onDone }: { job: JobDetails; onDone: () => void }) {
       <details class="twin">
         <summary id="cancel-title">Cancel this job</summary>
         <form class="filters" onSubmit={(event) => void submit(event)}>
-          <label class="field">
-            <span>token of the scope submit</span>
-            <input
-              type="password"
-              autocomplete="off"
-              value={token}
-              onInput={(event) => setToken(event.currentTarget.value)}
-            />
-          </label>
+          <TokenField token={token} onToken={setToken} />
           <button type="submit" disabled={isBusy || token.trim() === ""}>
             Cancel job {job.job_id ?? ""}
           </button>

@@ -1,11 +1,12 @@
 // A submission, first looked at (a dry run: every value with its origin, the notes, what sbatch would
-// be told) and then sent. The token stays in the field's memory, and goes with the page.
+// be told) and then sent.
 import { useEffect, useState } from "preact/hooks";
 import { asProblem, dryRunJobs, fetchRecipes, submitJobs, type Problem } from "../api/client";
 import type { DryRun, Recipe, Submitted } from "../api/types";
 import { formatCount, formatPlural, formatWorkload } from "../format";
 import { ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
+import { TokenField } from "../parts/token_field";
 import { queryValue } from "../state/page_query";
 import {
   kEmptySubmission,
@@ -88,15 +89,7 @@ export function SubmitForm({ isOpen }: { isOpen: boolean }) {
         }}
       >
         <RecipeFields recipes={recipes} fields={fields} problems={problems} onSet={set} />
-        <label class="field">
-          <span>token of the scope submit</span>
-          <input
-            type="password"
-            autocomplete="off"
-            value={token}
-            onInput={(event) => setToken(event.currentTarget.value)}
-          />
-        </label>
+        <TokenField token={token} onToken={setToken} />
         <button type="submit" disabled={!isReady}>
           Look at it first
         </button>
