@@ -8,6 +8,7 @@ import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CopyButton, CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { Sentences } from "../parts/sentences";
 import { Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import {
@@ -181,11 +182,7 @@ function Unpublished({ names }: { names: string[] }) {
       <div class="section-head">
         <h2 id="unpublished-title">Measured, with no published result to stand against</h2>
       </div>
-      <ul class="findings">
-        {names.map((name) => (
-          <li key={name}>{name}</li>
-        ))}
-      </ul>
+      <Sentences sentences={names} look="findings" />
       <p class="hint">
         <a href="/scaling">Scaling</a> has their figures.
       </p>

@@ -21,6 +21,7 @@ import {
   formatSeconds,
 } from "../format";
 import { insightSentences } from "../insight_words";
+import { Sentences } from "../parts/sentences";
 import { lookAtLog } from "../state/log_place";
 import { queryValue, setQuery } from "../state/page_query";
 import { parseWindow, type IterationWindow } from "../state/window";
@@ -162,7 +163,7 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
           </label>
         )}
       </div>
-      {insight && <Insight insight={insight} />}
+      {insight && <Sentences sentences={insightSentences(insight)} look="insight" />}
       <StepChart
         {...common}
         title="Step time"
@@ -233,18 +234,6 @@ function LesserChart({ kind, series, steps, window, showsAll, onStep }: LesserPr
       formatValue={kind.format}
       summary={summarize(kind.title, steps, null, null)}
     />
-  );
-}
-
-function Insight({ insight }: { insight: RunInsight }) {
-  const sentences = insightSentences(insight);
-  if (sentences.length === 0) return null;
-  return (
-    <ul class="insight">
-      {sentences.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-    </ul>
   );
 }
 

@@ -15,6 +15,7 @@ import {
   kUnknown,
   parseInstant,
 } from "../format";
+import { Sentences } from "../parts/sentences";
 import { StatusMark } from "../parts/status_mark";
 import { runHistoryHref } from "../state/history";
 import { nowMs } from "../state/service";
@@ -154,12 +155,5 @@ function Notes({ run }: { run: RunDetails }) {
   if (run.lines_too_long > 0) {
     notes.push(`${formatPlural(run.lines_too_long, "line")} over 1 MiB left out.`);
   }
-  if (notes.length === 0) return null;
-  return (
-    <ul class="notes">
-      {notes.map((note) => (
-        <li key={note}>{note}</li>
-      ))}
-    </ul>
-  );
+  return <Sentences sentences={notes} />;
 }

@@ -5,6 +5,7 @@ import { asProblem, dryRunJobs, fetchRecipes, submitJobs, type Problem } from ".
 import type { DryRun, Recipe, Submitted } from "../api/types";
 import { formatCount, formatPlural, formatWorkload } from "../format";
 import { ProblemPanel } from "../parts/panels";
+import { Sentences } from "../parts/sentences";
 import { Table } from "../parts/table";
 import { TokenField } from "../parts/token_field";
 import { queryValue } from "../state/page_query";
@@ -208,21 +209,10 @@ function OutcomePanel({ outcome }: { outcome: Outcome }) {
               </li>
             ))}
           </ul>
-          <Notes notes={outcome.answer.notes} />
+          <Sentences sentences={outcome.answer.notes} />
         </section>
       );
   }
-}
-
-function Notes({ notes }: { notes: string[] }) {
-  if (notes.length === 0) return null;
-  return (
-    <ul class="notes">
-      {notes.map((note) => (
-        <li key={note}>{note}</li>
-      ))}
-    </ul>
-  );
 }
 
 function DryRunPanel({ run }: { run: DryRun }) {
@@ -233,7 +223,7 @@ function DryRunPanel({ run }: { run: DryRun }) {
         Would run on {formatPlural(run.nodes, "node")} of {formatCount(run.ranks_per_node)} GPUs, in{" "}
         <code>{run.run_folder}</code>.
       </p>
-      <Notes notes={run.notes} />
+      <Sentences sentences={run.notes} />
       <details class="twin">
         <summary>Every value, and where it came from</summary>
         <Table
