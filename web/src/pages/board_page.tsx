@@ -1,6 +1,6 @@
 // "/": is the cluster good? Every published result, and whether the runs of its configuration reach
 // it; each cell opens its runs and says the command that would fill or decide it.
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
 import { formatCount, formatNumber, formatPlural, formatSeconds } from "../format";
@@ -27,6 +27,7 @@ import {
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { queryValue, setQuery } from "../state/page_query";
+import { usePageTitle } from "../state/page_title";
 import { compareHref, kPicksMax } from "../state/picks";
 import { nowMs, service } from "../state/service";
 
@@ -63,9 +64,7 @@ function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | nu
 }
 
 export function BoardPage() {
-  useEffect(() => {
-    document.title = "Board · llmb-report";
-  }, []);
+  usePageTitle("Board");
   const { value, problem, refresh } = useAnswer("board", askBoard, () => true);
   const answers = value.value;
   return (

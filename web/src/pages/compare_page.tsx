@@ -1,6 +1,6 @@
 // "/compare?runs=3,7": two to eight runs side by side: what each amounts to, whether the groups
 // differ beyond run-to-run noise, and in what their configurations differ.
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { fetchComparison, fetchSteps } from "../api/client";
 import type {
   ComparedMetric as Metric,
@@ -17,6 +17,7 @@ import { breakable } from "../parts/values";
 import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
+import { usePageTitle } from "../state/page_title";
 import { decisionWords, intervalWords, verdictWords } from "../verdict_words";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
 
@@ -30,9 +31,7 @@ const kMetricNames: Record<Metric, string> = {
 
 export function ComparePage() {
   const picks = readPicks(queryValue("runs"));
-  useEffect(() => {
-    document.title = "Compare · llmb-report";
-  }, []);
+  usePageTitle("Compare");
   return (
     <>
       <p class="back">

@@ -1,6 +1,5 @@
 // "/health": whether what the other pages show can be relied on: roots, files that cannot be read,
 // what is still to be read, the jobs' Slurm.
-import { useEffect } from "preact/hooks";
 import { fetchReadiness } from "../api/client";
 import type { Root } from "../api/types";
 import { formatBytes, formatCount, formatKey, formatSpan, kUnknown } from "../format";
@@ -10,11 +9,10 @@ import { Ago, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { nowMs, rootList, service } from "../state/service";
 import { jobsAreOn, useJobs } from "../state/jobs";
+import { usePageTitle } from "../state/page_title";
 
 export function HealthPage() {
-  useEffect(() => {
-    document.title = "Health · llmb-report";
-  }, []);
+  usePageTitle("Health");
   const causes = useAnswer(
     `ready ${Math.floor(nowMs.value / 10_000)}`,
     () => fetchReadiness(),

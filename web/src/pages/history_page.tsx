@@ -1,6 +1,6 @@
 // "/history": did anything get slower? Each configuration's step time over its runs in time, with
 // the changes of its level, and what changed with them in the configuration.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { fetchHistory } from "../api/client";
 import type { History, HistorySeries } from "../api/types";
 import { formatPlural, formatWorkload } from "../format";
@@ -21,6 +21,7 @@ import { useAnswer } from "../state/answer";
 import { kHistoryKeys } from "../state/history";
 import { hrefOf, navigate } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
+import { usePageTitle } from "../state/page_title";
 import { nowMs } from "../state/service";
 import { HistorySection, sectionId } from "./history_section";
 
@@ -32,9 +33,7 @@ const kSectionsAtOnce = 20;
 
 export function HistoryPage() {
   const query = apiParameters([...kHistoryKeys, "window", "include"]);
-  useEffect(() => {
-    document.title = "History · llmb-report";
-  }, []);
+  usePageTitle("History");
   const { value, problem, refresh } = useAnswer(
     query.toString(),
     (abort) => fetchHistory(query, abort),

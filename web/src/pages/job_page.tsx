@@ -1,6 +1,6 @@
 // "/jobs/ID": one job: what was submitted, what became of it, the end of what it writes, and the
 // way to cancel it.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { asProblem, cancelJob, fetchJob } from "../api/client";
 import type { JobDetails } from "../api/types";
 import { formatKey, formatPlural, kUnknown } from "../format";
@@ -10,6 +10,7 @@ import { Table } from "../parts/table";
 import { TokenField } from "../parts/token_field";
 import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
+import { usePageTitle } from "../state/page_title";
 import { JobLogTail } from "./job_log";
 
 export function JobPage({ id }: { id: number }) {
@@ -20,9 +21,7 @@ export function JobPage({ id }: { id: number }) {
     (job) => job === id,
   );
   const job = value.value;
-  useEffect(() => {
-    document.title = `Job ${job?.job_id ?? id} · llmb-report`;
-  }, [job?.job_id]);
+  usePageTitle(`Job ${job?.job_id ?? id}`);
   return (
     <>
       <p class="back">

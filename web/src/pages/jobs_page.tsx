@@ -1,5 +1,4 @@
 // "/jobs": the jobs that were submitted here, the newest first, as Slurm has them.
-import { useEffect } from "preact/hooks";
 import type { Job } from "../api/types";
 import { formatPlural, kUnknown } from "../format";
 import { JobStateMark } from "../parts/job_state";
@@ -9,11 +8,10 @@ import { Ago, breakable, Instant } from "../parts/values";
 import { queryValue } from "../state/page_query";
 import { SubmitForm } from "./submit_form";
 import { jobsAreOn, useJobs } from "../state/jobs";
+import { usePageTitle } from "../state/page_title";
 
 export function JobsPage() {
-  useEffect(() => {
-    document.title = "Jobs · llmb-report";
-  }, []);
+  usePageTitle("Jobs");
   const { value, problem, refresh } = useJobs();
   const areOn = jobsAreOn();
   const list = areOn === null ? null : value.value;

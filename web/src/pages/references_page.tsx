@@ -1,6 +1,6 @@
 // "/references": the documents' published results as tables, with the audit's finding at the cell
 // whose figure does not follow from its own row.
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { fetchAudit, fetchReferences } from "../api/client";
 import type { Audit, AuditFinding, Reference } from "../api/types";
 import {
@@ -16,6 +16,7 @@ import { CopyTable } from "../parts/copy_buttons";
 import { Loading, ProblemPanel } from "../parts/panels";
 import { useAnswer } from "../state/answer";
 import { queryValue, setQuery } from "../state/page_query";
+import { usePageTitle } from "../state/page_title";
 import {
   documentTables,
   kQuantities,
@@ -29,9 +30,7 @@ interface Answers {
 }
 
 export function ReferencesPage() {
-  useEffect(() => {
-    document.title = "References · llmb-report";
-  }, []);
+  usePageTitle("References");
   const { value, problem, refresh } = useAnswer<Answers>(
     "references",
     async (abort) => {

@@ -6,6 +6,7 @@ import { Loading, ProblemPanel } from "../parts/panels";
 import { runName } from "../parts/values";
 import { place } from "../state/location";
 import { setQuery } from "../state/page_query";
+import { usePageTitle } from "../state/page_title";
 import { RunPageStore } from "../state/run_page";
 import { RunAgreementSection } from "./run_agreement";
 import { RunCharts } from "./run_charts";
@@ -31,9 +32,7 @@ export function RunPage({ id }: { id: number }) {
   }, [store]);
   useEffect(() => void store.setWindow(chosen), [store, chosen]);
   const run = store.run.value;
-  useEffect(() => {
-    document.title = run ? `${runName(run)} · llmb-report` : "Run · llmb-report";
-  }, [run && runName(run)]);
+  usePageTitle(run ? runName(run) : "Run");
 
   const steps = store.steps.value;
   const problem = store.problem.value;

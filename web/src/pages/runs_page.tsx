@@ -16,6 +16,7 @@ import {
   type ListState,
 } from "../state/list_state";
 import { hrefOf, navigate, place } from "../state/location";
+import { usePageTitle } from "../state/page_title";
 import { togglePick } from "../state/picks";
 import { RunListStore } from "../state/run_list";
 import { rememberedScroll, rememberScroll, runsHref } from "../state/runs_place";
@@ -64,9 +65,7 @@ export function RunsPage() {
   const { store } = memory;
   const state = readListState(place.value.query);
   const key = listKey(state);
-  useEffect(() => {
-    document.title = "Runs · llmb-report";
-  }, []);
+  usePageTitle("Runs");
   useEffect(() => {
     runsHref.value = hrefOf(kPath, writeListState(state));
   });

@@ -1,6 +1,6 @@
 // "/scaling": tokens/s/GPU and efficiency by number of GPUs, one series for each workload, model
 // size, dtype and GPU type, measured and published.
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { fetchScaling } from "../api/client";
 import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../api/types";
 import { ScalingPlot } from "../chart/scaling_plot";
@@ -21,12 +21,11 @@ import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
+import { usePageTitle } from "../state/page_title";
 
 export function ScalingPage() {
   const query = apiParameters(["window", "include"]);
-  useEffect(() => {
-    document.title = "Scaling · llmb-report";
-  }, []);
+  usePageTitle("Scaling");
   const { value, problem, refresh } = useAnswer(
     query.toString(),
     (abort) => fetchScaling(query, abort),
