@@ -43,7 +43,7 @@ export function HistoryPlot({ series, zone, summary }: Props) {
   const labels = formatTicks(ticks);
   const timeCount = Math.max(2, Math.floor((width - kLeft) / kTimeTickWidth));
   return (
-    <figure class="history-plot" ref={figure}>
+    <figure class="plot-card history-plot" ref={figure}>
       <figcaption>Step time, s{plot.isInTime ? "" : ", in the order of the runs"}</figcaption>
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
         {ticks.map((tick, at) => (

@@ -33,7 +33,7 @@ export function ScalingPlot(props: Props) {
   );
   const labels = formatTicks(ticks);
   return (
-    <figure class={`scaling-plot colour-${colour}`}>
+    <figure class={`plot-card scaling-plot colour-${colour}`}>
       <figcaption>{title}</figcaption>
       <svg viewBox={`0 0 ${kWidth} ${kHeight}`} role="img" aria-label={summary}>
         {ticks.map((tick, at) => (
