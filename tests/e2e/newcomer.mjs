@@ -111,7 +111,7 @@ describe("a newcomer finds out", () => {
 
   test("what to submit next", async () => {
     await ask("the next command", async (page, click) => {
-      await click(page.locator("button.state-count.cell-near"));
+      await click(page.locator("button.state-count.cell-failed"));
       await click(page.locator("button.cell").first());
       const command = await page.locator("pre.command").innerText();
       assert.match(command, /^llmb-report submit -w pretrain_\S+ -s \S+ --dtype \S+ .*-r \d+/);

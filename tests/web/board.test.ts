@@ -1,7 +1,7 @@
 // How the board judges a cell, and which of several published results it takes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MeanEstimate, Reference, Scaling } from "../../web/src/api/types";
+import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../web/src/api/types";
 import {
   boardRows,
   boardTable,
@@ -10,47 +10,78 @@ import {
   submitCommand,
 } from "../../web/src/state/board";
 
-const speed = (mean: number, low: number | null, high: number | null, runs = 3): MeanEstimate => ({
-  run_count: runs,
+const kNoise = {
+  source: "public runs",
+  stddev: 0.0007,
+  degrees_of_freedom: 4,
+  configuration_count: 0,
+  run_count: 0,
+};
+
+const rate = (mean: number): MeanEstimate => ({
+  run_count: 1,
   mean,
   stddev_sample: null,
-  low,
-  high,
+  low: null,
+  high: null,
 });
 
-test("a cell is reached by its lower bound, and decided by its interval", () => {
-  assert.equal(judge(speed(1.0, 0.97, 1.03)).state, "reached");
-  assert.equal(judge(speed(0.97, 0.93, 1.01)).state, "near");
-  assert.equal(judge(speed(0.94, 0.92, 0.96)).state, "near");
-  assert.equal(judge(speed(0.9, 0.88, 0.92)).state, "below");
+// Bounds as far from the speed, in logarithms, on either side.
+const standing = (speed: number, low: number | null, changes = {}): PublishedStanding => ({
+  verdict: "not_decided",
+  speed,
+  speed_low: low,
+  speed_high: low === null ? null : (speed * speed) / low,
+  line: 1,
+  confidence: 0.95,
+  noise: kNoise,
+  ...changes,
 });
 
-test("one run alone decides nothing but that it is below", () => {
-  const near = judge(speed(1.02, null, null, 1));
-  assert.equal(near.state, "near");
-  assert.match(near.words, /^One run, 2\.0 % faster than published\./);
-  assert.equal(judge(speed(0.9, null, null, 1)).state, "below");
+test("a cell is judged by the one-sided bounds of its speed, and by nothing else", () => {
+  assert.equal(judge(standing(1.0, 0.97), 3).state, "reached");
+  assert.equal(judge(standing(0.97, 0.95), 3).state, "reached");
+  assert.equal(judge(standing(0.97, 0.949), 3).state, "undecided");
+  assert.equal(judge(standing(0.94, 0.92), 3).state, "undecided");
+  assert.equal(judge(standing(0.94, 0.935), 3).state, "near");
+  assert.equal(judge(standing(0.9, 0.88), 3).state, "below");
+});
+
+test("one run decides where the noise between runs is known to be small", () => {
+  const reached = judge(standing(1.02, 1.01), 1);
+  assert.equal(reached.state, "reached");
+  assert.match(reached.words, /^1 run, 2\.0 % faster than published; above 1\.010 × with 95 %/);
+  assert.equal(judge(standing(1.02, 0.9), 1).state, "undecided");
+  assert.equal(judge(standing(0.9, 0.89), 1).state, "below");
+  assert.equal(judge(standing(1.02, null), 1).state, "undecided");
+});
+
+test("an open cell says about how many runs would decide it", () => {
+  // Two runs whose bounds are nearly twice as far away as the line: eight would do.
+  const far = judge(standing(0.95 * Math.exp(0.01), 0.95 * Math.exp(-0.0095)), 2);
+  assert.equal(far.repeats, 6);
+  assert.match(far.words, /About 6 more runs would decide\.$/);
+  const close = judge(standing(0.95 * Math.exp(0.01), 0.95 * Math.exp(-0.001)), 2);
+  assert.match(close.words, /About 1 more run would decide\.$/);
+  const open = judge(standing(0.95, 0.9), 2);
+  assert.equal(open.repeats, 8);
+  assert.match(open.words, /8 more runs or more would decide\.$/);
 });
 
 test("the published speed is reached, missed or open, with its bounds", () => {
-  const bounds = { speed: 1.004, speed_low: 0.9991, speed_high: 1.009 };
-  const standing = { ...bounds, line: 0.9982, confidence: 0.95 };
-  const noise = {
-    source: "public runs",
-    stddev: 0.0007,
-    degrees_of_freedom: 4,
-    configuration_count: 0,
-    run_count: 0,
-  };
+  const bounds = { speed_low: 0.9991, speed_high: 1.009, line: 0.9982 };
   assert.equal(
-    standingWords({ verdict: "reached", ...standing, noise }),
+    standingWords(standing(1.004, null, { verdict: "reached", ...bounds })),
     "reached: 1.004 ×, above 0.9991 × with 95 % confidence; from 0.9982 × on it prints alike",
   );
   assert.match(
-    standingWords({ verdict: "not_decided", ...standing, noise }),
+    standingWords(standing(1.004, null, bounds)),
     /above 0\.9991 × and below 1\.009 ×, each with/,
   );
-  assert.match(standingWords({ verdict: "not_reached", ...standing, noise }), /below 1\.009 ×/);
+  assert.match(
+    standingWords(standing(1.004, null, { verdict: "not_reached", ...bounds })),
+    /below 1\.009 ×/,
+  );
 });
 
 const reference = (changes: Partial<Reference>): Reference => ({
@@ -71,7 +102,7 @@ const reference = (changes: Partial<Reference>): Reference => ({
   ...changes,
 });
 
-function scaling(speedOf: MeanEstimate | null, marks: "failed" | "profiled" | null): Scaling {
+function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" | null): Scaling {
   const left = {
     id: 9,
     experiment: "x",
@@ -97,17 +128,18 @@ function scaling(speedOf: MeanEstimate | null, marks: "failed" | "profiled" | nu
         document: null,
         published: [],
         left_out: marks ? [left] : [],
-        points: speedOf
+        points: stands
           ? [
               {
                 gpu_count: 512,
                 global_batch_size: 1024,
                 scaling: "baseline",
                 differences: [],
-                tokens_per_s_per_gpu: speed(100, null, null),
+                tokens_per_s_per_gpu: rate(100),
                 efficiency: 1,
                 efficiency_reason: null,
-                speed_against_reference: speedOf,
+                speed_against_reference: rate(stands.speed ?? 0),
+                published_standing: stands,
                 runs: [
                   {
                     id: 7,
@@ -129,7 +161,7 @@ function scaling(speedOf: MeanEstimate | null, marks: "failed" | "profiled" | nu
 const stateOf = (answers: Scaling) => boardRows([reference({})], answers)[0]?.cells[0]?.state;
 
 test("a workload is one, with its prefix or without", () => {
-  const cell = boardRows([reference({})], scaling(speed(1, 0.97, 1.03), null))[0]?.cells[0];
+  const cell = boardRows([reference({})], scaling(standing(1, 0.97), null))[0]?.cells[0];
   assert.equal(cell?.state, "reached");
   assert.deepEqual(cell?.runs, [7]);
 });
@@ -138,7 +170,7 @@ test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(null, "failed")), "failed");
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
   assert.equal(stateOf(scaling(null, null)), "missing");
-  assert.equal(stateOf(scaling(speed(0.9, 0.89, 0.91), "failed")), "below");
+  assert.equal(stateOf(scaling(standing(0.9, 0.89), "failed")), "below");
 });
 
 test("of several published results the known document's counts, then the newest", () => {
@@ -170,4 +202,6 @@ test("the board as a table has a row for each cell, as wide as its head", () => 
   assert.equal(table.rows.length, 1);
   assert.equal(table.rows[0]?.length, table.heads.length);
   assert.equal(table.rows[0]?.[4], "missing, stale");
+  const measured = boardTable(boardRows([reference({})], scaling(standing(1, 0.97), null)), () => false);
+  assert.deepEqual(measured.rows[0]?.slice(4, 7), ["reached", "1.0000", "0.9700"]);
 });

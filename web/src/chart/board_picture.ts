@@ -1,7 +1,7 @@
 // The board outside the page: its cells as a picture, and its count as a badge. The words of a state
 // stand in both, so that colour is never needed alone.
 import { formatCount, formatNumber } from "../format";
-import type { BoardCell, BoardRow, CellState } from "../state/board";
+import { kStateWords, type BoardCell, type BoardRow, type CellState } from "../state/board";
 
 const kName = 250; // px of the row's name
 const kCell = { width: 132, height: 54, gap: 8 };
@@ -10,8 +10,9 @@ const kEdge = 20;
 
 const kColours: Record<CellState, string> = {
   reached: "--ok",
+  undecided: "--run",
   near: "--warn",
-  below: "--bad",
+  below: "--warn",
   running: "--run",
   failed: "--bad",
   missing: "--rule-strong",
@@ -64,8 +65,8 @@ function drawCell(
   context.fillText(`${formatCount(cell.reference.gpu_count)} GPUs`, left + 10, top + 20);
   context.fillStyle = colour(kColours[cell.state] === "--rule-strong" ? "--text-muted" : "--text");
   context.font = "600 13px system-ui, sans-serif";
-  const speed = cell.speed === null ? "" : `  ${formatNumber(cell.speed)} ×`;
-  context.fillText(`${cell.state}${speed}`, left + 10, top + 40, kCell.width - 20);
+  const speed = cell.standing ? `  ${formatNumber(cell.standing.speed)} ×` : "";
+  context.fillText(`${kStateWords[cell.state]}${speed}`, left + 10, top + 40, kCell.width - 20);
 }
 
 const kLabel = "published LLM results reached";

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
-import { formatCount, formatNumber, formatPlural, formatSeconds } from "../format";
+import { formatCount, formatNumber, formatPercent, formatPlural, formatSeconds } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CopyButton, CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
@@ -17,6 +17,8 @@ import {
   documentOf,
   kAim,
   kCellStates,
+  kNear,
+  kStateWords,
   standingWords,
   submitCommand,
   unpublished,
@@ -80,19 +82,11 @@ export function BoardPage() {
   );
 }
 
-const kWords: Record<CellState, string> = {
-  reached: "reached",
-  near: "near",
-  below: "below",
-  running: "running",
-  failed: "failed",
-  missing: "missing",
-};
-
 const kMeanings: Record<CellState, string> = {
-  reached: `the lower 95 % bound of the speed is at ${kAim} of the published one, or above`,
-  near: "not decided: one run alone, or an interval that holds the line",
-  below: "slower than the line, by more than noise explains or in its only run",
+  reached: `the lower 95 % bound of the speed is ${kAim} of the published one, or more`,
+  undecided: `the 95 % bounds have ${kAim} between them: more runs would decide`,
+  near: `below ${kAim} with 95 % confidence, by less than ${formatPercent(kNear, 0)}`,
+  below: "further below, with 95 % confidence",
   running: "a run is under way",
   failed: "runs, none of them complete",
   missing: "no run",
@@ -200,17 +194,19 @@ interface StateCountsProps {
 function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
   const counts = kCellStates.map((state) => ({
     state: state as string,
+    word: kStateWords[state],
     count: cells.filter((cell) => cell.state === state).length,
     meaning: kMeanings[state],
   }));
   counts.push({
     state: "stale",
+    word: "stale",
     count: staleCount,
-    meaning: `measured, and the newest run is older than ${kStaleDays} days`,
+    meaning: `measured, the newest run over ${kStaleDays} days ago`,
   });
   return (
     <ul class="state-counts">
-      {counts.map(({ state, count, meaning }) => (
+      {counts.map(({ state, word, count, meaning }) => (
         <li key={state}>
           <button
             type="button"
@@ -220,7 +216,7 @@ function StateCounts({ cells, staleCount, chosen }: StateCountsProps) {
             onClick={() => setQuery("state", chosen === state ? "" : state)}
           >
             <span>
-              <b>{formatCount(count)}</b> <CellShape state={state} /> {state}
+              <b>{formatCount(count)}</b> <CellShape state={state} /> {word}
             </span>
             <span class="meaning">{meaning}</span>
           </button>
@@ -258,6 +254,9 @@ function CellShape({ state }: { state: string }) {
   return (
     <svg class="cell-shape" viewBox="0 0 14 14" width="13" height="13" aria-hidden="true">
       {state === "reached" && <path d="M2.5 7.5 5.5 10.5 11.5 3.5" class="stroke" />}
+      {state === "undecided" && (
+        <path d="M4.5 5a2.500 2.500 0 1 1 3.5 2.300Q7 7.800 7 9M7 11.600V11.700" class="stroke" />
+      )}
       {state === "near" && <path d="M2 8c2-4 3.5-4 5-1.5S10.500 10 12 6" class="stroke" />}
       {state === "below" && <path d="M7 2.500V11M3.500 7.500 7 11 10.500 7.500" class="stroke" />}
       {state === "running" && <path d="M4 2.5 12 7 4 11.5Z" fill="currentColor" />}
@@ -302,7 +301,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
             >
               <span class="cell-gpus">{formatCount(cell.reference.gpu_count)} GPUs</span>
               <span class="cell-word">
-                <CellShape state={cell.state} /> {kWords[cell.state]}
+                <CellShape state={cell.state} /> {kStateWords[cell.state]}
                 {isStale(cell) && (
                   <span class="stale-mark">
                     {" "}
@@ -312,7 +311,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
                 )}
               </span>
               <span class="cell-speed">
-                {cell.speed === null ? " " : `${formatNumber(cell.speed)} ×`}
+                {cell.standing ? `${formatNumber(cell.standing.speed)} ×` : " "}
               </span>
             </button>
           </li>

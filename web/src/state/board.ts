@@ -1,6 +1,6 @@
 // The board: every published result, and how the runs of its configuration stand against it. A cell
-// is judged by speed, the published step time over the measured one, and its 95 % interval. Pure.
-import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../api/types";
+// is judged by speed, the published step time over the measured one, and its one-sided 95 % bounds. Pure.
+import type { PublishedStanding, Reference, Scaling } from "../api/types";
 import {
   formatCount,
   formatNumber,
@@ -12,9 +12,20 @@ import {
 
 export const kAim = 0.95; // of the published speed
 
-export type CellState = "reached" | "near" | "below" | "running" | "failed" | "missing";
+export const kNear = 0.02; // of the published speed: missed by less is near
+const kMoreRunsMax = 8;
+
+export type CellState =
+  | "reached"
+  | "undecided"
+  | "near"
+  | "below"
+  | "running"
+  | "failed"
+  | "missing";
 export const kCellStates: CellState[] = [
   "reached",
+  "undecided",
   "near",
   "below",
   "running",
@@ -22,12 +33,21 @@ export const kCellStates: CellState[] = [
   "missing",
 ];
 
+export const kStateWords: Record<CellState, string> = {
+  reached: "reached",
+  undecided: "not decided",
+  near: "near",
+  below: "below",
+  running: "running",
+  failed: "failed",
+  missing: "missing",
+};
+
 export interface BoardCell {
   reference: Reference;
   state: CellState;
   words: string; // the state and what it follows from
-  speed: number | null;
-  standing: PublishedStanding | null; // against the whole published speed
+  standing: PublishedStanding | null; // of the runs that count
   runs: number[]; // that count
   variants: number[]; // of another environment, release …: series of their own
   others: number[]; // that do not: failed, profiled …
@@ -48,7 +68,6 @@ function keyOf(part: Omit<Reference, "gpu_count"> | Scaling["series"][number], g
 }
 
 interface Measured {
-  speed: MeanEstimate | null;
   standing: PublishedStanding | null;
   runs: number[];
   variants: number[];
@@ -60,7 +79,6 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
   const found = new Map<string, Measured>();
   const at = (key: string) => {
     const known = found.get(key) ?? {
-      speed: null,
       standing: null,
       runs: [],
       variants: [],
@@ -75,7 +93,7 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
       at(keyOf(series, gpu_count)).reference ??= reference;
     }
     for (const point of series.points) {
-      if (!point.speed_against_reference) continue;
+      if (!point.published_standing) continue;
       const cell = at(keyOf(series, point.gpu_count));
       // Runs that differ (in their environment, release …) are series of their own: the one with
       // the most runs fills the cell.
@@ -85,8 +103,7 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
         continue;
       }
       cell.variants.push(...cell.runs);
-      cell.speed = point.speed_against_reference;
-      cell.standing = point.published_standing ?? null;
+      cell.standing = point.published_standing;
       cell.runs = ids;
       const published = series.published.find(({ gpu_count }) => gpu_count === point.gpu_count);
       cell.reference = published?.reference ?? cell.reference;
@@ -100,31 +117,53 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
   return found;
 }
 
-export function judge(speed: MeanEstimate): { state: CellState; words: string; repeats: number } {
-  const { mean, low, high, run_count } = speed;
-  if (mean === null) return { state: "missing", words: "No run has a speed.", repeats: 3 };
-  const speedText = formatSpeed(mean);
-  const is = speedText === "equal" ? "as fast as published" : `${speedText} than published`;
-  if (low === null || high === null) {
-    return mean >= kAim
-      ? {
-          state: "near",
-          words: `One run, ${is}. Two more tell how far that can be relied on.`,
-          repeats: 2,
-        }
-      : { state: "below", words: `One run, ${is}.`, repeats: 2 };
+// About how many runs like these would bring the bound that is on the other side to the line.
+function runsToDecide(speed: number, low: number, high: number, runCount: number): number {
+  const halfWidth = Math.log(high / low) / 2; // goes with the root of the number of runs
+  const toLine = Math.abs(Math.log(speed / kAim));
+  const needed = Math.ceil(runCount * (halfWidth / toLine) ** 2) - runCount;
+  return Math.max(1, Math.min(kMoreRunsMax, needed));
+}
+
+export function judge(
+  { speed, speed_low: low, speed_high: high, confidence }: PublishedStanding,
+  runCount: number,
+): { state: CellState; words: string; repeats: number } {
+  const runs = formatPlural(runCount, "run");
+  if (speed === null || low === null || high === null) {
+    return { state: "undecided", words: `${runs}, without bounds of their speed.`, repeats: 2 };
   }
-  const interval = `95 % interval ${formatNumber(low)} to ${formatNumber(high)} ×`;
-  const of = `${formatPlural(run_count, "run")}, ${is}; ${interval}`;
-  if (low >= kAim) return { state: "reached", words: `${of}.`, repeats: 1 };
-  if (high >= kAim) {
+  const speedText = formatSpeed(speed);
+  const is = speedText === "equal" ? "as fast as published" : `${speedText} than published`;
+  const sure = `with ${formatPercent(confidence, 0)} confidence`;
+  if (low >= kAim) {
     return {
-      state: "near",
-      words: `${of}, which holds the line at ${kAim}: not decided.`,
-      repeats: Math.max(2, run_count),
+      state: "reached",
+      words: `${runs}, ${is}; above ${formatNumber(low)} × ${sure}.`,
+      repeats: 1,
     };
   }
-  return { state: "below", words: `${of}.`, repeats: 2 };
+  if (high >= kAim) {
+    const repeats = runsToDecide(speed, low, high, runCount);
+    const more =
+      repeats === kMoreRunsMax
+        ? `${repeats} more runs or more`
+        : `About ${formatPlural(repeats, "more run")}`;
+    return {
+      state: "undecided",
+      words:
+        `${runs}, ${is}; above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ` +
+        `${sure}, and the line of ${kAim} is between them. ` +
+        `${more} would decide.`,
+      repeats,
+    };
+  }
+  const below = `${runs}, ${is}; below ${formatNumber(high)} × ${sure}`;
+  if (speed >= kAim - kNear) {
+    const missed = `less than ${formatPercent(kNear, 0)} of the published speed`;
+    return { state: "near", words: `${below}, ${missed} under the line of ${kAim}.`, repeats: 2 };
+  }
+  return { state: "below", words: `${below}.`, repeats: 2 };
 }
 
 const kStandings: Record<PublishedStanding["verdict"], string> = {
@@ -152,13 +191,14 @@ function cellOf(reference: Reference, measured: Measured | undefined): BoardCell
   const others = measured?.others ?? [];
   const base = {
     reference,
-    speed: measured?.speed?.mean ?? null,
     standing: measured?.standing ?? null,
     runs: measured?.runs ?? [],
     variants: measured?.variants ?? [],
     others: others.map(({ id }) => id),
   };
-  if (measured?.speed) return { ...base, ...judge(measured.speed) };
+  if (measured?.standing) {
+    return { ...base, ...judge(measured.standing, measured.runs.length) };
+  }
   const has = (...marks: string[]) =>
     others.some((run) => run.marks.some((m) => marks.includes(m)));
   if (has("running")) {
@@ -225,7 +265,7 @@ export function boardRows(references: readonly Reference[], scaling: Scaling): B
 export function unpublished(scaling: Scaling): string[] {
   return scaling.series.flatMap((series) =>
     series.points
-      .filter((point) => !point.speed_against_reference)
+      .filter((point) => !point.published_standing)
       .map(
         ({ gpu_count }) =>
           `${formatWorkload(series.workload)} ${series.model_size} ${series.dtype}, ` +
@@ -249,6 +289,7 @@ export const kBoardHeads = [
   "document",
   "state",
   "speed against published",
+  "its lower 95 % bound",
   "published step time, s",
   "runs",
 ];
@@ -262,8 +303,9 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         row.gpuType,
         String(cell.reference.gpu_count),
         documentOf(cell.reference),
-        cell.state + (isStale(cell) ? ", stale" : ""),
-        cell.speed === null ? "" : cell.speed.toFixed(4),
+        kStateWords[cell.state] + (isStale(cell) ? ", stale" : ""),
+        cell.standing?.speed?.toFixed(4) ?? "",
+        cell.standing?.speed_low?.toFixed(4) ?? "",
         String(cell.reference.step_time_s ?? ""),
         formatCount(cell.runs.length),
       ]),
