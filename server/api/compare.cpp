@@ -114,16 +114,14 @@ http::Body render_comparison(Context& context, Question question) {
 http::Response get_comparison(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"runs", "base", "candidate", "window", "include"});
   const Question question = read_question(parameters);
-  // The noise between runs is learnt from all of them: any change may change the answer.
-  const std::int64_t revision = context.readers.with_reader([&](storage::Reader& reader) {
+  context.readers.with_reader([&](storage::Reader& reader) {
     for (const storage::RunId id : question.ids) {
       if (!reader.run_revision(id)) throw run_not_found(id);
     }
-    return reader.data_revision();
   });
-  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
-                           hash_text("compare?" + parameters.canonical());
-  return tagged_response(etag, [=, &context] { return render_comparison(context, question); });
+  // The noise between runs is learnt from all of them: any change may change the answer.
+  return tagged_response(list_etag(context, request, parameters),
+                         [=, &context] { return render_comparison(context, question); });
 }
 
 }  // namespace llmb::api

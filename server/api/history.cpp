@@ -5,6 +5,7 @@
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/history_json.h"
 
@@ -44,11 +45,8 @@ http::Response get_history(Context& context, const http::Request& request) {
                         gpu_count ? std::optional(std::to_string(*gpu_count)) : std::nullopt};
   question.window = parameters.asked_window("window");
   question.included = parameters.run_marks("include");
-  const std::int64_t revision =
-      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
-  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
-                           hash_text("history?" + parameters.canonical());
-  return tagged_response(etag, [=, &context] { return render_history(context, question); });
+  return tagged_response(list_etag(context, request, parameters),
+                         [=, &context] { return render_history(context, question); });
 }
 
 }  // namespace llmb::api

@@ -7,6 +7,7 @@
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/api/run_lookup.h"
 #include "server/api/tagged_response.h"
 #include "server/report/scaling_json.h"
 
@@ -39,11 +40,8 @@ http::Response get_scaling(Context& context, const http::Request& request) {
                         parameters.text("dtype"), parameters.text("gpu_type")};
   question.window = parameters.asked_window("window");
   question.included = parameters.run_marks("include");
-  const std::int64_t revision =
-      context.readers.with_reader([](storage::Reader& reader) { return reader.data_revision(); });
-  const std::string etag = context.instance + "-" + std::to_string(revision) + "-" +
-                           hash_text("scaling?" + parameters.canonical());
-  return tagged_response(etag, [=, &context] { return render_scaling(context, question); });
+  return tagged_response(list_etag(context, request, parameters),
+                         [=, &context] { return render_scaling(context, question); });
 }
 
 }  // namespace llmb::api
