@@ -1,5 +1,7 @@
 #include "parser/nccl_use.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace llmb::parser {
@@ -26,7 +28,7 @@ const Datatype* find(std::int64_t datatype) {
 
 std::string nccl_datatype_name(std::int64_t datatype) {
   const Datatype* known = find(datatype);
-  return known != nullptr ? std::string(known->name) : "datatype " + std::to_string(datatype);
+  return known != nullptr ? std::string(known->name) : fmt::format("datatype {}", datatype);
 }
 
 std::int64_t nccl_datatype_bytes(std::int64_t datatype) {

@@ -1,5 +1,7 @@
 #include "parser/window.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -45,7 +47,7 @@ Window resolve_window(const AskedWindow& asked, const LogFacts& facts) {
 }
 
 std::string to_string(const Window& window) {
-  return std::to_string(window.first_iteration) + "-" + std::to_string(window.last_iteration);
+  return fmt::format("{}-{}", window.first_iteration, window.last_iteration);
 }
 
 Window default_window(Dialect dialect) {

@@ -1,6 +1,8 @@
 // RankRun: one rank's whole run on a backend: steps, log lines, checkpoints, profile window.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -49,8 +51,8 @@ inline TrainerSettings trainer_settings(const Options& options, const RunSetting
 // "rank-slice: 3 of 512, no communication"; empty for a whole run.
 inline std::string slice_label(const RunSettings& settings) {
   if (!settings.rank_slice) return "";
-  return "rank-slice: " + std::to_string(*settings.rank_slice) + " of " +
-         std::to_string(settings.world_size()) + ", no communication";
+  return fmt::format("rank-slice: {} of {}, no communication", *settings.rank_slice,
+                     settings.world_size());
 }
 
 // One rank's run; used by the rank's thread.
@@ -151,9 +153,9 @@ class RankRun {
     profiled_time_s_ += step_time_s;
     if (is_first_rank()) log_step(result, step_time_s, before);
     if (!result.is_updated || std::isnan(result.loss)) {
-      throw NotANumber("step " + std::to_string(step) + ": loss " + std::to_string(result.loss) +
-                       ", gradient norm " + std::to_string(result.gradient_norm) +
-                       "; a lower --learning-rate or another --seed may help");
+      throw NotANumber(fmt::format(
+          "step {}: loss {}, gradient norm {}; a lower --learning-rate or another --seed may help",
+          step, result.loss, result.gradient_norm));
     }
   }
 

@@ -1,5 +1,7 @@
 #include "runner/step_log.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "parser/dialects/step_line_grammar.h"
@@ -28,8 +30,8 @@ std::string nemo_field(std::string_view name, std::int64_t value) {
 
 // NeMo numbers steps from 0, and prints the last one's number.
 std::string nemo_line(const StepLogHead& head, const StepRecord& step) {
-  std::string line = std::string(nemo::kMarker) + " 0" + std::string(nemo::kIteration) +
-                     std::to_string(step.step) + "/" + std::to_string(head.end_step() - 1);
+  std::string line =
+      fmt::format("{} 0{}{}/{}", nemo::kMarker, nemo::kIteration, step.step, head.end_step() - 1);
   line += nemo_field(nemo::kLearningRate, step.learning_rate);
   line += nemo_field(nemo::kGlobalBatchSize, head.global_batch_size);
   line += nemo_field(nemo::kGlobalStep, step.step);
@@ -120,7 +122,7 @@ std::string step_lines(const StepLogHead& head, const StepRecord& step,
 
 std::string finish_line(const StepLogHead& head, const std::string& date_time) {
   if (head.format == LogFormat::nemo) {
-    return "`Trainer.fit` stopped: `max_steps=" + std::to_string(head.end_step()) + "` reached.\n";
+    return fmt::format("`Trainer.fit` stopped: `max_steps={}` reached.\n", head.end_step());
   }
   return "[after training is done] datetime: " + date_time + " \n";
 }

@@ -1,5 +1,7 @@
 #include "runner/train_loop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -37,16 +39,17 @@ void run_rank(World& world, const Options& options, const RunSettings& settings,
 std::string run_preamble(const RunSettings& settings) {
   std::string text = configuration_line(settings);
   if (settings.backend == Backend::cuda) {
-    text += "llmb-step-runner: " + std::to_string(settings.world_size()) +
-            " ranks, each on a CUDA device\n";
+    text +=
+        fmt::format("llmb-step-runner: {} ranks, each on a CUDA device\n", settings.world_size());
   } else if (settings.rank_slice) {
     text += "llmb-step-runner: " + slice_label(settings) +
             ": one rank's share of the work on this machine's CPUs, copies of its own data in "
             "place of the others'; its losses mean nothing, and its times are not a whole run's\n";
   } else {
-    text += "llmb-step-runner: " + std::to_string(settings.world_size()) + " ranks as " +
-            (settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs") +
-            "; times and TFLOPS are theirs, not a GPU's\n";
+    text += fmt::format(
+        "llmb-step-runner: {} ranks as {}; times and TFLOPS are theirs, not a GPU's\n",
+        settings.world_size(),
+        settings.launched_ranks > 1 ? "processes on CPUs" : "threads on this machine's CPUs");
   }
   if (settings.backend == Backend::cpu && settings.precision != Precision::fp32) {
     text += "llmb-step-runner: " + std::string(precision_name(settings.precision)) +

@@ -38,7 +38,7 @@ std::vector<std::string> find_damage(Connection& connection, CheckDepth depth) {
   const std::string pragma = depth == CheckDepth::quick ? "quick_check" : "integrity_check";
   std::vector<std::string> damage;
   try {
-    Statement check(connection, "PRAGMA " + pragma + "(" + std::to_string(kFindingsMax) + ")");
+    Statement check(connection, fmt::format("PRAGMA {}({})", pragma, kFindingsMax));
     while (check.step()) {
       std::string found = check.read_text();
       if (found != "ok") damage.push_back(std::move(found));
@@ -54,9 +54,7 @@ std::vector<std::string> find_dangling(Connection& connection) {
   Statement check(connection, "PRAGMA foreign_key_check");
   while (static_cast<int>(dangling.size()) < kFindingsMax && check.step()) {
     std::string sentence = "a row of " + check.read_text();
-    if (const auto row = check.read_optional_integer()) {
-      sentence.append(" (").append(std::to_string(*row)).append(")");
-    }
+    if (const auto row = check.read_optional_integer()) sentence += fmt::format(" ({})", *row);
     sentence.append(" refers to a row of ").append(check.read_text());
     dangling.push_back(sentence.append(" that is not there"));
   }
@@ -65,16 +63,17 @@ std::vector<std::string> find_dangling(Connection& connection) {
 
 std::vector<std::string> find_miscounted(Connection& connection) {
   std::vector<std::string> miscounted;
-  Statement count(connection,
-                  "SELECT id, step_count, (SELECT count(*) FROM step_sample AS s"
-                  "  WHERE s.run_id = run.id) AS counted FROM run"
-                  " WHERE step_count IS NOT counted ORDER BY id LIMIT " +
-                      std::to_string(kFindingsMax));
+  Statement count(
+      connection,
+      fmt::format(
+          "SELECT id, step_count, (SELECT count(*) FROM step_sample AS s  WHERE s.run_id = run.id) "
+          "AS counted FROM run WHERE step_count IS NOT counted ORDER BY id LIMIT {}",
+          kFindingsMax));
   while (count.step()) {
-    std::string sentence = "run " + std::to_string(count.read_integer());
-    sentence.append(" says ").append(std::to_string(count.read_integer())).append(" steps, and ");
-    sentence.append(std::to_string(count.read_integer())).append(" are stored");
-    miscounted.push_back(std::move(sentence));
+    const std::int64_t run = count.read_integer();
+    const std::int64_t said = count.read_integer();
+    const std::int64_t stored = count.read_integer();
+    miscounted.push_back(fmt::format("run {} says {} steps, and {} are stored", run, said, stored));
   }
   return miscounted;
 }

@@ -1,5 +1,6 @@
 #include "storage/schema.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,16 +25,16 @@ void require_our_database(Connection& connection, std::int64_t version, std::int
     refuse_other_program(path);
   }
   if (version > newest) {
-    throw StorageError(StorageError::Kind::newer_schema,
-                       "refused to open " + path + ": its schema is version " +
-                           std::to_string(version) + ", and this program knows up to " +
-                           std::to_string(newest) +
-                           ". Use the newer program that wrote it, or another database.");
+    throw StorageError(
+        StorageError::Kind::newer_schema,
+        fmt::format("refused to open {}: its schema is version {}, and this program knows up to "
+                    "{}. Use the newer program that wrote it, or another database.",
+                    path, version, newest));
   }
 }
 
 void copy_before_migration(Connection& connection, std::int64_t version) {
-  const std::string target = connection.path() + ".before-schema-" + std::to_string(version + 1);
+  const std::string target = fmt::format("{}.before-schema-{}", connection.path(), version + 1);
   const std::string unfinished = target + ".part";
   std::remove(unfinished.c_str());
   Statement copy(connection, "VACUUM INTO ?");
@@ -78,8 +79,8 @@ void migrate(Connection& connection, std::span<const Migration> migrations) {
     Transaction transaction(connection, Transaction::Kind::write);
     connection.execute(std::string(migration.sql));
     require_whole_references(connection, migration);
-    connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
-                       "; PRAGMA user_version = " + std::to_string(next));
+    connection.execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, next));
     transaction.commit();
   }
   connection.execute("PRAGMA foreign_keys = ON");
@@ -97,9 +98,9 @@ void require_current_schema(Connection& connection) {
   const std::int64_t version = require_our_schema(connection);
   if (version < newest) {
     throw StorageError(StorageError::Kind::io,
-                       "cannot read " + connection.path() + ": its schema is version " +
-                           std::to_string(version) + " of " + std::to_string(newest) +
-                           ". Start `llmb-report ingest` or `serve` on it once; that migrates it.");
+                       fmt::format("cannot read {}: its schema is version {} of {}. Start "
+                                   "`llmb-report ingest` or `serve` on it once; that migrates it.",
+                                   connection.path(), version, newest));
   }
 }
 

@@ -61,7 +61,7 @@ WriterLock::WriterLock(const std::string& database_path) : database_path_(databa
                        fmt::format("cannot lock {}: {}.", path, std::strerror(error)));
   }
   // The number only serves the message above: a full disk must not keep the writer from starting.
-  const std::string pid = std::to_string(getpid()) + "\n";
+  const std::string pid = fmt::format("{}\n", getpid());
   if (ftruncate(descriptor_, 0) == 0) std::ignore = pwrite(descriptor_, pid.data(), pid.size(), 0);
   try {
     hold_inode();

@@ -1,5 +1,7 @@
 #include "parser/catalog/arithmetic.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <cmath>
 
@@ -31,8 +33,8 @@ class Evaluator {
   }
 
   [[noreturn]] void refuse(const std::string& expected) const {
-    throw BadExpression{"'" + std::string(text_) + "' should have " + expected + " at character " +
-                        std::to_string(at_ + 1)};
+    throw BadExpression{
+        fmt::format("'{}' should have {} at character {}", text_, expected, at_ + 1)};
   }
 
   Interval sum() {

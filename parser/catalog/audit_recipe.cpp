@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "parser/catalog/audit_checks.h"
@@ -19,8 +21,8 @@ class RecipeCheck {
     std::string dtypes;
     for (const std::string& dtype : recipe.dtypes) dtypes += (dtypes.empty() ? "" : "/") + dtype;
     place_ = {recipe.document, document.release, recipe.line, 0,
-              recipe.workload + " " + recipe.model_size + " " + dtypes + ", " +
-                  std::to_string(gpu_count) + " " + recipe.gpu_type};
+              fmt::format("{} {} {}, {} {}", recipe.workload, recipe.model_size, dtypes, gpu_count,
+                          recipe.gpu_type)};
     replicas_factor_ =
         document.data_parallel_is_beside_experts ? recipe.expert_parallel.value_or(1) : 1;
   }
@@ -52,15 +54,16 @@ class RecipeCheck {
         recipe_.tensor_parallel * recipe_.pipeline_parallel * recipe_.context_parallel;
     const std::int64_t product = replicas * stages;
     if (product == gpu_count_) return true;
-    std::string text = replicas_name() + " * TP * PP * CP is " + std::to_string(product) +
-                       ", and not the number of GPUs.";
+    std::string text = fmt::format("{} * TP * PP * CP is {}, and not the number of GPUs.",
+                                   replicas_name(), product);
     const std::int64_t fitting = gpu_count_ / stages;
     const bool fits_both =
         fitting * stages == gpu_count_ &&
         recipe_.gradient_accumulation * recipe_.micro_batch_size * fitting == batch;
     if (fits_both) {
-      text += " " + std::to_string(fitting) + " for " + replicas_name() +
-              " fits the GPUs and the GBS: the value of another row was kept.";
+      text +=
+          fmt::format(" {} for {} fits the GPUs and the GBS: the value of another row was kept.",
+                      fitting, replicas_name());
     }
     ledger_.add(place_, "gpu_count", std::to_string(gpu_count_), number_of(gpu_count_),
                 number_of(product), {"layout", std::move(text)});
@@ -73,10 +76,10 @@ class RecipeCheck {
         recipe_.gradient_accumulation * recipe_.micro_batch_size * replicas;
     if (product == batch) return;
     const double accumulation = number_of(batch) / number_of(recipe_.micro_batch_size * replicas);
-    std::string text = "GA * MBS * " + replicas_name() + " is " + std::to_string(product) +
-                       " and not the GBS of " + std::to_string(batch) + ": ";
+    std::string text =
+        fmt::format("GA * MBS * {} is {} and not the GBS of {}: ", replicas_name(), product, batch);
     if (accumulation < 1) {
-      text += "the MBS of " + std::to_string(recipe_.micro_batch_size) + " is too large.";
+      text += fmt::format("the MBS of {} is too large.", recipe_.micro_batch_size);
     } else {
       const std::string printed = std::to_string(recipe_.gradient_accumulation);
       text += is_of_larger_scale() ? "the GA of " + printed + " is that of the larger scales, and "
@@ -102,11 +105,10 @@ class RecipeCheck {
       ledger_.count();
       const std::string table =
           recipe_.virtual_pipeline ? std::to_string(*recipe_.virtual_pipeline) : "NA";
-      ledger_.add(
-          place_, "virtual_pipeline", table, {}, number_of(*recipe_.virtual_pipeline_run),
-          {"table_against_recipe", "The table states VP " + table + ", and the recipe runs VP " +
-                                       std::to_string(*recipe_.virtual_pipeline_run) + ": " +
-                                       recipe_.virtual_pipeline_source + "."});
+      ledger_.add(place_, "virtual_pipeline", table, {}, number_of(*recipe_.virtual_pipeline_run),
+                  {"table_against_recipe",
+                   fmt::format("The table states VP {}, and the recipe runs VP {}: {}.", table,
+                               *recipe_.virtual_pipeline_run, recipe_.virtual_pipeline_source)});
     }
     if (!recipe_.virtual_pipeline) return;
     ledger_.count();
@@ -121,9 +123,8 @@ class RecipeCheck {
     } else if (recipe_.layer_count % virtual_stages != 0 &&
                (recipe_.layer_count + 2) % virtual_stages != 0) {
       ledger_.add(place_, "virtual_pipeline", printed, {}, {},
-                  {"layers_not_divisible", std::to_string(recipe_.layer_count) +
-                                               " layers cannot be split into " +
-                                               std::to_string(virtual_stages) + " stages."});
+                  {"layers_not_divisible", fmt::format("{} layers cannot be split into {} stages.",
+                                                       recipe_.layer_count, virtual_stages)});
     }
   }
 

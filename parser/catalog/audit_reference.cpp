@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -31,8 +33,8 @@ class ReferenceCheck {
       : catalog_(catalog), reference_(reference), ledger_(ledger) {
     place_ = {reference.document.empty() ? reference.source : reference.document, reference.release,
               reference.line, reference.column,
-              reference.workload + " " + reference.model_size + " " + reference.dtype + ", " +
-                  std::to_string(reference.gpu_count) + " " + reference.gpu_type};
+              fmt::format("{} {} {}, {} {}", reference.workload, reference.model_size,
+                          reference.dtype, reference.gpu_count, reference.gpu_type)};
     const Recipe* const recipe = catalog.recipe_of(reference);
     sequence_length_ = reference.sequence_length;
     batch_ = reference.global_batch_size;
@@ -85,9 +87,10 @@ class ReferenceCheck {
     if (tokens_per_s_.explains(printed)) return;
     auto slip = slip_of_ratio(printed.value / tokens_per_s_.value);
     if (slip && slip->name == "halved") {
-      slip->explanation = "It is half of what the row's step time and its batch of " +
-                          std::to_string(*batch_) +
-                          " give: it looks computed with the batch of half the scale.";
+      slip->explanation = fmt::format(
+          "It is half of what the row's step time and its batch of {} give: it looks computed with "
+          "the batch of half the scale.",
+          *batch_);
     }
     add("tokens_per_s", printed, tokens_per_s_.value,
         slip ? *slip : other_step_time(printed, tokens_per_s_.value, false));

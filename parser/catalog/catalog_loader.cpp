@@ -1,5 +1,7 @@
 #include "parser/catalog/catalog_loader.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -237,7 +239,7 @@ void mark_proxies(Catalog& catalog) {
 }
 
 std::string place(const CatalogFile& file, int line) {
-  return std::string(file.name) + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+  return std::string(file.name) + (line > 0 ? fmt::format(":{}", line) : "") + ": ";
 }
 
 Result<void> add_file(const CatalogFile& file, Catalog& catalog) {

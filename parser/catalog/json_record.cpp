@@ -1,5 +1,7 @@
 #include "parser/catalog/json_record.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -105,8 +107,8 @@ std::string JsonRecord::one_of(std::string_view key,
 std::int64_t JsonRecord::integer(std::string_view key, std::int64_t min, std::int64_t max) const {
   const nlohmann::json& value = at(key);
   if (!value.is_number_integer() || value < min || value > max) {
-    fail_at(key, "is " + value.dump() + ", and should be a whole number from " +
-                     std::to_string(min) + " to " + std::to_string(max));
+    fail_at(key, fmt::format("is {}, and should be a whole number from {} to {}", value.dump(), min,
+                             max));
   }
   return value.get<std::int64_t>();
 }

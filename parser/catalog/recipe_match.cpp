@@ -1,5 +1,7 @@
 #include "parser/catalog/recipe_match.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "parser/foundation/name_table.h"
@@ -75,7 +77,7 @@ class RowComparison {
     if (recipe_.has_scale(*gpu_count)) return;
     std::string range = std::to_string(recipe_.gpu_count_min);
     if (recipe_.gpu_count_max > recipe_.gpu_count_min) {
-      range += "-" + std::to_string(recipe_.gpu_count_max);
+      range += fmt::format("-{}", recipe_.gpu_count_max);
     }
     add("gpu_count", std::to_string(*gpu_count), source_of(key), range);
   }
@@ -242,8 +244,8 @@ void consider(const Catalog& catalog, const RunEvidence& run, const Recipe& reci
 }
 
 std::string row_name(const Recipe& recipe) {
-  return recipe.document + " line " + std::to_string(recipe.line) + " (" + recipe.workload + " " +
-         recipe.model_size + " on " + recipe.gpu_type + ")";
+  return fmt::format("{} line {} ({} {} on {})", recipe.document, recipe.line, recipe.workload,
+                     recipe.model_size, recipe.gpu_type);
 }
 
 void conclude(const Catalog& catalog, RecipeMatch& match) {

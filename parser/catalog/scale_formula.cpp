@@ -1,5 +1,7 @@
 #include "parser/catalog/scale_formula.h"
 
+#include <fmt/format.h>
+
 #include "parser/foundation/parse_number.h"
 
 namespace llmb::parser {
@@ -45,8 +47,8 @@ Result<ScaleFormula> parse_scale_formula(std::string_view text) {
 std::string to_string(const ScaleFormula& formula) {
   if (!formula.depends_on_gpu_count) return std::to_string(formula.factor);
   std::string text(kVariable);
-  if (formula.factor != 1) text += "*" + std::to_string(formula.factor);
-  if (formula.divisor != 1) text += "/" + std::to_string(formula.divisor);
+  if (formula.factor != 1) text += fmt::format("*{}", formula.factor);
+  if (formula.divisor != 1) text += fmt::format("/{}", formula.divisor);
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "parser/layout/llmb_config.h"
 
+#include <fmt/format.h>
+
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -52,7 +54,7 @@ struct WrongShape {
 };
 
 std::string at_line(const YAML::Mark& mark) {
-  return mark.is_null() ? std::string() : " at line " + std::to_string(mark.line + 1);
+  return mark.is_null() ? std::string() : fmt::format(" at line {}", mark.line + 1);
 }
 
 // Environment overrides may carry credentials; those are nobody's configuration to read.

@@ -1,5 +1,7 @@
 #include "parser/statistics/agreement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -202,10 +204,10 @@ std::string refusal_of(const Tool& tool, const View& view, std::span<const StepS
     const std::int64_t end = tool.window->last_iteration;
     const bool is_there = std::any_of(view.steps.begin(), view.steps.end(),
                                       [&](const Step& step) { return step.iteration == end; });
-    return is_there ? "" : "failed: iteration " + std::to_string(end) + " is not there";
+    return is_there ? "" : fmt::format("failed: iteration {} is not there", end);
   }
   if (const auto missing = first_missing(*tool.window, view.steps)) {
-    return "incomplete: iteration " + std::to_string(*missing) + " of its window is not there";
+    return fmt::format("incomplete: iteration {} of its window is not there", *missing);
   }
   return last_was_reached(facts) ? "" : "incomplete: the run's last iteration is not there";
 }
@@ -233,9 +235,9 @@ std::string window_text(const Tool& tool) {
   if (tool.window) return to_string(*tool.window);
   if (tool.last_steps == 0) return std::string(tool.name);
   if (tool.last_steps == 1) return "last step";
-  std::string last = "last " + std::to_string(tool.last_steps) + " steps";
+  std::string last = fmt::format("last {} steps", tool.last_steps);
   if (tool.all_up_to == 0) return last;
-  return "all steps, " + last + " of more than " + std::to_string(tool.all_up_to);
+  return fmt::format("all steps, {} of more than {}", last, tool.all_up_to);
 }
 
 void add_numbers(const Tool& tool, const View& view, const LogFacts& facts, ToolResult& result) {
@@ -286,11 +288,10 @@ std::string describe_why(const Tool& tool, const ToolResult& result, const LogFa
   if (!is_same_window) say("averages " + result.window + ", ours " + to_string(ours.window));
   const std::int64_t our_count = ours.step_time_s ? ours.step_time_s->count : 0;
   if (facts.segments.size() > 1) {
-    say("takes its steps from all " + std::to_string(facts.segments.size()) +
-        " passes of a restarted log, ours from one");
+    say(fmt::format("takes its steps from all {} passes of a restarted log, ours from one",
+                    facts.segments.size()));
   } else if (is_same_window && result.step_count != our_count) {
-    say("counts " + std::to_string(result.step_count) + " steps, ours " +
-        std::to_string(our_count));
+    say(fmt::format("counts {} steps, ours {}", result.step_count, our_count));
   }
   if (!result.is_exact) {
     say("reads rank 0's Step Time lines, printed to 10 ms: computed here from the iteration "

@@ -2,6 +2,8 @@
 // no obstacle: it is what is compared.
 #include "parser/statistics/run_comparison.h"
 
+#include <fmt/format.h>
+
 namespace llmb::parser {
 namespace {
 
@@ -41,8 +43,7 @@ class ObstacleList {
     if (first != nullptr && second != nullptr && first->layer_count != second->layer_count &&
         list_.empty()) {
       add("different_layer_count",
-          "The models have " + std::to_string(first->layer_count) + " and " +
-              std::to_string(second->layer_count) + " layers.",
+          fmt::format("The models have {} and {} layers.", first->layer_count, second->layer_count),
           kAll);
     }
   }
@@ -70,8 +71,9 @@ class ObstacleList {
     const auto other_length = input_of(b, "sequence_length");
     if (length && other_length && *length != *other_length) {
       add("different_sequence_length",
-          "The sequences have " + std::to_string(*length) + " and " +
-              std::to_string(*other_length) + " tokens: a step, and a token, is not the same work.",
+          fmt::format(
+              "The sequences have {} and {} tokens: a step, and a token, is not the same work.",
+              *length, *other_length),
           {ComparedMetric::step_time_s, ComparedMetric::tokens_per_s_per_gpu});
     }
   }

@@ -1,5 +1,7 @@
 #include "parser/statistics/derived_metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -31,7 +33,7 @@ double to_double(std::int64_t value) {
 }
 
 std::string place(const Recipe& recipe) {
-  return recipe.document + " line " + std::to_string(recipe.line);
+  return fmt::format("{} line {}", recipe.document, recipe.line);
 }
 
 // Everything a metric may need, each looked up once.

@@ -1,5 +1,7 @@
 #include "parser/statistics/run_comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -150,8 +152,8 @@ RunComparison compare_runs(const std::vector<ComparedRun>& runs, const Compariso
     if (standing.exclusion.empty() && !run.content_key.empty()) {
       const auto [first, is_new] = contents.emplace(run.content_key, i);
       if (!is_new) {
-        standing.exclusion = "Its log has the same bytes as that of run " +
-                             std::to_string(runs[first->second].id) + ": it is one run.";
+        standing.exclusion = fmt::format(
+            "Its log has the same bytes as that of run {}: it is one run.", runs[first->second].id);
       }
     }
     if (!standing.exclusion.empty()) continue;

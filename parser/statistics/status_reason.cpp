@@ -1,19 +1,21 @@
 #include "parser/statistics/status_reason.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace llmb::parser {
 namespace {
 
 std::string plural(std::int64_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // "iteration 46 of 49", or "iteration 46" where the log does not say how many are meant.
 std::string reached(const StatusEvidence& evidence) {
-  std::string text = "iteration " + std::to_string(evidence.segment.last_iteration);
+  std::string text = fmt::format("iteration {}", evidence.segment.last_iteration);
   if (evidence.declared_last_iteration) {
-    text += " of " + std::to_string(*evidence.declared_last_iteration);
+    text += fmt::format(" of {}", *evidence.declared_last_iteration);
   }
   return text;
 }
@@ -36,12 +38,12 @@ std::string window_name(const StatusEvidence& evidence) {
 std::string history(const StatusEvidence& evidence) {
   std::string text;
   if (evidence.segment_count > 1) {
-    text += "; the log holds " + plural(evidence.segment_count - 1, "restart") + ", and pass " +
-            std::to_string(evidence.segment.segment + 1) + " of " +
-            std::to_string(evidence.segment_count) + " counts";
+    text += fmt::format("; the log holds {}, and pass {} of {} counts",
+                        plural(evidence.segment_count - 1, "restart"), evidence.segment.segment + 1,
+                        evidence.segment_count);
   }
   if (evidence.later_last_iteration) {
-    text += ", a later one reached iteration " + std::to_string(*evidence.later_last_iteration);
+    text += fmt::format(", a later one reached iteration {}", *evidence.later_last_iteration);
   }
   if (evidence.survived_failure != nullptr) {
     text += "; training went on after a failure (" + quoted(*evidence.survived_failure) + ")";
@@ -55,21 +57,21 @@ std::string gap(const StatusEvidence& evidence) {
   const std::int64_t interval = logging_interval(evidence);
   const std::string name = window_name(evidence);
   if (interval > 1 && evidence.coverage.steps_with_time > 0) {
-    return "steps are logged every " + std::to_string(interval) + " iterations, so only " +
-           std::to_string(evidence.coverage.steps_with_time) + " of the " +
-           std::to_string(evidence.window.size()) + " in the " + name + " have a step time";
+    return fmt::format(
+        "steps are logged every {} iterations, so only {} of the {} in the {} have a step time",
+        interval, evidence.coverage.steps_with_time, evidence.window.size(), name);
   }
   if (last < evidence.window.last_iteration) {
-    return "the " + name + " needs iteration " + std::to_string(evidence.window.last_iteration);
+    return fmt::format("the {} needs iteration {}", name, evidence.window.last_iteration);
   }
   if (evidence.coverage.steps_with_time == 0) {
-    return "no iteration of the " + name + " has a step time (the log's are " +
-           std::to_string(evidence.segment.first_iteration) + "-" + std::to_string(last) + ")";
+    return fmt::format("no iteration of the {} has a step time (the log's are {}-{})", name,
+                       evidence.segment.first_iteration, last);
   }
   const std::int64_t missing = evidence.window.size() - evidence.coverage.steps_with_time;
-  return std::to_string(missing) + " of the " + plural(evidence.window.size(), "iteration") +
-         " in the " + name + " have no step time, the first is " +
-         std::to_string(evidence.coverage.first_missing_iteration.value_or(0));
+  return fmt::format("{} of the {} in the {} have no step time, the first is {}", missing,
+                     plural(evidence.window.size(), "iteration"), name,
+                     evidence.coverage.first_missing_iteration.value_or(0));
 }
 
 // "20 of 20 steps were run", where the log shows them from the first on.
@@ -78,8 +80,8 @@ std::string steps_run(const StatusEvidence& evidence) {
   const std::int64_t base = traits_of(evidence.dialect).first_iteration;
   if (evidence.segment.first_iteration != base) return reached(evidence) + " was reached";
   const std::int64_t total = *evidence.declared_last_iteration - base + 1;
-  return std::to_string(evidence.segment.last_iteration - base + 1) + " of " +
-         std::to_string(total) + (total == 1 ? " step was run" : " steps were run");
+  return fmt::format("{} of {}{}", evidence.segment.last_iteration - base + 1, total,
+                     total == 1 ? " step was run" : " steps were run");
 }
 
 // What a reader of a whole window's numbers has to know of them.
@@ -88,8 +90,8 @@ std::string what_values_are(const StatusEvidence& evidence) {
   const WindowCoverage& coverage = evidence.coverage;
   if (coverage.has_rates_only) text += "; its steps have rates and no step times";
   if (coverage.iterations_per_line > 1) {
-    text += "; a line is the mean of " + std::to_string(coverage.iterations_per_line) +
-            " iterations, and the window holds " + plural(coverage.steps_with_time, "line");
+    text += fmt::format("; a line is the mean of {} iterations, and the window holds {}",
+                        coverage.iterations_per_line, plural(coverage.steps_with_time, "line"));
   }
   if (coverage.hidden_steps > 0) {
     text += "; of " + plural(coverage.hidden_steps, "step") +
@@ -102,8 +104,8 @@ std::string what_values_are(const StatusEvidence& evidence) {
 std::string silence(const StatusEvidence& evidence) {
   const auto silent_s = static_cast<std::int64_t>(*evidence.silent_s);
   const auto steps = static_cast<std::int64_t>(*evidence.silent_s / evidence.step_time_s);
-  return "silent for " + std::to_string(silent_s) + " s, " + std::to_string(steps) +
-         " step times: hung, or killed without a word";
+  return fmt::format("silent for {} s, {} step times: hung, or killed without a word", silent_s,
+                     steps);
 }
 
 }  // namespace
@@ -163,10 +165,10 @@ std::string complete_reason(const StatusEvidence& evidence) {
 std::string nan_reason(const StatusEvidence& evidence) {
   std::string text = "the loss or gradient norm is NaN or infinite";
   if (evidence.segment.first_nan_iteration) {
-    text += " from iteration " + std::to_string(*evidence.segment.first_nan_iteration) + " on";
+    text += fmt::format(" from iteration {} on", *evidence.segment.first_nan_iteration);
   }
-  text += ", in " + std::to_string(evidence.segment.nan_step_count) + " of " +
-          plural(evidence.segment.step_count, "step") + "; the run reached " + reached(evidence);
+  text += fmt::format(", in {} of {}; the run reached {}", evidence.segment.nan_step_count,
+                      plural(evidence.segment.step_count, "step"), reached(evidence));
   return text + history(evidence);
 }
 

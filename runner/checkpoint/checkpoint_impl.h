@@ -2,6 +2,8 @@
 // through the host; what a file holds is the same whatever backend wrote it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -100,7 +102,7 @@ inline std::string free_name(const fs::path& path, std::int64_t completed_steps)
       "iteration_" + std::string(7 - std::min<std::size_t>(7, digits.size()), '0') + digits;
   std::string name = plain;
   for (int attempt = 2; fs::exists(path / name); ++attempt) {
-    name = plain + "_" + std::to_string(attempt);
+    name = fmt::format("{}_{}", plain, attempt);
   }
   return name;
 }
@@ -146,10 +148,10 @@ class Coverage {
     for (const NamedState<Backend>& state : states<Backend>()) {
       const std::int64_t loaded = loaded_[{local.parameter.name, state.name}];
       if (loaded == count) continue;
-      throw CheckpointError("the checkpoint " + directory.string() + " holds " +
-                            std::to_string(loaded) + " of " + std::to_string(count) +
-                            " elements that this rank needs of " + state.name + " of " +
-                            local.parameter.name + ": is it of another model?");
+      throw CheckpointError(
+          fmt::format("the checkpoint {} holds {} of {} elements that this rank needs of {} of {}: "
+                      "is it of another model?",
+                      directory.string(), loaded, count, state.name, local.parameter.name));
     }
   }
 

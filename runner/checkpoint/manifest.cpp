@@ -1,5 +1,7 @@
 #include "runner/checkpoint/manifest.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -48,8 +50,8 @@ Manifest read_manifest(const std::filesystem::path& path) {
   try {
     const Json json = Json::parse(stream);
     if (json.at("format").get<int>() != kFormat) {
-      throw CheckpointError(path.string() + " is of format " + json.at("format").dump() +
-                            ", and this program reads format " + std::to_string(kFormat));
+      throw CheckpointError(fmt::format("{} is of format {}, and this program reads format {}",
+                                        path.string(), json.at("format").dump(), kFormat));
     }
     Manifest manifest;
     json.at("completed_steps").get_to(manifest.completed_steps);

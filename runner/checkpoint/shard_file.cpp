@@ -1,5 +1,6 @@
 #include "runner/checkpoint/shard_file.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <array>
@@ -101,8 +102,7 @@ ShardReader::ShardReader(std::filesystem::path path, ElementType type, std::uint
                           error.message());
   }
   if (size != expected_size) {
-    damaged("it has " + std::to_string(size) + " bytes, and the manifest says " +
-            std::to_string(expected_size));
+    damaged(fmt::format("it has {} bytes, and the manifest says {}", size, expected_size));
   }
   if (size < kPreambleBytes) damaged("it ends within its preamble");
   const std::vector<std::byte> preamble = read_bytes(0, kPreambleBytes);
@@ -136,7 +136,7 @@ std::vector<std::byte> ShardReader::read_bytes(std::uint64_t offset, std::uint64
   std::ifstream stream(path_, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(offset));
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
-  if (!stream) damaged("it could not be read at byte " + std::to_string(offset));
+  if (!stream) damaged(fmt::format("it could not be read at byte {}", offset));
   return bytes;
 }
 
@@ -145,8 +145,8 @@ std::vector<std::byte> ShardReader::read(const ShardPiece& piece) const {
   std::vector<std::byte> elements = read_bytes(data_offset_ + piece.offset, bytes);
   const std::uint32_t checksum = checksum_of(elements);
   if (checksum != piece.checksum) {
-    damaged("the checksum of " + piece.str() + " is " + std::to_string(checksum) +
-            ", and its header says " + std::to_string(piece.checksum));
+    damaged(fmt::format("the checksum of {} is {}, and its header says {}", piece.str(), checksum,
+                        piece.checksum));
   }
   return elements;
 }

@@ -1,5 +1,7 @@
 #include "runner/data/synthetic_tokens.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,8 +30,9 @@ SyntheticTokens::SyntheticTokens(std::uint64_t seed, std::int64_t vocabulary_siz
     : seed_(combine_key(key_of("tokens"), seed)),
       vocabulary_size_(static_cast<std::uint64_t>(vocabulary_size)) {
   if (vocabulary_size < static_cast<std::int64_t>(kSixteenths.size())) {
-    throw std::invalid_argument("a vocabulary of " + std::to_string(vocabulary_size) +
-                                " tokens is too small for the synthetic data, which needs 4");
+    throw std::invalid_argument(
+        fmt::format("a vocabulary of {} tokens is too small for the synthetic data, which needs 4",
+                    vocabulary_size));
   }
 }
 

@@ -1,6 +1,8 @@
 // The definitions of attention_block.h: included where a backend is put together, once.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "runner/model/attention_block.h"
 #include "runner/model/sequence_parallel.h"
 
@@ -8,7 +10,7 @@ namespace llmb::runner {
 namespace detail {
 
 inline std::string attention_parameter(std::int64_t layer, const char* matrix) {
-  return "layers." + std::to_string(layer) + ".attention." + matrix + ".weight";
+  return fmt::format("layers.{}.attention.{}.weight", layer, matrix);
 }
 
 inline RotaryFrequencies frequencies_of(const ModelShape& model) {

@@ -1,5 +1,7 @@
 #include "runner/model/parameters.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -76,7 +78,7 @@ std::int64_t Parameter::element_count() const {
 
 std::vector<Parameter> layer_parameters(const ModelSpec& spec, std::int64_t layer) {
   const ModelShape& shape = spec.shape;
-  ParameterList list(spec, layer, "layers." + std::to_string(layer) + ".");
+  ParameterList list(spec, layer, fmt::format("layers.{}.", layer));
   list.add_norm("input_norm");
   list.add("attention.qkv.weight",
            {spec.query_size() + 2 * spec.key_value_size(), shape.hidden_size})
@@ -122,8 +124,8 @@ std::vector<std::int64_t> local_shape(const Parameter& parameter, std::int64_t t
   std::vector<std::int64_t> shape = parameter.shape;
   const auto cut = [&](std::size_t axis, std::int64_t pieces) {
     if (shape[axis] % pieces != 0) {
-      throw std::invalid_argument(parameter.name + ": " + std::to_string(shape[axis]) +
-                                  " does not divide into " + std::to_string(pieces));
+      throw std::invalid_argument(
+          fmt::format("{}: {} does not divide into {}", parameter.name, shape[axis], pieces));
     }
     shape[axis] /= pieces;
   };

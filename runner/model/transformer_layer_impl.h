@@ -1,11 +1,13 @@
 // The definitions of transformer_layer.h: included where a backend is put together, once.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "runner/model/transformer_layer.h"
 namespace llmb::runner {
 namespace detail {
 inline std::string prefix_of(std::int64_t layer) {
-  return "layers." + std::to_string(layer) + ".";
+  return fmt::format("layers.{}.", layer);
 }
 }  // namespace detail
 

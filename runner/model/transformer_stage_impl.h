@@ -1,6 +1,8 @@
 // The definitions of transformer_stage.h: included where a backend is put together, once.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <stdexcept>
@@ -79,8 +81,8 @@ typename TransformerStage<Backend>::State& TransformerStage<Backend>::begin(
     std::int64_t micro_batch) {
   std::unique_ptr<State>& state = in_flight_[micro_batch];
   if (state) {
-    throw std::logic_error("micro-batch " + std::to_string(micro_batch) +
-                           " went forward twice without going back");
+    throw std::logic_error(
+        fmt::format("micro-batch {} went forward twice without going back", micro_batch));
   }
   if (free_.empty()) {
     state = std::make_unique<State>();
@@ -98,8 +100,8 @@ std::unique_ptr<typename TransformerStage<Backend>::State> TransformerStage<Back
     std::int64_t micro_batch) {
   auto node = in_flight_.extract(micro_batch);
   if (node.empty()) {
-    throw std::logic_error("micro-batch " + std::to_string(micro_batch) +
-                           " goes back without having gone forward");
+    throw std::logic_error(
+        fmt::format("micro-batch {} goes back without having gone forward", micro_batch));
   }
   return std::move(node.mapped());
 }
@@ -209,10 +211,9 @@ void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBat
                                         std::span<const Value> input, std::span<Value> output) {
   if (batch.sequences != context_.micro_batch_size ||
       batch.length != context_.spec.shape.sequence_length) {
-    throw std::invalid_argument("a micro-batch of " + std::to_string(batch.sequences) + " x " +
-                                std::to_string(batch.length) + " tokens came to a stage made for " +
-                                std::to_string(context_.micro_batch_size) + " x " +
-                                std::to_string(context_.spec.shape.sequence_length));
+    throw std::invalid_argument(fmt::format(
+        "a micro-batch of {} x {} tokens came to a stage made for {} x {}", batch.sequences,
+        batch.length, context_.micro_batch_size, context_.spec.shape.sequence_length));
   }
   State& state = begin(micro_batch);
   const std::int64_t hidden = context_.spec.shape.hidden_size;

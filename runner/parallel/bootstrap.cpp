@@ -1,5 +1,7 @@
 #include "runner/parallel/bootstrap.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -131,8 +133,8 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
             .value_or(place.local_size);
   }
   if (place.rank >= place.size) {
-    return parser::fail("the launcher says that this is rank " + std::to_string(place.rank) +
-                        " of " + std::to_string(place.size));
+    return parser::fail(
+        fmt::format("the launcher says that this is rank {} of {}", place.rank, place.size));
   }
   place.master_host = value_of(environment, "MASTER_ADDR");
   if (place.master_host.empty()) {
@@ -147,8 +149,8 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
   if (!key) return parser::fail("LLMB_RENDEZVOUS_KEY cannot be read: " + key.error().message);
   place.key = *key;
   if (place.size > 1 && place.master_host.empty()) {
-    return parser::fail("of " + std::to_string(place.size) +
-                        " ranks none knows where rank 0 is: set MASTER_ADDR and MASTER_PORT");
+    return parser::fail(fmt::format(
+        "of {} ranks none knows where rank 0 is: set MASTER_ADDR and MASTER_PORT", place.size));
   }
   return place;
 }

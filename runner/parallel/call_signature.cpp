@@ -1,13 +1,15 @@
 #include "runner/parallel/call_signature.h"
 
+#include <fmt/format.h>
+
 namespace llmb::runner {
 
 std::string CallSignature::str() const {
   std::string text = name_of(kind);
   if (kind != CollectiveKind::barrier) {
-    text += " of " + std::to_string(count) + " " + name_of(type);
+    text += fmt::format(" of {} {}", count, name_of(type));
   }
-  if (kind == CollectiveKind::broadcast) text += " from member " + std::to_string(root);
+  if (kind == CollectiveKind::broadcast) text += fmt::format(" from member {}", root);
   return text + ", " + site;
 }
 
@@ -17,8 +19,8 @@ std::string disagreement(const CallSignature& a, int rank_a, const CallSignature
       a.tag_name == b.tag_name) {
     return "";
   }
-  return "ranks disagree: rank " + std::to_string(rank_a) + " calls " + a.str() + "; rank " +
-         std::to_string(rank_b) + " calls " + b.str();
+  return fmt::format("ranks disagree: rank {} calls {}; rank {} calls {}", rank_a, a.str(), rank_b,
+                     b.str());
 }
 
 }  // namespace llmb::runner

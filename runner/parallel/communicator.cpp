@@ -1,5 +1,7 @@
 #include "runner/parallel/communicator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -68,7 +70,7 @@ std::string CallTag::str() const {
   std::string_view path = file;
   const std::size_t root = std::min(path.rfind("/runner/"), path.rfind("/tests/"));
   if (root != std::string_view::npos) path.remove_prefix(root + 1);
-  return std::string(name) + " at " + std::string(path) + ":" + std::to_string(line);
+  return fmt::format("{} at {}:{}", name, path, line);
 }
 
 // Adds the time between its making and its end to the totals, also when a call throws.
@@ -91,17 +93,17 @@ class Communicator::Timing {
 Communicator::Communicator(std::string name, std::vector<int> ranks, int rank)
     : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {
   if (rank < 0 || rank >= static_cast<int>(ranks_.size())) {
-    throw std::invalid_argument("group " + name_ + " of " + std::to_string(ranks_.size()) +
-                                " ranks has no member " + std::to_string(rank));
+    throw std::invalid_argument(
+        fmt::format("group {} of {} ranks has no member {}", name_, ranks_.size(), rank));
   }
 }
 
 std::string Communicator::describe_self() const {
-  std::string text = "rank " + std::to_string(ranks_[static_cast<std::size_t>(rank_)]) +
-                     " (member " + std::to_string(rank_) + " of " + name_ + " [";
+  std::string text = fmt::format("rank {} (member {} of {} [",
+                                 ranks_[static_cast<std::size_t>(rank_)], rank_, name_);
   constexpr std::size_t kShown = 16;
   for (std::size_t i = 0; i < std::min(ranks_.size(), kShown); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(ranks_[i]);
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", ranks_[i]);
   }
   return text + (ranks_.size() > kShown ? ", …])" : "])");
 }

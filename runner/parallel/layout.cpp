@@ -1,5 +1,7 @@
 #include "runner/parallel/layout.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <stdexcept>
 
@@ -68,35 +70,32 @@ Result<Layout> Layout::make(const ParallelSizes& sizes, int world_size) {
   };
   for (const auto& [name, size] : named) {
     if (size < 1) {
-      return parser::fail(std::string(name) + " is " + std::to_string(size) +
-                          "; a parallel size is at least 1");
+      return parser::fail(fmt::format("{} is {}; a parallel size is at least 1", name, size));
     }
   }
-  const std::string model_parallel = "tp " + std::to_string(sizes.tp) + " x cp " +
-                                     std::to_string(sizes.cp) + " x pp " + std::to_string(sizes.pp);
+  const std::string model_parallel =
+      fmt::format("tp {} x cp {} x pp {}", sizes.tp, sizes.cp, sizes.pp);
   if (sizes.world() != world_size) {
     const int replica = sizes.tp * sizes.cp * sizes.pp;
     std::string fits = world_size % replica == 0
-                           ? "dp " + std::to_string(world_size / replica) + " would fit"
-                           : "the scale must be a multiple of " + std::to_string(replica);
-    return parser::fail(model_parallel + " x dp " + std::to_string(sizes.dp) + " are " +
-                        std::to_string(sizes.world()) + " ranks, and the scale is " +
-                        std::to_string(world_size) + "; " + fits);
+                           ? fmt::format("dp {} would fit", world_size / replica)
+                           : fmt::format("the scale must be a multiple of {}", replica);
+    return parser::fail(fmt::format("{} x dp {} are {} ranks, and the scale is {}; {}",
+                                    model_parallel, sizes.dp, sizes.world(), world_size, fits));
   }
   const int stage = sizes.tp * sizes.cp * sizes.dp;
   if (stage % (sizes.ep * sizes.etp) != 0) {
-    return parser::fail("experts take ep " + std::to_string(sizes.ep) + " x etp " +
-                        std::to_string(sizes.etp) + " = " + std::to_string(sizes.ep * sizes.etp) +
-                        " ranks, which do not divide the " + std::to_string(stage) +
-                        " ranks (tp x cp x dp) of a pipeline stage; ep x etp must divide " +
-                        std::to_string(stage));
+    return parser::fail(
+        fmt::format("experts take ep {} x etp {} = {} ranks, which do not divide the {} ranks (tp "
+                    "x cp x dp) of a pipeline stage; ep x etp must divide {}",
+                    sizes.ep, sizes.etp, sizes.ep * sizes.etp, stage, stage));
   }
   return Layout(sizes);
 }
 
 RankPlace Layout::place_of(int rank) const {
   if (rank < 0 || rank >= world_size()) {
-    throw std::out_of_range("rank " + std::to_string(rank) + " of " + std::to_string(world_size()));
+    throw std::out_of_range(fmt::format("rank {} of {}", rank, world_size()));
   }
   RankPlace at;
   at.tp = rank % sizes_.tp;

@@ -1,5 +1,7 @@
 #include "runner/parallel/loopback_communicator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -55,8 +57,7 @@ class LoopbackWorld final : public World {
                                            const std::vector<int>& ranks) override {
     const auto self = std::find(ranks.begin(), ranks.end(), rank_);
     if (self == ranks.end()) {
-      throw std::invalid_argument("rank " + std::to_string(rank_) + " is no member of its group " +
-                                  name);
+      throw std::invalid_argument(fmt::format("rank {} is no member of its group {}", rank_, name));
     }
     return std::make_unique<LoopbackCommunicator>(name, ranks,
                                                   static_cast<int>(self - ranks.begin()));

@@ -1,5 +1,6 @@
 #include "runner/parallel/rendezvous.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -184,7 +185,7 @@ class Meeting {
     std::string text;
     for (int rank = first; rank < place_.size; ++rank) {
       if (rank == place_.rank || sockets_[static_cast<std::size_t>(rank)].is_open()) continue;
-      text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank);
+      text += fmt::format("{}{}", text.empty() ? "rank " : ", rank ", rank);
     }
     return text;
   }
@@ -196,18 +197,17 @@ class Meeting {
     while (!missing(first).empty()) {
       auto came = reception.next(deadline_);
       if (!came) {
-        throw CommunicationError("rank " + std::to_string(place_.rank) + " waited " +
-                                 std::to_string(options_.patience.count() / 1000) + " s at " +
-                                 where + "; did not come: " + missing(first));
+        throw CommunicationError(fmt::format("rank {} waited {} s at {}; did not come: {}",
+                                             place_.rank, options_.patience.count() / 1000, where,
+                                             missing(first)));
       }
       auto& [greeting, visitor] = *came;
       if (greeting.size != place_.size || greeting.rank < first || greeting.rank >= place_.size ||
           socket(greeting.rank).is_open()) {
-        throw CommunicationError("somebody came to rank " + std::to_string(place_.rank) + " at " +
-                                 where + " as rank " + std::to_string(greeting.rank) + " of " +
-                                 std::to_string(greeting.size) + ", where rank " +
-                                 std::to_string(first) + " and later of " +
-                                 std::to_string(place_.size) + " are expected once");
+        throw CommunicationError(
+            fmt::format("somebody came to rank {} at {} as rank {} of {}, where rank {} and later "
+                        "of {} are expected once",
+                        place_.rank, where, greeting.rank, greeting.size, first, place_.size));
       }
       socket(greeting.rank) = std::move(visitor);
       on_arrival(greeting);
@@ -230,7 +230,7 @@ class Meeting {
       entry.port = greeting.port;
     });
     for (int rank = 1; rank < place_.size; ++rank) {
-      const std::string what = "tell rank " + std::to_string(rank) + " where the others are";
+      const std::string what = fmt::format("tell rank {} where the others are", rank);
       const auto bytes = std::as_bytes(std::span(table));
       const std::uint64_t signature =
           place_.key.sign(challenges[static_cast<std::size_t>(rank)], bytes);
@@ -248,8 +248,8 @@ class Meeting {
       challenge =
           greet(socket(0), place_.key, place_.rank, place_.size, listener.port(), deadline_);
     } catch (const CommunicationError& error) {
-      throw CommunicationError("rank " + std::to_string(place_.rank) +
-                               " did not reach rank 0: " + error.what());
+      throw CommunicationError(
+          fmt::format("rank {} did not reach rank 0: {}", place_.rank, error.what()));
     }
     std::vector<TableEntry> table(static_cast<std::size_t>(place_.size));
     std::uint64_t signature = 0;
@@ -257,8 +257,9 @@ class Meeting {
     socket(0).read_all(std::as_writable_bytes(std::span(table)), deadline_, what);
     socket(0).read_all(std::as_writable_bytes(std::span(&signature, 1)), deadline_, what);
     if (signature != place_.key.sign(challenge, std::as_bytes(std::span(table)))) {
-      throw CommunicationError("whoever answers rank " + std::to_string(place_.rank) + " at " +
-                               master.str() + " does not know the job's LLMB_RENDEZVOUS_KEY");
+      throw CommunicationError(
+          fmt::format("whoever answers rank {} at {} does not know the job's LLMB_RENDEZVOUS_KEY",
+                      place_.rank, master.str()));
     }
     const std::string master_address = socket(0).peer_host();
     for (int rank = 1; rank < place_.rank; ++rank) {
@@ -267,7 +268,7 @@ class Meeting {
       socket(rank) = connect_to({host, entry.port}, deadline_);
       greet(socket(rank), place_.key, place_.rank, place_.size, 0, deadline_);
     }
-    accept_from(listener, place_.rank + 1, "port " + std::to_string(listener.port()),
+    accept_from(listener, place_.rank + 1, fmt::format("port {}", listener.port()),
                 [](const Greeting&) {});
   }
 

@@ -1,5 +1,6 @@
 #include "runner/parallel/socket.h"
 
+#include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -192,8 +193,8 @@ Listener::Listener(const std::string& host, int port) {
   if (!socket_.is_open() ||
       setsockopt(socket_.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       bind(socket_.descriptor(), generic, size) != 0 || listen(socket_.descriptor(), 1024) != 0) {
-    throw CommunicationError("could not listen at port " + std::to_string(port) + " for " + host +
-                             ": " + error_text(errno));
+    throw CommunicationError(
+        fmt::format("could not listen at port {} for {}: {}", port, host, error_text(errno)));
   }
   sockaddr_storage bound{};
   socklen_t bound_size = sizeof bound;

@@ -2,6 +2,8 @@
 // throws is CommunicationError.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -17,7 +19,7 @@ struct Endpoint {
   std::string host;
   int port = 0;
 
-  std::string str() const { return host + ":" + std::to_string(port); }
+  std::string str() const { return fmt::format("{}:{}", host, port); }
 };
 
 class Socket {

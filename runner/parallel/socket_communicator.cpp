@@ -1,5 +1,7 @@
 #include "runner/parallel/socket_communicator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -15,7 +17,7 @@ constexpr std::size_t kReducedByAllBytesMax = 16384;
 
 std::string channel_prefix(const std::string& name, const std::vector<int>& ranks) {
   std::string prefix = name;
-  for (const int rank : ranks) prefix += "," + std::to_string(rank);
+  for (const int rank : ranks) prefix += fmt::format(",{}", rank);
   return prefix + "/";
 }
 
@@ -53,10 +55,10 @@ class SocketCommunicator final : public Communicator {
     std::string wrong = disagreement(call, global_rank(), message.signature, rank_of(member));
     if (wrong.empty() && message.payload().size() != bytes) {
       const std::size_t width = bytes_of(call.type);
-      wrong = "ranks disagree in all_to_all: rank " + std::to_string(rank_of(member)) + " sends " +
-              std::to_string(message.payload().size() / width) + " elements at " +
-              message.signature.site + "; rank " + std::to_string(global_rank()) + " expects " +
-              std::to_string(bytes / width) + " at " + call.site;
+      wrong = fmt::format(
+          "ranks disagree in all_to_all: rank {} sends {} elements at {}; rank {} expects {} at {}",
+          rank_of(member), message.payload().size() / width, message.signature.site, global_rank(),
+          bytes / width, call.site);
     }
     if (wrong.empty()) return message;
     wrong = "group " + name() + ": " + wrong;
@@ -194,10 +196,9 @@ class SocketCommunicator final : public Communicator {
     const MeshMessage message =
         mesh_->receive(rank_of(from), prefix_ + std::string(tag.name), call);
     if (message.signature.type != data.type || message.signature.count != data.count) {
-      const std::string wrong = "group " + name() + ": ranks disagree: rank " +
-                                std::to_string(rank_of(from)) + " calls " +
-                                message.signature.str() + "; rank " +
-                                std::to_string(global_rank()) + " calls " + call.str();
+      const std::string wrong =
+          fmt::format("group {}: ranks disagree: rank {} calls {}; rank {} calls {}", name(),
+                      rank_of(from), message.signature.str(), global_rank(), call.str());
       mesh_->fail_everywhere(wrong);
       throw CommunicationError(wrong);
     }
@@ -219,15 +220,15 @@ class SocketWorld final : public World {
                                            const std::vector<int>& ranks) override {
     const auto self = std::find(ranks.begin(), ranks.end(), rank());
     if (self == ranks.end()) {
-      throw std::invalid_argument("rank " + std::to_string(rank()) + " is no member of its group " +
-                                  name);
+      throw std::invalid_argument(
+          fmt::format("rank {} is no member of its group {}", rank(), name));
     }
     return std::make_unique<SocketCommunicator>(mesh_, name, ranks,
                                                 static_cast<int>(self - ranks.begin()));
   }
 
   void abort(const std::string& reason) override {
-    mesh_->fail_everywhere("rank " + std::to_string(rank()) + " failed: " + reason);
+    mesh_->fail_everywhere(fmt::format("rank {} failed: {}", rank(), reason));
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "runner/parallel/socket_mesh.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -169,7 +170,7 @@ void SocketMesh::send(int to, const std::string& channel, const CallSignature& s
   const std::vector<std::byte> start =
       frame_start(FrameKind::message, channel, signature, payload.size());
   const Deadline deadline = std::chrono::steady_clock::now() + patience_;
-  const std::string what = "send to rank " + std::to_string(to) + " in " + signature.str();
+  const std::string what = fmt::format("send to rank {} in {}", to, signature.str());
   try {
     const std::lock_guard lock(peer.writing);
     peer.socket.write_all(start, deadline, what);
@@ -183,8 +184,8 @@ void SocketMesh::send(int to, const std::string& channel, const CallSignature& s
 
 std::string SocketMesh::unheard(int from, const std::string& what,
                                 const CallSignature& wanted) const {
-  std::string text = "rank " + std::to_string(rank_) + " waited for rank " + std::to_string(from) +
-                     " in " + wanted.str() + ": " + what;
+  std::string text =
+      fmt::format("rank {} waited for rank {} in {}: {}", rank_, from, wanted.str(), what);
   for (const auto& [channel, messages] : mailboxes_) {
     if (channel.first != from || messages.empty()) continue;
     text += "; it did send " + messages.front().signature.str();
@@ -217,7 +218,7 @@ void SocketMesh::peer_is_gone(int rank, Peer& peer) {
   const std::lock_guard lock(mutex_);
   peer.is_closed = true;
   if (!peer.said_goodbye && failure_.empty()) {
-    failure_ = "rank " + std::to_string(rank) + " has vanished: its connection closed";
+    failure_ = fmt::format("rank {} has vanished: its connection closed", rank);
     is_own_failure_ = false;
   }
   changed_.notify_all();

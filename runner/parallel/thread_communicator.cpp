@@ -1,5 +1,7 @@
 #include "runner/parallel/thread_communicator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -113,15 +115,14 @@ class ThreadWorld final : public World {
                                            const std::vector<int>& ranks) override {
     const auto self = std::find(ranks.begin(), ranks.end(), rank_);
     if (self == ranks.end()) {
-      throw std::invalid_argument("rank " + std::to_string(rank_) + " is no member of its group " +
-                                  name);
+      throw std::invalid_argument(fmt::format("rank {} is no member of its group {}", rank_, name));
     }
     return std::make_unique<ThreadCommunicator>(hub_->group(name, ranks),
                                                 static_cast<int>(self - ranks.begin()));
   }
 
   void abort(const std::string& reason) override {
-    hub_->abort("rank " + std::to_string(rank_) + " failed: " + reason);
+    hub_->abort(fmt::format("rank {} failed: {}", rank_, reason));
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "runner/parallel/thread_group.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -76,21 +78,20 @@ std::string ThreadGroup::first_disagreement() const {
       const std::size_t sent = posts_[i]->sent_counts[j];
       const std::size_t expected = posts_[j]->received_counts[i];
       if (sent == expected) continue;
-      return "ranks disagree in all_to_all: rank " + std::to_string(ranks_[i]) + " sends " +
-             std::to_string(sent) + " elements at " + posts_[i]->tag->str() + "; rank " +
-             std::to_string(ranks_[j]) + " expects " + std::to_string(expected) + " at " +
-             posts_[j]->tag->str();
+      return fmt::format(
+          "ranks disagree in all_to_all: rank {} sends {} elements at {}; rank {} expects {} at {}",
+          ranks_[i], sent, posts_[i]->tag->str(), ranks_[j], expected, posts_[j]->tag->str());
     }
   }
   return "";
 }
 
 std::string ThreadGroup::absent_members(const ThreadPost& post, int member) const {
-  std::string text = "rank " + std::to_string(ranks_[as_index(member)]) + " waited " +
-                     std::to_string(patience_.count()) + " ms in " + signature_of(post).str() +
-                     "; did not come: rank";
+  std::string text =
+      fmt::format("rank {} waited {} ms in {}; did not come: rank", ranks_[as_index(member)],
+                  patience_.count(), signature_of(post).str());
   for (std::size_t i = 0; i < posts_.size(); ++i) {
-    if (!posts_[i]) text += " " + std::to_string(ranks_[i]);
+    if (!posts_[i]) text += fmt::format(" {}", ranks_[i]);
   }
   return text;
 }
@@ -208,9 +209,9 @@ void ThreadGroup::send(int from, int to, ConstBuffer data, const CallTag& tag) {
 }
 
 std::string ThreadGroup::unheard_message(int from, int to, const CallSignature& wanted) const {
-  std::string text = "rank " + std::to_string(ranks_[as_index(to)]) + " waited " +
-                     std::to_string(patience_.count()) + " ms in " + wanted.str() +
-                     "; nothing came from rank " + std::to_string(ranks_[as_index(from)]);
+  std::string text =
+      fmt::format("rank {} waited {} ms in {}; nothing came from rank {}", ranks_[as_index(to)],
+                  patience_.count(), wanted.str(), ranks_[as_index(from)]);
   for (const auto& [channel, waiting] : mailboxes_) {
     if (std::get<0>(channel) != from || std::get<1>(channel) != to || waiting.empty()) continue;
     text += "; it did send " + waiting.front().signature.str();
@@ -232,9 +233,9 @@ void ThreadGroup::recv(int from, int to, Buffer data, const CallTag& tag) {
   const Message message = std::move(mailbox.front());
   mailbox.pop_front();
   if (message.signature.type != data.type || message.signature.count != data.count) {
-    fail(lock, "ranks disagree: rank " + std::to_string(ranks_[as_index(from)]) + " calls " +
-                   message.signature.str() + "; rank " + std::to_string(ranks_[as_index(to)]) +
-                   " calls " + wanted.str());
+    fail(lock,
+         fmt::format("ranks disagree: rank {} calls {}; rank {} calls {}", ranks_[as_index(from)],
+                     message.signature.str(), ranks_[as_index(to)], wanted.str()));
   }
   lock.unlock();
   copy_bytes(data.data, message.data.data(), data.bytes());

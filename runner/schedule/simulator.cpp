@@ -1,5 +1,7 @@
 #include "runner/schedule/simulator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -61,7 +63,7 @@ class Simulation {
   }
 
   void complain(std::size_t stage, const Task& task, const std::string& what) {
-    report_.problem = "stage " + std::to_string(stage) + ", " + task.str() + ": " + what;
+    report_.problem = fmt::format("stage {}, {}: {}", stage, task.str(), what);
   }
 
   // False where the task has to wait for a message.
@@ -125,8 +127,8 @@ class Simulation {
     channel.pop_front();
     if (message.micro_batch != task.micro_batch || message.part != part_of(stage, task.chunk)) {
       complain(stage, task,
-               "what comes next is micro-batch " + std::to_string(message.micro_batch) +
-                   " for part " + std::to_string(message.part));
+               fmt::format("what comes next is micro-batch {} for part {}", message.micro_batch,
+                           message.part));
       return true;
     }
     clock_s_[stage] = std::max(clock_s_[stage], message.arrives_at_s);
@@ -148,15 +150,14 @@ class Simulation {
         static_cast<std::size_t>(shape_.micro_batches) * static_cast<std::size_t>(shape_.chunks);
     for (std::size_t stage = 0; stage < lists_.size(); ++stage) {
       if (done_[stage].forwards.size() != passes || done_[stage].backwards.size() != passes) {
-        report_.problem = "stage " + std::to_string(stage) + " leaves work undone";
+        report_.problem = fmt::format("stage {} leaves work undone", stage);
         return;
       }
     }
     for (const auto& [channel, messages] : channels_) {
       if (messages.empty()) continue;
-      report_.problem = "stage " + std::to_string(std::get<1>(channel)) + " never receives " +
-                        std::to_string(messages.size()) + " messages of stage " +
-                        std::to_string(std::get<0>(channel));
+      report_.problem = fmt::format("stage {} never receives {} messages of stage {}",
+                                    std::get<1>(channel), messages.size(), std::get<0>(channel));
     }
     if (report_.problem.empty() && !received_.empty())
       report_.problem = "a received message is never used";

@@ -1,5 +1,7 @@
 #include "runner/schedule/task_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -113,21 +115,19 @@ const char* task_kind_name(TaskKind kind) {
 }
 
 std::string Task::str() const {
-  std::string text = std::string(task_kind_name(kind)) + " " + std::to_string(micro_batch) + "." +
-                     std::to_string(chunk);
+  std::string text = fmt::format("{} {}.{}", task_kind_name(kind), micro_batch, chunk);
   const bool is_receive =
       kind == TaskKind::receive_activation || kind == TaskKind::receive_gradient;
-  if (peer >= 0) text += (is_receive ? " <- " : " -> ") + std::to_string(peer);
+  if (peer >= 0) text += fmt::format("{}{}", is_receive ? " <- " : " -> ", peer);
   return text;
 }
 
 std::vector<Task> make_task_list(const PipelineShape& shape, int stage) {
   if (shape.stages < 1 || shape.chunks < 1 || shape.micro_batches < 1 || stage < 0 ||
       stage >= shape.stages) {
-    throw std::invalid_argument("no pipeline has stage " + std::to_string(stage) + " of " +
-                                std::to_string(shape.stages) + ", " + std::to_string(shape.chunks) +
-                                " chunks and " + std::to_string(shape.micro_batches) +
-                                " micro-batches");
+    throw std::invalid_argument(
+        fmt::format("no pipeline has stage {} of {}, {} chunks and {} micro-batches", stage,
+                    shape.stages, shape.chunks, shape.micro_batches));
   }
   const std::vector<Work> forwards = work_order(shape, false);
   const std::vector<Work> backwards = work_order(shape, true);

@@ -1,5 +1,7 @@
 #include "runner/simt/block_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
@@ -73,7 +75,7 @@ struct NotedStack {
 };
 
 std::string text_of(Site site) {
-  return std::string(site.file) + ":" + std::to_string(site.line);
+  return fmt::format("{}:{}", site.file, site.line);
 }
 
 }  // namespace
@@ -198,8 +200,8 @@ Clock BlockRunner::clock() const {
 }
 
 void BlockRunner::fault(const std::string& what) const {
-  throw KernelFault(name_ + ", block (" + std::to_string(blockIdx.x) + ", " +
-                    std::to_string(blockIdx.y) + ", " + std::to_string(blockIdx.z) + "): " + what);
+  throw KernelFault(
+      fmt::format("{}, block ({}, {}, {}): {}", name_, blockIdx.x, blockIdx.y, blockIdx.z, what));
 }
 
 void BlockRunner::shuffle(std::vector<int>& order) {
@@ -268,10 +270,10 @@ std::string BlockRunner::waiting_lanes(int threads, int state, Site site) const 
   for (int i = 0; i < threads; ++i) {
     const Lane& lane = lane_at(i);
     if (lane.state != state || (state != ended && lane.site != site)) continue;
-    if (++count <= 4) text += (text.empty() ? "" : ", ") + std::to_string(i);
+    if (++count <= 4) text += fmt::format("{}{}", text.empty() ? "" : ", ", i);
   }
   const std::string more = count > 4 ? ", …" : "";
-  return std::to_string(count) + (count == 1 ? " lane (" : " lanes (") + text + more + ")";
+  return fmt::format("{}{}{}{})", count, count == 1 ? " lane (" : " lanes (", text, more);
 }
 
 // Nobody can go on: says who waits where.
@@ -342,13 +344,13 @@ void BlockRunner::run(const std::string& name, Dim3 grid, int threads, std::size
   blockDim = {static_cast<unsigned>(threads), 1, 1};
   blockIdx = {0, 0, 0};
   if (threads <= 0 || threads > kThreadsMax || threads % kWarpSize != 0) {
-    fault(std::to_string(threads) + " threads a block: needs whole warps, 1024 threads at most");
+    fault(fmt::format("{} threads a block: needs whole warps, 1024 threads at most", threads));
   }
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535) {
     fault("a grid that CUDA refuses: an axis is 0, or y or z above 65535");
   }
   if (shared_bytes > kSharedBytesMax) {
-    fault(std::to_string(shared_bytes) + " bytes of shared memory: 232448 at most");
+    fault(fmt::format("{} bytes of shared memory: 232448 at most", shared_bytes));
   }
   make_lanes(threads);
   make_dynamic_shared(shared_bytes);

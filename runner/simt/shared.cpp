@@ -1,5 +1,7 @@
 #include "runner/simt/shared.h"
 
+#include <fmt/format.h>
+
 namespace llmb::runner::simt {
 namespace {
 
@@ -26,10 +28,9 @@ bool WordHistory::is_ordered(const Event& before, const Clock& now) {
 
 void WordHistory::report(const Event& before, const Clock& now, Access access, const char* name,
                          std::int64_t index) const {
-  BlockRunner::of_this_thread().fault("race: lane " + std::to_string(now.lane) + " " +
-                                      name_of(access) + " word " + std::to_string(index) + " " +
-                                      name + ", which lane " + std::to_string(before.clock.lane) +
-                                      " " + name_of(before.access) + " with no barrier between");
+  BlockRunner::of_this_thread().fault(
+      fmt::format("race: lane {} {} word {} {}, which lane {} {} with no barrier between", now.lane,
+                  name_of(access), index, name, before.clock.lane, name_of(before.access)));
 }
 
 void WordHistory::note(Access access, const char* name, std::int64_t index) {
@@ -38,8 +39,8 @@ void WordHistory::note(Access access, const char* name, std::int64_t index) {
   if (block_serial_ != runner.block_serial()) *this = WordHistory();
   block_serial_ = runner.block_serial();
   if (!is_written_ && access != Access::write) {
-    runner.fault("lane " + std::to_string(now.lane) + " " + name_of(access) + " word " +
-                 std::to_string(index) + " " + name + ", which nobody wrote");
+    runner.fault(fmt::format("lane {} {} word {} {}, which nobody wrote", now.lane, name_of(access),
+                             index, name));
   }
   const bool both_atomic = access == Access::atomic && write_.access == Access::atomic;
   if (is_written_ && !both_atomic && !is_ordered(write_, now)) {

@@ -1,6 +1,8 @@
 // The definitions of rank_trainer.h: included where a backend is put together, once.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,8 +35,8 @@ inline PipelineShape pipeline_shape(const ParallelSizes& sizes, const BatchSizes
   if (a_micro_step < 1 || batch.global_batch_size < 1 ||
       batch.global_batch_size % a_micro_step != 0) {
     throw std::invalid_argument(
-        "a global batch of " + std::to_string(batch.global_batch_size) +
-        " is no multiple of micro-batch size x dp = " + std::to_string(a_micro_step));
+        fmt::format("a global batch of {} is no multiple of micro-batch size x dp = {}",
+                    batch.global_batch_size, a_micro_step));
   }
   return {sizes.pp, sizes.vp, static_cast<int>(batch.global_batch_size / a_micro_step)};
 }

@@ -1,6 +1,8 @@
 // GET /api/v1/runs/{id}/agreement?window=: what each known tool would report for the run's log, and
 // why that differs from ours.
 #include "parser/dialects/tflops_pairing.h"
+
+#include <fmt/format.h>
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
@@ -20,8 +22,8 @@ std::vector<parser::StepSample> read_all_steps(storage::Reader& reader, storage:
   std::vector<parser::StepSample> samples;
   reader.visit_steps(id, std::nullopt, std::nullopt, [&](parser::StepSample&& sample) {
     if (static_cast<std::int64_t>(samples.size()) == kAgreementStepsMax) {
-      throw bad_request("This run holds more than " + std::to_string(kAgreementStepsMax) +
-                        " steps: no agreement is computed.");
+      throw bad_request(fmt::format("This run holds more than {} steps: no agreement is computed.",
+                                    kAgreementStepsMax));
     }
     std::erase_if(sample.extra_fields, [](const auto& field) {
       return field.first != parser::kStepTimeLineTflops &&

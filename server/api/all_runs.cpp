@@ -1,5 +1,7 @@
 #include "server/api/all_runs.h"
 
+#include <fmt/format.h>
+
 #include "server/api/request_error.h"
 #include "server/report/stored_runs.h"
 
@@ -27,9 +29,10 @@ std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
   query.limit = kPageSize;
   const auto count = static_cast<std::size_t>(reader.run_count(query.filter));
   if (count > kRunsMax) {
-    throw bad_request("More than " + std::to_string(kRunsMax) +
-                      " runs would have to be measured; name a 'workload', or use "
-                      "`llmb-report scaling` or `history` with --db FILE, which have no limit.");
+    throw bad_request(
+        fmt::format("More than {} runs would have to be measured; name a 'workload', or use "
+                    "`llmb-report scaling` or `history` with --db FILE, which have no limit.",
+                    kRunsMax));
   }
   measured.reserve(count);
   do {

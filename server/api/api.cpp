@@ -1,5 +1,7 @@
 #include "server/api/api.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -63,7 +65,7 @@ constexpr std::array kRoutes = {
 
 std::string random_instance() {
   std::random_device device;
-  return hash_text(std::to_string(device()) + std::to_string(device())).substr(0, 8);
+  return hash_text(fmt::format("{}{}", device(), device())).substr(0, 8);
 }
 
 RequestError database_unavailable(const storage::StorageError& error) {

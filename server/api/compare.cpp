@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <vector>
 
 #include "server/api/json.h"
@@ -51,9 +52,10 @@ struct Question {
 
 void check_count(const std::vector<storage::RunId>& ids) {
   if (ids.size() <= kComparedRunsMax) return;
-  throw bad_request("More than " + std::to_string(kComparedRunsMax) +
-                    " runs are named; compare fewer, or use `llmb-report compare`, which has no "
-                    "limit.");
+  throw bad_request(
+      fmt::format("More than {} runs are named; compare fewer, or use `llmb-report compare`, which "
+                  "has no limit.",
+                  kComparedRunsMax));
 }
 
 // Two runs are two sides; `base` and `candidate` name sides of any size; more runs are grouped.
@@ -79,7 +81,7 @@ Question read_question(const QueryParameters& parameters) {
   question.options.sides.assign(question.ids.size(), 0);
   for (const storage::RunId id : read_run_ids("candidate", *candidate)) {
     if (std::find(question.ids.begin(), question.ids.end(), id) != question.ids.end()) {
-      throw bad_request("Run " + std::to_string(id) + " is on both sides.");
+      throw bad_request(fmt::format("Run {} is on both sides.", id));
     }
     question.ids.push_back(id);
     question.options.sides.push_back(1);
@@ -114,11 +116,12 @@ http::Body render_comparison(Context& context, Question question) {
 http::Response get_comparison(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"runs", "base", "candidate", "window", "include"});
   const Question question = read_question(parameters);
-  context.readers.with_reader([&](storage::Reader& reader) {
-    for (const storage::RunId id : question.ids) {
-      if (!reader.run_revision(id)) throw run_not_found(id);
-    }
+  const auto missing = context.readers.with_reader([&](storage::Reader& reader) {
+    const auto is_missing = [&](storage::RunId id) { return !reader.run_revision(id); };
+    const auto found = std::find_if(question.ids.begin(), question.ids.end(), is_missing);
+    return found == question.ids.end() ? std::nullopt : std::optional(*found);
   });
+  if (missing) throw run_not_found(*missing);
   // The noise between runs is learnt from all of them: any change may change the answer.
   return tagged_response(list_etag(context, request, parameters),
                          [=, &context] { return render_comparison(context, question); });

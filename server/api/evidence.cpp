@@ -1,5 +1,7 @@
 // GET /api/v1/runs/{id}/nccl, /checkpoints and /insight: what a log says beside its steps, and what
 // the steps show beside their mean.
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "server/api/json.h"
@@ -51,8 +53,9 @@ std::vector<parser::StepSample> read_segment(storage::Reader& reader, storage::R
   std::vector<parser::StepSample> samples;
   reader.visit_steps(id, window, segment, [&](parser::StepSample&& sample) {
     if (static_cast<std::int64_t>(samples.size()) == report::kInsightStepsMax) {
-      throw bad_request("This segment holds more than " + std::to_string(report::kInsightStepsMax) +
-                        " steps; ask for a part with window=FIRST-LAST.");
+      throw bad_request(fmt::format(
+          "This segment holds more than {} steps; ask for a part with window=FIRST-LAST.",
+          report::kInsightStepsMax));
     }
     sample.extra_fields = {};
     sample.logged_at = {};

@@ -1,5 +1,7 @@
 // GET /healthz: the process answers. GET /readyz: its answers can be relied on; where not, every
 // cause is named, so that nobody has to read a log to know what to do.
+#include <fmt/format.h>
+
 #include <chrono>
 #include <iterator>
 #include <string>
@@ -35,8 +37,9 @@ std::vector<Cause> causes_not_ready(Context& context, const ingest::IngestStatus
   std::vector<Cause> causes;
   if (!status.first_scan_done) {
     causes.push_back(
-        {"first_scan_not_done", "The first scan of the watched trees is still going on; " +
-                                    std::to_string(status.files_seen) + " files seen so far."});
+        {"first_scan_not_done",
+         fmt::format("The first scan of the watched trees is still going on; {} files seen so far.",
+                     status.files_seen)});
   }
   if (!status.halted_reason.empty()) causes.push_back({"ingest_halted", status.halted_reason});
   for (const std::string& error : status.root_errors) causes.push_back({"root_error", error});

@@ -1,5 +1,7 @@
 #include "server/api/job_lookup.h"
 
+#include <fmt/format.h>
+
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
 
@@ -45,8 +47,10 @@ storage::JobRecord find_job(const Context& context, const http::Request& request
   require_cluster(context);
   auto job = context.options.jobs->job(id);
   if (!job) {
-    throw not_found("There is no job with the id " + std::to_string(id) +
-                    "; GET /api/v1/jobs lists those there are. Slurm's own number is 'job_id'.");
+    throw not_found(
+        fmt::format("There is no job with the id {}; GET /api/v1/jobs lists those there are. "
+                    "Slurm's own number is 'job_id'.",
+                    id));
   }
   return std::move(*job);
 }

@@ -1,5 +1,7 @@
 // GET, POST /api/v1/jobs and GET, DELETE /api/v1/jobs/{id}: what was submitted to the cluster.
 #include "server/api/access.h"
+
+#include <fmt/format.h>
 #include "server/api/cursor.h"
 #include "server/api/job_json.h"
 #include "server/api/job_lookup.h"
@@ -20,8 +22,9 @@ constexpr std::string_view kNewestFirst = "-id";
 std::string idempotency_key(const http::Request& request) {
   std::string key = request.header("idempotency-key").value_or("");
   if (key.size() > kIdempotencyKeyBytesMax || !dispatch::is_printable(key)) {
-    throw bad_request("The header Idempotency-Key has to be printable ASCII, at most " +
-                      std::to_string(kIdempotencyKeyBytesMax) + " characters.");
+    throw bad_request(
+        fmt::format("The header Idempotency-Key has to be printable ASCII, at most {} characters.",
+                    kIdempotencyKeyBytesMax));
   }
   return key;
 }
@@ -62,7 +65,7 @@ http::Response submit_response(const SubmitOutcome& outcome) {
   response.cache_control = "no-store";
   if (outcome.jobs.size() == 1) {
     response.headers.emplace_back("Location",
-                                  "/api/v1/jobs/" + std::to_string(outcome.jobs.front().id));
+                                  fmt::format("/api/v1/jobs/{}", outcome.jobs.front().id));
   }
   return response;
 }

@@ -1,5 +1,6 @@
 #include "server/ingest/directory_watch.h"
 
+#include <fmt/format.h>
 #include <sys/inotify.h>
 
 #include <array>
@@ -21,7 +22,7 @@ DirectoryWatch::Added DirectoryWatch::add(DirectoryIndex directory, int fd) {
   Added added;
   if (!fd_.is_open()) return added;
   // By the open descriptor: a name could meanwhile lead elsewhere.
-  const std::string self = "/proc/self/fd/" + std::to_string(fd);
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);
   const int descriptor = inotify_add_watch(fd_.get(), self.c_str(), kEvents);
   if (descriptor < 0) {
     if (errno == ENOSPC || errno == ENOMEM) added.kind = Added::Kind::limit_reached;

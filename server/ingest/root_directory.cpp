@@ -87,7 +87,7 @@ OpenResult RootDirectory::open_file(const std::string& relative_path) const {
   struct stat status {};
   if (fstat(handle.fd.get(), &status) != 0) return {parser::FileDescriptor(), errno};
   if (const int error = file_type_error(status.st_mode)) return {parser::FileDescriptor(), error};
-  const std::string self = "/proc/self/fd/" + std::to_string(handle.fd.get());
+  const std::string self = fmt::format("/proc/self/fd/{}", handle.fd.get());
   const int fd = retry_on_signal(
       [&] { return ::open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY); });
   if (fd >= 0) return {parser::FileDescriptor(fd), 0};

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -164,11 +166,11 @@ std::string marks_text(const ReportedRun& run) {
 std::string short_name(const parser::RunPath& path) {
   std::string name = path.experiment;
   const bool has_job = path.job_id.has_value();
-  const std::string job = has_job ? "_" + std::to_string(*path.job_id) : "";
+  const std::string job = has_job ? fmt::format("_{}", *path.job_id) : "";
   if (!name.ends_with(job) &&
       !name.ends_with("-" + job.substr(std::min<std::size_t>(1, job.size()))))
     name += job;
-  if (path.retry.value_or(0) > 0) name += "_" + std::to_string(*path.retry);
+  if (path.retry.value_or(0) > 0) name += fmt::format("_{}", *path.retry);
   return name;
 }
 

@@ -1,5 +1,7 @@
 #include "server/report/step_columns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -112,7 +114,7 @@ void StepColumns::add_extra_fields(const StepSample& sample) {
 }
 
 std::string StepColumns::finish(storage::RunId run) {
-  std::string document = "{\"run_id\":" + std::to_string(run);
+  std::string document = fmt::format("{{\"run_id\":{}", run);
   // Grown step by step, a large document would be in memory two and a half times.
   std::size_t byte_count = document.size() + 4096;
   for (const JsonColumn& column : columns_) byte_count += column.byte_count();
@@ -140,7 +142,7 @@ std::string StepColumns::finish(storage::RunId run) {
     column.append_to(document);
     column = JsonColumn();
   }
-  document += "},\"extra_values_left_out\":" + std::to_string(extra_fields_left_out_) + "}";
+  document += fmt::format("}},\"extra_values_left_out\":{}}}", extra_fields_left_out_);
   return document;
 }
 

@@ -1,5 +1,7 @@
 #include "server/sample/sample_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -234,11 +236,12 @@ StepFigures step_figures(const SampleRun& run, std::int64_t index) {
 }
 
 std::string log_head(const SampleRun& run) {
-  std::string head = "srun: job " + std::to_string(run.job_id) + " started: " + run.experiment +
-                     "\n[NeMo W 2025-12-22 09:00:01 nemo_logging:405] sample tree: these figures "
-                     "are made up and measure nothing\n";
+  std::string head = fmt::format(
+      "srun: job {} started: {}\n[NeMo W 2025-12-22 09:00:01 nemo_logging:405] sample tree: these "
+      "figures are made up and measure nothing\n",
+      run.job_id, run.experiment);
   for (int rank = 0; rank < 8; ++rank) {
-    head += "rank " + std::to_string(rank) + ": initializing model parallel groups\n";
+    head += fmt::format("rank {}: initializing model parallel groups\n", rank);
   }
   return head;
 }

@@ -1,5 +1,7 @@
 #include "server/sample/sample_tree.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,8 +18,8 @@ namespace fs = std::filesystem;
 const std::string kAccount = "benchmark_team-team";
 
 std::string job_folder(const SampleRun& run) {
-  return "experiments/" + run.experiment + "/" + run.experiment + "_" +
-         std::to_string(run.launched_at_s) + "/" + run.experiment + "/";
+  return fmt::format("experiments/{}/{}_{}/{}/", run.experiment, run.experiment, run.launched_at_s,
+                     run.experiment);
 }
 
 std::string log_path(const SampleRun& run) {
@@ -25,26 +27,24 @@ std::string log_path(const SampleRun& run) {
   if (!run.results_folder.empty()) {
     return run.results_folder + "/" + run.experiment + "_" + job + ".out";
   }
-  return job_folder(run) + "log-" + kAccount + "." + run.experiment + "_" + job + "_" +
-         std::to_string(run.retry) + ".out";
+  return fmt::format("{}log-{}.{}_{}_{}.out", job_folder(run), kAccount, run.experiment, job,
+                     run.retry);
 }
 
 // The shape that the recipes' launcher writes; values of this made-up cluster.
 std::string llmb_config(const SampleRun& run) {
   const bool bridge = run.producer == Producer::megatron_bridge ||
                       run.producer == Producer::megatron_bridge_time_last;
-  return "job_info:\n  job_id: '" + std::to_string(run.job_id) +
-         "'\n  launch_time: '2025-12-22T08:59:30.120000'\nworkload_info:\n  framework: " +
-         (bridge ? "megatron_bridge" : "nemo2") + "\n  gsw_version: '" +
-         (bridge ? "25.10" : "25.07") + "'\n  fw_version: " + (bridge ? "25.09.00" : "25.07.01") +
-         "\n  workload_type: pretrain\n  synthetic_dataset: true\nmodel_info:\n  model_name: " +
-         run.model_name + "\n  model_size: " + run.model_size + "\n  dtype: " + run.dtype +
-         "\n  scale: " + std::to_string(run.gpu_count) + "\n  gpu_type: " + run.gpu_type +
-         "\ncluster_info:\n  cluster_name: sample\n  gpus_per_node: " +
-         (run.gpu_type[0] == 'g' ? "4" : "8") +
-         "\n  slurm_account: benchmark_team\n  slurm_gpu_partition: batch\njob_config:\n"
-         "  profile_enabled: false\n  env_overrides: {" +
-         run.environment + "}\n  model_overrides: {}\n";
+  return fmt::format(
+      "job_info:\n  job_id: '{}'\n  launch_time: '2025-12-22T08:59:30.120000'\nworkload_info:\n  "
+      "framework: {}\n  gsw_version: '{}'\n  fw_version: {}\n  workload_type: pretrain\n  "
+      "synthetic_dataset: true\nmodel_info:\n  model_name: {}\n  model_size: {}\n  dtype: {}\n  "
+      "scale: {}\n  gpu_type: {}\ncluster_info:\n  cluster_name: sample\n  gpus_per_node: {}\n  "
+      "slurm_account: benchmark_team\n  slurm_gpu_partition: batch\njob_config:\n  "
+      "profile_enabled: false\n  env_overrides: {{{}}}\n  model_overrides: {{}}\n",
+      run.job_id, bridge ? "megatron_bridge" : "nemo2", bridge ? "25.10" : "25.07",
+      bridge ? "25.09.00" : "25.07.01", run.model_name, run.model_size, run.dtype, run.gpu_count,
+      run.gpu_type, run.gpu_type[0] == 'g' ? "4" : "8", run.environment);
 }
 
 std::vector<SampleFile> files_of(const SampleRun& run) {
