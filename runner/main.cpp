@@ -3,6 +3,10 @@
 #include <fstream>
 #include <iostream>
 
+#if defined(LLMB_STATIC_PROGRAM)
+#include <nss.h>
+#endif
+
 #include "runner/ceilings_command.h"
 #include "runner/checkpoint/durable_file.h"
 #include "runner/checkpoint/manifest.h"
@@ -106,7 +110,7 @@ int measure_ceilings(const Options& options, const RunSettings& settings) {
 }
 
 bool is_built(Backend backend) {
-  const std::vector<Backend> built = built_backends();
+  const std::vector<Backend>& built = built_backends();
   return std::find(built.begin(), built.end(), backend) != built.end();
 }
 
@@ -158,6 +162,14 @@ ParsedOptions options_of(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#if defined(LLMB_STATIC_PROGRAM)
+  // These two are in glibc itself. For what else a machine's nsswitch.conf names, a static program
+  // would load that machine's libraries, which belong to another glibc.
+  __nss_configure_lookup("hosts", "files dns");
+#endif
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+  add_built_backend(Backend::cuda);
+#endif
   ParsedOptions parsed = options_of(std::vector<std::string>(argv + 1, argv + argc));
   if (parsed.exit_code) {
     (*parsed.exit_code == kExitOk ? std::cout : std::cerr) << parsed.text;

@@ -217,6 +217,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return text + "Run with --help for every option and examples.\n";
 }
 
+std::vector<Backend>& backends() {
+  static std::vector<Backend> of_this_program{Backend::cpu};
+  return of_this_program;
+}
+
 std::string version_text() {
   std::vector<std::string_view> names;
   for (const Backend backend : built_backends()) names.push_back(backend_name(backend));
@@ -225,12 +230,12 @@ std::string version_text() {
 
 }  // namespace
 
-std::vector<Backend> built_backends() {
-#if defined(LLMB_HAVE_CUDA_BACKEND)
-  return {Backend::cpu, Backend::cuda};
-#else
-  return {Backend::cpu};
-#endif
+const std::vector<Backend>& built_backends() {
+  return backends();
+}
+
+void add_built_backend(Backend backend) {
+  backends().push_back(backend);
 }
 
 std::string_view backend_name(Backend backend) {

@@ -15,8 +15,10 @@
 namespace llmb::runner {
 
 enum class Backend { cpu, cuda };
-// Those that this program was built with, the one it prefers last.
-std::vector<Backend> built_backends();
+// Those that this program was built with, the one it prefers last. Each program's main adds what it
+// is linked with beside the CPU's, before it reads any option.
+const std::vector<Backend>& built_backends();
+void add_built_backend(Backend backend);
 std::string_view backend_name(Backend backend);
 
 enum class LogFormat { nemo, megatron_bridge };
