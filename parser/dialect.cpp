@@ -21,6 +21,18 @@ constexpr auto kDialects = std::to_array<DialectTraits>({
     {Dialect::torchtitan, "torchtitan", "torchtitan", "steps as torchtitan prints them, from 1", 1,
      11, 44},
     {Dialect::neuronx, "neuronx", "NeuronX", "steps as NeuronX prints them, from 0", 0, 11, 44},
+    {Dialect::hf_trainer, "hf_trainer", "HF Trainer",
+     "steps as the Trainer's progress bar counts them, from 1", 1, 11, 44},
+    {Dialect::deepspeed, "deepspeed", "DeepSpeed", "global steps as DeepSpeed prints them, from 1",
+     1, 11, 44},
+    {Dialect::mlperf, "mlperf", "MLPerf", "steps of the MLPerf log's tracked statistics", 1, 11,
+     44},
+    {Dialect::verl, "verl", "verl", "steps as verl prints them, from 1", 1, 11, 44},
+    {Dialect::nemo_rl, "nemo_rl", "NeMo-RL", "steps as NeMo-RL prints them, from 1", 1, 11, 44},
+    {Dialect::automodel, "automodel", "NeMo Automodel", "steps as Automodel prints them, from 0", 0,
+     11, 44},
+    {Dialect::nanotron, "nanotron", "nanotron", "iterations as nanotron prints them, from 1", 1, 11,
+     44},
 });
 
 constexpr bool is_in_order_of_the_enum() {

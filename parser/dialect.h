@@ -20,6 +20,13 @@ enum class Dialect {
   maxtext,
   torchtitan,
   neuronx,
+  hf_trainer,
+  deepspeed,
+  mlperf,
+  verl,
+  nemo_rl,
+  automodel,
+  nanotron,
 };
 
 struct DialectTraits {

@@ -3,12 +3,19 @@
 
 #include <array>
 
+#include "parser/dialects/automodel.h"
+#include "parser/dialects/deepspeed.h"
+#include "parser/dialects/hf_trainer.h"
 #include "parser/dialects/maxtext.h"
 #include "parser/dialects/megatron.h"
+#include "parser/dialects/mlperf.h"
+#include "parser/dialects/nanotron.h"
 #include "parser/dialects/nemo.h"
 #include "parser/dialects/nemo_progress_bar.h"
+#include "parser/dialects/nemo_rl.h"
 #include "parser/dialects/neuronx.h"
 #include "parser/dialects/torchtitan.h"
+#include "parser/dialects/verl.h"
 
 namespace llmb::parser {
 
@@ -26,6 +33,13 @@ constexpr auto kReaders = std::to_array<DialectReaderKind>({
     {"maxtext", make<MaxtextReader>},
     {"torchtitan", make<TorchtitanReader>},
     {"neuronx", make<NeuronxReader>},
+    {"hf_trainer", make<HfTrainerReader>},
+    {"deepspeed", make<DeepspeedReader>},
+    {"mlperf", make<MlperfReader>},
+    {"verl", make<VerlReader>},
+    {"nemo_rl", make<NemoRlReader>},
+    {"automodel", make<AutomodelReader>},
+    {"nanotron", make<NanotronReader>},
 });
 
 }  // namespace

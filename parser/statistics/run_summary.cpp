@@ -107,7 +107,8 @@ void sort_events(const LogFacts& facts, std::size_t index,
 // Whose step time is the mean since the line before.
 bool prints_interval_means(Dialect dialect) {
   return dialect == Dialect::megatron_lm || dialect == Dialect::megatron_bridge ||
-         dialect == Dialect::torchtitan;
+         dialect == Dialect::torchtitan || dialect == Dialect::hf_trainer ||
+         dialect == Dialect::deepspeed;
 }
 
 StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,

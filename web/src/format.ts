@@ -209,6 +209,13 @@ const kDialects: Record<string, string> = {
   maxtext: "MaxText",
   torchtitan: "torchtitan",
   neuronx: "NeuronX",
+  hf_trainer: "HF Trainer",
+  deepspeed: "DeepSpeed",
+  mlperf: "MLPerf",
+  verl: "verl",
+  nemo_rl: "NeMo-RL",
+  automodel: "NeMo Automodel",
+  nanotron: "nanotron",
 };
 
 export function formatDialect(dialect: string): string {

@@ -24,9 +24,20 @@ constexpr std::string_view kFacts =
     "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n"
     "[after training is done] datetime: 2026-01-16 07:32:24\n";
 
+// `line` with the numbers 1 to `count` in place of its '#': readers that give way to others hold
+// their first steps back.
+std::string repeated(std::string_view line, int count) {
+  std::string text;
+  const std::size_t at = line.find('#');
+  for (int i = 1; i <= count; ++i) {
+    text.append(line.substr(0, at)).append(std::to_string(i)).append(line.substr(at + 1));
+  }
+  return text;
+}
+
 // One for each kind of reader, in the middle of what it holds between lines.
-const std::vector<std::string_view>& step_lines() {
-  static const std::vector<std::string_view> lines = {
+const std::vector<std::string>& step_lines() {
+  static const std::vector<std::string> lines = {
       "Training epoch 0, iteration 3/49 | lr: 3e-06 | global_batch_size: 512 | global_step: 3 |"
       " reduced_train_loss: 11.2 | train_step_timing in s: 7.38 | TFLOPS_per_GPU: 1.6e+03\n",
       "Epoch 0: :   5%|x | 1/20 [00:44<14:12, v_num=, reduced_train_loss=11.20, global_step=0.000,"
@@ -42,6 +53,20 @@ const std::vector<std::string_view>& step_lines() {
       "2025-12-22 15:18:33,123 - root - INFO - step: 3  loss: 10.5  memory: 68.57GiB(86.69%)"
       "  tps: 6,785  mfu: 39.73%\n",
       "step 3 step_time 7.138s throughput 12.5 seq/s loss 10.5\n",
+      "  2%|#  | 3/200 [00:23<07:16,  2.31s/it]\n{'loss': 10.5, 'grad_norm': 1.0, 'epoch': 0.2}\n"
+      "  2%|#  | 4/200 [00:25<07:14,  2.31s/it]\n",
+      "[config.py:1003:print]   train_batch_size ............. 16\n" +
+          repeated("[timer.py:264:stop] epoch=0/micro_step=1/global_step=#,"
+                   " RunningAvgSamplesPerSec=8.0, CurrSamplesPerSec=8.0, MemAllocated=4.0GB\n",
+                   12),
+      repeated(":::MLLOG {\"time_ms\": 1760033997670, \"key\": \"tracked_stats\", \"value\":"
+               " {\"train_step_time\": 0.5}, \"metadata\": {\"step\": #}}\n",
+               4),
+      "step:3 - actor/pg_loss:0.5 - perf/time_per_step:48.75 - perf/throughput:3283.5\n",
+      "==== Step 3/100 ====\n  \u2022 Loss: 0.125\n  \u2022 Total step time: 41.20s\n",
+      "2026-03-16 03:15:19 | INFO | __main__ | step 3 | epoch 0 | loss 2.5 | tps 80.5(10.0/gpu) |"
+      " num_label_tokens 8192\n",
+      "iteration: 3 / 50 | time_per_iteration_ms: 1.2K | lm_loss: 10.9 | lr: 0.0001\n",
   };
   return lines;
 }
@@ -55,8 +80,8 @@ std::string state_of(std::string_view log) {
 // States of a reader that has chosen no dialect, and of one for each kind.
 std::string all_states() {
   std::string text = state_of("") + "\n" + state_of(kFacts) + "\n";
-  for (const std::string_view line : step_lines()) {
-    text += state_of(std::string(line) + std::string(kFacts)) + "\n";
+  for (const std::string& line : step_lines()) {
+    text += state_of(line + std::string(kFacts)) + "\n";
   }
   return text;
 }
