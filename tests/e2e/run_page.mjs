@@ -4,7 +4,16 @@ import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
 import { until } from "./daemon.mjs";
 import { experimentName, stepTime } from "./logs.mjs";
-import { assertDrawn, browser, daemon, findRun, hung, kManyGpus, traced } from "./site.mjs";
+import {
+  assertDrawn,
+  browser,
+  cascaded,
+  daemon,
+  findRun,
+  hung,
+  kManyGpus,
+  traced,
+} from "./site.mjs";
 
 describe("the page of a run", () => {
   test("shows the mean over the window as the API gives it", async () => {
@@ -82,8 +91,24 @@ describe("the page of a run", () => {
       await card.getByRole("heading", { name: "Why it failed: CUDA out of memory" }).waitFor();
       const text = await card.innerText();
       for (const part of [failure.line, failure.advice]) assert.ok(text.includes(part), part);
-      await card.getByText("1 later failure followed from it").click();
       await card.getByText(/task exited/).waitFor();
+    });
+  });
+
+  test("tells root, cascade and symptoms of a failure apart, the root first", async () => {
+    const run = await findRun(`experiment=${cascaded.experiment}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const parts = page.locator(".failure-card .failure-parts li");
+      await parts.first().waitFor();
+      const [root, cascade, symptom] = await parts.allInnerTexts();
+      assert.match(root, /^root\s+CUDA out of memory on rank 3\s/);
+      assert.match(cascade, /^cascade\s+NCCL timeout on rank 8: .*Watchdog caught/s);
+      assert.match(symptom, /^symptom\s+task exited.*: srun: error/s);
+      assert.deepEqual(await page.locator(".event .role").allInnerTexts(), [
+        "root",
+        "cascade",
+        "symptom",
+      ]);
     });
   });
 

@@ -28,12 +28,20 @@ export let daemon;
 export let growing;
 export let hung;
 export let traced; // with checkpoints
+export let cascaded; // one rank's failure, and what others saw of it
 
 const kTrace =
   "node1:71:802 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7f recvbuff 0x7f acc (nil) count " +
   "4096 datatype 9 op 0 root 0 comm 0x55aa [nranks=8] stream 0x66\n" +
   "node1:71:802 [0] NCCL INFO AllGather: opCount 20 sendbuff 0x7f recvbuff 0x7f acc (nil) count " +
   "1024 datatype 9 op 0 root 0 comm 0x55aa [nranks=8] stream 0x66\n";
+const kWatchdog =
+  "[rank8]:[E ProcessGroupNCCL.cpp:542] [Rank 8] Watchdog caught collective operation " +
+  "timeout: WorkNCCL(SeqNum=11, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) " +
+  "ran for 600083 milliseconds before timing out.\n";
+const kCascade =
+  "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n" +
+  `${kWatchdog}srun: error: node1: task 3: Exited with exit code 1\n`;
 const kCheckpoint =
   "[NeMo I 2025-09-01 10:05:00 nemo_logging:393] Global Checkpoint Save : Rank: 0 : Iteration: 24 " +
   ": Start time: 1756721100.0s : Save duration: 4.389s\n";
@@ -60,6 +68,9 @@ before(async () => {
   const hostile = new NemoLog(daemon.tree, { experiment, jobId: 60005, launchedAt: 1700000001 });
   hostile.growTo(3);
   hostile.append("torch.OutOfMemoryError: CUDA out of memory. <script>wasHostile=1</script>\n");
+  cascaded = new NemoLog(daemon.tree, { gpus: 192, jobId: 60006, launchedAt: 1700000002 });
+  cascaded.growTo(12);
+  cascaded.append(kCascade);
   // Over twenty of its steps ago, and not so long that the log counts as ended.
   const fourMinutesAgo = new Date(Date.now() - 240_000);
   utimesSync(hung.file, fourMinutesAgo, fourMinutesAgo);

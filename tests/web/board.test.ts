@@ -2,13 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../web/src/api/types";
-import {
-  boardRows,
-  boardTable,
-  judge,
-  standingWords,
-  submitCommand,
-} from "../../web/src/state/board";
+import { boardRows, boardTable, submitCommand } from "../../web/src/state/board";
+import { judge, standingWords } from "../../web/src/state/standing";
 
 const kNoise = {
   source: "public runs",
@@ -202,6 +197,7 @@ test("the board as a table has a row for each cell, as wide as its head", () => 
   assert.equal(table.rows.length, 1);
   assert.equal(table.rows[0]?.length, table.heads.length);
   assert.equal(table.rows[0]?.[4], "missing, stale");
-  const measured = boardTable(boardRows([reference({})], scaling(standing(1, 0.97), null)), () => false);
+  const answers = scaling(standing(1, 0.97), null);
+  const measured = boardTable(boardRows([reference({})], answers), () => false);
   assert.deepEqual(measured.rows[0]?.slice(4, 7), ["reached", "1.0000", "0.9700"]);
 });

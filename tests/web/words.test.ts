@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type {
   AuditFinding,
+  Failure,
+  LogEvent,
   MetricComparison,
   Reference,
   Run,
@@ -10,6 +12,7 @@ import type {
   Steps,
 } from "../../web/src/api/types";
 import { tableCsv, tableMarkdown } from "../../web/src/export_text";
+import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { outlookOf } from "../../web/src/outlook";
@@ -188,4 +191,62 @@ test("what is not decided says what would decide it; what is equivalent is decid
   assert.equal(decisionWords(equal), "");
   assert.equal(verdictWords("step_time_s", equal), "0.2 % slower, equivalent within 1 %");
   assert.equal(decisionWords(compared("slower", 0.02)), "");
+});
+
+const failed = (
+  role: LogEvent["role"],
+  cause: string,
+  offset: number,
+  rank: number | null = null,
+  attempt = 1,
+): LogEvent => ({
+  kind: role === null ? "finish_marker" : "failure",
+  cause,
+  line: `${cause} at ${offset}`,
+  offset,
+  steps_before: 10,
+  rank,
+  operation: null,
+  role,
+  attempt,
+});
+
+test("failures are told root first, alike ones once, and those of other attempts apart", () => {
+  const events = [
+    failed("root", "node_failure", 5, null, 0),
+    failed("survived", "nccl_error", 10),
+    failed("symptom", "python_traceback", 20, 3),
+    failed("root", "cuda_oom", 30, 3),
+    failed("symptom", "task_killed", 40, 7),
+    failed("cascade", "nccl_timeout", 50, 8),
+    failed("cascade", "nccl_timeout", 60, 9),
+    failed(null, "training_done", 70),
+  ];
+  const failure: Failure = {
+    cause: "cuda_oom",
+    advice: null,
+    line: "x",
+    offset: 30,
+    steps_before: 10,
+    rank: 3,
+    operation: null,
+    data_is_valid: false,
+    followed_by: [],
+  };
+  const parts = failureParts(events, failure);
+  assert.deepEqual(
+    parts.map(({ role, cause, count, ranks, offset }) => [role, cause, count, ranks, offset]),
+    [
+      ["root", "cuda_oom", 1, [3], 30],
+      ["cascade", "nccl_timeout", 2, [8, 9], 50],
+      ["symptom", "python_traceback", 1, [3], 20],
+      ["symptom", "task_killed", 1, [7], 40],
+    ],
+  );
+  assert.deepEqual(
+    earlierRoots(events, failure).map(({ cause }) => cause),
+    ["node_failure"],
+  );
+  const hung = failureParts(events, { ...failure, cause: "hung", line: null, offset: null });
+  assert.equal(hung.length, 4);
 });

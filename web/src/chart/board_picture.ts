@@ -1,7 +1,8 @@
 // The board outside the page: its cells as a picture, and its count as a badge. The words of a state
 // stand in both, so that colour is never needed alone.
 import { formatCount, formatNumber } from "../format";
-import { kStateWords, type BoardCell, type BoardRow, type CellState } from "../state/board";
+import type { BoardCell, BoardRow } from "../state/board";
+import { kStateWords, type CellState } from "../state/standing";
 
 const kName = 250; // px of the row's name
 const kCell = { width: 132, height: 54, gap: 8 };

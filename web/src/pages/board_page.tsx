@@ -15,16 +15,10 @@ import {
   boardRows,
   boardTable,
   documentOf,
-  kAim,
-  kCellStates,
-  kNear,
-  kStateWords,
-  standingWords,
   submitCommand,
   unpublished,
   type BoardCell,
   type BoardRow,
-  type CellState,
 } from "../state/board";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
@@ -32,6 +26,14 @@ import { queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { compareHref, kPicksMax } from "../state/picks";
 import { nowMs, service } from "../state/service";
+import {
+  kAim,
+  kCellStates,
+  kNear,
+  kStateWords,
+  standingWords,
+  type CellState,
+} from "../state/standing";
 
 const kStaleDays = 90;
 const kDatePagesMax = 4;

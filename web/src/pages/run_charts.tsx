@@ -254,7 +254,9 @@ function Legend({ windowText, marks }: { windowText: string; marks: readonly Cha
           <i class={`swatch-${kind}`} aria-hidden="true" /> {kMarkWords[kind]}
         </span>
       ))}
-      <span class="no-print">Drag to zoom, double-click to see everything, click a step for its line of the log.</span>
+      <span class="no-print">
+        Drag to zoom, double-click to see everything, click a step for its line of the log.
+      </span>
     </p>
   );
 }

@@ -1,6 +1,7 @@
 // How the run ended, in the log's own words, and the passes over the iterations that it holds.
 import type { LogEvent, RunDetails } from "../api/types";
 import { LogLink } from "../parts/log_link";
+import { RoleMark } from "../parts/role_mark";
 import { formatCause, formatCount, formatPlural } from "../format";
 
 export function RunEvents({ run }: { run: RunDetails }) {
@@ -32,7 +33,8 @@ function Event({ event }: { event: LogEvent }) {
   return (
     <li class={isFailure ? "event event-failure" : "event"}>
       <p>
-        <b>{isFailure ? "Failure" : "Finish"}</b>: {formatCause(event.cause)}, {when}
+        <b>{isFailure ? "Failure" : "Finish"}</b>: {formatCause(event.cause)}, {when}{" "}
+        {event.role !== null && <RoleMark role={event.role} />}
         <span class="sub">
           at <LogLink offset={event.offset} />
         </span>

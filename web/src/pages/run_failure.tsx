@@ -1,15 +1,16 @@
 // Why a run failed: the first cause with the line that shows it, what can be done about it, and
-// what followed from it.
-import type { Failure, RunDetails } from "../api/types";
+// what part each failure of the log has in it.
+import type { Failure, LogEvent, RunDetails } from "../api/types";
+import { earlierRoots, failureParts, type FailurePart } from "../failure_parts";
 import { LogLink } from "../parts/log_link";
+import { RoleMark } from "../parts/role_mark";
 import { formatCause, formatCount, formatPlural } from "../format";
 
-const kFollowersShown = 6;
+const kRanksNamed = 8;
 
 export function RunFailure({ run, failure }: { run: RunDetails; failure: Failure }) {
-  const followers = run.events.filter(
-    (event) => event.kind === "failure" && failure.offset !== null && event.offset > failure.offset,
-  );
+  const parts = failureParts(run.events, failure);
+  const earlier = earlierRoots(run.events, failure);
   return (
     <section class="failure-card" aria-labelledby="failure-title">
       <div class="section-head">
@@ -43,21 +44,58 @@ export function RunFailure({ run, failure }: { run: RunDetails; failure: Failure
           <b>What to do:</b> {failure.advice}
         </p>
       )}
-      {followers.length > 0 && (
-        <details class="twin">
-          <summary>{formatPlural(followers.length, "later failure")} followed from it</summary>
-          <ul>
-            {followers.slice(0, kFollowersShown).map((event) => (
-              <li key={event.offset}>
-                {formatCause(event.cause)}
-                {event.rank !== null && ` on rank ${event.rank}`}: <code>{event.line}</code>{" "}
-                <LogLink offset={event.offset} />
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {parts.some(({ role }) => role !== "root") && <Parts parts={parts} />}
+      {earlier.length > 0 && <Earlier roots={earlier} />}
     </section>
+  );
+}
+
+function ranksText({ count, ranks }: FailurePart): string {
+  const named = ranks.slice(0, kRanksNamed).join(", ");
+  const unnamed = ranks.length - kRanksNamed;
+  const more = unnamed > 0 ? ` and ${formatCount(unnamed)} more` : "";
+  const word = ranks.length === 1 ? "rank" : "ranks";
+  const where = ranks.length > 0 ? ` on ${word} ${named}${more}` : "";
+  return (count > 1 ? `, ${formatCount(count)} times` : "") + where;
+}
+
+// The root's line is quoted above them.
+function Parts({ parts }: { parts: FailurePart[] }) {
+  return (
+    <>
+      <h3 id="parts-title">The failures of this attempt, root first</h3>
+      <ol class="failure-parts" aria-labelledby="parts-title">
+        {parts.map((part) => (
+          <li key={`${part.role} ${part.cause}`}>
+            <RoleMark role={part.role} /> {formatCause(part.cause)}
+            {ranksText(part)}
+            {part.role !== "root" && (
+              <>
+                : <code>{part.line}</code>
+              </>
+            )}{" "}
+            <LogLink offset={part.offset} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Earlier({ roots }: { roots: LogEvent[] }) {
+  return (
+    <>
+      <h3 id="earlier-title">What ended the attempts before it</h3>
+      <ol class="failure-parts" aria-labelledby="earlier-title">
+        {roots.map((event) => (
+          <li key={event.offset}>
+            <RoleMark role="root" /> {formatCause(event.cause)} in attempt{" "}
+            {formatCount(event.attempt + 1)}: <code>{event.line}</code>{" "}
+            <LogLink offset={event.offset} />
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
-// Where a token is typed. It stays in the memory of the form that asks for it, and goes with the page.
+// Where a token is typed. It stays in the memory of the form that asks for it, and goes with the
+// page.
 
 interface Props {
   token: string;

@@ -1,47 +1,8 @@
 // The board: every published result, and how the runs of its configuration stand against it. A cell
-// is judged by speed, the published step time over the measured one, and its one-sided 95 % bounds. Pure.
+// is judged by the speed of its runs, where it has any that count. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
-import {
-  formatCount,
-  formatNumber,
-  formatPercent,
-  formatPlural,
-  formatSpeed,
-  formatWorkload,
-} from "../format";
-
-export const kAim = 0.95; // of the published speed
-
-export const kNear = 0.02; // of the published speed: missed by less is near
-const kMoreRunsMax = 8;
-
-export type CellState =
-  | "reached"
-  | "undecided"
-  | "near"
-  | "below"
-  | "running"
-  | "failed"
-  | "missing";
-export const kCellStates: CellState[] = [
-  "reached",
-  "undecided",
-  "near",
-  "below",
-  "running",
-  "failed",
-  "missing",
-];
-
-export const kStateWords: Record<CellState, string> = {
-  reached: "reached",
-  undecided: "not decided",
-  near: "near",
-  below: "below",
-  running: "running",
-  failed: "failed",
-  missing: "missing",
-};
+import { formatCount, formatPlural, formatWorkload } from "../format";
+import { judge, kStateWords, type CellState } from "./standing";
 
 export interface BoardCell {
   reference: Reference;
@@ -115,76 +76,6 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
     }
   }
   return found;
-}
-
-// About how many runs like these would bring the bound that is on the other side to the line.
-function runsToDecide(speed: number, low: number, high: number, runCount: number): number {
-  const halfWidth = Math.log(high / low) / 2; // goes with the root of the number of runs
-  const toLine = Math.abs(Math.log(speed / kAim));
-  const needed = Math.ceil(runCount * (halfWidth / toLine) ** 2) - runCount;
-  return Math.max(1, Math.min(kMoreRunsMax, needed));
-}
-
-export function judge(
-  { speed, speed_low: low, speed_high: high, confidence }: PublishedStanding,
-  runCount: number,
-): { state: CellState; words: string; repeats: number } {
-  const runs = formatPlural(runCount, "run");
-  if (speed === null || low === null || high === null) {
-    return { state: "undecided", words: `${runs}, without bounds of their speed.`, repeats: 2 };
-  }
-  const speedText = formatSpeed(speed);
-  const is = speedText === "equal" ? "as fast as published" : `${speedText} than published`;
-  const sure = `with ${formatPercent(confidence, 0)} confidence`;
-  if (low >= kAim) {
-    return {
-      state: "reached",
-      words: `${runs}, ${is}; above ${formatNumber(low)} × ${sure}.`,
-      repeats: 1,
-    };
-  }
-  if (high >= kAim) {
-    const repeats = runsToDecide(speed, low, high, runCount);
-    const more =
-      repeats === kMoreRunsMax
-        ? `${repeats} more runs or more`
-        : `About ${formatPlural(repeats, "more run")}`;
-    return {
-      state: "undecided",
-      words:
-        `${runs}, ${is}; above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ` +
-        `${sure}, and the line of ${kAim} is between them. ` +
-        `${more} would decide.`,
-      repeats,
-    };
-  }
-  const below = `${runs}, ${is}; below ${formatNumber(high)} × ${sure}`;
-  if (speed >= kAim - kNear) {
-    const missed = `less than ${formatPercent(kNear, 0)} of the published speed`;
-    return { state: "near", words: `${below}, ${missed} under the line of ${kAim}.`, repeats: 2 };
-  }
-  return { state: "below", words: `${below}.`, repeats: 2 };
-}
-
-const kStandings: Record<PublishedStanding["verdict"], string> = {
-  reached: "reached",
-  not_reached: "not reached",
-  not_decided: "not decided, more runs would",
-};
-
-// "reached: 1.004 ×, above 0.999 × with 95 % confidence; from 0.998 × on it prints alike"
-export function standingWords({ verdict, line, confidence, ...standing }: PublishedStanding) {
-  const { speed, speed_low: low, speed_high: high } = standing;
-  const sure = `with ${formatPercent(confidence, 0)} confidence`;
-  const bounds = {
-    reached: `above ${formatNumber(low)} × ${sure}`,
-    not_reached: `below ${formatNumber(high)} × ${sure}`,
-    not_decided: `above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ${sure}`,
-  };
-  return (
-    `${kStandings[verdict]}: ${formatNumber(speed)} ×, ${bounds[verdict]}; ` +
-    `from ${formatNumber(line)} × on it prints alike`
-  );
 }
 
 function cellOf(reference: Reference, measured: Measured | undefined): BoardCell {
