@@ -174,3 +174,11 @@ for attempt in 1 2 3 4 5; do
   [ "$attempt" -lt 5 ] || cat "$root/state/rank1.log" >>"$said"
 done
 said "llmb-step-runner, two ranks that train" 'train_step_timing|elapsed time'
+# Outside, where /proc is: llmb-report finds the runner beside it, starts it and reads its answer.
+mkdir "$root/beside"
+cp "$program" "$root/beside/llmb-report"
+cp "$runner" "$root/beside/llmb-step-runner"
+timeout 60 env -i LLMB_WORKLOAD="$root/tree" "${under[@]}" "$root/beside/llmb-report" submit --dry-run \
+  --db "$root/state/jobs.db" -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 128 \
+  --proxy >"$said" 2>&1 || true
+said "llmb-report asks llmb-step-runner" "^#   backend = cpu"
