@@ -21,10 +21,7 @@ constexpr std::int64_t kPeriodMin = 3;
 constexpr std::size_t kSteadyRun = 5;
 constexpr std::size_t kSteadyOfRun = 4;
 
-struct TimedStep {
-  std::int64_t iteration = 0;
-  double time_s = 0;
-};
+using TimedStep = DriftStep;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -188,6 +185,7 @@ StepInsight compute_step_insight(std::span<const StepSample> samples) {
   const auto rest = std::span<const TimedStep>(steps).subspan(begin);
   insight.periodic = find_periodic(rest, steady);
   find_outliers(rest, steady, insight);
+  insight.drift = find_drift(rest, resolution_s);
   return insight;
 }
 

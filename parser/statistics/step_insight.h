@@ -1,6 +1,7 @@
 // StepInsight: what the step times of one pass show beside their mean: how long warm-up lasts,
-// which steps stand out, whether every n-th is slow, and how much memory was used. Robust
-// throughout: a few extreme steps do not move what the others are compared with.
+// which steps stand out, whether every n-th is slow, whether the time changes slowly over the run,
+// and how much memory was used. Robust throughout: a few extreme steps do not move what the others
+// are compared with.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "parser/statistics/step_drift.h"
 #include "parser/step_sample.h"
 
 namespace llmb::parser {
@@ -51,6 +53,7 @@ struct StepInsight {
   std::int64_t outlier_count = 0;     // after warm-up, beside those that come periodically
   std::vector<StepOutlier> outliers;  // the first kOutliersMax of them
   std::optional<PeriodicSlowness> periodic;
+  std::optional<StepDrift> drift;  // of the steps after warm-up
 
   // As logged: peak or reserved, and allocated.
   std::optional<double> memory_bytes_max;

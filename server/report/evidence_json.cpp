@@ -39,6 +39,14 @@ Json periodic_json(const std::optional<parser::PeriodicSlowness>& periodic) {
       {"ratio", periodic->ratio},           {"time_share_lost", periodic->time_share_lost}};
 }
 
+Json step_drift_json(const std::optional<parser::StepDrift>& drift) {
+  if (!drift) return nullptr;
+  return {{"first_iteration", drift->first_iteration},
+          {"last_iteration", drift->last_iteration},
+          {"relative_change", number(drift->relative_change)},
+          {"p_value", number(drift->p_value)}};
+}
+
 std::string missing_reason(const parser::StepInsight& insight) {
   if (insight.timed_step_count < parser::kInsightStepsMin) {
     return fmt::format("only {} steps with a time; {} are needed", insight.timed_step_count,
@@ -102,6 +110,7 @@ Json insight_json(const parser::StepInsight& insight, const std::string& reason)
   json["outlier_count"] = insight.becomes_steady ? Json(insight.outlier_count) : Json(nullptr);
   json["outliers"] = std::move(outliers);
   json["periodic"] = periodic_json(insight.periodic);
+  json["drift"] = step_drift_json(insight.drift);
   json["memory_bytes_max"] = number(insight.memory_bytes_max);
   json["memory_bytes_max_iteration"] = nullable(insight.memory_bytes_max_iteration);
   json["memory_bytes_allocated_max"] = number(insight.memory_bytes_allocated_max);

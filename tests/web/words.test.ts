@@ -40,6 +40,7 @@ const insight: RunInsight = {
     ratio: 2.5,
     time_share_lost: 0.13,
   },
+  drift: null,
   memory_bytes_max: null,
   memory_bytes_max_iteration: null,
   memory_bytes_allocated_max: null,
@@ -55,6 +56,14 @@ test("insight is said in sentences, the most telling first", () => {
   assert.match(warmUp ?? "", /first 2 steps, up to iteration 1/);
   assert.match(steady ?? "", /2\.000 s \(deviation 0\.50 %\)/);
   assert.deepEqual([1, 2, 3, 11, 22].map(ordinal), ["1st", "2nd", "3rd", "11th", "22nd"]);
+});
+
+test("a slow change over the run is said with its direction", () => {
+  const drift = { first_iteration: 5, last_iteration: 400, relative_change: 0.1, p_value: 1e-6 };
+  const slower = insightSentences({ ...insight, periodic: null, drift });
+  assert.match(slower[0] ?? "", /become slowly slower: by 10\.0 % from iteration 5 to 400\.$/);
+  const faster = insightSentences({ ...insight, drift: { ...drift, relative_change: -0.02 } });
+  assert.match(faster[1] ?? "", /become slowly faster: by 2\.0 %/);
 });
 
 test("too few steps are said to be so", () => {

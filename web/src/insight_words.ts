@@ -52,6 +52,15 @@ function periodic({ periodic: found }: RunInsight): string {
   );
 }
 
+function drift({ drift: found }: RunInsight): string {
+  if (!found) return "";
+  const words = found.relative_change > 0 ? "slower" : "faster";
+  return (
+    `The steps become slowly ${words}: by ${formatPercent(Math.abs(found.relative_change))} from ` +
+    `iteration ${formatCount(found.first_iteration)} to ${formatCount(found.last_iteration)}.`
+  );
+}
+
 function memory(insight: RunInsight): string {
   const { memory_bytes_max: bytes, memory_bytes_max_iteration: iteration } = insight;
   if (bytes === null) return "";
@@ -67,7 +76,7 @@ export function ordinal(n: number): string {
 
 // The most telling first; empty where nothing can be said.
 export function insightSentences(insight: RunInsight): string[] {
-  const sentences = [periodic, outliers, warmUp, steady, memory].map((say) => say(insight));
+  const sentences = [periodic, drift, outliers, warmUp, steady, memory].map((say) => say(insight));
   if (insight.reason && insight.steady_step_time_s === null) sentences.unshift(insight.reason);
   return sentences.filter(Boolean);
 }
