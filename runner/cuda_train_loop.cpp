@@ -4,6 +4,7 @@
 
 #include "runner/cuda/backend.h"
 #include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/device_world.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
@@ -11,6 +12,8 @@
 
 namespace llmb::runner {
 namespace {
+
+constexpr int kFirstWithFp8 = 89;  // compute capability: Ada, Hopper, Blackwell
 
 template <typename T>
 void run_rank_of(World& world, const Options& options, const RunSettings& settings,
@@ -25,6 +28,12 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
               TrainOutput output) {
   const Layout layout = run_layout(settings);
   const cuda::DeviceInfo device = cuda::choose_device(local_rank);
+  if (is_fp8(settings.precision) && device.compute_capability < kFirstWithFp8) {
+    throw cuda::NoDevice(fmt::format("train in FP8 on device {} ({})", device.index, device.name),
+                         fmt::format("sm_{}", device.compute_capability),
+                         fmt::format("tensor cores take FP8 from sm_{} on", kFirstWithFp8),
+                         "--dtype bf16 trains on it.");
+  }
   if (world.rank() == 0 || settings.rank_slice) {
     output.log.write(run_preamble(settings) + fmt::format("llmb-step-runner: device {} ({}), {}\n",
                                                           device.index, device.name,
@@ -48,9 +57,9 @@ std::optional<std::string> no_device() {
 
 std::optional<std::string> cuda_refusal(const RunSettings& settings) {
   if (auto refusal = no_device()) return refusal;
-  if (is_fp8(settings.precision)) {
-    return fmt::format("--dtype {}: the CUDA backend has no FP8 products yet; --dtype bf16 trains",
-                       precision_name(settings.precision));
+  if (settings.precision == Precision::mxfp8) {
+    return "--dtype fp8_mx: the CUDA backend has no products of FP8 in blocks yet; --dtype fp8_cs "
+           "trains in FP8";
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "runner/model/linear_layer_impl.h"
 #include "runner/model/mlp_block_impl.h"
 #include "runner/model/moe_block_impl.h"
+#include "runner/model/fp8_scaling_impl.h"
 #include "runner/model/operand_rounding_impl.h"
 #include "runner/model/parameter_store_impl.h"
 #include "runner/model/resident_layer_impl.h"

@@ -262,7 +262,7 @@ class Ops : public Memory {
   // quantize.h: what narrow formats leave of a number that stays wide, in place and from x to y.
   void round_to_bf16(Out x) { Quantize<T>::to_bf16(x); }
   void round_to_fp8(In x, Fp8Format format, double largest, Out y) {
-    Quantize<T>::to_fp8(x, format, Quantize<T>::fp8_scale(largest, format), y);
+    Quantize<T>::to_fp8(x, format, fp8_scale(largest, format), y);
   }
   void round_to_mxfp8_along_rows(In x, Out y) { Quantize<T>::to_mxfp8_along_rows(x, y); }
   void round_to_mxfp8_down_columns(In x, Out y) { Quantize<T>::to_mxfp8_down_columns(x, y); }

@@ -58,12 +58,6 @@ double Quantize<T>::absolute_max(View<const T> x) {
 }
 
 template <typename T>
-double Quantize<T>::fp8_scale(double absolute_max, Fp8Format format) {
-  const bool is_usable = absolute_max > 0 && std::isfinite(absolute_max);
-  return is_usable ? static_cast<double>(fp8_max(format)) / absolute_max : 1;
-}
-
-template <typename T>
 void Quantize<T>::to_fp8(View<const T> x, Fp8Format format, double scale, View<T> y) {
   const OpTimer timer("quantize.fp8");
   assert(y.rows == x.rows && y.cols == x.cols);

@@ -17,8 +17,6 @@ template <typename T>
 struct Quantize {
   static void to_bf16(View<T> x);  // in place
   static double absolute_max(View<const T> x);
-  // What brings `absolute_max` to the format's largest value; 1 where there is nothing to scale.
-  static double fp8_scale(double absolute_max, Fp8Format format);
   // y = fp8(x * scale) / scale
   static void to_fp8(View<const T> x, Fp8Format format, double scale, View<T> y);
   // E4M3 in blocks of 32 elements, along the rows or down the columns; the last may be shorter.

@@ -35,10 +35,6 @@ float round_to_bf16(float value) {
   return decode_bf16(encode_bf16(value));
 }
 
-float fp8_max(Fp8Format format) {
-  return layout_of(format).max;
-}
-
 float round_to_fp8(float value, Fp8Format format) {
   const Layout layout = layout_of(format);
   if (std::isnan(value)) return value;

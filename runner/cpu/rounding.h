@@ -10,6 +10,7 @@
 
 namespace llmb::runner::cpu {
 
+using runner::fp8_max;
 using runner::Fp8Format;
 
 float round_to_bf16(float value);
@@ -18,8 +19,5 @@ float round_to_fp8(float value, Fp8Format format);
 // The bits, and what bits mean.
 std::uint16_t encode_bf16(float value);
 float decode_bf16(std::uint16_t bits);
-
-// Largest finite value: 448 or 57344.
-float fp8_max(Fp8Format format);
 
 }  // namespace llmb::runner::cpu

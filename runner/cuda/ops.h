@@ -24,6 +24,7 @@
 #include "runner/kernels/number.h"
 #include "runner/operation/adamw_settings.h"
 #include "runner/operation/attention_shape.h"
+#include "runner/operation/fp8_scale.h"
 #include "runner/operation/rotary_frequencies.h"
 #include "runner/operation/router_score.h"
 #include "runner/operation/view.h"
@@ -110,6 +111,17 @@ class Ops : public MemoryPool {
   void grouped_linear(RowCounts rows, In x, In weight, Out y);
   void grouped_linear_backward_input(RowCounts rows, In dy, In weight, Out dx);
   void grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradients dweight);
+
+  // In FP8: weights and inputs in E4M3, gradients in E5M2. Rows of x and dy may be none. Rows of
+  // the weight and of its transpose are padded to multiples of 16, its rows are a multiple of 8.
+  struct Fp8Input {
+    In values;
+    Fp8Scale scale;
+  };
+  void fp8_linear(const Fp8Input& x, const Fp8Input& weight, Out y);
+  // dx is overwritten, dweight added to.
+  void fp8_linear_backward(const Fp8Input& x, const Fp8Input& dy, const Fp8Input& weight, Out dx,
+                           Gradients dweight);
 
   void rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale);
   void rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,

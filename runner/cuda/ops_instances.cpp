@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "runner/cuda/ops_fp8_impl.h"
 #include "runner/cuda/ops_layers_impl.h"
 #include "runner/cuda/ops_operands.h"
 #include "runner/cuda/ops_tokens_impl.h"

@@ -5,14 +5,13 @@
 
 namespace llmb::runner {
 
-void AmaxHistory::end_step() {
+void AmaxHistory::end_step(double step_max) {
   if (past_.size() < kLength) {
-    past_.push_back(step_max_);
+    past_.push_back(step_max);
   } else {
-    past_[next_] = step_max_;
+    past_[next_] = step_max;
     next_ = (next_ + 1) % kLength;
   }
-  step_max_ = 0;
   scaling_max_ = *std::max_element(past_.begin(), past_.end());
 }
 
@@ -28,7 +27,6 @@ void AmaxHistory::restore(std::vector<double> past) {
   }
   past_ = std::move(past);
   next_ = 0;
-  step_max_ = 0;
   scaling_max_ = past_.empty() ? 0 : *std::max_element(past_.begin(), past_.end());
 }
 

@@ -13,8 +13,7 @@ class AmaxHistory {
  public:
   // 0 before the first step's end.
   double scaling_max() const { return scaling_max_; }
-  double& step_max() { return step_max_; }
-  void end_step();
+  void end_step(double step_max);
 
   // The steps that are remembered, the oldest first; and such, in the place of what was there.
   std::vector<double> past() const;
@@ -25,7 +24,6 @@ class AmaxHistory {
   std::vector<double> past_;                    // the newest at next_ - 1, going round
   std::size_t next_ = 0;
   double scaling_max_ = 0;
-  double step_max_ = 0;
 };
 
 // One of a model's: ranks that share the matrix have the same.

@@ -2,9 +2,12 @@
 // gradient of x, and that of W. Or a matrix for every expert, whose rows are sorted by expert.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "runner/model/fp8_scaling.h"
 #include "runner/model/operand_rounding.h"
 #include "runner/model/stage_context.h"
 
@@ -33,22 +36,39 @@ class LinearLayer {
   void forward(RowCounts rows_of_expert, ConstView x, View y);
   void backward(RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
 
-  // The two halves of backward, where something lies between them.
-  void backward_input(RowCounts rows_of_expert, ConstView dy, View dx);
-  void backward_weight(RowCounts rows_of_expert, ConstView x, ConstView dy);
-
   // Adds those of delayed scaling, if it is that. Experts count from `first_expert`.
   void add_histories(std::int64_t first_expert, std::vector<NamedHistory>& histories);
+  // The largest elements of the step, in the order of the histories; the next step begins.
+  void take_maxima(std::span<typename Backend::Statistic> to);
+  std::size_t history_count() { return histories().size(); }
 
  private:
-  ConstView rounded_weight(SumAxis axis, ValueTensor<Backend>& storage);
+  // How narrow operands come to be: rounded copies, or products of narrow elements (if the layer
+  // has any).
+  using Narrowing = std::conditional_t<Backend::kEmulatesNarrow, OperandRounding<Backend>,
+                                       std::optional<Fp8Scaling<Backend>>>;
+
+  static Narrowing make_narrowing(const StageContext<Backend>& context, std::size_t parts,
+                                  bool takes_fp8);
+  ConstView rounded_weight(SumAxis axis,
+                           ValueTensor<Backend>& storage) requires(Backend::kEmulatesNarrow);
+  void backward_input(RowCounts rows_of_expert, ConstView dy, View dx);
+  void backward_weight(RowCounts rows_of_expert, ConstView x, ConstView dy);
+  // Calls `product` with every part's index, first row and number of rows.
+  template <typename Product>
+  void for_parts(RowCounts rows, const Product& product) const;
+  void forward_fp8(RowCounts rows_of_expert, ConstView x,
+                   View y) requires(!Backend::kEmulatesNarrow);
+  void backward_fp8(RowCounts rows_of_expert, ConstView x, ConstView dy,
+                    View dx) requires(!Backend::kEmulatesNarrow);
+  std::span<AmaxHistory> histories();
 
   typename Backend::Ops& ops_;
   Precision precision_;
   Weight<Backend> weight_;
   std::vector<std::int64_t> weight_rows_;  // of every expert's matrix
   bool is_grouped_;
-  OperandRounding<Backend> rounding_;
+  Narrowing narrowing_;
 };
 
 // What memory would keep of a result: in a narrow precision, BF16. Where values are of narrow

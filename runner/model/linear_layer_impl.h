@@ -1,7 +1,7 @@
 // The definitions of linear_layer.h: included where a backend is put together, once.
 #pragma once
 
-#include <iterator>
+#include <algorithm>
 #include <string>
 
 #include "runner/model/linear_layer.h"
@@ -16,6 +16,18 @@ inline Precision product_precision(Precision run, bool takes_fp8) {
 }  // namespace detail
 
 template <typename Backend>
+auto LinearLayer<Backend>::make_narrowing(const StageContext<Backend>& context, std::size_t parts,
+                                          bool takes_fp8) -> Narrowing {
+  const Precision precision = detail::product_precision(context.precision, takes_fp8);
+  if constexpr (Backend::kEmulatesNarrow) {
+    return {context.ops, precision, parts};
+  } else {
+    if (!is_fp8(precision)) return std::nullopt;
+    return Fp8Scaling<Backend>(context.ops, precision, parts);
+  }
+}
+
+template <typename Backend>
 LinearLayer<Backend>::LinearLayer(const StageContext<Backend>& context,
                                   const LocalParameter<Backend>& parameter,
                                   std::int64_t expert_count, bool takes_fp8)
@@ -23,25 +35,83 @@ LinearLayer<Backend>::LinearLayer(const StageContext<Backend>& context,
       precision_(context.precision),
       weight_(parameter),
       is_grouped_(expert_count > 0),
-      rounding_(context.ops, detail::product_precision(context.precision, takes_fp8),
-                static_cast<std::size_t>(std::max<std::int64_t>(expert_count, 1))) {
+      narrowing_(make_narrowing(
+          context, static_cast<std::size_t>(std::max<std::int64_t>(expert_count, 1)), takes_fp8)) {
   const std::int64_t parts = std::max<std::int64_t>(expert_count, 1);
   weight_rows_.assign(static_cast<std::size_t>(parts), weight_.rows / parts);
 }
 
 template <typename Backend>
-ConstValueView<Backend> LinearLayer<Backend>::rounded_weight(SumAxis axis,
-                                                             ValueTensor<Backend>& storage) {
-  return rounding_(Operand::weight, axis, weight_rows_, weight_.value(), storage);
+std::span<AmaxHistory> LinearLayer<Backend>::histories() {
+  if constexpr (Backend::kEmulatesNarrow) {
+    return narrowing_.histories();
+  } else {
+    return narrowing_ ? narrowing_->histories() : std::span<AmaxHistory>();
+  }
+}
+
+template <typename Backend>
+void LinearLayer<Backend>::take_maxima(std::span<typename Backend::Statistic> to) {
+  if constexpr (Backend::kEmulatesNarrow) {
+    narrowing_.take_maxima(to);
+  } else {
+    if (narrowing_) narrowing_->take_maxima(to);
+  }
+}
+
+template <typename Backend>
+template <typename Product>
+void LinearLayer<Backend>::for_parts(RowCounts rows, const Product& product) const {
+  std::int64_t first = 0;
+  for (std::size_t part = 0; part < rows.size(); ++part) {
+    product(part, first, rows[part]);
+    first += rows[part];
+  }
+}
+
+template <typename Backend>
+void LinearLayer<Backend>::forward_fp8(RowCounts rows_of_expert, ConstView x,
+                                       View y) requires(!Backend::kEmulatesNarrow) {
+  const std::int64_t out = weight_rows_.front();
+  for_parts(rows_of_expert, [&](std::size_t part, std::int64_t first, std::int64_t count) {
+    const auto weight = weight_.value().slice(static_cast<std::int64_t>(part) * out, out);
+    ops_.fp8_linear({x.slice(first, count), narrowing_->of(part, Operand::input)},
+                    {weight, narrowing_->of(part, Operand::weight)}, y.slice(first, count));
+  });
+}
+
+template <typename Backend>
+void LinearLayer<Backend>::backward_fp8(RowCounts rows_of_expert, ConstView x, ConstView dy,
+                                        View dx) requires(!Backend::kEmulatesNarrow) {
+  const std::int64_t out = weight_rows_.front();
+  for_parts(rows_of_expert, [&](std::size_t part, std::int64_t first, std::int64_t count) {
+    const std::int64_t first_weight = static_cast<std::int64_t>(part) * out;
+    ops_.fp8_linear_backward(
+        {x.slice(first, count), narrowing_->of(part, Operand::input)},
+        {dy.slice(first, count), narrowing_->of(part, Operand::gradient)},
+        {weight_.value().slice(first_weight, out), narrowing_->of(part, Operand::weight)},
+        dx.slice(first, count), weight_.gradient().slice(first_weight, out));
+  });
+}
+
+template <typename Backend>
+ConstValueView<Backend> LinearLayer<Backend>::rounded_weight(
+    SumAxis axis, ValueTensor<Backend>& storage) requires(Backend::kEmulatesNarrow) {
+  return narrowing_(Operand::weight, axis, weight_rows_, weight_.value(), storage);
 }
 
 template <typename Backend>
 void LinearLayer<Backend>::forward(RowCounts rows_of_expert, ConstView x, View y) {
+  ConstView input = x;
+  ConstView weight = weight_.value();
   ValueTensor<Backend> x_storage;
   ValueTensor<Backend> weight_storage;
-  const ConstView input =
-      rounding_(Operand::input, SumAxis::along_rows, rows_of_expert, x, x_storage);
-  const ConstView weight = rounded_weight(SumAxis::along_rows, weight_storage);
+  if constexpr (Backend::kEmulatesNarrow) {
+    input = narrowing_(Operand::input, SumAxis::along_rows, rows_of_expert, x, x_storage);
+    weight = rounded_weight(SumAxis::along_rows, weight_storage);
+  } else if (narrowing_) {
+    return forward_fp8(rows_of_expert, x, y);
+  }
   if (is_grouped_) {
     ops_.grouped_linear(rows_of_expert, input, weight, y);
   } else {
@@ -52,11 +122,14 @@ void LinearLayer<Backend>::forward(RowCounts rows_of_expert, ConstView x, View y
 
 template <typename Backend>
 void LinearLayer<Backend>::backward_input(RowCounts rows_of_expert, ConstView dy, View dx) {
+  ConstView gradient = dy;
+  ConstView weight = weight_.value();
   ValueTensor<Backend> dy_storage;
   ValueTensor<Backend> weight_storage;
-  const ConstView gradient =
-      rounding_(Operand::gradient, SumAxis::along_rows, rows_of_expert, dy, dy_storage);
-  const ConstView weight = rounded_weight(SumAxis::down_columns, weight_storage);
+  if constexpr (Backend::kEmulatesNarrow) {
+    gradient = narrowing_(Operand::gradient, SumAxis::along_rows, rows_of_expert, dy, dy_storage);
+    weight = rounded_weight(SumAxis::down_columns, weight_storage);
+  }
   if (is_grouped_) {
     ops_.grouped_linear_backward_input(rows_of_expert, gradient, weight, dx);
   } else {
@@ -67,12 +140,14 @@ void LinearLayer<Backend>::backward_input(RowCounts rows_of_expert, ConstView dy
 
 template <typename Backend>
 void LinearLayer<Backend>::backward_weight(RowCounts rows_of_expert, ConstView x, ConstView dy) {
+  ConstView input = x;
+  ConstView gradient = dy;
   ValueTensor<Backend> x_storage;
   ValueTensor<Backend> dy_storage;
-  const ConstView input =
-      rounding_(Operand::input, SumAxis::down_columns, rows_of_expert, x, x_storage);
-  const ConstView gradient =
-      rounding_(Operand::gradient, SumAxis::down_columns, rows_of_expert, dy, dy_storage);
+  if constexpr (Backend::kEmulatesNarrow) {
+    input = narrowing_(Operand::input, SumAxis::down_columns, rows_of_expert, x, x_storage);
+    gradient = narrowing_(Operand::gradient, SumAxis::down_columns, rows_of_expert, dy, dy_storage);
+  }
   if (is_grouped_) {
     ops_.grouped_linear_backward_weight(rows_of_expert, input, gradient, weight_.gradient());
   } else {
@@ -82,6 +157,9 @@ void LinearLayer<Backend>::backward_weight(RowCounts rows_of_expert, ConstView x
 
 template <typename Backend>
 void LinearLayer<Backend>::backward(RowCounts rows_of_expert, ConstView x, ConstView dy, View dx) {
+  if constexpr (!Backend::kEmulatesNarrow) {
+    if (narrowing_) return backward_fp8(rows_of_expert, x, dy, dx);
+  }
   backward_input(rows_of_expert, dy, dx);
   backward_weight(rows_of_expert, x, dy);
 }
@@ -100,14 +178,14 @@ template <typename Backend>
 void LinearLayer<Backend>::add_histories(std::int64_t first_expert,
                                          std::vector<NamedHistory>& histories) {
   std::size_t index = 0;
-  for (AmaxHistory& history : rounding_.histories()) {
+  for (AmaxHistory& history : this->histories()) {
     std::string matrix = weight_.parameter->parameter.name;
-    const std::size_t part = index / std::size(kOperandNames);
+    const std::size_t part = index / kOperandCount;
     if (is_grouped_) {
       const std::int64_t expert = first_expert + static_cast<std::int64_t>(part);
       matrix.append("[").append(std::to_string(expert)).append("]");
     }
-    histories.push_back({matrix, kOperandNames[index % std::size(kOperandNames)], &history, false});
+    histories.push_back({matrix, kOperandNames[index % kOperandCount], &history, false});
     ++index;
   }
 }

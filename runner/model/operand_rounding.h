@@ -1,6 +1,6 @@
-// OperandRounding: what the matrix products of one linear layer see of their operands: the numbers
-// themselves, or what the precision leaves of them. Keeps the largest elements of earlier steps
-// where the precision scales by those.
+// OperandRounding: what the matrix products of one linear layer see of their operands on a backend
+// that emulates narrow numbers: the numbers themselves, or what the precision leaves of them. Keeps
+// the largest elements of earlier steps where the precision scales by those.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,11 @@
 
 #include "runner/model/amax_history.h"
 #include "runner/model/backend_types.h"
+#include "runner/model/operand.h"
 #include "runner/model/precision.h"
 
 namespace llmb::runner {
 
-enum class Operand : std::uint8_t { input, weight, gradient };
-inline constexpr const char* kOperandNames[] = {"input", "weight", "gradient"};
 // How an operand's elements are added up by the product: along its rows, or down its columns.
 enum class SumAxis : std::uint8_t { along_rows, down_columns };
 
@@ -34,14 +33,17 @@ class OperandRounding {
 
   // Of delayed scaling; empty otherwise. By part, then operand (kOperandNames).
   std::span<AmaxHistory> histories() { return histories_; }
+  // The step's largest elements, in the histories' order; the next step begins.
+  void take_maxima(std::span<typename Backend::Statistic> to);
 
  private:
   void round_part(Operand operand, SumAxis axis, std::size_t part, ConstView from,
-                  ValueView<Backend> to) requires(Backend::kEmulatesNarrow);
+                  ValueView<Backend> to);
 
   typename Backend::Ops& ops_;
   Precision precision_;
   std::vector<AmaxHistory> histories_;
+  std::vector<double> step_maxima_;  // of the histories
 };
 
 }  // namespace llmb::runner

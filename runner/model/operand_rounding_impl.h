@@ -2,32 +2,24 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
-#include <stdexcept>
+#include <utility>
 
 #include "runner/model/operand_rounding.h"
 #include "runner/operation/fp8_format.h"
 
 namespace llmb::runner {
-namespace detail {
-inline constexpr std::size_t kOperands = std::size(kOperandNames);
-}  // namespace detail
 
 template <typename Backend>
 OperandRounding<Backend>::OperandRounding(typename Backend::Ops& ops, Precision precision,
                                           std::size_t parts)
     : ops_(ops),
       precision_(precision),
-      histories_(precision == Precision::fp8_delayed ? detail::kOperands * parts : 0) {
-  if (!Backend::kEmulatesNarrow && is_fp8(precision)) {
-    throw std::invalid_argument("this backend has no FP8 products yet: --dtype bf16 trains on it");
-  }
-}
+      histories_(precision == Precision::fp8_delayed ? kOperandCount * parts : 0),
+      step_maxima_(histories_.size()) {}
 
 template <typename Backend>
-void OperandRounding<Backend>::round_part(
-    Operand operand, SumAxis axis, std::size_t part, ConstView from,
-    ValueView<Backend> to) requires(Backend::kEmulatesNarrow) {
+void OperandRounding<Backend>::round_part(Operand operand, SumAxis axis, std::size_t part,
+                                          ConstView from, ValueView<Backend> to) {
   if (precision_ == Precision::mxfp8) {
     return axis == SumAxis::along_rows ? ops_.round_to_mxfp8_along_rows(from, to)
                                        : ops_.round_to_mxfp8_down_columns(from, to);
@@ -38,9 +30,9 @@ void OperandRounding<Backend>::round_part(
   }
   double largest = ops_.absolute_max(from);
   if (precision_ == Precision::fp8_delayed) {
-    AmaxHistory& history = histories_[part * detail::kOperands + static_cast<std::size_t>(operand)];
-    history.step_max() = std::max(history.step_max(), largest);
-    largest = history.scaling_max();
+    const std::size_t index = operand_index(part, operand);
+    step_maxima_[index] = std::max(step_maxima_[index], largest);
+    largest = histories_[index].scaling_max();
   }
   ops_.round_to_fp8(from, operand == Operand::gradient ? Fp8Format::e5m2 : Fp8Format::e4m3, largest,
                     to);
@@ -50,19 +42,22 @@ template <typename Backend>
 ConstValueView<Backend> OperandRounding<Backend>::operator()(
     Operand operand, SumAxis axis, std::span<const std::int64_t> rows_of_part, ConstView whole,
     Tensor& storage) {
-  if constexpr (Backend::kEmulatesNarrow) {
-    if (precision_ == Precision::fp32) return whole;
-    if (precision_ == Precision::bf16 && operand == Operand::weight) return whole;
-    storage.resize(ops_, whole.rows, whole.cols);
-    std::int64_t first = 0;
-    for (std::size_t part = 0; part < rows_of_part.size(); ++part) {
-      const std::int64_t rows = rows_of_part[part];
-      round_part(operand, axis, part, whole.slice(first, rows), storage.view().slice(first, rows));
-      first += rows;
-    }
-    return storage;
-  } else {
-    return whole;
+  if (precision_ == Precision::fp32) return whole;
+  if (precision_ == Precision::bf16 && operand == Operand::weight) return whole;
+  storage.resize(ops_, whole.rows, whole.cols);
+  std::int64_t first = 0;
+  for (std::size_t part = 0; part < rows_of_part.size(); ++part) {
+    const std::int64_t rows = rows_of_part[part];
+    round_part(operand, axis, part, whole.slice(first, rows), storage.view().slice(first, rows));
+    first += rows;
+  }
+  return storage;
+}
+
+template <typename Backend>
+void OperandRounding<Backend>::take_maxima(std::span<typename Backend::Statistic> to) {
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    to[i] = static_cast<typename Backend::Statistic>(std::exchange(step_maxima_[i], 0));
   }
 }
 

@@ -3,6 +3,7 @@
 // backward needs for every micro-batch in flight, and that memory for the next ones.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,12 +58,15 @@ class TransformerStage : public PipelineStage<Backend> {
     typename HeadBlock<Backend>::State head;
   };
 
-  struct Histories {
-    std::vector<NamedHistory> dense;
-    std::vector<NamedHistory> experts;
+  // Of delayed scaling: linear layers, and their histories in the same order.
+  struct ScaledLinears {
+    std::vector<LinearLayer<Backend>*> linears;
+    std::vector<NamedHistory> histories;
   };
 
-  Histories find_histories();
+  void find_scaled_linears();
+  void end_scaling_step(ScaledLinears& scaled, std::initializer_list<Communicator*> sharers,
+                        CallTag tag);
   State& begin(std::int64_t micro_batch);
   std::unique_ptr<State> finish(std::int64_t micro_batch);
   void embed(const State& state, View x) const;
@@ -84,7 +88,8 @@ class TransformerStage : public PipelineStage<Backend> {
   std::optional<Weight<Backend>> embedding_;
   std::vector<TransformerLayer<Backend>> layers_;
   std::optional<HeadBlock<Backend>> head_;
-  Histories histories_;                                       // of layers_
+  ScaledLinears dense_;  // of layers_
+  ScaledLinears experts_;
   std::map<std::int64_t, std::unique_ptr<State>> in_flight_;  // by micro-batch
   std::vector<std::unique_ptr<State>> free_;
   // Of the forwards since take_losses; where the operations add to them.

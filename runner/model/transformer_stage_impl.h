@@ -55,7 +55,7 @@ TransformerStage<Backend>::TransformerStage(typename Backend::Ops& ops, const Mo
     layers_.emplace_back(context_, store, layer);
   }
   if (is_last) head_.emplace(context_, store);
-  histories_ = find_histories();
+  find_scaled_linears();
 }
 
 template <typename Backend>
@@ -156,54 +156,62 @@ void TransformerStage<Backend>::backward_layer(std::size_t index, State& state,
 }
 
 template <typename Backend>
-typename TransformerStage<Backend>::Histories TransformerStage<Backend>::find_histories() {
-  Histories all;
-  if (context_.precision != Precision::fp8_delayed) return all;
+void TransformerStage<Backend>::find_scaled_linears() {
+  if (context_.precision != Precision::fp8_delayed) return;
   const std::int64_t first_expert =
       context_.groups.expert->rank() * (context_.spec.shape.expert_count / context_.sizes.ep);
-  const auto into = [first_expert](std::vector<NamedHistory>& list) {
-    return [&list, first_expert](LinearLayer<Backend>& linear) {
-      linear.add_histories(first_expert, list);
+  const auto into = [first_expert](ScaledLinears& scaled) {
+    return [&scaled, first_expert](LinearLayer<Backend>& linear) {
+      scaled.linears.push_back(&linear);
+      linear.add_histories(first_expert, scaled.histories);
     };
   };
   for (TransformerLayer<Backend>& layer : layers_) {
-    layer.visit_linears(into(all.dense), into(all.experts));
+    layer.visit_linears(into(dense_), into(experts_));
+  }
+}
+
+template <typename Backend>
+std::vector<NamedHistory> TransformerStage<Backend>::scaling_histories() {
+  std::vector<NamedHistory> all = dense_.histories;
+  const RankGroups& groups = context_.groups;
+  const bool saves_experts = groups.expert_data->rank() == 0 && groups.expert_tensor->rank() == 0;
+  for (NamedHistory& dense : all) dense.is_saved_here = groups.stage->rank() == 0;
+  for (NamedHistory expert : experts_.histories) {
+    expert.is_saved_here = saves_experts;
+    all.push_back(std::move(expert));
   }
   return all;
 }
 
 template <typename Backend>
-std::vector<NamedHistory> TransformerStage<Backend>::scaling_histories() {
-  Histories all = histories_;
-  const RankGroups& groups = context_.groups;
-  const bool saves_experts = groups.expert_data->rank() == 0 && groups.expert_tensor->rank() == 0;
-  for (NamedHistory& dense : all.dense) dense.is_saved_here = groups.stage->rank() == 0;
-  for (NamedHistory& expert : all.experts) {
-    expert.is_saved_here = saves_experts;
-    all.dense.push_back(std::move(expert));
+void TransformerStage<Backend>::end_scaling_step(ScaledLinears& scaled,
+                                                 std::initializer_list<Communicator*> sharers,
+                                                 CallTag tag) {
+  using Statistic = typename Backend::Statistic;
+  if (scaled.histories.empty()) return;
+  typename Backend::template Array<Statistic> maxima(
+      context_.ops, static_cast<std::int64_t>(scaled.histories.size()));
+  std::size_t first = 0;
+  for (LinearLayer<Backend>* linear : scaled.linears) {
+    linear->take_maxima(maxima.values().subspan(first, linear->history_count()));
+    first += linear->history_count();
   }
-  return std::move(all.dense);
+  for (Communicator* group : sharers) {
+    if (group->size() > 1) group->all_reduce(maxima.values(), ReduceOp::max, tag);
+  }
+  const auto on_host = context_.ops.read(maxima.values());
+  for (std::size_t i = 0; i < scaled.histories.size(); ++i) {
+    scaled.histories[i].history->end_step(static_cast<double>(on_host.values()[i]));
+  }
 }
 
 template <typename Backend>
 void TransformerStage<Backend>::end_step() {
-  const auto end = [](const std::vector<NamedHistory>& histories,
-                      std::initializer_list<Communicator*> sharers, CallTag tag) {
-    std::vector<double> maxima;
-    maxima.reserve(histories.size());
-    for (const NamedHistory& named : histories) maxima.push_back(named.history->step_max());
-    for (Communicator* group : sharers) {
-      if (group->size() > 1 && !maxima.empty()) group->all_reduce(maxima, ReduceOp::max, tag);
-    }
-    for (std::size_t i = 0; i < histories.size(); ++i) {
-      histories[i].history->step_max() = maxima[i];
-      histories[i].history->end_step();
-    }
-  };
   const RankGroups& groups = context_.groups;
-  end(histories_.dense, {groups.stage.get()}, "fp8.amax");
-  end(histories_.experts, {groups.expert_data.get(), groups.expert_tensor.get()},
-      "fp8.expert_amax");
+  end_scaling_step(dense_, {groups.stage.get()}, "fp8.amax");
+  end_scaling_step(experts_, {groups.expert_data.get(), groups.expert_tensor.get()},
+                   "fp8.expert_amax");
 }
 
 template <typename Backend>

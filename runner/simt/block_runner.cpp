@@ -59,7 +59,7 @@ struct StackNote {
 thread_local StackNote scheduler_note;
 
 // A stack with a guard page, whose bounds are kept. A new fiber runs on it for an instant and comes
-// back, so whoever makes one arrives again.
+// back, which whoever makes one has to tell in its place.
 struct NotedStack {
   StackNote* note;
   boost::context::protected_fixedsize_stack stack{kStackBytes};
@@ -150,6 +150,8 @@ void BlockRunner::make_lanes(int count) {
 #endif
                                          return std::move(self.scheduler);
                                        });
+    lane.note.arrive(&scheduler_note);
+    lane.note.leave_for(scheduler_note);
     scheduler_note.arrive(nullptr);
   }
 }

@@ -54,11 +54,5 @@ TEST_F(CudaBackend, RecomputesLayersToTheSameBits) {
   EXPECT_EQ(kept.gradients, again.gradients);
 }
 
-TEST_F(CudaBackend, HasNoFp8Yet) {
-  EXPECT_THROW(
-      step_of<Cuda<Bf16>>(small("pretrain_llama3.1", "8b"), {}, kBatch, Precision::fp8_current),
-      std::invalid_argument);
-}
-
 }  // namespace
 }  // namespace llmb::runner

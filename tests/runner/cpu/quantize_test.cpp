@@ -20,7 +20,7 @@ TEST(Quantize, ScalesAnFp8MatrixByItsLargestElement) {
     const Tensor<double> drawn = random_tensor(7, 9, 3, -0.02, 0.02);
     for (std::int64_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(drawn.data()[i]);
     const double largest = Quantize<float>::absolute_max(x);
-    const double scale = Quantize<float>::fp8_scale(largest, format);
+    const double scale = fp8_scale(largest, format);
     EXPECT_DOUBLE_EQ(scale * largest, static_cast<double>(fp8_max(format)));
     Tensor<float> y(7, 9);
     Quantize<float>::to_fp8(x, format, scale, y);
@@ -29,7 +29,7 @@ TEST(Quantize, ScalesAnFp8MatrixByItsLargestElement) {
       EXPECT_EQ(y.data()[i], static_cast<float>(nearest_fp8(scaled, format) / scale));
     }
   }
-  EXPECT_EQ(Quantize<float>::fp8_scale(0, Fp8Format::e4m3), 1);
+  EXPECT_EQ(fp8_scale(0, Fp8Format::e4m3), 1);
 }
 
 TEST(Quantize, TooSmallAScaleSaturates) {

@@ -84,8 +84,7 @@ void expect_casts(const Size& size) {
   absolute_max<In>(x.matrix(), &largest, nullptr);
   EXPECT_EQ(static_cast<double>(largest), largest_expected);
   fp8_scale(&largest, kFp8Max<Out>, &scale, &inverse, nullptr);
-  EXPECT_EQ(scale, static_cast<float>(
-                       cpu::Quantize<double>::fp8_scale(largest_expected, format_of(Out()))));
+  EXPECT_EQ(scale, static_cast<float>(runner::fp8_scale(largest_expected, format_of(Out()))));
   const std::int64_t pitch = rows + padding;
   std::vector<Out> y(static_cast<std::size_t>(rows * cols), Out{0xff});
   std::vector<Out> transposed(static_cast<std::size_t>(cols * pitch), Out{0xff});

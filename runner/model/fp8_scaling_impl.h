@@ -1,0 +1,56 @@
+// The definitions of fp8_scaling.h: included where a backend is put together, once.
+#pragma once
+
+#include <stdexcept>
+
+#include "runner/model/fp8_scaling.h"
+#include "runner/operation/fp8_format.h"
+
+namespace llmb::runner {
+
+template <typename Backend>
+Fp8Scaling<Backend>::Fp8Scaling(typename Backend::Ops& ops, Precision precision, std::size_t parts)
+    : ops_(ops),
+      histories_(precision == Precision::fp8_delayed ? kOperandCount * parts : 0),
+      values_(ops, static_cast<std::int64_t>(3 * kOperandCount * parts)) {
+  if (precision == Precision::mxfp8) {
+    throw std::invalid_argument(
+        "this backend has no products of FP8 in blocks (fp8_mx) yet: --dtype fp8_cs trains on it");
+  }
+  ops_.fill(values_.values(), Statistic(0));
+}
+
+template <typename Backend>
+Fp8Scale Fp8Scaling<Backend>::of(std::size_t part, Operand operand) {
+  const bool is_delayed = !histories_.empty();
+  if (is_delayed && !are_scales_written_) write_scales();
+  const std::size_t operands = values_.values().size() / 3;
+  Statistic* const value = values_.values().data() + operand_index(part, operand);
+  return {value, value + operands, value + 2 * operands, is_delayed};
+}
+
+template <typename Backend>
+void Fp8Scaling<Backend>::write_scales() {
+  std::vector<Statistic> scales;
+  std::vector<Statistic> inverses;
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    const bool is_gradient = i % kOperandCount == static_cast<std::size_t>(Operand::gradient);
+    const Fp8Format format = is_gradient ? Fp8Format::e5m2 : Fp8Format::e4m3;
+    scales.push_back(static_cast<Statistic>(fp8_scale(histories_[i].scaling_max(), format)));
+    inverses.push_back(1 / scales.back());
+  }
+  const std::span<Statistic> all = values_.values();
+  ops_.template write<Statistic>(scales, all.subspan(scales.size(), scales.size()));
+  ops_.template write<Statistic>(inverses, all.subspan(2 * scales.size()));
+  are_scales_written_ = true;
+}
+
+template <typename Backend>
+void Fp8Scaling<Backend>::take_maxima(std::span<Statistic> to) {
+  const std::span<Statistic> maxima = values_.values().first(histories_.size());
+  ops_.template copy_elements<Statistic>(maxima, to);
+  ops_.fill(maxima, Statistic(0));
+  are_scales_written_ = false;
+}
+
+}  // namespace llmb::runner

@@ -1,0 +1,225 @@
+// Products in FP8 on the CUDA backend: each against what the CPU emulates of it, element by
+// element; whole steps as far as narrow numbers bear a comparison; and delayed scaling's histories.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "runner/cpu/quantize.h"
+#include "tests/runner/backend/small_models.h"
+#include "tests/runner/cpu/finite_difference.h"
+#include "tests/runner/cuda/device_setup.h"
+
+namespace llmb::runner {
+namespace {
+
+using kernels::Bf16;
+using testing::BackendStep;
+using testing::kBatch;
+using testing::small;
+using testing::step_of;
+using Numbers = cpu::Tensor<double>;
+using CudaOps = cuda::Ops<Bf16>;
+using CudaFp8 = testing::OnDevice;
+
+// A matrix on the device, what BF16 keeps of it, and a place for its scale.
+struct Operand {
+  Numbers numbers;
+  cuda::Tensor<Bf16> values;
+  cuda::Array<float> scale_values;
+
+  Operand(CudaOps& ops, std::int64_t rows, std::int64_t cols, std::uint32_t seed)
+      : numbers(testing::random_tensor(rows, cols, seed)),
+        values(ops, rows, cols),
+        scale_values(ops, 3) {
+    std::vector<Bf16> host;
+    for (double& number : numbers.values()) {
+      host.push_back(kernels::from_float<Bf16>(static_cast<float>(number)));
+      number = static_cast<double>(kernels::to_float(host.back()));
+    }
+    ops.write<Bf16>(host, values.values());
+    ops.fill(scale_values.values(), 0.0F);
+  }
+
+  Fp8Scale scale(bool is_delayed = false) {
+    float* const first = scale_values.values().data();
+    return {first, first + 1, first + 2, is_delayed};
+  }
+  void set_scale(CudaOps& ops, double scale) {
+    const std::vector<float> host = {0, static_cast<float>(scale), static_cast<float>(1 / scale)};
+    ops.write<float>(host, scale_values.values());
+  }
+  double largest() const { return cpu::Quantize<double>::absolute_max(numbers.view()); }
+  Numbers rounded(Fp8Format format, double scale) const {
+    Numbers result(numbers.rows(), numbers.cols());
+    cpu::Quantize<double>::to_fp8(numbers.view(), format, scale, result.view());
+    return result;
+  }
+  Numbers rounded(Fp8Format format) const { return rounded(format, fp8_scale(largest(), format)); }
+};
+
+// sum over k of a(i, k) b(j, k), where a and b are read by `at`.
+template <typename A, typename B>
+Numbers product(std::int64_t rows, std::int64_t cols, std::int64_t sum, const A& a, const B& b) {
+  Numbers result(rows, cols);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) {
+      double total = 0;
+      for (std::int64_t k = 0; k < sum; ++k) total += a(i, k) * b(j, k);
+      result.view().row(i)[j] = total;
+    }
+  }
+  return result;
+}
+auto as_it_lies(const Numbers& x) {
+  return [view = x.view()](std::int64_t i, std::int64_t k) { return view.row(i)[k]; };
+}
+auto transposed(const Numbers& x) {
+  return [view = x.view()](std::int64_t i, std::int64_t k) { return view.row(k)[i]; };
+}
+
+// `tolerance` of the largest element: what the result's own type rounds.
+template <typename T>
+void expect_near(CudaOps& ops, cuda::Tensor<T>& actual, const Numbers& expected, double tolerance,
+                 const char* what) {
+  const auto host = ops.read(actual.values());
+  const double largest = cpu::Quantize<double>::absolute_max(expected.view());
+  ASSERT_EQ(host.values().size(), expected.values().size());
+  for (std::size_t i = 0; i < host.values().size(); ++i) {
+    ASSERT_NEAR(static_cast<double>(kernels::to_float(host.values()[i])), expected.values()[i],
+                tolerance * largest)
+        << what << " " << i;
+  }
+}
+
+constexpr double kBf16Rounding = 0x1p-8;
+
+// Rows, inputs and outputs of a layer; rows that are no multiple of 16 are padded.
+void expect_products(std::int64_t rows, std::int64_t in, std::int64_t out) {
+  SCOPED_TRACE(::testing::Message() << rows << " x " << in << " x " << out);
+  CudaOps ops;
+  Operand x(ops, rows, in, 1);
+  Operand weight(ops, out, in, 2);
+  Operand dy(ops, rows, out, 3);
+  const Numbers x8 = x.rounded(Fp8Format::e4m3);
+  const Numbers weight8 = weight.rounded(Fp8Format::e4m3);
+  const Numbers dy8 = dy.rounded(Fp8Format::e5m2);
+
+  cuda::Tensor<Bf16> y(ops, rows, out);
+  ops.fp8_linear({x.values, x.scale()}, {weight.values, weight.scale()}, y);
+  expect_near(ops, y, product(rows, out, in, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding,
+              "y");
+
+  cuda::Tensor<Bf16> dx(ops, rows, in);
+  cuda::Tensor<float> dweight(ops, out, in);
+  ops.fill(dweight.values(), 0.5F);
+  ops.fp8_linear_backward({x.values, x.scale()}, {dy.values, dy.scale()},
+                          {weight.values, weight.scale()}, dx, dweight);
+  expect_near(ops, dx, product(rows, in, out, as_it_lies(dy8), transposed(weight8)), kBf16Rounding,
+              "dx");
+  Numbers sum = product(out, in, rows, transposed(dy8), transposed(x8));
+  for (double& value : sum.values()) value += 0.5;
+  expect_near(ops, dweight, sum, 1e-5, "dweight");
+}
+
+TEST_F(CudaFp8, ProductsAreThoseThatTheCpuEmulates) {
+  expect_products(16, 32, 24);
+  expect_products(48, 16, 64);
+  expect_products(5, 40, 8);  // an expert's rows, and inputs, that are padded
+  expect_products(1, 16, 16);
+}
+
+TEST_F(CudaFp8, NoRowsAreNoProduct) {
+  CudaOps ops;
+  Operand x(ops, 0, 16, 1);
+  Operand weight(ops, 8, 16, 2);
+  Operand dy(ops, 0, 8, 3);
+  cuda::Tensor<Bf16> y(ops, 0, 8);
+  cuda::Tensor<Bf16> dx(ops, 0, 16);
+  cuda::Tensor<float> dweight(ops, 8, 16);
+  ops.fill(dweight.values(), 2.0F);
+  ops.fp8_linear({x.values, x.scale(true)}, {weight.values, weight.scale(true)}, y);
+  ops.fp8_linear_backward({x.values, x.scale(true)}, {dy.values, dy.scale(true)},
+                          {weight.values, weight.scale(true)}, dx, dweight);
+  const auto gradient = ops.read(dweight.values());
+  for (const float value : gradient.values()) EXPECT_EQ(value, 2.0F);
+  // The weight is there all the same, and counts.
+  EXPECT_FLOAT_EQ(ops.read(weight.scale_values.values()).values()[0],
+                  static_cast<float>(weight.largest()));
+}
+
+TEST_F(CudaFp8, DelayedScalesAreTakenAsTheyAreAndMaximaAreNoted) {
+  CudaOps ops;
+  Operand x(ops, 16, 32, 1);
+  Operand weight(ops, 24, 32, 2);
+  x.set_scale(ops, 64);
+  weight.set_scale(ops, 4096);  // saturates
+  cuda::Tensor<Bf16> y(ops, 16, 24);
+  ops.fp8_linear({x.values, x.scale(true)}, {weight.values, weight.scale(true)}, y);
+  const Numbers x8 = x.rounded(Fp8Format::e4m3, 64);
+  const Numbers weight8 = weight.rounded(Fp8Format::e4m3, 4096);
+  expect_near(ops, y, product(16, 24, 32, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding, "y");
+  EXPECT_FLOAT_EQ(ops.read(x.scale_values.values()).values()[0], static_cast<float>(x.largest()));
+}
+
+// The distance of all gradients, relative to their length.
+double distance_of(const BackendStep& one, const BackendStep& other) {
+  double squares = 0;
+  double length = 0;
+  for (const auto& [name, expected] : other.gradients) {
+    const std::vector<double>& gradient = one.gradients.at(name);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      squares += std::pow(gradient[i] - expected[i], 2);
+      length += std::pow(expected[i], 2);
+    }
+  }
+  return std::sqrt(squares / length);
+}
+
+// A BF16 number that is rounded otherwise may move an element of FP8 by an eighth or a quarter, so
+// whole steps are near each other only as a whole: no farther than FP8 is from BF16, of which the
+// device's own BF16 is told apart.
+void expect_step_in(Precision precision, const char* family, const ModelSpec& spec) {
+  using Cpu = cpu::Backend<float>;
+  using Cuda = cuda::Backend<Bf16>;
+  const BackendStep cuda = step_of<Cuda>(spec, {}, kBatch, precision);
+  const BackendStep emulated = step_of<Cpu>(spec, {}, kBatch, precision);
+  const double of_formats = distance_of(step_of<Cpu>(spec, {}, kBatch, Precision::bf16), emulated);
+  const double distance = distance_of(cuda, emulated);
+  const double from_bf16 = distance_of(step_of<Cuda>(spec, {}, kBatch, Precision::bf16), cuda);
+  SCOPED_TRACE(::testing::Message() << precision_name(precision) << " of " << family);
+  EXPECT_NEAR(cuda.losses[0] / emulated.losses[0], 1, 5e-3);
+  EXPECT_LT(distance, 1.2 * of_formats);
+  EXPECT_GT(from_bf16, 0.6 * of_formats);
+  std::cout << family << " " << precision_name(precision) << ": gradients' distance from the CPU's "
+            << distance << ", BF16's there " << of_formats << ", BF16's here " << from_bf16 << "\n";
+}
+
+TEST_F(CudaFp8, TrainsEveryFamilyAsTheCpuEmulatesIt) {
+  for (const Precision precision : {Precision::fp8_current, Precision::fp8_delayed}) {
+    expect_step_in(precision, "Llama 3.1", small("pretrain_llama3.1", "8b"));
+    expect_step_in(precision, "Nemotron-4", small("pretrain_nemotron4", "15b"));
+    expect_step_in(precision, "Grok-1", small("pretrain_grok1", "314b"));
+    expect_step_in(precision, "Maverick", testing::small_maverick());
+  }
+}
+
+// The second step's scales follow from what the first one's ranks saw together.
+TEST_F(CudaFp8, RanksAgreeOnDelayedScales) {
+  const ParallelSizes sizes{.tp = 2, .dp = 2};
+  if (cuda::count_devices().count < sizes.world()) GTEST_SKIP() << "four devices are needed";
+  const ModelSpec spec = small("pretrain_llama3.1", "8b");
+  const BatchSizes batch{2, 4};
+  const auto cuda = step_of<cuda::Backend<Bf16>>(spec, sizes, batch, Precision::fp8_delayed, 2);
+  const auto cpu = step_of<cpu::Backend<float>>(spec, sizes, batch, Precision::fp8_delayed, 2);
+  EXPECT_NEAR(cuda.losses[1] / cpu.losses[1], 1, 1e-2);
+  EXPECT_NEAR(cuda.gradient_norm / cpu.gradient_norm, 1, 5e-2);
+}
+
+TEST_F(CudaFp8, HasNoProductsInBlocksYet) {
+  EXPECT_THROW(
+      step_of<cuda::Backend<Bf16>>(small("pretrain_llama3.1", "8b"), {}, kBatch, Precision::mxfp8),
+      std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace llmb::runner
