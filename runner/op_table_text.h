@@ -1,5 +1,4 @@
-// A profile window's operations as a table, longest first: what a CPU run prints where a GPU run
-// leaves an nsys report.
+// A profile window's operations as a table, longest first: on a GPU by the device's clock.
 #pragma once
 
 #include <string>

@@ -137,7 +137,6 @@ class RankRun {
     ops_.begin_profile();
   }
 
-  // A backend that has an outer profiler has no table of its own.
   void end_profile(std::int64_t stop_step) {
     const auto operations = ops_.end_profile();
     if (operations.empty()) return;

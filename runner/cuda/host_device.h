@@ -25,4 +25,13 @@ struct HostDeviceOptions {
 void set_host_devices(const HostDeviceOptions& options);
 HostDeviceOptions host_devices();
 
+// What the calling thread told the profiler (profiler.h).
+struct HostProfiler {
+  bool is_started = false;
+  std::int64_t starts = 0;
+  std::int64_t ranges = 0;  // begun while it was started
+  std::int64_t open_ranges = 0;
+};
+HostProfiler host_profiler();
+
 }  // namespace llmb::runner::cuda

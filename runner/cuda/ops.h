@@ -15,6 +15,7 @@
 #include "parser/catalog/model_shape.h"
 #include "runner/cpu/op_profile.h"
 #include "runner/cuda/attention.h"
+#include "runner/cuda/device_profile.h"
 #include "runner/cuda/gemm.h"
 #include "runner/cuda/memory_pool.h"
 #include "runner/cuda/tensor.h"
@@ -95,9 +96,9 @@ class Ops : public MemoryPool {
   void finish() { synchronize(stream()); }
   const TensorBytes& memory_meter() const { return tensor_bytes(); }
 
-  // Profilers look from outside (nsys); there is no table.
-  void begin_profile() {}
-  cpu::OpTable end_profile() { return {}; }
+  // Of this stream's operations; an outer profiler collects meanwhile (profiler.h).
+  void begin_profile() { profile_.begin(stream()); }
+  cpu::OpTable end_profile() { return profile_.end(stream()); }
 
   void copy(In x, Out y);
   void add(In x, Out y);
@@ -234,8 +235,11 @@ class Ops : public MemoryPool {
   template <typename Segment>
   Array<std::byte> on_device(std::span<const Segment> segments);
 
+  OpRange range(const char* name) { return {profile_, name, stream()}; }
+
   GemmEngine gemm_;
   HostStaging staging_;
+  DeviceProfile profile_;
   std::vector<std::pair<AttentionSizes, std::unique_ptr<Attention>>> attentions_;
 };
 

@@ -90,6 +90,7 @@ Gemm fp8_product(const Fp8Copy<A>& a, const float* a_inverse, const Fp8Copy<B>& 
 
 template <typename T>
 void Ops<T>::fp8_linear(const Fp8Input& x, const Fp8Input& weight, Out y) {
+  const OpRange op = range("fp8_linear.forward");
   using detail::Fp8Layouts;
   if (y.rows == 0) {
     // The weight counts in its history, whether or not a row came to its expert.
@@ -110,6 +111,7 @@ void Ops<T>::fp8_linear(const Fp8Input& x, const Fp8Input& weight, Out y) {
 template <typename T>
 void Ops<T>::fp8_linear_backward(const Fp8Input& x, const Fp8Input& dy, const Fp8Input& weight,
                                  Out dx, Gradients dweight) {
+  const OpRange op = range("fp8_linear.backward");
   using detail::Fp8Layouts;
   if (dx.rows == 0) return;
   const auto gradient =

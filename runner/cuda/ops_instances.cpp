@@ -59,27 +59,32 @@ Array<std::byte> Ops<T>::on_device(std::span<const Segment> segments) {
 
 template <typename T>
 void Ops<T>::copy(In x, Out y) {
+  const OpRange op = range("elementwise.copy");
   copy_elements<T>(x.values(), y.values());
 }
 
 template <typename T>
 void Ops<T>::add(In x, Out y) {
+  const OpRange op = range("elementwise.add");
   sum(x, y, y);
 }
 
 template <typename T>
 void Ops<T>::sum(In a, In b, Out y) {
+  const OpRange op = range("elementwise.sum");
   kernels::scaled_copy<T, T>(
       {.x = detail::matrix(a), .y = detail::matrix(y), .addend = detail::matrix(b)}, stream());
 }
 
 template <typename T>
 void Ops<T>::add_sum(Statistics x, View<double> total) {
+  const OpRange op = range("elementwise.add_sum");
   kernels::sum_values(x.data, x.size(), total.data, true, stream());
 }
 
 template <typename T>
 void Ops<T>::add_gradients(std::span<const float> more, std::span<float> sum) {
+  const OpRange op = range("elementwise.add_gradients");
   kernels::scaled_copy<float, float>({.x = {more.data(), 1, std::ssize(more)},
                                       .y = {sum.data(), 1, std::ssize(sum)},
                                       .addend = {sum.data(), 1, std::ssize(sum)}},
@@ -88,21 +93,25 @@ void Ops<T>::add_gradients(std::span<const float> more, std::span<float> sum) {
 
 template <typename T>
 void Ops<T>::linear(In x, In weight, Out y) {
+  const OpRange op = range("linear.forward");
   gemm_.run(detail::forward_product(x, weight, y), stream());
 }
 
 template <typename T>
 void Ops<T>::linear_backward_input(In dy, In weight, Out dx) {
+  const OpRange op = range("linear.backward_input");
   gemm_.run(detail::input_product(dy, weight, dx, 0), stream());
 }
 
 template <typename T>
 void Ops<T>::linear_backward_weight(In x, In dy, Gradients dweight) {
+  const OpRange op = range("linear.backward_weight");
   gemm_.run(detail::weight_product(x, dy, dweight), stream());
 }
 
 template <typename T>
 void Ops<T>::grouped_linear(RowCounts rows, In x, In weight, Out y) {
+  const OpRange op = range("grouped_linear.forward");
   const std::int64_t out = weight.rows / std::ssize(rows);
   for_experts(rows, [&](std::int64_t expert, std::int64_t first, std::int64_t count) {
     linear(x.slice(first, count), weight.slice(expert * out, out), y.slice(first, count));
@@ -111,6 +120,7 @@ void Ops<T>::grouped_linear(RowCounts rows, In x, In weight, Out y) {
 
 template <typename T>
 void Ops<T>::grouped_linear_backward_input(RowCounts rows, In dy, In weight, Out dx) {
+  const OpRange op = range("grouped_linear.backward_input");
   const std::int64_t out = weight.rows / std::ssize(rows);
   for_experts(rows, [&](std::int64_t expert, std::int64_t first, std::int64_t count) {
     linear_backward_input(dy.slice(first, count), weight.slice(expert * out, out),
@@ -120,6 +130,7 @@ void Ops<T>::grouped_linear_backward_input(RowCounts rows, In dy, In weight, Out
 
 template <typename T>
 void Ops<T>::grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradients dweight) {
+  const OpRange op = range("grouped_linear.backward_weight");
   const std::int64_t out = dweight.rows / std::ssize(rows);
   for_experts(rows, [&](std::int64_t expert, std::int64_t first, std::int64_t count) {
     linear_backward_weight(x.slice(first, count), dy.slice(first, count),
@@ -130,6 +141,7 @@ void Ops<T>::grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradien
 template <typename T>
 void Ops<T>::add_squares(std::vector<kernels::GradientSegment<float>> segments,
                          View<double> total) {
+  const OpRange op = range("adamw.sum_of_squares");
   if (segments.empty()) return;
   const std::int64_t blocks =
       kernels::place_segments(std::span<kernels::GradientSegment<float>>(segments));
@@ -146,6 +158,7 @@ void Ops<T>::add_squares(std::vector<kernels::GradientSegment<float>> segments,
 template <typename T>
 void Ops<T>::norm_and_clip(View<const double> sum_of_squares, double max_norm,
                            View<double> norm_and_scale) {
+  const OpRange op = range("adamw.norm_and_clip");
   kernels::clip_factor(sum_of_squares.data, max_norm, norm_and_scale.data, norm_and_scale.data + 1,
                        stream());
 }
@@ -154,6 +167,7 @@ template <typename T>
 void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
                     View<const double> norm_and_scale,
                     std::vector<kernels::AdamWSegment<float>> segments) {
+  const OpRange op = range("adamw.update");
   if (segments.empty()) return;
   const std::int64_t blocks =
       kernels::place_segments(std::span<kernels::AdamWSegment<float>>(segments));
@@ -168,6 +182,7 @@ void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
 
 template <typename T>
 void Ops<T>::cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights) {
+  const OpRange op = range("adamw.cast_weights");
   assert(is_narrow == (sizeof(T) < sizeof(float)));
   static_cast<void>(is_narrow);
   kernels::scaled_copy<float, T>(

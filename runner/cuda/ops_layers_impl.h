@@ -45,6 +45,7 @@ inline kernels::AttentionShape kernel_shape(const AttentionShape& shape,
 template <typename T>
 void Ops<T>::rms_norm_of(In x, In branch, std::span<const T> weight, double epsilon, Out sum, Out y,
                          StatisticsOut scale) {
+  const OpRange op = range("rms_norm.forward");
   kernels::rms_norm_forward<T>({.x = detail::matrix(x),
                                 .branch = detail::matrix(branch),
                                 .weight = weight.data(),
@@ -67,6 +68,7 @@ void Ops<T>::add_rms_norm(In x, In branch, std::span<const T> weight, double eps
 template <typename T>
 void Ops<T>::rms_norm_gradient(In x, std::span<const T> weight, Statistics scale, In dy, In bypass,
                                Out dx, std::span<float> dweight) {
+  const OpRange op = range("rms_norm.backward");
   Tensor<float> partials(*this, kernels::partial_rows(x.rows), x.cols);
   kernels::rms_norm_backward<T>({.x = detail::matrix(x),
                                  .weight = weight.data(),
@@ -92,6 +94,7 @@ void Ops<T>::rms_norm_backward_add(In x, std::span<const T> weight, Statistics s
 template <typename T>
 void Ops<T>::layer_norm_1p_of(In x, In branch, std::span<const T> weight, std::span<const T> bias,
                               double epsilon, Out sum, Out y, StatisticsOut statistics) {
+  const OpRange op = range("layer_norm_1p.forward");
   kernels::layer_norm_1p_forward<T>({.x = detail::matrix(x),
                                      .branch = detail::matrix(branch),
                                      .weight = weight.data(),
@@ -117,6 +120,7 @@ template <typename T>
 void Ops<T>::layer_norm_1p_gradient(In x, std::span<const T> weight, Statistics statistics, In dy,
                                     In bypass, Out dx, std::span<float> dweight,
                                     std::span<float> dbias) {
+  const OpRange op = range("layer_norm_1p.backward");
   Tensor<float> partials(*this, 2 * kernels::partial_rows(x.rows), x.cols);
   kernels::layer_norm_1p_backward<T>({.x = detail::matrix(x),
                                       .weight = weight.data(),
@@ -143,12 +147,14 @@ void Ops<T>::layer_norm_1p_backward_add(In x, std::span<const T> weight, Statist
 
 template <typename T>
 void Ops<T>::activation(parser::Activation kind, In x, Out y) {
+  const OpRange op = range("activation.forward");
   kernels::activation_forward<T>({detail::kind_of(kind), detail::matrix(x), detail::matrix(y)},
                                  stream());
 }
 
 template <typename T>
 void Ops<T>::activation_backward(parser::Activation kind, In x, In dy, Out dx) {
+  const OpRange op = range("activation.backward");
   kernels::activation_backward<T>(
       {detail::kind_of(kind), detail::matrix(x), detail::matrix(dy), detail::matrix(dx)}, stream());
 }
@@ -156,6 +162,7 @@ void Ops<T>::activation_backward(parser::Activation kind, In x, In dy, Out dx) {
 template <typename T>
 void Ops<T>::make_rope_table(RowCounts positions, const RotaryFrequencies& frequencies,
                              StatisticsOut table) {
+  const OpRange op = range("rope.make_table");
   if (table.size() == 0) return;
   const std::int64_t pairs = table.cols / 2;
   std::vector<double> radians;
@@ -174,6 +181,7 @@ void Ops<T>::make_rope_table(RowCounts positions, const RotaryFrequencies& frequ
 
 template <typename T>
 void Ops<T>::qkv_rope(const AttentionShape& shape, Statistics table, In qkv, Out q, Out k, Out v) {
+  const OpRange op = range("qkv_rope.forward");
   kernels::qkv_rope_forward<T>(
       {detail::qkv_shape(shape), detail::matrix(qkv), detail::matrix(table), detail::matrix(q),
        detail::matrix(k), detail::matrix(v)},
@@ -183,6 +191,7 @@ void Ops<T>::qkv_rope(const AttentionShape& shape, Statistics table, In qkv, Out
 template <typename T>
 void Ops<T>::qkv_rope_backward(const AttentionShape& shape, Statistics table, Out dq, Out dk, In dv,
                                Out dqkv) {
+  const OpRange op = range("qkv_rope.backward");
   kernels::qkv_rope_backward<T>({.shape = detail::qkv_shape(shape),
                                  .dq = detail::matrix(In(dq)),
                                  .dk = detail::matrix(In(dk)),
@@ -212,6 +221,7 @@ Attention& Ops<T>::attention_of(const AttentionShape& shape, RowCounts positions
 template <typename T>
 void Ops<T>::attention(const AttentionShape& shape, RowCounts on_host, Indices query_positions,
                        In q, In k, In v, Out o, StatisticsOut log_sum) {
+  const OpRange op = range("attention.forward");
   if constexpr (std::is_same_v<T, kernels::Bf16>) {
     attention_of(shape, on_host, k.rows)
         .forward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),
@@ -229,6 +239,7 @@ template <typename T>
 void Ops<T>::attention_backward(const AttentionShape& shape, RowCounts on_host,
                                 Indices query_positions, In q, In k, In v, In o, Statistics log_sum,
                                 In d_o, Out dq, Out dk, Out dv) {
+  const OpRange op = range("attention.backward");
   if constexpr (std::is_same_v<T, kernels::Bf16>) {
     attention_of(shape, on_host, k.rows)
         .backward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),

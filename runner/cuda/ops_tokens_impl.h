@@ -31,12 +31,14 @@ inline kernels::RouterScoreKind kind_of(RouterScore score) {
 
 template <typename T>
 void Ops<T>::embedding(Indices tokens, std::int64_t first_token, In table, Out y) {
+  const OpRange op = range("embedding.forward");
   kernels::embedding_forward<T>(
       {tokens.data(), first_token, detail::matrix(table), detail::matrix(y)}, stream());
 }
 
 template <typename T>
 void Ops<T>::embedding_backward(Indices tokens, std::int64_t first_token, In dy, Gradients dtable) {
+  const OpRange op = range("embedding.backward");
   Tensor<Index> workspace(*this, 2, dy.rows);
   kernels::embedding_backward<T>(
       {tokens.data(), first_token, detail::matrix(dy), detail::matrix(dtable),
@@ -47,6 +49,7 @@ void Ops<T>::embedding_backward(Indices tokens, std::int64_t first_token, In dy,
 // `local` (2, n): this rank's maxima, and sums of what lies above them.
 template <typename T>
 void Ops<T>::cross_entropy_maxima(In logits, Tensor<float>& local, StatisticsOut maxima) {
+  const OpRange op = range("cross_entropy.local_max");
   local.resize(*this, 2, logits.rows);
   kernels::cross_entropy_statistics<T>(
       {detail::matrix(logits), local.view().row(0), local.view().row(1), maxima.data}, stream());
@@ -55,6 +58,7 @@ void Ops<T>::cross_entropy_maxima(In logits, Tensor<float>& local, StatisticsOut
 template <typename T>
 void Ops<T>::cross_entropy_sums(In logits, const Tensor<float>& local, Statistics maxima,
                                 Indices targets, std::int64_t first_token, StatisticsOut sums) {
+  const OpRange op = range("cross_entropy.local_sums");
   kernels::cross_entropy_rebase<T>({detail::matrix(logits),
                                     {targets.data(), first_token},
                                     local.view().row(0),
@@ -66,12 +70,14 @@ void Ops<T>::cross_entropy_sums(In logits, const Tensor<float>& local, Statistic
 
 template <typename T>
 void Ops<T>::cross_entropy_losses(Statistics sums, StatisticsOut losses) {
+  const OpRange op = range("cross_entropy.losses");
   kernels::cross_entropy_losses(sums.data, sums.rows, losses.data, stream());
 }
 
 template <typename T>
 void Ops<T>::cross_entropy_backward(Out logits, Statistics maxima, Statistics sums, Indices targets,
                                     std::int64_t first_token, double scale) {
+  const OpRange op = range("cross_entropy.backward");
   Tensor<float> device_scale(*this, 1, 1);
   fill(device_scale.values(), static_cast<float>(scale));
   kernels::cross_entropy_backward<T>({detail::matrix(logits),
@@ -96,6 +102,7 @@ View<const float> Ops<T>::widened(In x, Tensor<float>& storage) {
 
 template <typename T>
 void Ops<T>::router_logits(In x, In weight, StatisticsOut logits) {
+  const OpRange op = range("router.logits");
   gemm_.run(detail::forward_product(x, weight, logits), stream());
 }
 
@@ -103,6 +110,7 @@ void Ops<T>::router_logits(In x, In weight, StatisticsOut logits) {
 template <typename T>
 void Ops<T>::router_logits_backward(In x, In weight, Statistics dlogits, Out dx,
                                     Gradients dweight) {
+  const OpRange op = range("router.logits_backward");
   Tensor<float> wide_x;
   Tensor<float> wide_weight;
   gemm_.run(detail::weight_product(widened(x, wide_x), dlogits, dweight), stream());
@@ -122,6 +130,7 @@ void Ops<T>::router_logits_backward(In x, In weight, Statistics dlogits, Out dx,
 template <typename T>
 void Ops<T>::router(RouterScore score, Statistics logits, StatisticsOut probabilities,
                     View<Index> choices, StatisticsOut weights) {
+  const OpRange op = range("router.forward");
   kernels::router_forward(
       {detail::kind_of(score), detail::matrix(logits), detail::matrix(probabilities),
        detail::matrix(choices), detail::matrix(weights)},
@@ -132,6 +141,7 @@ template <typename T>
 void Ops<T>::router_backward(RouterScore score, Statistics probabilities, View<const Index> choices,
                              Statistics weights, Statistics dweights, Statistics dprobability,
                              double dprobability_scale, StatisticsOut dlogits) {
+  const OpRange op = range("router.backward");
   kernels::router_backward(
       {detail::kind_of(score), detail::matrix(probabilities), detail::matrix(choices),
        detail::matrix(weights), detail::matrix(dweights), dprobability.data,
@@ -141,12 +151,14 @@ void Ops<T>::router_backward(RouterScore score, Statistics probabilities, View<c
 
 template <typename T>
 void Ops<T>::expert_load(Indices rows_of_expert, StatisticsOut tokens) {
+  const OpRange op = range("auxiliary_loss.count");
   kernels::expert_load(rows_of_expert.data(), tokens.cols, tokens.data, stream());
 }
 
 template <typename T>
 void Ops<T>::auxiliary_gradient(double coefficient, std::int64_t token_count, std::int64_t top_k,
                                 Statistics tokens, StatisticsOut dprobability) {
+  const OpRange op = range("auxiliary_loss.gradient");
   kernels::auxiliary_gradient(static_cast<float>(coefficient), token_count, top_k, tokens.data,
                               tokens.cols, dprobability.data, stream());
 }
@@ -154,6 +166,7 @@ void Ops<T>::auxiliary_gradient(double coefficient, std::int64_t token_count, st
 template <typename T>
 void Ops<T>::add_auxiliary_loss(Statistics probabilities, Statistics dprobability,
                                 View<double> total) {
+  const OpRange op = range("auxiliary_loss.add_value");
   constexpr std::int64_t kPartials = 256;
   Tensor<double> workspace(*this, 1, kPartials + 1);
   double* const loss = workspace.data() + kPartials;
@@ -165,6 +178,7 @@ void Ops<T>::add_auxiliary_loss(Statistics probabilities, Statistics dprobabilit
 template <typename T>
 void Ops<T>::sort_by_expert(View<const Index> choices, std::span<Index> row_of_slot,
                             std::span<Index> rows_of_expert) {
+  const OpRange op = range("expert_rows.sort");
   kernels::sort_by_expert({choices.data, choices.size(), std::ssize(rows_of_expert),
                            row_of_slot.data(), rows_of_expert.data()},
                           stream());
@@ -172,12 +186,14 @@ void Ops<T>::sort_by_expert(View<const Index> choices, std::span<Index> row_of_s
 
 template <typename T>
 void Ops<T>::scatter_to_experts(Indices row_of_slot, Statistics weights, In x, Out rows) {
+  const OpRange op = range("expert_rows.scatter");
   kernels::scatter_to_experts<T>(row_of_slot.data(), rows.rows / std::max<std::int64_t>(x.rows, 1),
                                  weights.data, detail::matrix(x), detail::matrix(rows), stream());
 }
 
 template <typename T>
 void Ops<T>::combine_from_experts(Indices row_of_slot, Statistics weights, In rows, Out y) {
+  const OpRange op = range("expert_rows.combine");
   kernels::combine_from_experts<T>(row_of_slot.data(),
                                    rows.rows / std::max<std::int64_t>(y.rows, 1), weights.data,
                                    detail::matrix(rows), detail::matrix(y), stream());
@@ -185,17 +201,20 @@ void Ops<T>::combine_from_experts(Indices row_of_slot, Statistics weights, In ro
 
 template <typename T>
 void Ops<T>::dot_with_experts(Indices row_of_slot, In x, In rows, StatisticsOut dots) {
+  const OpRange op = range("expert_rows.dot");
   kernels::dot_with_experts<T>(row_of_slot.data(), dots.cols, detail::matrix(x),
                                detail::matrix(rows), dots.data, stream());
 }
 
 template <typename T>
 void Ops<T>::take_rows(Indices order, In in, Out out) {
+  const OpRange op = range("row_order.take");
   kernels::take_rows<T>(order.data(), detail::matrix(in), detail::matrix(out), stream());
 }
 
 template <typename T>
 void Ops<T>::put_rows(Indices order, In in, Out out) {
+  const OpRange op = range("row_order.put");
   kernels::put_rows<T>(order.data(), detail::matrix(in), detail::matrix(out), stream());
 }
 

@@ -72,6 +72,16 @@ TEST_F(CudaRun, LogsTheLossesOfTheCpu) {
   EXPECT_THAT(cuda, Not(HasSubstr("CPUs")));
 }
 
+TEST_F(CudaRun, PrintsTheProfilesOperations) {
+  const std::string cuda = run(shorter({"--steps", "3", "--global-batch-size", "1", "--profile",
+                                        "--profile-start-step", "1", "--profile-stop-step", "3"}),
+                               true);
+  EXPECT_THAT(cuda, HasSubstr("profile: steps 1 to 3 (before 3), rank 0"));
+  EXPECT_THAT(cuda, HasSubstr("linear.backward_weight"));
+  EXPECT_THAT(cuda, HasSubstr("attention.forward"));
+  EXPECT_THAT(cuda, HasSubstr("adamw.update"));
+}
+
 TEST_F(CudaRun, GoesOnFromACheckpointOfTheCpu) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "saved";
