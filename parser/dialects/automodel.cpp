@@ -51,7 +51,10 @@ std::span<const std::string_view> AutomodelReader::literals() const {
 
 void AutomodelReader::read(const Record& record, StepLedger& ledger) {
   const std::string_view text = record.text;
-  if (text.find(kValidation) != std::string_view::npos) return;
+  if (text.find(kValidation) != std::string_view::npos) {
+    ledger.see_interruption(InterruptionSign::evaluation, record.offset);
+    return;
+  }
   const std::size_t marker = text.find(kMarker);
   if (marker == std::string_view::npos || text.find("| tps ") == std::string_view::npos) return;
   std::string_view rest = text.substr(marker + kMarker.size());

@@ -73,6 +73,8 @@ void MlperfReader::read(const Record& record, StepLedger& ledger) {
   } else if (key.starts_with("\"global_batch_size\"")) {
     const auto size = count_of(text, "value");
     if (size && *size > 0 && *size <= kBatchSizeMax) global_batch_size_ = size;
+  } else if (key.starts_with("\"eval_start\"")) {
+    ledger.see_interruption(InterruptionSign::evaluation, record.offset);
   } else if (key.starts_with("\"eval_accuracy\"")) {
     const StepSample* newest = steps_.newest(ledger);
     const auto accuracy = number_of(text, "value");

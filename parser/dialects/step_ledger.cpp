@@ -145,6 +145,9 @@ const StepSample& StepLedger::add(StepSample sample) {
                                 prints_the_same(sample, newest_as_added());
   if (is_printed_again) return *newest_;
   if (!newest_ || sample.iteration <= newest_->iteration) begin_segment(sample);
+  newest_as_added_.reset();
+  StepSample as_printed = sample;
+  if (marks_.put_on(sample)) newest_as_added_ = std::move(as_printed);
   sample.segment = static_cast<std::int32_t>(facts_.segments.size()) - 1;
   SegmentFacts& segment = facts_.segments.back();
   segment.last_iteration = sample.iteration;
@@ -157,7 +160,6 @@ const StepSample& StepLedger::add(StepSample sample) {
   count_nan(sample);
   // At the cap, segments share a number.
   facts_.segments.size() < kSegmentsMax ? samples_.push_back(sample) : give_out(sample);
-  newest_as_added_.reset();
   newest_ = std::move(sample);
   return *newest_;
 }
@@ -181,6 +183,7 @@ void StepLedger::count_nan(const StepSample& sample) {
 
 void StepLedger::amend_newest(StepSample sample) {
   drop_impossible_time(sample);
+  if (newest_) StepMarks::keep(*newest_, sample);
   if (!newest_ || prints_the_same(sample, *newest_)) return;
   count_nan(sample);
   give_out(sample);
@@ -243,6 +246,7 @@ void StepLedger::add_checkpoint(const CheckpointEvent& event) {
     }
     return;
   }
+  if (event.kind != CheckpointEvent::Kind::load) marks_.see_checkpoint(event.offset);
   ++facts_.checkpoint_count;
   // A log may tell of one in every tenth line: they are forgotten by the hundred.
   if (all.size() == 2 * kCheckpointsMax) forget_old(all);
@@ -308,6 +312,7 @@ void StepLedger::save(StateWriter& state) const {
   }
   state.boolean(newest_is_nan_);
   state.integer(step_count_);
+  marks_.save(state);
 }
 
 void StepLedger::restore(StateReader& state) {
@@ -350,6 +355,7 @@ void StepLedger::restore(StateReader& state) {
   }
   newest_is_nan_ = state.boolean();
   step_count_ = state.integer();
+  marks_.restore(state);
 }
 
 }  // namespace llmb::parser

@@ -10,6 +10,7 @@
 
 #include "parser/dialects/line_refusal.h"
 #include "parser/dialects/state_text.h"
+#include "parser/dialects/step_marks.h"
 #include "parser/log_facts.h"
 #include "parser/step_sample.h"
 
@@ -38,6 +39,8 @@ class StepLedger {
   void add_event(LogEvent event);
   // Lines that say the same of one save, in other words or by other ranks, are one event.
   void add_checkpoint(const CheckpointEvent& event);
+  // Between two steps: the next one whose line begins behind `offset` is marked, see StepMarks.
+  void see_interruption(InterruptionSign sign, std::uint64_t offset) { marks_.see(sign, offset); }
   // Nothing happens where the key was stated before.
   void add_stated(StatedValue value);
   void see_nccl_trace() { facts_.nccl_trace_seen = true; }
@@ -70,6 +73,7 @@ class StepLedger {
   // The newest step as its line first gave it, where it was amended since.
   std::optional<StepSample> newest_as_added_;
   bool newest_is_nan_ = false;
+  StepMarks marks_;
   std::int64_t step_count_ = 0;
   std::array<std::int64_t, kLineRefusalCount> refusals_{};
 };

@@ -128,7 +128,10 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
     read_setup(record.text, ledger);
     return;
   }
-  if (trimmed(record.text.substr(0, marker)).ends_with(kValidation)) return;
+  if (trimmed(record.text.substr(0, marker)).ends_with(kValidation)) {
+    ledger.see_interruption(InterruptionSign::evaluation, record.offset);
+    return;
+  }
   std::string_view rest = record.text.substr(marker + kMarker.size());
   const auto step = take_integer(rest);
   const bool has_fields = rest.find("loss:") != std::string_view::npos &&

@@ -7,6 +7,7 @@
 #include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/stated_configuration.h"
 
@@ -39,6 +40,7 @@ std::vector<std::string> gather() {
   for (const auto& reader : make_dialect_readers()) add_needed(reader->literals(), literals);
   add_needed(failure_literals(), literals);
   add_needed(checkpoint_literals(), literals);
+  add_needed(interruption_literals(), literals);
   add_needed(stated_configuration_literals(), literals);
   std::sort(literals.begin(), literals.end());
   literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
@@ -56,6 +58,7 @@ WantedLiterals::WantedLiterals()
     : scanner_(gather()),
       failures_(set_of(failure_literals())),
       checkpoints_(set_of(checkpoint_literals())),
+      interruptions_(set_of(interruption_literals())),
       nccl_trace_(set_of(std::array{NcclTraceReader::kLiteral})),
       stated_configuration_(set_of(stated_configuration_literals())) {
   for (const auto& reader : make_dialect_readers()) dialects_.push_back(set_of(reader->literals()));

@@ -1,6 +1,6 @@
 // WantedLiterals: what all that reads lines asks for (dialects, failure signs, checkpoints, stated
-// configuration, NCCL traces), as one set for one scan. A second look at a line that was handed on
-// tells who wants it, at the cost of one scan instead of a search for every literal.
+// configuration, interruptions, NCCL traces), as one set for one scan. A second look at a line that
+// was handed on tells who wants it, at the cost of one scan instead of a search for every literal.
 #pragma once
 
 #include <span>
@@ -27,6 +27,7 @@ class WantedLiterals {
   const LiteralSet& of_failures() const { return failures_; }
   const LiteralSet& of_checkpoints() const { return checkpoints_; }
   const LiteralSet& of_nccl_trace() const { return nccl_trace_; }
+  const LiteralSet& of_interruptions() const { return interruptions_; }
   const LiteralSet& of_stated_configuration() const { return stated_configuration_; }
 
  private:
@@ -39,6 +40,7 @@ class WantedLiterals {
   std::vector<LiteralSet> dialects_;  // in the order of make_dialect_readers()
   LiteralSet failures_;
   LiteralSet checkpoints_;
+  LiteralSet interruptions_;
   LiteralSet nccl_trace_;
   LiteralSet stated_configuration_;
 };

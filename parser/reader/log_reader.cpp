@@ -7,6 +7,7 @@
 #include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/stated_configuration.h"
 #include "parser/dialects/wanted_literals.h"
@@ -16,7 +17,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-9";
+constexpr std::string_view kStateVersion = "llmb-log-reader-10";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -66,6 +67,11 @@ void LogReader::Impl::read_line(const Line& line) {
   }
   if (found.intersects(wanted.of_checkpoints())) {
     if (const auto checkpoint = read_checkpoint(record)) ledger.add_checkpoint(*checkpoint);
+  }
+  if (found.intersects(wanted.of_interruptions())) {
+    if (const auto sign = read_interruption(record)) {
+      ledger.see_interruption(*sign, record.offset);
+    }
   }
   if (found.intersects(wanted.of_stated_configuration())) {
     for (StatedValue& value : read_stated_configuration(record)) {

@@ -204,6 +204,18 @@ bool is_function_check(const LogFacts& facts, const StatusEvidence& evidence) {
   return has_loaded && evidence.segment.step_count == 1 && evidence.last_was_reached();
 }
 
+// Only steps of the window that are there and have no time show that the producer prints none: of
+// those outside, callers give some or none.
+bool has_timed_steps(std::span<const StepSample> samples, const Window& window) {
+  bool has_steps = false;
+  for (const StepSample& sample : samples) {
+    if (!window.contains(sample.iteration)) continue;
+    if (sample.step_time_s) return true;
+    has_steps = true;
+  }
+  return !has_steps;
+}
+
 // Why a run is not complete.
 std::string failure_cause(const StatusEvidence& evidence, RunStatus status) {
   const bool is_unfinished = status == RunStatus::running || status == RunStatus::incomplete;
@@ -256,13 +268,8 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   summary.step_time_s = compute_window_statistics(evidence.coverage.step_times_s);
   summary.tflops_per_gpu = compute_window_statistics(evidence.coverage.tflops_per_gpu);
 
-  // Samples outside the window may have been left out: only samples that are there and have no
-  // time show that the producer prints none.
-  const auto segment_samples = samples_of_segment(samples, evidence.segment.segment);
   const bool has_step_times =
-      segment_samples.empty() ||
-      std::any_of(segment_samples.begin(), segment_samples.end(),
-                  [](const StepSample& sample) { return sample.step_time_s.has_value(); });
+      has_timed_steps(samples_of_segment(samples, evidence.segment.segment), window);
   if (silence) {
     evidence.silent_s = silence->silent_s;
     evidence.step_time_s = silence->step_time_s;

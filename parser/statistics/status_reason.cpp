@@ -84,6 +84,12 @@ std::string steps_run(const StatusEvidence& evidence) {
                      total == 1 ? " step was run" : " steps were run");
 }
 
+// A checkpoint, an evaluation or a profiler inside the window.
+std::string what_touches(const StatusEvidence& evidence) {
+  const std::string touched = interruptions_text(evidence.coverage);
+  return touched.empty() ? touched : "; steps of the window are touched by " + touched;
+}
+
 // What a reader of a whole window's numbers has to know of them.
 std::string what_values_are(const StatusEvidence& evidence) {
   std::string text;
@@ -97,7 +103,7 @@ std::string what_values_are(const StatusEvidence& evidence) {
     text += "; of " + plural(coverage.hidden_steps, "step") +
             " in it the program prints no time, because its profiler started or stopped there";
   }
-  return text;
+  return text + what_touches(evidence);
 }
 
 // "for 900 s, 120 step times"

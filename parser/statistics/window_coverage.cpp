@@ -1,9 +1,15 @@
 #include "parser/statistics/window_coverage.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 
 namespace llmb::parser {
 namespace {
+
+constexpr std::size_t kIterationsNamed = 6;
 
 bool is_step_time(const std::optional<double>& value) {
   return value && std::isfinite(*value) && *value >= 0;
@@ -57,6 +63,9 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
   for (const StepSample& sample : samples) {
     if (!window.contains(sample.iteration)) continue;
     ++coverage.steps;
+    for (const StepInterruption interruption : interruptions_of(sample)) {
+      coverage.interrupted[interruption].push_back(sample.iteration);
+    }
     const std::int64_t distance = sample.iteration - previous;
     previous = sample.iteration;
     if (coverage.steps == 2) coverage.interval = distance;
@@ -81,6 +90,19 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
     measure_rates(samples, window, coverage);
   }
   return coverage;
+}
+
+std::string interruptions_text(const WindowCoverage& coverage) {
+  std::string text;
+  for (const auto& [interruption, iterations] : coverage.interrupted) {
+    const auto named = std::span(iterations).first(std::min(iterations.size(), kIterationsNamed));
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", step_interruption_name(interruption),
+                        fmt::join(named, ", "));
+    if (iterations.size() > kIterationsNamed) {
+      text += fmt::format(" and {} more", iterations.size() - kIterationsNamed);
+    }
+  }
+  return text;
 }
 
 void count_interval_lines(WindowCoverage& coverage, const Window& window, std::int64_t interval,

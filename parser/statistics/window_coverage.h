@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "parser/step_interruption.h"
 #include "parser/step_sample.h"
 #include "parser/window.h"
 
@@ -19,6 +22,8 @@ struct WindowCoverage {
   std::vector<double> step_times_s;                     // in the order of the iterations
   std::vector<double> tflops_per_gpu;
   std::int64_t hidden_steps = 0;  // that were done, and whose time the producer does not print
+  // The iterations that something beside training touches.
+  std::map<StepInterruption, std::vector<std::int64_t>> interrupted;
   // No step has a time, and all have a rate: FLOP/s, or tokens per second.
   bool has_rates_only = false;
   // Over 1: each line is the mean of so many iterations, of which the window holds whole ones.
@@ -29,6 +34,9 @@ struct WindowCoverage {
 
 // `samples`: all of one segment, ordered by iteration.
 WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window);
+
+// "checkpoint: 20, 25; evaluation: 30": the iterations that are touched; empty for none.
+std::string interruptions_text(const WindowCoverage& coverage);
 
 // Of a producer whose lines are means over `interval` iterations, of a segment that went on to
 // `last_iteration`: a line stands for all that it is the mean of. Nothing changes where lines are

@@ -10,6 +10,7 @@
 #include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/stated_configuration.h"
 
@@ -34,6 +35,7 @@ std::vector<Asker> all_askers() {
   std::vector<Asker> askers = {
       {failures, wanted.of_failures()},
       {texts(checkpoint_literals()), wanted.of_checkpoints()},
+      {texts(interruption_literals()), wanted.of_interruptions()},
       {{NcclTraceReader::kLiteral}, wanted.of_nccl_trace()},
       {texts(stated_configuration_literals()), wanted.of_stated_configuration()},
   };

@@ -1,0 +1,25 @@
+// StepInterruption: what a step's time holds beside training: a checkpoint, an evaluation, or the
+// profiler's work. Told from the extra fields of the step, which its reader and StepLedger write.
+#pragma once
+
+#include <set>
+#include <string_view>
+
+#include "parser/step_sample.h"
+
+namespace llmb::parser {
+
+enum class StepInterruption { checkpoint, evaluation, profile };
+std::string_view step_interruption_name(StepInterruption interruption);
+
+using StepInterruptionSet = std::set<StepInterruption>;
+
+StepInterruptionSet interruptions_of(const StepSample& sample);
+
+// Extra fields of 1, of the first step whose line comes after the checkpoint's or evaluation's, and
+// of each that a profiler looks at.
+inline constexpr std::string_view kAfterCheckpoint = "after_checkpoint";
+inline constexpr std::string_view kAfterEvaluation = "after_evaluation";
+inline constexpr std::string_view kIsProfiled = "is_profiled";
+
+}  // namespace llmb::parser

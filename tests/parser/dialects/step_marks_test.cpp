@@ -1,0 +1,99 @@
+// Which steps a checkpoint, an evaluation or a profiler touches, as told by the lines between them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "log_samples.h"
+#include "parser/step_interruption.h"
+
+namespace llmb::parser {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string nemo(int iteration, double seconds = 2.5) {
+  return fmt::format(
+      "Training epoch 0, iteration {}/49 | lr: 3e-06 | global_step: {} | reduced_train_loss: 11.2 "
+      "| "
+      "train_step_timing in s: {}\n",
+      iteration, iteration, seconds);
+}
+
+// By step; nothing for those that nothing touches.
+std::vector<StepInterruptionSet> touched(const ParsedLog& log) {
+  std::vector<StepInterruptionSet> sets;
+  for (const StepSample& sample : log.samples) sets.push_back(interruptions_of(sample));
+  return sets;
+}
+
+constexpr auto kCheckpoint = StepInterruption::checkpoint;
+constexpr auto kEvaluation = StepInterruption::evaluation;
+constexpr auto kProfile = StepInterruption::profile;
+
+TEST(StepMarks, AreOnTheStepThatFollows) {
+  const ParsedLog log = parse_log(
+      nemo(3) +
+      "Global Checkpoint Save : Rank: 0 : Iteration: 3 : Start time: 1.0s : Save "
+      "duration: 0.1s\n" +
+      nemo(4) + "Validation: iteration 1/2\nValidation: iteration 2/2\n" + nemo(5) + nemo(6));
+  EXPECT_THAT(touched(log), ElementsAre(IsEmpty(), ElementsAre(kCheckpoint),
+                                        ElementsAre(kEvaluation), IsEmpty()));
+}
+
+TEST(StepMarks, OfALoadAreNone) {
+  const ParsedLog log = parse_log(
+      "Global Checkpoint Load : Rank : 0 : Start time : 1.0s : Time spent in load_checkpoint: "
+      "2.5s\n" +
+      nemo(3));
+  EXPECT_THAT(touched(log), ElementsAre(IsEmpty()));
+}
+
+TEST(StepMarks, StayOneStepWhereItsLineIsPrintedTwice) {
+  const ParsedLog log = parse_log(nemo(3) + "Validation: iteration 1/1\n" + nemo(4) + nemo(4));
+  EXPECT_EQ(log.facts.segments.size(), 1U);
+  EXPECT_THAT(touched(log), ElementsAre(IsEmpty(), ElementsAre(kEvaluation)));
+}
+
+TEST(StepMarks, OfAProfilerAreOnAllItsSteps) {
+  const ParsedLog log =
+      parse_log(nemo(3) + "[NeMo I nsys] ====== Start nsys profiling ======\n" + nemo(4) + nemo(5) +
+                "[NeMo I nsys] ====== End nsys profiling ======\n" + nemo(6) + nemo(7));
+  EXPECT_THAT(touched(log), ElementsAre(IsEmpty(), ElementsAre(kProfile), ElementsAre(kProfile),
+                                        ElementsAre(kProfile), IsEmpty()));
+}
+
+TEST(StepMarks, StayWhenALaterLineAddsToTheStep) {
+  const std::string step =
+      " [2025-12-22 15:18:33] iteration        4/      50 | consumed samples:         1536 |"
+      " elapsed time per iteration (ms): 7137.9 | learning rate: 1.0E-05 | global batch size:   512"
+      " | lm loss: 1.1E+01 | number of skipped iterations:   0 | number of nan iterations:   0 |\n";
+  const ParsedLog log =
+      parse_log("  successfully saved checkpoint from iteration       3 to /ckpt\n" + step +
+                "Step Time : 7.14s GPU utilization: 512.5MODEL_TFLOP/s/GPU\n");
+  ASSERT_EQ(log.samples.size(), 1U);
+  EXPECT_EQ(log.samples[0].tflops_per_gpu, 512.5);
+  EXPECT_THAT(touched(log), ElementsAre(ElementsAre(kCheckpoint)));
+}
+
+TEST(StepMarks, OutliveARestartOfTheReader) {
+  LogReader reader;
+  reader.feed(nemo(3) + "Validation: iteration 1/1\n");
+  auto restored = LogReader::restore(reader.save_state());
+  ASSERT_TRUE(restored);
+  restored->feed(nemo(4));
+  const auto samples = restored->take_samples();
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_THAT(interruptions_of(samples[0]), ElementsAre(kEvaluation));
+}
+
+TEST(StepMarks, AreTakenFromVerlsPhasesToo) {
+  StepSample sample;
+  sample.extra_fields = {{"timing_s/testing", 21.0}, {"timing_s/gen", 16.0}};
+  EXPECT_THAT(interruptions_of(sample), ElementsAre(kEvaluation));
+  sample.extra_fields = {{"timing_s/save_checkpoint", 3.0}, {std::string(kTimeIsHidden), 1}};
+  EXPECT_THAT(interruptions_of(sample), ElementsAre(kCheckpoint, kProfile));
+}
+
+}  // namespace
+}  // namespace llmb::parser
