@@ -95,6 +95,7 @@ const std::string_view kClusterHelp =
     whole_nodes: true               # GPU jobs ask for nodes alone, with all their memory
     cpu_bind: cores                 # of srun; mem_bind: local
     runner: llmb-step-runner        # in $PATH of the nodes, or an absolute path
+    copy_runner: false              # true: jobs start a copy of it in workload_folder/programs
     launch_scripts: {pretrain_grok1: /lustre/llmb/llmb_repo/grok1/launch.sh}
     venvs: {pretrain_grok1: /lustre/llmb/venvs/nemo2-grok}   # else the only one there is
     environment: {NCCL_IB_HCA: mlx5}
@@ -121,6 +122,9 @@ ClusterSection read_cluster_section(const ConfigurationReader& reader, const YAM
   });
   handlers.emplace_back("whole_nodes", [&](const YAML::Node& value) {
     settings.whole_nodes = reader.boolean(value, "whole_nodes");
+  });
+  handlers.emplace_back("copy_runner", [&](const YAML::Node& value) {
+    settings.copies_runner = reader.boolean(value, "copy_runner");
   });
   handlers.emplace_back("jobs_per_minute", [&](const YAML::Node& value) {
     settings.jobs_per_minute = reader.integer(value, "jobs_per_minute", 1, 1'000'000);

@@ -20,6 +20,7 @@
 #include "server/cli/stop_signals.h"
 #include "server/cli/version.h"
 #include "server/cli/watched_trees.h"
+#include "server/dispatch/runner_place.h"
 #include "server/ingest/abandoned_call.h"
 
 namespace llmb::cli {
@@ -83,6 +84,9 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
     options.submitters = settings.cluster->submitters;
     const auto completed = complete_cluster(*options.cluster);
     if (!completed) throw BadConfiguration(completed.error().message);
+    const auto note = dispatch::place_runner(*options.cluster, dispatch::CopyRunner::make);
+    if (!note) throw BadConfiguration(note.error().message);
+    if (!note->empty()) std::cerr << "llmb-report serve: " << *note << '\n';
     of_jobs = {options.cluster->workload_folder, options.cluster->name};
   }
   std::vector<std::string> notes;

@@ -21,6 +21,7 @@
 #include "server/dispatch/account.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/launch_variables.h"
+#include "server/dispatch/runner_place.h"
 #include "server/dispatch/send_queue.h"
 #include "server/dispatch/text_check.h"
 #include "server/report/text_table.h"
@@ -61,6 +62,7 @@ struct SubmitArguments {
   std::string catalog_file;
   std::string idempotency_key;
   bool is_dry_run = false;
+  bool copies_runner = false;
   bool waits = false;
   std::optional<std::int64_t> results_wanted;
   std::optional<std::int64_t> attempts;
@@ -120,6 +122,14 @@ int tell_refusal(const dispatch::SubmitOutcome& outcome) {
   return is_bad ? kBadArguments : kFailed;
 }
 
+void place_runner(dispatch::ClusterSettings& cluster, const SubmitArguments& arguments) {
+  cluster.copies_runner = cluster.copies_runner || arguments.copies_runner;
+  const auto note = dispatch::place_runner(
+      cluster, arguments.is_dry_run ? dispatch::CopyRunner::only_name : dispatch::CopyRunner::make);
+  if (!note) throw std::runtime_error(note.error().message);
+  if (!note->empty()) std::cerr << "note: " << report::printable(*note) << '\n';
+}
+
 int submit(const SubmitArguments& arguments) {
   const auto submissions = submissions_of(arguments.submission);
   if (!submissions) return complain("submit", submissions.error().message, kBadArguments);
@@ -129,13 +139,16 @@ int submit(const SubmitArguments& arguments) {
   if (arguments.is_dry_run) {
     auto settings = desk_settings(arguments.desk, true);
     settings.cluster.launch_environment = launch_environment(secrets);
-    auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog,
-                                  dispatch::ask_runner(settings.cluster));
+    // Before a copy takes its place, which is not made here.
+    const dispatch::RunnerFacts runner = dispatch::ask_runner(settings.cluster);
+    place_runner(settings.cluster, arguments);
+    auto runs = dispatch::dry_run(*submissions, settings.cluster, **catalog, runner);
     if (!runs) return complain("submit", runs.error().message, kBadArguments);
     return print_dry_runs(*runs);
   }
   JobDesk desk = open_job_desk(arguments.desk, true);
   desk.settings.launch_environment = launch_environment(secrets);
+  place_runner(desk.settings, arguments);
   dispatch::RunnerProbe runner(desk.settings);
   dispatch::Dispatcher dispatcher(desk.settings, **catalog, *desk.store, runner);
   dispatch::JobSender sender(desk.settings, **catalog, *desk.store, runner, {}, secrets);
@@ -169,6 +182,9 @@ void add_submit_command(CLI::App& app, int& exit_code) {
   add_submission_options(*command, arguments->submission);
   command->add_flag("--dry-run", arguments->is_dry_run,
                     "Print the exact command line and script, and submit nothing");
+  command->add_flag("--copy-runner", arguments->copies_runner,
+                    "Start a copy of llmb-step-runner in programs/ of the folder for runs, which "
+                    "the nodes see; it is made once");
   command->add_flag("--wait", arguments->waits, "Wait for the jobs, and show their results");
   command
       ->add_option("--idempotency-key", arguments->idempotency_key,

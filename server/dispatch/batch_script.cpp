@@ -99,11 +99,15 @@ done
 
 // Which build ran, in the batch script's output.
 void identify_runner(std::string& script, const Plan& plan) {
-  script += "runner=\"$(command -v " + shell_quoted(plan.program) + ")\" &&\n";
+  const std::string program = shell_quoted(plan.program);
+  script += "if runner=\"$(command -v " + program + ")\"; then\n";
   script +=
       "  printf 'runner %s: %s, sha256 %s\\n' \"$runner\" \"$(timeout 20 \"$runner\" --version "
       "2>&1 | head -n "
-      "1)\" \"$(sha256sum <\"$runner\" | cut -c 1-64)\"\n";
+      "1)\" \"$(sha256sum <\"$runner\" | cut -c 1-64)\"\nelse\n";
+  script +=
+      "  printf 'runner %s: not on node %s; submit --copy-runner puts it where nodes see it\\n' " +
+      program + " \"$(uname -n)\"\nfi\n";
 }
 
 void start_runner(std::string& script, const Plan& plan, const ClusterSettings& settings,

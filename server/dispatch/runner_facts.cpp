@@ -22,11 +22,6 @@ struct Look {
   std::optional<RunnerFacts> facts;  // nothing: the file is the one that is known
 };
 
-std::string file_of_runner(const ClusterSettings& settings) {
-  if (settings.runner.find('/') != std::string::npos) return settings.runner;
-  return find_program(settings.runner, settings.command_path);
-}
-
 FileMark mark_of(const std::string& file) {
   std::error_code error;
   const std::uintmax_t size = file.empty() ? 0 : fs::file_size(file, error);
@@ -37,6 +32,11 @@ FileMark mark_of(const std::string& file) {
 }
 
 }  // namespace
+
+std::string runner_file(const ClusterSettings& settings) {
+  if (settings.runner.find('/') != std::string::npos) return settings.runner;
+  return find_program(settings.runner, settings.command_path);
+}
 
 RunnerFacts parse_runner_version(std::string_view output) {
   constexpr std::string_view kBackends = "backends:";
@@ -61,7 +61,7 @@ RunnerFacts parse_runner_version(std::string_view output) {
 
 RunnerFacts ask_runner(const ClusterSettings& settings) {
   RunnerFacts unknown;
-  const std::string file = file_of_runner(settings);
+  const std::string file = runner_file(settings);
   if (file.empty()) {
     unknown.trouble = fmt::format("there is no {} on this machine, in {}",
                                   in_quotes(settings.runner), settings.command_path);
@@ -86,7 +86,7 @@ RunnerFacts RunnerProbe::facts() {
   const auto look = [settings = settings_, known = is_known
                                                        ? std::optional(file_)
                                                        : std::nullopt]() -> parser::Result<Look> {
-    const FileMark now = mark_of(file_of_runner(settings));
+    const FileMark now = mark_of(runner_file(settings));
     if (now == known) return Look{now, std::nullopt};
     return Look{now, ask_runner(settings)};
   };

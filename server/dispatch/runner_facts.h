@@ -22,6 +22,9 @@ struct RunnerFacts {
 // A line "backends: cpu cuda" and the line before it. Pure.
 RunnerFacts parse_runner_version(std::string_view output);
 
+// Its path on this machine; empty where it is a name that `command_path` does not have.
+std::string runner_file(const ClusterSettings& settings);
+
 // Starts the runner, and waits for its answer up to the settings' deadline.
 RunnerFacts ask_runner(const ClusterSettings& settings);
 

@@ -53,6 +53,45 @@ class JobCommands : public ::testing::Test {
   std::map<std::string, std::string> environment_;
 };
 
+TEST_F(JobCommands, ACopyOfTheRunnerLiesBesideTheRunsAndIsMadeOnce) {
+  const ProgramRun dry = submit({"--scale", "16", "--copy-runner", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr((folder_.path() / "runs/programs/runner-").string()));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs"));
+  EXPECT_EQ(submit({"--scale", "16", "--copy-runner"}).exit_code, 0);
+  const auto copies = [&] {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder_.path() / "runs" / "programs")) {
+      files.push_back(entry.path());
+    }
+    return files;
+  };
+  ASSERT_EQ(copies().size(), 1U);
+  const std::filesystem::path copy = copies()[0];
+  EXPECT_THAT(dry.out, HasSubstr(copy.string()));
+  EXPECT_EQ(std::filesystem::status(copy).permissions(), std::filesystem::perms(0755));
+  const auto text_of = [](const std::filesystem::path& file) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(text_of(copy), text_of(folder_.path() / "bin" / "runner"));
+
+  const auto written = std::filesystem::last_write_time(copy);
+  EXPECT_EQ(submit({"--scale", "16", "--copy-runner"}).exit_code, 0);
+  EXPECT_EQ(std::filesystem::last_write_time(copy), written) << "the same bytes are copied once";
+  command("runner", "echo 'llmb-step-runner 0.2.0'; echo 'backends: cpu'");
+  EXPECT_EQ(submit({"--scale", "16", "--copy-runner"}).exit_code, 0);
+  EXPECT_EQ(copies().size(), 2U) << "jobs of the older one keep it";
+
+  command("runner", "echo 'llmb-step-runner 0.1.0'; echo 'backends: cpu'");
+  std::ofstream(copy, std::ios::app) << "changed\n";
+  const ProgramRun refused = submit({"--scale", "16", "--copy-runner"});
+  EXPECT_EQ(refused.exit_code, 1) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("somebody changed it"));
+}
+
 TEST_F(JobCommands, DryRunPrintsCommandAndScriptAndLeavesNothing) {
   environment_["SBATCH_PARTITION"] = "batch";
   const ProgramRun dry =
