@@ -1,9 +1,13 @@
 #include "parser/step_interruption.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "parser/foundation/name_table.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
@@ -28,6 +32,30 @@ constexpr std::array<std::pair<std::string_view, StepInterruption>, 6> kInterrup
 
 std::string_view step_interruption_name(StepInterruption interruption) {
   return kInterruptionNames.name(interruption);
+}
+
+std::string step_interruption_names() {
+  std::string names;
+  for (const auto& [interruption, name] : kInterruptionNames) names += std::string(name) + ", ";
+  return names + "all";
+}
+
+Result<StepInterruptionSet> parse_step_interruptions(std::string_view text) {
+  StepInterruptionSet set;
+  if (text.empty()) return set;
+  for (const std::string_view word : split(text, ',')) {
+    if (word == "all") {
+      for (const auto& [interruption, name] : kInterruptionNames) set.insert(interruption);
+      continue;
+    }
+    const auto interruption = kInterruptionNames.value(word);
+    if (!interruption) {
+      return fail(fmt::format("'{}' is not one of {}; several are separated by commas.", word,
+                              step_interruption_names()));
+    }
+    set.insert(*interruption);
+  }
+  return set;
 }
 
 StepInterruptionSet interruptions_of(const StepSample& sample) {

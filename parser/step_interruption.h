@@ -3,8 +3,10 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <string_view>
 
+#include "parser/result.h"
 #include "parser/step_sample.h"
 
 namespace llmb::parser {
@@ -13,6 +15,10 @@ enum class StepInterruption { checkpoint, evaluation, profile };
 std::string_view step_interruption_name(StepInterruption interruption);
 
 using StepInterruptionSet = std::set<StepInterruption>;
+
+// "checkpoint,profile", "all", or "" for none. Error: what is allowed.
+Result<StepInterruptionSet> parse_step_interruptions(std::string_view text);
+std::string step_interruption_names();  // "checkpoint, evaluation, profile, all"
 
 StepInterruptionSet interruptions_of(const StepSample& sample);
 

@@ -42,6 +42,8 @@ constexpr std::array kSummaryColumns = {"status",
                                         "segment_count",
                                         "window_is_whole",
                                         "iterations_missing_in_window",
+                                        "window_interruptions",
+                                        "printed_tokens_per_s_per_gpu",
                                         "is_function_check",
                                         "last_iteration",
                                         "declared_last_iteration",
@@ -159,6 +161,7 @@ void bind_verdict(Statement& statement, const IngestBatch& batch) {
   statement.text(batch.window_source).integer(batch.logged_global_batch_size);
   statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
   statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
+  statement.text(summary.window_interruptions).real(summary.printed_tokens_per_s_per_gpu);
   statement.boolean(summary.is_function_check);
   statement.integer(summary.last_iteration).integer(summary.declared_last_iteration);
   bind_statistics(statement, summary.step_time_s);
@@ -180,6 +183,8 @@ void read_verdict(Statement& row, RunRecord& run) {
   summary.segment_count = static_cast<std::int32_t>(row.read_integer());
   summary.window_is_whole = row.read_boolean();
   summary.iterations_missing_in_window = row.read_integer();
+  summary.window_interruptions = row.read_text();
+  summary.printed_tokens_per_s_per_gpu = row.read_optional_real();
   summary.is_function_check = row.read_boolean();
   summary.last_iteration = row.read_optional_integer();
   summary.declared_last_iteration = row.read_optional_integer();

@@ -80,6 +80,15 @@ class ObstacleList {
 
   // Each program, and each of its versions, has its own formula for the FLOPs of a step.
   void compare_formulas(const ComparedRun& a, const ComparedRun& b) {
+    // What programs print of tokens may count others, too.
+    const bool is_printed =
+        a.judgement.metrics.derived.tokens_per_s_per_gpu.formula == kPrintedRateFormula ||
+        b.judgement.metrics.derived.tokens_per_s_per_gpu.formula == kPrintedRateFormula;
+    if (a.dialect != b.dialect && is_printed) {
+      add("different_token_count",
+          "The programs may count tokens differently, and the rate of one is as its log prints it.",
+          {ComparedMetric::tokens_per_s_per_gpu});
+    }
     const auto differs = [&](const std::string& what, const std::string& first,
                              const std::string& second) {
       add("different_flops_formula",

@@ -194,6 +194,14 @@ Metric tokens_per_s(const Inputs& inputs, bool is_per_gpu) {
   return builder.finish(sequence * batch / step_time / gpus);
 }
 
+Metric printed_rate(const RunMeasurement& measurement) {
+  MetricBuilder builder("tokens_per_s_per_gpu", "tokens/s/GPU", std::string(kPrintedRateFormula));
+  const double rate = builder.need(
+      "printed_tokens_per_s_per_gpu",
+      known(*measurement.printed_tokens_per_s_per_gpu, "window " + measurement.window));
+  return builder.finish(rate);
+}
+
 Metric days_to_train(const Metric& throughput, const RecipeMatch& match, double tokens) {
   MetricBuilder builder("days_to_train", "days", "tokens / tokens_per_s / 86400");
   builder.need("tokens", known(tokens, "asked for"));
@@ -246,6 +254,9 @@ DerivedMetrics derive_metrics(const Catalog& catalog, const RunEvidence& run,
   DerivedMetrics metrics;
   metrics.tokens_per_s = tokens_per_s(inputs, false);
   metrics.tokens_per_s_per_gpu = tokens_per_s(inputs, true);
+  if (!metrics.tokens_per_s_per_gpu.value && measurement.printed_tokens_per_s_per_gpu) {
+    metrics.tokens_per_s_per_gpu = printed_rate(measurement);
+  }
   metrics.days_to_train = days_to_train(metrics.tokens_per_s, match, measurement.tokens_to_train);
   metrics.mfu_model_flops_reference =
       mfu_from_model_flops("mfu_model_flops_reference", inputs, documented);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/catalog/catalog.h"
@@ -39,13 +40,18 @@ struct DerivedMetrics {
   std::vector<const Metric*> all() const;
 };
 
+// Metric::formula of a rate that is the log's own.
+inline constexpr std::string_view kPrintedRateFormula = "mean of what the log prints";
+
 inline constexpr double kTokensToTrainDefault = 1e12;
 
 struct RunMeasurement {
-  std::string window;  // names the source of the two: "11-44"
+  std::string window;  // names the source of these: "11-44"
   std::optional<double> step_time_s_mean;
   std::optional<double> tflops_per_gpu_mean;
   double tokens_to_train = kTokensToTrainDefault;
+  // Of the log itself: taken where the recipe and the step time do not give it.
+  std::optional<double> printed_tokens_per_s_per_gpu = {};
 };
 
 // `run` and `match` belong together: match_recipe(catalog, run).

@@ -22,24 +22,24 @@ Judgement assign_window(const Catalog& catalog, const RunToJudge& run,
 }
 
 Judgement judge_window(const Catalog& catalog, const RunToJudge& run, Judgement assigned,
-                       const std::optional<double>& tokens_to_train) {
+                       const JudgingOptions& options) {
   Judgement judgement = std::move(assigned);
   const Window window = judgement.summary.window;
-  const bool is_known = run.known_summary != nullptr && run.known_summary->window == window;
+  const bool is_known = run.known_summary != nullptr && run.known_summary->window == window &&
+                        options.without.empty();
   judgement.summary = is_known ? *run.known_summary
                                : summarize_run(run.samples(window), run.facts, window,
-                                               run.may_still_grow, run.silence);
-  if (tokens_to_train) {
+                                               run.may_still_grow, run.silence, options.without);
+  if (options.tokens_to_train) {
     judgement.metrics = measure_run(
         catalog, {run.configuration, run.facts.dialect, judgement.logged_global_batch_size},
-        judgement.match, judgement.summary, *tokens_to_train);
+        judgement.match, judgement.summary, *options.tokens_to_train);
   }
   return judgement;
 }
 
 Judgement judge_run(const Catalog& catalog, const RunToJudge& run, const JudgingOptions& options) {
-  return judge_window(catalog, run, assign_window(catalog, run, options.window),
-                      options.tokens_to_train);
+  return judge_window(catalog, run, assign_window(catalog, run, options.window), options);
 }
 
 }  // namespace llmb::parser

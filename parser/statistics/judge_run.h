@@ -43,6 +43,8 @@ struct RunToJudge {
 struct JudgingOptions {
   std::optional<AskedWindow> window = {};      // else the run's own: see choose_window()
   std::optional<double> tokens_to_train = {};  // absent: no metrics are derived
+  // Steps of the window that one of these touches do not count; then samples are always asked for.
+  StepInterruptionSet without = {};
 };
 
 struct Judgement {
@@ -61,6 +63,6 @@ Judgement judge_run(const Catalog& catalog, const RunToJudge& run, const Judging
 Judgement assign_window(const Catalog& catalog, const RunToJudge& run,
                         const std::optional<AskedWindow>& asked);
 Judgement judge_window(const Catalog& catalog, const RunToJudge& run, Judgement assigned,
-                       const std::optional<double>& tokens_to_train);
+                       const JudgingOptions& options);
 
 }  // namespace llmb::parser

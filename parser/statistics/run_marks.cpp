@@ -102,7 +102,8 @@ std::vector<RunMarkReason> marks_of(const RunCondition& run) {
   if (const RunMark* const mark = mark_of_status(run.summary.status)) {
     marks.push_back({*mark, std::string(run_mark_name(*mark)) + ": " + run.summary.status_reason});
   }
-  const bool is_timed = run.summary.step_time_s.has_value();
+  const bool is_timed =
+      run.summary.step_time_s.has_value() || run.summary.printed_tokens_per_s_per_gpu.has_value();
   if (!is_timed && (marks.empty() || marks.back().mark != RunMark::no_data)) {
     marks.push_back({RunMark::no_data, "No step in the window " + to_string(run.summary.window) +
                                            " has a step time."});

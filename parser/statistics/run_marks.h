@@ -51,7 +51,7 @@ struct RunCondition {
 std::vector<RunMarkReason> marks_of(const RunCondition& run);
 
 // Why the run is left out where only `included` marks are asked for; empty: it is in. A run
-// without a step time in its window is never in.
+// without a step time or a rate of tokens in its window is never in.
 std::string exclusion_reason(const std::vector<RunMarkReason>& marks, const RunMarkSet& included);
 
 }  // namespace llmb::parser

@@ -112,7 +112,7 @@ bool prints_interval_means(Dialect dialect) {
 }
 
 StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFacts& facts,
-                                const Window& window) {
+                                const Window& window, const StepInterruptionSet& without) {
   StatusEvidence evidence;
   const std::size_t index = choose_segment(samples, facts, window);
   evidence.window = window;
@@ -120,7 +120,7 @@ StatusEvidence collect_evidence(std::span<const StepSample> samples, const LogFa
   evidence.segment = facts.segments[index];
   evidence.segment_count = facts.segments.back().segment + 1;
   const auto own = samples_of_segment(samples, evidence.segment.segment);
-  evidence.coverage = measure_coverage(own, window);
+  evidence.coverage = measure_coverage(own, window, without);
   if (prints_interval_means(facts.dialect)) {
     count_interval_lines(evidence.coverage, window, logging_interval(evidence),
                          evidence.segment.last_iteration);
@@ -243,8 +243,8 @@ double typical_step_time_s(std::vector<double> times_s) {
 }
 
 RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
-                         const Window& window, bool may_still_grow,
-                         std::optional<Silence> silence) {
+                         const Window& window, bool may_still_grow, std::optional<Silence> silence,
+                         const StepInterruptionSet& without) {
   RunSummary summary;
   summary.window = window;
   summary.declared_last_iteration = facts.declared_last_iteration;
@@ -254,7 +254,7 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
     return summary;
   }
 
-  StatusEvidence evidence = collect_evidence(samples, facts, window);
+  StatusEvidence evidence = collect_evidence(samples, facts, window, without);
   summary.segment = evidence.segment.segment;
   summary.segment_count = evidence.segment_count;
   summary.last_iteration = evidence.segment.last_iteration;
@@ -262,11 +262,16 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   if (summary.window_is_whole) {
     summary.iterations_missing_in_window = 0;
   } else {
-    summary.iterations_missing_in_window =
-        window.size() - evidence.coverage.steps_with_time - evidence.coverage.hidden_steps;
+    summary.iterations_missing_in_window = window.size() - evidence.coverage.steps_with_time -
+                                           evidence.coverage.hidden_steps -
+                                           evidence.coverage.left_out_steps;
   }
+  summary.window_interruptions = interruptions_text(evidence.coverage);
+  summary.steps_left_out = evidence.coverage.left_out_steps;
   summary.step_time_s = compute_window_statistics(evidence.coverage.step_times_s);
   summary.tflops_per_gpu = compute_window_statistics(evidence.coverage.tflops_per_gpu);
+  const auto rates = compute_window_statistics(evidence.coverage.tokens_per_s_per_gpu);
+  if (rates) summary.printed_tokens_per_s_per_gpu = rates->mean;
 
   const bool has_step_times =
       has_timed_steps(samples_of_segment(samples, evidence.segment.segment), window);

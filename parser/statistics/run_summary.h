@@ -10,6 +10,7 @@
 
 #include "parser/log_facts.h"
 #include "parser/statistics/window_statistics.h"
+#include "parser/step_interruption.h"
 #include "parser/step_sample.h"
 #include "parser/window.h"
 
@@ -44,6 +45,9 @@ struct RunSummary {
   // True when every iteration of the window has a step time, whatever came later.
   bool window_is_whole = false;
   std::int64_t iterations_missing_in_window = 0;
+  // What touches which iterations of the window: "checkpoint: 20; evaluation: 30". Empty: nothing.
+  std::string window_interruptions;
+  std::int64_t steps_left_out = 0;  // of those: see summarize_run()'s `without`
   // The segment that counts loaded a checkpoint, did one step, and was to do no more: it shows that
   // loading works, and nothing of speed.
   bool is_function_check = false;
@@ -51,6 +55,8 @@ struct RunSummary {
   std::optional<std::int64_t> declared_last_iteration;  // meant to be reached
   std::optional<WindowStatistics> step_time_s;
   std::optional<WindowStatistics> tflops_per_gpu;
+  // The mean of what the log prints; what a recipe makes of the step time is RunMetrics'.
+  std::optional<double> printed_tokens_per_s_per_gpu;
 
   bool operator==(const RunSummary&) const = default;
 };
@@ -70,10 +76,12 @@ double typical_step_time_s(std::vector<double> times_s);
 
 // `samples`: of one log, ordered by (segment, iteration); those inside the window suffice.
 // `may_still_grow`: the log's job may be alive; turns incomplete into running.
-// `silence`: where it is known.
+// `silence`: where it is known. `without`: steps of the window that one of these touches count as
+// done, and not towards the numbers.
 RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& facts,
                          const Window& window, bool may_still_grow,
-                         std::optional<Silence> silence = {});
+                         std::optional<Silence> silence = {},
+                         const StepInterruptionSet& without = {});
 
 // The failure that ended the segment that `summary` is about, first cause first; null where there
 // is none. Also for a complete run, whose teardown failed.

@@ -84,10 +84,15 @@ std::string steps_run(const StatusEvidence& evidence) {
                      total == 1 ? " step was run" : " steps were run");
 }
 
-// A checkpoint, an evaluation or a profiler inside the window.
+// A checkpoint, an evaluation or a profiler inside the window, and what was made of it.
 std::string what_touches(const StatusEvidence& evidence) {
   const std::string touched = interruptions_text(evidence.coverage);
-  return touched.empty() ? touched : "; steps of the window are touched by " + touched;
+  if (touched.empty()) return {};
+  std::string text = "; steps of the window are touched by " + touched;
+  if (evidence.coverage.left_out_steps > 0) {
+    text += "; " + plural(evidence.coverage.left_out_steps, "step") + " of it left out";
+  }
+  return text;
 }
 
 // What a reader of a whole window's numbers has to know of them.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace llmb::parser {
@@ -28,6 +29,30 @@ double extra_field(const StepSample& sample, std::string_view name) {
   return 0;
 }
 
+// As the programs print it: torchtitan, Automodel, verl, NeMo-RL and nanotron; MaxText; NeMo.
+constexpr std::array<std::string_view, 3> kTokenRates = {"tps", "Tokens/s/device",
+                                                         "tokens_per_sec_per_gpu"};
+
+void add_token_rate(const StepSample& sample, WindowCoverage& coverage) {
+  for (const std::string_view name : kTokenRates) {
+    const double rate = extra_field(sample, name);
+    if (!(rate > 0) || !std::isfinite(rate)) continue;
+    coverage.tokens_per_s_per_gpu.push_back(rate);
+    return;
+  }
+}
+
+// Takes down what touches the step; true where that is not wanted.
+bool is_left_out(const StepSample& sample, const StepInterruptionSet& without,
+                 WindowCoverage& coverage) {
+  bool is_unwanted = false;
+  for (const StepInterruption interruption : interruptions_of(sample)) {
+    coverage.interrupted[interruption].push_back(sample.iteration);
+    is_unwanted = is_unwanted || without.contains(interruption);
+  }
+  return is_unwanted;
+}
+
 // Tokens per second, which torchtitan prints; FLOP/s alone may be a guess of NeMo's.
 bool has_rate(const StepSample& sample) {
   return extra_field(sample, "tps") > 0;
@@ -35,13 +60,20 @@ bool has_rate(const StepSample& sample) {
 
 // A log whose producer prints rates and no times: whole where every step has a rate.
 void measure_rates(std::span<const StepSample> samples, const Window& window,
-                   WindowCoverage& coverage) {
+                   const StepInterruptionSet& without, WindowCoverage& coverage) {
   std::int64_t expected = window.first_iteration;
   coverage.first_missing_iteration.reset();
+  coverage.interrupted.clear();
+  coverage.left_out_steps = 0;
   for (const StepSample& sample : samples) {
     if (!window.contains(sample.iteration) || !has_rate(sample)) continue;
-    if (is_flop_rate(sample.tflops_per_gpu)) {
-      coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
+    if (is_left_out(sample, without, coverage)) {
+      ++coverage.left_out_steps;
+    } else {
+      add_token_rate(sample, coverage);
+      if (is_flop_rate(sample.tflops_per_gpu)) {
+        coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
+      }
     }
     if (sample.iteration != expected && !coverage.first_missing_iteration) {
       coverage.first_missing_iteration = expected;
@@ -56,16 +88,14 @@ void measure_rates(std::span<const StepSample> samples, const Window& window,
 
 }  // namespace
 
-WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window) {
+WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window,
+                                const StepInterruptionSet& without) {
   WindowCoverage coverage;
   std::int64_t expected = window.first_iteration;
   std::int64_t previous = 0;
   for (const StepSample& sample : samples) {
     if (!window.contains(sample.iteration)) continue;
     ++coverage.steps;
-    for (const StepInterruption interruption : interruptions_of(sample)) {
-      coverage.interrupted[interruption].push_back(sample.iteration);
-    }
     const std::int64_t distance = sample.iteration - previous;
     previous = sample.iteration;
     if (coverage.steps == 2) coverage.interval = distance;
@@ -73,11 +103,18 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
     const bool is_timed = is_step_time(sample.step_time_s);
     const bool is_hidden = !is_timed && extra_field(sample, kTimeIsHidden) != 0;
     if (!is_timed && !is_hidden) continue;
-    if (is_hidden) ++coverage.hidden_steps;
-    if (is_timed) ++coverage.steps_with_time;
-    if (is_timed) coverage.step_times_s.push_back(*sample.step_time_s);
-    if (is_timed && is_flop_rate(sample.tflops_per_gpu))
-      coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
+    if (is_left_out(sample, without, coverage)) {
+      ++coverage.left_out_steps;
+    } else if (is_hidden) {
+      ++coverage.hidden_steps;
+    } else {
+      ++coverage.steps_with_time;
+      add_token_rate(sample, coverage);
+      coverage.step_times_s.push_back(*sample.step_time_s);
+      if (is_flop_rate(sample.tflops_per_gpu)) {
+        coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
+      }
+    }
     if (sample.iteration != expected && !coverage.first_missing_iteration) {
       coverage.first_missing_iteration = expected;
     }
@@ -86,8 +123,8 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
   if (!coverage.first_missing_iteration && expected <= window.last_iteration) {
     coverage.first_missing_iteration = expected;
   }
-  if (coverage.steps > 0 && coverage.steps_with_time == 0) {
-    measure_rates(samples, window, coverage);
+  if (coverage.steps > 0 && coverage.steps_with_time == 0 && coverage.left_out_steps == 0) {
+    measure_rates(samples, window, without, coverage);
   }
   return coverage;
 }
@@ -95,9 +132,10 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
 std::string interruptions_text(const WindowCoverage& coverage) {
   std::string text;
   for (const auto& [interruption, iterations] : coverage.interrupted) {
-    const auto named = std::span(iterations).first(std::min(iterations.size(), kIterationsNamed));
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", step_interruption_name(interruption),
-                        fmt::join(named, ", "));
+    text += fmt::format(
+        "{}{}: {}", text.empty() ? "" : "; ", step_interruption_name(interruption),
+        fmt::join(std::span(iterations).first(std::min(iterations.size(), kIterationsNamed)),
+                  ", "));
     if (iterations.size() > kIterationsNamed) {
       text += fmt::format(" and {} more", iterations.size() - kIterationsNamed);
     }
@@ -110,7 +148,7 @@ void count_interval_lines(WindowCoverage& coverage, const Window& window, std::i
   if (interval < 2 || coverage.is_whole() || last_iteration < window.last_iteration) return;
   const std::int64_t lines =
       window.last_iteration / interval - (window.first_iteration - 1) / interval;
-  if (lines < 1 || coverage.steps_with_time != lines) return;
+  if (lines < 1 || coverage.steps_with_time + coverage.left_out_steps != lines) return;
   coverage.first_missing_iteration.reset();
   coverage.iterations_per_line = interval;
 }

@@ -21,9 +21,11 @@ struct WindowCoverage {
   std::optional<std::int64_t> first_missing_iteration;  // the first without one
   std::vector<double> step_times_s;                     // in the order of the iterations
   std::vector<double> tflops_per_gpu;
+  std::vector<double> tokens_per_s_per_gpu;  // as printed
   std::int64_t hidden_steps = 0;  // that were done, and whose time the producer does not print
-  // The iterations that something beside training touches.
+  // The iterations that something beside training touches, whether they count or not.
   std::map<StepInterruption, std::vector<std::int64_t>> interrupted;
+  std::int64_t left_out_steps = 0;  // of those: not wanted, so their values are not kept
   // No step has a time, and all have a rate: FLOP/s, or tokens per second.
   bool has_rates_only = false;
   // Over 1: each line is the mean of so many iterations, of which the window holds whole ones.
@@ -32,8 +34,10 @@ struct WindowCoverage {
   bool is_whole() const { return !first_missing_iteration.has_value(); }
 };
 
-// `samples`: all of one segment, ordered by iteration.
-WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window);
+// `samples`: all of one segment, ordered by iteration. `without`: steps that one of these touches
+// fill the window, but give no values.
+WindowCoverage measure_coverage(std::span<const StepSample> samples, const Window& window,
+                                const StepInterruptionSet& without = {});
 
 // "checkpoint: 20, 25; evaluation: 30": the iterations that are touched; empty for none.
 std::string interruptions_text(const WindowCoverage& coverage);

@@ -47,6 +47,7 @@ std::vector<storage::RunId> read_run_ids(const std::string& name, const std::str
 struct Question {
   std::vector<storage::RunId> ids;
   std::optional<parser::AskedWindow> window;
+  parser::StepInterruptionSet without;
   parser::ComparisonOptions options;
 };
 
@@ -62,6 +63,7 @@ void check_count(const std::vector<storage::RunId>& ids) {
 Question read_question(const QueryParameters& parameters) {
   Question question;
   question.window = parameters.asked_window("window");
+  question.without = parameters.step_interruptions("without");
   question.options.included = parameters.run_marks("include");
   const auto runs = parameters.text("runs");
   const auto base = parameters.text("base");
@@ -97,7 +99,8 @@ http::Body render_comparison(Context& context, Question question) {
     for (const storage::RunId id : question.ids) {
       const auto run = reader.run(id);
       if (!run) throw run_not_found(id);
-      auto compared = report::measure_stored_run(reader, *run, context.catalog(), question.window);
+      auto compared = report::measure_stored_run(reader, *run, context.catalog(), question.window,
+                                                 question.without);
       if (!compared) throw bad_request(compared.error().message);
       compared->content_key = report::content_key_of(reader, *run);
       measured.push_back(std::move(*compared));
@@ -114,7 +117,8 @@ http::Body render_comparison(Context& context, Question question) {
 }  // namespace
 
 http::Response get_comparison(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {"runs", "base", "candidate", "window", "include"});
+  const QueryParameters parameters(request,
+                                   {"runs", "base", "candidate", "window", "without", "include"});
   const Question question = read_question(parameters);
   const auto missing = context.readers.with_reader([&](storage::Reader& reader) {
     const auto is_missing = [&](storage::RunId id) { return !reader.run_revision(id); };

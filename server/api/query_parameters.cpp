@@ -150,6 +150,12 @@ parser::RunMarkSet QueryParameters::run_marks(std::string_view name) const {
   return *marks;
 }
 
+parser::StepInterruptionSet QueryParameters::step_interruptions(std::string_view name) const {
+  const auto set = parser::parse_step_interruptions(text(name).value_or(""));
+  if (!set) throw bad_request(fmt::format("Parameter '{}': {}", name, set.error().message));
+  return *set;
+}
+
 std::int64_t QueryParameters::limit() const {
   return integer("limit", 1, 500).value_or(50);
 }

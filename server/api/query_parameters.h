@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parser/statistics/run_marks.h"
+#include "parser/step_interruption.h"
 #include "parser/window.h"
 #include "server/http/message.h"
 
@@ -37,7 +38,8 @@ class QueryParameters {
   std::optional<parser::Window> window(std::string_view name) const;
   std::optional<parser::AskedWindow> asked_window(std::string_view name) const;  // or "last"
   parser::RunMarkSet run_marks(std::string_view name) const;  // none where it is not given
-  std::int64_t limit() const;                                 // "limit": 1 to 500, 50 by default
+  parser::StepInterruptionSet step_interruptions(std::string_view name) const;  // likewise
+  std::int64_t limit() const;  // "limit": 1 to 500, 50 by default
 
   // All parameters but `except`, sorted and percent-encoded: equal for equal questions.
   std::string canonical(const std::vector<std::string_view>& except = {}) const;

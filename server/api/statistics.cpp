@@ -23,6 +23,8 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
   json["silent_s"] = number(summary.silent_s);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
+  json["window_interruptions"] = null_if_empty(summary.window_interruptions);
+  json["steps_left_out"] = summary.steps_left_out;
   json["segment"] = summary.segment;
   json["step_time_s"] = report::statistics_json(summary.step_time_s);
   json["tflops_per_gpu"] = report::statistics_json(summary.tflops_per_gpu);
@@ -30,13 +32,14 @@ Json summary_json(storage::RunId id, parser::Dialect dialect, const parser::RunS
 }
 
 http::Body render_statistics(Context& context, storage::RunId id,
-                             const std::optional<parser::AskedWindow>& asked) {
+                             const std::optional<parser::AskedWindow>& asked,
+                             const parser::StepInterruptionSet& without) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
     if (!run) throw run_not_found(id);
     const auto window = asked.value_or(parser::AskedWindow{run->summary.window});
-    const auto judgement =
-        report::judge_stored_run(reader, *run, context.catalog(), {.window = window});
+    const auto judgement = report::judge_stored_run(reader, *run, context.catalog(),
+                                                    {.window = window, .without = without});
     if (!judgement) throw bad_request(judgement.error().message);
     return summary_json(id, run->facts.dialect, judgement->summary);
   });
@@ -46,11 +49,13 @@ http::Body render_statistics(Context& context, storage::RunId id,
 }  // namespace
 
 http::Response get_run_statistics(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {"window"});
+  const QueryParameters parameters(request, {"window", "without"});
   const storage::RunId id = id_parameter(request);
   const auto window = parameters.asked_window("window");
+  const auto without = parameters.step_interruptions("without");
   const std::string etag = run_etag(context, id, "statistics?" + parameters.canonical());
-  return tagged_response(etag, [=, &context] { return render_statistics(context, id, window); });
+  return tagged_response(etag,
+                         [=, &context] { return render_statistics(context, id, window, without); });
 }
 
 }  // namespace llmb::api

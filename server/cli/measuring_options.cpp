@@ -40,6 +40,7 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
   add_window_option(command, arguments.window);
+  add_without_option(command, arguments.without);
   add_include_option(command, arguments.include);
   add_catalog_option(command, arguments.catalog_file);
   command.add_option("names", arguments.names, "Folders and logs, or run ids with --db")
@@ -57,8 +58,10 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
     say(catalog.error().message);
     return kBadArguments;
   }
-  report::RunSource source{arguments.database, arguments.names, arguments.base, arguments.candidate,
-                           std::nullopt};
+  report::RunSource source{
+      arguments.database, arguments.names,
+      arguments.base,     arguments.candidate,
+      std::nullopt,       parser::parse_step_interruptions(arguments.without).value()};
   if (!arguments.window.empty()) {
     source.window = parser::parse_asked_window(arguments.window).value();
   }

@@ -22,6 +22,7 @@ struct MeasuringArguments {
   std::string database;
   std::string format = "table";
   std::string window;
+  std::string without;
   std::string include;
   std::string catalog_file;
 };

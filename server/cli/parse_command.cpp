@@ -18,6 +18,7 @@
 #include "parser/catalog/catalog.h"
 #include "parser/dialect.h"
 #include "parser/reader/log_reader.h"
+#include "parser/step_interruption.h"
 #include "parser/window.h"
 #include "server/cli/catalog_option.h"
 #include "server/cli/exit_codes.h"
@@ -34,6 +35,7 @@ struct ParseArguments {
   std::vector<std::string> paths;
   std::string format = "table";
   std::string window;
+  std::string without;
   bool has_full_names = false;
   bool has_samples = false;
   bool explains = false;
@@ -50,6 +52,7 @@ constexpr std::string_view kParseExamples = R"(Examples:
   llmb-report parse                              every log below ./experiments
   llmb-report parse $LLMB_WORKLOAD/experiments log.txt
   llmb-report parse --window 35-44 --format csv runs/ > runs.csv
+  llmb-report parse --without checkpoint,profile experiments
   llmb-report parse --compat mbridge@25.12 experiments
   llmb-report parse --metrics experiments        with tokens/s/GPU and MFU
   llmb-report parse --metrics --format json --catalog my-models.json experiments
@@ -68,7 +71,9 @@ Windows:
   catalog, and names no other release: what the recipe's document makes its results of (the last
   step in 2024). Else what the release that the run names does (35-44 from 25.08 on), else the
   window of its program, as above. window_source in the json says which. --window A-B, or --window
-  last for the last step of the last pass, says otherwise.
+  last for the last step of the last pass, says otherwise. A checkpoint, an evaluation or a profile
+  inside the window is named in the reason; --without checkpoint,evaluation,profile leaves out the
+  steps that it touches.
 
 Status:
   complete    the whole window has step times and the last iteration was reached
@@ -200,6 +205,7 @@ int run_parse(ParseArguments arguments) {
   if (!arguments.window.empty()) {
     options.window = parser::parse_asked_window(arguments.window).value();
   }
+  options.without = parser::parse_step_interruptions(arguments.without).value();
   options.keeps_samples = arguments.has_samples;
   options.keeps_refusals = arguments.explains;
   if (arguments.has_metrics) options.tokens_to_train = parser::kTokensToTrainDefault;
@@ -243,6 +249,7 @@ void add_parse_command(CLI::App& app, int& exit_code) {
   command->add_flag("--full-names", arguments->has_full_names,
                     "Show each log's path in the table, not its experiment and job");
   add_window_option(*command, arguments->window);
+  add_without_option(*command, arguments->without);
   CLI::Option* samples =
       command->add_flag("--samples", arguments->has_samples, "Add every logged step to the json");
   std::string releases;
@@ -276,6 +283,9 @@ void add_parse_command(CLI::App& app, int& exit_code) {
     }
     if (!arguments->catalog_file.empty() && !arguments->compat.empty()) {
       throw CLI::ValidationError("--catalog", "means nothing to the shell parsers of --compat");
+    }
+    if (!arguments->without.empty() && !arguments->compat.empty()) {
+      throw CLI::ValidationError("--without", "means nothing to the shell parsers of --compat");
     }
     if (arguments->has_samples && !arguments->compat.empty()) {
       throw CLI::ValidationError(samples->get_name(),

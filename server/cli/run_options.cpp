@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "parser/statistics/run_marks.h"
+#include "parser/step_interruption.h"
 #include "parser/window.h"
 
 namespace llmb::cli {
@@ -16,6 +17,19 @@ CLI::Option* add_window_option(CLI::App& command, std::string& value) {
       .add_option("--window", value, "Iterations that count, such as 11-44; last: the last step")
       ->check(check)
       ->type_name("A-B|last");
+}
+
+CLI::Option* add_without_option(CLI::App& command, std::string& value) {
+  const auto check = [](const std::string& text) {
+    const auto set = parser::parse_step_interruptions(text);
+    return set ? std::string() : set.error().message;
+  };
+  return command
+      .add_option("--without", value,
+                  "Leave out steps of the window that one of these touches: " +
+                      parser::step_interruption_names())
+      ->check(check)
+      ->type_name("KIND,KIND");
 }
 
 CLI::Option* add_include_option(CLI::App& command, std::string& value) {

@@ -37,6 +37,8 @@ Json run_json(const parser::ComparedRun& run, const parser::RunStanding& standin
   json["path"] = run.path;
   json["status"] = parser::run_status_name(summary.status);
   json["window"] = parser::to_string(summary.window);
+  json["window_interruptions"] = null_if_empty(summary.window_interruptions);
+  json["steps_left_out"] = summary.steps_left_out;
   json["marks"] = marks_json(standing.marks);
   json["exclusion"] = null_if_empty(standing.exclusion);
   json["group"] = nullable(standing.group);

@@ -36,9 +36,13 @@ std::string differing(const parser::RunComparison& comparison, std::size_t group
   return text.empty() ? "-" : text;
 }
 
-std::string standing_of(const parser::RunStanding& standing) {
+std::string standing_of(const parser::RunStanding& standing, const parser::RunSummary& summary) {
   if (!standing.exclusion.empty()) return "left out: " + standing.exclusion;
   std::string text;
+  if (!summary.window_interruptions.empty()) {
+    text = fmt::format("in its window {}", summary.window_interruptions);
+    if (summary.steps_left_out > 0) text += fmt::format(" ({} left out)", summary.steps_left_out);
+  }
   for (const parser::RunMarkReason& mark : standing.marks) {
     text += (text.empty() ? "" : ", ") + std::string(parser::run_mark_name(mark.mark));
   }
@@ -85,7 +89,7 @@ void write_runs(const ComparedSet& set, std::ostream& out) {
                parser::to_string(summary.window),
                summary.step_time_s ? fixed(summary.step_time_s->mean, 4) : "-",
                standing.group ? std::to_string(*standing.group) : "-", published_text(run),
-               standing_of(standing)});
+               standing_of(standing, summary)});
   }
   table.print(out);
 }

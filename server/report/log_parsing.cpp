@@ -294,8 +294,12 @@ class LogParser {
       catalog = &parser::embedded_recipes(RecipeExtent::all);
       assigned = parser::assign_window(*catalog, log, options_.window);
     }
-    run.judgement =
-        parser::judge_window(*catalog, log, std::move(assigned), options_.tokens_to_train);
+    parser::JudgingOptions judging = {options_.window, options_.tokens_to_train};
+    run.published = parser::judge_window(*catalog, log, assigned, judging);
+    judging.without = options_.without;
+    run.judgement = options_.without.empty()
+                        ? run.published
+                        : parser::judge_window(*catalog, log, std::move(assigned), judging);
   }
 
   // Absent is normal, and a broken one costs its values only.

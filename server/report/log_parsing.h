@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "parser/catalog/catalog.h"
+#include "parser/step_interruption.h"
 #include "parser/window.h"
 #include "server/report/report.h"
 
@@ -13,6 +14,7 @@ namespace llmb::report {
 
 struct ParsingOptions {
   std::optional<parser::AskedWindow> window;  // else each log's own: see window_choice.h
+  parser::StepInterruptionSet without;        // see JudgingOptions
   bool keeps_samples = false;
   bool keeps_refusals = false;            // the lines that looked like a step and could not be read
   std::optional<double> tokens_to_train;  // where metrics are wanted; the catalog then says more

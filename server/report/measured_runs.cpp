@@ -38,7 +38,7 @@ parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   compared.has_profiles = run.is_profiled;
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
   compared.judgement = run.judgement;
-  compared.published = run.judgement;
+  compared.published = run.published;
   return compared;
 }
 
@@ -105,6 +105,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
   const std::vector<NamedSide> sides = sides_of(source);
   ParsingOptions options;
   options.window = source.window;
+  options.without = source.without;
   options.catalog = &catalog;
   options.tokens_to_train = parser::kTokensToTrainDefault;
   MeasuredRuns measured;
@@ -170,7 +171,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
       if (!run) {
         return parser::fail(fmt::format("there is no run {} in {}", id, source.database));
       }
-      auto compared = measure_stored_run(reader, *run, catalog, source.window);
+      auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
       if (!compared) return tl::unexpected(compared.error());
       compared->content_key = content_key_of(reader, *run);
       measured.runs.push_back(std::move(*compared));

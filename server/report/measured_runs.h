@@ -20,6 +20,7 @@ struct RunSource {
   std::vector<std::string> base;
   std::vector<std::string> candidate;
   std::optional<parser::AskedWindow> window;
+  parser::StepInterruptionSet without;
 };
 
 struct MeasuredRuns {

@@ -62,6 +62,7 @@ void add_summary(Json& json, const parser::RunSummary& summary, const std::strin
   json["window_source"] = null_if_empty(window_source);
   json["window_is_whole"] = summary.window_is_whole;
   json["iterations_missing_in_window"] = summary.iterations_missing_in_window;
+  json["window_interruptions"] = null_if_empty(summary.window_interruptions);
   json["is_function_check"] = summary.is_function_check;
   json["segment"] = summary.segment;
   json["segment_count"] = summary.segment_count;

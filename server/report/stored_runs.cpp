@@ -56,8 +56,8 @@ parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,
   const parser::RunToJudge stored = as_stored(run);
   auto assigned = parser::assign_window(catalog, stored, options.window);
   const parser::Window window = assigned.summary.window;
-  if (window == run.summary.window) {
-    return parser::judge_window(catalog, stored, std::move(assigned), options.tokens_to_train);
+  if (window == run.summary.window && options.without.empty()) {
+    return parser::judge_window(catalog, stored, std::move(assigned), options);
   }
   if (steps_in_window_at_most(run.facts, window) > kStepsInWindowMax) {
     return parser::fail(fmt::format("Window {} holds more than {} steps of this run; ask for less.",
@@ -68,7 +68,7 @@ parser::Result<parser::Judgement> judge_stored_run(storage::Reader& reader,
   const storage::RunRecord& whole = found ? *found : run;
   const auto samples = reader.steps(run.id, window);
   return parser::judge_window(catalog, with_samples(reader, whole, samples), std::move(assigned),
-                              options.tokens_to_train);
+                              options);
 }
 
 parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRecord& run,
@@ -80,7 +80,7 @@ parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRe
 
 parser::Result<parser::ComparedRun> measure_stored_run(
     storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
-    const std::optional<parser::AskedWindow>& asked) {
+    const std::optional<parser::AskedWindow>& asked, const parser::StepInterruptionSet& without) {
   parser::JudgingOptions options = {asked, parser::kTokensToTrainDefault};
   auto published = judge_stored_run(reader, run, catalog, options);
   if (!published) return tl::unexpected(published.error());
@@ -96,12 +96,16 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
   compared.is_superseded = run.is_superseded;
   // The stored window is the chosen one, unless it was chosen by another catalog.
-  if (asked || published->summary.window == run.summary.window) {
+  const bool has_own_window = !asked && published->summary.window != run.summary.window;
+  if (!has_own_window && without.empty()) {
     compared.judgement = *published;
   } else {
-    options.window = parser::AskedWindow{run.summary.window};
-    compared.judgement = judge_stored_run(reader, run, catalog, options).value();
-    compared.judgement.window_source = run.window_source;
+    if (has_own_window) options.window = parser::AskedWindow{run.summary.window};
+    options.without = without;
+    auto own = judge_stored_run(reader, run, catalog, options);
+    if (!own) return tl::unexpected(own.error());
+    compared.judgement = std::move(*own);
+    if (has_own_window) compared.judgement.window_source = run.window_source;
   }
   compared.published = std::move(*published);
   return compared;

@@ -28,9 +28,11 @@ parser::Judgement judge_stored_run(storage::Reader& reader, const storage::RunRe
                                    const parser::JudgingOptions& options);
 
 // As comparisons want it. Without `asked`: over the run's stored window. Errors and `run` as above.
+// `without`: see JudgingOptions; the published standing takes every step.
 parser::Result<parser::ComparedRun> measure_stored_run(
     storage::Reader& reader, const storage::RunRecord& run, const parser::Catalog& catalog,
-    const std::optional<parser::AskedWindow>& asked);
+    const std::optional<parser::AskedWindow>& asked,
+    const parser::StepInterruptionSet& without = {});
 
 // Of a stored run: equal for logs that are equal at both ends, in size and in every statistic of
 // their step times.

@@ -95,5 +95,18 @@ TEST(StepMarks, AreTakenFromVerlsPhasesToo) {
   EXPECT_THAT(interruptions_of(sample), ElementsAre(kCheckpoint, kProfile));
 }
 
+TEST(StepInterruptions, AreReadAsAUserNamesThem) {
+  EXPECT_THAT(parse_step_interruptions("").value(), IsEmpty());
+  EXPECT_THAT(parse_step_interruptions("profile,checkpoint").value(),
+              ElementsAre(kCheckpoint, kProfile));
+  EXPECT_THAT(parse_step_interruptions("all").value(),
+              ElementsAre(kCheckpoint, kEvaluation, kProfile));
+  const auto refused = parse_step_interruptions("checkpoint,eval");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "'eval' is not one of checkpoint, evaluation, profile, all; several are separated by "
+            "commas.");
+}
+
 }  // namespace
 }  // namespace llmb::parser

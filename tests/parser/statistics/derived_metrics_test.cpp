@@ -90,6 +90,22 @@ TEST(DerivedMetrics, TakesAnyNumberOfTokens) {
   EXPECT_NEAR(fifteen / one, 15, 1e-9);
 }
 
+TEST(DerivedMetrics, TakesThePrintedRateWhereNothingElseGivesIt) {
+  RunConfiguration configuration;
+  const RunEvidence evidence{configuration, Dialect::automodel, {}};
+  const RecipeMatch match = match_recipe(embedded_catalog(), evidence);
+  RunMeasurement measurement;
+  measurement.window = "11-44";
+  measurement.printed_tokens_per_s_per_gpu = 1543.25;
+  const DerivedMetrics metrics = derive_metrics(embedded_catalog(), evidence, match, measurement);
+  EXPECT_EQ(metrics.tokens_per_s_per_gpu.value, 1543.25);
+  EXPECT_EQ(metrics.tokens_per_s_per_gpu.formula, kPrintedRateFormula);
+  EXPECT_EQ(metrics.tokens_per_s_per_gpu.inputs.at(0).source, "window 11-44");
+  EXPECT_FALSE(metrics.tokens_per_s.value);
+  const NamedRun known{"pretrain_nemotron4_15b_bf16_64", "h100", Dialect::nemo, "49"};
+  EXPECT_NE(metrics_of(known, 2.693).tokens_per_s_per_gpu.formula, kPrintedRateFormula);
+}
+
 TEST(DerivedMetrics, SaysWhyThereIsNoValue) {
   const DerivedMetrics unknown = metrics_of({"pretrain_deepseek_v3_671b_bf16_256", "h100"}, 5.0);
   EXPECT_FALSE(unknown.tokens_per_s.value);

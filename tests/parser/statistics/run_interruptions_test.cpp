@@ -4,19 +4,20 @@
 #include <gtest/gtest.h>
 
 #include "parser/statistics/run_summary.h"
-#include "parser/step_interruption.h"
 
 namespace llmb::parser {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::IsEmpty;
 
 struct Log {
   std::vector<StepSample> samples;
   LogFacts facts;
 
-  RunSummary summarize() const { return summarize_run(samples, facts, {11, 44}, false); }
+  RunSummary summarize(const StepInterruptionSet& without = {}) const {
+    return summarize_run(samples, facts, {11, 44}, false, {}, without);
+  }
 };
 
 // Steps 0 to 49, of 2 s and 3 s in turn.
@@ -48,19 +49,59 @@ Log interrupted_steps() {
   return log;
 }
 
-TEST(RunInterruptions, AreNamedInTheReason) {
+TEST(RunInterruptions, AreNamed) {
   const RunSummary summary = interrupted_steps().summarize();
+  EXPECT_EQ(summary.window_interruptions, "checkpoint: 20; evaluation: 30, 31");
   EXPECT_EQ(summary.status, RunStatus::complete);
   EXPECT_THAT(summary.status_reason,
               HasSubstr("; steps of the window are touched by checkpoint: 20; evaluation: 30, 31"));
-  EXPECT_THAT(fifty_steps().summarize().status_reason, Not(HasSubstr("touched")));
+  EXPECT_EQ(summary.steps_left_out, 0);
+  EXPECT_EQ(summary.step_time_s->max, 9);
+  EXPECT_THAT(fifty_steps().summarize().window_interruptions, IsEmpty());
 }
 
 TEST(RunInterruptions, OfManyStepsAreNamedInPart) {
   Log log = fifty_steps();
   for (StepSample& sample : log.samples) sample.extra_fields = {{std::string(kIsProfiled), 1}};
-  EXPECT_THAT(log.summarize().status_reason,
-              HasSubstr("touched by profile: 11, 12, 13, 14, 15, 16 and 28 more"));
+  EXPECT_EQ(log.summarize().window_interruptions, "profile: 11, 12, 13, 14, 15, 16 and 28 more");
+}
+
+TEST(RunInterruptions, AreLeftOutWhereTheyAreNotWanted) {
+  const Log log = interrupted_steps();
+  const RunSummary summary = log.summarize({StepInterruption::checkpoint});
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_TRUE(summary.window_is_whole);
+  EXPECT_EQ(summary.steps_left_out, 1);
+  EXPECT_EQ(summary.step_time_s->count, 33);
+  EXPECT_EQ(summary.step_time_s->max, 3);
+  EXPECT_EQ(summary.tflops_per_gpu->count, 33);
+  EXPECT_THAT(summary.status_reason, HasSubstr("; 1 step of it left out"));
+  EXPECT_EQ(
+      log.summarize({StepInterruption::checkpoint, StepInterruption::evaluation}).steps_left_out,
+      3);
+  EXPECT_EQ(log.summarize({StepInterruption::profile}).step_time_s->count, 34);
+}
+
+TEST(RunInterruptions, OfAllStepsLeaveNoNumber) {
+  Log log = fifty_steps();
+  for (StepSample& sample : log.samples) sample.extra_fields = {{std::string(kIsProfiled), 1}};
+  const RunSummary summary = log.summarize({StepInterruption::profile});
+  EXPECT_EQ(summary.steps_left_out, 34);
+  EXPECT_FALSE(summary.step_time_s);
+}
+
+TEST(PrintedTokenRates, HaveAMean) {
+  Log log = fifty_steps();
+  for (StepSample& sample : log.samples) {
+    sample.step_time_s.reset();
+    sample.tflops_per_gpu.reset();
+    sample.extra_fields = {{"tps", 1000.0 + static_cast<double>(sample.iteration % 2)}};
+  }
+  const RunSummary summary = log.summarize();
+  EXPECT_EQ(summary.status, RunStatus::complete);
+  EXPECT_EQ(summary.printed_tokens_per_s_per_gpu, 1000.5);
+  EXPECT_FALSE(summary.step_time_s);
+  EXPECT_FALSE(fifty_steps().summarize().printed_tokens_per_s_per_gpu);
 }
 
 }  // namespace

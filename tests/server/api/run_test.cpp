@@ -100,6 +100,34 @@ TEST_F(RunResource, ComputesStatisticsOverAnyWindow) {
   get_detail(path_of(id, "/statistics"), {{"window", "5-"}}, 400);
 }
 
+TEST_F(RunResource, LeavesOutInterruptedStepsWhereThatIsAsked) {
+  auto batch = sample_batch(root_, "alpha", 1, 49, 7.5);
+  batch.samples[20].extra_fields = {{"after_checkpoint", 1}};
+  batch.samples[20].step_time_s = 70.0;
+  batch.summary = parser::summarize_run(batch.samples, batch.facts, {11, 44}, false);
+  const auto id = writer_->commit({&batch, 1}).front();
+  EXPECT_EQ(get_json(path_of(id))["window_interruptions"], "checkpoint: 20");
+  const Json with = get_json(path_of(id, "/statistics"));
+  EXPECT_EQ(with["window_interruptions"], "checkpoint: 20");
+  EXPECT_EQ(with["steps_left_out"], 0);
+  EXPECT_EQ(with["step_time_s"]["max"], 70.0);
+  const Json without = get_json(path_of(id, "/statistics"), {{"without", "checkpoint,profile"}});
+  EXPECT_EQ(without["steps_left_out"], 1);
+  EXPECT_EQ(without["step_time_s"]["count"], 33);
+  EXPECT_EQ(without["window_is_whole"], true);
+  get_detail(path_of(id, "/statistics"), {{"without", "eval"}}, 400);
+
+  auto other = sample_batch(root_, "beta", 2, 49, 7.5);
+  const auto other_id = writer_->commit({&other, 1}).front();
+  const std::string runs = std::to_string(id) + "," + std::to_string(other_id);
+  const Json compared =
+      get_json("/api/v1/compare", {{"runs", runs}, {"without", "checkpoint"}})["runs"];
+  EXPECT_EQ(compared[0]["window_interruptions"], "checkpoint: 20");
+  EXPECT_EQ(compared[0]["steps_left_out"], 1);
+  EXPECT_LT(compared[0]["step_time_s_mean"], with["step_time_s"]["mean"]);
+  EXPECT_TRUE(compared[1]["window_interruptions"].is_null());
+}
+
 TEST_F(RunResource, ReadsNoStepsForAClientThatHasThem) {
   const auto id = add_run("alpha", 1, 49, 7.5);
   const auto other = add_run("beta", 2, 49, 7.5);

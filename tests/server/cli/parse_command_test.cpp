@@ -68,6 +68,24 @@ TEST(ParseCommand, PrintsOneTableForAllDialects) {
   EXPECT_THAT(run.out, Not(HasSubstr("\033["))) << "colour is for terminals";
 }
 
+TEST(ParseCommand, LeavesOutStepsThatACheckpointTouches) {
+  const TemporaryFolder folder;
+  std::string log = nemo_log(49);
+  log.insert(log.find("Training epoch 0, iteration 20/"),
+             "Global Checkpoint Save : Rank: 0 : Iteration: 19 : Start time: 1.0s : Save duration: "
+             "0.1s\n");
+  folder.write(experiment_log_path(kGrok, 1), log);
+  const ProgramOptions options{folder.path(), {}, false};
+  const ProgramRun with = run_program({"parse", "--format", "csv"}, options);
+  EXPECT_THAT(with.out, HasSubstr("touched by checkpoint: 20"));
+  const ProgramRun without =
+      run_program({"parse", "--format", "csv", "--without", "checkpoint"}, options);
+  EXPECT_EQ(without.exit_code, 0);
+  EXPECT_THAT(without.out, HasSubstr("1 step of it left out"));
+  EXPECT_EQ(run_program({"parse", "--without", "lunch"}, options).exit_code, 2);
+  EXPECT_EQ(run_program({"parse", "--compat", "nemo", "--without", "all"}, options).exit_code, 2);
+}
+
 TEST(ParseCommand, ShowsPathsWithFullNames) {
   const TemporaryFolder folder;
   const std::string path = experiment_log_path(kGrok, 1);
