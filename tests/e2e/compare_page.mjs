@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
+import { stepTime } from "./logs.mjs";
 import { assertDrawn, browser, daemon, kManyGpus, rows } from "./site.mjs";
 
 describe("comparing runs", () => {
@@ -39,6 +40,29 @@ describe("comparing runs", () => {
       assert.match(await verdict.innerText(), /as fast|% (slower|faster)|not comparable/);
       await assertDrawn(page.locator(".plot-overlay canvas"));
       assert.equal(await page.locator(".segment-key li").count(), 3);
+    });
+  });
+
+  test("shows how the steps of each run's window spread, with a table as twin", async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=2&q=gpus${kManyGpus}_`);
+    const ids = runs.map((run) => run.id);
+    await withPage(browser, `${daemon.url}/compare?runs=${ids.join(",")}`, {}, async (page) => {
+      const plot = page.locator(".distribution-plot");
+      await plot.waitFor();
+      assert.equal(await plot.locator("circle.dot").count(), 2 * 34); // iterations 11 to 44
+      assert.equal(await plot.locator("rect.quartiles").count(), 2);
+      await plot.locator("svg").hover();
+      await plot.getByText(/^A: job \d+: \d+ % of its steps$/).waitFor();
+      await plot.getByText("As a table").click();
+      const row = plot.locator("tbody tr").first();
+      const times = Array.from({ length: 34 }, (_, at) => stepTime(at + 11));
+      const [name, count, low] = await row.locator("th, td").allInnerTexts();
+      assert.match(name, /^A: job/);
+      assert.deepEqual([count, Number(low)], ["34", Math.min(...times)]);
+      await plot.getByText("Copy", { exact: true }).click();
+      const download = page.waitForEvent("download");
+      await plot.getByRole("button", { name: "Save as PNG" }).click();
+      assert.equal((await download).suggestedFilename(), "step-time-distributions.png");
     });
   });
 

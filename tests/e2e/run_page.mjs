@@ -15,6 +15,8 @@ import {
   traced,
 } from "./site.mjs";
 
+const kA4Width = 703; // px, less the margins
+
 describe("the page of a run", () => {
   test("shows the mean over the window as the API gives it", async () => {
     const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
@@ -190,6 +192,36 @@ describe("the page of a run", () => {
       assert.equal(await page.locator(".pages").isVisible(), false);
       assert.equal(await page.locator(".plot canvas").first().isVisible(), true);
     });
+  });
+
+  test("prints on two sheets at most, charts whole", async () => {
+    const complete = await findRun("workload=pretrain_grok1&status=complete");
+    const names = [`experiment=${traced.experiment}`, `experiment=${cascaded.experiment}`];
+    const runs = [complete, ...(await Promise.all(names.map(findRun)))];
+    for (const colorScheme of ["light", "dark"]) {
+      for (const run of runs) {
+        await withPage(browser, `${daemon.url}/runs/${run.id}`, { colorScheme }, async (page) => {
+          await page.locator(".plot canvas").first().waitFor();
+          await page.getByRole("heading", { name: "Configuration" }).waitFor();
+          for (const format of ["A4", "Letter"]) {
+            const pdf = (await page.pdf({ format })).toString("latin1");
+            const sheets = pdf.match(/\/Type\s*\/Page\b/g).length;
+            assert.ok(sheets <= 2, `run ${run.id} on ${format}: ${sheets} sheets`);
+          }
+          await page.setViewportSize({ width: kA4Width, height: 1000 });
+          await page.emulateMedia({ media: "print", colorScheme });
+          await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+          const room = await page.locator(".chart").evaluateAll((charts) =>
+            charts.map((chart) => {
+              const card = chart.getBoundingClientRect();
+              const plot = chart.querySelector("canvas").getBoundingClientRect();
+              return [card.right - plot.right, card.bottom - plot.bottom];
+            }),
+          );
+          assert.ok(room.flat().every((space) => space >= 0), JSON.stringify(room));
+        });
+      }
+    }
   });
 
   test("names the source of every configuration value", async () => {

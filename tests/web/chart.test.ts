@@ -2,6 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Steps } from "../../web/src/api/types";
+import {
+  distributionOf,
+  distributionRange,
+  offScaleCount,
+  shareWithin,
+  spreadOf,
+} from "../../web/src/chart/distributions";
 import { fullRange, isOffScale, steadyRange } from "../../web/src/chart/scale";
 import { allValues, chartSeries, hasValues, windowValues } from "../../web/src/chart/series";
 
@@ -77,4 +84,39 @@ test("the window's values are those of the segment that counts", () => {
 test("a metric that the log never prints is known to be absent", () => {
   assert.equal(hasValues(chartSeries(restarted, "tflops_per_gpu", 1)), false);
   assert.equal(hasValues(chartSeries(restarted, "step_time_s", 1)), true);
+});
+
+const stepsOf = (times: (number | null)[], iteration = times.map((_, at) => at)) =>
+  ({ iteration, step_time_s: times }) as unknown as Steps;
+
+test("a distribution holds the steps of the window, a repeated one in its last pass", () => {
+  const steps = stepsOf([9, 2, 3, null, 4, 1], [0, 1, 2, 3, 4, 1]);
+  const one = distributionOf({ id: 1, name: "A", steps }, { first: 1, last: 4 });
+  assert.deepEqual(one.values, [1, 3, 4]);
+  assert.deepEqual(
+    [0, 0.5, 1].map((share) => one.quantile(share)),
+    [1, 3, 4],
+  );
+  assert.equal(shareWithin(one, 3), 2 / 3);
+  assert.equal(shareWithin(one, 0.5), 0);
+  assert.deepEqual(distributionOf({ id: 1, name: "A", steps }, null).values, []);
+});
+
+test("distributions share an axis that a single slow step does not stretch", () => {
+  const window = { first: 0, last: 40 };
+  const fast = distributionOf({ id: 1, name: "A", steps: stepsOf([...steady, 70]) }, window);
+  const slow = distributionOf(
+    { id: 2, name: "B", steps: stepsOf(steady.map((time) => 1.02 * time)) },
+    window,
+  );
+  const range = distributionRange([fast, slow]);
+  assert.ok(range.min < 7.38 && range.max > 7.4 * 1.02 && range.max < 8);
+  assert.equal(offScaleCount(fast, range), 1);
+  assert.equal(offScaleCount(slow, range), 0);
+});
+
+test("dots of a row are spread within it, and neighbours apart", () => {
+  const places = Array.from({ length: 60 }, (_, at) => spreadOf(at));
+  assert.ok(places.every((place) => Math.abs(place) <= 0.5));
+  places.slice(1).forEach((place, at) => assert.ok(Math.abs(place - (places[at] ?? 0)) > 0.3));
 });

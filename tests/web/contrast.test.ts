@@ -13,7 +13,7 @@ function coloursOf(block: string): Theme {
   return new Map([...found].map((match) => [match[1] ?? "", match[2] ?? ""]));
 }
 
-const [lightBlock = "", darkBlock = ""] = [...sheet.matchAll(/:root \{([^}]*)\}/g)].map(
+const [lightBlock = "", darkBlock = ""] = [...sheet.matchAll(/:root(?::not\(\.is-printed\))? \{([^}]*)\}/g)].map(
   (match) => match[1] ?? "",
 );
 const light = coloursOf(lightBlock);

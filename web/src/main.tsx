@@ -50,6 +50,10 @@ function App() {
   );
 }
 
+// Paper has the light theme. Before any chart listens, so that they are drawn in its colours.
+addEventListener("beforeprint", () => document.documentElement.classList.add("is-printed"));
+addEventListener("afterprint", () => document.documentElement.classList.remove("is-printed"));
+
 startRouting();
 startService();
 startLive();

@@ -47,3 +47,8 @@ export function decisionWords(comparison: MetricComparison): string {
   const share = formatPercent(visible, 2);
   return `Differences of ${share} or more would show, four times in five. ${runs}`;
 }
+
+// A, B, C: group 0 is what the others are measured against.
+export function groupName(group: number): string {
+  return String.fromCharCode(65 + group);
+}

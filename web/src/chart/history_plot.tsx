@@ -1,13 +1,11 @@
 // The step times of one configuration's runs over time, as SVG: a dot for each run, a line for each
 // level, and a numbered mark where a level begins. As wide as its place, so that its text stays as
 // large as the page's. The table below it is its twin for those who do not see it.
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { HistorySeries } from "../api/types";
 import { formatInstant, formatSeconds, formatTicks, type Zone } from "../format";
 import { historyPlot, timeTicks, valueTicks, type HistoryMark } from "./history_points";
+import { useMeasuredWidth } from "./measured_width";
 
-const kUsualWidth = 720; // until it is measured
-const kWidthMin = 240;
 const kHeight = 240;
 const kLeft = 58;
 const kRight = 44; // half of the last label
@@ -23,16 +21,7 @@ interface Props {
 }
 
 export function HistoryPlot({ series, zone, summary }: Props) {
-  const figure = useRef<HTMLElement>(null);
-  const [width, setWidth] = useState(kUsualWidth);
-  useEffect(() => {
-    if (!figure.current) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) setWidth(Math.max(kWidthMin, Math.floor(entry.contentRect.width)));
-    });
-    observer.observe(figure.current);
-    return () => observer.disconnect();
-  }, []);
+  const { figure, width } = useMeasuredWidth();
   const plot = historyPlot(series);
   if (!plot) return null;
   const { min, max } = plot.range;

@@ -5,7 +5,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Column, Steps } from "../api/types";
 import { formatCount, formatSeconds, formatTicks } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
+import { followPage } from "./follow_page";
 import { steadyRange } from "./scale";
+import { seriesColour } from "./series";
 import { kIterationSteps } from "./step_plot";
 
 const kHeight = 300;
@@ -39,7 +41,6 @@ export function overlayOf(runs: readonly OverlaidRun[]): Overlay {
   return { iterations, columns };
 }
 
-const seriesColour = (at: number) => `--series-${(at % 8) + 1}`;
 const dashOf = (at: number) => kDashes[at % kDashes.length] ?? [];
 
 function cssColor(name: string): string {
@@ -93,20 +94,17 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
     const element = host.current;
     if (!element) return;
     let plot = create(element, overlay, setCursor);
-    const recolor = () => {
-      plot.destroy();
-      plot = create(element, overlay, setCursor);
-    };
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    scheme.addEventListener("change", recolor);
-    const observer = new ResizeObserver(() => {
-      const width = element.clientWidth;
-      if (width > 0 && width !== plot.width) plot.setSize({ width, height: kHeight });
+    const unfollow = followPage(element, {
+      height: kHeight,
+      size: () => plot,
+      setSize: (size) => plot.setSize(size),
+      recolor: () => {
+        plot.destroy();
+        plot = create(element, overlay, setCursor);
+      },
     });
-    observer.observe(element);
     return () => {
-      scheme.removeEventListener("change", recolor);
-      observer.disconnect();
+      unfollow();
       plot.destroy();
     };
   }, [overlay]);

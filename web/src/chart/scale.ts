@@ -11,7 +11,7 @@ const kFenceShareMin = 0.1; // of the median: even steps that vary by a tenth st
 const kSpanShareMin = 0.02; // of the median: rounding noise is not blown up to a full chart
 const kMarginShare = 0.08;
 
-function quantile(sorted: number[], q: number): number {
+export function quantile(sorted: number[], q: number): number {
   const at = (sorted.length - 1) * q;
   const low = sorted[Math.floor(at)] ?? 0;
   const high = sorted[Math.ceil(at)] ?? low;

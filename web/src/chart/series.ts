@@ -54,3 +54,6 @@ export function windowValues(series: ChartSeries, window: IterationWindow | null
 export function hasValues(series: ChartSeries): boolean {
   return allValues(series).some((value) => value !== null);
 }
+
+// Of one of several runs in one plot, by its place.
+export const seriesColour = (at: number) => `--series-${(at % 8) + 1}`;

@@ -45,11 +45,7 @@ export function StepChart(props: Props) {
       const iteration = at === null ? undefined : shown.iterations[at];
       if (iteration !== undefined) onStep?.(iteration);
     });
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const recolor = () => plot.current?.recreate();
-    scheme.addEventListener("change", recolor);
     return () => {
-      scheme.removeEventListener("change", recolor);
       plot.current?.destroy();
       plot.current = null;
     };

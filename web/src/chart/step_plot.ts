@@ -3,6 +3,7 @@
 import uPlot from "uplot";
 import { formatTicks } from "../format";
 import type { IterationWindow } from "../state/window";
+import { followPage } from "./follow_page";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
 import { allValues, windowValues, type ChartSeries } from "./series";
 
@@ -51,7 +52,7 @@ export function plotRange(input: PlotInput): Range | null {
 export class StepPlot {
   private plot: uPlot;
   private range: Range | null;
-  private readonly observer: ResizeObserver;
+  private readonly unfollow: () => void;
 
   constructor(
     private readonly host: HTMLElement,
@@ -70,11 +71,12 @@ export class StepPlot {
 
     this.range = plotRange(input);
     this.plot = this.create();
-    this.observer = new ResizeObserver(() => {
-      const width = host.clientWidth;
-      if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.height });
+    this.unfollow = followPage(host, {
+      height: this.height,
+      size: () => this.plot,
+      setSize: (size) => this.plot.setSize(size),
+      recolor: () => this.recreate(),
     });
-    this.observer.observe(host);
   }
 
   update(input: PlotInput): void {
@@ -103,13 +105,13 @@ export class StepPlot {
   }
 
   // Colours are read from the style sheet once; a change of theme needs a new canvas.
-  recreate(): void {
+  private recreate(): void {
     this.plot.destroy();
     this.plot = this.create();
   }
 
   destroy(): void {
-    this.observer.disconnect();
+    this.unfollow();
     this.plot.destroy();
   }
 

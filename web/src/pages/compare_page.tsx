@@ -1,14 +1,12 @@
 // "/compare?runs=3,7": two to eight runs side by side: what each amounts to, whether the groups
 // differ beyond run-to-run noise, and in what their configurations differ.
-import { useMemo } from "preact/hooks";
-import { fetchComparison, fetchSteps } from "../api/client";
+import { fetchComparison } from "../api/client";
 import type {
   ComparedMetric as Metric,
   ComparedRun,
   Comparison,
   GroupComparison,
 } from "../api/types";
-import { OverlayChart } from "../chart/overlay_chart";
 import { formatKey, formatNumber, formatSpeed, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
@@ -18,8 +16,9 @@ import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
-import { decisionWords, intervalWords, verdictWords } from "../verdict_words";
+import { decisionWords, groupName, intervalWords, verdictWords } from "../verdict_words";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
+import { ComparedSteps } from "./compare_steps";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
 
@@ -71,18 +70,13 @@ function Compared({ picks }: { picks: number[] }) {
           <Obstacles comparison={comparison} />
           <Runs comparison={comparison} />
           <Verdicts comparison={comparison} />
-          <Overlaid comparison={comparison} />
+          <ComparedSteps runs={comparison.runs} />
           <Differences comparison={comparison} />
           <p class="window-note">{comparison.method}</p>
         </>
       )}
     </>
   );
-}
-
-// A, B, C: group 0 is what the others are measured against.
-function groupName(group: number): string {
-  return String.fromCharCode(65 + group);
 }
 
 function Obstacles({ comparison }: { comparison: Comparison }) {
@@ -244,41 +238,6 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
       </dl>
     </li>
   );
-}
-
-function Overlaid({ comparison }: { comparison: Comparison }) {
-  const shown = comparison.runs.filter((run) => run.step_time_s_mean !== null);
-  const ids = shown.map(({ id }) => id);
-  const { value, problem, refresh } = useAnswer(
-    `overlay ${ids.join()}`,
-    (abort) => Promise.all(ids.map((id) => fetchSteps(id, abort))),
-    (run) => ids.includes(run),
-  );
-  const steps = value.value;
-  const overlaid = useMemo(
-    () =>
-      (steps ?? []).flatMap((each) => {
-        const run = shown.find(({ id }) => id === each.run_id);
-        return run ? [{ id: run.id, name: overlayName(run), steps: each }] : [];
-      }),
-    [steps],
-  );
-  if (ids.length === 0) return null;
-  return (
-    <section class="charts" aria-labelledby="overlay-title">
-      <div class="section-head">
-        <h2 id="overlay-title">Step by step</h2>
-      </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!steps && !problem.value && <Loading what="the steps" />}
-      {overlaid.length > 0 && <OverlayChart runs={overlaid} />}
-    </section>
-  );
-}
-
-function overlayName(run: ComparedRun): string {
-  const group = run.group === null ? "left out" : groupName(run.group);
-  return `${group}: ${run.job_id === null ? `run ${run.id}` : `job ${run.job_id}`}`;
 }
 
 function Differences({ comparison }: { comparison: Comparison }) {

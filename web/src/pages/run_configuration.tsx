@@ -16,20 +16,22 @@ export function RunConfiguration({ run }: { run: RunDetails }) {
           </p>
         )}
       </div>
-      <table class="plain configuration">
-        <thead>
-          <tr>
-            <th scope="col">key</th>
-            <th scope="col">value</th>
-            <th scope="col">from</th>
-          </tr>
-        </thead>
-        <tbody>
-          {run.configuration.map((entry) => (
-            <Entry key={entry.key} entry={entry} isConflict={conflicts.has(entry.key)} />
-          ))}
-        </tbody>
-      </table>
+      <div class="in-columns">
+        <table class="plain configuration">
+          <thead>
+            <tr>
+              <th scope="col">key</th>
+              <th scope="col">value</th>
+              <th scope="col">from</th>
+            </tr>
+          </thead>
+          <tbody>
+            {run.configuration.map((entry) => (
+              <Entry key={entry.key} entry={entry} isConflict={conflicts.has(entry.key)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

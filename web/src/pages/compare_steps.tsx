@@ -1,0 +1,88 @@
+// The steps of the compared runs: over each other by iteration, and how they spread over the windows.
+import { useMemo } from "preact/hooks";
+import { fetchSteps } from "../api/client";
+import type { ComparedRun } from "../api/types";
+import { DistributionPlot } from "../chart/distribution_plot";
+import { distributionOf } from "../chart/distributions";
+import { OverlayChart, type OverlaidRun } from "../chart/overlay_chart";
+import { formatPlural } from "../format";
+import { Loading, ProblemPanel } from "../parts/panels";
+import { useAnswer } from "../state/answer";
+import { parseWindow } from "../state/window";
+import { groupName } from "../verdict_words";
+
+export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
+  const shown = runs.filter((run) => run.step_time_s_mean !== null);
+  const ids = shown.map(({ id }) => id);
+  const { value, problem, refresh } = useAnswer(
+    `overlay ${ids.join()}`,
+    (abort) => Promise.all(ids.map((id) => fetchSteps(id, abort))),
+    (run) => ids.includes(run),
+  );
+  const steps = value.value;
+  const overlaid = useMemo(
+    () =>
+      (steps ?? []).flatMap((each) => {
+        const run = shown.find(({ id }) => id === each.run_id);
+        return run ? [{ id: run.id, name: runName(run), steps: each }] : [];
+      }),
+    [steps],
+  );
+  if (ids.length === 0) return null;
+  return (
+    <>
+      <section class="charts" aria-labelledby="overlay-title">
+        <div class="section-head">
+          <h2 id="overlay-title">Step by step</h2>
+        </div>
+        {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
+        {!steps && !problem.value && <Loading what="the steps" />}
+        {overlaid.length > 0 && <OverlayChart runs={overlaid} />}
+      </section>
+      {overlaid.length > 0 && <Spread overlaid={overlaid} runs={shown} />}
+    </>
+  );
+}
+
+function runName(run: ComparedRun): string {
+  const group = run.group === null ? "left out" : groupName(run.group);
+  return `${group}: ${run.job_id === null ? `run ${run.id}` : `job ${run.job_id}`}`;
+}
+
+interface SpreadProps {
+  overlaid: OverlaidRun[];
+  runs: ComparedRun[];
+}
+
+// In the colours of the lines above: a run without a step in its window keeps its row, which is empty.
+function Spread({ overlaid, runs }: SpreadProps) {
+  const distributions = useMemo(
+    () =>
+      overlaid.map((run) => {
+        const window = runs.find(({ id }) => id === run.id)?.window ?? "";
+        return distributionOf(run, parseWindow(window));
+      }),
+    [overlaid, runs.map(({ window }) => window).join()],
+  );
+  if (distributions.every(({ values }) => values.length === 0)) return null;
+  return (
+    <section class="charts" aria-labelledby="spread-title">
+      <div class="section-head">
+        <h2 id="spread-title">How the steps spread</h2>
+      </div>
+      <DistributionPlot
+        distributions={distributions}
+        summary={
+          `Step times over the windows of ${formatPlural(distributions.length, "run")}, ` +
+          "on one axis. The table below has their quartiles."
+        }
+      />
+      <p class="legend">
+        <span>
+          A dot is a step of the window; the box holds the middle half of them, the line in it is
+          the median.
+        </span>
+      </p>
+    </section>
+  );
+}
