@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "parser/foundation/nearest_word.h"
 #include "server/cli/commands.h"
 #include "server/cli/documents_command.h"
 #include "server/cli/exit_codes.h"
-#include "server/cli/nearest_word.h"
 #include "server/cli/version.h"
 
 namespace llmb::cli {
@@ -41,7 +41,7 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   const std::vector<std::string> names = names_of_commands(app);
   const std::string& typed = arguments.front();
   if (std::find(names.begin(), names.end(), typed) != names.end()) return {};
-  return fmt::format("there is no command '{}'{}", typed, did_you_mean(typed, names));
+  return fmt::format("there is no command '{}'{}", typed, parser::did_you_mean(typed, names));
 }
 
 // The same for the first argument that looks like an option and that the command has not.
@@ -55,7 +55,7 @@ std::string unknown_option(const CLI::App& app) {
   for (const std::string& argument : app.remaining(true)) {
     if (!argument.starts_with('-')) continue;
     const std::string typed = argument.substr(0, argument.find('='));
-    return fmt::format("there is no option '{}'{}", typed, did_you_mean(typed, known));
+    return fmt::format("there is no option '{}'{}", typed, parser::did_you_mean(typed, known));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "server/dispatch/dispatcher.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -25,6 +26,36 @@ std::string hash_of(const std::vector<Submission>& submissions) {
   return fmt::to_string(hash);
 }
 
+struct RefusedJobs {
+  std::string message;
+  std::vector<std::size_t> jobs;  // from 1, in the order of the submissions
+};
+using Refusals = std::vector<RefusedJobs>;  // each message once
+
+void add_refusal(Refusals& refusals, std::string message, std::size_t job) {
+  const auto known = std::find_if(refusals.begin(), refusals.end(),
+                                  [&](const RefusedJobs& one) { return one.message == message; });
+  if (known == refusals.end()) {
+    refusals.push_back({std::move(message), {job}});
+  } else {
+    known->jobs.push_back(job);
+  }
+}
+
+// One line for each reason, so that all can be mended at once.
+std::string told_refusals(const Refusals& refusals, std::size_t job_count) {
+  std::size_t refused = 0;
+  for (const RefusedJobs& one : refusals) refused += one.jobs.size();
+  if (refusals.size() == 1 && refused == job_count) return refusals.front().message;
+  std::string text = fmt::format("{} of {} jobs {} refused, and none is submitted", refused,
+                                 job_count, refused == 1 ? "is" : "are");
+  for (const auto& [message, jobs] : refusals) {
+    text += fmt::format("\n{} {}: {}", jobs.size() == 1 ? "job" : "jobs", fmt::join(jobs, ", "),
+                        message);
+  }
+  return text;
+}
+
 parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submissions,
                                            const ClusterSettings& settings,
                                            const parser::Catalog& catalog,
@@ -35,11 +66,16 @@ parser::Result<std::vector<Plan>> plan_all(const std::vector<Submission>& submis
   }
   std::vector<Plan> all;
   all.reserve(submissions.size());
-  for (const Submission& submission : submissions) {
-    auto plan = plan_submission(submission, settings, catalog, runner);
-    if (!plan) return tl::unexpected(plan.error());
-    all.push_back(std::move(*plan));
+  Refusals refusals;
+  for (std::size_t i = 0; i < submissions.size(); ++i) {
+    auto plan = plan_submission(submissions[i], settings, catalog, runner);
+    if (plan) {
+      all.push_back(std::move(*plan));
+    } else {
+      add_refusal(refusals, std::move(plan.error().message), i + 1);
+    }
   }
+  if (!refusals.empty()) return parser::fail(told_refusals(refusals, submissions.size()));
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "parser/foundation/nearest_word.h"
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/job_environment.h"
 #include "server/dispatch/launch_document.h"
@@ -66,27 +67,21 @@ std::string listed(const Names& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// "; did you mean 'grok1'?", with the prefix of workloads or without.
+template <typename Names>
+std::string meant(const std::string& typed, const Names& names) {
+  constexpr std::string_view kPrefix = "pretrain_";
+  std::vector<std::string> known(names.begin(), names.end());
+  for (const std::string& name : names) {
+    if (name.starts_with(kPrefix)) known.push_back(name.substr(kPrefix.size()));
+  }
+  return parser::did_you_mean(typed, known);
+}
+
 std::string range_text(const Recipe& recipe) {
   return recipe.gpu_count_min == recipe.gpu_count_max
              ? fmt::to_string(recipe.gpu_count_min)
              : fmt::format("{}-{}", recipe.gpu_count_min, recipe.gpu_count_max);
-}
-
-// "all", or numbers and ranges of them: "0-8", "0,4,8-11".
-bool is_rank_list(std::string_view text) {
-  if (text == "all") return true;
-  if (text.size() > 256) return false;
-  bool may_end = false;
-  bool is_range = false;
-  for (const char c : text) {
-    const bool is_digit = c >= '0' && c <= '9';
-    if (!is_digit && !may_end) return false;
-    if (c == '-' && is_range) return false;
-    if (!is_digit && c != '-' && c != ',') return false;
-    is_range = c == '-' || (is_range && c != ',');
-    may_end = is_digit;
-  }
-  return may_end;
 }
 
 class Planner {
@@ -152,8 +147,8 @@ class Planner {
     if (workload == nullptr) {
       std::vector<std::string> names;
       for (const auto& known : catalog_.workloads) names.push_back(known.workload);
-      return fail(fmt::format("unknown workload {}; known: {}", in_quotes(wanted().workload),
-                              listed(names)));
+      return fail(fmt::format("unknown workload {}{}; known: {}", in_quotes(wanted().workload),
+                              meant(wanted().workload, names), listed(names)));
     }
     wanted().workload = workload->workload;
     defaults_ = &catalog_.launch_defaults(workload->workload);
@@ -172,10 +167,17 @@ class Planner {
                               workload->workload, listed(documents)));
     }
     if (of_model_.empty()) {
-      return fail(fmt::format("unknown size {} of {}; known: {}", in_quotes(wanted().model_size),
-                              workload->workload, listed(sizes)));
+      return fail(fmt::format("unknown size {} of {}{}; known: {}", in_quotes(wanted().model_size),
+                              workload->workload, meant(wanted().model_size, sizes),
+                              listed(sizes)));
     }
     return {};
+  }
+
+  std::set<std::string> known_gpu_types() const {
+    std::set<std::string> names;
+    for (const Recipe& recipe : catalog_.recipes) names.insert(recipe.gpu_type);
+    return names;
   }
 
   Result<void> find_gpu_type() {
@@ -187,11 +189,13 @@ class Planner {
     }
     default_to(wanted().gpu_type, "gpu_type", defaults_->gpu_type, kOfDocument);
     if (gpu_types.contains(wanted().gpu_type)) return {};
-    return fail(fmt::format("GPU type {}; there are recipes for: {}",
-                            wanted().gpu_type.empty()
-                                ? "is missing"
-                                : in_quotes(wanted().gpu_type) + " has no recipe of this model",
-                            listed(gpu_types)));
+    const std::string recipes = "there are recipes for: " + listed(gpu_types);
+    if (wanted().gpu_type.empty()) return fail("GPU type is missing; " + recipes);
+    const bool is_known = catalog_.gpu(wanted().gpu_type) != nullptr;
+    return fail(fmt::format(
+        "{} {}{}; {}", is_known ? "GPU type" : "unknown GPU type", in_quotes(wanted().gpu_type),
+        is_known ? " has no recipe of this model" : meant(wanted().gpu_type, known_gpu_types()),
+        recipes));
   }
 
   // Newer documents come later in the catalog; their row counts.
@@ -210,8 +214,9 @@ class Planner {
       if (recipe->has_scale(wanted().scale)) recipe_ = recipe;
     }
     if (!dtypes.contains(coarse) || !is_name(wanted().dtype) || wanted().dtype.size() > 16) {
-      return fail(fmt::format("dtype {} has no recipe of this model; there are: {}",
-                              in_quotes(wanted().dtype), listed(dtypes)));
+      return fail(fmt::format("dtype {} has no recipe of this model{}; there are: {}",
+                              in_quotes(wanted().dtype), meant(wanted().dtype, dtypes),
+                              listed(dtypes)));
     }
     if (wanted().scale < 1) {
       return fail("'scale' is missing: the number of GPUs, 1 or more (--scale, JOB_TOTAL_GPUS)");

@@ -77,4 +77,20 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+bool is_rank_list(std::string_view text) {
+  if (text == "all") return true;
+  if (text.size() > 256) return false;
+  bool may_end = false;
+  bool is_range = false;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit && !may_end) return false;
+    if (c == '-' && is_range) return false;
+    if (!is_digit && c != '-' && c != ',') return false;
+    is_range = c == '-' || (is_range && c != ',');
+    may_end = is_digit;
+  }
+  return may_end;
+}
+
 }  // namespace llmb::dispatch

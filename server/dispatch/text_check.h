@@ -24,4 +24,7 @@ std::string shell_quoted(std::string_view text);
 
 std::string_view trimmed(std::string_view text);
 
+// "all", or numbers and ranges of them: "0-8", "0,4,8-11".
+bool is_rank_list(std::string_view text);
+
 }  // namespace llmb::dispatch

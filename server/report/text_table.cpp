@@ -1,9 +1,12 @@
 #include "server/report/text_table.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ostream>
+#include <iostream>
 
 #include "parser/foundation/safe_text.h"
 
@@ -43,26 +46,90 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-void TextTable::print(std::ostream& out) const {
-  std::vector<std::size_t> widths(is_right_.size());
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], display_width(row[i]));
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> parts;
+  while (display_width(text) > width) {
+    std::size_t end = 0;  // of what fits
+    for (std::size_t columns = 0; end < text.size(); ++end) {
+      const bool is_new = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+      if (is_new && ++columns > width) break;
+    }
+    std::size_t cut = end;
+    if (text[end] != ' ') {
+      const std::string_view fits = text.substr(0, end);
+      const std::size_t space = fits.find_last_of(' ');
+      const std::size_t joint = fits.find_last_of("_-/,=");
+      if (space != std::string_view::npos && space > 0) {
+        cut = space;
+      } else if (joint != std::string_view::npos) {
+        cut = joint + 1;
+      }
+    }
+    parts.emplace_back(text.substr(0, cut));
+    text.remove_prefix(cut);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
-  const auto print_row = [&](const std::vector<std::string>& row) {
+  parts.emplace_back(text);
+  return parts;
+}
+
+// The widest column of text gives way first, down to a width at which it can still be read.
+std::vector<std::size_t> TextTable::widths(std::size_t width_max) const {
+  constexpr std::size_t kTextMin = 16;
+  std::vector<std::size_t> all(is_right_.size());
+  std::size_t total = all.empty() ? 0 : 2 * (all.size() - 1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const auto& row : rows_) all[i] = std::max(all[i], display_width(row[i]));
+    total += all[i];
+  }
+  for (; width_max > 0 && total > width_max; --total) {
+    std::size_t widest = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!is_right_[i] && (widest == all.size() || all[i] > all[widest])) widest = i;
+    }
+    if (widest == all.size() || all[widest] <= kTextMin) break;
+    --all[widest];
+  }
+  return all;
+}
+
+void TextTable::print(std::ostream& out) const {
+  winsize size{};
+  const bool is_terminal = &out == &std::cout && isatty(STDOUT_FILENO) != 0 &&
+                           ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  print(out, is_terminal ? size.ws_col : 0);
+}
+
+void TextTable::print(std::ostream& out, std::size_t width_max) const {
+  const std::vector<std::size_t> widths = this->widths(width_max);
+  const auto print_line = [&](const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - display_width(row[i]), ' ');
-      line += (i > 0 ? "  " : "") + (is_right_[i] ? padding + row[i] : row[i] + padding);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::size_t width = display_width(cells[i]);
+      const std::string padding(widths[i] - std::min(widths[i], width), ' ');
+      line += (i > 0 ? "  " : "") + (is_right_[i] ? padding + cells[i] : cells[i] + padding);
     }
     line.resize(line.find_last_not_of(' ') + 1);
     out << line << '\n';
+  };
+  const auto print_row = [&](const std::vector<std::string>& row) {
+    std::vector<std::vector<std::string>> parts;
+    std::size_t line_count = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      parts.push_back(wrapped(row[i], std::max<std::size_t>(1, widths[i])));
+      line_count = std::max(line_count, parts.back().size());
+    }
+    for (std::size_t at = 0; at < line_count; ++at) {
+      std::vector<std::string> cells;
+      for (const auto& part : parts) cells.push_back(at < part.size() ? part[at] : std::string());
+      print_line(cells);
+    }
   };
   print_row(rows_.front());
   std::vector<std::string> rule;
   rule.reserve(widths.size());
   for (const std::size_t width : widths) rule.emplace_back(width, '-');
-  print_row(rule);
+  print_line(rule);
   for (std::size_t i = 1; i < rows_.size(); ++i) print_row(rows_[i]);
 }
 

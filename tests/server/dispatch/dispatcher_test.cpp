@@ -98,6 +98,24 @@ TEST_F(DispatcherTest, RecordsNothingOfAnInvalidRequest) {
   EXPECT_THAT(submit(1, "key").jobs, SizeIs(1)) << "a key of a refused request is still free";
 }
 
+// One reason a line, with the jobs that it is of; none is recorded.
+TEST_F(DispatcherTest, SaysEveryRefusalOfARequest) {
+  SubmitRequest nine = request(9);
+  nine.submissions[1].workload = "pretrain_grok9";
+  nine.submissions[4].gpu_type = "h10";
+  nine.submissions[8].gpu_type = "h10";
+  const SubmitOutcome outcome = slurm_.submit(nine);
+  ASSERT_TRUE(outcome.refusal);
+  EXPECT_THAT(outcome.jobs, IsEmpty());
+  const std::string& message = outcome.refusal->message;
+  EXPECT_THAT(message, HasSubstr("3 of 9 jobs are refused, and none is submitted\n"));
+  EXPECT_THAT(message, HasSubstr("\njob 2: unknown workload 'pretrain_grok9'"));
+  EXPECT_THAT(message, HasSubstr("\njobs 5, 9: unknown GPU type 'h10'"));
+  for (Submission& submission : nine.submissions) submission.dtype = "int1";
+  nine.submissions[1] = nine.submissions[4] = nine.submissions[8] = nine.submissions[0];
+  EXPECT_TRUE(slurm_.submit(nine).refusal->message.starts_with("dtype 'int1' has no recipe"));
+}
+
 struct Refused {
   const char* said;
   Refusal::Kind kind;

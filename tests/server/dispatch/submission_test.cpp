@@ -74,6 +74,21 @@ TEST(Submission, IsRefusedWithWhatIsAllowed) {
   expect_refused(wrong, "makes another model");
 }
 
+TEST(Submission, NamesWhatAMistypedWordWasMeantToBe) {
+  Submission wrong = nemotron();
+  wrong.workload = "nemotron";
+  expect_refused(wrong, "unknown workload 'nemotron'; did you mean 'nemotron4'?; known: ");
+  wrong.workload = "pretrain_grok2";
+  expect_refused(wrong, "did you mean 'pretrain_grok1'?");
+  wrong.workload = "resnet";
+  expect_refused(wrong, "unknown workload 'resnet'; known: ");
+  wrong = nemotron();
+  wrong.gpu_type = "h10";
+  expect_refused(wrong, "unknown GPU type 'h10'; did you mean 'h100'?; there are recipes for: ");
+  wrong.gpu_type = "abacus";
+  expect_refused(wrong, "unknown GPU type 'abacus'; there are recipes for: ");
+}
+
 TEST(Submission, GetsTheBackendThatTheRunnerHas) {
   const RunnerFacts cpu_only{"llmb-step-runner 1.0", {"cpu"}, ""};
   const auto whole = plan(nemotron(), cpu_only);

@@ -129,8 +129,9 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
   if (steps.iteration.length === 0) {
     return (
       <p class="nothing">
-        The log holds no step yet.{" "}
-        {run.status === "running" && "Its first one appears here by itself."}
+        {run.status === "running"
+          ? "The log holds no step yet. Its first one appears here by itself."
+          : "The log holds no step."}
       </p>
     );
   }

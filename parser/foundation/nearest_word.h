@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace llmb::cli {
+namespace llmb::parser {
 
 // By insertions, deletions, exchanges and swaps of neighbouring letters. Empty where nothing is
 // near: more than a third of the word's letters would have to change.
@@ -14,4 +14,4 @@ std::string nearest_word(std::string_view typed, const std::vector<std::string>&
 // "; did you mean 'parse'?", or nothing.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known);
 
-}  // namespace llmb::cli
+}  // namespace llmb::parser

@@ -1,11 +1,11 @@
-#include "server/cli/nearest_word.h"
+#include "parser/foundation/nearest_word.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace llmb::cli {
+namespace llmb::parser {
 namespace {
 
 // The optimal string alignment distance: each cell is the cost of making the first i letters of
@@ -48,4 +48,4 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
   return word.empty() ? std::string() : fmt::format("; did you mean '{}'?", word);
 }
 
-}  // namespace llmb::cli
+}  // namespace llmb::parser
