@@ -22,6 +22,8 @@ describe("the scaling page", () => {
           const plot = section.locator(".scaling-plot").first();
           assert.equal(await plot.locator("circle.point").count(), points.length);
           assert.equal(await plot.locator("rect.published").count(), published.length);
+          const text = await plot.locator(".tick").first().boundingBox();
+          assert.ok(text.height >= 12, `an axis with text of ${text.height} px`);
           const gpus = await section.locator("tbody th").allInnerTexts();
           const known = [...points, ...published].map((point) => point.gpu_count);
           assert.deepEqual(

@@ -2,15 +2,16 @@
 // as hollow squares, and the value that every scale would reach without loss. The table beside it
 // is its twin for those who do not see it.
 import { formatTicks as plainTicks, formatCount } from "../format";
+import { useMeasuredWidth } from "./measured_width";
 import { placeOf, type PlotPoint, type ScalingPlotData } from "./scaling_points";
 
-const kWidth = 560;
 const kHeight = 260;
 const kLeft = 64;
 const kRight = 18;
 const kTop = 14;
 const kBottom = 40;
 const kTicks = 4;
+const kLabelWidth = 46; // of a number of GPUs and the space around it
 
 interface Props {
   title: string;
@@ -23,7 +24,12 @@ interface Props {
 
 export function ScalingPlot(props: Props) {
   const { title, plot, format, formatTicks = plainTicks, colour, summary } = props;
-  const x = (gpus: number) => kLeft + (kWidth - kLeft - kRight) * placeOf(gpus, plot.gpus);
+  const { figure, width } = useMeasuredWidth();
+  const x = (gpus: number) => kLeft + (width - kLeft - kRight) * placeOf(gpus, plot.gpus);
+  const labelled = plot.gpus.reduce<number[]>((shown, gpus) => {
+    const last = shown[shown.length - 1];
+    return last === undefined || x(gpus) - x(last) >= kLabelWidth ? [...shown, gpus] : shown;
+  }, []);
   const share = (value: number) => (value - plot.bottom) / (plot.top - plot.bottom);
   const y = (value: number) => kHeight - kBottom - (kHeight - kTop - kBottom) * share(value);
   const path = plot.measured.map(({ gpus, value }) => `${x(gpus)},${y(value)}`).join(" ");
@@ -33,30 +39,30 @@ export function ScalingPlot(props: Props) {
   );
   const labels = formatTicks(ticks);
   return (
-    <figure class={`plot-card scaling-plot colour-${colour}`}>
+    <figure class={`plot-card scaling-plot colour-${colour}`} ref={figure}>
       <figcaption>{title}</figcaption>
-      <svg viewBox={`0 0 ${kWidth} ${kHeight}`} role="img" aria-label={summary}>
+      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
         {ticks.map((tick, at) => (
           <g key={tick}>
-            <line class="grid" x1={kLeft} x2={kWidth - kRight} y1={y(tick)} y2={y(tick)} />
+            <line class="grid" x1={kLeft} x2={width - kRight} y1={y(tick)} y2={y(tick)} />
             <text class="tick" x={kLeft - 8} y={y(tick) + 4} text-anchor="end">
               {labels[at]}
             </text>
           </g>
         ))}
-        {plot.gpus.map((gpus) => (
+        {labelled.map((gpus) => (
           <text key={gpus} class="tick" x={x(gpus)} y={kHeight - kBottom + 18} text-anchor="middle">
             {formatCount(gpus)}
           </text>
         ))}
-        <text class="tick" x={(kLeft + kWidth) / 2} y={kHeight - 4} text-anchor="middle">
+        <text class="tick" x={(kLeft + width) / 2} y={kHeight - 4} text-anchor="middle">
           GPUs
         </text>
         {plot.ideal !== null && (
           <line
             class="ideal"
             x1={kLeft}
-            x2={kWidth - kRight}
+            x2={width - kRight}
             y1={y(plot.ideal)}
             y2={y(plot.ideal)}
           />

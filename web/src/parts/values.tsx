@@ -1,6 +1,13 @@
 // Small pieces of text that several places show alike.
 import type { Run } from "../api/types";
-import { formatAgo, formatInstant, formatUtc, kUnknown, splitExperiment } from "../format";
+import {
+  formatAgo,
+  formatCount,
+  formatInstant,
+  formatUtc,
+  kUnknown,
+  splitExperiment,
+} from "../format";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
 
@@ -45,5 +52,6 @@ export function ExperimentName({ run }: { run: Run }) {
 // "256 × h100", as far as it is known.
 export function gpuText(run: Run): string {
   if (run.gpu_count === null) return run.gpu_type ?? kUnknown;
-  return run.gpu_type ? `${run.gpu_count} × ${run.gpu_type}` : String(run.gpu_count);
+  const count = formatCount(run.gpu_count);
+  return run.gpu_type ? `${count} × ${run.gpu_type}` : count;
 }
