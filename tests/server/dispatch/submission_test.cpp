@@ -76,8 +76,8 @@ TEST(Submission, IsRefusedWithWhatIsAllowed) {
 
 TEST(Submission, NamesWhatAMistypedWordWasMeantToBe) {
   Submission wrong = nemotron();
-  wrong.workload = "nemotron";
-  expect_refused(wrong, "unknown workload 'nemotron'; did you mean 'nemotron4'?; known: ");
+  wrong.workload = "nemotorn4";
+  expect_refused(wrong, "unknown workload 'nemotorn4'; did you mean 'nemotron4'?; known: ");
   wrong.workload = "pretrain_grok2";
   expect_refused(wrong, "did you mean 'pretrain_grok1'?");
   wrong.workload = "resnet";

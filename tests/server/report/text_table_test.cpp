@@ -40,11 +40,11 @@ TEST(TextTable, IsAsWideAsItsTextsWhereNothingBoundsIt) {
 
 TEST(TextTable, FitsATerminalByGoingOnBelow) {
   EXPECT_EQ(printed(50),
-            "RUN                     GPUS  REASON\n"
-            "----------------------  ----  --------------------\n"
-            "pretrain_grok1_314b_     512  the whole window is\n"
-            "fp8_gpus512_tp4_pp8           there\n"
-            "b                          8  none\n");
+            "RUN                    GPUS  REASON\n"
+            "---------------------  ----  ---------------------\n"
+            "pretrain_grok1_314b_    512  the whole window is\n"
+            "fp8_gpus512_tp4_pp8          there\n"
+            "b                         8  none\n");
 }
 
 TEST(TextTable, KeepsColumnsThatCanBeReadOnATinyTerminal) {

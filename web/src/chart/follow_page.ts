@@ -2,8 +2,8 @@
 // which a page is told nothing but that printing begins, it is as wide as a sheet.
 
 const kPrinted = 670; // px of CSS: an A4 or Letter sheet less its margins and a card's padding
-const kPrintedHalf = 325; // where two stand side by side
-const kPrintedHeight = 0.65; // of that on the page
+const kPrintedThird = 208; // where three stand side by side
+const kPrintedHeight = 0.55; // of that on the page
 
 export interface Drawn {
   height: number; // on the page
@@ -24,7 +24,7 @@ export function followPage(host: HTMLElement, drawn: Drawn): () => void {
   const print = () => {
     isPrinting = true;
     drawn.recolor();
-    const width = host.closest(".lesser-charts") ? kPrintedHalf : kPrinted;
+    const width = host.closest(".lesser-charts") ? kPrintedThird : kPrinted;
     drawn.setSize({ width, height: kPrintedHeight * height });
   };
   const done = () => {

@@ -9,7 +9,7 @@ export function RunEvents({ run }: { run: RunDetails }) {
     <>
       {run.segments.length > 1 && <Segments run={run} />}
       {run.events.length > 0 && (
-        <section aria-labelledby="events-title">
+        <section class="log-says" aria-labelledby="events-title">
           <div class="section-head">
             <h2 id="events-title">What the log says</h2>
           </div>
