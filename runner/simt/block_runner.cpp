@@ -13,6 +13,7 @@
 #include "runner/simt/thread_index.h"
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -68,10 +69,16 @@ struct NotedStack {
     boost::context::stack_context context = stack.allocate();
     note->bytes = context.size;
     note->bottom = static_cast<char*>(context.sp) - context.size;
+#if defined(__SANITIZE_ADDRESS__)
+    // Another thread's fiber may have had these pages, and left frames that never returned.
+    __asan_unpoison_memory_region(note->bottom, note->bytes);
+#endif
     scheduler_note.leave_for(*note);
     return context;
   }
-  void deallocate(boost::context::stack_context& context) noexcept { stack.deallocate(context); }
+  void deallocate(boost::context::stack_context& context) noexcept {
+    stack.deallocate(context);
+  }
 };
 
 std::string text_of(Site site) {

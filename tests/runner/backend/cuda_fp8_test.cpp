@@ -195,12 +195,10 @@ void expect_step_in(Precision precision, const char* family, const ModelSpec& sp
 }
 
 TEST_F(CudaFp8, TrainsEveryFamilyAsTheCpuEmulatesIt) {
-  for (const Precision precision : {Precision::fp8_current, Precision::fp8_delayed}) {
-    expect_step_in(precision, "Llama 3.1", small("pretrain_llama3.1", "8b"));
-    expect_step_in(precision, "Nemotron-4", small("pretrain_nemotron4", "15b"));
-    expect_step_in(precision, "Grok-1", small("pretrain_grok1", "314b"));
-    expect_step_in(precision, "Maverick", testing::small_maverick());
-  }
+  expect_step_in(Precision::fp8_current, "Llama 3.1", small("pretrain_llama3.1", "8b"));
+  expect_step_in(Precision::fp8_current, "Nemotron-4", small("pretrain_nemotron4", "15b"));
+  expect_step_in(Precision::fp8_current, "Maverick", testing::small_maverick());
+  expect_step_in(Precision::fp8_delayed, "Grok-1", small("pretrain_grok1", "314b"));
 }
 
 // The second step's scales follow from what the first one's ranks saw together.
