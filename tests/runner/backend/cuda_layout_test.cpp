@@ -43,11 +43,20 @@ TEST_F(CudaBackendRanks, ShareContextAndPipeline) {
 
 // Messages go from device to device, and each stage is sent to while it computes: 1F1B with more
 // micro-batches than stages and with fewer, and interleaved, where the last stage feeds the first.
-TEST_F(CudaBackendRanks, ArePipelinesOfEveryDepth) {
+TEST_F(CudaBackendRanks, ArePipelines) {
   expect_layout(small("pretrain_llama3.1", "8b"), {.pp = 2}, 5);
   expect_layout(small("pretrain_llama3.1", "8b", 4), {.pp = 4}, 3);
+}
+
+TEST_F(CudaBackendRanks, AreInterleavedPipelines) {
   expect_layout(small("pretrain_llama3.1", "8b", 6), {.pp = 2, .vp = 3}, 4);
+}
+
+TEST_F(CudaBackendRanks, AreDeepPipelines) {
   expect_layout(small("pretrain_llama3.1", "8b", 8), {.pp = 8}, 9);
+}
+
+TEST_F(CudaBackendRanks, ArePipelinesOfSharedStages) {
   expect_layout(small("pretrain_nemotron4", "15b", 4), {.tp = 2, .dp = 2, .pp = 2, .vp = 2});
 }
 
