@@ -59,8 +59,7 @@ struct StackNote {
 
 thread_local StackNote scheduler_note;
 
-// A stack with a guard page, whose bounds are kept. A new fiber runs on it for an instant and comes
-// back, which whoever makes one has to tell in its place.
+// A stack with a guard page, whose bounds are kept.
 struct NotedStack {
   StackNote* note;
   boost::context::protected_fixedsize_stack stack{kStackBytes};
@@ -69,14 +68,14 @@ struct NotedStack {
     boost::context::stack_context context = stack.allocate();
     note->bytes = context.size;
     note->bottom = static_cast<char*>(context.sp) - context.size;
-#if defined(__SANITIZE_ADDRESS__)
-    // Another thread's fiber may have had these pages, and left frames that never returned.
-    __asan_unpoison_memory_region(note->bottom, note->bytes);
-#endif
-    scheduler_note.leave_for(*note);
     return context;
   }
+  // A fiber ends in frames that never return, which would stay forbidden to whoever gets the pages
+  // next: the thread-local memory of a new thread, say.
   void deallocate(boost::context::stack_context& context) noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(static_cast<char*>(context.sp) - context.size, context.size);
+#endif
     stack.deallocate(context);
   }
 };
@@ -157,9 +156,6 @@ void BlockRunner::make_lanes(int count) {
 #endif
                                          return std::move(self.scheduler);
                                        });
-    lane.note.arrive(&scheduler_note);
-    lane.note.leave_for(scheduler_note);
-    scheduler_note.arrive(nullptr);
   }
 }
 
