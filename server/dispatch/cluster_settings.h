@@ -19,7 +19,7 @@ struct ClusterSettings {
   std::string llmb_repo;
   std::string runner = "llmb-step-runner";
   bool copies_runner = false;  // below the workload folder, which the nodes see
-  std::string backend;  // where a submission does not say; empty: what the runner has
+  std::string backend;         // where a submission does not say; empty: what the runner has
   std::string gpu_type;
   std::optional<std::int64_t> gpus_per_node;
   SlurmParameters slurm;                                   // defaults of every submission

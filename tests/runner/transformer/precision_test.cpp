@@ -194,9 +194,10 @@ TEST(LinearLayer, RoundsToFp8ByTheMaximaOfEarlierSteps) {
   std::vector<NamedHistory> histories;
   layer.linear().add_histories(0, histories);
   ASSERT_EQ(histories.size(), 3U);
-  for (const NamedHistory& named : histories) {
-    named.history->step_max() *= 2;
-    named.history->end_step();
+  std::vector<double> maxima(layer.linear().history_count());
+  layer.linear().take_maxima(maxima);
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    histories[i].history->end_step(2 * maxima[i]);
   }
   layer.run();
   const Rounding input = scaled_fp8(Fp8Format::e4m3, 2 * largest_of(layer.x()));
@@ -212,32 +213,27 @@ TEST(LinearLayer, RoundsToMxfp8AlongWhatIsAddedUp) {
 
 TEST(AmaxHistory, GoesOnFromWhatItWas) {
   AmaxHistory history;
-  for (int step = 0; step < 1500; ++step) {
-    history.step_max() = step % 700;
-    history.end_step();
-  }
+  for (int step = 0; step < 1500; ++step) history.end_step(step % 700);
   AmaxHistory restored;
   restored.restore(history.past());
   EXPECT_EQ(restored.past().size(), 1024U);
   EXPECT_EQ(restored.past().back(), 1499 % 700);
   for (int step = 0; step < 1100; ++step) {
     ASSERT_EQ(restored.scaling_max(), history.scaling_max()) << step;
-    history.end_step();
-    restored.end_step();
+    history.end_step(0);
+    restored.end_step(0);
   }
 }
 
 TEST(AmaxHistory, TakesTheLargestOfTheLastSteps) {
   AmaxHistory history;
   EXPECT_EQ(history.scaling_max(), 0);
-  history.step_max() = 7;
-  history.end_step();
+  history.end_step(7);
   for (int step = 0; step < 1023; ++step) {
-    history.step_max() = 1;
-    history.end_step();
+    history.end_step(1);
     ASSERT_EQ(history.scaling_max(), 7);
   }
-  history.end_step();  // the 7 is 1024 steps old
+  history.end_step(0);  // the 7 is 1024 steps old
   EXPECT_EQ(history.scaling_max(), 1);
 }
 
