@@ -219,7 +219,7 @@ void HfTrainerReader::restore(StateReader& state) {
   if (numbering < 0 || numbering > static_cast<int>(Numbering::by_position)) return state.fail();
   numbering_ = static_cast<Numbering>(numbering);
   if (state.boolean()) {
-    bar_.emplace();
+    bar_ = Bar();
     bar_->step = state.integer();
     bar_->total = state.integer();
     bar_->step_time_s = state.optional_number();
