@@ -114,6 +114,7 @@ void TextTable::print(std::ostream& out, std::size_t width_max) const {
   };
   const auto print_row = [&](const std::vector<std::string>& row) {
     std::vector<std::vector<std::string>> parts;
+    parts.reserve(row.size());
     std::size_t line_count = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
       parts.push_back(wrapped(row[i], std::max<std::size_t>(1, widths[i])));
@@ -121,6 +122,7 @@ void TextTable::print(std::ostream& out, std::size_t width_max) const {
     }
     for (std::size_t at = 0; at < line_count; ++at) {
       std::vector<std::string> cells;
+      cells.reserve(parts.size());
       for (const auto& part : parts) cells.push_back(at < part.size() ? part[at] : std::string());
       print_line(cells);
     }
