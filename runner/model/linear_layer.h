@@ -50,17 +50,16 @@ class LinearLayer {
 
   static Narrowing make_narrowing(const StageContext<Backend>& context, std::size_t parts,
                                   bool takes_fp8);
-  ConstView rounded_weight(SumAxis axis,
-                           ValueTensor<Backend>& storage) requires(Backend::kEmulatesNarrow);
   void backward_input(RowCounts rows_of_expert, ConstView dy, View dx);
   void backward_weight(RowCounts rows_of_expert, ConstView x, ConstView dy);
   // Calls `product` with every part's index, first row and number of rows.
   template <typename Product>
   void for_parts(RowCounts rows, const Product& product) const;
-  void forward_fp8(RowCounts rows_of_expert, ConstView x,
-                   View y) requires(!Backend::kEmulatesNarrow);
-  void backward_fp8(RowCounts rows_of_expert, ConstView x, ConstView dy,
-                    View dx) requires(!Backend::kEmulatesNarrow);
+  // Templates, so that they are made only for a backend that has products of FP8 elements.
+  template <typename Scaling>
+  void forward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x, View y);
+  template <typename Scaling>
+  void backward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
   std::span<AmaxHistory> histories();
 
   typename Backend::Ops& ops_;

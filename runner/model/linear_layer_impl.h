@@ -70,34 +70,30 @@ void LinearLayer<Backend>::for_parts(RowCounts rows, const Product& product) con
 }
 
 template <typename Backend>
-void LinearLayer<Backend>::forward_fp8(RowCounts rows_of_expert, ConstView x,
-                                       View y) requires(!Backend::kEmulatesNarrow) {
+template <typename Scaling>
+void LinearLayer<Backend>::forward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x,
+                                       View y) {
   const std::int64_t out = weight_rows_.front();
   for_parts(rows_of_expert, [&](std::size_t part, std::int64_t first, std::int64_t count) {
     const auto weight = weight_.value().slice(static_cast<std::int64_t>(part) * out, out);
-    ops_.fp8_linear({x.slice(first, count), narrowing_->of(part, Operand::input)},
-                    {weight, narrowing_->of(part, Operand::weight)}, y.slice(first, count));
+    ops_.fp8_linear({x.slice(first, count), scaling.of(part, Operand::input)},
+                    {weight, scaling.of(part, Operand::weight)}, y.slice(first, count));
   });
 }
 
 template <typename Backend>
-void LinearLayer<Backend>::backward_fp8(RowCounts rows_of_expert, ConstView x, ConstView dy,
-                                        View dx) requires(!Backend::kEmulatesNarrow) {
+template <typename Scaling>
+void LinearLayer<Backend>::backward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x,
+                                        ConstView dy, View dx) {
   const std::int64_t out = weight_rows_.front();
   for_parts(rows_of_expert, [&](std::size_t part, std::int64_t first, std::int64_t count) {
     const std::int64_t first_weight = static_cast<std::int64_t>(part) * out;
     ops_.fp8_linear_backward(
-        {x.slice(first, count), narrowing_->of(part, Operand::input)},
-        {dy.slice(first, count), narrowing_->of(part, Operand::gradient)},
-        {weight_.value().slice(first_weight, out), narrowing_->of(part, Operand::weight)},
+        {x.slice(first, count), scaling.of(part, Operand::input)},
+        {dy.slice(first, count), scaling.of(part, Operand::gradient)},
+        {weight_.value().slice(first_weight, out), scaling.of(part, Operand::weight)},
         dx.slice(first, count), weight_.gradient().slice(first_weight, out));
   });
-}
-
-template <typename Backend>
-ConstValueView<Backend> LinearLayer<Backend>::rounded_weight(
-    SumAxis axis, ValueTensor<Backend>& storage) requires(Backend::kEmulatesNarrow) {
-  return narrowing_(Operand::weight, axis, weight_rows_, weight_.value(), storage);
 }
 
 template <typename Backend>
@@ -108,9 +104,9 @@ void LinearLayer<Backend>::forward(RowCounts rows_of_expert, ConstView x, View y
   ValueTensor<Backend> weight_storage;
   if constexpr (Backend::kEmulatesNarrow) {
     input = narrowing_(Operand::input, SumAxis::along_rows, rows_of_expert, x, x_storage);
-    weight = rounded_weight(SumAxis::along_rows, weight_storage);
+    weight = narrowing_(Operand::weight, SumAxis::along_rows, weight_rows_, weight, weight_storage);
   } else if (narrowing_) {
-    return forward_fp8(rows_of_expert, x, y);
+    return forward_fp8(*narrowing_, rows_of_expert, x, y);
   }
   if (is_grouped_) {
     ops_.grouped_linear(rows_of_expert, input, weight, y);
@@ -128,7 +124,8 @@ void LinearLayer<Backend>::backward_input(RowCounts rows_of_expert, ConstView dy
   ValueTensor<Backend> weight_storage;
   if constexpr (Backend::kEmulatesNarrow) {
     gradient = narrowing_(Operand::gradient, SumAxis::along_rows, rows_of_expert, dy, dy_storage);
-    weight = rounded_weight(SumAxis::down_columns, weight_storage);
+    weight =
+        narrowing_(Operand::weight, SumAxis::down_columns, weight_rows_, weight, weight_storage);
   }
   if (is_grouped_) {
     ops_.grouped_linear_backward_input(rows_of_expert, gradient, weight, dx);
@@ -158,7 +155,7 @@ void LinearLayer<Backend>::backward_weight(RowCounts rows_of_expert, ConstView x
 template <typename Backend>
 void LinearLayer<Backend>::backward(RowCounts rows_of_expert, ConstView x, ConstView dy, View dx) {
   if constexpr (!Backend::kEmulatesNarrow) {
-    if (narrowing_) return backward_fp8(rows_of_expert, x, dy, dx);
+    if (narrowing_) return backward_fp8(*narrowing_, rows_of_expert, x, dy, dx);
   }
   backward_input(rows_of_expert, dy, dx);
   backward_weight(rows_of_expert, x, dy);
