@@ -5,6 +5,7 @@ import type { HistorySeries } from "../api/types";
 import { formatInstant, formatSeconds, formatTicks, type Zone } from "../format";
 import { historyPlot, timeTicks, valueTicks, type HistoryMark } from "./history_points";
 import { useMeasuredWidth } from "./measured_width";
+import { ValueGrid } from "./value_grid";
 
 const kHeight = 240;
 const kLeft = 58;
@@ -35,14 +36,7 @@ export function HistoryPlot({ series, zone, summary }: Props) {
     <figure class="plot-card history-plot" ref={figure}>
       <figcaption>Step time, s{plot.isInTime ? "" : ", in the order of the runs"}</figcaption>
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
-        {ticks.map((tick, at) => (
-          <g key={tick}>
-            <line class="grid" x1={kLeft} x2={width - kRight} y1={y(tick)} y2={y(tick)} />
-            <text class="tick" x={kLeft - 8} y={y(tick) + 4} text-anchor="end">
-              {labels[at]}
-            </text>
-          </g>
-        ))}
+        <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {plot.isInTime &&
           timeTicks(series.runs, timeCount, zone).map(({ place, label }) => (
             <text key={place} class="tick" x={x(place)} y={kHeight - 8} text-anchor="middle">

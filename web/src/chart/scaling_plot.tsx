@@ -4,6 +4,7 @@
 import { formatTicks as plainTicks, formatCount } from "../format";
 import { useMeasuredWidth } from "./measured_width";
 import { placeOf, type PlotPoint, type ScalingPlotData } from "./scaling_points";
+import { ValueGrid } from "./value_grid";
 
 const kHeight = 260;
 const kLeft = 64;
@@ -42,14 +43,7 @@ export function ScalingPlot(props: Props) {
     <figure class={`plot-card scaling-plot colour-${colour}`} ref={figure}>
       <figcaption>{title}</figcaption>
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
-        {ticks.map((tick, at) => (
-          <g key={tick}>
-            <line class="grid" x1={kLeft} x2={width - kRight} y1={y(tick)} y2={y(tick)} />
-            <text class="tick" x={kLeft - 8} y={y(tick) + 4} text-anchor="end">
-              {labels[at]}
-            </text>
-          </g>
-        ))}
+        <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {labelled.map((gpus) => (
           <text key={gpus} class="tick" x={x(gpus)} y={kHeight - kBottom + 18} text-anchor="middle">
             {formatCount(gpus)}

@@ -7,7 +7,8 @@ import { formatCount, formatNumber, formatPercent, formatPlural, formatSeconds }
 import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CopyButton, CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
-import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { HintPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
 import { Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
@@ -69,16 +70,15 @@ function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | nu
 
 export function BoardPage() {
   usePageTitle("Board");
-  const { value, problem, refresh } = useAnswer("board", askBoard, () => true);
-  const answers = value.value;
+  const answer = useAnswer("board", askBoard, () => true);
+  const answers = answer.value.value;
   return (
     <>
       <div class="page-head">
         <h1>Board</h1>
         <p class="count">every published result, and what this cluster reaches of it</p>
       </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!answers && !problem.value && <Loading what="the board" />}
+      <Pending answer={answer} what="the board" />
       {answers && <Board answers={answers} />}
     </>
   );

@@ -9,7 +9,8 @@ import type {
 } from "../api/types";
 import { formatKey, formatNumber, formatSpeed, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
-import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { HintPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { StatusMark } from "../parts/status_mark";
 import { breakable } from "../parts/values";
 import { WindowForm } from "../parts/window_form";
@@ -55,16 +56,15 @@ export function ComparePage() {
 function Compared({ picks }: { picks: number[] }) {
   const query = apiParameters(["window", "include"]);
   query.set("runs", picks.join(","));
-  const { value, problem, refresh } = useAnswer(
+  const answer = useAnswer(
     query.toString(),
     (abort) => fetchComparison(query, abort),
     (run) => picks.includes(run),
   );
-  const comparison = value.value;
+  const comparison = answer.value.value;
   return (
     <>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!comparison && !problem.value && <Loading what="the comparison" />}
+      <Pending answer={answer} what="the comparison" />
       {comparison && (
         <>
           <Obstacles comparison={comparison} />

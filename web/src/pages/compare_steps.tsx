@@ -6,7 +6,7 @@ import { DistributionPlot } from "../chart/distribution_plot";
 import { distributionOf } from "../chart/distributions";
 import { OverlayChart, type OverlaidRun } from "../chart/overlay_chart";
 import { formatPlural } from "../format";
-import { Loading, ProblemPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
 import { parseWindow } from "../state/window";
 import { groupName } from "../verdict_words";
@@ -14,12 +14,12 @@ import { groupName } from "../verdict_words";
 export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
   const shown = runs.filter((run) => run.step_time_s_mean !== null);
   const ids = shown.map(({ id }) => id);
-  const { value, problem, refresh } = useAnswer(
+  const answer = useAnswer(
     `overlay ${ids.join()}`,
     (abort) => Promise.all(ids.map((id) => fetchSteps(id, abort))),
     (run) => ids.includes(run),
   );
-  const steps = value.value;
+  const steps = answer.value.value;
   const overlaid = useMemo(
     () =>
       (steps ?? []).flatMap((each) => {
@@ -35,8 +35,7 @@ export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
         <div class="section-head">
           <h2 id="overlay-title">Step by step</h2>
         </div>
-        {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-        {!steps && !problem.value && <Loading what="the steps" />}
+        <Pending answer={answer} what="the steps" />
         {overlaid.length > 0 && <OverlayChart runs={overlaid} />}
       </section>
       {overlaid.length > 0 && <Spread overlaid={overlaid} runs={shown} />}

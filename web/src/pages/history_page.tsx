@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { fetchHistory } from "../api/client";
 import type { History, HistorySeries } from "../api/types";
-import { formatPlural, formatWorkload } from "../format";
+import { formatPlural } from "../format";
 import {
   amountWords,
   causeWords,
@@ -14,9 +14,11 @@ import {
   type ToldChange,
 } from "../history_words";
 import { LeftOutRuns } from "../parts/left_out";
-import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { HintPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
 import { WindowForm } from "../parts/window_form";
+import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { kHistoryKeys } from "../state/history";
 import { hrefOf, navigate } from "../state/location";
@@ -34,12 +36,12 @@ const kSectionsAtOnce = 20;
 export function HistoryPage() {
   const query = apiParameters([...kHistoryKeys, "window", "include"]);
   usePageTitle("History");
-  const { value, problem, refresh } = useAnswer(
+  const answer = useAnswer(
     query.toString(),
     (abort) => fetchHistory(query, abort),
     () => true,
   );
-  const history = value.value;
+  const history = answer.value.value;
   return (
     <>
       <div class="page-head">
@@ -47,8 +49,7 @@ export function HistoryPage() {
         <p class="count">did anything get slower, when, and with what</p>
       </div>
       <Filters history={history} />
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!history && !problem.value && <Loading what="the history" />}
+      <Pending answer={answer} what="the history" />
       {history && <Told history={ofRun(history)} />}
     </>
   );
@@ -71,9 +72,6 @@ function chooseWorkload(workload: string): void {
 }
 
 function Filters({ history }: { history: History | null }) {
-  const workload = queryValue("workload");
-  const found = (history?.series ?? []).flatMap((one) => one.workload ?? []);
-  const names = [...found, ...(workload ? [workload] : [])];
   return (
     <div class="filters">
       <label class="field">
@@ -92,20 +90,11 @@ function Filters({ history }: { history: History | null }) {
           <option value={kAnyTime}>of any time</option>
         </select>
       </label>
-      <label class={workload ? "field field-set" : "field"}>
-        <span>workload</span>
-        <select
-          value={workload}
-          onChange={(event) => chooseWorkload(event.currentTarget.value)}
-        >
-          <option value="">all</option>
-          {[...new Set(names)].sort().map((name) => (
-            <option key={name} value={name}>
-              {formatWorkload(name)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <WorkloadChoice
+        chosen={queryValue("workload")}
+        workloads={(history?.series ?? []).flatMap((one) => one.workload ?? [])}
+        onChoose={chooseWorkload}
+      />
       <WindowForm
         label="window for all"
         chosen={queryValue("window")}

@@ -5,7 +5,7 @@ import { asProblem, cancelJob, fetchJob } from "../api/client";
 import type { JobDetails } from "../api/types";
 import { formatKey, formatPlural, kUnknown } from "../format";
 import { isOver, JobStateMark } from "../parts/job_state";
-import { Loading, ProblemPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
 import { TokenField } from "../parts/token_field";
 import { Ago, breakable, Instant } from "../parts/values";
@@ -14,26 +14,25 @@ import { usePageTitle } from "../state/page_title";
 import { JobLogTail } from "./job_log";
 
 export function JobPage({ id }: { id: number }) {
-  const { value, problem, refresh } = useAnswer<JobDetails>(
+  const answer = useAnswer<JobDetails>(
     `job ${id}`,
     (abort) => fetchJob(id, abort),
     () => true, // a run that is new may be this job's
     (job) => job === id,
   );
-  const job = value.value;
+  const job = answer.value.value;
   usePageTitle(`Job ${job?.job_id ?? id}`);
   return (
     <>
       <p class="back">
         <a href="/jobs">← Jobs</a>
       </p>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!job && !problem.value && <Loading what="the job" />}
+      <Pending answer={answer} what="the job" />
       {job && (
         <>
           <Head job={job} />
           <Progress job={job} />
-          {!isOver(job.state) && <Cancel job={job} onDone={refresh} />}
+          {!isOver(job.state) && <Cancel job={job} onDone={answer.refresh} />}
           <JobLogTail job={job} />
           <Submitted job={job} />
         </>

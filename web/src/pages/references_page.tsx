@@ -13,7 +13,7 @@ import {
   formatWorkload,
 } from "../format";
 import { CopyTable } from "../parts/copy_buttons";
-import { Loading, ProblemPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
 import { queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
@@ -31,7 +31,7 @@ interface Answers {
 
 export function ReferencesPage() {
   usePageTitle("References");
-  const { value, problem, refresh } = useAnswer<Answers>(
+  const answer = useAnswer<Answers>(
     "references",
     async (abort) => {
       const [{ references }, audit] = await Promise.all([
@@ -42,15 +42,14 @@ export function ReferencesPage() {
     },
     () => false,
   );
-  const answers = value.value;
+  const answers = answer.value.value;
   return (
     <>
       <div class="page-head">
         <h1>References</h1>
         <p class="count">what was published, and which figures do not follow from their own row</p>
       </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!answers && !problem.value && <Loading what="the published results" />}
+      <Pending answer={answer} what="the published results" />
       {answers && <Documents answers={answers} />}
     </>
   );

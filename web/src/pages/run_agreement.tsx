@@ -4,23 +4,22 @@ import { fetchAgreement } from "../api/client";
 import type { RunAgreement, ToolResult } from "../api/types";
 import { formatCount, formatNumber, formatPlural, formatRelative, kUnknown } from "../format";
 import { AgreementPlot } from "../chart/agreement_plot";
-import { Loading, ProblemPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
 
 export function RunAgreementSection({ id, window }: { id: number; window: string }) {
-  const { value, problem, refresh } = useAnswer(
+  const answer = useAnswer(
     `${id} ${window}`,
     (abort) => fetchAgreement(id, window, abort),
     (run) => run === id,
   );
-  const agreement = value.value;
+  const agreement = answer.value.value;
   return (
     <section class="agreement" aria-labelledby="agreement-title">
       <div class="section-head">
         <h2 id="agreement-title">What other tools report</h2>
       </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!agreement && !problem.value && <Loading what="the tools' results" />}
+      <Pending answer={answer} what="the tools' results" />
       {agreement && <Tools agreement={agreement} />}
     </section>
   );

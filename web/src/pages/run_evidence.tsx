@@ -3,7 +3,7 @@ import { fetchNccl } from "../api/client";
 import type { CheckpointEvent, NcclUse, RunCheckpoints, RunDetails, RunNccl } from "../api/types";
 import { formatBytes, formatCount, formatPlural, formatSeconds, kUnknown } from "../format";
 import { LogLink } from "../parts/log_link";
-import { Loading, ProblemPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
 import { useAnswer } from "../state/answer";
 
@@ -61,24 +61,24 @@ function Checkpoints({ checkpoints }: { checkpoints: RunCheckpoints }) {
 }
 
 function Nccl({ id }: { id: number }) {
-  const { value, problem, refresh } = useAnswer(
+  const answer = useAnswer(
     `nccl ${id}`,
     (abort) => fetchNccl(id, abort),
     (run) => run === id,
   );
+  const nccl = answer.value.value;
   return (
     <section aria-labelledby="nccl-title">
       <div class="section-head">
         <h2 id="nccl-title">Collectives of the NCCL trace</h2>
-        {value.value && (
+        {nccl && (
           <span class="count">
-            {formatPlural(value.value.calls, "call")}, {formatBytes(value.value.bytes)}
+            {formatPlural(nccl.calls, "call")}, {formatBytes(nccl.bytes)}
           </span>
         )}
       </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!value.value && !problem.value && <Loading what="the trace" />}
-      {value.value && <Operations nccl={value.value} />}
+      <Pending answer={answer} what="the trace" />
+      {nccl && <Operations nccl={nccl} />}
     </section>
   );
 }

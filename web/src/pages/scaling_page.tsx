@@ -16,9 +16,11 @@ import {
   kUnknown,
 } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
-import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
+import { HintPanel } from "../parts/panels";
+import { Pending } from "../parts/pending";
 import { PlotCopies, tableOnPage } from "../parts/plot_copies";
 import { WindowForm } from "../parts/window_form";
+import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
@@ -26,19 +28,18 @@ import { usePageTitle } from "../state/page_title";
 export function ScalingPage() {
   const query = apiParameters(["window", "include"]);
   usePageTitle("Scaling");
-  const { value, problem, refresh } = useAnswer(
+  const answer = useAnswer(
     query.toString(),
     (abort) => fetchScaling(query, abort),
     () => true,
   );
-  const scaling = value.value;
+  const scaling = answer.value.value;
   return (
     <>
       <div class="page-head">
         <h1>Scaling</h1>
       </div>
-      {problem.value && <ProblemPanel problem={problem.value} retry={refresh} />}
-      {!scaling && !problem.value && <Loading what="the series" />}
+      <Pending answer={answer} what="the series" />
       {scaling && <AllSeries scaling={scaling} />}
     </>
   );
@@ -66,27 +67,17 @@ function differencesText(differences: ScalingSeries["differences"]): string {
 
 function AllSeries({ scaling }: { scaling: Scaling }) {
   const workload = queryValue("workload");
-  const workloads = [...new Set(scaling.series.map((series) => series.workload))].sort();
   const shown = scaling.series.filter((series) => !workload || series.workload === workload);
   const measured = shown.filter((series) => series.points.length > 0);
   const empty = shown.filter((series) => series.points.length === 0);
   return (
     <>
       <div class="filters">
-        <label class="field">
-          <span>workload</span>
-          <select
-            value={workload}
-            onChange={(event) => setQuery("workload", event.currentTarget.value)}
-          >
-            <option value="">all</option>
-            {workloads.map((name) => (
-              <option key={name} value={name}>
-                {formatWorkload(name)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <WorkloadChoice
+          chosen={workload}
+          workloads={scaling.series.map((series) => series.workload)}
+          onChoose={(chosen) => setQuery("workload", chosen)}
+        />
         <WindowForm
           label="window for all"
           chosen={queryValue("window")}
