@@ -58,8 +58,8 @@ void AutomodelReader::read(const Record& record, StepLedger& ledger) {
   const std::size_t marker = text.find(kMarker);
   if (marker == std::string_view::npos || text.find("| tps ") == std::string_view::npos) return;
   std::string_view rest = text.substr(marker + kMarker.size());
-  const auto step = take_integer(rest);
-  if (!step || *step < 0 || *step > kIterationMax) {
+  const auto step = take_iteration(rest);
+  if (!step) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }

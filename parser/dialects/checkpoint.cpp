@@ -51,8 +51,7 @@ std::optional<std::int64_t> integer_after(std::string_view text, std::string_vie
     at = next;
   }
   std::string_view rest = text.substr(at + name.size());
-  const auto value = take_integer(rest);
-  return value && *value >= 0 && *value <= kIterationMax ? value : std::nullopt;
+  return take_iteration(rest);
 }
 
 // A duration: not negative, and a number.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parser/dialects/fields.h"
+#include "parser/dialects/fill_missing.h"
 
 namespace llmb::parser {
 namespace {
@@ -34,17 +35,11 @@ std::optional<std::int64_t> step_after(std::string_view text, std::string_view n
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;
   text.remove_prefix(at + name.size());
-  const auto step = take_integer(text);
-  return step && *step >= 0 && *step <= kIterationMax ? step : std::nullopt;
+  return take_iteration(text);
 }
 
 std::string instant_of(std::string_view text) {
   return text.starts_with('[') ? leading_instant(text.substr(1)).instant : std::string();
-}
-
-template <typename Value>
-void fill(std::optional<Value>& into, const std::optional<Value>& from) {
-  if (!into) into = from;
 }
 
 }  // namespace
@@ -132,12 +127,7 @@ void DeepspeedReader::add(StepSample sample, StepLedger& ledger) {
     both.step_time_s = sample.step_time_s;
     both.step_time_resolution_s = sample.step_time_resolution_s;
   }
-  fill(both.loss, sample.loss);
-  fill(both.learning_rate, sample.learning_rate);
-  fill(both.global_batch_size, sample.global_batch_size);
-  fill(both.memory_bytes_allocated, sample.memory_bytes_allocated);
-  fill(both.memory_bytes_max, sample.memory_bytes_max);
-  if (both.logged_at.empty()) both.logged_at = sample.logged_at;
+  fill_missing(both, sample);
   steps_.amend_newest(std::move(both), ledger);
 }
 

@@ -59,6 +59,11 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
   return value;
 }
 
+std::optional<std::int64_t> take_iteration(std::string_view& text) {
+  const auto value = take_integer(text);
+  return value && is_iteration(*value) ? value : std::nullopt;
+}
+
 bool take_literal(std::string_view& text, std::string_view literal) {
   if (!text.starts_with(literal)) return false;
   text.remove_prefix(literal.size());

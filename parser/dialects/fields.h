@@ -16,6 +16,10 @@ namespace llmb::parser {
 // Larger ones are damage, not iterations.
 inline constexpr std::int64_t kIterationMax = 1'000'000'000'000'000;
 
+constexpr bool is_iteration(std::int64_t value) {
+  return value >= 0 && value <= kIterationMax;
+}
+
 struct Number {
   double value = 0;
   std::string_view text;  // as printed
@@ -32,6 +36,9 @@ double from_thousandths(const Number& number);
 
 // The integer at the beginning of `text` after blanks; `text` is moved behind it.
 std::optional<std::int64_t> take_integer(std::string_view& text);
+
+// The same, and nothing where the integer is no iteration.
+std::optional<std::int64_t> take_iteration(std::string_view& text);
 
 // Moves `text` behind `literal` if it begins with it.
 bool take_literal(std::string_view& text, std::string_view literal);

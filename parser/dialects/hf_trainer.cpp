@@ -128,9 +128,9 @@ void HfTrainerReader::read_metrics(std::string_view text, std::uint64_t offset,
   bool is_numbered = false;
   read_dictionary(text, [&](std::string_view name, std::string_view value) {
     if (name == kSwiftPlace) {
-      const auto step = take_integer(value);
+      const auto step = take_iteration(value);
       last_step = take_literal(value, "/") ? take_integer(value) : std::nullopt;
-      is_numbered = step && last_step && *step >= 0 && *step <= kIterationMax;
+      is_numbered = step && last_step;
       if (is_numbered) sample.iteration = *step;
       return;
     }

@@ -56,9 +56,9 @@ void MaxtextReader::read(const Record& record, StepLedger& ledger) {
 
 void MaxtextReader::read_one(std::string_view text, std::uint64_t offset, bool is_profiler_line,
                              StepLedger& ledger) {
-  const auto step = take_integer(text);
+  const auto step = take_iteration(text);
   const bool has_fields = take_literal(text, ", ");
-  if (!step || *step < 0 || *step > kIterationMax || (!has_fields && !is_profiler_line)) {
+  if (!step || (!has_fields && !is_profiler_line)) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }

@@ -213,13 +213,12 @@ std::optional<MegatronReader::IterationMarker> MegatronReader::find_marker(std::
        at = text.find(grammar::kMarker, at + 1)) {
     const bool is_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == ']';
     std::string_view rest = text.substr(at + grammar::kMarker.size());
-    const auto iteration = is_word ? take_integer(rest) : std::nullopt;
+    const auto iteration = is_word ? take_iteration(rest) : std::nullopt;
     if (!iteration) continue;
     rest = trimmed(rest);
     const auto total = take_literal(rest, "/") ? take_integer(rest) : std::nullopt;
     rest = trimmed(rest);
-    if (!total || *iteration < 0 || *iteration > kIterationMax || !take_literal(rest, "|"))
-      continue;
+    if (!total || !take_literal(rest, "|")) continue;
     IterationMarker marker{at, *iteration, *total, 0};
     marker.fields_begin = static_cast<std::size_t>(rest.data() - text.data());
     return marker;

@@ -37,7 +37,7 @@ std::optional<double> number_of(std::string_view text, std::string_view name) {
 std::optional<std::int64_t> count_of(std::string_view text, std::string_view name) {
   const auto number = number_of(text, name);
   const auto count = number ? integer_of(*number) : std::nullopt;
-  return count && *count >= 0 && *count <= kIterationMax ? count : std::nullopt;
+  return count && is_iteration(*count) ? count : std::nullopt;
 }
 
 std::optional<double> first_of(std::string_view text,

@@ -66,10 +66,10 @@ void NanotronReader::read(const Record& record, StepLedger& ledger) {
     return;
   }
   std::string_view rest = record.text.substr(marker + kMarker.size());
-  const auto iteration = take_integer(rest);
+  const auto iteration = take_iteration(rest);
   rest = trimmed(rest);
   const auto total = take_literal(rest, "/") ? take_integer(rest) : std::nullopt;
-  if (!iteration || !total || *iteration < 0 || *iteration > kIterationMax) {
+  if (!iteration || !total) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }

@@ -62,7 +62,7 @@ void NemoReader::read_one(std::string_view text, std::uint64_t offset, StepLedge
   const bool has_iteration = epoch && take_literal(text, grammar::kIteration);
   const auto printed = has_iteration ? take_integer(text) : std::nullopt;
   const auto declared = printed && take_literal(text, "/") ? take_integer(text) : std::nullopt;
-  if (!declared || *epoch < 0 || *epoch > INT32_MAX || *printed < 0 || *printed > kIterationMax) {
+  if (!declared || *epoch < 0 || *epoch > INT32_MAX || !is_iteration(*printed)) {
     // Prose may speak of a "Training epoch"; only what goes on with a number was to be a step.
     if (epoch) ledger.refuse_line(LineRefusal::iteration_not_read);
     return;

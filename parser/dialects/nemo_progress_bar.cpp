@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "parser/dialects/fields.h"
+#include "parser/dialects/fill_missing.h"
 
 namespace llmb::parser {
 
@@ -82,31 +83,6 @@ std::optional<BarPosition> bar_position(std::string_view text) {
   }
   bar.postfix = text.substr(bracket + 1);
   return bar;
-}
-
-// Fields of `from` that `into` has none of.
-void fill_missing(StepSample& into, const StepSample& from) {
-  const auto fill = [](auto& field, const auto& value) {
-    if (!field) field = value;
-  };
-  if (!into.step_time_s && from.step_time_s) {
-    into.step_time_s = from.step_time_s;
-    into.step_time_resolution_s = from.step_time_resolution_s;
-  }
-  fill(into.epoch, from.epoch);
-  fill(into.global_step, from.global_step);
-  fill(into.tflops_per_gpu, from.tflops_per_gpu);
-  fill(into.loss, from.loss);
-  fill(into.learning_rate, from.learning_rate);
-  fill(into.grad_norm, from.grad_norm);
-  fill(into.consumed_samples, from.consumed_samples);
-  fill(into.global_batch_size, from.global_batch_size);
-  if (into.logged_at.empty()) into.logged_at = from.logged_at;
-  for (const auto& [name, value] : from.extra_fields) {
-    bool is_known = false;
-    for (const auto& field : into.extra_fields) is_known = is_known || field.first == name;
-    if (!is_known) add_extra_field(into, name, value);
-  }
 }
 
 }  // namespace
@@ -196,7 +172,7 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
         if (name != "consumed_samples" || !is_rounded) assign(sample, name, number);
       },
       [](std::string_view) {});
-  if (!step || *step < 0 || *step > kIterationMax) return;
+  if (!step || !is_iteration(*step)) return;
   bar_seen_ = true;
   sample.iteration = *step;
   sample.global_step = *step;
@@ -242,7 +218,7 @@ void NemoProgressBarReader::read_dllogger(std::string_view text, std::uint64_t o
   if (!sample.global_step && !sample.step_time_s) return;  // another logger's line
   sample.step_time_resolution_s = 0;                       // all digits are printed
   sample.iteration = sample.global_step.value_or(*step);
-  if (sample.iteration < 0 || sample.iteration > kIterationMax) {
+  if (!is_iteration(sample.iteration)) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }
@@ -266,9 +242,9 @@ void NemoProgressBarReader::read_delta_timing(std::string_view text, std::uint64
   const std::size_t marker = text.substr(0, at).rfind("Step ");
   if (bar_seen_ || at == std::string_view::npos || marker == std::string_view::npos) return;
   std::string_view rest = text.substr(marker + 5);
-  const auto step = take_integer(rest);
+  const auto step = take_iteration(rest);
   const auto number = leading_number(text.substr(at + kDeltaTiming.size()));
-  if (!step || *step < 0 || *step > kIterationMax || !rest.starts_with(": ")) return;
+  if (!step || !rest.starts_with(": ")) return;
   if (!number) {
     ledger.refuse_line(LineRefusal::step_time_not_read);
     return;

@@ -34,8 +34,8 @@ void NeuronxReader::read(const Record& record, StepLedger& ledger) {
   const std::size_t marker = head.rfind("step ");
   if (at == std::string_view::npos || marker == std::string_view::npos) return;
   std::string_view step_text = head.substr(marker + 5);
-  const auto step = take_integer(step_text);
-  if (!step || !step_text.empty() || *step < 0 || *step > kIterationMax) return;
+  const auto step = take_iteration(step_text);
+  if (!step || !step_text.empty()) return;
   const std::string_view rest = record.text.substr(at);
   const auto time = number_after(rest, kStepTime);
   if (!time || !time->rest.starts_with('s')) {

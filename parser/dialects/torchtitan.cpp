@@ -133,11 +133,11 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
     return;
   }
   std::string_view rest = record.text.substr(marker + kMarker.size());
-  const auto step = take_integer(rest);
+  const auto step = take_iteration(rest);
   const bool has_fields = rest.find("loss:") != std::string_view::npos &&
                           rest.find(kTokensPerSecond) != std::string_view::npos;
   if (!has_fields) return;
-  if (!step || *step < 0 || *step > kIterationMax) {
+  if (!step) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }

@@ -63,7 +63,7 @@ void VerlReader::read(const Record& record, StepLedger& ledger) {
   std::string_view rest = record.text.substr(marker + kMarker.size());
   const auto step = take_integer(rest);
   if (!step || !rest.starts_with(kSeparator)) return;
-  if (*step < 0 || *step > kIterationMax) {
+  if (!is_iteration(*step)) {
     ledger.refuse_line(LineRefusal::iteration_not_read);
     return;
   }

@@ -1,0 +1,34 @@
+#include "parser/dialects/fill_missing.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "parser/dialects/fields.h"
+#include "parser/step_fields.h"
+
+namespace llmb::parser {
+namespace {
+
+template <typename Value>
+void fill(std::optional<Value>& into, const std::optional<Value>& from) {
+  if (!into) into = from;
+}
+
+// No value of its own that could be missing.
+template <typename Value>
+void fill(Value& /*into*/, const Value& /*from*/) {}
+
+}  // namespace
+
+void fill_missing(StepSample& into, const StepSample& from) {
+  if (!into.step_time_s) into.step_time_resolution_s = from.step_time_resolution_s;
+  for_each_step_field([&](const auto& field) { fill(into.*field.member, from.*field.member); });
+  if (into.logged_at.empty()) into.logged_at = from.logged_at;
+  for (const auto& [name, value] : from.extra_fields) {
+    const bool is_known = std::ranges::any_of(
+        into.extra_fields, [&](const auto& field) { return field.first == name; });
+    if (!is_known) add_extra_field(into, name, value);
+  }
+}
+
+}  // namespace llmb::parser
