@@ -24,10 +24,10 @@ void fill_missing(StepSample& into, const StepSample& from) {
   if (!into.step_time_s) into.step_time_resolution_s = from.step_time_resolution_s;
   for_each_step_field([&](const auto& field) { fill(into.*field.member, from.*field.member); });
   if (into.logged_at.empty()) into.logged_at = from.logged_at;
-  for (const auto& [name, value] : from.extra_fields) {
+  for (const auto& extra : from.extra_fields) {
     const bool is_known = std::ranges::any_of(
-        into.extra_fields, [&](const auto& field) { return field.first == name; });
-    if (!is_known) add_extra_field(into, name, value);
+        into.extra_fields, [&](const auto& field) { return field.first == extra.first; });
+    if (!is_known) add_extra_field(into, extra.first, extra.second);
   }
 }
 
