@@ -109,21 +109,22 @@ RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const N
   const std::string workload = workload_of(like);
   const std::string gpu_type = like.configuration.value("gpu_type").value_or("");
   const std::string gpu_count = like.configuration.value("gpu_count").value_or("");
-  const auto same_workload = [&](const NoiseRun& run) {
-    return run.workload == workload && run.gpu_type == gpu_type;
+  const auto same_workload = [&](const NoiseRun& run) { return run.workload == workload; };
+  const auto same_gpu = [&](const NoiseRun& run) {
+    return same_workload(run) && run.gpu_type == gpu_type;
   };
   auto groups = groups_of(known, tested, [&](const NoiseRun& run) {
-    return same_workload(run) && run.gpu_count == gpu_count;
+    return same_gpu(run) && run.gpu_count == gpu_count;
   });
   if (suffices_for_noise(groups)) {
     return learn_run_noise(groups, "runs of the same workload, GPU and scale");
   }
-  groups = groups_of(known, tested, same_workload);
+  groups = groups_of(known, tested, same_gpu);
   if (suffices_for_noise(groups)) {
     return learn_run_noise(groups, "runs of the same workload and GPU");
   }
-  groups = groups_of(known, tested, [](const NoiseRun&) { return true; });
-  if (suffices_for_noise(groups)) return learn_run_noise(groups, "your other runs");
+  groups = groups_of(known, tested, same_workload);
+  if (suffices_for_noise(groups)) return learn_run_noise(groups, "runs of the same workload");
   return with_short_windows(public_run_noise(), tested);
 }
 

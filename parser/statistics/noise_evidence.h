@@ -1,6 +1,7 @@
 // NoiseRun: what a user's other runs teach of the noise between runs. They are grouped by
 // configuration, and the nearest ones count: those of the same workload, GPU and scale where there
-// are enough, else those of the same workload and GPU, else all; else the public ones.
+// are enough, else those of the same workload and GPU, else those of the same workload; else the
+// public ones. Other workloads never count, so that whoever asks for one of them learns the same.
 #pragma once
 
 #include <cstdint>

@@ -206,6 +206,12 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   ComparisonOptions with_copies = options;
   for (NoiseRun& run : with_copies.noise_runs) run.content_key = "tested";
   EXPECT_EQ(verdict(with_copies).test->noise, public_run_noise());
+  ComparisonOptions of_other_workload = options;
+  for (NoiseRun& run : of_other_workload.noise_runs) run.workload = "pretrain_nemotron4";
+  EXPECT_EQ(verdict(of_other_workload).test->noise, public_run_noise());
+  ComparisonOptions of_other_gpu = options;
+  for (NoiseRun& run : of_other_gpu.noise_runs) run.gpu_type = "h100";
+  EXPECT_EQ(verdict(of_other_gpu).test->noise.source, "runs of the same workload");
   options.noise_runs.resize(4);  // one group and a single run: too few
   EXPECT_EQ(verdict(options).test->noise, public_run_noise());
 }
