@@ -41,6 +41,13 @@ const kPages = [
   ["no-match", async () => "/runs?q=nosuchrun", ".panel"],
 ];
 
+// Its names and values are the hardest to fit.
+async function longestRunPath() {
+  const { runs } = await daemon.get("/api/v1/runs?limit=500");
+  const longest = runs.sort((a, b) => b.experiment.length - a.experiment.length)[0];
+  return `/runs/${longest.id}`;
+}
+
 async function comparePath() {
   const { runs } = await daemon.get("/api/v1/runs?limit=2&q=gpus96_");
   return `/compare?runs=${runs.map((run) => run.id).join(",")}`;
@@ -67,6 +74,13 @@ async function violations(page) {
   );
 }
 
+// Plots are drawn anew in the frame after the one that shows them their new width.
+function twoFrames(page) {
+  return page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+}
+
 describe("every page", () => {
   for (const [name, pathOf, sign] of kPages) {
     for (const { width, colorScheme } of kLooks) {
@@ -84,5 +98,24 @@ describe("every page", () => {
         });
       });
     }
+  }
+
+  // Between the looks: where a line no longer fits beside another.
+  const kWidths = [320, 390, 480, 640, 701, 768, 820, 901, 1024, 1100];
+  for (const [name, pathOf, sign] of [...kPages, ["run-longest", longestRunPath, ".configuration"]]) {
+    test(`${name} fits every width`, async () => {
+      const options = { viewport: { width: 1280, height: 900 } };
+      await withPage(browser, daemon.url + (await pathOf()), options, async (page) => {
+        await page.locator(sign).first().waitFor();
+        const beyond = [];
+        for (const width of kWidths) {
+          await page.setViewportSize({ width, height: 900 });
+          await twoFrames(page);
+          const pixels = await overflow(page);
+          if (pixels > 0) beyond.push(`${pixels} px beyond ${width}`);
+        }
+        assert.deepEqual(beyond, []);
+      });
+    });
   }
 });
