@@ -14,16 +14,19 @@ constexpr std::int64_t kPageSize = 500;
 
 }  // namespace
 
+MeasuringQuestion read_measuring_question(const QueryParameters& parameters) {
+  return {parameters.text("workload"), parameters.asked_window("window"),
+          parameters.step_interruptions("without"), parameters.run_marks("include")};
+}
+
 std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
                                                   const parser::Catalog& catalog,
-                                                  const std::optional<std::string>& workload,
-                                                  const std::optional<parser::AskedWindow>& window,
-                                                  bool include_superseded) {
+                                                  const MeasuringQuestion& question) {
   std::vector<parser::ComparedRun> measured;
   storage::RunQuery query;
   // Whatever else is asked for may follow from the recipe and is not in the database.
-  query.filter.workload = report::names_of_workload(catalog, workload.value_or(""));
-  query.filter.include_superseded = include_superseded;
+  query.filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));
+  query.filter.include_superseded = question.included.contains(parser::RunMark::superseded);
   query.sort = storage::RunSortKey::id;
   query.descending = false;
   query.limit = kPageSize;
@@ -38,7 +41,8 @@ std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
   do {
     const storage::RunPage page = reader.runs(query);
     for (const storage::RunRecord& run : page.runs) {
-      auto compared = report::measure_stored_run(reader, run, catalog, window);
+      auto compared =
+          report::measure_stored_run(reader, run, catalog, question.window, question.without);
       if (!compared) throw bad_request(compared.error().message);
       measured.push_back(std::move(*compared));
     }

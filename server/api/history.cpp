@@ -12,41 +12,33 @@
 namespace llmb::api {
 namespace {
 
-struct HistoryQuestion {
-  parser::HistorySelection selection;
-  std::optional<parser::AskedWindow> window;
-  parser::RunMarkSet included;
-};
-
-http::Body render_history(Context& context, HistoryQuestion question) {
+http::Body render_history(Context& context, const MeasuringQuestion& question,
+                          parser::HistorySelection selection) {
   const parser::Catalog& catalog = context.catalog();
-  const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
-    return measure_all_runs(reader, catalog, question.selection.workload, question.window,
-                            question.included.contains(parser::RunMark::superseded));
-  });
+  const auto runs = context.readers.with_reader(
+      [&](storage::Reader& reader) { return measure_all_runs(reader, catalog, question); });
   // The runs may go by an alias of it.
-  if (question.selection.workload) {
-    const parser::Workload* const known = catalog.workload(*question.selection.workload);
-    if (known != nullptr) question.selection.workload = known->workload;
+  if (selection.workload) {
+    const parser::Workload* const known = catalog.workload(*selection.workload);
+    if (known != nullptr) selection.workload = known->workload;
   }
-  const auto history = parser::run_history(runs, question.selection, question.included);
+  const auto history = parser::run_history(runs, selection, question.included);
   return {std::make_shared<const std::string>(to_text(report::history_json(runs, history))), {}};
 }
 
 }  // namespace
 
 http::Response get_history(Context& context, const http::Request& request) {
-  const QueryParameters parameters(
-      request, {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "window", "include"});
-  HistoryQuestion question;
+  const QueryParameters parameters(request, {"workload", "model_size", "dtype", "gpu_type",
+                                             "gpu_count", "window", "without", "include"});
+  const MeasuringQuestion question = read_measuring_question(parameters);
   const auto gpu_count = parameters.integer("gpu_count", 1, 10'000'000);
-  question.selection = {parameters.text("workload"), parameters.text("model_size"),
-                        parameters.text("dtype"), parameters.text("gpu_type"),
-                        gpu_count ? std::optional(std::to_string(*gpu_count)) : std::nullopt};
-  question.window = parameters.asked_window("window");
-  question.included = parameters.run_marks("include");
+  const parser::HistorySelection selection = {
+      question.workload, parameters.text("model_size"), parameters.text("dtype"),
+      parameters.text("gpu_type"),
+      gpu_count ? std::optional(std::to_string(*gpu_count)) : std::nullopt};
   return tagged_response(list_etag(context, request, parameters),
-                         [=, &context] { return render_history(context, question); });
+                         [=, &context] { return render_history(context, question, selection); });
 }
 
 }  // namespace llmb::api

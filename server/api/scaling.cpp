@@ -14,19 +14,12 @@
 namespace llmb::api {
 namespace {
 
-struct ScalingQuestion {
-  parser::ScalingSelection selection;
-  std::optional<parser::AskedWindow> window;
-  parser::RunMarkSet included;
-};
-
-http::Body render_scaling(Context& context, const ScalingQuestion& question) {
+http::Body render_scaling(Context& context, const MeasuringQuestion& question,
+                          const parser::ScalingSelection& selection) {
   const parser::Catalog& catalog = context.catalog();
-  const auto runs = context.readers.with_reader([&](storage::Reader& reader) {
-    return measure_all_runs(reader, catalog, question.selection.workload, question.window,
-                            question.included.contains(parser::RunMark::superseded));
-  });
-  const auto report = parser::scaling_series(catalog, runs, question.selection, question.included);
+  const auto runs = context.readers.with_reader(
+      [&](storage::Reader& reader) { return measure_all_runs(reader, catalog, question); });
+  const auto report = parser::scaling_series(catalog, runs, selection, question.included);
   return {std::make_shared<const std::string>(to_text(report::scaling_json(runs, report))), {}};
 }
 
@@ -34,14 +27,13 @@ http::Body render_scaling(Context& context, const ScalingQuestion& question) {
 
 http::Response get_scaling(Context& context, const http::Request& request) {
   const QueryParameters parameters(
-      request, {"workload", "model_size", "dtype", "gpu_type", "window", "include"});
-  ScalingQuestion question;
-  question.selection = {parameters.text("workload"), parameters.text("model_size"),
-                        parameters.text("dtype"), parameters.text("gpu_type")};
-  question.window = parameters.asked_window("window");
-  question.included = parameters.run_marks("include");
+      request, {"workload", "model_size", "dtype", "gpu_type", "window", "without", "include"});
+  const MeasuringQuestion question = read_measuring_question(parameters);
+  const parser::ScalingSelection selection = {question.workload, parameters.text("model_size"),
+                                              parameters.text("dtype"),
+                                              parameters.text("gpu_type")};
   return tagged_response(list_etag(context, request, parameters),
-                         [=, &context] { return render_scaling(context, question); });
+                         [=, &context] { return render_scaling(context, question, selection); });
 }
 
 }  // namespace llmb::api

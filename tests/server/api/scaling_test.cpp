@@ -11,8 +11,9 @@ using testing::HasSubstr;
 class Scaling : public ApiTest {
  protected:
   // The global batch is twice the number of GPUs, as in the table of grok1-25.05.
-  storage::RunId add_clean(std::int64_t job_id, std::int64_t gpu_count, double step_time_s,
-                           const std::string& workload = "pretrain_grok1", bool traced = false) {
+  storage::IngestBatch clean_batch(std::int64_t job_id, std::int64_t gpu_count, double step_time_s,
+                                   const std::string& workload = "pretrain_grok1",
+                                   bool traced = false) {
     auto batch = sample_batch(root_, "grok_" + std::to_string(gpu_count), job_id, 49, step_time_s);
     batch.facts.nccl_trace_seen = traced;
     batch.facts.nccl = {};
@@ -29,9 +30,32 @@ class Scaling : public ApiTest {
       batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
     }
     train_with_batch(batch, 2 * gpu_count);
+    return batch;
+  }
+
+  template <typename... Values>
+  storage::RunId add_clean(const Values&... values) {
+    const storage::IngestBatch batch = clean_batch(values...);
     return writer_->commit({&batch, 1}).front();
   }
 };
+
+TEST_F(Scaling, LeavesOutInterruptedStepsWhereThatIsAsked) {
+  storage::IngestBatch batch = clean_batch(1, 128, 7.2);
+  batch.samples[20].step_time_s = 70.0;
+  batch.samples[20].extra_fields = {{"after_checkpoint", 1}};
+  train_with_batch(batch, 256);
+  writer_->commit({&batch, 1});
+  const auto speed = [&](Pairs query) {
+    query.emplace_back("window", "11-44");
+    const Json json = get_json("/api/v1/scaling", query);
+    return json["series"][0]["points"][0]["tokens_per_s_per_gpu"]["mean"].get<double>();
+  };
+  EXPECT_LT(speed({}), 0.9 * 16384 / 7.2);
+  EXPECT_NEAR(speed({{"without", "checkpoint"}}), 16384 / 7.2, 1e-9);
+  get_detail("/api/v1/scaling", {{"without", "eval"}}, 400);
+  get_detail("/api/v1/history", {{"without", "eval"}}, 400);
+}
 
 TEST_F(Scaling, GivesTheSeriesWithThePublishedOne) {
   const auto large = add_clean(1, 512, 8.0);

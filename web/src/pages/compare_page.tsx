@@ -7,15 +7,15 @@ import type {
   Comparison,
   GroupComparison,
 } from "../api/types";
-import { formatKey, formatNumber, formatSpeed, kUnknown } from "../format";
+import { formatKey, formatNumber, formatPlural, formatSpeed, kUnknown } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
+import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { StatusMark } from "../parts/status_mark";
 import { breakable } from "../parts/values";
-import { WindowForm } from "../parts/window_form";
 import { useAnswer } from "../state/answer";
-import { apiParameters, queryValue, setQuery } from "../state/page_query";
+import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { decisionWords, groupName, intervalWords, verdictWords } from "../verdict_words";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
@@ -54,7 +54,7 @@ export function ComparePage() {
 }
 
 function Compared({ picks }: { picks: number[] }) {
-  const query = apiParameters(["window", "include"]);
+  const query = apiParameters(kMeasuringKeys);
   query.set("runs", picks.join(","));
   const answer = useAnswer(
     query.toString(),
@@ -114,11 +114,7 @@ function Runs({ comparison }: { comparison: Comparison }) {
     <section aria-labelledby="compared-title">
       <div class="section-head">
         <h2 id="compared-title">Runs</h2>
-        <WindowForm
-          label="window for all"
-          chosen={queryValue("window")}
-          onChoose={(window) => setQuery("window", window)}
-        />
+        <MeasuredOver />
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Table of the runs">
         <table class="plain compared">
@@ -173,7 +169,12 @@ function RunRow({ run }: { run: ComparedRun }) {
       <td>
         <StatusMark status={run.status} />
       </td>
-      <td class="number">{run.window}</td>
+      <td class="number">
+        {run.window}
+        {run.steps_left_out > 0 && (
+          <span class="sub">without {formatPlural(run.steps_left_out, "step")}</span>
+        )}
+      </td>
       <td class="number">{formatNumber(run.step_time_s_mean)}</td>
       <td class="number">{formatNumber(run.tokens_per_s_per_gpu)}</td>
       <td class="number">{formatNumber(run.tflops_per_gpu_mean)}</td>

@@ -14,10 +14,10 @@ import {
   type ToldChange,
 } from "../history_words";
 import { LeftOutRuns } from "../parts/left_out";
+import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
-import { WindowForm } from "../parts/window_form";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { kHistoryKeys } from "../state/history";
@@ -34,7 +34,7 @@ const kPeriods = new Map([7, 30, 90].map((days) => [String(days), days]));
 const kSectionsAtOnce = 20;
 
 export function HistoryPage() {
-  const query = apiParameters([...kHistoryKeys, "window", "include"]);
+  const query = apiParameters([...kHistoryKeys, ...kMeasuringKeys]);
   usePageTitle("History");
   const answer = useAnswer(
     query.toString(),
@@ -66,7 +66,7 @@ function ofRun(history: History): History {
 const isNarrowed = () => ["run", ...kHistoryKeys].some((key) => queryValue(key));
 
 function chooseWorkload(workload: string): void {
-  const query = apiParameters(["window", "include", "days"]);
+  const query = apiParameters([...kMeasuringKeys, "days"]);
   if (workload) query.set("workload", workload);
   navigate(hrefOf("/history", query), { replace: true });
 }
@@ -95,11 +95,7 @@ function Filters({ history }: { history: History | null }) {
         workloads={(history?.series ?? []).flatMap((one) => one.workload ?? [])}
         onChoose={chooseWorkload}
       />
-      <WindowForm
-        label="window for all"
-        chosen={queryValue("window")}
-        onChoose={(window) => setQuery("window", window)}
-      />
+      <MeasuredOver />
       {isNarrowed() && <a href="/history">Show every configuration</a>}
     </div>
   );

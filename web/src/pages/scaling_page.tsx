@@ -16,17 +16,17 @@ import {
   kUnknown,
 } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
+import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { PlotCopies, tableOnPage } from "../parts/plot_copies";
-import { WindowForm } from "../parts/window_form";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
 export function ScalingPage() {
-  const query = apiParameters(["window", "include"]);
+  const query = apiParameters(kMeasuringKeys);
   usePageTitle("Scaling");
   const answer = useAnswer(
     query.toString(),
@@ -78,11 +78,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
           workloads={scaling.series.map((series) => series.workload)}
           onChoose={(chosen) => setQuery("workload", chosen)}
         />
-        <WindowForm
-          label="window for all"
-          chosen={queryValue("window")}
-          onChoose={(window) => setQuery("window", window)}
-        />
+        <MeasuredOver />
       </div>
       {measured.length === 0 && (
         <HintPanel title="No series yet">
