@@ -7,14 +7,15 @@ source deploy/packages.sh
 
 usage() {
   cat <<'TEXT'
-Usage: deploy/package.sh [--check] [--build DIR] [--output DIR]
+Usage: deploy/package.sh [--check] [--machine ARCH] [--build DIR] [--output DIR]
 
   --check       also start the programs in an empty root folder (root, or user namespaces)
+  --machine ARCH  aarch64: for Grace login nodes, compiled on x86-64 (default: this machine's own)
   --build DIR   pack the programs that DIR has, and build nothing (default: build/portable, which is
                 built first, after what it needs was installed from Debian)
   --output DIR  where to (default: build/package)
 
-Writes, for the architecture of this machine:
+Writes, for that architecture:
   llmb-report-VERSION-linux-ARCH       the one file
   llmb-step-runner-VERSION-linux-ARCH  the step runner, for CPUs
   llmb-report_VERSION_ARCH.deb         both, with manual page, completions and a systemd unit
@@ -22,6 +23,7 @@ Writes, for the architecture of this machine:
 
 Examples:
   deploy/package.sh --check
+  deploy/package.sh --check --machine aarch64
   scp build/package/llmb-report-*-linux-x86_64 login-node:llmb-report
   ssh login-node ./llmb-report parse /lustre/llmb/workloads/pretrain_grok1
   (cd build/package && sha256sum --check SHA256SUMS)
@@ -33,27 +35,46 @@ TEXT
 
 # Of llmb-report itself; the runner has OpenBLAS's kernels for every CPU beside it.
 bytes_max=20000000
-check=0 build="" output=build/package
+check=0 build="" output=build/package machine="$(uname -m)"
 while [ $# -gt 0 ]; do
   case "$1" in
     --check) check=1; shift ;;
-    --build | --output)
-      [ $# -ge 2 ] || { echo "package.sh: $1 needs a folder" >&2; exit 2; }
-      if [ "$1" = --build ]; then build="$2"; else output="$2"; fi
+    --build | --output | --machine)
+      [ $# -ge 2 ] || { echo "package.sh: $1 needs a value" >&2; exit 2; }
+      declare "${1#--}=$2"
       shift 2 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "package.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
   esac
 done
 
+# What starts a program of that architecture, here and in a root folder that has nothing.
+emulator=() carried=()
+preset=portable architecture="$(dpkg --print-architecture)"
+unpacked=build/aarch64-packages  # as in deploy/aarch64_portable.cmake
+if [ "$machine" != "$(uname -m)" ]; then
+  [ "$machine" = aarch64 ] && [ "$architecture" = amd64 ] || {
+    echo "package.sh: programs for $machine cannot be made here; only those for $(uname -m)," \
+      "and on x86-64 those for aarch64" >&2
+    exit 2
+  }
+  preset=portable-aarch64 architecture=arm64
+  emulator=("$unpacked/usr/bin/qemu-aarch64-static")
+  carried=(--emulator "${emulator[0]}")
+fi
+
 if [ -z "$build" ]; then
-  build=build/portable
+  build="build/$preset"
   say "Packages"
   install_missing "${LLMB_BUILD_PACKAGES[@]}"
   install_node
-  say "Build (portable; the first time takes some minutes)"
-  cmake --preset portable
-  cmake --build --preset portable --target llmb-report-static llmb-step-runner-static \
+  if [ "$preset" = portable-aarch64 ]; then
+    install_aarch64
+    unpack_packages "$unpacked" "${LLMB_UNPACKED_PACKAGES[@]}"
+  fi
+  say "Build ($preset; the first time takes some minutes)"
+  cmake --preset "$preset"
+  cmake --build --preset "$preset" --target llmb-report-static llmb-step-runner-static \
     -j "${LLMB_BUILD_JOBS:-$(nproc)}"
 fi
 for program in llmb-report llmb-step-runner; do
@@ -65,9 +86,7 @@ for program in llmb-report llmb-step-runner; do
 done
 
 say "Package"
-version="$("$build/static/llmb-report" --version | cut -d' ' -f1)"
-machine="$(uname -m)"
-architecture="$(dpkg --print-architecture)"
+version="$("${emulator[@]}" "$build/static/llmb-report" --version | cut -d' ' -f1)"
 tree="$(mktemp -d)"
 trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"  # becomes the mode of ./ in the package
@@ -128,6 +147,6 @@ echo "In $output:"
 
 if [ "$check" -eq 1 ]; then
   say "In an empty root folder"
-  tests/deploy/empty_root.sh "$output/llmb-report-$version-linux-$machine" deploy/sample-tree \
+  tests/deploy/empty_root.sh "${carried[@]}" "$output/llmb-report-$version-linux-$machine" deploy/sample-tree \
     "$output/llmb-step-runner-$version-linux-$machine"
 fi

@@ -27,6 +27,15 @@ LLMB_AARCH64_PACKAGES=(
   libre2-dev:arm64 libyaml-cpp0.7:arm64 libfmt-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64
 )
 
+# On x86-64, to pack the programs for aarch64: the libraries that are linked into them, and an
+# emulator that needs nothing beside itself. They are unpacked below build/, not installed, for not
+# all of them can be installed for two architectures at a time.
+LLMB_UNPACKED_PACKAGES=(
+  libre2-dev:arm64 libsqlite3-dev:arm64 libfmt-dev:arm64 libfmt9:arm64 libspdlog-dev:arm64
+  libspdlog1.10:arm64 libyaml-cpp-dev:arm64 libssl-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64
+  libopenblas-pthread-dev:arm64 qemu-user-static
+)
+
 say() { printf '\n== %s\n' "$*"; }
 
 # as_root COMMAND...: as it is when root, through sudo otherwise.
@@ -86,4 +95,30 @@ install_aarch64() {
     as_root apt-get update -q
   fi
   install_missing "${LLMB_AARCH64_PACKAGES[@]}"
+}
+
+# unpack_packages FOLDER PACKAGE...: downloads and unpacks what is not there yet.
+unpack_packages() {
+  local folder="$1" missing=() package downloads
+  shift
+  mkdir -p "$folder/unpacked"
+  for package in "$@"; do
+    [ -e "$folder/unpacked/$package" ] || missing+=("$package")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "All $# packages are unpacked in $folder."
+    return 0
+  fi
+  echo "Unpacking from Debian, into $folder: ${missing[*]}"
+  downloads="$(mktemp -d)"
+  for package in "${missing[@]}"; do
+    (cd "$downloads" && apt-get download -qq -o APT::Sandbox::User=root "$package") &&
+      dpkg -x "$downloads"/*.deb "$folder" && touch "$folder/unpacked/$package" || {
+        echo "$package could not be had: see above; \`apt-get update\` may be due" >&2
+        rm -rf "$downloads"
+        return 1
+      }
+    rm -f "$downloads"/*.deb
+  done
+  rm -rf "$downloads"
 }

@@ -39,8 +39,10 @@ function(llmb_add_static_program program)
   endif()
   set(target ${program}-static)
   add_executable(${target} main.cpp)
+  # The C library refuses to start such a program where it names folders of shared libraries.
   set_target_properties(${target} PROPERTIES
     LLMB_STATIC_PROGRAM ON
+    SKIP_BUILD_RPATH ON
     OUTPUT_NAME ${program}
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static)
   target_compile_definitions(${target} PRIVATE LLMB_STATIC_PROGRAM)
