@@ -8,6 +8,7 @@ import { OverlayChart, type OverlaidRun } from "../chart/overlay_chart";
 import { formatPlural } from "../format";
 import { Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
+import { queryValue } from "../state/page_query";
 import { parseWindow } from "../state/window";
 import { groupName } from "../verdict_words";
 
@@ -80,6 +81,7 @@ function Spread({ overlaid, runs }: SpreadProps) {
         <span>
           A dot is a step of the window; the box holds the middle half of them, the line in it is
           the median.
+          {queryValue("without") && " Steps that the figures above leave out are shown, too."}
         </span>
       </p>
     </section>
