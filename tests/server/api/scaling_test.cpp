@@ -44,7 +44,7 @@ TEST_F(Scaling, LeavesOutInterruptedStepsWhereThatIsAsked) {
   storage::IngestBatch batch = clean_batch(1, 128, 7.2);
   batch.samples[20].step_time_s = 70.0;
   batch.samples[20].extra_fields = {{"after_checkpoint", 1}};
-  train_with_batch(batch, 256);
+  batch.summary = parser::summarize_run(batch.samples, batch.facts, {11, 44}, false);
   writer_->commit({&batch, 1});
   const auto speed = [&](Pairs query) {
     query.emplace_back("window", "11-44");
