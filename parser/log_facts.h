@@ -76,9 +76,9 @@ struct LogFacts {
   std::optional<std::int64_t> declared_last_iteration;
   // "TFLOPs per sec per GPU=…" at the end of a NeMo 1 run: one figure for the run.
   std::optional<double> reported_tflops_per_gpu;
-  // Indexed by StepSample::segment: segments[i].segment is i. A log that restarts more often than
-  // kSegmentsMax begins its last segment anew each time: later steps replace earlier ones of equal
-  // iteration there.
+  // In the order of their numbers, StepSample::segment, which begin at 0. Of a log that restarts
+  // more often than kSegmentsMax, the first ones and the newest: what lies between is in the
+  // samples only.
   std::vector<SegmentFacts> segments;
   // First failure, first finish marker, and up to 22 further ones, in the order of the log. Of one
   // cause the first, and the first since the newest step are kept: a thousand ranks may print the

@@ -49,17 +49,20 @@ void write_events(Connection& connection, RunId run, const std::vector<LogEvent>
 
 void write_segments(Connection& connection, RunId run, const std::vector<SegmentFacts>& segments) {
   const std::vector<SegmentFacts> stored = read_segments(connection, run);
-  if (stored.size() > segments.size()) {
-    connection.kept("DELETE FROM run_segment WHERE run_id = ? AND segment >= ?")
+  // At most the last one is of another number than before, or there are fewer.
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (i < segments.size() && stored[i].segment == segments[i].segment) continue;
+    connection.kept("DELETE FROM run_segment WHERE run_id = ? AND segment = ?")
         .integer(run)
-        .bits(segments.size())
+        .integer(std::int64_t{stored[i].segment})
         .run();
   }
   Statement& replace = connection.kept("REPLACE INTO run_segment VALUES (?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const SegmentFacts& segment = segments[i];
     if (i < stored.size() && stored[i] == segment) continue;
-    replace.integer(run).bits(i).integer(segment.first_iteration).integer(segment.last_iteration);
+    replace.integer(run).integer(std::int64_t{segment.segment});
+    replace.integer(segment.first_iteration).integer(segment.last_iteration);
     replace.integer(segment.step_count).integer(segment.nan_step_count);
     replace.integer(segment.first_nan_iteration).bits(segment.first_offset).run();
   }
@@ -129,19 +132,19 @@ RunConfiguration read_configuration(Connection& connection, RunId run) {
 
 std::vector<SegmentFacts> read_segments(Connection& connection, RunId run) {
   Statement& select = connection.kept(
-      "SELECT first_iteration, last_iteration, step_count, nan_step_count, first_nan_iteration,"
-      " first_offset FROM run_segment WHERE run_id = ? ORDER BY segment");
+      "SELECT segment, first_iteration, last_iteration, step_count, nan_step_count,"
+      " first_nan_iteration, first_offset FROM run_segment WHERE run_id = ? ORDER BY segment");
   select.integer(run);
   std::vector<SegmentFacts> segments;
   while (select.step()) {
     SegmentFacts segment;
+    segment.segment = static_cast<std::int32_t>(select.read_integer());
     segment.first_iteration = select.read_integer();
     segment.last_iteration = select.read_integer();
     segment.step_count = select.read_integer();
     segment.nan_step_count = select.read_integer();
     segment.first_nan_iteration = select.read_optional_integer();
     segment.first_offset = select.read_bits();
-    segment.segment = static_cast<std::int32_t>(segments.size());
     segments.push_back(segment);
   }
   return segments;

@@ -148,8 +148,8 @@ const StepSample& StepLedger::add(StepSample sample) {
   newest_as_added_.reset();
   StepSample as_printed = sample;
   if (marks_.put_on(sample)) newest_as_added_ = std::move(as_printed);
-  sample.segment = static_cast<std::int32_t>(facts_.segments.size()) - 1;
   SegmentFacts& segment = facts_.segments.back();
+  sample.segment = segment.segment;
   segment.last_iteration = sample.iteration;
   ++segment.step_count;
   ++step_count_;
@@ -158,8 +158,7 @@ const StepSample& StepLedger::add(StepSample sample) {
   }
   newest_is_nan_ = false;
   count_nan(sample);
-  // At the cap, segments share a number.
-  facts_.segments.size() < kSegmentsMax ? samples_.push_back(sample) : give_out(sample);
+  samples_.push_back(sample);
   newest_ = std::move(sample);
   return *newest_;
 }
@@ -168,8 +167,8 @@ void StepLedger::begin_segment(const StepSample& sample) {
   SegmentFacts segment;
   segment.first_iteration = sample.iteration;
   segment.first_offset = sample.byte_offset;
+  if (!facts_.segments.empty()) segment.segment = facts_.segments.back().segment + 1;
   if (facts_.segments.size() == kSegmentsMax) facts_.segments.pop_back();
-  segment.segment = static_cast<std::int32_t>(facts_.segments.size());
   facts_.segments.push_back(segment);
 }
 
@@ -282,6 +281,7 @@ void StepLedger::save(StateWriter& state) const {
   state.integer(facts_.lines_not_understood);
   state.unsigned_integer(facts_.segments.size());
   for (const SegmentFacts& segment : facts_.segments) {
+    state.integer(segment.segment);
     state.integer(segment.first_iteration);
     state.integer(segment.last_iteration);
     state.integer(segment.step_count);
@@ -322,9 +322,8 @@ void StepLedger::restore(StateReader& state) {
   facts_.lines_too_long = state.integer();
   facts_.lines_not_understood = state.integer();
   facts_.segments.resize(state.count(kSegmentsMax));
-  std::int32_t number = 0;
   for (SegmentFacts& segment : facts_.segments) {
-    segment.segment = number++;
+    segment.segment = static_cast<std::int32_t>(state.integer());
     segment.first_iteration = state.integer();
     segment.last_iteration = state.integer();
     segment.step_count = state.integer();

@@ -289,7 +289,7 @@ std::string describe_why(const Tool& tool, const ToolResult& result, const LogFa
   const std::int64_t our_count = ours.step_time_s ? ours.step_time_s->count : 0;
   if (facts.segments.size() > 1) {
     say(fmt::format("takes its steps from all {} passes of a restarted log, ours from one",
-                    facts.segments.size()));
+                    facts.segments.back().segment + 1));
   } else if (is_same_window && result.step_count != our_count) {
     say(fmt::format("counts {} steps, ours {}", result.step_count, our_count));
   }

@@ -125,7 +125,7 @@ Window widest_choice(const parser::Catalog& catalog) {
 }
 
 // What is kept of a log's steps: those that a window may hold or that tell the batch, and the last
-// of every segment.
+// of every segment that LogFacts may keep.
 class KeptSamples {
  public:
   KeptSamples(const std::optional<Window>& wanted, bool keeps_all)
@@ -139,7 +139,7 @@ class KeptSamples {
       return;
     }
     const bool is_next = newest_ && newest_->segment != sample.segment;
-    if (is_next) kept_.push_back(std::move(*newest_));
+    if (is_next && newest_->segment < kSegmentsKept) kept_.push_back(std::move(*newest_));
     if (!newest_ || is_next || newest_->iteration <= sample.iteration) newest_ = std::move(sample);
   }
 
@@ -150,6 +150,8 @@ class KeptSamples {
   }
 
  private:
+  static constexpr auto kSegmentsKept = static_cast<std::int32_t>(parser::kSegmentsMax);
+
   const std::optional<Window>& wanted_;
   bool keeps_all_;
   std::vector<StepSample> kept_;  // amended ones stand twice

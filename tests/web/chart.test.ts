@@ -74,6 +74,20 @@ test("segments share one axis, and the one that counts is drawn last", () => {
   assert.deepEqual(series.segments[1]?.values, [9, 2, 2.1, null]);
 });
 
+test("of ten thousand passes the newest are drawn, and the one that counts", () => {
+  const rows = Array.from({ length: 20_000 }, (_, row) => row);
+  const steps = {
+    segment: rows.map((row) => Math.floor(row / 2)),
+    iteration: rows.map((row) => row % 2),
+    step_time_s: rows,
+  } as unknown as Steps;
+  const series = chartSeries(steps, "step_time_s", 7);
+  assert.equal(series.segments.length, 257);
+  assert.deepEqual(series.segments.at(-1), { segment: 7, counts: true, values: [14, 15] });
+  assert.equal(series.segments.at(-2)?.segment, 9_999);
+  assert.equal(series.segments[0]?.segment, 10_000 - 256);
+});
+
 test("the window's values are those of the segment that counts", () => {
   const series = chartSeries(restarted, "step_time_s", 1);
   assert.deepEqual(windowValues(series, { first: 1, last: 2 }), [3, null]);

@@ -83,10 +83,24 @@ TEST(StepLedger, KeepsTheStatementOfACauseRatherThanAWarningBeforeIt) {
 TEST(StepLedger, EndlessRestartsStayBounded) {
   StepLedger ledger;
   for (int i = 0; i < 2000; ++i) ledger.add(step(5, i));
-  EXPECT_EQ(ledger.facts().segments.size(), kSegmentsMax);
-  EXPECT_EQ(ledger.newest()->segment, static_cast<std::int32_t>(kSegmentsMax) - 1);
-  EXPECT_EQ(ledger.facts().segments.back().step_count, 1);
+  const auto& segments = ledger.facts().segments;
+  EXPECT_EQ(segments.size(), kSegmentsMax);
+  EXPECT_EQ(segments[kSegmentsMax - 2].segment, static_cast<std::int32_t>(kSegmentsMax) - 2);
+  EXPECT_EQ(segments.back().segment, 1999);
+  EXPECT_EQ(segments.back().step_count, 1);
   EXPECT_EQ(ledger.step_count(), 2000);
+}
+
+// Each has a number of its own, so that none takes another one's place.
+TEST(StepLedger, StepsOfEndlessRestartsAreAllGiven) {
+  StepLedger ledger;
+  for (int i = 0; i < 2000; ++i) {
+    ledger.add(step(1, i));
+    ledger.add(step(2, i));
+  }
+  const std::vector<StepSample> samples = ledger.take_samples();
+  ASSERT_EQ(samples.size(), 4000U);
+  for (int i = 0; i < 4000; ++i) EXPECT_EQ(samples[static_cast<std::size_t>(i)].segment, i / 2);
 }
 
 TEST(StepLedger, KeepsOfACauseTheFirstAndTheFirstSinceTheNewestStep) {

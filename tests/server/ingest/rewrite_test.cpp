@@ -74,6 +74,21 @@ TEST_F(IngestRewrite, BringsBackTheLogsOfARootThatWasUnmountedAndMounted) {
   EXPECT_EQ(run_of("a/b/run.out")->generation, 0);
 }
 
+TEST_F(IngestRewrite, KeepsEveryStepOfALogThatRestartsForEver) {
+  std::string restarts;
+  for (int i = 0; i < 150; ++i) restarts += nemo_lines(0, 2);
+  write("run.out", restarts);
+  ingest_once();
+  append("run.out", restarts);
+  ingest_once();
+  EXPECT_EQ(steps_of("run.out").size(), 600U);
+  EXPECT_EQ(steps_of("run.out").back().segment, 299);
+  const auto run = run_of("run.out");
+  EXPECT_EQ(run->facts.segments.size(), parser::kSegmentsMax);
+  EXPECT_EQ(run->facts.segments.back().segment, 299);
+  EXPECT_EQ(run->summary.segment_count, 300);
+}
+
 TEST_F(IngestRewrite, FollowsAFolderThatIsRenamedWithWhatIsInIt) {
   write("a/b/c/run.out", nemo_lines(0, 20));
   Ingest ingest(options(), {});

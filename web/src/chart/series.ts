@@ -14,6 +14,16 @@ export interface ChartSeries {
   segments: SegmentSeries[]; // the one that counts comes last, so that it is drawn on top
 }
 
+// A log may restart ten thousand times: beside the segment that counts, the newest ones are drawn.
+const kSegmentsMax = 256;
+
+function drawnSegments(steps: Steps, countingSegment: number): Set<number> {
+  const newestFirst = [...new Set(steps.segment)].sort((a, b) => b - a);
+  const drawn = new Set(newestFirst.slice(0, kSegmentsMax));
+  if (newestFirst.includes(countingSegment)) drawn.add(countingSegment);
+  return drawn;
+}
+
 // `scale`: what one unit of the chart is worth in the metric's own.
 export function chartSeries(
   steps: Steps,
@@ -23,8 +33,10 @@ export function chartSeries(
 ): ChartSeries {
   const iterations = [...new Set(steps.iteration)].sort((a, b) => a - b);
   const position = new Map(iterations.map((iteration, index) => [iteration, index]));
+  const drawn = drawnSegments(steps, countingSegment);
   const bySegment = new Map<number, Column>();
   steps.segment.forEach((segment, row) => {
+    if (!drawn.has(segment)) return;
     let values = bySegment.get(segment);
     if (!values) {
       values = new Array<number | null>(iterations.length).fill(null);
