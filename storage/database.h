@@ -91,11 +91,9 @@ class Reader {
   std::optional<std::int64_t> run_revision(RunId id);
   // The job that was submitted here and that this run came from.
   std::optional<RunJob> job_of(RunId id);
-  // Of the newest job of that number and launch; in a tree that has no folder for a launch, of that
-  // experiment.
-  std::optional<JobProgress> last_state_of_job(std::int64_t job_id,
-                                               const std::optional<std::string>& launch_id,
-                                               const std::string& experiment);
+  // Of the job that wrote a log with that path below `root`: by its number, and its launch, or in a
+  // tree that has no folder for a launch its experiment. Of several the newest.
+  std::optional<JobProgress> last_state_of_job(RootId root, const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "parser/foundation/parse_number.h"
+#include "storage/cluster_match.h"
 #include "storage/file_guard.h"
 #include "storage/local_disk.h"
 #include "storage/schema.h"
@@ -20,11 +21,20 @@ constexpr std::string_view kJobColumns =
     " restart_count, exit_code, nodes, created_at, started_at, ended_at, updated_at, is_queued,"
     " sbatch_called_at, sbatch_ended_at, is_lost";
 
-// The launch tells a job from another cluster's, or a later one, with the same number. The tree of
-// 2024 has no folder for a launch: there, its logs are named by the job.
-constexpr std::string_view kFromRunsOfJob =
-    " FROM run WHERE job_id = ? AND (launch_id = ? OR (launch_id IS NULL AND experiment = ?))"
-    " AND is_superseded = 0";
+// The launch tells a job from a later one with the same number. The tree of 2024 has no folder for
+// a launch: there, its logs are named by the job.
+const std::string& from_runs_of_job() {
+  static const std::string sql =
+      " FROM run JOIN root ON root.id = run.root_id WHERE run.job_id = ?1"
+      " AND (run.launch_id = ?2 OR (run.launch_id IS NULL AND run.experiment = ?3))"
+      " AND run.is_superseded = 0 AND" +
+      may_hold_jobs_of("?4");
+  return sql;
+}
+
+void bind_job(Statement& select, const JobRecord& job) {
+  select.integer(*job.job_id).text(job.launch_id).text(job.experiment).text(job.cluster);
+}
 
 JobRecord read_job(Statement& row) {
   JobRecord job;
@@ -342,9 +352,9 @@ std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
   if (!job.job_id) return {};
   return impl_->within(Transaction::Kind::read, [&] {
     static const std::string sql =
-        "SELECT id" + std::string(kFromRunsOfJob) + " ORDER BY retry, id";
+        "SELECT run.id" + from_runs_of_job() + " ORDER BY run.retry, run.id";
     Statement& select = impl_->connection.kept(sql);
-    select.integer(*job.job_id).text(job.launch_id).text(job.experiment);
+    bind_job(select, job);
     std::vector<RunId> runs;
     while (select.step()) runs.push_back(select.read_integer());
     return runs;
@@ -355,9 +365,9 @@ std::optional<std::string> JobStore::last_run_status(const JobRecord& job) {
   if (!job.job_id) return std::nullopt;
   return impl_->within(Transaction::Kind::read, [&]() -> std::optional<std::string> {
     static const std::string sql =
-        "SELECT status" + std::string(kFromRunsOfJob) + " ORDER BY retry DESC, id DESC LIMIT 1";
+        "SELECT run.status" + from_runs_of_job() + " ORDER BY run.retry DESC, run.id DESC LIMIT 1";
     Statement& select = impl_->connection.kept(sql);
-    select.integer(*job.job_id).text(job.launch_id).text(job.experiment);
+    bind_job(select, job);
     if (!select.step()) return std::nullopt;
     std::string status = select.read_text();
     select.reset();

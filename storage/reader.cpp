@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "storage/cluster_match.h"
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
 #include "storage/run_list.h"
@@ -134,12 +135,15 @@ std::optional<std::int64_t> Reader::run_revision(RunId id) {
 }
 
 std::optional<RunJob> Reader::job_of(RunId id) {
-  // The launch tells a job from another cluster's, or a later one, with the same number.
-  Statement& select = impl_->connection.kept(
-      "SELECT job.id, job.revision, job.state, job.trouble FROM run JOIN job"
+  // The launch tells a job from a later one with the same number.
+  static const std::string sql =
+      "SELECT job.id, job.revision, job.state, job.trouble FROM run"
+      " JOIN root ON root.id = run.root_id JOIN job"
       " ON job.job_id = run.job_id AND (job.launch_id = run.launch_id"
       " OR (run.launch_id IS NULL AND job.experiment = run.experiment))"
-      " WHERE run.id = ? ORDER BY job.id DESC LIMIT 1");
+      " WHERE run.id = ? AND" +
+      may_hold_jobs_of("job.cluster") + std::string(kBestJobFirst);
+  Statement& select = impl_->connection.kept(sql);
   if (!select.integer(id).step()) return std::nullopt;
   RunJob job;
   job.id = select.read_integer();
@@ -150,13 +154,15 @@ std::optional<RunJob> Reader::job_of(RunId id) {
   return job;
 }
 
-std::optional<JobProgress> Reader::last_state_of_job(std::int64_t job_id,
-                                                     const std::optional<std::string>& launch_id,
-                                                     const std::string& experiment) {
-  Statement& select = impl_->connection.kept(
-      "SELECT state, restart_count, exit_code FROM job WHERE job_id = ?1"
-      " AND (launch_id = ?2 OR (?2 IS NULL AND experiment = ?3)) ORDER BY id DESC LIMIT 1");
-  select.integer(job_id).text(launch_id).text(experiment);
+std::optional<JobProgress> Reader::last_state_of_job(RootId root, const parser::RunPath& log) {
+  if (!log.job_id) return std::nullopt;
+  static const std::string sql =
+      "SELECT job.state, job.restart_count, job.exit_code FROM job JOIN root ON root.id = ?1"
+      " WHERE job.job_id = ?2 AND (job.launch_id = ?3 OR (?3 IS NULL AND job.experiment = ?4)) "
+      "AND" +
+      may_hold_jobs_of("job.cluster") + std::string(kBestJobFirst);
+  Statement& select = impl_->connection.kept(sql);
+  select.integer(root).integer(log.job_id).text(log.launch_id).text(log.experiment);
   if (!select.step()) return std::nullopt;
   JobProgress job;
   job.state = job_state_from_name(select.read_text());

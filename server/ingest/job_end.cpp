@@ -33,9 +33,9 @@ std::string_view cause_of(JobState state) {
 
 }  // namespace
 
-std::optional<JobEnd> job_end_of(storage::Reader& database, const parser::RunPath& path) {
-  if (!path.job_id) return std::nullopt;
-  const auto job = database.last_state_of_job(*path.job_id, path.launch_id, path.experiment);
+std::optional<JobEnd> job_end_of(storage::Reader& database, storage::RootId root,
+                                 const parser::RunPath& path) {
+  const auto job = database.last_state_of_job(root, path);
   if (!job) return std::nullopt;
   // A start that was followed by another one is over, however that one goes.
   if (path.retry.value_or(0) < job->restart_count) return JobEnd{};

@@ -16,7 +16,8 @@ struct JobEnd {
 };
 
 // Nothing where no job of ours wrote the log, or its start goes on.
-std::optional<JobEnd> job_end_of(storage::Reader& database, const parser::RunPath& path);
+std::optional<JobEnd> job_end_of(storage::Reader& database, storage::RootId root,
+                                 const parser::RunPath& path);
 
 // Whether the summary of before does not know of the end yet.
 bool is_news(const JobEnd& end, const parser::RunSummary& summary);

@@ -1,6 +1,9 @@
 // What Slurm says of a job's end reaches the run of its log at once, and after a restart.
 #include <gmock/gmock.h>
 
+#include <tuple>
+#include <vector>
+
 #include "storage/job_store.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
@@ -127,6 +130,72 @@ TEST_F(EndOfJob, OfAnotherLaunchWithTheSameNumberMeansNothing) {
   job_becomes(JobState::failed, 0, 1);
   start();
   ASSERT_TRUE(becomes(RunStatus::running, other));
+}
+
+// In the tree of 2024 no launch tells two jobs of one number and experiment apart.
+TEST_F(EndOfJob, OfAnotherClustersJobWithTheSameNumberMeansNothing) {
+  const std::string log = "results/24.11/fp8/314b/512/log-nemo_grok1_314b_512_88_0.out";
+  const auto insert = [&](const std::string& cluster, JobState state) {
+    storage::JobRecord job;
+    job.submission_id = cluster;
+    job.cluster = cluster;
+    job.job_id = 88;
+    job.submit_time_s = 1'000;
+    job.state = state;
+    job.experiment = "nemo_grok1_314b_512";
+    job.launch_id = "nemo_grok1_314b_512_1751000000";
+    job.created_at = job.updated_at = "2026-01-01T00:00:00Z";
+    return store_.insert(job);
+  };
+  const storage::JobRowId of_alpha = insert("alpha", JobState::node_failed);
+  const storage::JobRowId of_beta = insert("beta", JobState::running);
+  const storage::JobRowId of_gamma = insert("gamma", JobState::cancelled);
+  auto two_roots = options();
+  two_roots.clock = clock_;
+  two_roots.roots = {{tree_path("a"), "alpha"}, {tree_path("b"), "beta"}};
+  for (const char* root : {"a/", "b/"}) write(root + log, nemo_lines(0, 20));
+  ingest_ = std::make_unique<Ingest>(two_roots, [](const RunChange&) {});
+  ingest_->start();
+  std::vector<storage::RunRecord> runs;
+  ASSERT_TRUE(eventually([&] {
+    runs.clear();
+    storage::Reader reader(database_);
+    for (const storage::RootRecord& root : reader.roots()) {
+      if (const auto run = reader.run_at(root.id, log)) runs.push_back(*run);
+    }
+    return runs.size() == 2 && runs[0].step_count == 20 && runs[1].step_count == 20;
+  }));
+  EXPECT_EQ(runs[0].summary.failure_cause, "node_failure");
+  EXPECT_EQ(runs[1].summary.status, RunStatus::running);
+  storage::Reader reader(database_);
+  EXPECT_EQ(reader.job_of(runs[0].id)->id, of_alpha);
+  EXPECT_EQ(reader.job_of(runs[1].id)->id, of_beta);
+  EXPECT_EQ(store_.runs_of(*store_.job(of_alpha)), std::vector<storage::RunId>{runs[0].id});
+  EXPECT_EQ(store_.runs_of(*store_.job(of_beta)), std::vector<storage::RunId>{runs[1].id});
+  EXPECT_TRUE(store_.runs_of(*store_.job(of_gamma)).empty());
+}
+
+// A root without a cluster's name holds those of any; the one below it is the likeliest.
+TEST_F(EndOfJob, InARootWithoutAClusterIsOfTheJobWhoseFolderLiesThere) {
+  const std::string log = "results/24.11/fp8/314b/512/log-nemo_grok1_314b_512_89_0.out";
+  for (const auto& [cluster, folder, state] :
+       {std::tuple("alpha", tree_path("results/x"), JobState::out_of_memory),
+        std::tuple("beta", std::string("/elsewhere/results/x"), JobState::running)}) {
+    storage::JobRecord job;
+    job.submission_id = job.cluster = cluster;
+    job.job_id = 89;
+    job.submit_time_s = 1'000;
+    job.state = state;
+    job.experiment = "nemo_grok1_314b_512";
+    job.launch_id = "nemo_grok1_314b_512_1751000000";
+    job.run_folder = folder;
+    job.created_at = job.updated_at = "2026-01-01T00:00:00Z";
+    store_.insert(job);
+  }
+  write(log, nemo_lines(0, 20));
+  start();
+  ASSERT_TRUE(becomes(RunStatus::failed, log));
+  EXPECT_EQ(summary(log).failure_cause, "host_oom_kill");
 }
 
 }  // namespace
