@@ -4,10 +4,13 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "storage/database_header.h"
 #include "storage/page_checksums.h"
+#include "storage/write_ahead_log.h"
 
 namespace llmb::storage {
 namespace {
@@ -236,6 +239,7 @@ std::vector<std::string> Connection::changed_pages(std::size_t most) {
   if (file == nullptr || file->pMethods->xFileSize(file, &bytes) != SQLITE_OK) return found;
   std::vector<char> page(static_cast<std::size_t>(read_one_integer("PRAGMA page_size")));
   const auto page_bytes = static_cast<sqlite3_int64>(page.size());
+  std::optional<std::set<std::int64_t>> logged;  // read where it is needed
   for (sqlite3_int64 at = 0; at + page_bytes <= bytes && found.size() < most; at += page_bytes) {
     // A writer may be at work on the page: what it has written is there at the next look.
     int code = SQLITE_OK;
@@ -243,7 +247,9 @@ std::vector<std::string> Connection::changed_pages(std::size_t most) {
       code = file->pMethods->xRead(file, page.data(), static_cast<int>(page_bytes), at);
       if (code != SQLITE_IOERR_DATA) break;
     }
-    if (code == SQLITE_IOERR_DATA) found.push_back(last_changed_page());
+    if (code != SQLITE_IOERR_DATA) continue;
+    if (!logged) logged = pages_in_write_ahead_log(path_ + "-wal");
+    if (!logged->contains(at / page_bytes + 1)) found.push_back(last_changed_page());
   }
   return found;
 }

@@ -109,7 +109,9 @@ class Connection {
   std::string read_header();
   // Whether each page ends with its checksum (page_checksums.h).
   bool has_page_checksums();
-  // Of the file itself: "page 7 (bytes 24576 to 28671)" for each that is not as it was written.
+  // Of the file itself: "page 7 (bytes 24576 to 28671)" for each that is not as it was written. One
+  // that stands in the write-ahead log, too, is read from there and written anew: a loss of power
+  // in the middle of that leaves it torn, and harms nobody.
   std::vector<std::string> changed_pages(std::size_t most);
   // Moves the write-ahead log into the database and empties it. False: a reader was in the way.
   bool try_truncate_wal();

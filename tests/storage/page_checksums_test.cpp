@@ -12,6 +12,7 @@
 #include "storage/database_check.h"
 #include "storage/database_header.h"
 #include "storage/job_store.h"
+#include "storage/write_ahead_log.h"
 #include "tests/storage/execute_sql.h"
 #include "tests/storage/temporary_database.h"
 
@@ -158,6 +159,63 @@ TEST_F(PageChecksums, StayWholeWhereAnotherProgramRecoversTheFile) {
   ASSERT_FALSE(fs::exists(killed + "-wal")) << "it was copied into the file";
   EXPECT_EQ(read_all(killed).runs.size(), before.runs.size() + 1);
   EXPECT_TRUE(check_database(killed, CheckDepth::thorough).damage.empty());
+}
+
+// A loss of power while the write-ahead log is copied into the file: of each page that changed only
+// a part arrived, and the log still has them all.
+TEST_F(PageChecksums, AreNotMissedWhereACheckpointWasCutOff) {
+  const std::string torn = database_.path() + ".torn";
+  const std::string whole = database_.path() + ".whole";
+  {
+    Writer writer(database_.options());
+    const RootId root = writer.upsert_root("/logs", "");
+    for (const char* name : {"new.out", "newer.out"}) {
+      const IngestBatch batch = make_batch(root, name, 50);
+      writer.commit({&batch, 1});
+    }
+    for (const std::string& copy : {torn, whole}) {
+      fs::copy_file(database_.path(), copy);
+      fs::copy_file(database_.path() + "-wal", copy + "-wal");
+    }
+  }
+  execute_sql(whole, "PRAGMA wal_checkpoint(TRUNCATE)");
+  int torn_pages = 0;
+  {
+    std::ifstream after(whole, std::ios::binary);
+    std::fstream file(torn, std::ios::in | std::ios::out | std::ios::binary);
+    std::string before_bytes(4096, '\0');
+    std::string after_bytes(4096, '\0');
+    const std::uint64_t pages = fs::file_size(torn) / 4096;
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      const auto at = static_cast<std::streamoff>(page * 4096);
+      ASSERT_TRUE(file.seekg(at).read(before_bytes.data(), 4096));
+      ASSERT_TRUE(after.seekg(at).read(after_bytes.data(), 4096));
+      if (before_bytes == after_bytes) continue;
+      // The sectors of a disk arrive in any order.
+      ASSERT_TRUE(file.seekp(at + 2048).write(after_bytes.data() + 2048, 2048));
+      ++torn_pages;
+    }
+  }
+  ASSERT_GT(torn_pages, 1);
+  EXPECT_THAT(check_database(torn, CheckDepth::thorough).damage, ::testing::IsEmpty());
+  EXPECT_TRUE(read_all(torn) == read_all(whole));
+  fs::remove(torn + "-wal");
+  fs::remove(torn + "-shm");
+  EXPECT_FALSE(check_database(torn, CheckDepth::thorough).damage.empty()) << "the log mended them";
+}
+
+TEST_F(PageChecksums, OfAPageThatTheWriteAheadLogDoesNotHoldAreMissedBesideOne) {
+  Writer writer(database_.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  const std::uint64_t pages = fs::file_size(database_.path()) / 4096;
+  const auto logged = pages_in_write_ahead_log(database_.path() + "-wal");
+  std::int64_t quiet = static_cast<std::int64_t>(pages);
+  while (quiet > 1 && logged.contains(quiet)) --quiet;
+  ASSERT_GT(quiet, 1);
+  flip(static_cast<std::uint64_t>(quiet - 1) * 4096 + 17, 3);
+  EXPECT_THAT(check_database(database_.path(), CheckDepth::quick).damage,
+              ::testing::Contains(HasSubstr(fmt::format("page {} ", quiet))));
+  EXPECT_GT(root, 0);
 }
 
 TEST_F(PageChecksums, StayWholeInABackupThatAnotherProgramMakes) {
