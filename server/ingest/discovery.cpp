@@ -85,6 +85,7 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
     memory.job_has_ended = before.status == parser::RunStatus::complete;
     file.wants_verdict = !memory.is_settled;  // its job may have ended meanwhile
     files_.set_vanished(file, before.is_vanished);
+    if (!before.is_vanished) ++root_.logs_missed;
   }
   for (const auto& before : parked) {
     if (before.root_id != root_.id) continue;

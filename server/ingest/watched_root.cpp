@@ -1,11 +1,16 @@
 #include "server/ingest/watched_root.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
+
+#include "server/ingest/tree_walk.h"
 
 namespace llmb::ingest {
 namespace {
@@ -20,6 +25,29 @@ bool is_mount_point(const RootDirectory& root) {
   struct stat above {};
   return fstatat(root.fd(), "..", &above, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0 &&
          above.st_dev != root.device();
+}
+
+struct CloseListing {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+// Whether nothing in it is a log or may hold one: there may be a file that says what is missing.
+// False where it cannot be listed.
+bool is_without_content(const RootDirectory& root) {
+  OpenResult opened = root.open_directory("");
+  if (opened.error != 0) return false;
+  const int fd = opened.fd.release();
+  const std::unique_ptr<DIR, CloseListing> listing(fdopendir(fd));
+  if (listing == nullptr) {
+    close(fd);
+    return false;
+  }
+  while (const dirent* entry = readdir(listing.get())) {  // NOLINT(concurrency-mt-unsafe)
+    const std::string_view name(entry->d_name);
+    if (name == "." || name == "..") continue;
+    if (entry->d_type != DT_REG || may_be_candidate(name)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -41,6 +69,15 @@ bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
     directory.reset();
     return false;
   }
+  if (logs_missed > 0 && !is_mounted && is_without_content(*opened)) {
+    error = fmt::format(
+        "the root {} is empty, and {} logs were read from it before: is its file system not "
+        "mounted? None of them counts as gone before something is in it",
+        path, logs_missed);
+    directory.reset();
+    return false;
+  }
+  logs_missed = 0;
   was_mounted = was_mounted || is_mounted;
   error.clear();
   const bool is_same = directory != nullptr && directory->device() == opened->device() &&

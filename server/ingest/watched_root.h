@@ -25,6 +25,8 @@ struct WatchedRoot {
   std::vector<std::string> pruned;                 // other roots below this one, relative
   std::shared_ptr<const RootDirectory> directory;  // none while it cannot be opened
   bool was_mounted = false;  // it was where another file system begins, since this process began
+  // Logs of it that an earlier process read, until something is found in the root.
+  std::int64_t logs_missed = 0;
   FileSystemKind kind = FileSystemKind::remote;
   OperationBudget budget{0, {}};
   std::string error;  // why the last scan failed; empty when it did not

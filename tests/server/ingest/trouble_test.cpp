@@ -98,6 +98,45 @@ TEST_F(IngestTrouble, SaysThatARootIsUnmountedAndLosesNoLog) {
   umount2(tree_.c_str(), MNT_DETACH);
 }
 
+TEST_F(IngestTrouble, SaysThatARootWasUnmountedBeforeTheStart) {
+  const auto mounted = [this] { return mount("none", tree_.c_str(), "tmpfs", 0, "size=2m") == 0; };
+  if (!mounted()) GTEST_SKIP() << "mounting needs root: " << std::strerror(errno);
+  write("a/run.out", nemo_lines(0, 5));
+  ingest_once();
+  EXPECT_EQ(umount2(tree_.c_str(), MNT_DETACH), 0);
+  std::ofstream(tree_path("NOT_MOUNTED")) << "nothing is here\n";
+  EXPECT_EQ(ingest_once().root_errors.size(), 1U);
+  {
+    Ingest ingest(options(), {});
+    ingest.start();
+    EXPECT_TRUE(eventually([&] {
+      const auto errors = ingest.status().root_errors;
+      return errors.size() == 1 && errors[0].find("not mounted?") != std::string::npos &&
+             errors[0].find("1 logs") != std::string::npos;
+    }));
+    EXPECT_FALSE(run_of("a/run.out")->vanished_at);
+    EXPECT_TRUE(mounted());
+    write("a/run.out", nemo_lines(0, 7));
+    EXPECT_TRUE(eventually([&] { return steps_of("a/run.out").size() == 7; }));
+    EXPECT_TRUE(eventually([&] { return ingest.status().root_errors.empty(); }));
+  }
+  umount2(tree_.c_str(), MNT_DETACH);
+}
+
+TEST_F(IngestTrouble, TakesARootThatWasEmptiedForEmptyOnceALogIsInIt) {
+  write("a/run.out", nemo_lines(0, 5));
+  ingest_once();
+  fs::remove_all(tree_path("a"));
+  Ingest ingest(options(), {});
+  ingest.start();
+  EXPECT_TRUE(eventually([&] { return ingest.status().root_errors.size() == 1; }));
+  EXPECT_FALSE(run_of("a/run.out")->vanished_at);
+  write("b/run.out", nemo_lines(0, 5));
+  EXPECT_TRUE(eventually([&] { return run_of("a/run.out")->vanished_at.has_value(); }));
+  EXPECT_TRUE(eventually([&] { return steps_of("b/run.out").size() == 5; }));
+  EXPECT_TRUE(ingest.status().root_errors.empty());
+}
+
 TEST_F(IngestTrouble, StopsAtOnceWhileItIsHalted) {
   const std::string small = folder_.string() + "/small";
   fs::create_directory(small);
