@@ -97,6 +97,19 @@ while [ "$code" -gt 128 ] && kill -0 "$child" 2>/dev/null; do
 done
 )";
 
+// By which its ranks know one another; nobody sees it but this user's own processes. Without one
+// whoever reaches a rank's port could take a place.
+constexpr std::string_view kMakeKey =
+    R"sh(LLMB_RENDEZVOUS_KEY="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+if [ "${#LLMB_RENDEZVOUS_KEY}" -ne 32 ]; then
+  echo "job cannot start: od and tr made no key of /dev/urandom for its ranks; PATH is $PATH"
+  printf 'job ended at %(%s)T\n' -1
+  echo "job exited with code 1"
+  exit 1
+fi
+export LLMB_RENDEZVOUS_KEY
+)sh";
+
 // Which build ran, in the batch script's output.
 void identify_runner(std::string& script, const Plan& plan) {
   const std::string program = shell_quoted(plan.program);
@@ -113,8 +126,7 @@ void identify_runner(std::string& script, const Plan& plan) {
 void start_runner(std::string& script, const Plan& plan, const ClusterSettings& settings,
                   const std::string& run_folder) {
   identify_runner(script, plan);
-  // By which its ranks know one another; nobody sees it but this user's own processes.
-  script += "export LLMB_RENDEZVOUS_KEY=\"$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\"\n";
+  script += kMakeKey;
   const Submission& submission = plan.submission;
   const bool is_profiled = submission.profile && submission.backend == "cuda";
   if (is_profiled) script += "mkdir -p nsys_profile\n";

@@ -105,20 +105,32 @@ TEST(BatchScript, StartsTheRunnerOnceARank) {
   EXPECT_EQ(bash("bash -n <<'END_OF_SCRIPT'\n" + script + "END_OF_SCRIPT\n").errors, "");
 }
 
-TEST(BatchScript, TakesRunnerAndEnvironmentThroughTheShellUnchanged) {
-  Submission submission = grok();
-  submission.environment["NCCL_DEBUG"] = "a'b\"c$(id)`id`\\ $HOME;&|<>*";
+std::string script_folder() {
+  return testing::TempDir() + "batch_script_" + std::to_string(getpid());
+}
+
+// The batch script of such a job, run here beside the shell functions that `functions` defines:
+// what it prints, "rc <code>", and the files of its folder.
+CommandResult run_script(const Submission& submission, const std::string& functions) {
+  const std::string folder = script_folder();
   std::string script = batch_script(planned(submission), settings(), kLaunch);
-  const std::string folder = testing::TempDir() + "batch_script_" + std::to_string(getpid());
   const std::string run_folder = run_place(planned(submission), settings(), kLaunch).run_folder;
   for (std::size_t at = 0; (at = script.find(run_folder)) != std::string::npos;) {
     script.replace(at, run_folder.size(), folder);
   }
+  return bash("mkdir " + shell_quoted(folder) +
+              "\nexport SLURM_JOB_ID=77 SLURM_RESTART_COUNT=3\n" + functions + "/bin/bash -c " +
+              shell_quoted(script) + "; echo \"rc $?\"; cd /; cat " + shell_quoted(folder) +
+              "/*; rm -r " + shell_quoted(folder));
+}
+
+TEST(BatchScript, TakesRunnerAndEnvironmentThroughTheShellUnchanged) {
+  Submission submission = grok();
+  submission.environment["NCCL_DEBUG"] = "a'b\"c$(id)`id`\\ $HOME;&|<>*";
+  const std::string folder = script_folder();
   const CommandResult result =
-      bash("mkdir " + shell_quoted(folder) + "\nexport SLURM_JOB_ID=77 SLURM_RESTART_COUNT=3\n" +
-           "srun() { printf '%s\\n' \"$NCCL_DEBUG\" \"$@\"; return 9; }\nexport -f srun\n" +
-           "/bin/bash -c " + shell_quoted(script) + "; echo \"rc $?\"; cd /; cat " +
-           shell_quoted(folder) + "/*; rm -r " + shell_quoted(folder));
+      run_script(submission,
+                 "srun() { printf '%s\\n' \"$NCCL_DEBUG\" \"$@\"; return 9; }\nexport -f srun\n");
   const auto lines = lines_of(result.output);
   EXPECT_EQ(result.errors, "");
   EXPECT_EQ(lines.front(), "job started, restart 3");
@@ -129,6 +141,21 @@ TEST(BatchScript, TakesRunnerAndEnvironmentThroughTheShellUnchanged) {
   EXPECT_THAT(lines, Contains("job exited with code 9"));
   EXPECT_THAT(lines, Contains("rc 9"));
   EXPECT_THAT(lines, Contains("  job_id: '77'"));
+}
+
+TEST(BatchScript, StartsNoRankWithoutAKey) {
+  const std::string srun = "srun() { echo \"key ${#LLMB_RENDEZVOUS_KEY}\"; }\nexport -f srun\n";
+  EXPECT_THAT(lines_of(run_script(grok(), srun).output), Contains("key 32"));
+  for (const char* broken : {"od() { return 1; }\nexport -f od\n",
+                             "od() { echo ' 00 11'; }\nexport -f od\n",
+                             "tr() { return 127; }\nexport -f tr\n"}) {
+    const CommandResult result = run_script(grok(), srun + broken);
+    const auto lines = lines_of(result.output);
+    EXPECT_THAT(lines, Contains("rc 1")) << broken;
+    EXPECT_THAT(lines, Contains("job exited with code 1")) << broken;
+    EXPECT_THAT(result.output, HasSubstr("job cannot start: od and tr made no key"));
+    EXPECT_THAT(result.output, Not(HasSubstr("key 0"))) << broken;
+  }
 }
 
 TEST(BatchScript, SaysWhichRunnerItIsAndWhatSignalsCame) {
