@@ -89,6 +89,8 @@ class Reader {
   // them.
   std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit);
   std::optional<std::int64_t> run_revision(RunId id);
+  // How many steps of a run lie in `window` at most; 0 where there is no such run. Reads one row.
+  std::int64_t steps_at_most(RunId id, const std::optional<parser::Window>& window);
   // The job that was submitted here and that this run came from.
   std::optional<RunJob> job_of(RunId id);
   // Of the job that wrote a log with that path below `root`: by its number, and its launch, or in a

@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "storage/cluster_match.h"
@@ -132,6 +133,17 @@ std::optional<std::int64_t> Reader::run_revision(RunId id) {
   const std::int64_t revision = select.read_integer();
   select.reset();
   return revision;
+}
+
+std::int64_t Reader::steps_at_most(RunId id, const std::optional<parser::Window>& window) {
+  Statement& select =
+      impl_->connection.kept("SELECT step_count, segment_count FROM run WHERE id = ?");
+  if (!select.integer(id).step()) return 0;
+  const std::int64_t steps = select.read_integer();
+  const std::int64_t segments = std::max<std::int64_t>(1, select.read_integer());
+  select.reset();
+  if (!window || window->size() > steps / segments) return steps;
+  return window->size() * segments;
 }
 
 std::optional<RunJob> Reader::job_of(RunId id) {

@@ -2,7 +2,9 @@
 // all steps of a run, as lines for spreadsheets and scripts.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "server/api/json.h"
 #include "server/api/request_error.h"
@@ -22,6 +24,8 @@ using report::LineFormat;
 // What one answer may hold: about 100 MB.
 constexpr std::size_t kExportedRunsMax = 50'000;
 constexpr std::size_t kExportedStepsMax = 200'000;
+// A line of half that, in a text that grows by doubling.
+constexpr std::size_t kExportBytesAStep = 1'000;
 constexpr std::int64_t kPageRuns = 500;
 
 RequestError too_many(std::size_t max, const char* what, const char* advice) {
@@ -102,10 +106,12 @@ http::Response export_steps(Context& context, const http::Request& request, Line
   const auto window = parameters.window("window");
   const std::string name = fmt::format("run-{}-steps.{}", id, suffix_of(format));
   const std::string etag = run_etag(context, id, name + "?" + parameters.canonical());
-  return with_type(
-      tagged_response(etag,
-                      [=, &context] { return render_steps(context, id, window, format, name); }),
-      format);
+  http::Response response = tagged_response(
+      etag, [=, &context] { return render_steps(context, id, window, format, name); });
+  response.making_bytes_max =
+      std::min(kExportedStepsMax * kExportBytesAStep,
+               making_bytes_of_steps(context, id, window, kExportBytesAStep));
+  return with_type(std::move(response), format);
 }
 
 }  // namespace

@@ -13,6 +13,14 @@ std::string run_etag(Context& context, storage::RunId id, std::string_view quest
   return fmt::format("{}-run{}-{}-{}", context.instance, id, *revision, hash_text(question));
 }
 
+std::size_t making_bytes_of_steps(Context& context, storage::RunId id,
+                                  const std::optional<parser::Window>& window,
+                                  std::size_t bytes_a_step) {
+  const std::int64_t steps = context.readers.with_reader(
+      [&](storage::Reader& reader) { return reader.steps_at_most(id, window); });
+  return static_cast<std::size_t>(steps) * bytes_a_step;
+}
+
 std::string list_etag(Context& context, const http::Request& request,
                       const QueryParameters& parameters) {
   const std::int64_t revision =

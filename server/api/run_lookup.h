@@ -1,6 +1,9 @@
-// What the resources of runs share: their ETags, and the refusal when there is no such run.
+// What the resources of runs share: their ETags, the room that long ones take, and the refusal when
+// there is no such run.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +16,11 @@ namespace llmb::api {
 
 // Reads one row. `question` tells the representations of one run apart. Throws RequestError (404).
 std::string run_etag(Context& context, storage::RunId id, std::string_view question);
+
+// About how much memory an answer with a run's steps takes while it is made.
+std::size_t making_bytes_of_steps(Context& context, storage::RunId id,
+                                  const std::optional<parser::Window>& window,
+                                  std::size_t bytes_a_step);
 
 // Of a list that follows from the whole of the data. Reads one row.
 std::string list_etag(Context& context, const http::Request& request,

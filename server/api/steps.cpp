@@ -14,6 +14,8 @@ namespace {
 
 // About 100 MB of JSON: over this, a client has to ask for a part.
 constexpr std::size_t kStepsMax = 1'000'000;
+// The columns, and then the document that they become.
+constexpr std::size_t kMakingBytesAStep = 200;
 
 RequestError too_many_steps() {
   return {413, "Too many steps",
@@ -48,8 +50,10 @@ http::Response get_run_steps(Context& context, const http::Request& request) {
     segment = static_cast<std::int32_t>(*number);
   }
   const std::string etag = run_etag(context, id, "steps?" + parameters.canonical());
-  return tagged_response(etag,
-                         [=, &context] { return render_steps(context, id, window, segment); });
+  http::Response response =
+      tagged_response(etag, [=, &context] { return render_steps(context, id, window, segment); });
+  response.making_bytes_max = making_bytes_of_steps(context, id, window, kMakingBytesAStep);
+  return response;
 }
 
 }  // namespace llmb::api

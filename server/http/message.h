@@ -1,6 +1,7 @@
 // Request and Response: what a handler sees and gives. Knows no Beast and no Asio.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,10 +41,14 @@ struct Response {
   std::string content_type = "application/json";
   // Shared so that cached and static bodies are never copied.
   std::shared_ptr<const std::string> body;
+  bool body_is_shared = false;  // others hold it too: it takes no memory of its own
   // Instead of body, for an answer that has an etag and is costly to make: called at most once,
   // after the handler has returned, and not at all where the client's copy or the server's cache is
   // still good. May throw RequestError (request_error.h).
   std::function<Body()> make_body;
+  // About how much memory make_body takes, the body included, where that may be a MiB and more: so
+  // much room is kept for it while it is called. 0: less.
+  std::size_t making_bytes_max = 0;
   // The body already compressed, where that was done beforehand.
   std::shared_ptr<const std::string> gzip_body;
   std::shared_ptr<const std::string> zstd_body;

@@ -41,9 +41,10 @@ struct ServerOptions {
   std::chrono::milliseconds idle_deadline{60'000};
   std::chrono::milliseconds event_heartbeat{15'000};
   std::size_t response_cache_bytes_max = std::size_t{32} * 1024 * 1024;
-  // Large bodies in memory at once, from being made to being sent. Where there are more, a request
-  // that would make another one gets a 503.
+  // Bodies of a MiB or more in memory at once, from being made to being sent, and smaller ones. A
+  // request for which there is no room gets a 503.
   std::size_t large_bodies_bytes_max = std::size_t{128} * 1024 * 1024;
+  std::size_t other_bodies_bytes_max = std::size_t{128} * 1024 * 1024;
 };
 
 inline constexpr std::array<double, 9> kLatencyBoundsS = {0.0005, 0.001, 0.0025, 0.005, 0.01,
@@ -61,7 +62,8 @@ struct ServerCounters {
   std::uint64_t requests_computing = 0;  // on the pools now, waiting for a thread included
   std::uint64_t requests_waiting = 0;
   std::uint64_t requests_refused_busy = 0;  // answered 503: a pool's queue or the memory was full
-  std::uint64_t large_bodies_bytes = 0;     // in memory now
+  std::uint64_t large_bodies_bytes = 0;     // in memory now, what making them takes included
+  std::uint64_t other_bodies_bytes = 0;     // of 4 KiB to a MiB
   // From a request's last byte to its response's first: how many took at most
   // kLatencyBoundsS[i] seconds and more than the bound before; the last element: longer than all.
   std::array<std::uint64_t, kLatencyBoundsS.size() + 1> latency_counts = {};

@@ -31,7 +31,7 @@ Service::Service(const ServerOptions& server_options, const Router& router)
       checks_host_(!options.allowed_hosts.empty() ||
                    (is_loopback_name(options.address) && !options.behind_proxy)),
       cache_(options.response_cache_bytes_max),
-      large_bodies_(options.large_bodies_bytes_max),
+      held_bodies_(options.large_bodies_bytes_max, options.other_bodies_bytes_max),
       computing_(options.computing_threads, options.queued_requests_max, WorkerPool::Priority::low),
       waiting_(options.waiting_threads, options.queued_requests_max, WorkerPool::Priority::normal) {
 }
@@ -81,7 +81,7 @@ WireResponse Service::finish(const Request& request, Response& response, WireOpt
   }
   const auto make_wire = [&] {
     router_.finish(request, response);
-    return make_wire_response(request, response, wire_options, cache_, large_bodies_);
+    return make_wire_response(request, response, wire_options, cache_, held_bodies_);
   };
   try {
     wire = make_wire();
@@ -140,7 +140,8 @@ ServerCounters Service::counters() const {
   counters.requests_computing = computing_.size();
   counters.requests_waiting = waiting_.size();
   counters.requests_refused_busy = requests_refused_busy_;
-  counters.large_bodies_bytes = large_bodies_.bytes();
+  counters.large_bodies_bytes = held_bodies_.large_bytes();
+  counters.other_bodies_bytes = held_bodies_.other_bytes();
   counters.deadlines_missed = connections.deadlines_missed();
   counters.accept_pauses = accept_pauses;
   counters.event_streams_open = event_streams_open;

@@ -8,7 +8,7 @@
 
 #include "server/http/body_cache.h"
 #include "server/http/connection_table.h"
-#include "server/http/large_bodies.h"
+#include "server/http/held_bodies.h"
 #include "server/http/router.h"
 #include "server/http/server_options.h"
 #include "server/http/wire_response.h"
@@ -54,7 +54,7 @@ class Service {
   const Router& router_;
   const bool checks_host_;
   BodyCache cache_;
-  const LargeBodies large_bodies_;
+  const HeldBodies held_bodies_;
   WorkerPool computing_;
   WorkerPool waiting_;
   std::atomic<std::uint64_t> requests_refused_busy_ = 0;

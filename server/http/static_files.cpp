@@ -27,6 +27,7 @@ Response response_of(const StaticFile& file) {
   Response response;
   response.content_type = file.content_type;
   response.body = std::make_shared<const std::string>(file.bytes);
+  response.body_is_shared = true;
   response.etag = etag_of(file.bytes);
   response.cache_control = file.is_immutable ? "public, max-age=31536000, immutable" : "no-cache";
   if (file.bytes.size() > kFileCompressedFromBytes && is_compressible(file.content_type)) {

@@ -75,8 +75,8 @@ struct ChosenBody {
 class BodySource {
  public:
   BodySource(const Request& request, Response& response, BodyCache& cache,
-             const LargeBodies& large_bodies)
-      : request_(request), response_(response), cache_(cache), large_bodies_(large_bodies) {}
+             const HeldBodies& held_bodies)
+      : request_(request), response_(response), cache_(cache), held_bodies_(held_bodies) {}
 
   ChosenBody choose();
 
@@ -84,13 +84,15 @@ class BodySource {
   std::string cache_key(Encoding encoding) const;
   std::shared_ptr<const std::string> kept(const std::string& key);  // null where none is kept
   std::shared_ptr<const std::string> identity_body();
+  // Room for so many bytes; throws RequestError (503) where there is none.
+  std::shared_ptr<const void> reserve(std::size_t bytes) const;
   // The body's bytes; its headers become the response's.
   std::shared_ptr<const std::string> take(Body body);
 
   const Request& request_;
   Response& response_;
   BodyCache& cache_;
-  const LargeBodies& large_bodies_;
+  const HeldBodies& held_bodies_;
   std::vector<std::pair<std::string, std::string>> made_headers_;
 };
 
@@ -113,18 +115,32 @@ std::shared_ptr<const std::string> BodySource::take(Body body) {
 }
 
 std::shared_ptr<const std::string> BodySource::identity_body() {
+  if (response_.body && !response_.body_is_shared) {
+    // What another method has done cannot be taken back: it is answered.
+    if (request_.method == "GET" || request_.method == "HEAD") reserve(response_.body->size());
+    response_.body = held_bodies_.count(std::move(response_.body));
+    response_.body_is_shared = true;
+  }
   if (response_.body || !response_.make_body) return response_.body;
   const std::string key = cache_key(Encoding::identity);
   if (auto body = kept(key)) return body;
-  if (large_bodies_.is_full()) {
-    throw RequestError(503, "Busy",
-                       "The server holds as many large answers as it may; ask again in a moment.",
-                       {{"Retry-After", "5"}});
-  }
+  auto room = reserve(response_.making_bytes_max);
   Body made = response_.make_body();
-  made.bytes = large_bodies_.count(std::move(made.bytes));
+  room.reset();
+  if (made.bytes && response_.making_bytes_max == 0) reserve(made.bytes->size());
+  made.bytes = held_bodies_.count(std::move(made.bytes));
   if (!key.empty() && made.bytes) cache_.keep(key, made);
   return take(std::move(made));
+}
+
+std::shared_ptr<const void> BodySource::reserve(std::size_t bytes) const {
+  if (bytes < HeldBodies::kCountedFromBytes) return nullptr;
+  auto room = held_bodies_.reserve(bytes);
+  if (room) return room;
+  throw RequestError(
+      503, "Busy",
+      "The server holds as many answers of this size as it may; ask again in a moment.",
+      {{"Retry-After", "5"}});
 }
 
 ChosenBody BodySource::choose() {
@@ -140,7 +156,7 @@ ChosenBody BodySource::choose() {
   std::shared_ptr<const std::string> plain = identity_body();
   if (!plain || plain->size() <= kCompressedFromBytes) return {std::move(plain)};
   const bool is_kept = !key.empty() && plain->size() < kQuickEffortFromBytes;
-  auto packed = large_bodies_.count(std::make_shared<const std::string>(
+  auto packed = held_bodies_.count(std::make_shared<const std::string>(
       compress(*plain, wanted, is_kept ? Effort::kept : Effort::once)));
   if (packed->size() >= plain->size()) return {std::move(plain)};
   if (!key.empty()) cache_.keep(key, {packed, made_headers_});
@@ -178,7 +194,7 @@ void append_shared_headers(std::string& head, const Response& response,
 
 WireResponse make_wire_response(const Request& request, Response& response,
                                 const WireOptions& options, BodyCache& cache,
-                                const LargeBodies& large_bodies) {
+                                const HeldBodies& held_bodies) {
   WireResponse wire;
   wire.status = response.status;
   wire.head.reserve(768);
@@ -196,7 +212,7 @@ WireResponse make_wire_response(const Request& request, Response& response,
   }
   ChosenBody chosen;
   if (response.events == nullptr) {
-    chosen = BodySource(request, response, cache, large_bodies).choose();
+    chosen = BodySource(request, response, cache, held_bodies).choose();
   }
   append_status_line(wire.head, wire.status);
   append_shared_headers(wire.head, response, options);

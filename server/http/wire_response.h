@@ -6,7 +6,7 @@
 #include <string>
 
 #include "server/http/body_cache.h"
-#include "server/http/large_bodies.h"
+#include "server/http/held_bodies.h"
 #include "server/http/message.h"
 
 namespace llmb::http {
@@ -23,11 +23,10 @@ struct WireOptions {
   bool is_tls = false;  // sends Strict-Transport-Security
 };
 
-// May call response.make_body, and throws what that throws; throws RequestError (503) where it
-// would have to while too many large bodies are in memory. The headers of a made body become the
-// response's.
+// May call response.make_body, and throws what that throws; throws RequestError (503) where there
+// is no room for the body. The headers of a made body become the response's.
 WireResponse make_wire_response(const Request& request, Response& response,
                                 const WireOptions& options, BodyCache& cache,
-                                const LargeBodies& large_bodies);
+                                const HeldBodies& held_bodies);
 
 }  // namespace llmb::http

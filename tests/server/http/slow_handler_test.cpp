@@ -134,6 +134,7 @@ TEST(LargeAnswers, AreRefusedWhereTooManyAreInMemory) {
                [&](const Request&) {
                  Response response;
                  response.content_type = "application/octet-stream";
+                 response.making_bytes_max = kBodyBytes;
                  response.make_body = [&] {
                    ++made;
                    return Body{std::make_shared<const std::string>(kBodyBytes, 'x'), {}};
@@ -141,6 +142,8 @@ TEST(LargeAnswers, AreRefusedWhereTooManyAreInMemory) {
                  return response;
                },
                {.work = Work::computing});
+    router.add("GET", "/ordinary",
+               [](const Request&) { return json_response(std::string(100'000, ' ') + "1"); });
   });
   std::vector<std::unique_ptr<RawClient>> deaf;
   for (int i = 0; i < 2; ++i) {
@@ -156,10 +159,81 @@ TEST(LargeAnswers, AreRefusedWhereTooManyAreInMemory) {
     EXPECT_TRUE(refusal.headers.contains("retry-after"));
   }
   EXPECT_EQ(made, 2);
+  EXPECT_EQ(RawClient(server.port()).request(get("/ordinary")).status, 200)
+      << "a body of another size";
   deaf.clear();
   ASSERT_TRUE(eventually([&] { return server.server.counters().large_bodies_bytes == 0; }));
   RawClient client(server.port());
   EXPECT_EQ(client.request(get("/steps")).body.size(), kBodyBytes);
+}
+
+// Two that are made at the same moment do not both believe that there is room.
+TEST(LargeAnswers, HaveTheirRoomBeforeTheyAreMade) {
+  constexpr std::size_t kBodyBytes = std::size_t{8} * 1024 * 1024;
+  ServerOptions options = test_options();
+  options.large_bodies_bytes_max = kBodyBytes;
+  options.computing_threads = 2;
+  std::latch may_end(1);
+  TestServer server(options, [&](Router& router) {
+    router.add("GET", "/steps",
+               [&](const Request&) {
+                 Response response;
+                 response.making_bytes_max = kBodyBytes;
+                 response.make_body = [&] {
+                   may_end.wait();
+                   return Body{std::make_shared<const std::string>("[]"), {}};
+                 };
+                 return response;
+               },
+               {.work = Work::computing});
+  });
+  RawClient first(server.port());
+  ASSERT_TRUE(first.send(get("/steps")));
+  EXPECT_TRUE(
+      eventually([&] { return server.server.counters().large_bodies_bytes == kBodyBytes; }));
+  EXPECT_EQ(RawClient(server.port()).request(get("/steps")).status, 503);
+  may_end.count_down();
+  EXPECT_EQ(first.read_response().status, 200);
+  EXPECT_EQ(RawClient(server.port()).request(get("/steps")).status, 200);
+}
+
+// Each of these clients asks again and again, reads nothing, and fills the kernel's buffers first.
+TEST(OrdinaryAnswers, AreRefusedWhereTooManyAreInMemory) {
+  static constexpr std::size_t kBodyBytes = std::size_t{512} * 1024;
+  ServerOptions options = test_options();
+  options.other_bodies_bytes_max = 4 * kBodyBytes;
+  const auto answer = [](const Request&) {
+    Response response;
+    response.content_type = "application/octet-stream";
+    response.body = std::make_shared<const std::string>(kBodyBytes, 'x');
+    return response;
+  };
+  TestServer server(options, [&](Router& router) {
+    router.add("GET", "/ordinary", answer);
+    router.add("POST", "/done", answer);
+  });
+  std::string requests;
+  for (int i = 0; i < 64; ++i) requests += get("/ordinary");
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 4; ++i) {
+    deaf.push_back(std::make_unique<RawClient>(server.port(), 4096));
+    ASSERT_TRUE(deaf.back()->send(requests));
+  }
+  RawResponse refusal;
+  ASSERT_TRUE(eventually([&] {
+    refusal = RawClient(server.port()).request(get("/ordinary"));
+    return refusal.status == 503;
+  }));
+  EXPECT_TRUE(refusal.headers.contains("retry-after"));
+  EXPECT_LE(server.server.counters().other_bodies_bytes, 5 * kBodyBytes);
+  EXPECT_EQ(RawClient(server.port()).request(get("/json")).status, 200) << "a small one";
+  EXPECT_EQ(RawClient(server.port())
+                .request("POST /done HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+                .status,
+            200)
+      << "what it did is done";
+  deaf.clear();
+  EXPECT_TRUE(eventually([&] { return server.server.counters().other_bodies_bytes == 0; }));
 }
 
 }  // namespace

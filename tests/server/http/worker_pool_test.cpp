@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "server/http/large_bodies.h"
+#include "server/http/held_bodies.h"
 #include "tests/server/http/raw_client.h"
 
 namespace llmb::http {
@@ -64,25 +64,40 @@ TEST(WorkerPool, OutlivesATaskThatThrows) {
   EXPECT_TRUE(eventually([&] { return was_called.load(); }));
 }
 
-TEST(LargeBodies, CountsABodyUntilItsLastUserIsGone) {
-  const LargeBodies bodies(3 * LargeBodies::kLargeFromBytes);
+TEST(HeldBodies, CountABodyUntilItsLastUserIsGone) {
+  constexpr std::size_t kLarge = HeldBodies::kLargeFromBytes;
+  const HeldBodies bodies(3 * kLarge, kLarge);
   const auto body_of = [](std::size_t size) {
     return std::make_shared<const std::string>(size, 'x');
   };
-  auto first = bodies.count(body_of(2 * LargeBodies::kLargeFromBytes));
-  const auto small = bodies.count(body_of(LargeBodies::kLargeFromBytes - 1));
-  EXPECT_EQ(first->size(), 2 * LargeBodies::kLargeFromBytes);
-  EXPECT_EQ(bodies.bytes(), 2 * LargeBodies::kLargeFromBytes);
-  EXPECT_FALSE(bodies.is_full());
-  auto second = bodies.count(body_of(LargeBodies::kLargeFromBytes));
-  EXPECT_TRUE(bodies.is_full());
+  auto first = bodies.count(body_of(2 * kLarge));
+  EXPECT_EQ(first->size(), 2 * kLarge);
+  EXPECT_EQ(bodies.large_bytes(), 2 * kLarge);
+  EXPECT_NE(bodies.reserve(kLarge), nullptr);
+  auto second = bodies.count(body_of(kLarge));
+  EXPECT_EQ(bodies.reserve(kLarge), nullptr);
   auto copy = first;
   first.reset();
-  EXPECT_TRUE(bodies.is_full());
+  EXPECT_EQ(bodies.reserve(kLarge), nullptr);
   copy.reset();
-  EXPECT_FALSE(bodies.is_full());
+  EXPECT_NE(bodies.reserve(kLarge), nullptr);
   second.reset();
-  EXPECT_EQ(bodies.bytes(), 0U);
+  EXPECT_EQ(bodies.large_bytes(), 0U);
+}
+
+TEST(HeldBodies, HaveAShareForThoseThatAreNotLarge) {
+  constexpr std::size_t kLarge = HeldBodies::kLargeFromBytes;
+  const HeldBodies bodies(kLarge, kLarge);
+  auto room = bodies.reserve(5 * kLarge);
+  EXPECT_NE(room, nullptr) << "overdrawn by the one that found room";
+  EXPECT_EQ(bodies.reserve(kLarge), nullptr);
+  const auto ordinary = bodies.count(std::make_shared<const std::string>(kLarge - 1, 'x'));
+  const auto small =
+      bodies.count(std::make_shared<const std::string>(HeldBodies::kCountedFromBytes - 1, 'x'));
+  EXPECT_EQ(bodies.other_bytes(), kLarge - 1);
+  EXPECT_NE(bodies.reserve(1), nullptr);
+  room.reset();
+  EXPECT_EQ(bodies.large_bytes(), 0U);
 }
 
 }  // namespace
