@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 
 #include "server/dispatch/command_run.h"
@@ -80,7 +81,13 @@ RunnerFacts ask_runner(const ClusterSettings& settings) {
 }
 
 RunnerFacts RunnerProbe::facts() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, kFilePatience);
+  if (!lock.owns_lock()) {
+    RunnerFacts unknown;
+    unknown.trouble = fmt::format("{} is being asked, and has not answered for {} s",
+                                  in_quotes(settings_.runner), kFilePatience.count() / 1000);
+    return unknown;
+  }
   const bool is_known = facts_.trouble.empty() && !facts_.version.empty();
   // Whoever starts a program waits until its file is read: on a thread that may be left behind.
   const auto look = [settings = settings_, known = is_known

@@ -28,7 +28,8 @@ std::string runner_file(const ClusterSettings& settings);
 // Starts the runner, and waits for its answer up to the settings' deadline.
 RunnerFacts ask_runner(const ClusterSettings& settings);
 
-// Remembers the answer for as long as the runner's file stays the same. Thread-safe.
+// Remembers the answer for as long as the runner's file stays the same. Thread-safe: one asks at a
+// time, and where it gets no answer, the others do not wait for theirs one after another.
 class RunnerProbe {
  public:
   explicit RunnerProbe(const ClusterSettings& settings) : settings_(settings) {}
@@ -36,7 +37,7 @@ class RunnerProbe {
 
  private:
   const ClusterSettings& settings_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::pair<std::uintmax_t, std::int64_t> file_;  // its size, and when it was written
   RunnerFacts facts_;
 };

@@ -32,17 +32,7 @@ class HostileFiles : public ::testing::Test {
     command("squeue", R"(echo '{"jobs": [], "errors": []}')");
     command("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
     command("llmb-step-runner", "echo 'llmb-step-runner 1.0'; echo 'backends: cpu'");
-    temporary_.write("llmb.yaml", fmt::format("db: jobs.db\n"
-                                              "roots: [other]\n"
-                                              "cluster:\n"
-                                              "  name: test\n"
-                                              "  workload_folder: workload\n"
-                                              "  backend: cpu\n"
-                                              "  runner: {0}/llmb-step-runner\n"
-                                              "  command_path: {0}:/usr/bin:/bin\n"
-                                              "  poll_interval_s: 1\n"
-                                              "  submitters: [ci]\n",
-                                              (folder_ / "bin").string()));
+    configure(folder_ / "bin");
     storage::JobStore store({temporary_.file("jobs.db"), true});
     for (const int id : {41, 42}) store.insert(job(id));
     storage::TokenRecord token;
@@ -54,6 +44,20 @@ class HostileFiles : public ::testing::Test {
     store.insert_token(token);
   }
 
+  // With the runner in that folder.
+  void configure(const fs::path& of_runner) const {
+    temporary_.write("llmb.yaml", fmt::format("db: jobs.db\n"
+                                              "roots: [other]\n"
+                                              "cluster:\n"
+                                              "  name: test\n"
+                                              "  workload_folder: workload\n"
+                                              "  backend: cpu\n"
+                                              "  runner: {}/llmb-step-runner\n"
+                                              "  command_path: {}:/usr/bin:/bin\n"
+                                              "  poll_interval_s: 1\n"
+                                              "  submitters: [ci]\n",
+                                              of_runner.string(), (folder_ / "bin").string()));
+  }
   void command(const std::string& name, const std::string& line) const {
     const fs::path file = temporary_.write("bin/" + name, "#!/bin/sh\n" + line + "\n");
     fs::permissions(file, fs::perms::owner_all);
@@ -218,6 +222,26 @@ TEST_F(HostileFiles, ACheckpointOnAMountThatHangsHoldsUpItsOwnRequestOnly) {
     EXPECT_EQ(daemon.get(target).status, 200) << target;
   }
   EXPECT_THAT(asker->receive(), StartsWith("HTTP/1.1 200")) << "whose it is, is not known";
+  EXPECT_EQ(daemon.stop(SIGTERM), 0);
+}
+
+TEST_F(HostileFiles, ARunnerOnAMountThatHangsIsNotWaitedForOneByOne) {
+  fs::create_directories(folder_ / "programs");
+  const HungMount mount(temporary_.file("programs"));
+  if (!mount.is_mounted()) GTEST_SKIP() << "this machine lets nobody mount FUSE";
+  configure(folder_ / "programs");
+  fs::create_directories(run_folder(42));
+  std::ofstream(run_folder(42) + "/sbatch_x_42.out") << "job exited with code 3\n";
+  DaemonProcess daemon(folder_, arguments());
+  ASSERT_NE(daemon.port(), 0) << daemon.errors();
+  std::vector<std::unique_ptr<Connection>> askers;
+  for (int i = 0; i < 8; ++i) askers.push_back(post(daemon, "?dry_run=true", ""));
+  for (const char* target : {"/healthz", "/api/v1/jobs", "/api/v1/runs"}) {
+    EXPECT_EQ(daemon.get(target).status, 200) << target;
+  }
+  // All threads for calls that wait are with the askers; it has to wait for the first of them.
+  EXPECT_EQ(daemon.get("/api/v1/jobs/2/log?of=batch").status, 200);
+  for (const auto& asker : askers) EXPECT_THAT(asker->receive(), StartsWith("HTTP/1.1 "));
   EXPECT_EQ(daemon.stop(SIGTERM), 0);
 }
 
