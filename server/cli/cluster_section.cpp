@@ -54,6 +54,12 @@ void add_maps(KeyHandlers& handlers, const ConfigurationReader& reader, ClusterS
     const auto names = reader.texts(node, "environment_allowed");
     settings.environment_allowed.insert(names.begin(), names.end());
   });
+  handlers.emplace_back("container_images", [&](const YAML::Node& node) {
+    settings.container_images = reader.texts(node, "container_images");
+  });
+  handlers.emplace_back("container_mounts", [&](const YAML::Node& node) {
+    settings.container_mounts = reader.texts(node, "container_mounts");
+  });
   handlers.emplace_back("launch_scripts", [&](const YAML::Node& node) {
     settings.launch_scripts = reader.text_map(node, "launch_scripts");
   });
@@ -98,6 +104,8 @@ const std::string_view kClusterHelp =
     copy_runner: false              # true: jobs start a copy of it in workload_folder/programs
     launch_scripts: {pretrain_grok1: /lustre/llmb/llmb_repo/grok1/launch.sh}
     venvs: {pretrain_grok1: /lustre/llmb/venvs/nemo2-grok}   # else the only one there is
+    container_images: [/lustre/llmb/images/nvidia+nemo+25.04.00.sqsh]   # those to choose among
+    container_mounts: ["/lustre:/lustre"]   # of every container
     environment: {NCCL_IB_HCA: mlx5}
     environment_allowed: [MY_FABRIC_SETTING]
     slurm_conf: /etc/slurm/slurm.conf

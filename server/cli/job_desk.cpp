@@ -49,6 +49,7 @@ DeskSettings desk_settings(const DeskArguments& arguments, bool submits) {
     completed = complete_cluster(desk.cluster);
   }
   if (!completed) throw BadConfiguration(completed.error().message);
+  desk.cluster.takes_any_container = submits;
   desk.database.path = !arguments.database.empty() ? arguments.database
                        : configured.database       ? *configured.database
                                                    : default_database_path();

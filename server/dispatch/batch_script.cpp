@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "parser/foundation/parse_number.h"
+#include "server/dispatch/container.h"
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/text_check.h"
 
@@ -138,6 +139,9 @@ void start_runner(std::string& script, const Plan& plan, const ClusterSettings& 
   if (cpus != plan.slurm.end()) script += " --cpus-per-task=" + shell_quoted(cpus->second);
   if (!settings.cpu_bind.empty()) script += " --cpu-bind=" + shell_quoted(settings.cpu_bind);
   if (!settings.mem_bind.empty()) script += " --mem-bind=" + shell_quoted(settings.mem_bind);
+  for (const std::string& option : container_options(plan, settings, run_folder)) {
+    script.append(" ").append(shell_quoted(option));
+  }
   script += " --output=\"$log\" \\\n  ";
   if (is_profiled) script += profiler(submission, run_folder);
   script += shell_quoted(plan.program);

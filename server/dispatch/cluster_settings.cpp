@@ -48,6 +48,21 @@ parser::Result<std::string> settings_text(const std::string& file) {
   return text.str();
 }
 
+parser::Result<void> check_containers(const ClusterSettings& settings) {
+  for (const std::string& image : settings.container_images) {
+    if (is_container_image(image)) continue;
+    return parser::fail("'container_images' has " + in_quotes(image) +
+                        ", which is neither a name such as nvcr.io#nvidia/nemo:25.04 nor the path "
+                        "of a squashfs file");
+  }
+  for (const std::string& mount : settings.container_mounts) {
+    if (is_container_mount(mount)) continue;
+    return parser::fail("'container_mounts' has " + in_quotes(mount) +
+                        ", which is no mount such as /from:/to or /from:/to:ro");
+  }
+  return {};
+}
+
 parser::Result<void> check_environment(const ClusterSettings& settings) {
   for (const auto& [name, value] : settings.environment) {
     if (!is_variable_name(name) || !is_printable(value)) {
@@ -139,6 +154,7 @@ parser::Result<void> complete_settings(ClusterSettings& settings) {
     if (is_printable(bind)) continue;
     return parser::fail("srun takes no binding " + in_quotes(bind));
   }
+  if (auto checked = check_containers(settings); !checked) return checked;
   return check_environment(settings);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "parser/result.h"
 #include "server/dispatch/slurm_parameters.h"
@@ -32,7 +33,11 @@ struct ClusterSettings {
   bool whole_nodes = true;     // ask for nodes and their memory alone, where GPUs are used
   std::string cpu_bind;        // of srun: "cores"; empty: as the cluster has it; so for mem_bind
   std::string mem_bind;        // "local"
-  std::string slurm_conf;      // SLURM_CONF of the commands; empty: the system's
+  // Images that a job may ask for, and mounts of every container; see container.h.
+  std::vector<std::string> container_images;
+  std::vector<std::string> container_mounts;
+  bool takes_any_container = false;  // who submits by command line does so as themselves
+  std::string slurm_conf;            // SLURM_CONF of the commands; empty: the system's
   std::string command_path = "/usr/local/bin:/usr/bin:/bin";  // where Slurm's commands are
   // How many jobs one token may ask for within a minute, and have at once that have not ended.
   std::int64_t jobs_per_minute = 512;

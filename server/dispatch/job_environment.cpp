@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "server/dispatch/container.h"
+
 namespace llmb::dispatch {
 
 Environment job_environment(const Submission& wanted, const ClusterSettings& settings,
@@ -24,6 +26,12 @@ Environment job_environment(const Submission& wanted, const ClusterSettings& set
   if (wanted.checkpoint) job["ENABLE_CHECKPOINT"] = "true";
   if (!wanted.load_checkpoint_path.empty()) {
     job["LOAD_CHECKPOINT_PATH"] = wanted.load_checkpoint_path;
+  }
+  // The recipes' launch.sh makes srun's --container-image and --container-mounts of them.
+  if (wanted.launcher == "recipe") {
+    if (!wanted.container_image.empty()) job["RUN_CONF_IMAGE"] = wanted.container_image;
+    const std::string mounts = container_mounts(wanted, settings);
+    if (!mounts.empty()) job["RUN_CONF_MOUNTS"] = mounts;
   }
   if (!wanted.profile) return job;
   job["ENABLE_PROFILE"] = "true";

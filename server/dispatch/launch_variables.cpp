@@ -125,6 +125,8 @@ constexpr auto kLaunchVariables = std::to_array<LaunchVariable>({
     {"ENABLE_NCCLTRACE", "nccl_trace", set_flag<&Submission::nccl_trace>},
     {"ENABLE_CHECKPOINT", "checkpoint", set_flag<&Submission::checkpoint>},
     {"LOAD_CHECKPOINT_PATH", "load_checkpoint_path", set_text<&Submission::load_checkpoint_path>},
+    {"RUN_CONF_IMAGE", "container_image", set_text<&Submission::container_image>},
+    {"RUN_CONF_MOUNTS", "container_mounts", set_text<&Submission::container_mounts>},
 });
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/dispatch/checkpoint_account.h"
+#include "server/dispatch/container.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -40,6 +41,8 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   add("nccl_trace", wanted.nccl_trace ? "true" : "");
   add("checkpoint", wanted.checkpoint ? "true" : "");
   add("load_checkpoint_path", wanted.load_checkpoint_path);
+  add("container_image", wanted.container_image);
+  add("container_mounts", container_mounts(wanted, settings));
   add("proxy", wanted.proxy ? "true" : "");
   if (!plan.document.empty()) {
     values.push_back({"document", plan.document, "the row that the values above match"});

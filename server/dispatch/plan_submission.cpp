@@ -8,6 +8,7 @@
 
 #include "parser/foundation/nearest_word.h"
 #include "server/dispatch/checkpoint_account.h"
+#include "server/dispatch/container.h"
 #include "server/dispatch/job_environment.h"
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/launch_variables.h"
@@ -96,8 +97,9 @@ class Planner {
     for (const auto step :
          {&Planner::take_variables, &Planner::find_model, &Planner::find_gpu_type,
           &Planner::find_recipe, &Planner::check_modes, &Planner::check_checkpoints,
-          &Planner::choose_backend, &Planner::check_runner_options, &Planner::lay_out_nodes,
-          &Planner::fill_slurm, &Planner::check_environment, &Planner::choose_program}) {
+          &Planner::check_containers, &Planner::choose_backend, &Planner::check_runner_options,
+          &Planner::lay_out_nodes, &Planner::fill_slurm, &Planner::check_environment,
+          &Planner::choose_program}) {
       if (auto done = (this->*step)(); !done) return tl::unexpected(done.error());
     }
     plan_.cluster = settings_.name;
@@ -109,6 +111,7 @@ class Planner {
     plan_.tree = tree();
     plan_.environment = job_environment(wanted(), settings_, *defaults_);
     plan_.notes = notes_of(plan_, settings_);
+    if (!container_note_.empty()) plan_.notes.push_back(container_note_);
     plan_.values = values_of(plan_, settings_, origins_);
     return std::move(plan_);
   }
@@ -273,6 +276,11 @@ class Planner {
           in_quotes(wanted().load_checkpoint_path)));
     }
     return {};
+  }
+
+  Result<void> check_containers() {
+    container_note_ = leave_out_recipes_container(wanted(), origins_);
+    return check_container(wanted(), settings_);
   }
 
   // What the runner says that it has counts, where it can be asked.
@@ -470,6 +478,7 @@ class Planner {
   std::vector<const Recipe*> of_model_;
   const Recipe* recipe_ = nullptr;
   Origins origins_;
+  std::string container_note_;
   Plan plan_;
 };
 

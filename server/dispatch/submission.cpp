@@ -116,6 +116,8 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
       {"nccl_trace", flag(&Submission::nccl_trace, "nccl_trace")},
       {"checkpoint", flag(&Submission::checkpoint, "checkpoint")},
       {"load_checkpoint_path", text(&Submission::load_checkpoint_path, "load_checkpoint_path")},
+      {"container_image", text(&Submission::container_image, "container_image")},
+      {"container_mounts", text(&Submission::container_mounts, "container_mounts")},
       {"proxy", flag(&Submission::proxy, "proxy")},
       {"runner_options",
        [](Several& into, const OrderedJson& value) {
@@ -207,6 +209,10 @@ std::string submission_json(const Submission& submission) {
   json["checkpoint"] = submission.checkpoint;
   if (!submission.load_checkpoint_path.empty()) {
     json["load_checkpoint_path"] = submission.load_checkpoint_path;
+  }
+  if (!submission.container_image.empty()) json["container_image"] = submission.container_image;
+  if (!submission.container_mounts.empty()) {
+    json["container_mounts"] = submission.container_mounts;
   }
   json["proxy"] = submission.proxy;
   json["runner_options"] = submission.runner_options;

@@ -9,6 +9,9 @@ namespace {
 constexpr std::size_t kNameBytesMax = 128;
 constexpr std::size_t kPathBytesMax = 1024;
 constexpr std::size_t kQuotedBytesMax = 60;
+constexpr std::size_t kImageBytesMax = 512;
+constexpr std::string_view kMountableCharacters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._+@=-";
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -43,6 +46,32 @@ bool is_plain_path(std::string_view text) {
   if (text.empty() || text.front() != '/' || text.size() > kPathBytesMax) return false;
   if (!is_printable(text) || text.find_first_of("%\\") != std::string_view::npos) return false;
   return ("/" + std::string(text) + "/").find("/../") == std::string::npos;
+}
+
+bool is_mountable_path(std::string_view text) {
+  return is_plain_path(text) &&
+         text.find_first_not_of(kMountableCharacters) == std::string_view::npos;
+}
+
+bool is_container_image(std::string_view text) {
+  if (text.empty() || text.size() > kImageBytesMax || text.front() == '-') return false;
+  const bool is_whole = std::all_of(text.begin(), text.end(), [](char c) {
+    return c == ':' || c == '#' || kMountableCharacters.find(c) != std::string_view::npos;
+  });
+  return is_whole && ("/" + std::string(text) + "/").find("/../") == std::string::npos;
+}
+
+bool is_container_mount(std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  if (!is_mountable_path(text.substr(0, colon))) return false;
+  if (colon == text.size()) return true;
+  const std::string_view rest = text.substr(colon + 1);
+  const std::size_t second = std::min(rest.find(':'), rest.size());
+  if (!is_mountable_path(rest.substr(0, second))) return false;
+  if (second == rest.size()) return true;
+  const std::string_view flags = rest.substr(second + 1);
+  return !flags.empty() &&
+         flags.find_first_not_of("abcdefghijklmnopqrstuvwxyz+-") == std::string_view::npos;
 }
 
 std::string in_quotes(std::string_view text) {

@@ -17,6 +17,14 @@ bool is_variable_name(std::string_view text);
 // '\\', and no part "..".
 bool is_plain_path(std::string_view text);
 
+// For containers, whose images and mounts the recipes' launch.sh hands on without quotes. A plain
+// path of letters, digits and any of "/._+@=-".
+bool is_mountable_path(std::string_view text);
+// "nvcr.io#nvidia/nemo:25.04", or the path of a squashfs file.
+bool is_container_image(std::string_view text);
+// "/from:/to", "/from:/to:ro+rprivate", or "/both".
+bool is_container_mount(std::string_view text);
+
 // For messages: in quotes, with escapes for what is not printable, cut after 60 characters.
 std::string in_quotes(std::string_view text);
 // For bash: in single quotes, whatever it holds but NUL.

@@ -25,6 +25,7 @@ ClusterSettings settings() {
   settings.workload_folder = "/lustre/workloads/pretrain_grok1";
   settings.slurm = {{"account", "bench_team"}, {"gpus-per-node", "8"}, {"partition", "batch"}};
   settings.launch_scripts = {{"pretrain_grok1", "/opt/llmb/grok1/launch.sh"}};
+  settings.takes_any_container = true;
   return settings;
 }
 
@@ -118,19 +119,17 @@ CommandResult run_script(const Submission& submission, const std::string& functi
   for (std::size_t at = 0; (at = script.find(run_folder)) != std::string::npos;) {
     script.replace(at, run_folder.size(), folder);
   }
-  return bash("mkdir " + shell_quoted(folder) +
-              "\nexport SLURM_JOB_ID=77 SLURM_RESTART_COUNT=3\n" + functions + "/bin/bash -c " +
-              shell_quoted(script) + "; echo \"rc $?\"; cd /; cat " + shell_quoted(folder) +
-              "/*; rm -r " + shell_quoted(folder));
+  return bash("mkdir " + shell_quoted(folder) + "\nexport SLURM_JOB_ID=77 SLURM_RESTART_COUNT=3\n" +
+              functions + "/bin/bash -c " + shell_quoted(script) + "; echo \"rc $?\"; cd /; cat " +
+              shell_quoted(folder) + "/*; rm -r " + shell_quoted(folder));
 }
 
 TEST(BatchScript, TakesRunnerAndEnvironmentThroughTheShellUnchanged) {
   Submission submission = grok();
   submission.environment["NCCL_DEBUG"] = "a'b\"c$(id)`id`\\ $HOME;&|<>*";
   const std::string folder = script_folder();
-  const CommandResult result =
-      run_script(submission,
-                 "srun() { printf '%s\\n' \"$NCCL_DEBUG\" \"$@\"; return 9; }\nexport -f srun\n");
+  const CommandResult result = run_script(
+      submission, "srun() { printf '%s\\n' \"$NCCL_DEBUG\" \"$@\"; return 9; }\nexport -f srun\n");
   const auto lines = lines_of(result.output);
   EXPECT_EQ(result.errors, "");
   EXPECT_EQ(lines.front(), "job started, restart 3");
@@ -146,9 +145,9 @@ TEST(BatchScript, TakesRunnerAndEnvironmentThroughTheShellUnchanged) {
 TEST(BatchScript, StartsNoRankWithoutAKey) {
   const std::string srun = "srun() { echo \"key ${#LLMB_RENDEZVOUS_KEY}\"; }\nexport -f srun\n";
   EXPECT_THAT(lines_of(run_script(grok(), srun).output), Contains("key 32"));
-  for (const char* broken : {"od() { return 1; }\nexport -f od\n",
-                             "od() { echo ' 00 11'; }\nexport -f od\n",
-                             "tr() { return 127; }\nexport -f tr\n"}) {
+  for (const char* broken :
+       {"od() { return 1; }\nexport -f od\n", "od() { echo ' 00 11'; }\nexport -f od\n",
+        "tr() { return 127; }\nexport -f tr\n"}) {
     const CommandResult result = run_script(grok(), srun + broken);
     const auto lines = lines_of(result.output);
     EXPECT_THAT(lines, Contains("rc 1")) << broken;
@@ -266,12 +265,15 @@ Submission hostile(const std::string& text, std::uint64_t field) {
   const std::array<std::string*, 6> texts = {
       &submission.workload, &submission.model_size, &submission.dtype,
       &submission.gpu_type, &submission.backend,    &submission.load_checkpoint_path};
+  if (field >= 11) submission.container_image = "nvcr.io#nvidia/nemo:25.04";
   if (field < texts.size()) *texts.at(field) = text;
   if (field == 6) submission.environment["NCCL_DEBUG"] = text;
   if (field == 7) submission.environment[text] = "1";
   if (field == 8) submission.slurm["constraint"] = text;
   if (field == 9) submission.slurm["account"] = text;
   if (field == 10) submission.runner_options[text] = 1;
+  if (field == 11) submission.container_image = text;
+  if (field == 12) submission.container_mounts = text;
   return submission;
 }
 
@@ -290,7 +292,7 @@ TEST(BatchScript, LetsNothingHostileBecomeALineOrAWord) {
   const std::size_t argument_count = sbatch_arguments(planned(grok()), settings(), kLaunch).size();
   for (std::uint64_t i = 0; i < 2'000; ++i) {
     const std::string text = hostile_text(random);
-    const auto plan = plan_from_outside(hostile(text, i % 11));
+    const auto plan = plan_from_outside(hostile(text, i % 13));
     if (!plan) {
       ++refused;
       const std::string& message = plan.error().message;

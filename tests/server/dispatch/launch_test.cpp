@@ -12,6 +12,7 @@
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
+#include "server/dispatch/text_check.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::dispatch {
@@ -373,6 +374,104 @@ TEST(RecipeLauncher, FindsTheDocumentedVirtualEnvironment) {
   EXPECT_EQ(recipe_venv("pretrain_grok1", found), here + "/venvs/nemo2-grok");
   std::filesystem::create_directories(here + "/stage/venv");
   EXPECT_EQ(recipe_venv("pretrain_nemotron4", found), here + "/stage/venv");
+}
+
+constexpr const char* kImage = "/lustre/images/nvidia+nemo+25.04.00.sqsh";
+
+// A job of Grok 1 in a container, on a cluster that lists one image and one mount.
+parser::Result<Plan> plan_in_container(const std::string& launcher, const Submission& container,
+                                       const Environment& shell = {}, bool takes_any = false) {
+  ClusterSettings cluster = settings();
+  cluster.container_images = {kImage};
+  cluster.container_mounts = {"/data:/data:ro"};
+  cluster.takes_any_container = takes_any;
+  cluster.launch_environment = shell;
+  cluster.runner = "/opt/llmb/bin/llmb-step-runner";
+  Submission submission = container;
+  submission.workload = "pretrain_grok1";
+  submission.dtype = "fp8";
+  submission.scale = 128;
+  submission.launcher = launcher;
+  return plan_submission(submission, cluster, parser::embedded_catalog(), kRunner);
+}
+
+// The recipes' launch.sh: IMAGE=${RUN_CONF_IMAGE:-…}, and RUN_CONF_MOUNTS beside its own mounts.
+TEST(Containers, OfARecipeReachItsLaunchScriptAsItsVariables) {
+  Submission container;
+  container.container_image = kImage;
+  const auto planned = plan_in_container("recipe", container);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->environment.find("RUN_CONF_IMAGE")->second, kImage);
+  EXPECT_EQ(planned->environment.find("RUN_CONF_MOUNTS")->second, "/data:/data:ro");
+  EXPECT_EQ(origin_of(*planned, "container_image"), std::string(kImage) + " by asked for");
+  const auto of_shell = plan_in_container(
+      "recipe", {}, {{"RUN_CONF_IMAGE", kImage}, {"RUN_CONF_MOUNTS", "/home"}}, true);
+  ASSERT_TRUE(of_shell) << of_shell.error().message;
+  EXPECT_EQ(origin_of(*of_shell, "container_image"),
+            std::string(kImage) + " by RUN_CONF_IMAGE of the shell");
+  EXPECT_EQ(of_shell->environment.find("RUN_CONF_MOUNTS")->second, "/data:/data:ro,/home");
+  EXPECT_FALSE(plan_in_container("recipe", {})->environment.contains("RUN_CONF_MOUNTS"));
+  container.document = "grok1-24.11";
+  container.gpu_type = "h100";
+  EXPECT_THAT(script_of(*plan_in_container("recipe", container)),
+              HasSubstr(std::string("export RUN_CONF_IMAGE='") + kImage + "'\n"));
+}
+
+TEST(Containers, OfTheRunnerAreOptionsOfItsSrun) {
+  Submission container;
+  container.container_image = kImage;
+  const auto planned = plan_in_container("runner", container);
+  ASSERT_TRUE(planned) << planned.error().message;
+  ClusterSettings cluster = settings();
+  cluster.container_mounts = {"/data:/data:ro"};
+  const Launch launch = recorded_launch("llmb-0", "x_1750000000");
+  const std::string script = batch_script(*planned, cluster, launch);
+  const std::string run_folder = run_place(*planned, cluster, launch).run_folder;
+  EXPECT_THAT(script, HasSubstr(std::string(" '--container-image=") + kImage +
+                                "' '--container-mounts=/data:/data:ro,/lustre/workloads/pretrain,"
+                                "/opt/llmb/bin:/opt/llmb/bin:ro' '--container-workdir=" +
+                                run_folder + "' "));
+  EXPECT_THAT(script_of(*plan_in_container("runner", {})), Not(HasSubstr("--container")));
+  // Somebody's shell has them for recipes.
+  const auto of_shell = plan_in_container("runner", {}, {{"RUN_CONF_IMAGE", kImage}});
+  ASSERT_TRUE(of_shell) << of_shell.error().message;
+  EXPECT_EQ(of_shell->submission.container_image, "");
+  EXPECT_THAT(of_shell->notes, Contains(HasSubstr("RUN_CONF_MOUNTS have no effect")));
+}
+
+TEST(Containers, AreOfTheListThatTheConfigurationHas) {
+  Submission container;
+  container.container_image = "docker.io#somebody/theirs:1";
+  EXPECT_THAT(plan_in_container("recipe", container).error().message,
+              AllOf(HasSubstr("may not be asked for"), HasSubstr(kImage)));
+  EXPECT_TRUE(plan_in_container("recipe", container, {}, true)) << "as themselves";
+  container.container_image = kImage;
+  container.container_mounts = "/data:/data:ro,/home:/opt";
+  EXPECT_THAT(plan_in_container("recipe", container).error().message,
+              HasSubstr("the mount '/home:/opt' may not be asked for"));
+  container.container_mounts = "/data:/data:ro";
+  EXPECT_TRUE(plan_in_container("recipe", container));
+}
+
+TEST(Containers, AreNothingThatAShellWouldSplitOrAPathLeadOutOf) {
+  for (const char* image :
+       {"-x", "a b", "a;b", "$(id)", "a'b", "../x.sqsh", "/a/../b", "a,b", ""}) {
+    EXPECT_FALSE(is_container_image(image)) << image;
+  }
+  for (const char* image : {kImage, "nvcr.io#nvidia/nemo:25.04", "user@registry#a/b:c", "ubuntu"}) {
+    EXPECT_TRUE(is_container_image(image)) << image;
+  }
+  for (const char* mount : {"", "data", "/a:b", "/a:/b:", "/a:/b:ro:x", "/a:/b:r o", "/a b", "/a;b",
+                            "/a:/../b", "/a:/b:RO"}) {
+    EXPECT_FALSE(is_container_mount(mount)) << mount;
+  }
+  for (const char* mount : {"/a", "/a:/b", "/a:/b:ro", "/a.b-c_d:/b:ro+rprivate"}) {
+    EXPECT_TRUE(is_container_mount(mount)) << mount;
+  }
+  Submission container;
+  container.container_mounts = "/data";
+  EXPECT_THAT(plan_in_container("runner", container, {}, true).error().message,
+              HasSubstr("needs a container_image"));
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+#include "server/dispatch/container.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "server/dispatch/plan.h"
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using parser::fail;
+
+std::vector<std::string> mounts_in(std::string_view text) {
+  std::vector<std::string> mounts;
+  for (;;) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    mounts.emplace_back(text.substr(0, end));
+    if (end == text.size()) return mounts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool has(const std::vector<std::string>& list, std::string_view value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+std::vector<std::string> mounts_of(const Submission& wanted, const ClusterSettings& settings) {
+  std::vector<std::string> mounts = settings.container_mounts;
+  if (wanted.container_mounts.empty()) return mounts;
+  for (std::string& mount : mounts_in(wanted.container_mounts)) {
+    if (!has(mounts, mount)) mounts.push_back(std::move(mount));
+  }
+  return mounts;
+}
+
+// Without its last slash; empty for a name that is looked for in PATH.
+std::string folder_of(const std::string& program) {
+  const std::size_t slash = program.rfind('/');
+  return slash == std::string::npos ? std::string() : program.substr(0, slash);
+}
+
+std::string names_or_none(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+parser::Result<void> check_image(const Submission& wanted, const ClusterSettings& settings) {
+  const std::string& image = wanted.container_image;
+  if (image.empty()) {
+    if (wanted.launcher == "recipe") return {};  // it has one of its own
+    return fail("container_mounts needs a container_image: nothing is mounted without");
+  }
+  if (!is_container_image(image)) {
+    return fail(
+        fmt::format("container_image {} is neither a name such as "
+                    "nvcr.io#nvidia/nemo:25.04 nor the path of a squashfs file",
+                    in_quotes(image)));
+  }
+  if (settings.takes_any_container || has(settings.container_images, image)) return {};
+  return fail(
+      fmt::format("the image {} may not be asked for; these may: {} ('container_images' in "
+                  "the configuration)",
+                  in_quotes(image), names_or_none(settings.container_images)));
+}
+
+parser::Result<void> check_mounts(const Submission& wanted, const ClusterSettings& settings) {
+  if (wanted.container_mounts.empty()) return {};
+  for (const std::string& mount : mounts_in(wanted.container_mounts)) {
+    if (!is_container_mount(mount)) {
+      return fail(
+          fmt::format("container_mounts has {}, which is no mount such as /from:/to or "
+                      "/from:/to:ro, with absolute paths of letters, digits and any of "
+                      "/._+@=-",
+                      in_quotes(mount)));
+    }
+    if (settings.takes_any_container || has(settings.container_mounts, mount)) continue;
+    return fail(
+        fmt::format("the mount {} may not be asked for; these are made by themselves: {} "
+                    "('container_mounts' in the configuration)",
+                    in_quotes(mount), names_or_none(settings.container_mounts)));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string leave_out_recipes_container(Submission& wanted, Origins& origins) {
+  if (wanted.launcher != "runner") return {};
+  // Only what a variable set has an origin.
+  const bool had_image = origins.erase("container_image") > 0;
+  const bool had_mounts = origins.erase("container_mounts") > 0;
+  if (had_image) wanted.container_image.clear();
+  if (had_mounts) wanted.container_mounts.clear();
+  if (!had_image && !had_mounts) return {};
+  return "RUN_CONF_IMAGE and RUN_CONF_MOUNTS have no effect: the launcher 'runner' runs in a "
+         "container where --container-image says so";
+}
+
+parser::Result<void> check_container(const Submission& wanted, const ClusterSettings& settings) {
+  if (wanted.container_image.empty() && wanted.container_mounts.empty()) return {};
+  if (auto checked = check_image(wanted, settings); !checked) return checked;
+  if (auto checked = check_mounts(wanted, settings); !checked) return checked;
+  if (wanted.launcher == "recipe") return {};
+  for (const std::string& folder : {settings.workload_folder, folder_of(settings.runner)}) {
+    if (folder.empty() || is_mountable_path(folder)) continue;
+    return fail(
+        fmt::format("{} cannot be mounted in a container: its path holds more than "
+                    "letters, digits and any of /._+@=-",
+                    in_quotes(folder)));
+  }
+  return {};
+}
+
+std::string container_mounts(const Submission& wanted, const ClusterSettings& settings) {
+  if (wanted.container_image.empty() && wanted.container_mounts.empty()) return {};
+  return fmt::format("{}", fmt::join(mounts_of(wanted, settings), ","));
+}
+
+std::vector<std::string> container_options(const Plan& plan, const ClusterSettings& settings,
+                                           const std::string& run_folder) {
+  if (plan.submission.container_image.empty()) return {};
+  std::vector<std::string> mounts = mounts_of(plan.submission, settings);
+  const std::string& runs = settings.workload_folder;
+  if (!has(mounts, runs)) mounts.push_back(runs);
+  const std::string runner = folder_of(plan.program);
+  if (!runner.empty() && !(runner + "/").starts_with(runs + "/")) {
+    mounts.push_back(fmt::format("{0}:{0}:ro", runner));
+  }
+  return {"--container-image=" + plan.submission.container_image,
+          fmt::format("--container-mounts={}", fmt::join(mounts, ",")),
+          "--container-workdir=" + run_folder};
+}
+
+}  // namespace llmb::dispatch
