@@ -47,10 +47,10 @@ describe("comparing runs", () => {
     const { runs } = await daemon.get(`/api/v1/runs?limit=2&q=gpus${kManyGpus}_`);
     const ids = runs.map((run) => run.id).join(",");
     await withPage(browser, `${daemon.url}/compare?runs=${ids}`, {}, async (page) => {
-      await page.getByLabel("steps", { exact: true }).selectOption("not after a checkpoint");
+      const steps = page.locator(".measured-over select");
+      await steps.selectOption("not after a checkpoint");
       await page.waitForURL(/without=checkpoint/);
       await page.reload();
-      const steps = page.getByLabel("steps", { exact: true });
       assert.equal(await steps.inputValue(), "checkpoint");
       await page.locator("table.compared tbody tr").nth(1).waitFor();
     });
