@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "parser/foundation/text.h"
 #include "server/dispatch/plan.h"
 #include "server/dispatch/text_check.h"
 
@@ -17,13 +18,8 @@ namespace {
 using parser::fail;
 
 std::vector<std::string> mounts_in(std::string_view text) {
-  std::vector<std::string> mounts;
-  for (;;) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    mounts.emplace_back(text.substr(0, end));
-    if (end == text.size()) return mounts;
-    text.remove_prefix(end + 1);
-  }
+  const std::vector<std::string_view> mounts = parser::split(text, ',');
+  return {mounts.begin(), mounts.end()};
 }
 
 bool has(const std::vector<std::string>& list, std::string_view value) {
