@@ -1,6 +1,5 @@
 #include "server/dispatch/job_files.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,10 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <utility>
 
+#include "parser/foundation/directory_listing.h"
 #include "server/dispatch/file_call.h"
 #include "server/ingest/root_directory.h"
 
@@ -58,16 +57,11 @@ Result<std::vector<std::string>> list(const Place& place) {
   if (opened.error != 0) {
     return fail(fmt::format("cannot open {}: {}", place.str(), reason(opened.error)));
   }
-  DIR* const directory = fdopendir(opened.fd.get());
-  if (directory == nullptr) {
+  parser::DirectoryListing listing(std::move(opened.fd));
+  if (!listing.is_open()) {
     return fail(fmt::format("cannot list {}: {}", place.str(), reason(errno)));
   }
-  opened.fd.release();  // closedir() closes it
-  const std::unique_ptr<DIR, int (*)(DIR*)> closer(directory, closedir);
-  while (const dirent* const entry = readdir(directory)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
+  while (const dirent* const entry = listing.next()) names.emplace_back(entry->d_name);
   return names;
 }
 

@@ -1,18 +1,15 @@
 #include "server/ingest/profile_listing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
+#include <utility>
+
+#include "parser/foundation/directory_listing.h"
 
 namespace llmb::ingest {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
 
 std::optional<FileFacts> stat_regular(int directory_fd, const char* name) {
   struct stat status {};
@@ -32,17 +29,14 @@ std::optional<std::vector<storage::ProfileFile>> list_profiles(const RootDirecto
   const OpenResult opened = root.open_directory(folder);
   if (opened.error == ENOENT || opened.error == ENOTDIR || opened.error == ELOOP) return profiles;
   if (opened.error != 0) return std::nullopt;
-  const int fd = openat(opened.fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  const std::unique_ptr<DIR, CloseDirectory> directory(fdopendir(fd));
-  if (directory == nullptr) {
-    close(fd);
-    return std::nullopt;
-  }
-  while (const dirent* entry = readdir(directory.get())) {  // NOLINT(concurrency-mt-unsafe)
+  parser::FileDescriptor readable(openat(opened.fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!readable.is_open()) return std::nullopt;
+  parser::DirectoryListing listing(std::move(readable));
+  if (!listing.is_open()) return std::nullopt;
+  while (const dirent* const entry = listing.next()) {
     const auto name = parser::parse_profile_name(entry->d_name);
     if (!name || (name->job_id && job_id && *name->job_id != *job_id)) continue;
-    const auto facts = stat_regular(fd, entry->d_name);
+    const auto facts = stat_regular(listing.descriptor(), entry->d_name);
     if (!facts) continue;
     storage::ProfileFile& profile = profiles.emplace_back();
     profile.relative_path = folder + '/' + entry->d_name;

@@ -1,15 +1,15 @@
 #include "server/ingest/watched_root.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <string_view>
+#include <utility>
 
+#include "parser/foundation/directory_listing.h"
 #include "server/ingest/tree_walk.h"
 
 namespace llmb::ingest {
@@ -27,27 +27,17 @@ bool is_mount_point(const RootDirectory& root) {
          above.st_dev != root.device();
 }
 
-struct CloseListing {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-
 // Whether nothing in it is a log or may hold one: there may be a file that says what is missing.
 // False where it cannot be listed.
 bool is_without_content(const RootDirectory& root) {
   OpenResult opened = root.open_directory("");
   if (opened.error != 0) return false;
-  const int fd = opened.fd.release();
-  const std::unique_ptr<DIR, CloseListing> listing(fdopendir(fd));
-  if (listing == nullptr) {
-    close(fd);
-    return false;
+  parser::DirectoryListing listing(std::move(opened.fd));
+  if (!listing.is_open()) return false;
+  while (const dirent* const entry = listing.next()) {
+    if (entry->d_type != DT_REG || may_be_candidate(entry->d_name)) return false;
   }
-  while (const dirent* entry = readdir(listing.get())) {  // NOLINT(concurrency-mt-unsafe)
-    const std::string_view name(entry->d_name);
-    if (name == "." || name == "..") continue;
-    if (entry->d_type != DT_REG || may_be_candidate(name)) return false;
-  }
-  return true;
+  return errno == 0;
 }
 
 }  // namespace
@@ -71,8 +61,8 @@ bool WatchedRoot::reopen(double operations_per_s_max, SteadyTime now) {
   }
   if (logs_missed > 0 && !is_mounted && is_without_content(*opened)) {
     error = fmt::format(
-        "the root {} is empty, and {} logs were read from it before: is its file system not "
-        "mounted? None of them counts as gone before something is in it",
+        "the root {} is empty, and logs were read from it before ({} of them): is its file system "
+        "not mounted? None of them counts as gone before something is in it",
         path, logs_missed);
     directory.reset();
     return false;

@@ -1,6 +1,5 @@
 #include "server/report/log_discovery.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,24 +10,19 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <tuple>
 #include <utility>
 
+#include "parser/foundation/directory_listing.h"
 #include "parser/layout/run_path.h"
 
 namespace llmb::report {
 namespace {
 
 using parser::FileRole;
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-using Folder = std::unique_ptr<DIR, CloseFolder>;
 
 std::string reason_from(int error) {
   return std::strerror(error);
@@ -125,22 +119,14 @@ class Walker {
  private:
   void read_folder(const PendingFolder& pending, bool may_be_link) {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
-    const int descriptor = open(pending.path.c_str(), flags);
-    if (descriptor < 0) return skip(pending.path, reason_from(errno));
-    const Folder folder(fdopendir(descriptor));
-    if (!folder) {
-      const int error = errno;
-      close(descriptor);
-      return skip(pending.path, reason_from(error));
-    }
+    parser::FileDescriptor opened(open(pending.path.c_str(), flags));
+    if (!opened.is_open()) return skip(pending.path, reason_from(errno));
+    parser::DirectoryListing folder(std::move(opened));
+    if (!folder.is_open()) return skip(pending.path, reason_from(errno));
     const std::string base = pending.path.ends_with('/') ? pending.path : pending.path + "/";
-    while (true) {
-      errno = 0;
-      const dirent* entry = readdir(folder.get());
-      if (entry == nullptr) break;
+    while (const dirent* const entry = folder.next()) {
       const std::string name = static_cast<const char*>(entry->d_name);
-      if (name == "." || name == "..") continue;
-      add_entry(base + name, pending.layout_path + name, type_of(*entry, dirfd(folder.get())));
+      add_entry(base + name, pending.layout_path + name, type_of(*entry, folder.descriptor()));
     }
     if (errno != 0) skip(pending.path, "reading the folder broke off: " + reason_from(errno));
   }

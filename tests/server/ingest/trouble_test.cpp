@@ -112,7 +112,7 @@ TEST_F(IngestTrouble, SaysThatARootWasUnmountedBeforeTheStart) {
     EXPECT_TRUE(eventually([&] {
       const auto errors = ingest.status().root_errors;
       return errors.size() == 1 && errors[0].find("not mounted?") != std::string::npos &&
-             errors[0].find("1 logs") != std::string::npos;
+             errors[0].find("(1 of them)") != std::string::npos;
     }));
     EXPECT_FALSE(run_of("a/run.out")->vanished_at);
     EXPECT_TRUE(mounted());
