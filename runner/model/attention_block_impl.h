@@ -91,7 +91,8 @@ void AttentionBlock<Backend>::forward(ConstView x, State& state, View y) {
                          keys, values, state.o, state.log_sum);
   keep<Backend>(context_.ops, context_.precision, state.o);
 
-  Tensor partial(context_.ops, rows, out_.rows());
+  Tensor partial_storage;
+  const View partial = partial_of<Backend>(context_, y, partial_storage);
   out_.forward(state.o, partial);
   scatter_sequence<Backend>(context_, partial, y, "tp.attention_out");
 }
@@ -127,7 +128,8 @@ void AttentionBlock<Backend>::backward(ConstView x, const State& state, ConstVie
 
   Tensor x_storage;
   const ConstView input = gather_sequence<Backend>(context_, x, x_storage, "tp.attention_in_again");
-  Tensor partial(context_.ops, rows, dx.cols);
+  Tensor partial_storage;
+  const View partial = partial_of<Backend>(context_, dx, partial_storage);
   qkv_.backward(input, dqkv, partial);
   scatter_sequence<Backend>(context_, partial, dx, "tp.attention_in_grad");
 }

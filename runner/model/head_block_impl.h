@@ -49,9 +49,10 @@ void HeadBlock<Backend>::backward(State& state, double loss_scale, View dx) {
   const ConstView input =
       gather_sequence<Backend>(context_, state.normalized, storage, "tp.head_in_again");
   keep<Backend>(context_.ops, context_.precision, state.logits);
-  Tensor partial(context_.ops, input.rows, input.cols);
-  head_.backward(input, state.logits, partial);
   Tensor d_normalized(context_.ops, dx.rows, dx.cols);
+  Tensor partial_storage;
+  const View partial = partial_of<Backend>(context_, d_normalized, partial_storage);
+  head_.backward(input, state.logits, partial);
   scatter_sequence<Backend>(context_, partial, d_normalized, "tp.head_in_grad");
   norm_.backward(state.input, state.statistics, d_normalized, dx);
 }

@@ -22,7 +22,8 @@ void MlpBlock<Backend>::forward(ConstView x, State& state, View y) {
   fc1_.forward(input, state.before);
   context_.ops.activation(context_.spec.shape.activation, state.before, state.after);
   keep<Backend>(context_.ops, context_.precision, state.after);
-  Tensor partial(context_.ops, input.rows, fc2_.rows());
+  Tensor partial_storage;
+  const View partial = partial_of<Backend>(context_, y, partial_storage);
   fc2_.forward(state.after, partial);
   scatter_sequence<Backend>(context_, partial, y, "tp.mlp_out");
 }
@@ -38,7 +39,8 @@ void MlpBlock<Backend>::backward(ConstView x, const State& state, ConstView dy, 
   keep<Backend>(context_.ops, context_.precision, d_before);
   Tensor x_storage;
   const ConstView input = gather_sequence<Backend>(context_, x, x_storage, "tp.mlp_in_again");
-  Tensor partial(context_.ops, d_out.rows, fc1_.cols());
+  Tensor partial_storage;
+  const View partial = partial_of<Backend>(context_, dx, partial_storage);
   fc1_.backward(input, d_before, partial);
   scatter_sequence<Backend>(context_, partial, dx, "tp.mlp_in_grad");
 }

@@ -69,11 +69,13 @@ class ParameterStore {
   std::span<Value> weights(ParameterBlock block) { return storage(block).weights.values(); }
   std::span<Gradient> gradients(ParameterBlock block) { return storage(block).gradients.values(); }
 
-  // Fully sharded, what this rank keeps: its share of the weights, and of the sum of all ranks'
-  // gradients. Otherwise its share of the whole block's weights, and nothing.
-  std::span<Value> weight_share(ParameterBlock block);
+  // This rank's share of the weights, and of the gradients: fully sharded, what it keeps, else its
+  // part of the whole block.
+  std::span<Value> weight_share(ParameterBlock block) {
+    return share_of(block, storage(block).weight_share, storage(block).weights);
+  }
   std::span<Gradient> gradient_share(ParameterBlock block) {
-    return storage(block).gradient_share.values();
+    return share_of(block, storage(block).gradient_share, storage(block).gradients);
   }
   std::int64_t share_first(ParameterBlock block) const { return storage(block).share_first; }
   std::int64_t share_size(ParameterBlock block) const { return storage(block).share_size; }
@@ -106,6 +108,12 @@ class ParameterStore {
   Storage& storage(ParameterBlock block) { return storage_[static_cast<std::size_t>(block)]; }
   const Storage& storage(ParameterBlock block) const {
     return storage_[static_cast<std::size_t>(block)];
+  }
+  template <typename Elements>
+  auto share_of(ParameterBlock block, Elements& kept, Elements& whole) {
+    if (is_sharded_) return kept.values();
+    return whole.values().subspan(static_cast<std::size_t>(share_first(block)),
+                                  static_cast<std::size_t>(share_size(block)));
   }
   std::int64_t element_count() const;
   ParameterBlock home_of(const Parameter& parameter);

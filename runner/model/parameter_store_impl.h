@@ -132,14 +132,6 @@ void ParameterStore<Backend>::point_parameters(Storage& block) {
 }
 
 template <typename Backend>
-std::span<typename Backend::Value> ParameterStore<Backend>::weight_share(ParameterBlock block) {
-  Storage& home = storage(block);
-  if (is_sharded_) return home.weight_share.values();
-  return home.weights.values().subspan(static_cast<std::size_t>(home.share_first),
-                                       static_cast<std::size_t>(home.share_size));
-}
-
-template <typename Backend>
 std::span<const ParameterBlock> ParameterStore<Backend>::blocks_to_gather(
     std::int64_t layer) const {
   const auto known = blocks_of_layer_.find(layer);

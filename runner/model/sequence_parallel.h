@@ -19,16 +19,23 @@ ConstValueView<Backend> gather_sequence(const StageContext<Backend>& context,
   return storage;
 }
 
-// This rank's rows of the sum of everybody's partial results.
+// Where the partial results of all rows go that scatter_sequence brings into `shard`: without
+// tensor parallelism `shard` itself, else `storage`.
+template <typename Backend>
+ValueView<Backend> partial_of(const StageContext<Backend>& context, ValueView<Backend> shard,
+                              ValueTensor<Backend>& storage) {
+  if (context.sizes.tp == 1) return shard;
+  storage.resize(context.ops, shard.rows * context.sizes.tp, shard.cols);
+  return storage;
+}
+
+// This rank's rows of the sum of everybody's partial results, which lie where partial_of said.
 template <typename Backend>
 void scatter_sequence(const StageContext<Backend>& context, ConstValueView<Backend> partial,
                       ValueView<Backend> shard, CallTag tag) {
-  if (context.sizes.tp == 1) {
-    context.ops.copy(partial, shard);
-  } else {
-    context.groups.tensor->reduce_scatter(partial.values(), shard.values(), tag);
-    keep<Backend>(context.ops, context.precision, shard);
-  }
+  if (context.sizes.tp == 1) return;
+  context.groups.tensor->reduce_scatter(partial.values(), shard.values(), tag);
+  keep<Backend>(context.ops, context.precision, shard);
 }
 
 }  // namespace llmb::runner

@@ -108,7 +108,8 @@ std::unique_ptr<typename TransformerStage<Backend>::State> TransformerStage<Back
 
 template <typename Backend>
 void TransformerStage<Backend>::embed(const State& state, View x) const {
-  Tensor partial(context_.ops, context_.context_rows(), embedding_->cols);
+  Tensor partial_storage;
+  const View partial = partial_of<Backend>(context_, x, partial_storage);
   context_.ops.embedding(state.tokens.values(), context_.place.tp * embedding_->rows,
                          embedding_->value(), partial);
   scatter_sequence<Backend>(context_, partial, x, "tp.embedding");

@@ -74,16 +74,14 @@ class DistributedOptimizer {
   // After shards were written from a checkpoint: takes the count, and gathers the weights.
   void restored(std::int64_t update_count);
 
-  // Bytes that stay from step to step: of the states, and of this rank's share of the gradients.
+  // Bytes of the states, which stay from step to step.
   std::int64_t state_bytes() const;
-  std::int64_t gradient_bytes() const;
 
  private:
   using Gradient = typename Backend::Gradient;
   using Master = typename Backend::Master;
   using Stretch = OptimizerStretch<Backend>;
 
-  std::span<Gradient> gradient_share(ParameterBlock block);
   Stretch stretch_of(const LocalParameter<Backend>& local);
   void sum_over_tensor_group();
   void scatter_gradients();
@@ -99,8 +97,6 @@ class DistributedOptimizer {
   OptimizerSettings settings_;
   bool counts_whole_parameters_;                 // in the norm: one rank of a tensor group does
   std::vector<OptimizerShard<Backend>> shards_;  // by block
-  // This rank's share, summed; by block. Fully sharded parameters bring theirs.
-  std::vector<typename Backend::template Array<Gradient>> gradients_;
   std::int64_t update_count_ = 0;
 };
 

@@ -41,7 +41,6 @@ DistributedOptimizer<Backend>::DistributedOptimizer(typename Backend::Ops& ops,
       settings_(settings),
       counts_whole_parameters_(groups.tensor->rank() == 0) {
   shards_.resize(store.blocks().size());
-  gradients_.resize(store.blocks().size());
   for (const ParameterBlock block : store.blocks()) {
     const std::span<const typename Backend::Value> part = store.weight_share(block);
     OptimizerShard<Backend>& mine = shard(block);
@@ -51,11 +50,6 @@ DistributedOptimizer<Backend>::DistributedOptimizer(typename Backend::Ops& ops,
       ops_.fill(states->values(), Master{});
     }
     ops_.widen_weights(part, mine.master.values());
-    if (!store.is_sharded()) {
-      auto& gradients = gradients_[static_cast<std::size_t>(block)];
-      gradients.resize(ops_, std::ssize(part));
-      ops_.fill(gradients.values(), Gradient{});
-    }
   }
   gather_weights();  // the model begins with weights that are rounded as they will be
 }
@@ -85,24 +79,10 @@ Communicator& DistributedOptimizer<Backend>::group_of(ParameterBlock block) cons
 }
 
 template <typename Backend>
-std::span<typename Backend::Gradient> DistributedOptimizer<Backend>::gradient_share(
-    ParameterBlock block) {
-  if (store_.is_sharded()) return store_.gradient_share(block);
-  return gradients_[static_cast<std::size_t>(block)].values();
-}
-
-template <typename Backend>
 std::int64_t DistributedOptimizer<Backend>::state_bytes() const {
   std::int64_t elements = 0;
   for (const OptimizerShard<Backend>& part : shards_) elements += 3 * part.master.size();
   return elements * std::int64_t{sizeof(Master)};
-}
-
-template <typename Backend>
-std::int64_t DistributedOptimizer<Backend>::gradient_bytes() const {
-  std::int64_t elements = 0;
-  for (const auto& part : gradients_) elements += part.size();
-  return elements * std::int64_t{sizeof(Gradient)};
 }
 
 // A parameter that every rank of a tensor group holds whole saw only that rank's tokens. The shares
@@ -116,7 +96,7 @@ void DistributedOptimizer<Backend>::sum_over_tensor_group() {
   for (const LocalParameter<Backend>& local : store_.parameters()) {
     if (local.parameter.tensor_axis) continue;
     const detail::Overlap overlap = detail::overlap_of(local, shard(local.block()));
-    parts.push_back(gradient_share(local.block()).subspan(overlap.in_shard, overlap.count));
+    parts.push_back(store_.gradient_share(local.block()).subspan(overlap.in_shard, overlap.count));
     count += std::ssize(parts.back());
   }
   typename Backend::template Array<Gradient> packed(ops_, count);
@@ -136,12 +116,13 @@ void DistributedOptimizer<Backend>::sum_over_tensor_group() {
   });
 }
 
-// Fully sharded gradients were scattered layer by layer.
+// In place. Fully sharded gradients were scattered layer by layer.
 template <typename Backend>
 void DistributedOptimizer<Backend>::scatter_gradients() {
   if (store_.is_sharded()) return;
   for (const ParameterBlock block : store_.blocks()) {
-    group_of(block).reduce_scatter(store_.gradients(block), gradient_share(block),
+    if (group_of(block).size() == 1) continue;
+    group_of(block).reduce_scatter(store_.gradients(block), store_.gradient_share(block),
                                    "optimizer.gradients");
   }
 }
@@ -152,7 +133,7 @@ OptimizerStretch<Backend> DistributedOptimizer<Backend>::stretch_of(
   OptimizerShard<Backend>& mine = shard(local.block());
   const detail::Overlap overlap = detail::overlap_of(local, mine);
   const auto part = [&](auto all) { return all.subspan(overlap.in_shard, overlap.count); };
-  return {part(gradient_share(local.block())), part(mine.master.values()),
+  return {part(store_.gradient_share(local.block())), part(mine.master.values()),
           part(mine.first_moment.values()), part(mine.second_moment.values()),
           local.parameter.has_weight_decay()};
 }
@@ -189,18 +170,14 @@ void DistributedOptimizer<Backend>::update(double learning_rate,
   ops_.template adamw<Stretch>(settings, update_count_, norm_and_scale, stretches);
 }
 
+// In place. Fully sharded weights are gathered by whoever works with them.
 template <typename Backend>
 void DistributedOptimizer<Backend>::gather_weights() {
   for (const ParameterBlock block : store_.blocks()) {
-    const OptimizerShard<Backend>& mine = shard(block);
-    if (store_.is_sharded()) {
-      ops_.cast_weights(mine.master.values(), settings_.has_narrow_weights,
-                        store_.weight_share(block));
-      continue;
-    }
-    typename Backend::template Array<typename Backend::Value> kept(ops_, mine.master.size());
-    ops_.cast_weights(mine.master.values(), settings_.has_narrow_weights, kept.values());
-    group_of(block).all_gather(kept.values(), store_.weights(block), "optimizer.weights");
+    const std::span<typename Backend::Value> share = store_.weight_share(block);
+    ops_.cast_weights(shard(block).master.values(), settings_.has_narrow_weights, share);
+    if (store_.is_sharded() || group_of(block).size() == 1) continue;
+    group_of(block).all_gather(share, store_.weights(block), "optimizer.weights");
   }
 }
 

@@ -199,10 +199,12 @@ class Communicator {
   // In place, element by element, over all members in the order of ranks().
   void all_reduce(Buffer data, ReduceOp op, CallTag tag);
 
-  // all = mine of member 0, mine of member 1, …; all.count = size() * mine.count.
+  // all = mine of member 0, mine of member 1, …; all.count = size() * mine.count. `mine` may lie in
+  // its place in `all`.
   void all_gather(ConstBuffer mine, Buffer all, CallTag tag);
 
-  // mine = the rank()-th of size() equal parts of the sum of everybody's `all`.
+  // mine = the rank()-th of size() equal parts of the sum of everybody's `all`, in which it may lie
+  // in its place.
   void reduce_scatter(ConstBuffer all, Buffer mine, CallTag tag);
 
   // Block i of `sent` (sent_counts[i] elements) goes to member i, and block i of `received`

@@ -1,6 +1,7 @@
 #include "runner/parallel/reduction.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "runner/cpu/rounding.h"
 
@@ -24,13 +25,21 @@ template <typename T>
 void reduce(ReduceOp op, std::span<const void* const> sources, std::size_t first, std::size_t count,
             T* result) {
   constexpr std::size_t kBlock = 4096;  // stays in the first cache over all sources
+  // A source that the result replaces is kept for as long as a block takes.
+  std::vector<T> kept;
+  const void* replaced = nullptr;
+  for (const void* source : sources.subspan(1)) {
+    if (static_cast<const T*>(source) + first == result) replaced = source;
+  }
   for (std::size_t begin = 0; begin < count; begin += kBlock) {
     const std::size_t length = std::min(kBlock, count - begin);
     T* block = result + begin;
+    if (replaced) kept.assign(block, block + length);
     const T* origin = static_cast<const T*>(sources[0]) + first + begin;
     if (origin != block) std::copy_n(origin, length, block);
     for (const void* source : sources.subspan(1)) {
-      const T* more = static_cast<const T*>(source) + first + begin;
+      const T* more =
+          source == replaced ? kept.data() : static_cast<const T*>(source) + first + begin;
       op == ReduceOp::sum ? add(block, more, length) : raise(block, more, length);
     }
   }

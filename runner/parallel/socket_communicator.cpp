@@ -37,7 +37,7 @@ class SocketCommunicator final : public Communicator {
     return {static_cast<const std::byte*>(buffer.data) + first * width, count * width};
   }
   static void copy(Bytes from, void* to) {
-    if (!from.empty()) std::memcpy(to, from.data(), from.size());
+    if (!from.empty() && to != from.data()) std::memcpy(to, from.data(), from.size());
   }
   static CallSignature signature(CollectiveKind kind, const ConstBuffer& sent, int root,
                                  const CallTag& tag) {

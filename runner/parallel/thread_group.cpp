@@ -16,7 +16,7 @@ std::size_t as_index(int member) {
 
 // memcpy must not be given null, which an empty buffer may have.
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
-  if (bytes > 0) std::memcpy(to, from, bytes);
+  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
 std::size_t sum_before(std::span<const std::size_t> counts, std::size_t index) {

@@ -53,8 +53,6 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
   const std::int64_t tp = settings.sizes.tp;
   const std::int64_t query = spec.query_size() / tp;
   const std::int64_t qkv = query + 2 * spec.key_value_size() / tp;
-  const bool keeps_fp8 = is_fp8(settings.precision) && settings.backend != Backend::cpu;
-  const std::int64_t output_copy = keeps_fp8 ? bytes.gemm_input : 0;
   cost.gemm_flops +=
       2.0 * as_double(tokens.attended) * as_double(spec.shape.hidden_size) * as_double(qkv + query);
   cost.cast_elements +=
@@ -64,9 +62,7 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
       2.0 * as_double(tokens.attended) * as_double(spec.shape.sequence_length) * as_double(query);
   const std::int64_t statistics =
       spec.shape.attention_head_count / tp * std::int64_t{sizeof(float)};
-  cost.activation_bytes +=
-      tokens.attended *
-      (qkv * bytes.activation + query * (bytes.activation + output_copy) + statistics);
+  cost.activation_bytes += tokens.attended * ((qkv + query) * bytes.activation + statistics);
   // RoPE turns queries and keys, there and back.
   const double turned = as_double(2 * tokens.attended * (qkv + query) / 2 * bytes.activation);
   cost.memory_bytes_forward += turned;
@@ -77,9 +73,7 @@ void add_attention(const RunSettings& settings, const TokenCounts& tokens, const
 
 NumberBytes number_bytes(Precision precision, Backend backend) {
   if (backend == Backend::cpu || precision == Precision::fp32) return {4, 4, 12, 4, 4};
-  NumberBytes bytes;
-  if (is_fp8(precision)) bytes.gemm_input = 1;
-  return bytes;
+  return {};
 }
 
 TokenCounts token_counts(const ModelSpec& spec, const ParallelSizes& sizes,
@@ -108,7 +102,9 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
   const std::int64_t row = tokens.resident * shape.hidden_size;
   cost.input_bytes = row * bytes.activation;
   // Both norms keep what they read (the residual stream) and what the next GEMM reads.
-  cost.activation_bytes = 2 * row * (bytes.activation + bytes.gemm_input);
+  const std::int64_t statistics = spec.norm_has_bias() ? 2 : 1;
+  cost.activation_bytes = 2 * (row * (bytes.activation + bytes.gemm_input) +
+                               tokens.resident * statistics * std::int64_t{sizeof(float)});
   // Norm with residual: reads two rows, writes two; backward reads three and writes one.
   cost.memory_bytes_forward = as_double(8 * row * bytes.activation);
   cost.memory_bytes_backward = as_double(8 * row * bytes.activation);
@@ -124,6 +120,11 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer) {
     add_mlp({tokens.attended, shape.ffn_hidden_size / tp, spec.is_gated()}, shape.hidden_size,
             bytes, cost);
   }
+  if (spec.is_rotary_layer(layer)) {
+    const double turned = shape.rotary_fraction * static_cast<double>(shape.head_size);
+    cost.table_bytes = tokens.attended / settings.batch.micro_batch_size *
+                       static_cast<std::int64_t>(turned) * std::int64_t{sizeof(float)};
+  }
   if (!is_fp8(settings.precision)) cost.cast_elements = 0;
   return cost;
 }
@@ -135,14 +136,10 @@ HeadCost head_cost(const RunSettings& settings) {
       token_counts(settings.spec, settings.sizes, settings.batch.micro_batch_size);
   const std::int64_t cells = tokens.attended * (shape.vocabulary_size / settings.sizes.tp);
   HeadCost cost;
-  // Logits, and their exponentials in FP32; the gradient takes the logits' place.
-  constexpr auto kFloat = std::int64_t{sizeof(float)};
-  cost.logits_bytes = cells * (bytes.activation + kFloat);
-  if (settings.backend == Backend::cpu) {
-    // Exponentials are taken one by one; three sums a token are kept, and both sides of the norm.
-    cost.logits_bytes = (cells + 3 * tokens.attended + 2 * tokens.resident * shape.hidden_size);
-    cost.logits_bytes *= kFloat;
-  }
+  // The gradient takes the logits' place, and exponentials are taken one by one; three sums a token
+  // are kept, and both sides of the norm.
+  cost.logits_bytes = (cells + 2 * tokens.resident * shape.hidden_size) * bytes.activation +
+                      3 * tokens.attended * std::int64_t{sizeof(float)};
   cost.gemm_flops = 2.0 * as_double(cells) * as_double(shape.hidden_size);
   // Read for the maximum and sum, read again, gradient written.
   cost.memory_bytes = as_double(3 * cells * bytes.activation);

@@ -14,7 +14,7 @@ namespace llmb::runner {
 // Bytes of one number, by what it is.
 struct NumberBytes {
   std::int64_t parameter = 2;   // as the GEMMs read it; FP8 weights are kept in both layouts
-  std::int64_t gradient = 2;    // accumulated and reduced; NeMo's recipes reduce in BF16
+  std::int64_t gradient = 4;    // accumulated and reduced, in FP32
   std::int64_t optimizer = 12;  // FP32 master weight and AdamW's two moments
   std::int64_t activation = 2;  // between operations
   std::int64_t gemm_input = 2;  // kept for the weight's gradient
@@ -35,6 +35,7 @@ struct LayerCost {
   std::int64_t expert_parameter_count = 0;  // on one rank
   std::int64_t activation_bytes = 0;        // kept from forward to backward
   std::int64_t input_bytes = 0;             // kept where the layer is recomputed
+  std::int64_t table_bytes = 0;             // of its rotary angles, made once
   double gemm_flops = 0;                    // forward; the backward pass takes twice that
   double attention_flops = 0;               // forward, causal; backward takes 2.5 times that
   double cast_elements = 0;  // that enter FP8 products, of both passes; 0 in other precisions

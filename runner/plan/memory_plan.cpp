@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runner/plan/pass_bytes.h"
+
 namespace llmb::runner {
 namespace {
 
@@ -61,6 +63,11 @@ void plan_activations(const RunSettings& settings, StageBytes& stage) {
     stage.activations += bytes.device[chunk];
     stage.host += bytes.host[chunk];
   }
+  for (const LayerRange& chunk : stage.chunks) {
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      stage.activations += layer_cost(settings, layer).table_bytes;
+    }
+  }
   // A recomputed layer comes whole for as long as its backward pass takes.
   if (settings.recompute_layers > 0) {
     stage.activations += layer_cost(settings, stage.chunks.front().first).activation_bytes;
@@ -95,35 +102,32 @@ void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   };
   stage.parameters = spread(bytes.parameter, dense_shards, expert_shards);
   stage.gradients = spread(bytes.gradient, dense_shards, expert_shards);
-  // The CPU's reductions have a place of their own for the rank's share of the sum.
-  if (settings.backend == Backend::cpu && !settings.fully_sharded) {
-    stage.gradients += spread(bytes.gradient, dense_replicas, expert_replicas);
-  }
   stage.optimizer = spread(bytes.optimizer, dense_replicas, expert_replicas);
 }
 
+void plan_pass(const RunSettings& settings, StageBytes& stage) {
+  // Emulated precisions round copies, which depend on more than sizes.
+  if (settings.backend == Backend::cpu) return;
+  for (const LayerRange& chunk : stage.chunks) {
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      stage.pass = std::max(stage.pass, layer_pass_bytes(settings, layer));
+    }
+  }
+  const bool is_last = stage.stage == settings.sizes.pp - 1;
+  if (is_last) stage.pass = std::max(stage.pass, head_pass_bytes(settings));
+}
+
 void plan_communication(const RunSettings& settings, StageBytes& stage) {
-  const ModelSpec& spec = settings.spec;
-  const ParallelSizes& sizes = settings.sizes;
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
-  const TokenCounts tokens = token_counts(spec, sizes, settings.batch.micro_batch_size);
-  const std::int64_t row_bytes = spec.shape.hidden_size * bytes.activation;
-  // Gathered before a GEMM, and scattered after one.
-  if (sizes.tp > 1) stage.communication += 2 * tokens.attended * row_bytes;
+  const TokenCounts tokens =
+      token_counts(settings.spec, settings.sizes, settings.batch.micro_batch_size);
+  const std::int64_t row_bytes = settings.spec.shape.hidden_size * bytes.activation;
   // Sent and received, forward and backward.
-  if (sizes.pp > 1) stage.communication += 4 * tokens.resident * row_bytes;
-  if (sizes.cp > 1) {  // keys and values of the whole context
-    stage.communication +=
-        tokens.attended * sizes.cp * 2 * spec.key_value_size() / sizes.tp * bytes.activation;
-  }
-  if (spec.is_moe() && sizes.ep * sizes.etp > 1) {
-    stage.communication +=
-        2 * tokens.resident * spec.shape.experts_per_token * sizes.etp * row_bytes;
-  }
-  if (settings.fully_sharded) {  // the layer at work and the next one, whole
+  if (settings.sizes.pp > 1) stage.communication += 4 * tokens.resident * row_bytes;
+  if (settings.fully_sharded) {  // the layer at work, whole
     const LayerCost cost = layer_cost(settings, stage.chunks.front().first);
     stage.communication +=
-        2 * (cost.parameter_count + cost.expert_parameter_count) * bytes.parameter;
+        (cost.parameter_count + cost.expert_parameter_count) * (bytes.parameter + bytes.gradient);
   }
 }
 
@@ -152,6 +156,7 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     }
     plan_parameters(settings, stage);
     plan_activations(settings, stage);
+    plan_pass(settings, stage);
     plan_communication(settings, stage);
     if (index == settings.sizes.pp - 1) stage.logits = head_cost(settings).logits_bytes;
     if (settings.backend == Backend::cuda) stage.reserve = kReserveBytes;

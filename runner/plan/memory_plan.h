@@ -1,5 +1,5 @@
 // MemoryPlan: what a rank of every pipeline stage holds, in bytes, before anything runs. Ranks of
-// one stage hold the same. It plans Megatron's way: BF16 weights and gradients, FP32 optimizer
+// one stage hold the same. BF16 weights, FP32 gradients, FP32 optimizer
 // states spread over the data-parallel group, activations kept as deep as 1F1B needs them.
 #pragma once
 
@@ -24,12 +24,14 @@ struct StageBytes {
   std::int64_t optimizer = 0;
   std::int64_t activations = 0;
   std::int64_t logits = 0;
-  std::int64_t communication = 0;  // buffers of the collectives
+  std::int64_t pass = 0;           // of a pass while it runs
+  std::int64_t communication = 0;  // messages of the pipeline, and layers that were gathered
   std::int64_t reserve = 0;        // context, communication library, workspaces
   std::int64_t host = 0;           // offloaded activations; not in total()
 
   std::int64_t total() const {
-    return parameters + gradients + optimizer + activations + logits + communication + reserve;
+    return parameters + gradients + optimizer + activations + logits + pass + communication +
+           reserve;
   }
 };
 

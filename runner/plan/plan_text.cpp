@@ -211,19 +211,19 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
       "replicas\n",
       static_cast<long long>(bytes.parameter), static_cast<long long>(bytes.gradient),
       static_cast<long long>(bytes.optimizer));
-  text += text_of("  %5s  %-14s %10s %8s %8s %9s %11s %5s %7s %7s %7s %8s\n", "stage", "layers",
+  text += text_of("  %5s  %-14s %10s %8s %8s %9s %11s %5s %7s %7s %7s %7s %8s\n", "stage", "layers",
                   "parameters", "weights", "grads", "optimizer", "activations", "live", "logits",
-                  "comm", "reserve", "total");
+                  "pass", "comm", "reserve", "total");
   std::int64_t host = 0;
   for (const StageBytes& stage : plan.stages) {
-    text += text_of("  %5d  %-14s %10s %8s %8s %9s %11s %5lld %7s %7s %7s %8s\n", stage.stage,
+    text += text_of("  %5d  %-14s %10s %8s %8s %9s %11s %5lld %7s %7s %7s %7s %8s\n", stage.stage,
                     layers_text(stage).c_str(),
                     count_text(stage.parameter_count + stage.expert_parameter_count).c_str(),
                     gib(stage.parameters).c_str(), gib(stage.gradients).c_str(),
                     gib(stage.optimizer).c_str(), gib(stage.activations).c_str(),
                     static_cast<long long>(stage.live_passes), gib(stage.logits).c_str(),
-                    gib(stage.communication).c_str(), gib(stage.reserve).c_str(),
-                    gib(stage.total()).c_str());
+                    gib(stage.pass).c_str(), gib(stage.communication).c_str(),
+                    gib(stage.reserve).c_str(), gib(stage.total()).c_str());
     host = std::max(host, stage.host);
   }
   if (host > 0) text += "  offloaded to the host: " + gib(host) + " GiB a rank\n";
@@ -256,8 +256,13 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
   add("optimizer", use.optimizer, plan.optimizer);
   add("activations at most", use.activations_max, plan.activations + plan.logits);
   constexpr double kMebi = 1024.0 * 1024.0;
-  return text + text_of("with what a pass needs while it runs %.3f\n",
-                        static_cast<double>(use.tensors_max) / kMebi);
+  text += text_of("with what a pass needs while it runs %.3f",
+                  static_cast<double>(use.tensors_max) / kMebi);
+  if (plan.pass > 0) {
+    const std::int64_t planned = plan.activations + plan.logits + plan.pass;
+    text += text_of(" and %.3f", static_cast<double>(planned) / kMebi);
+  }
+  return text + "\n";
 }
 
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,

@@ -9,6 +9,7 @@ namespace {
 // scores again.
 constexpr double kGemmPasses = 3.0;
 constexpr double kAttentionBackward = 2.5;
+constexpr std::int64_t kGradientBytes = 2;
 
 struct StageTime {
   double gemm_s = 0;
@@ -63,14 +64,15 @@ StageTime stage_time(const RunSettings& settings, const StageBytes& stage, const
   return time;
 }
 
-// Gradients read twice (norm, update), states read and written, weights written.
+// Gradients read twice (norm, update), states read and written, weights written. A gradient is
+// BF16, as the recipes reduce it: this is a floor under their steps, too.
 double optimizer_time(const RunSettings& settings, const StageBytes& stage, const GpuRates& rates) {
   const NumberBytes bytes = number_bytes(settings.precision, Backend::cuda);
   const ParallelSizes& sizes = settings.sizes;
   const double elements = static_cast<double>(stage.parameter_count) / (sizes.dp * sizes.cp) +
                           static_cast<double>(stage.expert_parameter_count) / sizes.edp();
   const auto per_element =
-      static_cast<double>(2 * bytes.gradient + 2 * bytes.optimizer + bytes.parameter);
+      static_cast<double>(2 * kGradientBytes + 2 * bytes.optimizer + bytes.parameter);
   return elements * per_element / (rates.bandwidth_bytes_per_s * rates.bandwidth_share);
 }
 

@@ -211,7 +211,7 @@ template <typename Backend>
 MemoryUse RankTrainer<Backend>::memory_use() const {
   MemoryUse use;
   use.parameters = store_.weight_bytes();
-  use.gradients = store_.gradient_bytes() + optimizer_.gradient_bytes();
+  use.gradients = store_.gradient_bytes();
   use.optimizer = optimizer_.state_bytes();
   use.activations_max = kept_bytes_max_;
   use.tensors_max = ops_.memory_meter().bytes_max;

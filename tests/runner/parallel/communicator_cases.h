@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "runner/parallel/communicator.h"
@@ -59,6 +60,14 @@ void expect_reductions_in_rank_order(World& world) {
     const auto first = expected.begin() +
                        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(world.rank()) * part);
     EXPECT_EQ(mine, std::vector<T>(first, first + static_cast<std::ptrdiff_t>(part)));
+    // In place, and there and back: the sum is then everywhere.
+    std::vector<T> summed = all;
+    const std::span<T> own =
+        std::span(summed).subspan(static_cast<std::size_t>(world.rank()) * part, part);
+    comm->reduce_scatter(summed, own, "scatter in place");
+    EXPECT_EQ(std::vector<T>(own.begin(), own.end()), mine);
+    comm->all_gather(own, summed, "gather in place");
+    EXPECT_EQ(summed, expected);
     std::vector<T> largest = rough_numbers<T>(count, world.rank());
     comm->all_reduce(largest, ReduceOp::max, "max");
     std::vector<T> expected_max = rough_numbers<T>(count, 0);

@@ -1,0 +1,90 @@
+#include "runner/plan/pass_bytes.h"
+
+#include <algorithm>
+
+#include "runner/plan/layer_cost.h"
+
+namespace llmb::runner {
+namespace {
+
+// Elements of matrices on one rank.
+struct Elements {
+  explicit Elements(const RunSettings& settings)
+      : spec(settings.spec),
+        sizes(settings.sizes),
+        tokens(token_counts(spec, sizes, settings.batch.micro_batch_size)),
+        shard(tokens.resident * spec.shape.hidden_size),
+        // Gathered, and waiting to be scattered; without tensor parallelism they are the shard.
+        whole(sizes.tp > 1 ? tokens.attended * spec.shape.hidden_size : 0) {}
+
+  const ModelSpec& spec;
+  const ParallelSizes& sizes;
+  TokenCounts tokens;
+  std::int64_t shard;
+  std::int64_t whole;
+};
+
+std::int64_t up_factor(const ModelSpec& spec) {
+  return spec.is_gated() ? 2 : 1;
+}
+
+// Gradients of what is between the two products; rows gathered there and back.
+std::int64_t mlp_elements(const Elements& on, std::int64_t ffn) {
+  const std::int64_t width = ffn / on.sizes.tp;
+  return on.tokens.attended * width * (1 + up_factor(on.spec)) + 3 * on.whole;
+}
+
+// Gradients of o, q, k and v, then those of the fused projection. Over context ranks keys, values
+// and their gradients are those of the whole context, and k's are sorted twice over on their way.
+std::int64_t attention_elements(const Elements& on) {
+  const std::int64_t query = on.tokens.attended * on.spec.query_size() / on.sizes.tp;
+  const std::int64_t key = on.tokens.attended * on.spec.key_value_size() / on.sizes.tp;
+  const std::int64_t cp = on.sizes.cp;
+  if (cp == 1) return 2 * query + 2 * key + query + 2 * key + 3 * on.whole;
+  const std::int64_t scattering = 2 * query + 5 * cp * key + key;
+  const std::int64_t projecting = 2 * query + 2 * cp * key + 3 * key + query + 2 * key;
+  return std::max(scattering, projecting + 2 * on.whole) + on.whole;
+}
+
+std::int64_t expert_elements(const Elements& on) {
+  const ModelShape& shape = on.spec.shape;
+  const std::int64_t chosen = on.shard * shape.experts_per_token;
+  const std::int64_t gathered = chosen * on.sizes.etp;
+  const std::int64_t cells = on.tokens.resident * shape.experts_per_token *
+                             shape.expert_ffn_hidden_size * (1 + up_factor(on.spec));
+  const std::int64_t on_way =
+      (on.sizes.ep > 1 ? chosen : 0) + (on.sizes.etp > 1 ? 2 * gathered : 0);
+  // d_outputs, and the rows of this rank's experts with what is between their products; then those
+  // rows' way back.
+  const std::int64_t working = chosen + 2 * gathered + cells;
+  const std::int64_t returning = chosen + 3 * gathered + on_way;
+  // The router's products are fp32: its input, and its part of the input's gradient.
+  constexpr std::int64_t kWide = 2;  // BF16 elements
+  const std::int64_t routing = 2 * chosen + 2 * gathered + 2 * kWide * on.shard;
+  std::int64_t most = std::max({working, returning, routing});
+  if (shape.shared_expert_ffn_hidden_size > 0) {
+    most = std::max(most, 2 * chosen + 2 * gathered + on.shard +
+                              mlp_elements(on, shape.shared_expert_ffn_hidden_size));
+  }
+  return most;
+}
+
+}  // namespace
+
+std::int64_t layer_pass_bytes(const RunSettings& settings, std::int64_t layer) {
+  const Elements on(settings);
+  const std::int64_t mlp = on.spec.is_moe_layer(layer)
+                               ? expert_elements(on)
+                               : mlp_elements(on, on.spec.shape.ffn_hidden_size);
+  // Beside them the gradient that the layer passes on, and that of its normalized rows.
+  const std::int64_t elements = 2 * on.shard + std::max(mlp, attention_elements(on));
+  return elements * number_bytes(settings.precision, settings.backend).activation;
+}
+
+std::int64_t head_pass_bytes(const RunSettings& settings) {
+  const Elements on(settings);
+  return (2 * on.shard + 2 * on.whole) *
+         number_bytes(settings.precision, settings.backend).activation;
+}
+
+}  // namespace llmb::runner

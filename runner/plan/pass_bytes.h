@@ -1,0 +1,16 @@
+// PassBytes: the most that a pass needs while it runs, beside what waits for its backward pass: the
+// gradients between the products of one layer, and what was gathered for them. Of the CUDA backend,
+// block by block as runner/model holds them.
+#pragma once
+
+#include <cstdint>
+
+#include "runner/plan/run_settings.h"
+
+namespace llmb::runner {
+
+// Of a rank that works on `layer`; of the head and the loss.
+std::int64_t layer_pass_bytes(const RunSettings& settings, std::int64_t layer);
+std::int64_t head_pass_bytes(const RunSettings& settings);
+
+}  // namespace llmb::runner
