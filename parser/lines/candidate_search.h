@@ -38,11 +38,13 @@ class CandidateSearch {
   void check(std::size_t position, unsigned buckets) {
     if (buckets == 0) return;
     const std::uint64_t here = bytes_at(position);
-    for (; buckets != 0; buckets &= buckets - 1) {
+    for (const FingerprintPlan::Member& member : plan_.whole_members_like(here)) {
+      if (here == member.bytes) compare(position, member);
+    }
+    for (buckets &= plan_.short_buckets; buckets != 0; buckets &= buckets - 1) {
       const auto bucket = static_cast<std::size_t>(std::countr_zero(buckets));
-      for (const FingerprintPlan::Member& member : plan_.buckets[bucket]) {
-        if (((here ^ member.bytes) & member.mask) != 0) continue;
-        if (position >= from_ + member.anchor) compare(position - member.anchor, member.literal);
+      for (const FingerprintPlan::Member& member : plan_.short_members[bucket]) {
+        if (((here ^ member.bytes) & member.mask) == 0) compare(position, member);
       }
     }
   }
@@ -76,7 +78,11 @@ class CandidateSearch {
     return eight;
   }
 
-  void compare(std::size_t start, std::uint32_t index) {
+  // `position`: where the member's fingerprint stands.
+  void compare(std::size_t position, const FingerprintPlan::Member& member) {
+    if (position < from_ + member.anchor) return;
+    const std::size_t start = position - member.anchor;
+    const std::uint32_t index = member.literal;
     const std::string& literal = plan_.literals[index];
     if (literal.size() > size() - start) return;
     if (std::memcmp(block_.data() + start, literal.data(), literal.size()) != 0) return;

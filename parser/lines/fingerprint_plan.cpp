@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "parser/lines/bucket_load.h"
@@ -110,6 +111,26 @@ FingerprintPlan::Member member_of(const std::string& literal, std::size_t index,
   return member;
 }
 
+void add_member(FingerprintPlan& plan, const FingerprintPlan::Member& member, std::size_t bucket) {
+  if (~member.mask == 0) {
+    plan.whole_members.push_back(member);
+  } else {
+    plan.short_members[bucket].push_back(member);
+    plan.short_buckets |= 1U << bucket;
+  }
+}
+
+void sort_whole_members(FingerprintPlan& plan) {
+  const auto slot_of = [](const FingerprintPlan::Member& member) {
+    return FingerprintPlan::slot_of(member.bytes);
+  };
+  std::ranges::stable_sort(plan.whole_members, {}, slot_of);
+  for (const FingerprintPlan::Member& member : plan.whole_members) {
+    ++plan.slot_begins[slot_of(member) + 1];
+  }
+  std::partial_sum(plan.slot_begins.begin(), plan.slot_begins.end(), plan.slot_begins.begin());
+}
+
 void plan_grams(FingerprintPlan& plan, const std::vector<Choice>& choices) {
   constexpr std::size_t kGramBytes = FingerprintPlan::kGramBytes;
   std::size_t shortest = kFingerprintBytes;
@@ -135,11 +156,12 @@ FingerprintPlan plan_fingerprints(std::vector<std::string> literals) {
   for (std::size_t index = 0; index < choices.size(); ++index) {
     const std::string& literal = plan.literals[index];
     const Choice& choice = choices[index];
-    plan.buckets[choice.bucket].push_back(member_of(literal, index, choice.anchor));
+    add_member(plan, member_of(literal, index, choice.anchor), choice.bucket);
     plan.anchor_max = std::max(plan.anchor_max, choice.anchor);
     plan.holds_line_end = plan.holds_line_end || literal.find_first_of("\r\n") != std::string::npos;
     add_to_tables(plan, literal, choice);
   }
+  sort_whole_members(plan);
   plan_grams(plan, choices);
   return plan;
 }

@@ -3,10 +3,12 @@
 // Of each literal up to eight adjacent bytes that are rare in logs are its fingerprint; `anchor` is
 // where they begin in it. Literals share eight buckets. For each byte of the fingerprint a table
 // says, one bit a bucket, which buckets a byte value may belong to; where the tables' answers for
-// adjacent bytes of the block have a bucket in common, its fingerprints and then the literals are
-// compared (candidate_search.h). The SIMD engines split each table in two by nibbles, since sixteen
-// entries fit a register: they let more bytes pass, and the plan puts literals together so that few
-// do. This is the "Teddy" idea of the Hyperscan regular expression library.
+// adjacent bytes of the block have a bucket in common, fingerprints and then the literals are
+// compared (candidate_search.h): of whole fingerprints only those with the same hash as the block's
+// bytes, so that a place that passes costs the same however many literals share its bucket. The
+// SIMD engines split each table in two by nibbles, since sixteen entries fit a register: they let
+// more bytes pass, and the plan puts literals together so that few do. This is the "Teddy" idea of
+// the Hyperscan regular expression library.
 //
 // The portable engine looks at every gram_stride-th four bytes of the block only, in a table of the
 // hashes of all four bytes at the first gram_stride places of the fingerprints.
@@ -15,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,8 +38,15 @@ struct FingerprintPlan {
 
   std::vector<std::string> literals;
   bool holds_line_end = false;  // some literal has a '\n' or '\r'
-  std::array<std::vector<Member>, kBuckets> buckets;
   std::size_t anchor_max = 0;
+
+  // Members with a fingerprint of all eight bytes, by their slot, and where each slot begins.
+  static constexpr unsigned kSlotBits = 10;
+  std::vector<Member> whole_members;
+  std::array<std::uint32_t, (std::size_t{1} << kSlotBits) + 1> slot_begins{};
+  // Those with a shorter one, by bucket, and the buckets that have any (a bit each).
+  std::array<std::vector<Member>, kBuckets> short_members;
+  unsigned short_buckets = 0;
 
   // Bit b of the entry: a member of bucket b has (or, being shorter, allows) this byte there.
   std::array<ByteTable, kFingerprintBytes> byte_tables{};
@@ -48,6 +58,14 @@ struct FingerprintPlan {
   static constexpr unsigned kGramTableBits = 14;
   std::size_t gram_stride = 0;  // 0: a literal is shorter than a gram
   std::vector<std::uint8_t> gram_table;
+
+  static std::size_t slot_of(std::uint64_t bytes) {
+    return (bytes * 0x9e3779b97f4a7c15U) >> (64 - kSlotBits);
+  }
+  std::span<const Member> whole_members_like(std::uint64_t bytes) const {
+    const std::size_t slot = slot_of(bytes);
+    return {whole_members.data() + slot_begins[slot], whole_members.data() + slot_begins[slot + 1]};
+  }
 
   static std::size_t gram_slot(std::uint32_t gram) {
     return (gram * 0x9e3779b1U) >> (32 - kGramTableBits);
