@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runner/cuda/backend.h"
+#include "runner/cuda/ceilings.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/device_world.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
+#include "runner/plan/ceiling_shapes.h"
 #include "runner/rank_run.h"
 
 namespace llmb::runner {
@@ -15,13 +19,28 @@ namespace {
 
 constexpr int kFirstWithFp8 = 89;  // compute capability: Ada, Hopper, Blackwell
 
+// What the rank that is profiled sustains of its model's shapes, before a run takes the memory.
+OpCeilings profile_ceilings(World& world, const Options& options, const RunSettings& settings) {
+  OpCeilings ceilings;
+  if (!options.enable_profile || (world.rank() != 0 && !settings.rank_slice)) return ceilings;
+  constexpr double kSecondsEach = 0.2;
+  constexpr std::int64_t kCopyBytes = std::int64_t{1} << 28;
+  CeilingShapes shapes = ceiling_shapes(settings);
+  shapes.copy_bytes = kCopyBytes;
+  cuda::measure_ceilings(shapes, {.seconds = kSecondsEach},
+                         [&](const Ceiling& ceiling) { ceilings.add(ceiling); });
+  return ceilings;
+}
+
 template <typename T>
 void run_rank_of(World& world, const Options& options, const RunSettings& settings,
                  const Layout& layout, TrainOutput output) {
+  OpCeilings ceilings = profile_ceilings(world, options, settings);
   cuda::Ops<T> ops;
   cuda::DeviceWorld devices(world, ops.stream(),
                             settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
-  RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output).train();
+  RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output, std::move(ceilings))
+      .train();
 }
 
 void run_rank(World& world, int local_rank, const Options& options, const RunSettings& settings,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runner/checkpoint/checkpoint.h"
 #include "runner/model/transformer_stage.h"
@@ -61,11 +62,13 @@ class RankRun {
  public:
   // `ops`, `world` and the rest outlive it; the world's groups are of the backend's memory.
   RankRun(typename Backend::Ops& ops, World& world, const Options& options,
-          const RunSettings& settings, const Layout& layout, TrainOutput output)
+          const RunSettings& settings, const Layout& layout, TrainOutput output,
+          OpCeilings ceilings = {})
       : ops_(ops),
         options_(options),
         settings_(settings),
         output_(output),
+        ceilings_(std::move(ceilings)),
         trainer_(ops, world, settings.spec, layout, trainer_settings(options, settings),
                  [&](int chunk, ParameterStore<Backend>& store, RankGroups& groups) {
                    return std::make_unique<TransformerStage<Backend>>(
@@ -140,7 +143,8 @@ class RankRun {
   void end_profile(std::int64_t stop_step) {
     const auto operations = ops_.end_profile();
     if (operations.empty()) return;
-    output_.log.write(op_table_text(operations, profile_first_step_, stop_step, profiled_time_s_));
+    output_.log.write(
+        op_table_text(operations, profile_first_step_, stop_step, profiled_time_s_, ceilings_));
   }
 
   void train_step(std::int64_t step) {
@@ -199,6 +203,7 @@ class RankRun {
   const Options& options_;
   const RunSettings& settings_;
   TrainOutput output_;
+  OpCeilings ceilings_;  // what a profile's operations are held against
   StepLogHead head_;
   RankTrainer<Backend> trainer_;
   StepTimer timer_;

@@ -10,9 +10,17 @@
 
 namespace llmb::runner::cpu {
 
+// What an operation does, by its operands: matrix products and attention count FLOPs, the others
+// what they read and write. Where nothing is counted, nothing is said of the speed.
+struct OpWork {
+  double flops = 0;
+  double bytes = 0;
+};
+
 struct OpUse {
   std::int64_t calls = 0;
   double time_s = 0;
+  OpWork work{};
 };
 using OpTable = std::map<std::string, OpUse, std::less<>>;
 

@@ -131,6 +131,7 @@ Ceiling measure_attention_forward(const AttentionSizes& sizes, const CeilingOpti
   Ceiling ceiling;
   ceiling.name =
       fmt::format("attention forward {} ({})", words_of(sizes), attention.implementation());
+  ceiling.operation = "attention.forward";
   ceiling.flops = attention_flops(sizes);
   repeat(ceiling, options, stream, [&] {
     attention.forward({on.query(0), on.key(0), on.key(1), on.query(1), on.sums()}, stream);
@@ -146,6 +147,7 @@ Ceiling measure_attention_backward(const AttentionSizes& sizes, const CeilingOpt
   Ceiling ceiling;
   ceiling.name =
       fmt::format("attention backward {} ({})", words_of(sizes), attention.implementation());
+  ceiling.operation = "attention.backward";
   // Five products, one of which computes the scores again; published counts leave that one out.
   ceiling.flops = 2 * attention_flops(sizes);
   repeat(ceiling, options, stream, [&] {
@@ -186,9 +188,12 @@ Gemm bf16_product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transpo
 void measure_linear(const LinearShape& shape, const CeilingOptions& options,
                     const CeilingSink& tell) {
   const auto measure = [&](const char* pass, const Gemm& gemm) {
-    tell(measure_gemm(
+    Ceiling ceiling = measure_gemm(
         fmt::format("gemm {} {} {}x{}x{} bf16", shape.name, pass, shape.rows, shape.in, shape.out),
-        gemm, options));
+        gemm, options);
+    ceiling.operation = shape.operation(pass);
+    ceiling.count = shape.count;
+    tell(ceiling);
   };
   measure("forward", bf16_product(shape.rows, shape.out, shape.in, false, true));
   measure("backward_input", bf16_product(shape.rows, shape.in, shape.out, false, false));

@@ -42,11 +42,19 @@ void DeviceProfile::keep(Place place) {
   while (!under_way_.empty() && under_way_.front().last->is_done()) count_front();
 }
 
+void DeviceProfile::add_work(const cpu::OpWork& work) {
+  if (!is_inside_) return;
+  work_.flops += work.flops;
+  work_.bytes += work.bytes;
+}
+
 void DeviceProfile::count_front() {
   Place& place = under_way_.front();
   const auto found = table_.try_emplace(place.name).first;
   ++found->second.calls;
   found->second.time_s += Event::seconds_between(*place.first, *place.last);
+  found->second.work.flops += place.work.flops;
+  found->second.work.bytes += place.work.bytes;
   spare_.push_back(std::move(place.first));
   spare_.push_back(std::move(place.last));
   under_way_.pop_front();
@@ -57,6 +65,7 @@ OpRange::OpRange(DeviceProfile& profile, const char* name, Stream stream)
   push_range(name);
   if (!profile.is_taken_ || profile.is_inside_) return;
   profile.is_inside_ = true;
+  profile.work_ = {};
   first_ = profile.take_event();
   first_->record(stream);
 }
@@ -68,7 +77,7 @@ OpRange::~OpRange() {
   try {
     std::unique_ptr<Event> last = profile_.take_event();
     last->record(stream_);
-    profile_.keep({name_, std::move(first_), std::move(last)});
+    profile_.keep({name_, std::move(first_), std::move(last), profile_.work_});
   } catch (const std::exception&) {
     // The device has failed: whoever waits for the stream next tells of it.
   }

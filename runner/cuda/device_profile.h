@@ -19,12 +19,17 @@ class DeviceProfile {
   void begin(Stream stream);
   cpu::OpTable end(Stream stream);
 
+  // Of the operation that is being put on the stream; nothing where it is not counted.
+  void add_work(const cpu::OpWork& work);
+  bool is_counting() const { return is_inside_; }
+
  private:
   friend class OpRange;
   struct Place {
     const char* name;
     std::unique_ptr<Event> first;
     std::unique_ptr<Event> last;
+    cpu::OpWork work;
   };
 
   std::unique_ptr<Event> take_event();
@@ -33,6 +38,7 @@ class DeviceProfile {
 
   bool is_taken_ = false;
   bool is_inside_ = false;  // an operation: one that it calls is part of it
+  cpu::OpWork work_;        // its own
   std::deque<Place> under_way_;
   std::vector<std::unique_ptr<Event>> spare_;
   cpu::OpTable table_;

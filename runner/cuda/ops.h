@@ -236,6 +236,14 @@ class Ops : public MemoryPool {
   Array<std::byte> on_device(std::span<const Segment> segments);
 
   OpRange range(const char* name) { return {profile_, name, stream()}; }
+  // The operation's product; of its memory, what it reads or writes once each.
+  void multiply(const Gemm& gemm);
+  template <typename... Views>
+  void count_moved(const Views&... views) {
+    if (!profile_.is_counting()) return;
+    profile_.add_work({.bytes = (0.0 + ... + static_cast<double>(views.values().size_bytes()))});
+  }
+  void count_attention(const AttentionShape& shape, RowCounts positions, double passes);
 
   GemmEngine gemm_;
   HostStaging staging_;

@@ -103,9 +103,8 @@ void Ops<T>::fp8_linear(const Fp8Input& x, const Fp8Input& weight, Out y) {
                                                           Fp8Layouts::as_it_lies, stream());
   const auto matrix = detail::fp8_copies<kernels::Fp8E4m3>(*this, weight.values, weight.scale,
                                                            Fp8Layouts::as_it_lies, stream());
-  gemm_.run(
-      detail::fp8_product(input.as_it_lies, input.inverse, matrix.as_it_lies, matrix.inverse, y, 0),
-      stream());
+  multiply(detail::fp8_product(input.as_it_lies, input.inverse, matrix.as_it_lies, matrix.inverse,
+                               y, 0));
 }
 
 template <typename T>
@@ -119,15 +118,13 @@ void Ops<T>::fp8_linear_backward(const Fp8Input& x, const Fp8Input& dy, const Fp
   {
     const auto matrix = detail::fp8_copies<kernels::Fp8E4m3>(*this, weight.values, weight.scale,
                                                              Fp8Layouts::transposed, stream());
-    gemm_.run(detail::fp8_product(gradient.as_it_lies, gradient.inverse, matrix.transposed,
-                                  matrix.inverse, dx, 0),
-              stream());
+    multiply(detail::fp8_product(gradient.as_it_lies, gradient.inverse, matrix.transposed,
+                                 matrix.inverse, dx, 0));
   }
   const auto input = detail::fp8_copies<kernels::Fp8E4m3>(*this, x.values, x.scale,
                                                           Fp8Layouts::transposed, stream());
-  gemm_.run(detail::fp8_product(gradient.transposed, gradient.inverse, input.transposed,
-                                input.inverse, dweight, 1),
-            stream());
+  multiply(detail::fp8_product(gradient.transposed, gradient.inverse, input.transposed,
+                               input.inverse, dweight, 1));
 }
 
 }  // namespace llmb::runner::cuda

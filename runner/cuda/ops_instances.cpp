@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/ops_fp8_impl.h"
 #include "runner/cuda/ops_layers_impl.h"
 #include "runner/cuda/ops_operands.h"
@@ -58,8 +59,15 @@ Array<std::byte> Ops<T>::on_device(std::span<const Segment> segments) {
 }
 
 template <typename T>
+void Ops<T>::multiply(const Gemm& gemm) {
+  profile_.add_work({.flops = flops_of(gemm)});
+  gemm_.run(gemm, stream());
+}
+
+template <typename T>
 void Ops<T>::copy(In x, Out y) {
   const OpRange op = range("elementwise.copy");
+  count_moved(x, y);
   copy_elements<T>(x.values(), y.values());
 }
 
@@ -72,6 +80,7 @@ void Ops<T>::add(In x, Out y) {
 template <typename T>
 void Ops<T>::sum(In a, In b, Out y) {
   const OpRange op = range("elementwise.sum");
+  count_moved(a, b, y);
   kernels::scaled_copy<T, T>(
       {.x = detail::matrix(a), .y = detail::matrix(y), .addend = detail::matrix(b)}, stream());
 }
@@ -85,6 +94,7 @@ void Ops<T>::add_sum(Statistics x, View<double> total) {
 template <typename T>
 void Ops<T>::add_gradients(std::span<const float> more, std::span<float> sum) {
   const OpRange op = range("elementwise.add_gradients");
+  profile_.add_work({.bytes = 3.0 * static_cast<double>(sum.size_bytes())});
   kernels::scaled_copy<float, float>({.x = {more.data(), 1, std::ssize(more)},
                                       .y = {sum.data(), 1, std::ssize(sum)},
                                       .addend = {sum.data(), 1, std::ssize(sum)}},
@@ -94,19 +104,19 @@ void Ops<T>::add_gradients(std::span<const float> more, std::span<float> sum) {
 template <typename T>
 void Ops<T>::linear(In x, In weight, Out y) {
   const OpRange op = range("linear.forward");
-  gemm_.run(detail::forward_product(x, weight, y), stream());
+  multiply(detail::forward_product(x, weight, y));
 }
 
 template <typename T>
 void Ops<T>::linear_backward_input(In dy, In weight, Out dx) {
   const OpRange op = range("linear.backward_input");
-  gemm_.run(detail::input_product(dy, weight, dx, 0), stream());
+  multiply(detail::input_product(dy, weight, dx, 0));
 }
 
 template <typename T>
 void Ops<T>::linear_backward_weight(In x, In dy, Gradients dweight) {
   const OpRange op = range("linear.backward_weight");
-  gemm_.run(detail::weight_product(x, dy, dweight), stream());
+  multiply(detail::weight_product(x, dy, dweight));
 }
 
 template <typename T>
@@ -142,6 +152,9 @@ template <typename T>
 void Ops<T>::add_squares(std::vector<kernels::GradientSegment<float>> segments,
                          View<double> total) {
   const OpRange op = range("adamw.sum_of_squares");
+  for (const auto& segment : segments) {
+    profile_.add_work({.bytes = static_cast<double>(segment.count) * sizeof(float)});
+  }
   if (segments.empty()) return;
   const std::int64_t blocks =
       kernels::place_segments(std::span<kernels::GradientSegment<float>>(segments));
@@ -168,6 +181,12 @@ void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
                     View<const double> norm_and_scale,
                     std::vector<kernels::AdamWSegment<float>> segments) {
   const OpRange op = range("adamw.update");
+  // Gradient, master and moments are read, all but the gradient written.
+  constexpr double kNumbersMoved = 7;
+  for (const auto& segment : segments) {
+    profile_.add_work(
+        {.bytes = kNumbersMoved * static_cast<double>(segment.count) * sizeof(float)});
+  }
   if (segments.empty()) return;
   const std::int64_t blocks =
       kernels::place_segments(std::span<kernels::AdamWSegment<float>>(segments));
@@ -183,6 +202,7 @@ void Ops<T>::update(const AdamWSettings& settings, std::int64_t step,
 template <typename T>
 void Ops<T>::cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights) {
   const OpRange op = range("adamw.cast_weights");
+  profile_.add_work({.bytes = static_cast<double>(master.size_bytes() + weights.size_bytes())});
   assert(is_narrow == (sizeof(T) < sizeof(float)));
   static_cast<void>(is_narrow);
   kernels::scaled_copy<float, T>(

@@ -14,6 +14,7 @@
 #include "runner/kernels/layer_norm_1p.h"
 #include "runner/kernels/qkv_rope.h"
 #include "runner/kernels/rms_norm.h"
+#include "runner/operation/ceiling.h"
 
 namespace llmb::runner::cuda {
 namespace detail {
@@ -46,6 +47,7 @@ template <typename T>
 void Ops<T>::rms_norm_of(In x, In branch, std::span<const T> weight, double epsilon, Out sum, Out y,
                          StatisticsOut scale) {
   const OpRange op = range("rms_norm.forward");
+  count_moved(x, branch, sum, y);
   kernels::rms_norm_forward<T>({.x = detail::matrix(x),
                                 .branch = detail::matrix(branch),
                                 .weight = weight.data(),
@@ -69,6 +71,7 @@ template <typename T>
 void Ops<T>::rms_norm_gradient(In x, std::span<const T> weight, Statistics scale, In dy, In bypass,
                                Out dx, std::span<float> dweight) {
   const OpRange op = range("rms_norm.backward");
+  count_moved(x, dy, bypass, dx);
   Tensor<float> partials(*this, kernels::partial_rows(x.rows), x.cols);
   kernels::rms_norm_backward<T>({.x = detail::matrix(x),
                                  .weight = weight.data(),
@@ -95,6 +98,7 @@ template <typename T>
 void Ops<T>::layer_norm_1p_of(In x, In branch, std::span<const T> weight, std::span<const T> bias,
                               double epsilon, Out sum, Out y, StatisticsOut statistics) {
   const OpRange op = range("layer_norm_1p.forward");
+  count_moved(x, branch, sum, y);
   kernels::layer_norm_1p_forward<T>({.x = detail::matrix(x),
                                      .branch = detail::matrix(branch),
                                      .weight = weight.data(),
@@ -121,6 +125,7 @@ void Ops<T>::layer_norm_1p_gradient(In x, std::span<const T> weight, Statistics 
                                     In bypass, Out dx, std::span<float> dweight,
                                     std::span<float> dbias) {
   const OpRange op = range("layer_norm_1p.backward");
+  count_moved(x, dy, bypass, dx);
   Tensor<float> partials(*this, 2 * kernels::partial_rows(x.rows), x.cols);
   kernels::layer_norm_1p_backward<T>({.x = detail::matrix(x),
                                       .weight = weight.data(),
@@ -148,6 +153,7 @@ void Ops<T>::layer_norm_1p_backward_add(In x, std::span<const T> weight, Statist
 template <typename T>
 void Ops<T>::activation(parser::Activation kind, In x, Out y) {
   const OpRange op = range("activation.forward");
+  count_moved(x, y);
   kernels::activation_forward<T>({detail::kind_of(kind), detail::matrix(x), detail::matrix(y)},
                                  stream());
 }
@@ -155,6 +161,7 @@ void Ops<T>::activation(parser::Activation kind, In x, Out y) {
 template <typename T>
 void Ops<T>::activation_backward(parser::Activation kind, In x, In dy, Out dx) {
   const OpRange op = range("activation.backward");
+  count_moved(x, dy, dx);
   kernels::activation_backward<T>(
       {detail::kind_of(kind), detail::matrix(x), detail::matrix(dy), detail::matrix(dx)}, stream());
 }
@@ -182,6 +189,7 @@ void Ops<T>::make_rope_table(RowCounts positions, const RotaryFrequencies& frequ
 template <typename T>
 void Ops<T>::qkv_rope(const AttentionShape& shape, Statistics table, In qkv, Out q, Out k, Out v) {
   const OpRange op = range("qkv_rope.forward");
+  count_moved(qkv, q, k, v);
   kernels::qkv_rope_forward<T>(
       {detail::qkv_shape(shape), detail::matrix(qkv), detail::matrix(table), detail::matrix(q),
        detail::matrix(k), detail::matrix(v)},
@@ -192,6 +200,7 @@ template <typename T>
 void Ops<T>::qkv_rope_backward(const AttentionShape& shape, Statistics table, Out dq, Out dk, In dv,
                                Out dqkv) {
   const OpRange op = range("qkv_rope.backward");
+  count_moved(dq, dk, dv, dqkv);
   kernels::qkv_rope_backward<T>({.shape = detail::qkv_shape(shape),
                                  .dq = detail::matrix(In(dq)),
                                  .dk = detail::matrix(In(dk)),
@@ -218,10 +227,18 @@ Attention& Ops<T>::attention_of(const AttentionShape& shape, RowCounts positions
   return *attentions_.emplace_back(sizes, std::make_unique<Attention>(sizes)).second;
 }
 
+// As published results count it: the backward pass twice the forward one.
+template <typename T>
+void Ops<T>::count_attention(const AttentionShape& shape, RowCounts positions, double passes) {
+  if (!profile_.is_counting()) return;
+  profile_.add_work({.flops = passes * runner::attention_flops(shape, positions)});
+}
+
 template <typename T>
 void Ops<T>::attention(const AttentionShape& shape, RowCounts on_host, Indices query_positions,
                        In q, In k, In v, Out o, StatisticsOut log_sum) {
   const OpRange op = range("attention.forward");
+  count_attention(shape, on_host, 1);
   if constexpr (std::is_same_v<T, kernels::Bf16>) {
     attention_of(shape, on_host, k.rows)
         .forward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),
@@ -240,6 +257,7 @@ void Ops<T>::attention_backward(const AttentionShape& shape, RowCounts on_host,
                                 Indices query_positions, In q, In k, In v, In o, Statistics log_sum,
                                 In d_o, Out dq, Out dk, Out dv) {
   const OpRange op = range("attention.backward");
+  count_attention(shape, on_host, 2);
   if constexpr (std::is_same_v<T, kernels::Bf16>) {
     attention_of(shape, on_host, k.rows)
         .backward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),

@@ -32,6 +32,7 @@ inline kernels::RouterScoreKind kind_of(RouterScore score) {
 template <typename T>
 void Ops<T>::embedding(Indices tokens, std::int64_t first_token, In table, Out y) {
   const OpRange op = range("embedding.forward");
+  count_moved(y, y);
   kernels::embedding_forward<T>(
       {tokens.data(), first_token, detail::matrix(table), detail::matrix(y)}, stream());
 }
@@ -50,6 +51,7 @@ void Ops<T>::embedding_backward(Indices tokens, std::int64_t first_token, In dy,
 template <typename T>
 void Ops<T>::cross_entropy_maxima(In logits, Tensor<float>& local, StatisticsOut maxima) {
   const OpRange op = range("cross_entropy.local_max");
+  count_moved(logits);
   local.resize(*this, 2, logits.rows);
   kernels::cross_entropy_statistics<T>(
       {detail::matrix(logits), local.view().row(0), local.view().row(1), maxima.data}, stream());
@@ -78,6 +80,7 @@ template <typename T>
 void Ops<T>::cross_entropy_backward(Out logits, Statistics maxima, Statistics sums, Indices targets,
                                     std::int64_t first_token, double scale) {
   const OpRange op = range("cross_entropy.backward");
+  count_moved(logits, logits);
   Tensor<float> device_scale(*this, 1, 1);
   fill(device_scale.values(), static_cast<float>(scale));
   kernels::cross_entropy_backward<T>({detail::matrix(logits),
@@ -103,7 +106,7 @@ View<const float> Ops<T>::widened(In x, Tensor<float>& storage) {
 template <typename T>
 void Ops<T>::router_logits(In x, In weight, StatisticsOut logits) {
   const OpRange op = range("router.logits");
-  gemm_.run(detail::forward_product(x, weight, logits), stream());
+  multiply(detail::forward_product(x, weight, logits));
 }
 
 // Gradients of the logits are fp32, and stay so in both products.
@@ -113,13 +116,13 @@ void Ops<T>::router_logits_backward(In x, In weight, Statistics dlogits, Out dx,
   const OpRange op = range("router.logits_backward");
   Tensor<float> wide_x;
   Tensor<float> wide_weight;
-  gemm_.run(detail::weight_product(widened(x, wide_x), dlogits, dweight), stream());
+  multiply(detail::weight_product(widened(x, wide_x), dlogits, dweight));
   const Statistics wide = widened(weight, wide_weight);
   if constexpr (std::is_same_v<T, float>) {
-    gemm_.run(detail::input_product(dlogits, wide, dx, 1), stream());
+    multiply(detail::input_product(dlogits, wide, dx, 1));
   } else {
     Tensor<float> more(*this, dx.rows, dx.cols);
-    gemm_.run(detail::input_product(dlogits, wide, more.view(), 0), stream());
+    multiply(detail::input_product(dlogits, wide, more.view(), 0));
     kernels::scaled_copy<float, T>({.x = detail::matrix(Statistics(more)),
                                     .y = detail::matrix(dx),
                                     .addend = detail::matrix(dx)},
@@ -187,6 +190,7 @@ void Ops<T>::sort_by_expert(View<const Index> choices, std::span<Index> row_of_s
 template <typename T>
 void Ops<T>::scatter_to_experts(Indices row_of_slot, Statistics weights, In x, Out rows) {
   const OpRange op = range("expert_rows.scatter");
+  count_moved(rows, rows);
   kernels::scatter_to_experts<T>(row_of_slot.data(), rows.rows / std::max<std::int64_t>(x.rows, 1),
                                  weights.data, detail::matrix(x), detail::matrix(rows), stream());
 }
@@ -194,6 +198,7 @@ void Ops<T>::scatter_to_experts(Indices row_of_slot, Statistics weights, In x, O
 template <typename T>
 void Ops<T>::combine_from_experts(Indices row_of_slot, Statistics weights, In rows, Out y) {
   const OpRange op = range("expert_rows.combine");
+  count_moved(rows, y);
   kernels::combine_from_experts<T>(row_of_slot.data(),
                                    rows.rows / std::max<std::int64_t>(y.rows, 1), weights.data,
                                    detail::matrix(rows), detail::matrix(y), stream());
@@ -202,6 +207,7 @@ void Ops<T>::combine_from_experts(Indices row_of_slot, Statistics weights, In ro
 template <typename T>
 void Ops<T>::dot_with_experts(Indices row_of_slot, In x, In rows, StatisticsOut dots) {
   const OpRange op = range("expert_rows.dot");
+  count_moved(x, rows);
   kernels::dot_with_experts<T>(row_of_slot.data(), dots.cols, detail::matrix(x),
                                detail::matrix(rows), dots.data, stream());
 }
@@ -209,12 +215,14 @@ void Ops<T>::dot_with_experts(Indices row_of_slot, In x, In rows, StatisticsOut 
 template <typename T>
 void Ops<T>::take_rows(Indices order, In in, Out out) {
   const OpRange op = range("row_order.take");
+  count_moved(in, out);
   kernels::take_rows<T>(order.data(), detail::matrix(in), detail::matrix(out), stream());
 }
 
 template <typename T>
 void Ops<T>::put_rows(Indices order, In in, Out out) {
   const OpRange op = range("row_order.put");
+  count_moved(in, out);
   kernels::put_rows<T>(order.data(), detail::matrix(in), detail::matrix(out), stream());
 }
 

@@ -23,6 +23,20 @@ void set_times(std::vector<double> times_s, Ceiling& ceiling) {
   ceiling.time_s_max = times_s.back();
 }
 
+void OpCeilings::add(const Ceiling& ceiling) {
+  if (ceiling.bytes > 0) bytes_per_s_ = ceiling.bytes / ceiling.time_s;
+  if (ceiling.flops == 0) return;
+  Sum& sum = sums_[ceiling.operation];
+  sum.flops += ceiling.count * ceiling.flops;
+  sum.time_s += ceiling.count * ceiling.time_s;
+}
+
+std::optional<double> OpCeilings::flops_per_s(const std::string& operation) const {
+  const auto found = sums_.find(operation);
+  if (found == sums_.end()) return std::nullopt;
+  return found->second.flops / found->second.time_s;
+}
+
 std::string ceiling_heading() {
   return fmt::format("{:>10} {:>9} {:>8} {:>7} {:>7}  {}", "ms", "TFLOP/s", "GB/s", "MHz", "W",
                      "what");

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,10 @@
 namespace llmb::runner {
 
 struct Ceiling {
-  std::string name;   // "gemm forward 8192x8192x8192 bf16"
+  std::string name;  // "gemm forward 8192x8192x8192 bf16"
+  // As a profile calls it ("linear.forward"), and how many of it a pass of the model has.
+  std::string operation;
+  double count = 1;
   double time_s = 0;  // of one repetition: the median of the pieces that were timed
   double time_s_min = 0;
   double time_s_max = 0;
@@ -38,6 +42,13 @@ struct LinearShape {
   std::int64_t rows = 0;
   std::int64_t in = 0;
   std::int64_t out = 0;
+  double count = 1;         // a pass of the model, on one rank
+  bool is_grouped = false;  // of an expert
+
+  // "linear.forward", "grouped_linear.backward_weight"
+  std::string operation(const std::string& pass) const {
+    return (is_grouped ? "grouped_linear." : "linear.") + pass;
+  }
 };
 
 // What a training step of one model does most of.
@@ -55,6 +66,23 @@ double attention_flops(const AttentionShape& shape, std::span<const std::int64_t
 
 // Median and extremes of the seconds that one repetition took in each piece; `times_s` is sorted.
 void set_times(std::vector<double> times_s, Ceiling& ceiling);
+
+// What the ceilings say of a profile's operations: those of one name together, each as often as the
+// model has it; whatever counts bytes is held against copies.
+class OpCeilings {
+ public:
+  void add(const Ceiling& ceiling);
+  std::optional<double> flops_per_s(const std::string& operation) const;
+  std::optional<double> bytes_per_s() const { return bytes_per_s_; }
+
+ private:
+  struct Sum {
+    double flops = 0;
+    double time_s = 0;
+  };
+  std::map<std::string, Sum> sums_;
+  std::optional<double> bytes_per_s_;
+};
 
 // A line of the table, and its heading.
 std::string ceiling_heading();

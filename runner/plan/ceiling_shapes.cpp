@@ -22,22 +22,30 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
   const std::int64_t query = spec.query_size() / sizes.tp;
   const std::int64_t up = spec.is_gated() ? 2 : 1;
   CeilingShapes shapes;
-  const auto add_mlp = [&](const std::string& name, std::int64_t mlp_rows, std::int64_t width) {
-    shapes.linears.push_back({name + " fc1", mlp_rows, shape.hidden_size, up * width});
-    shapes.linears.push_back({name + " fc2", mlp_rows, width, shape.hidden_size});
+  // Of a rank; the first layers say what kinds there are.
+  const double layers = static_cast<double>(shape.layer_count) / sizes.pp;
+  const double moe_layers =
+      spec.is_moe() ? layers / static_cast<double>(shape.moe_layer_interval) : 0;
+  const auto add_mlp = [&](const std::string& name, std::int64_t mlp_rows, std::int64_t width,
+                           double count, bool is_grouped = false) {
+    shapes.linears.push_back(
+        {name + " fc1", mlp_rows, shape.hidden_size, up * width, count, is_grouped});
+    shapes.linears.push_back(
+        {name + " fc2", mlp_rows, width, shape.hidden_size, count, is_grouped});
   };
   shapes.linears.push_back(
-      {"qkv", rows, shape.hidden_size, query + 2 * spec.key_value_size() / sizes.tp});
-  shapes.linears.push_back({"attention_out", rows, query, shape.hidden_size});
+      {"qkv", rows, shape.hidden_size, query + 2 * spec.key_value_size() / sizes.tp, layers});
+  shapes.linears.push_back({"attention_out", rows, query, shape.hidden_size, layers});
   const bool has_dense = !spec.is_moe() || !spec.is_moe_layer(0);
-  if (has_dense) add_mlp("mlp", rows, shape.ffn_hidden_size / sizes.tp);
+  if (has_dense) add_mlp("mlp", rows, shape.ffn_hidden_size / sizes.tp, layers - moe_layers);
   if (spec.is_moe()) {
     const std::int64_t chosen = rows / sizes.tp * sizes.etp * sizes.ep * shape.experts_per_token;
     add_mlp("expert", std::max<std::int64_t>(1, chosen / shape.expert_count),
-            shape.expert_ffn_hidden_size / sizes.etp);
+            shape.expert_ffn_hidden_size / sizes.etp,
+            moe_layers * static_cast<double>(shape.expert_count) / sizes.ep, true);
   }
   if (shape.shared_expert_ffn_hidden_size > 0) {
-    add_mlp("shared_expert", rows, shape.shared_expert_ffn_hidden_size / sizes.tp);
+    add_mlp("shared_expert", rows, shape.shared_expert_ffn_hidden_size / sizes.tp, moe_layers);
   }
   shapes.linears.push_back({"head", rows, shape.hidden_size, shape.vocabulary_size / sizes.tp});
   shapes.attention.batch = settings.batch.micro_batch_size;
