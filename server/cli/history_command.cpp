@@ -6,6 +6,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/measuring_options.h"
 #include "server/report/history_json.h"
+#include "server/report/history_report.h"
 #include "server/report/json.h"
 
 namespace llmb::cli {
@@ -14,6 +15,7 @@ namespace {
 constexpr const char* kFooter = R"(Examples:
   llmb-report history experiments                    every configuration of a tree
   llmb-report history --db runs.db --workload pretrain_grok1 --gpu-count 512
+  llmb-report history --format csv experiments > history.csv
   llmb-report history --db runs.db --format json | jq '.series[].changes'
 
 What a series is:
@@ -45,6 +47,8 @@ int tell_history(const std::vector<parser::ComparedRun>& runs, const parser::Run
     report::Json json = {{"format", "llmb-report history"}, {"version", 1}};
     json.update(report::history_json(runs, history));
     std::cout << json.dump(1, ' ', false, report::Json::error_handler_t::replace) << '\n';
+  } else if (arguments.format == "csv") {
+    report::write_history_csv(runs, history, std::cout);
   } else {
     report::write_history_table(runs, history, std::cout);
   }
@@ -68,11 +72,7 @@ void add_history_command(CLI::App& app, int& exit_code) {
   command->add_option("--gpu-count", selection.gpu_count, "Only this number of GPUs")
       ->type_name("N");
   add_measuring_options(*command, *arguments);
-  command->get_option("--format")->description("table or json");
   command->callback([command, arguments, &exit_code] {
-    if (arguments->format == "csv") {
-      throw CLI::ValidationError("--format", "csv is not in {table,json}");
-    }
     exit_code = report_measured_runs(
         *command, *arguments,
         [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,

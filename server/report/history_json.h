@@ -1,7 +1,7 @@
-// Histories as JSON and as a table: the same in the API and on the command line.
+// Histories as JSON: the same in the API and on the command line.
 #pragma once
 
-#include <iosfwd>
+#include <string_view>
 #include <vector>
 
 #include "parser/statistics/run_history.h"
@@ -9,11 +9,11 @@
 
 namespace llmb::report {
 
+// "slower", "faster", "steady" or "unknown": the newest runs' step time against their level.
+std::string_view newest_name(parser::NewestLevel newest);
+
 // `runs`: those that `history` was made of.
 Json history_json(const std::vector<parser::ComparedRun>& runs,
                   const std::vector<parser::HistorySeries>& history);
-
-void write_history_table(const std::vector<parser::ComparedRun>& runs,
-                         const std::vector<parser::HistorySeries>& history, std::ostream& out);
 
 }  // namespace llmb::report

@@ -144,7 +144,10 @@ TEST_F(ComparingCommands, HistoryShowsRunsInTheOrderOfTheirStarts) {
   EXPECT_EQ(history["series"][0]["runs"].size(), 2U);
   EXPECT_EQ(history["series"][0]["newest"], "unknown");
   EXPECT_EQ(run({"history", "--gpu-count", "8", "experiments"}).exit_code, 1);
-  EXPECT_EQ(run({"history", "--format", "csv", "experiments"}).exit_code, 2);
+  const ProgramRun csv = run({"history", "--format", "csv", "experiments"});
+  EXPECT_THAT(csv.out, StartsWith("workload,model_size,dtype,gpu_type,gpu_count,"));
+  EXPECT_THAT(csv.out, HasSubstr("\npretrain_grok1,314b,fp8,gb200,128,256,"));
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 + 1) << csv.out;
 }
 
 TEST_F(ComparingCommands, DatabasesAnswerAsTreesDo) {

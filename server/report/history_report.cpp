@@ -1,0 +1,102 @@
+#include "server/report/history_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "server/report/csv_line.h"
+#include "server/report/history_json.h"
+#include "server/report/text_table.h"
+
+namespace llmb::report {
+namespace {
+
+std::string title_of(const parser::HistorySeries& series) {
+  std::string title;
+  for (const std::string* const part :
+       {&series.workload, &series.model_size, &series.dtype, &series.gpu_type}) {
+    if (!part->empty()) title += (title.empty() ? "" : " ") + *part;
+  }
+  if (!series.gpu_count.empty()) title += " on " + series.gpu_count + " GPUs";
+  return title.empty() ? "runs that do not say what they train" : title;
+}
+
+std::string differences_text(const parser::HistoryChange& change) {
+  std::string text;
+  for (const auto& difference : change.differences) {
+    text += fmt::format("{}{}: {} -> {}", text.empty() ? "" : "; ", difference.key,
+                        difference.before.value_or("not stated"),
+                        difference.after.value_or("not stated"));
+  }
+  return text.empty() ? "nothing that is known" : text;
+}
+
+const parser::HistoryChange* change_at(const parser::HistorySeries& series, std::size_t run) {
+  const auto change = std::find_if(series.changes.begin(), series.changes.end(),
+                                   [&](const auto& one) { return one.at == run; });
+  return change == series.changes.end() ? nullptr : &*change;
+}
+
+}  // namespace
+
+void write_history_table(const std::vector<parser::ComparedRun>& runs,
+                         const std::vector<parser::HistorySeries>& history, std::ostream& out) {
+  for (const parser::HistorySeries& series : history) {
+    const std::string title = printable(title_of(series));
+    out << '\n' << title << '\n' << std::string(display_width(title), '=') << '\n';
+    TextTable table({">Id", "Run", ">Job", "Started", ">Step time (s)", "Level"});
+    for (std::size_t i = 0; i < series.runs.size(); ++i) {
+      const parser::ComparedRun& run = runs[series.runs[i]];
+      const parser::HistoryChange* const change = change_at(series, i);
+      table.add(
+          {std::to_string(run.id), run.experiment, run.job_id ? std::to_string(*run.job_id) : "-",
+           run.launched_at.value_or("-"), fixed(run.judgement.summary.step_time_s->median, 4),
+           change == nullptr
+               ? ""
+               : fmt::format("{:+.2f} % from here on: {}", 100 * (change->step_time_ratio - 1),
+                             differences_text(*change))});
+    }
+    table.print(out);
+    if (series.newest == parser::NewestLevel::higher ||
+        series.newest == parser::NewestLevel::lower) {
+      out << "The two newest runs are " << newest_name(series.newest)
+          << " than their level by more than noise explains.\n";
+    }
+  }
+}
+
+void write_history_csv(const std::vector<parser::ComparedRun>& runs,
+                       const std::vector<parser::HistorySeries>& history, std::ostream& out) {
+  out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,window,run_id,experiment,"
+         "job_id,launched_at,step_time_s_mean,step_time_s_median,change_step_time_ratio,"
+         "change_differences,newest\r\n";
+  for (const parser::HistorySeries& series : history) {
+    for (std::size_t i = 0; i < series.runs.size(); ++i) {
+      const parser::ComparedRun& run = runs[series.runs[i]];
+      const parser::HistoryChange* const change = change_at(series, i);
+      CsvLine line(out);
+      for (const std::string* const text : {&series.workload, &series.model_size, &series.dtype,
+                                            &series.gpu_type, &series.gpu_count}) {
+        line.add(std::string_view(*text));
+      }
+      line.add(series.global_batch_size);
+      line.add(std::string_view(series.window));
+      line.add(run.id);
+      line.add(std::string_view(run.experiment));
+      line.add(run.job_id);
+      line.add(run.launched_at ? std::optional<std::string_view>(*run.launched_at) : std::nullopt);
+      line.add(run.judgement.summary.step_time_s->mean);
+      line.add(run.judgement.summary.step_time_s->median);
+      line.add(change != nullptr ? std::optional(change->step_time_ratio) : std::nullopt);
+      const std::string differing = change != nullptr ? differences_text(*change) : std::string();
+      line.add(std::string_view(differing));
+      line.add(i + 1 == series.runs.size() ? newest_name(series.newest) : std::string_view());
+    }
+  }
+}
+
+}  // namespace llmb::report

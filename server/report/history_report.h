@@ -1,0 +1,19 @@
+// The ways to write histories down on the command line: a table for eyes, csv with one line for
+// each run. `runs` are those that `history` was made of.
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "parser/statistics/run_history.h"
+
+namespace llmb::report {
+
+void write_history_table(const std::vector<parser::ComparedRun>& runs,
+                         const std::vector<parser::HistorySeries>& history, std::ostream& out);
+
+// A change stands in the line of the first run of the new level.
+void write_history_csv(const std::vector<parser::ComparedRun>& runs,
+                       const std::vector<parser::HistorySeries>& history, std::ostream& out);
+
+}  // namespace llmb::report
