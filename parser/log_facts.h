@@ -10,6 +10,7 @@
 
 #include "parser/dialect.h"
 #include "parser/nccl_use.h"
+#include "parser/rank_evidence.h"
 
 namespace llmb::parser {
 
@@ -89,6 +90,7 @@ struct LogFacts {
   std::vector<StatedValue> stated;
   bool nccl_trace_seen = false;  // "NCCL INFO <operation>: opCount" lines
   NcclTrace nccl;                // what they amount to
+  RankEvidence ranks;            // what the log's own instruments say of them
   // In the order of the log: the first 16, and the newest.
   std::vector<CheckpointEvent> checkpoints;
   std::int64_t checkpoint_count = 0;  // those left out included

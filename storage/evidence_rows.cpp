@@ -4,6 +4,7 @@ namespace llmb::storage {
 
 using parser::CheckpointEvent;
 using parser::NcclUse;
+using parser::RankMeasure;
 
 void write_checkpoints(Connection& connection, RunId run,
                        const std::vector<CheckpointEvent>& checkpoints) {
@@ -26,6 +27,27 @@ void write_nccl_uses(Connection& connection, RunId run, const std::vector<NcclUs
     insert.integer(run).text(use.operation).integer(use.datatype).integer(use.element_count);
     insert.integer(use.rank_count).integer(use.calls).integer(use.communicator_count);
     insert.boolean(use.communicators_are_complete).run();
+  }
+}
+
+void write_rank_measures(Connection& connection, RunId run,
+                         const std::vector<RankMeasure>& measures) {
+  if (read_rank_measures(connection, run) == measures) return;
+  connection.kept("DELETE FROM run_rank_measure WHERE run_id = ?").integer(run).run();
+  Statement& insert =
+      connection.kept("INSERT INTO run_rank_measure VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  std::int64_t position = 0;
+  for (const RankMeasure& measure : measures) {
+    insert.integer(run).integer(position++).text(parser::rank_source_name(measure.source));
+    insert.text(measure.quantity).text(measure.unit);
+    insert.text(parser::rank_place_name(measure.place)).integer(measure.rank).text(measure.node);
+    insert.integer(measure.count);
+    if (measure.values) {
+      insert.real(measure.values->min).real(measure.values->max).real(measure.values->sum);
+    } else {
+      insert.null().null().null();
+    }
+    insert.bits(measure.offset).boolean(measure.is_of_other_ranks).run();
   }
 }
 
@@ -78,6 +100,32 @@ std::vector<NcclUse> read_nccl_uses(Connection& connection, RunId run) {
     uses.push_back(std::move(use));
   }
   return uses;
+}
+
+std::vector<RankMeasure> read_rank_measures(Connection& connection, RunId run) {
+  Statement& select = connection.kept(
+      "SELECT source, quantity, unit, place, rank, node, count, value_min, value_max, value_sum,"
+      " byte_offset, is_of_other_ranks FROM run_rank_measure WHERE run_id = ? ORDER BY position");
+  select.integer(run);
+  std::vector<RankMeasure> measures;
+  while (select.step()) {
+    RankMeasure measure;
+    measure.source = parser::rank_source_from_name(select.read_text()).value_or(measure.source);
+    measure.quantity = select.read_text();
+    measure.unit = select.read_text();
+    measure.place = parser::rank_place_from_name(select.read_text()).value_or(measure.place);
+    measure.rank = select.read_optional_integer();
+    measure.node = select.read_text();
+    measure.count = select.read_integer();
+    const auto min = select.read_optional_real();
+    const auto max = select.read_optional_real();
+    const auto sum = select.read_optional_real();
+    if (min && max && sum) measure.values = parser::RankValues{*min, *max, *sum};
+    measure.offset = select.read_bits();
+    measure.is_of_other_ranks = select.read_boolean();
+    measures.push_back(std::move(measure));
+  }
+  return measures;
 }
 
 std::vector<ProfileFile> read_profiles(Connection& connection, RunId run) {

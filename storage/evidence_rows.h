@@ -1,5 +1,6 @@
-// What a log says beside its steps <-> rows of run_checkpoint, run_nccl and run_profile. All
-// functions run inside a transaction of the caller's; each writes only where something changed.
+// What a log says beside its steps <-> rows of run_checkpoint, run_nccl, run_rank_measure and
+// run_profile. All functions run inside a transaction of the caller's; each writes only where
+// something changed.
 #pragma once
 
 #include <vector>
@@ -12,10 +13,13 @@ namespace llmb::storage {
 void write_checkpoints(Connection& connection, RunId run,
                        const std::vector<parser::CheckpointEvent>& checkpoints);
 void write_nccl_uses(Connection& connection, RunId run, const std::vector<parser::NcclUse>& uses);
+void write_rank_measures(Connection& connection, RunId run,
+                         const std::vector<parser::RankMeasure>& measures);
 void write_profiles(Connection& connection, RunId run, const std::vector<ProfileFile>& profiles);
 
 std::vector<parser::CheckpointEvent> read_checkpoints(Connection& connection, RunId run);
 std::vector<parser::NcclUse> read_nccl_uses(Connection& connection, RunId run);
+std::vector<parser::RankMeasure> read_rank_measures(Connection& connection, RunId run);
 std::vector<ProfileFile> read_profiles(Connection& connection, RunId run);
 
 }  // namespace llmb::storage

@@ -9,11 +9,17 @@ namespace {
 // Every table with rows of a run. A table that is missing here makes the removal fail, because
 // foreign keys are on.
 constexpr std::string_view kRemovals[] = {
-    "DELETE FROM run_configuration WHERE run_id = ?", "DELETE FROM run_segment WHERE run_id = ?",
-    "DELETE FROM run_event WHERE run_id = ?",         "DELETE FROM run_checkpoint WHERE run_id = ?",
-    "DELETE FROM run_nccl WHERE run_id = ?",          "DELETE FROM run_profile WHERE run_id = ?",
-    "DELETE FROM log_cursor WHERE run_id = ?",        "DELETE FROM step_field WHERE run_id = ?",
-    "DELETE FROM step_sample WHERE run_id = ?",       "DELETE FROM run WHERE id = ?",
+    "DELETE FROM run_configuration WHERE run_id = ?",
+    "DELETE FROM run_segment WHERE run_id = ?",
+    "DELETE FROM run_event WHERE run_id = ?",
+    "DELETE FROM run_checkpoint WHERE run_id = ?",
+    "DELETE FROM run_nccl WHERE run_id = ?",
+    "DELETE FROM run_rank_measure WHERE run_id = ?",
+    "DELETE FROM run_profile WHERE run_id = ?",
+    "DELETE FROM log_cursor WHERE run_id = ?",
+    "DELETE FROM step_field WHERE run_id = ?",
+    "DELETE FROM step_sample WHERE run_id = ?",
+    "DELETE FROM run WHERE id = ?",
 };
 
 }  // namespace

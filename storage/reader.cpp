@@ -57,6 +57,7 @@ struct Reader::Impl {
     run.facts.events = read_events(connection, run.id);
     run.facts.checkpoints = read_checkpoints(connection, run.id);
     run.facts.nccl.uses = read_nccl_uses(connection, run.id);
+    run.facts.ranks.measures = read_rank_measures(connection, run.id);
     run.profiles = read_profiles(connection, run.id);
     return run;
   }

@@ -92,6 +92,7 @@ void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts
   write_events(connection, run, facts.events);
   write_checkpoints(connection, run, facts.checkpoints);
   write_nccl_uses(connection, run, facts.nccl.uses);
+  write_rank_measures(connection, run, facts.ranks.measures);
 }
 
 void write_cursor(Connection& connection, RunId run, const LogCursor& cursor) {

@@ -26,6 +26,7 @@ constexpr std::array kFactColumns = {"dialect",
                                      "nccl_lines_torn",
                                      "nccl_other_calls",
                                      "nccl_other_bytes",
+                                     "rank_values_left_out",
                                      "checkpoint_count",
                                      "bytes_read",
                                      "lines_too_long",
@@ -104,6 +105,7 @@ void bind_facts(Statement& statement, const parser::LogFacts& facts) {
   statement.real(reported).boolean(reported && *reported != *reported);
   statement.boolean(facts.nccl_trace_seen).integer(facts.nccl.torn_lines);
   statement.integer(facts.nccl.other_calls).integer(facts.nccl.other_bytes);
+  statement.integer(facts.ranks.values_left_out);
   statement.integer(facts.checkpoint_count).bits(facts.bytes_read);
   statement.integer(facts.lines_too_long).integer(facts.lines_not_understood);
 }
@@ -119,6 +121,7 @@ void read_facts(Statement& row, parser::LogFacts& facts) {
   facts.nccl.torn_lines = row.read_integer();
   facts.nccl.other_calls = row.read_integer();
   facts.nccl.other_bytes = row.read_integer();
+  facts.ranks.values_left_out = row.read_integer();
   facts.checkpoint_count = row.read_integer();
   facts.bytes_read = row.read_bits();
   facts.lines_too_long = row.read_integer();

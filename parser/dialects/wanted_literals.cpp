@@ -9,6 +9,7 @@
 #include "parser/dialects/failure.h"
 #include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
+#include "parser/dialects/rank_reports.h"
 #include "parser/dialects/stated_configuration.h"
 
 namespace llmb::parser {
@@ -41,6 +42,7 @@ std::vector<std::string> gather() {
   add_needed(failure_literals(), literals);
   add_needed(checkpoint_literals(), literals);
   add_needed(interruption_literals(), literals);
+  add_needed(rank_report_literals(), literals);
   add_needed(stated_configuration_literals(), literals);
   std::sort(literals.begin(), literals.end());
   literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
@@ -60,6 +62,7 @@ WantedLiterals::WantedLiterals()
       checkpoints_(set_of(checkpoint_literals())),
       interruptions_(set_of(interruption_literals())),
       nccl_trace_(set_of(std::array{NcclTraceReader::kLiteral})),
+      rank_reports_(set_of(rank_report_literals())),
       stated_configuration_(set_of(stated_configuration_literals())) {
   for (const auto& reader : make_dialect_readers()) dialects_.push_back(set_of(reader->literals()));
 }

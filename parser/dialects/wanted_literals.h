@@ -1,6 +1,7 @@
 // WantedLiterals: what all that reads lines asks for (dialects, failure signs, checkpoints, stated
-// configuration, interruptions, NCCL traces), as one set for one scan. A second look at a line that
-// was handed on tells who wants it, at the cost of one scan instead of a search for every literal.
+// configuration, interruptions, NCCL traces, reports on ranks), as one set for one scan. A second
+// look at a line that was handed on tells who wants it, at the cost of one scan instead of a search
+// for every literal.
 #pragma once
 
 #include <span>
@@ -28,6 +29,7 @@ class WantedLiterals {
   const LiteralSet& of_checkpoints() const { return checkpoints_; }
   const LiteralSet& of_nccl_trace() const { return nccl_trace_; }
   const LiteralSet& of_interruptions() const { return interruptions_; }
+  const LiteralSet& of_rank_reports() const { return rank_reports_; }
   const LiteralSet& of_stated_configuration() const { return stated_configuration_; }
 
  private:
@@ -42,6 +44,7 @@ class WantedLiterals {
   LiteralSet checkpoints_;
   LiteralSet interruptions_;
   LiteralSet nccl_trace_;
+  LiteralSet rank_reports_;
   LiteralSet stated_configuration_;
 };
 

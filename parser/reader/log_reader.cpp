@@ -9,6 +9,7 @@
 #include "parser/dialects/failure.h"
 #include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
+#include "parser/dialects/rank_reports.h"
 #include "parser/dialects/stated_configuration.h"
 #include "parser/dialects/wanted_literals.h"
 #include "parser/lines/line_cleaner.h"
@@ -17,7 +18,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-11";
+constexpr std::string_view kStateVersion = "llmb-log-reader-12";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -44,6 +45,7 @@ struct LogReader::Impl {
   LineFilter filter;
   StepLedger ledger;
   NcclTraceReader nccl;
+  RankReportReader ranks;
   bool line_was_trace = false;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
@@ -73,6 +75,7 @@ void LogReader::Impl::read_line(const Line& line) {
       ledger.see_interruption(*sign, record.offset);
     }
   }
+  if (found.intersects(wanted.of_rank_reports())) ranks.read(record, line.bytes.size());
   if (found.intersects(wanted.of_stated_configuration())) {
     for (StatedValue& value : read_stated_configuration(record)) {
       ledger.add_stated(std::move(value));
@@ -172,6 +175,7 @@ std::vector<StepSample> LogReader::take_samples() {
 const LogFacts& LogReader::facts() const {
   // Sorting the table with every block would cost more than reading the lines.
   if (impl_->nccl.has_changed()) impl_->ledger.facts().nccl = impl_->nccl.take_snapshot();
+  if (impl_->ranks.has_changed()) impl_->ledger.facts().ranks = impl_->ranks.take_snapshot();
   return impl_->ledger.facts();
 }
 std::vector<RefusedLines> LogReader::refused_lines() const {
@@ -196,6 +200,7 @@ std::string LogReader::save_state() const {
   state.boolean(impl_->filter.in_dropped_line());
   impl_->ledger.save(state);
   impl_->nccl.save(state);
+  impl_->ranks.save(state);
   state.boolean(impl_->is_chosen);
   state.unsigned_integer(impl_->readers.size());
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
@@ -219,6 +224,7 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   Impl& impl = *reader.impl_;
   impl.ledger.restore(state);
   impl.nccl.restore(state);
+  impl.ranks.restore(state);
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
   impl.restore_readers(state);
   if (state.failed() || !state.at_end()) {

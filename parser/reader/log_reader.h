@@ -59,8 +59,8 @@ class LogReader {
   std::uint64_t committed_offset() const;
 
   // All that is needed to go on at committed_offset() in another process: printable text without
-  // newlines, a few KiB, tens of KiB with an NCCL trace. Unterminated bytes are not part of it:
-  // feed them again.
+  // newlines, a few KiB, tens of KiB with an NCCL trace or reports on many ranks. Unterminated
+  // bytes are not part of it: feed them again.
   std::string save_state() const;
 
   // Fails on text that save_state() of this version did not write (then: read the log anew).

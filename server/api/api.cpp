@@ -47,6 +47,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/references", get_references, Work::quick},
     Route{"GET", "/api/v1/references/audit", get_reference_audit, Work::computing},
     Route{"GET", "/api/v1/runs/{id}/nccl", get_run_nccl, Work::quick},
+    Route{"GET", "/api/v1/runs/{id}/ranks", get_run_ranks, Work::quick},
     Route{"GET", "/api/v1/runs/{id}/checkpoints", get_run_checkpoints, Work::quick},
     Route{"GET", "/api/v1/runs/{id}/insight", get_run_insight, Work::computing},
     Route{"GET", "/api/v1/jobs", get_jobs, Work::quick},

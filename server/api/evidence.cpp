@@ -1,5 +1,5 @@
-// GET /api/v1/runs/{id}/nccl, /checkpoints and /insight: what a log says beside its steps, and what
-// the steps show beside their mean.
+// GET /api/v1/runs/{id}/nccl, /ranks, /checkpoints and /insight: what a log says beside its steps,
+// and what the steps show beside their mean.
 #include <fmt/format.h>
 
 #include <limits>
@@ -36,6 +36,13 @@ Json run_nccl_json(const storage::RunRecord& run) {
   json["run_id"] = run.id;
   json["is_traced"] = run.facts.nccl_trace_seen;
   json.update(report::nccl_json(run.facts.nccl));
+  return json;
+}
+
+Json run_ranks_json(const storage::RunRecord& run) {
+  Json json;
+  json["run_id"] = run.id;
+  json.update(report::ranks_json(run.facts.ranks));
   return json;
 }
 
@@ -87,6 +94,10 @@ http::Body render_insight(Context& context, storage::RunId id,
 
 http::Response get_run_nccl(Context& context, const http::Request& request) {
   return answer_of_run(context, request, "nccl", run_nccl_json);
+}
+
+http::Response get_run_ranks(Context& context, const http::Request& request) {
+  return answer_of_run(context, request, "ranks", run_ranks_json);
 }
 
 http::Response get_run_checkpoints(Context& context, const http::Request& request) {

@@ -26,6 +26,7 @@ http::Response get_recipes(Context& context, const http::Request& request);
 http::Response get_references(Context& context, const http::Request& request);
 http::Response get_reference_audit(Context& context, const http::Request& request);
 http::Response get_run_nccl(Context& context, const http::Request& request);
+http::Response get_run_ranks(Context& context, const http::Request& request);
 http::Response get_run_checkpoints(Context& context, const http::Request& request);
 http::Response get_run_insight(Context& context, const http::Request& request);
 http::Response get_jobs(Context& context, const http::Request& request);

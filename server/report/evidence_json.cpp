@@ -80,6 +80,31 @@ Json nccl_json(const parser::NcclTrace& trace) {
   return json;
 }
 
+Json ranks_json(const parser::RankEvidence& ranks) {
+  Json measures = Json::array();
+  for (const parser::RankMeasure& measure : ranks.measures) {
+    const auto& values = measure.values;
+    Json json;
+    json["source"] = parser::rank_source_name(measure.source);
+    json["quantity"] = measure.quantity;
+    json["unit"] = measure.unit;
+    json["place"] = parser::rank_place_name(measure.place);
+    json["rank"] = nullable(measure.rank);
+    json["node"] = null_if_empty(measure.node);
+    json["is_of_other_ranks"] = measure.is_of_other_ranks;
+    json["count"] = measure.count;
+    // Rounding of the sum must not lift the mean out of its values.
+    json["value_mean"] = values ? Json(std::clamp(values->sum / static_cast<double>(measure.count),
+                                                  values->min, values->max))
+                                : Json(nullptr);
+    json["value_min"] = values ? Json(values->min) : Json(nullptr);
+    json["value_max"] = values ? Json(values->max) : Json(nullptr);
+    json["offset"] = measure.offset;
+    measures.push_back(std::move(json));
+  }
+  return {{"values_left_out", ranks.values_left_out}, {"measures", std::move(measures)}};
+}
+
 Json checkpoints_json(const std::vector<parser::CheckpointEvent>& checkpoints) {
   Json list = Json::array();
   for (const parser::CheckpointEvent& event : checkpoints) {

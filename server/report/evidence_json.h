@@ -16,6 +16,9 @@ inline constexpr std::int64_t kInsightStepsMax = 200'000;
 // {"calls", "bytes", …, "operations": […]}: the largest in bytes first.
 Json nccl_json(const parser::NcclTrace& trace);
 
+// {"values_left_out", "measures": […]}: what the log's own instruments say of its ranks.
+Json ranks_json(const parser::RankEvidence& ranks);
+
 // [{"kind", "iteration", …}]
 Json checkpoints_json(const std::vector<parser::CheckpointEvent>& checkpoints);
 

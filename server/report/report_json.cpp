@@ -65,6 +65,7 @@ Json log_json(const ReportedRun& run, const LogReport& report) {
   add_reading(json, facts);
   json["checkpoints"] = checkpoints_json(facts.checkpoints);
   json["nccl"] = facts.nccl_trace_seen ? nccl_json(facts.nccl) : Json(nullptr);
+  json["ranks"] = facts.ranks.measures.empty() ? Json(nullptr) : ranks_json(facts.ranks);
   json["insight"] = insight_json(run.insight, run.insight_reason);
   if (report.has_metrics) json["run_metrics"] = run_metrics_json(run.judgement);
   if (report.has_refusals) json["refused_lines"] = refusals_json(run.refusals);

@@ -225,6 +225,7 @@ void add_particulars(Json& json, const ToldRun& run) {
   json["failure"] = failure_json(run);
   json["reported_tflops_per_gpu"] = number(run.facts.reported_tflops_per_gpu);
   json["checkpoint_count"] = run.facts.checkpoint_count;
+  json["rank_measure_count"] = run.facts.ranks.measures.size();
 }
 
 void add_reading(Json& json, const parser::LogFacts& facts) {

@@ -172,6 +172,19 @@ describe("the page of a run", () => {
     });
   });
 
+  test("shows what the log says of its ranks", async () => {
+    const run = await findRun(`experiment=${hung.experiment}`);
+    const { measures } = await daemon.get(`/api/v1/runs/${run.id}/ranks`);
+    assert.equal(measures.length, 5);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      const table = page.getByRole("region", { name: "Table: Ranks", exact: true });
+      await table.waitFor();
+      assert.equal(await table.locator("tbody tr").count(), measures.length);
+      assert.match(await table.innerText(), /round trip time\s.*highest\s+11\s.*0\.7625 s/);
+      assert.match(await table.innerText(), /NVRx\s+flagged\s+11\s+node-2/);
+    });
+  });
+
   test("takes hostile names and lines for text", async () => {
     const run = await findRun(`q=onerror`);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {

@@ -26,7 +26,7 @@ export const cells = (page, column) =>
 export let browser;
 export let daemon;
 export let growing;
-export let hung;
+export let hung; // with reports on its ranks
 export let traced; // with checkpoints
 export let cascaded; // one rank's failure, and what others saw of it
 
@@ -42,6 +42,11 @@ const kWatchdog =
 const kCascade =
   "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n" +
   `${kWatchdog}srun: error: node1: task 3: Exited with exit code 1\n`;
+const kRankReports =
+  "INFO:megatron.core.utils:[2026-03-14 23:07:56] | MnRtt/Rnk: 700.08ms/5 | MxRtt/Rnk: 762.5ms/11" +
+  " | MnPwr/Rnk: 601796.00W/8 | MxPwr/Rnk: 683801.00W/11\n" +
+  "STRAGGLER DETECTION WARNING: Some GPUs have worse relative performance. Affected ranks: " +
+  "{StragglerId(rank=11, node='node-2')}\n";
 const kCheckpoint =
   "[NeMo I 2025-09-01 10:05:00 nemo_logging:393] Global Checkpoint Save : Rank: 0 : Iteration: 24 " +
   ": Start time: 1756721100.0s : Save duration: 4.389s\n";
@@ -58,6 +63,7 @@ before(async () => {
   growing = new NemoLog(daemon.tree, { gpus: 384, jobId: 60001, launchedAt: 1800000000 });
   growing.growTo(20);
   hung = new NemoLog(daemon.tree, { gpus: 768, jobId: 60003, launchedAt: 1800000050 });
+  hung.append(kRankReports);
   hung.growTo(20);
   traced = new NemoLog(daemon.tree, { gpus: 1536, jobId: 60004, launchedAt: 1690000000 });
   traced.append(kTrace);

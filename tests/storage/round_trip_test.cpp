@@ -64,6 +64,15 @@ IngestBatch full_batch(RootId root) {
   batch.facts.nccl.other_calls = 5;
   batch.facts.nccl.other_bytes = 1LL << 60;
   batch.facts.nccl.torn_lines = 6;
+  using Source = parser::RankSource;
+  using Place = parser::RankPlace;
+  batch.facts.ranks.measures = {{Source::straggler_detector, "round_trip_time", "s", Place::highest,
+                                 76, "", 5, parser::RankValues{0.7, 0.75, 3.625}, 1ULL << 40},
+                                {Source::straggler_detector, "round_trip_time", "s", Place::highest,
+                                 std::nullopt, "", 9, parser::RankValues{0.5, 0.625, 5.0}, 7, true},
+                                {Source::nvrx, "gpu_relative_performance", "1", Place::flagged, 76,
+                                 "n'\xff", 2, std::nullopt, 8}};
+  batch.facts.ranks.values_left_out = 11;
   batch.facts.checkpoints = {
       {parser::CheckpointEvent::Kind::load, std::nullopt, 51.25, 0, 1'000},
       {parser::CheckpointEvent::Kind::save, 50, 4.389, std::nullopt, 1ULL << 40},

@@ -6,6 +6,7 @@ import type {
   Failure,
   LogEvent,
   MetricComparison,
+  RankMeasure,
   Reference,
   Run,
   RunInsight,
@@ -16,6 +17,7 @@ import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { outlookOf } from "../../web/src/outlook";
+import { rankName, rankQuantity, rankValue } from "../../web/src/rank_words";
 import { documentTables } from "../../web/src/state/reference_tables";
 import { decisionWords, intervalWords, verdictWords } from "../../web/src/verdict_words";
 import { rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
@@ -258,4 +260,34 @@ test("failures are told root first, alike ones once, and those of other attempts
   );
   const hung = failureParts(events, { ...failure, cause: "hung", line: null, offset: null });
   assert.equal(hung.length, 4);
+});
+
+const measure: RankMeasure = {
+  source: "straggler_detector",
+  quantity: "round_trip_time",
+  unit: "s",
+  place: "highest",
+  rank: 76,
+  node: null,
+  is_of_other_ranks: false,
+  count: 3,
+  value_mean: 0.76025,
+  value_min: 0.75,
+  value_max: 0.775,
+  offset: 4096,
+};
+
+test("what a log says of its ranks is named and has its unit", () => {
+  assert.equal(rankQuantity(measure), "round trip time");
+  assert.equal(rankQuantity({ ...measure, source: "timers", quantity: "all_sync" }), "all_sync");
+  assert.match(rankQuantity({ ...measure, quantity: "gpu_relative_performance" }), /best rank/);
+  assert.equal(rankName(measure), "76");
+  assert.equal(rankName({ ...measure, rank: null }), "all ranks");
+  assert.equal(rankName({ ...measure, rank: null, is_of_other_ranks: true }), "others");
+  assert.equal(rankValue(0.7625, "s"), "0.7625 s");
+  assert.equal(rankValue(0.94, "1"), "94.0 %");
+  assert.equal(rankValue(1.98e9, "Hz"), "1,980 MHz");
+  assert.equal(rankValue(3.715e11, "B/s"), "371.5 GB/s");
+  assert.equal(rankValue(52, "°C"), "52.00 °C");
+  assert.equal(rankValue(null, "1"), "–");
 });

@@ -71,6 +71,25 @@ Json nccl_json(const NcclTrace& trace) {
   return json;
 }
 
+Json ranks_json(const RankEvidence& ranks) {
+  Json json = {{"values_left_out", ranks.values_left_out}, {"measures", Json::array()}};
+  for (const RankMeasure& measure : ranks.measures) {
+    Json one = {{"source", rank_source_name(measure.source)},
+                {"quantity", measure.quantity},
+                {"place", rank_place_name(measure.place)}};
+    put(one, "rank", measure.rank);
+    put(one, "node", measure.node);
+    if (measure.is_of_other_ranks) one["is_of_other_ranks"] = true;
+    one["count"] = measure.count;
+    if (measure.values) {
+      one["values"] = {measure.values->min, measure.values->max, measure.values->sum, measure.unit};
+    }
+    one["offset"] = measure.offset;
+    json["measures"].push_back(std::move(one));
+  }
+  return json;
+}
+
 Json facts_json(const LogFacts& facts) {
   Json json;
   json["dialect"] = dialect_name(facts.dialect);
@@ -99,6 +118,7 @@ Json facts_json(const LogFacts& facts) {
   }
   json["nccl_trace_seen"] = facts.nccl_trace_seen;
   if (facts.nccl_trace_seen) json["nccl"] = nccl_json(facts.nccl);
+  if (!facts.ranks.measures.empty()) json["ranks"] = ranks_json(facts.ranks);
   for (const CheckpointEvent& event : facts.checkpoints) {
     Json one = {{"kind", checkpoint_kind_name(event.kind)}, {"offset", event.offset}};
     put(one, "iteration", event.iteration);

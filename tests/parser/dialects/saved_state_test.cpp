@@ -21,6 +21,10 @@ constexpr std::string_view kFacts =
     "Global Checkpoint Save : Rank: 0 : Iteration: 4 : Start time: 1.000s : Save duration: 2.5s\n"
     "h:1:2 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7f recvbuff 0x7f count 8 datatype 9 op 0"
     " root 0 comm 0x5 [nranks=4] stream 0x6\n"
+    "| MnRtt/Rnk: 3453.08ms/8 | MxRtt/Rnk: 3468.20ms/0\n"
+    "times across ranks (ms):\n  forward-backward:\n     rank  0: 7079.75\n"
+    "GPU relative performance:\n Worst performing 1/8 ranks:\n  Rank=6 Node=n Score=0.94\n"
+    "  GEMM throughput (8x8x8, bf16) [TFLOP/s/GPU]: median=7.5, mean=7.5, min=7, max=8\n"
     "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n"
     "[after training is done] datetime: 2026-01-16 07:32:24\n";
 

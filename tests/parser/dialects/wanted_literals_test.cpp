@@ -12,6 +12,7 @@
 #include "parser/dialects/failure.h"
 #include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
+#include "parser/dialects/rank_reports.h"
 #include "parser/dialects/stated_configuration.h"
 
 namespace llmb::parser {
@@ -37,6 +38,7 @@ std::vector<Asker> all_askers() {
       {texts(checkpoint_literals()), wanted.of_checkpoints()},
       {texts(interruption_literals()), wanted.of_interruptions()},
       {{NcclTraceReader::kLiteral}, wanted.of_nccl_trace()},
+      {texts(rank_report_literals()), wanted.of_rank_reports()},
       {texts(stated_configuration_literals()), wanted.of_stated_configuration()},
   };
   const auto readers = make_dialect_readers();

@@ -1,4 +1,4 @@
-// runs/{id}/nccl, /checkpoints, /insight, and what runs/{id} says of failures and profiles.
+// runs/{id}/nccl, /ranks, /checkpoints, /insight, and what runs/{id} says of failures and profiles.
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -25,6 +25,23 @@ TEST_F(Evidence, OfTheCollectivesComesLargestFirst) {
   EXPECT_EQ(second["bytes"], nullptr);
   EXPECT_EQ(second["rank_count"], nullptr);
   EXPECT_EQ(second["communicators_are_complete"], false);
+}
+
+TEST_F(Evidence, OfRanksSaysHowOftenAndHowMuch) {
+  const auto run = add_run("a", 1, 49, 2.0);
+  EXPECT_EQ(get_json(path(run, ""))["rank_measure_count"], 2);
+  const Json json = get_json(path(run, "/ranks"));
+  EXPECT_EQ(json["run_id"], run);
+  EXPECT_EQ(json["values_left_out"], 5);
+  ASSERT_EQ(json["measures"].size(), 2U);
+  EXPECT_EQ(json["measures"][0], Json::parse(R"({"source": "straggler_detector",
+      "quantity": "round_trip_time", "unit": "s", "place": "highest", "rank": 7, "node": null,
+      "is_of_other_ranks": false, "count": 4, "value_mean": 2.5, "value_min": 2.0,
+      "value_max": 3.0, "offset": 6000})"));
+  const Json& flagged = json["measures"][1];
+  EXPECT_EQ(flagged["place"], "flagged");
+  EXPECT_EQ(flagged["node"], "node-1");
+  EXPECT_EQ(flagged["value_mean"], nullptr);
 }
 
 TEST_F(Evidence, OfCheckpointsHasTheirDurations) {
@@ -116,7 +133,7 @@ TEST_F(Evidence, OfAProfilerMarksTheRun) {
 }
 
 TEST_F(Evidence, OfNoRunIsNotFound) {
-  for (const char* rest : {"/nccl", "/checkpoints", "/insight"}) {
+  for (const char* rest : {"/nccl", "/ranks", "/checkpoints", "/insight"}) {
     get_detail(path(99, rest), {}, 404);
   }
 }

@@ -197,6 +197,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/runs/{id}/steps", run + "/steps"},
       {"/api/v1/runs/{id}/statistics", run + "/statistics"},
       {"/api/v1/runs/{id}/nccl", run + "/nccl"},
+      {"/api/v1/runs/{id}/ranks", run + "/ranks"},
       {"/api/v1/runs/{id}/checkpoints", run + "/checkpoints"},
       {"/api/v1/runs/{id}/insight", varied + "/insight"},
       {"/api/v1/experiments", "/api/v1/experiments"},

@@ -37,8 +37,8 @@ parser::StepSample sample_step(std::int64_t iteration, double step_time_s) {
   return step;
 }
 
-// A checkpoint, a trace and a profile; in the experiment `varied` a slow first step, every fifth
-// step slow, and one outlier.
+// A checkpoint, a trace, reports on ranks and a profile; in the experiment `varied` a slow first
+// step, every fifth step slow, and one outlier.
 void add_evidence(storage::IngestBatch& batch) {
   for (parser::StepSample& step : batch.samples) {
     if (batch.path.experiment != "varied") break;
@@ -52,6 +52,12 @@ void add_evidence(storage::IngestBatch& batch) {
   batch.facts.nccl.torn_lines = 3;
   batch.facts.nccl.other_calls = 2;
   batch.facts.nccl.other_bytes = 64;
+  batch.facts.ranks.measures = {
+      {parser::RankSource::straggler_detector, "round_trip_time", "s", parser::RankPlace::highest,
+       7, "", 4, parser::RankValues{2.0, 3.0, 10.0}, 6'000},
+      {parser::RankSource::nvrx, "gpu_relative_performance", "1", parser::RankPlace::flagged, 7,
+       "node-1", 1, std::nullopt, 7'000}};
+  batch.facts.ranks.values_left_out = 5;
   batch.facts.checkpoints = {{parser::CheckpointEvent::Kind::save, 24, 4.389, 0, 5'000}};
   batch.facts.checkpoint_count = 1;
   batch.profiles = {{"experiments/nsys_profile/profile_5_1_7.nsys-rep", 4096, {{}, 1, 7, {}}}};

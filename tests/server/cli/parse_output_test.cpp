@@ -137,7 +137,7 @@ TEST_F(ParseOutput, SpeaksTheLanguageOfTheApi) {
   for (const auto& [name, property] : api_run.items()) {
     if (!run.contains(name)) only_there.push_back(name);
   }
-  EXPECT_THAT(only_here, UnorderedElementsAre("path", "checkpoints", "nccl", "insight",
+  EXPECT_THAT(only_here, UnorderedElementsAre("path", "checkpoints", "nccl", "ranks", "insight",
                                               "run_metrics", "refused_lines", "samples"));
   EXPECT_THAT(only_there, UnorderedElementsAre("id", "root_id", "root", "relative_path",
                                                "generation", "is_superseded", "revision",
@@ -169,6 +169,24 @@ TEST_F(ParseOutput, ExplainsWhichLinesWereRefused) {
   EXPECT_THAT(table, HasSubstr("\n    line 3: Training epoch 0, iteration 9x/49 | lr: "));
   EXPECT_THAT(table, Not(HasSubstr("Refused lines of a")));
   EXPECT_THAT(parse({}), Not(HasSubstr("Refused lines")));
+}
+
+TEST_F(ParseOutput, JsonHoldsWhatTheLogSaysOfItsRanks) {
+  folder_.write("t/d.out", nemo_log(49) +
+                               "| MnRtt/Rnk: 700.5ms/1 | MxRtt/Rnk: 760.25ms/9\n"
+                               "STRAGGLER DETECTION WARNING: Some GPUs performance dropped."
+                               " Affected ranks: {StragglerId(rank=9, node='n-2')}\n");
+  const auto document = nlohmann::json::parse(parse({"--format=json"}));
+  EXPECT_THAT(schema_violations(schema(), document), IsEmpty());
+  EXPECT_TRUE(document.at("runs").at(0).at("ranks").is_null());
+  const auto& run = document.at("runs").at(3);
+  EXPECT_EQ(run.at("rank_measure_count"), 3);
+  const auto& measures = run.at("ranks").at("measures");
+  ASSERT_EQ(measures.size(), 3U);
+  EXPECT_EQ(measures.at(1).at("rank"), 9);
+  EXPECT_EQ(measures.at(1).at("value_mean"), 0.76025);
+  EXPECT_EQ(measures.at(2).at("node"), "n-2");
+  EXPECT_TRUE(measures.at(2).at("value_mean").is_null());
 }
 
 TEST_F(ParseOutput, SaysWhereNoLineWasRefused) {

@@ -19,6 +19,7 @@ TEST_F(IngestEvidence, OfALogIsStoredWithItsSteps) {
             "Iteration: 19 : Start time: 1.151s : Save duration: 4.389s\n"
             "h:1:2 [0] NCCL INFO AllReduce: opCount a sendbuff 0x1 recvbuff 0x2 count 4 "
             "datatype 7 op 0 root 0 comm 0x3 [nranks=8] stream 0x5\n"
+            "| MnRtt/Rnk: 700.5ms/1 | MxRtt/Rnk: 760.25ms/9\n"
             "[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9 GiB.\n");
   set_age(kLog, std::chrono::hours(1));
   ingest_once();
@@ -32,6 +33,8 @@ TEST_F(IngestEvidence, OfALogIsStoredWithItsSteps) {
   EXPECT_EQ(run->facts.checkpoints[0].duration_s, 4.389);
   ASSERT_EQ(run->facts.nccl.uses.size(), 1U);
   EXPECT_EQ(run->facts.nccl.uses[0].element_count, 4);
+  ASSERT_EQ(run->facts.ranks.measures.size(), 2U);
+  EXPECT_EQ(run->facts.ranks.measures[1].rank, 9);
   EXPECT_FALSE(run->is_profiled);
 }
 

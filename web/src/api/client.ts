@@ -20,6 +20,7 @@ import type {
   RunLog,
   RunMetrics,
   RunNccl,
+  RunRanks,
   RunStatistics,
   Scaling,
   Status,
@@ -101,6 +102,8 @@ export const fetchInsight = (id: number, signal?: AbortSignal) =>
   get<RunInsight>(`/runs/${id}/insight`, signal);
 export const fetchNccl = (id: number, signal?: AbortSignal) =>
   get<RunNccl>(`/runs/${id}/nccl`, signal);
+export const fetchRanks = (id: number, signal?: AbortSignal) =>
+  get<RunRanks>(`/runs/${id}/ranks`, signal);
 export const fetchCheckpoints = (id: number, signal?: AbortSignal) =>
   get<RunCheckpoints>(`/runs/${id}/checkpoints`, signal);
 export const fetchComparison = (query: URLSearchParams, signal?: AbortSignal) =>

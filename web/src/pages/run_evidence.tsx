@@ -1,4 +1,5 @@
-// What else the log and its folder hold: checkpoints, the collectives of an NCCL trace, profiles.
+// What else the log and its folder hold: checkpoints, the collectives of an NCCL trace, reports on
+// ranks, profiles.
 import { fetchNccl } from "../api/client";
 import type { CheckpointEvent, NcclUse, RunCheckpoints, RunDetails, RunNccl } from "../api/types";
 import { formatBytes, formatCount, formatPlural, formatSeconds, kUnknown } from "../format";
@@ -6,6 +7,7 @@ import { LogLink } from "../parts/log_link";
 import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
 import { useAnswer } from "../state/answer";
+import { RunRanksSection } from "./run_ranks";
 
 interface Props {
   run: RunDetails;
@@ -19,6 +21,7 @@ export function RunEvidence({ run, checkpoints }: Props) {
         <Checkpoints checkpoints={checkpoints} />
       )}
       {run.is_traced && <Nccl id={run.id} />}
+      {run.rank_measure_count > 0 && <RunRanksSection id={run.id} />}
       {run.profiles.length > 0 && <Profiles run={run} />}
     </>
   );
