@@ -45,6 +45,7 @@ constexpr std::array kSummaryColumns = {"status",
                                         "iterations_missing_in_window",
                                         "window_interruptions",
                                         "printed_tokens_per_s_per_gpu",
+                                        "energy_j_per_gpu_mean",
                                         "is_function_check",
                                         "last_iteration",
                                         "declared_last_iteration",
@@ -165,7 +166,7 @@ void bind_verdict(Statement& statement, const IngestBatch& batch) {
   statement.integer(std::int64_t{summary.segment}).integer(std::int64_t{summary.segment_count});
   statement.boolean(summary.window_is_whole).integer(summary.iterations_missing_in_window);
   statement.text(summary.window_interruptions).real(summary.printed_tokens_per_s_per_gpu);
-  statement.boolean(summary.is_function_check);
+  statement.real(summary.energy_j_per_gpu_mean).boolean(summary.is_function_check);
   statement.integer(summary.last_iteration).integer(summary.declared_last_iteration);
   bind_statistics(statement, summary.step_time_s);
   bind_statistics(statement, summary.tflops_per_gpu);
@@ -188,6 +189,7 @@ void read_verdict(Statement& row, RunRecord& run) {
   summary.iterations_missing_in_window = row.read_integer();
   summary.window_interruptions = row.read_text();
   summary.printed_tokens_per_s_per_gpu = row.read_optional_real();
+  summary.energy_j_per_gpu_mean = row.read_optional_real();
   summary.is_function_check = row.read_boolean();
   summary.last_iteration = row.read_optional_integer();
   summary.declared_last_iteration = row.read_optional_integer();

@@ -48,6 +48,10 @@ class Inputs {
     return measured(measurement_.tflops_per_gpu_mean, "TFLOPS per GPU");
   }
 
+  Known energy_j_per_gpu() const {
+    return measured(measurement_.energy_j_per_gpu_mean, "energy per GPU");
+  }
+
   Known gpu_count() const {
     if (!match_.gpu_count) return missing("The run does not say on how many GPUs it ran.");
     const auto stated = run_.configuration.get("gpu_count");
@@ -238,12 +242,23 @@ Metric mfu_from_tflops(const Inputs& inputs) {
   return builder.finish(tflops * kFlopPerTflop / peak);
 }
 
+Metric energy_per_token(const Inputs& inputs) {
+  MetricBuilder builder(
+      "energy_j_per_token", "J/token",
+      "energy_j_per_gpu_mean * gpu_count / (sequence_length * global_batch_size)");
+  const double energy = builder.need("energy_j_per_gpu_mean", inputs.energy_j_per_gpu());
+  const double gpus = builder.need("gpu_count", inputs.gpu_count());
+  const double sequence = builder.need("sequence_length", inputs.sequence_length());
+  const double batch = builder.need("global_batch_size", inputs.global_batch_size());
+  return builder.finish(energy * gpus / (sequence * batch));
+}
+
 }  // namespace
 
 std::vector<const Metric*> DerivedMetrics::all() const {
-  return {&tokens_per_s,       &tokens_per_s_per_gpu,
-          &days_to_train,      &mfu_model_flops_reference,
-          &mfu_tflops_per_gpu, &mfu_causal};
+  return {
+      &tokens_per_s,       &tokens_per_s_per_gpu, &days_to_train,     &mfu_model_flops_reference,
+      &mfu_tflops_per_gpu, &mfu_causal,           &energy_j_per_token};
 }
 
 DerivedMetrics derive_metrics(const Catalog& catalog, const RunEvidence& run,
@@ -262,6 +277,7 @@ DerivedMetrics derive_metrics(const Catalog& catalog, const RunEvidence& run,
       mfu_from_model_flops("mfu_model_flops_reference", inputs, documented);
   metrics.mfu_tflops_per_gpu = mfu_from_tflops(inputs);
   metrics.mfu_causal = mfu_from_model_flops("mfu_causal", inputs, FlopsFormula::megatron);
+  metrics.energy_j_per_token = energy_per_token(inputs);
   return metrics;
 }
 

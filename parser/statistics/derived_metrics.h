@@ -36,6 +36,7 @@ struct DerivedMetrics {
   Metric mfu_model_flops_reference;  // by the formula of the workload's document
   Metric mfu_tflops_per_gpu;         // from what the producer printed
   Metric mfu_causal;                 // by Megatron's formula: attention counted half
+  Metric energy_j_per_token;         // what the GPUs took, as the log prints it
 
   std::vector<const Metric*> all() const;
 };
@@ -52,6 +53,7 @@ struct RunMeasurement {
   double tokens_to_train = kTokensToTrainDefault;
   // Of the log itself: taken where the recipe and the step time do not give it.
   std::optional<double> printed_tokens_per_s_per_gpu = {};
+  std::optional<double> energy_j_per_gpu_mean = {};  // of a step
 };
 
 // `run` and `match` belong together: match_recipe(catalog, run).

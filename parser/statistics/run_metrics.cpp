@@ -11,6 +11,7 @@ RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const Rec
   if (summary.step_time_s) measurement.step_time_s_mean = summary.step_time_s->mean;
   if (summary.tflops_per_gpu) measurement.tflops_per_gpu_mean = summary.tflops_per_gpu->mean;
   measurement.printed_tokens_per_s_per_gpu = summary.printed_tokens_per_s_per_gpu;
+  measurement.energy_j_per_gpu_mean = summary.energy_j_per_gpu_mean;
   measurement.tokens_to_train = tokens_to_train;
   result.derived = derive_metrics(catalog, run, match, measurement);
 

@@ -272,6 +272,8 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   summary.tflops_per_gpu = compute_window_statistics(evidence.coverage.tflops_per_gpu);
   const auto rates = compute_window_statistics(evidence.coverage.tokens_per_s_per_gpu);
   if (rates) summary.printed_tokens_per_s_per_gpu = rates->mean;
+  const auto energies = compute_window_statistics(evidence.coverage.energy_j_per_gpu);
+  if (energies) summary.energy_j_per_gpu_mean = energies->mean;
 
   const bool has_step_times =
       has_timed_steps(samples_of_segment(samples, evidence.segment.segment), window);

@@ -57,6 +57,7 @@ struct RunSummary {
   std::optional<WindowStatistics> tflops_per_gpu;
   // The mean of what the log prints; what a recipe makes of the step time is RunMetrics'.
   std::optional<double> printed_tokens_per_s_per_gpu;
+  std::optional<double> energy_j_per_gpu_mean;  // of a step, as the log prints it
 
   bool operator==(const RunSummary&) const = default;
 };

@@ -33,7 +33,12 @@ double extra_field(const StepSample& sample, std::string_view name) {
 constexpr std::array<std::string_view, 3> kTokenRates = {"tps", "Tokens/s/device",
                                                          "tokens_per_sec_per_gpu"};
 
-void add_token_rate(const StepSample& sample, WindowCoverage& coverage) {
+// Megatron's, with --log-energy: joules of a step and GPU, the mean of its interval.
+constexpr std::string_view kEnergyPerGpu = "energy per GPU (J/iter/GPU)";
+
+void add_printed_figures(const StepSample& sample, WindowCoverage& coverage) {
+  const double energy = extra_field(sample, kEnergyPerGpu);
+  if (energy > 0 && std::isfinite(energy)) coverage.energy_j_per_gpu.push_back(energy);
   for (const std::string_view name : kTokenRates) {
     const double rate = extra_field(sample, name);
     if (!(rate > 0) || !std::isfinite(rate)) continue;
@@ -70,7 +75,7 @@ void measure_rates(std::span<const StepSample> samples, const Window& window,
     if (is_left_out(sample, without, coverage)) {
       ++coverage.left_out_steps;
     } else {
-      add_token_rate(sample, coverage);
+      add_printed_figures(sample, coverage);
       if (is_flop_rate(sample.tflops_per_gpu)) {
         coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);
       }
@@ -109,7 +114,7 @@ WindowCoverage measure_coverage(std::span<const StepSample> samples, const Windo
       ++coverage.hidden_steps;
     } else {
       ++coverage.steps_with_time;
-      add_token_rate(sample, coverage);
+      add_printed_figures(sample, coverage);
       coverage.step_times_s.push_back(*sample.step_time_s);
       if (is_flop_rate(sample.tflops_per_gpu)) {
         coverage.tflops_per_gpu.push_back(*sample.tflops_per_gpu);

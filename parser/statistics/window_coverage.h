@@ -22,6 +22,7 @@ struct WindowCoverage {
   std::vector<double> step_times_s;                     // in the order of the iterations
   std::vector<double> tflops_per_gpu;
   std::vector<double> tokens_per_s_per_gpu;  // as printed
+  std::vector<double> energy_j_per_gpu;      // of a step, as printed
   std::int64_t hidden_steps = 0;  // that were done, and whose time the producer does not print
   // The iterations that something beside training touches, whether they count or not.
   std::map<StepInterruption, std::vector<std::int64_t>> interrupted;

@@ -97,6 +97,7 @@ IngestBatch full_batch(RootId root) {
   batch.summary.iterations_missing_in_window = 2;
   batch.summary.window_interruptions = "checkpoint: 20; evaluation: 30";
   batch.summary.printed_tokens_per_s_per_gpu = 6785.5;
+  batch.summary.energy_j_per_gpu_mean = 1992.5;
   batch.summary.last_iteration = 7;
   batch.summary.declared_last_iteration = 51;
   batch.summary.step_time_s = statistics_of(7.382);

@@ -106,6 +106,26 @@ TEST(DerivedMetrics, TakesThePrintedRateWhereNothingElseGivesIt) {
   EXPECT_NE(metrics_of(known, 2.693).tokens_per_s_per_gpu.formula, kPrintedRateFormula);
 }
 
+TEST(DerivedMetrics, TellsTheEnergyOfAToken) {
+  const NamedRun run{"pretrain_nemotron4_15b_bf16_64", "h100", Dialect::nemo, "49"};
+  EXPECT_FALSE(metrics_of(run, 2.693).energy_j_per_token.value);
+  EXPECT_THAT(metrics_of(run, 2.693).energy_j_per_token.reason, HasSubstr("no energy per GPU"));
+  RunConfiguration configuration;
+  configuration.set("gpu_count", "64", ConfigSource::llmb_config);
+  configuration.set("sequence_length", "4096", ConfigSource::llmb_config);
+  const RunEvidence evidence{configuration, Dialect::megatron_lm, 256};
+  const RecipeMatch match = match_recipe(embedded_catalog(), evidence);
+  RunMeasurement measurement;
+  measurement.window = "35-44";
+  measurement.energy_j_per_gpu_mean = 2048.0;
+  const Metric metric =
+      derive_metrics(embedded_catalog(), evidence, match, measurement).energy_j_per_token;
+  EXPECT_EQ(metric.reason, "");
+  EXPECT_EQ(metric.value, 2048.0 * 64 / (4096 * 256));
+  EXPECT_EQ(metric.unit, "J/token");
+  EXPECT_EQ(metric.inputs.at(0).source, "window 35-44");
+}
+
 TEST(DerivedMetrics, SaysWhyThereIsNoValue) {
   const DerivedMetrics unknown = metrics_of({"pretrain_deepseek_v3_671b_bf16_256", "h100"}, 5.0);
   EXPECT_FALSE(unknown.tokens_per_s.value);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "parser/statistics/run_summary.h"
 
 namespace llmb::parser {
@@ -102,6 +104,16 @@ TEST(PrintedTokenRates, HaveAMean) {
   EXPECT_EQ(summary.printed_tokens_per_s_per_gpu, 1000.5);
   EXPECT_FALSE(summary.step_time_s);
   EXPECT_FALSE(fifty_steps().summarize().printed_tokens_per_s_per_gpu);
+}
+
+TEST(PrintedEnergies, HaveAMean) {
+  Log log = fifty_steps();
+  for (StepSample& sample : log.samples) {
+    const double energy = sample.iteration == 20 ? std::nan("") : 1992.0;
+    sample.extra_fields = {{"energy per GPU (J/iter/GPU)", energy}, {"power per GPU (W/GPU)", 5}};
+  }
+  EXPECT_EQ(log.summarize().energy_j_per_gpu_mean, 1992.0);
+  EXPECT_FALSE(fifty_steps().summarize().energy_j_per_gpu_mean);
 }
 
 }  // namespace

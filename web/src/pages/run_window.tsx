@@ -107,6 +107,14 @@ function Headline({ statistics, metrics }: HeadlineProps) {
             }
             metric={derived.tokens_per_s}
           />
+          {derived.energy_j_per_token.value !== null && (
+            <Figure
+              name="Energy of a token"
+              value={`${formatNumber(derived.energy_j_per_token.value)} J`}
+              note="of the GPUs, as the log prints it"
+              metric={derived.energy_j_per_token}
+            />
+          )}
           <Figure
             name={`Days to train ${tokensText(metrics.tokens)} tokens`}
             value={formatNumber(derived.days_to_train.value)}
