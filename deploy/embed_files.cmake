@@ -94,7 +94,9 @@ ${entries}  };
 }  // namespace ${EMBED_NAMESPACE}
 ")
   configure_file(${template} ${folder}/${EMBED_SYMBOL}.cpp @ONLY)
-  set_source_files_properties(${folder}/${EMBED_SYMBOL}.cpp PROPERTIES OBJECT_DEPENDS "${paths}")
+  # Alone in a unity build too: its symbols are named by the rules of the assembler, not by ours.
+  set_source_files_properties(${folder}/${EMBED_SYMBOL}.cpp PROPERTIES OBJECT_DEPENDS "${paths}"
+    SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${EMBED_TARGET} PRIVATE ${folder}/${EMBED_SYMBOL}.cpp)
   target_include_directories(${EMBED_TARGET} PRIVATE ${folder})
 endfunction()

@@ -1,6 +1,6 @@
 # Headers that most files of a target include, parsed once a target instead of once a file. Only
 # headers of the standard library and of packages, which do not change from commit to commit. Every
-# file still includes what it uses: deploy/clang-tidy.sh reads each one without this.
+# file still includes what it uses: `deploy/clang-tidy.sh build/dev` reads each one without this.
 set(LLMB_STANDARD_HEADERS
   <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <cstring> <functional> <map> <memory>
   <optional> <span> <stdexcept> <string> <string_view> <utility> <vector>)

@@ -36,16 +36,16 @@ if [ "$quick" -eq 0 ]; then
   install_aarch64 && aarch64=1 || echo "Without these the parser's tests for aarch64 are skipped."
 fi
 
-say "Build (dev)"
-cmake --preset dev
-cmake --build --preset dev -j "$jobs"
+say "Build"
+cmake --preset check
+cmake --build --preset check -j "$jobs"
 
 if [ "$quick" -eq 0 ]; then
   say "Formatting (clang-format)"
   git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run --Werror
 
   say "Static checks (clang-tidy)"
-  deploy/clang-tidy.sh build/dev "$jobs"
+  deploy/clang-tidy.sh build/check "$jobs"
 
   say "Fuzz smoke"
   cmake --preset fuzz
@@ -75,4 +75,4 @@ if [ "$quick" -eq 0 ]; then
 fi
 
 say "Tests"
-ctest --test-dir build/dev --output-on-failure -j "$jobs"
+ctest --test-dir build/check --output-on-failure -j "$jobs"
