@@ -10,8 +10,8 @@ namespace llmb::runner {
 
 namespace {
 
-constexpr double kTera = 1e12;
-constexpr double kGiga = 1e9;
+constexpr double kTeraflop = 1e12;
+constexpr double kGigabyte = 1e9;
 
 // TFLOP/s, GB/s, and the share of the ceiling.
 std::string speed_text(const std::string& name, const cpu::OpUse& use, const OpCeilings& ceilings) {
@@ -27,8 +27,8 @@ std::string speed_text(const std::string& name, const cpu::OpUse& use, const OpC
                                                     : std::nullopt;
   const double achieved = has_flops ? flops_per_s : bytes_per_s;
   return text_of(
-      " %9s %8s %10s", number(has_flops, flops_per_s / kTera, "%.3f").c_str(),
-      number(has_bytes, bytes_per_s / kGiga, "%.1f").c_str(),
+      " %9s %8s %10s", number(has_flops, flops_per_s / kTeraflop, "%.3f").c_str(),
+      number(has_bytes, bytes_per_s / kGigabyte, "%.1f").c_str(),
       number(ceiling.has_value(), 100 * achieved / ceiling.value_or(1), "%.1f%%").c_str());
 }
 
