@@ -338,14 +338,18 @@ double LogWorker::typical_step_time_s(storage::RunId run,
 WorkResult LogWorker::configure(const ReadJob& job) {
   WorkResult result;
   result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
-  result.outcome.memory.window_is_judged = false;
-  result.configuration = configuration_of(job, parser::parse_run_path(job.layout_path));
-  // What the log itself stated is not read anew.
+  parser::RunConfiguration now = configuration_of(job, parser::parse_run_path(job.layout_path));
   if (auto record = database_.run(job.memory.run)) {
-    result.configuration->merge(record->configuration.from(parser::ConfigSource::log_content));
-    record->configuration = *result.configuration;
+    // What the log itself stated is not read anew.
+    now.merge(record->configuration.from(parser::ConfigSource::log_content));
+    const bool is_same = now == record->configuration;
+    record->configuration = now;
     result.listed = listed_result(links_.catalog, *record);
+    // After a restart every configuration arrives, and most are as they were.
+    if (is_same && is_same_result(record->listed, *result.listed)) return result;
   }
+  result.outcome.memory.window_is_judged = false;
+  result.configuration = std::move(now);
   return result;
 }
 

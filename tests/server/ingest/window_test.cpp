@@ -76,5 +76,19 @@ TEST_F(IngestWindow, FollowsTheLlmbConfigThatComesLater) {
   }));
 }
 
+TEST_F(IngestWindow, KnownConfigurationsAreNotStoredAgainAfterARestart) {
+  write(kLog, nemo_lines(0, 50));
+  const std::string config = kLaunch + "llmb-config_4711.yaml";
+  write(config, "workload_info:\n  gsw_version: '25.08'\n");
+  ingest_once();
+  ingest_once();
+  const auto revision = run_of(kLog)->revision;
+  ingest_once();
+  EXPECT_EQ(run_of(kLog)->revision, revision);
+  write(config, "workload_info:\n  gsw_version: '25.04'\n");
+  ingest_once();
+  EXPECT_GT(run_of(kLog)->revision, revision);
+}
+
 }  // namespace
 }  // namespace llmb::ingest
