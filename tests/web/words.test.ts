@@ -17,7 +17,7 @@ import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { outlookOf } from "../../web/src/outlook";
-import { rankName, rankQuantity, rankValue } from "../../web/src/rank_words";
+import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { documentTables } from "../../web/src/state/reference_tables";
 import { decisionWords, intervalWords, verdictWords } from "../../web/src/verdict_words";
 import { rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
@@ -290,4 +290,6 @@ test("what a log says of its ranks is named and has its unit", () => {
   assert.equal(rankValue(3.715e11, "B/s"), "371.5 GB/s");
   assert.equal(rankValue(52, "°C"), "52.00 °C");
   assert.equal(rankValue(null, "1"), "–");
+  assert.equal(rankRange(measure), "0.7500 s, 0.7750 s");
+  assert.equal(rankRange({ ...measure, value_min: 0.775 }), "–");
 });

@@ -37,3 +37,8 @@ export function rankValue(value: number | null, unit: string): string {
   if (unit === "B/s") return `${formatNumber(value / 1e9)} GB/s`;
   return `${formatNumber(value)} ${unit}`;
 }
+
+// "0.7500 s, 0.7750 s": the lowest and the highest value; nothing where all are one.
+export function rankRange({ value_min: min, value_max: max, unit }: RankMeasure): string {
+  return min === max ? kUnknown : `${rankValue(min, unit)}, ${rankValue(max, unit)}`;
+}

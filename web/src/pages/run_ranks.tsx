@@ -5,7 +5,7 @@ import { formatCount, formatPlural, kUnknown } from "../format";
 import { LogLink } from "../parts/log_link";
 import { Pending } from "../parts/pending";
 import { Table } from "../parts/table";
-import { rankName, rankQuantity, rankSource, rankValue } from "../rank_words";
+import { rankName, rankQuantity, rankRange, rankSource, rankValue } from "../rank_words";
 import { useAnswer } from "../state/answer";
 
 export function RunRanksSection({ id }: { id: number }) {
@@ -41,9 +41,8 @@ function Measures({ ranks }: { ranks: RunRanks }) {
           "node",
           "#times",
           "#mean",
-          "#lowest",
-          "#highest",
-          "#newest, byte of the log",
+          "#from, to",
+          "#newest at byte",
         ]}
         rows={ranks.measures.map((measure) => [
           rankQuantity(measure),
@@ -53,8 +52,7 @@ function Measures({ ranks }: { ranks: RunRanks }) {
           measure.node ?? kUnknown,
           formatCount(measure.count),
           rankValue(measure.value_mean, measure.unit),
-          rankValue(measure.value_min, measure.unit),
-          rankValue(measure.value_max, measure.unit),
+          rankRange(measure),
           <LogLink offset={measure.offset}>{formatCount(measure.offset)}</LogLink>,
         ])}
       />
