@@ -273,14 +273,24 @@ std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& pla
     return in_one_process ? some_plan.total_of_all_ranks(settings.sizes)
                           : some_plan.largest().total();
   };
+  // In the words of a run that finds out too late, so that a log's reader knows the cause.
+  const std::string when = is_cpu ? "" : "CUDA out of memory, by the plan: ";
   std::string text =
-      "does not fit: " + gib(needed(plan)) + " GiB are needed " +
+      "does not fit: " + when + gib(needed(plan)) + " GiB are needed " +
       (in_one_process ? "for all ranks" : "on stage " + number(plan.largest().stage)) + ", and " +
       capacity_name + " has " + gib(capacity_bytes) + "\n";
   const std::string otherwise =
       is_cpu ? "a proxy needs less: --hidden-size, --ffn-hidden-size, --vocab-size, --seq-length\n"
              : "otherwise spread it over more ranks: --tp, --pp, --ep, --scale\n";
   const std::int64_t chunks = std::int64_t{settings.sizes.pp} * settings.sizes.vp;
+  RunSettings recomputing = settings;
+  while (!is_cpu &&
+         ++recomputing.recompute_layers <= settings.spec.shape.layer_count / settings.sizes.pp) {
+    if (needed(make_memory_plan(recomputing)) > capacity_bytes) continue;
+    text += "--recompute-layers " + number(recomputing.recompute_layers) +
+            " would fit with this layout, and takes longer\n";
+    break;
+  }
   RunSettings smaller = settings;
   for (std::int64_t layers = settings.spec.shape.layer_count - 1; layers >= chunks; --layers) {
     if (layers % chunks != 0) continue;

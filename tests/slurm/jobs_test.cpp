@@ -179,8 +179,8 @@ TEST_F(OnSlurm, ADefaultSubmissionReachesTheCudaBackendsOwnRefusal) {
   if (version.output.find("backends: cpu cuda") == std::string::npos) {
     GTEST_SKIP() << "this build has no CUDA backend: cmake says why";
   }
-  const Words words = {"submit",  "-w", "pretrain_nemotron4", "-s", "15b",   "--dtype", "bf16",
-                       "--scale", "16", "--gpus-per-node",    "8",  "--wait"};
+  const Words words = {"submit",  "-w", "pretrain_llama3.1", "-s", "8b",    "--dtype", "bf16",
+                       "--scale", "16", "--gpus-per-node",   "8",  "--wait"};
   Words dry = words;
   dry.back() = "--dry-run";
   const CommandAnswer planned = lane_->report_without_a_backend(dry);

@@ -92,6 +92,25 @@ TEST(DryRun, WhatDoesNotFitEndsWithItsOwnCodeAndWhatWouldFit) {
   EXPECT_THAT(planned.text, HasSubstr("optimizer"));  // the table is there too
 }
 
+// Logs of such a run are of the class of those that a GPU stops.
+TEST(DryRun, WhatDoesNotFitAGpuSaysSoInItsWordsAndHowToMakeRoom) {
+  const std::vector<std::string> words = {
+      "-w",   "pretrain_nemotron4", "-s",   "15b",       "--scale", "16", "--dtype",
+      "bf16", "--gpu-type",         "h100", "--backend", "cuda"};
+  const DryRun planned = dry_run_of(words);
+  EXPECT_EQ(planned.exit_code, kExitDoesNotFit);
+  EXPECT_THAT(planned.text, HasSubstr("does not fit: CUDA out of memory, by the plan: "));
+  const std::string option = "--recompute-layers ";
+  const std::size_t at = planned.text.find(option);
+  ASSERT_NE(at, std::string::npos) << planned.text;
+  std::vector<std::string> recomputing = words;
+  const std::size_t count = at + option.size();
+  recomputing.insert(
+      recomputing.end(),
+      {"--recompute-layers", planned.text.substr(count, planned.text.find(' ', count) - count)});
+  EXPECT_EQ(dry_run_of(recomputing).exit_code, 0);
+}
+
 TEST(DryRun, TheSuggestedProxyFits) {
   const DryRun planned =
       dry_run_of({"-w", "pretrain_nemotron4", "-s", "15b", "--scale", "1", "--dtype", "bf16"});
