@@ -179,7 +179,7 @@ TEST_F(OnSlurm, ADefaultSubmissionReachesTheCudaBackendsOwnRefusal) {
   if (version.output.find("backends: cpu cuda") == std::string::npos) {
     GTEST_SKIP() << "this build has no CUDA backend: cmake says why";
   }
-  const Words words = {"submit",  "-w", "pretrain_llama3.1", "-s", "8b",    "--dtype", "bf16",
+  const Words words = {"submit",  "-w", "pretrain_llama3.1", "-s", "8b",    "--dtype", "fp8",
                        "--scale", "16", "--gpus-per-node",   "8",  "--wait"};
   Words dry = words;
   dry.back() = "--dry-run";
