@@ -22,11 +22,13 @@ describe("the form that submits jobs", { skip }, () => {
   });
   after(() => service?.remove());
 
+  // A proxy: a runner without the CUDA backend trains no whole model, and is refused one.
   const kSubmission = "workload=pretrain_nemotron4&model_size=15b&dtype=bf16&scale=64";
 
   test("says in a dry run what would be submitted, and submits nothing", async () => {
     await withPage(browser, `${service.url}/jobs?${kSubmission}`, {}, async (page) => {
       await page.getByLabel("token of the scope submit").fill(token);
+      await page.getByLabel("a proxy of fewer layers").check();
       const submit = page.getByRole("button", { name: "Submit", exact: true });
       assert.equal(await submit.isDisabled(), true, "not before it was looked at");
       await page.getByRole("button", { name: "Look at it first" }).click();
@@ -57,6 +59,7 @@ describe("the form that submits jobs", { skip }, () => {
   test("submits what was looked at, and follows it", async () => {
     await withPage(browser, `${service.url}/jobs?${kSubmission}`, {}, async (page) => {
       await page.getByLabel("token of the scope submit").fill(token);
+      await page.getByLabel("a proxy of fewer layers").check();
       await page.getByRole("button", { name: "Look at it first" }).click();
       await page.getByText(/Would run on/).waitFor();
       await page.getByRole("button", { name: "Submit", exact: true }).click();
