@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "parser/step_fields.h"
+#include "parser/step_interruption.h"
 #include "server/report/json.h"
 
 namespace llmb::report {
@@ -89,8 +90,18 @@ void StepColumns::add(const StepSample& sample) {
     if (field.column != StepColumn::never) add_field(*column, sample.*field.member);
     ++column;
   });
+  add_interruptions(sample);
   add_extra_fields(sample);
   ++row_count_;
+}
+
+void StepColumns::add_interruptions(const StepSample& sample) {
+  std::string names;
+  for (const parser::StepInterruption interruption : parser::interruptions_of(sample)) {
+    if (!names.empty()) names += ',';
+    names += parser::step_interruption_name(interruption);
+  }
+  add_field(interruptions_, names);
 }
 
 void StepColumns::add_extra_fields(const StepSample& sample) {
@@ -118,6 +129,7 @@ std::string StepColumns::finish(storage::RunId run) {
   // Grown step by step, a large document would be in memory two and a half times.
   std::size_t byte_count = document.size() + 4096;
   for (const JsonColumn& column : columns_) byte_count += column.byte_count();
+  byte_count += interruptions_.byte_count();
   for (const auto& [name, column] : extra_columns_) {
     byte_count += 2 * name.size() + column.byte_count() + 5 * (row_count_ - column.row_count());
   }
@@ -131,6 +143,11 @@ std::string StepColumns::finish(storage::RunId run) {
     }
     ++next;
   });
+  if (interruptions_.has_values()) {
+    document += ",\"interruptions\":";
+    interruptions_.append_to(document);
+    interruptions_ = JsonColumn();
+  }
   document += ",\"extra_fields\":{";
   bool is_first = true;
   for (auto& [name, column] : extra_columns_) {

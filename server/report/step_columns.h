@@ -49,8 +49,10 @@ class StepColumns {
 
  private:
   void add_extra_fields(const parser::StepSample& sample);
+  void add_interruptions(const parser::StepSample& sample);
 
   std::vector<JsonColumn> columns_;
+  JsonColumn interruptions_;
   std::vector<std::pair<std::string, JsonColumn>> extra_columns_;
   std::size_t row_count_ = 0;
   std::size_t extra_fields_left_out_ = 0;

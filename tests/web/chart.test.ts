@@ -105,7 +105,7 @@ const stepsOf = (times: (number | null)[], iteration = times.map((_, at) => at))
 
 test("a distribution holds the steps of the window, a repeated one in its last pass", () => {
   const steps = stepsOf([9, 2, 3, null, 4, 1], [0, 1, 2, 3, 4, 1]);
-  const one = distributionOf({ id: 1, name: "A", steps }, { first: 1, last: 4 });
+  const one = distributionOf({ id: 1, name: "A", steps }, { first: 1, last: 4 }, "");
   assert.deepEqual(one.values, [1, 3, 4]);
   assert.deepEqual(
     [0, 0.5, 1].map((share) => one.quantile(share)),
@@ -113,15 +113,28 @@ test("a distribution holds the steps of the window, a repeated one in its last p
   );
   assert.equal(shareWithin(one, 3), 2 / 3);
   assert.equal(shareWithin(one, 0.5), 0);
-  assert.deepEqual(distributionOf({ id: 1, name: "A", steps }, null).values, []);
+  assert.deepEqual(distributionOf({ id: 1, name: "A", steps }, null, "").values, []);
+});
+
+test("a distribution holds no step that the figures leave out", () => {
+  const interruptions = [null, "checkpoint", null, "evaluation,profile", null];
+  const steps = { ...stepsOf([9, 2, 3, 5, 4]), interruptions };
+  const values = (without: string) =>
+    distributionOf({ id: 1, name: "A", steps }, { first: 0, last: 4 }, without).values;
+  assert.deepEqual(values(""), [9, 2, 3, 5, 4]);
+  assert.deepEqual(values("checkpoint"), [9, 3, 5, 4]);
+  assert.deepEqual(values("profile"), [9, 2, 3, 4]);
+  assert.deepEqual(values("checkpoint,evaluation"), [9, 3, 4]);
+  assert.deepEqual(values("all"), [9, 3, 4]);
 });
 
 test("distributions share an axis that a single slow step does not stretch", () => {
   const window = { first: 0, last: 40 };
-  const fast = distributionOf({ id: 1, name: "A", steps: stepsOf([...steady, 70]) }, window);
+  const fast = distributionOf({ id: 1, name: "A", steps: stepsOf([...steady, 70]) }, window, "");
   const slow = distributionOf(
     { id: 2, name: "B", steps: stepsOf(steady.map((time) => 1.02 * time)) },
     window,
+    "",
   );
   const range = distributionRange([fast, slow]);
   assert.ok(range.min < 7.38 && range.max > 7.4 * 1.02 && range.max < 8);

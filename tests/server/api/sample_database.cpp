@@ -4,6 +4,7 @@
 
 #include "parser/layout/experiment_name.h"
 #include "parser/statistics/window_choice.h"
+#include "parser/step_interruption.h"
 #include "tests/storage/execute_sql.h"
 
 namespace llmb::api {
@@ -37,9 +38,12 @@ parser::StepSample sample_step(std::int64_t iteration, double step_time_s) {
   return step;
 }
 
-// A checkpoint, a trace, reports on ranks and a profile; in the experiment `varied` a slow first
-// step, every fifth step slow, and one outlier.
+// A checkpoint after iteration 2, a trace, reports on ranks and a profile; in the experiment
+// `varied` a slow first step, every fifth step slow, and one outlier.
 void add_evidence(storage::IngestBatch& batch) {
+  for (parser::StepSample& step : batch.samples) {
+    if (step.iteration == 3) step.extra_fields.emplace_back(parser::kAfterCheckpoint, 1);
+  }
   for (parser::StepSample& step : batch.samples) {
     if (batch.path.experiment != "varied") break;
     if (step.iteration % 5 == 0) *step.step_time_s *= 1.5;
@@ -58,7 +62,7 @@ void add_evidence(storage::IngestBatch& batch) {
       {parser::RankSource::nvrx, "gpu_relative_performance", "1", parser::RankPlace::flagged, 7,
        "node-1", 1, std::nullopt, 7'000}};
   batch.facts.ranks.values_left_out = 5;
-  batch.facts.checkpoints = {{parser::CheckpointEvent::Kind::save, 24, 4.389, 0, 5'000}};
+  batch.facts.checkpoints = {{parser::CheckpointEvent::Kind::save, 2, 4.389, 0, 5'000}};
   batch.facts.checkpoint_count = 1;
   batch.profiles = {{"experiments/nsys_profile/profile_5_1_7.nsys-rep", 4096, {{}, 1, 7, {}}}};
 }

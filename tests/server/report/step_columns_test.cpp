@@ -32,6 +32,18 @@ TEST(StepColumns, HoldsNoRowsAsEmptyColumns) {
             R"("extra_fields":{},"extra_values_left_out":0})");
 }
 
+TEST(StepColumns, NamesWhatAStepsTimeHoldsBesideTraining) {
+  StepColumns columns;
+  parser::StepSample sample;
+  columns.add(sample);
+  sample.extra_fields = {{"is_profiled", 1.0}, {"timing_s/save_checkpoint", 0.5}};
+  columns.add(sample);
+  sample.extra_fields = {{"after_evaluation", 0.0}};
+  columns.add(sample);
+  const Json json = Json::parse(columns.finish(1));
+  EXPECT_EQ(json["interruptions"], Json::parse(R"([null,"checkpoint,profile",null])"));
+}
+
 TEST(StepColumns, KeepsEveryDigit) {
   StepColumns columns;
   parser::StepSample sample;

@@ -1,5 +1,6 @@
 // The step times of several runs over their windows, as distributions on one axis. Pure.
 import type { Steps } from "../api/types";
+import { isLeftOut } from "../state/interruptions";
 import { windowHolds, type IterationWindow } from "../state/window";
 import { isOffScale, quantile, steadyRange, type Range } from "./scale";
 
@@ -10,16 +11,18 @@ export interface Distribution {
   quantile: (share: number) => number; // of those; NaN where there are none
 }
 
-// A restarted iteration counts in its last pass.
+// A restarted iteration counts in its last pass. `without`: as the API takes it.
 export function distributionOf(
   run: { id: number; name: string; steps: Steps },
   window: IterationWindow | null,
+  without: string,
 ): Distribution {
   const byIteration = new Map<number, number>();
   run.steps.iteration.forEach((iteration, row) => {
     const value = run.steps.step_time_s[row];
     if (!windowHolds(window, iteration) || typeof value !== "number") return;
-    byIteration.set(iteration, value);
+    if (isLeftOut(run.steps.interruptions?.[row], without)) byIteration.delete(iteration);
+    else byIteration.set(iteration, value);
   });
   const values = [...byIteration].sort(([a], [b]) => a - b).map(([, value]) => value);
   const sorted = [...values].sort((a, b) => a - b);

@@ -56,13 +56,14 @@ interface SpreadProps {
 
 // In the colours of the lines above: a run without a step in its window keeps its row, which is empty.
 function Spread({ overlaid, runs }: SpreadProps) {
+  const without = queryValue("without");
   const distributions = useMemo(
     () =>
       overlaid.map((run) => {
         const window = runs.find(({ id }) => id === run.id)?.window ?? "";
-        return distributionOf(run, parseWindow(window));
+        return distributionOf(run, parseWindow(window), without);
       }),
-    [overlaid, runs.map(({ window }) => window).join()],
+    [overlaid, runs.map(({ window }) => window).join(), without],
   );
   if (distributions.every(({ values }) => values.length === 0)) return null;
   return (
@@ -81,7 +82,7 @@ function Spread({ overlaid, runs }: SpreadProps) {
         <span>
           A dot is a step of the window; the box holds the middle half of them, the line in it is
           the median.
-          {queryValue("without") && " Steps that the figures above leave out are shown, too."}
+          {without && " Steps that the figures above leave out are left out here, too."}
         </span>
       </p>
     </section>
