@@ -26,6 +26,7 @@ constexpr std::size_t kExportedRunsMax = 50'000;
 constexpr std::size_t kExportedStepsMax = 200'000;
 // A line of half that, in a text that grows by doubling.
 constexpr std::size_t kExportBytesAStep = 1'000;
+constexpr std::size_t kExportBytesARun = 6'000;
 constexpr std::int64_t kPageRuns = 500;
 
 RequestError too_many(std::size_t max, const char* what, const char* advice) {
@@ -94,10 +95,14 @@ http::Response export_runs(Context& context, const http::Request& request, LineF
   query.descending = sort.descending;
   query.limit = kPageRuns;
   const std::string name = fmt::format("runs.{}", suffix_of(format));
-  return with_type(
-      tagged_response(list_etag(context, request, parameters),
-                      [=, &context] { return render_runs(context, query, format, name); }),
-      format);
+  http::Response response = tagged_response(list_etag(context, request, parameters), [=, &context] {
+    return render_runs(context, query, format, name);
+  });
+  const std::int64_t runs = context.readers.with_reader(
+      [&](storage::Reader& reader) { return reader.run_count(query.filter); });
+  response.making_bytes_max =
+      kExportBytesARun * std::min(kExportedRunsMax, static_cast<std::size_t>(runs));
+  return with_type(std::move(response), format);
 }
 
 http::Response export_steps(Context& context, const http::Request& request, LineFormat format) {

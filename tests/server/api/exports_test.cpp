@@ -41,6 +41,17 @@ TEST_F(Exports, HoldEveryRunOfAFilterInItsOrder) {
   }
 }
 
+TEST_F(Exports, HaveRoomKeptForThemBeforeTheyAreMade) {
+  fill();
+  for (const char* path : {"/api/v1/runs.csv", "/api/v1/runs.ndjson", "/api/v1/runs/1/steps.csv",
+                           "/api/v1/runs/1/steps.ndjson"}) {
+    const http::Response response = get(path);
+    const std::size_t header = response.content_type.starts_with("text/csv") ? 4096 : 0;
+    EXPECT_GE(response.making_bytes_max + header, 2 * response.body->size()) << path;
+  }
+  EXPECT_EQ(get("/api/v1/runs.ndjson", {{"experiment", "none of them"}}).making_bytes_max, 0U);
+}
+
 TEST_F(Exports, HaveTheirHeaderWhereNoLineFollows) {
   fill();
   const auto runs = lines_of(get("/api/v1/runs.csv", {{"experiment", "none of them"}}));
