@@ -13,6 +13,7 @@
 #include "runner/parallel/bootstrap.h"
 #include "runner/parallel/socket_communicator.h"
 #include "runner/plan/dry_run.h"
+#include "runner/plan/fp8_weights.h"
 #include "runner/plan/options.h"
 #include "runner/plan/plan_text.h"
 #include "runner/plan/run_settings.h"
@@ -122,13 +123,14 @@ int run(const Options& options, const ProcessPlace& place) {
         "--backend cpu trains a proxy on this machine's CPUs, and --dry-run prints the plan");
   }
   const Catalog& catalog = llmb::parser::embedded_catalog();
-  const auto settings =
+  auto settings =
       make_run_settings(options.measures_ceilings ? for_ceilings(options) : options, catalog);
   if (!settings) return refuse(settings.error().message);
   if (options.dry_run) return place.rank == 0 ? plan(*settings, catalog) : kExitOk;
   if (options.measures_ceilings) return measure_ceilings(options, *settings);
   const auto capacity = capacity_of(*settings, catalog);
   if (!capacity) return refuse(capacity.error().message);
+  settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, capacity->bytes);
   const MemoryPlan memory = make_memory_plan(*settings);
   if (!fits(*settings, memory, *capacity)) {
     std::cerr << memory_table(*settings, memory);

@@ -74,7 +74,8 @@ class RankRun {
                    return std::make_unique<TransformerStage<Backend>>(
                        ops_, settings.spec, layout, world.rank(), chunk,
                        settings.batch.micro_batch_size, store, groups,
-                       StageOptions{settings.precision, settings.recompute_layers});
+                       StageOptions{settings.precision, settings.recompute_layers,
+                                    settings.keeps_fp8_weights});
                  }) {
     head_.format = settings.log_format;
     head_.step_count = settings.step_count;

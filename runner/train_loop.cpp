@@ -13,7 +13,7 @@
 #include "runner/cpu/parallel_for.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
-#include "runner/plan/plan_text.h"
+#include "runner/plan/fp8_weights.h"
 #include "runner/rank_run.h"
 
 namespace llmb::runner {
@@ -54,6 +54,9 @@ std::string run_preamble(const RunSettings& settings) {
   if (settings.backend == Backend::cpu && settings.precision != Precision::fp32) {
     text += "llmb-step-runner: " + std::string(precision_name(settings.precision)) +
             " is emulated: values are rounded where a GPU would round them, sums are fp32\n";
+  }
+  if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
+    text += "llmb-step-runner: " + weights;
   }
   for (const std::string& change : settings.spec.overrides) {
     text += "llmb-step-runner: proxy: " + change + "\n";

@@ -16,6 +16,7 @@
 #include "runner/cpu/op_profile.h"
 #include "runner/cuda/attention.h"
 #include "runner/cuda/device_profile.h"
+#include "runner/cuda/fp8_copy.h"
 #include "runner/cuda/gemm.h"
 #include "runner/cuda/memory_pool.h"
 #include "runner/cuda/tensor.h"
@@ -26,6 +27,7 @@
 #include "runner/operation/adamw_settings.h"
 #include "runner/operation/attention_shape.h"
 #include "runner/operation/fp8_scale.h"
+#include "runner/operation/fp8_weight_use.h"
 #include "runner/operation/rotary_frequencies.h"
 #include "runner/operation/router_score.h"
 #include "runner/operation/view.h"
@@ -119,10 +121,15 @@ class Ops : public MemoryPool {
     In values;
     Fp8Scale scale;
   };
-  void fp8_linear(const Fp8Input& x, const Fp8Input& weight, Out y);
-  // dx is overwritten, dweight added to.
-  void fp8_linear_backward(const Fp8Input& x, const Fp8Input& dy, const Fp8Input& weight, Out dx,
-                           Gradients dweight);
+  // A weight as the products of a pass, or of a step, want it. Casting it replaces what it was.
+  using Fp8Weight = Fp8Copies<kernels::Fp8E4m3>;
+  void cast_fp8_weight(const Fp8Input& weight, Fp8WeightUse use, Fp8Weight& to);
+  void fp8_linear(const Fp8Input& x, const Fp8Weight& weight, Out y);
+  // For the two products of a backward pass; dx is overwritten, dweight added to.
+  using Fp8Gradient = Fp8Copies<kernels::Fp8E5m2>;
+  Fp8Gradient cast_fp8_gradient(const Fp8Input& dy);
+  void fp8_linear_backward_input(const Fp8Gradient& dy, const Fp8Weight& weight, Out dx);
+  void fp8_linear_backward_weight(const Fp8Input& x, const Fp8Gradient& dy, Gradients dweight);
 
   void rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale);
   void rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,
@@ -242,6 +249,13 @@ class Ops : public MemoryPool {
   void count_moved(const Views&... views) {
     if (!profile_.is_counting()) return;
     profile_.add_work({.bytes = (0.0 + ... + static_cast<double>(views.values().size_bytes()))});
+  }
+  template <typename Copies>
+  void count_cast(In from, const Copies& to) {
+    if (!profile_.is_counting()) return;
+    count_moved(from);
+    profile_.add_work(
+        {.bytes = static_cast<double>(to.as_it_lies.bytes() + to.transposed.bytes())});
   }
   void count_attention(const AttentionShape& shape, RowCounts positions, double passes);
 

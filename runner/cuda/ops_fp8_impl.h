@@ -12,59 +12,23 @@
 namespace llmb::runner::cuda {
 namespace detail {
 
-// Of a row's bytes: what cuBLASLt wants of FP8.
-inline constexpr std::int64_t kFp8RowMultiple = 16;
-
-inline std::int64_t padded(std::int64_t count) {
-  return (count + kFp8RowMultiple - 1) / kFp8RowMultiple * kFp8RowMultiple;
-}
-
-// (rows, cols) in FP8, columns of zeros up to the next multiple of 16 behind them.
-template <typename Fp8>
-class Fp8Copy {
- public:
-  void resize(MemoryPool& pool, std::int64_t rows, std::int64_t cols, Stream stream) {
-    cols_ = cols;
-    storage_.resize(pool, rows, padded(cols));
-    if (storage_.cols() == cols) return;
-    fill_async(storage_.data(), 0, static_cast<std::size_t>(storage_.size()), stream);
-  }
-  Matrix<Fp8> matrix() { return {storage_.data(), storage_.rows(), cols_, storage_.cols()}; }
-  std::int64_t rows() const { return storage_.rows(); }
-  std::int64_t padded_cols() const { return storage_.cols(); }
-  GemmOperand operand(bool is_transposed, const float* inverse) const {
-    return {storage_.data(), number_type_of<Fp8>(), storage_.cols(), is_transposed, inverse};
-  }
-
- private:
-  Tensor<Fp8> storage_;
-  std::int64_t cols_ = 0;
-};
-
-// One or both of the layouts, of one scale.
-template <typename Fp8>
-struct Fp8Copies {
-  Fp8Copy<Fp8> as_it_lies;
-  Fp8Copy<Fp8> transposed;
-  const float* inverse = nullptr;
-};
-
 enum class Fp8Layouts : std::uint8_t { as_it_lies, transposed, both };
 
+// Into the layouts that are wanted of `copies`.
 template <typename Fp8, typename T>
-Fp8Copies<Fp8> fp8_copies(MemoryPool& pool, View<const T> x, const Fp8Scale& scale,
-                          Fp8Layouts layouts, Stream stream) {
-  Fp8Copies<Fp8> copies;
+void cast_to_fp8(MemoryPool& pool, View<const T> x, const Fp8Scale& scale, Fp8Layouts layouts,
+                 PoolUse use, Fp8Copies<Fp8>& copies) {
+  const Stream stream = pool.stream();
   copies.inverse = scale.inverse;
   kernels::Cast<T, Fp8> cast;
   cast.x = matrix(x);
   cast.scale = scale.scale;
   if (layouts != Fp8Layouts::transposed) {
-    copies.as_it_lies.resize(pool, x.rows, x.cols, stream);
+    copies.as_it_lies.resize(pool, x.rows, x.cols, use);
     cast.y = copies.as_it_lies.matrix();
   }
   if (layouts != Fp8Layouts::as_it_lies) {
-    copies.transposed.resize(pool, x.cols, x.rows, stream);
+    copies.transposed.resize(pool, x.cols, x.rows, use);
     cast.transposed = copies.transposed.matrix();
   }
   if (scale.is_delayed) {
@@ -75,6 +39,13 @@ Fp8Copies<Fp8> fp8_copies(MemoryPool& pool, View<const T> x, const Fp8Scale& sca
     kernels::fp8_scale(scale.largest, kernels::kFp8Max<Fp8>, scale.scale, scale.inverse, stream);
   }
   kernels::cast(cast, stream);
+}
+
+template <typename Fp8, typename T>
+Fp8Copies<Fp8> fp8_copies(MemoryPool& pool, View<const T> x, const Fp8Scale& scale,
+                          Fp8Layouts layouts) {
+  Fp8Copies<Fp8> copies;
+  cast_to_fp8(pool, x, scale, layouts, PoolUse::tensor, copies);
   return copies;
 }
 
@@ -89,42 +60,55 @@ Gemm fp8_product(const Fp8Copy<A>& a, const float* a_inverse, const Fp8Copy<B>& 
 }  // namespace detail
 
 template <typename T>
-void Ops<T>::fp8_linear(const Fp8Input& x, const Fp8Input& weight, Out y) {
-  const OpRange op = range("fp8_linear.forward");
+void Ops<T>::cast_fp8_weight(const Fp8Input& weight, Fp8WeightUse use, Fp8Weight& to) {
+  const OpRange op = range("fp8_linear.cast_weight");
   using detail::Fp8Layouts;
-  if (y.rows == 0) {
-    // The weight counts in its history, whether or not a row came to its expert.
-    if (weight.scale.is_delayed) {
-      kernels::absolute_max<T>(detail::matrix(weight.values), weight.scale.largest, stream());
-    }
-    return;
-  }
+  const bool is_kept = use == Fp8WeightUse::whole_step;
+  const Fp8Layouts layouts = is_kept                        ? Fp8Layouts::both
+                             : use == Fp8WeightUse::forward ? Fp8Layouts::as_it_lies
+                                                            : Fp8Layouts::transposed;
+  detail::cast_to_fp8(*this, weight.values, weight.scale, layouts,
+                      is_kept ? PoolUse::lasting : PoolUse::tensor, to);
+  count_cast(weight.values, to);
+}
+
+template <typename T>
+void Ops<T>::fp8_linear(const Fp8Input& x, const Fp8Weight& weight, Out y) {
+  const OpRange op = range("fp8_linear.forward");
+  if (y.rows == 0) return;
   const auto input = detail::fp8_copies<kernels::Fp8E4m3>(*this, x.values, x.scale,
-                                                          Fp8Layouts::as_it_lies, stream());
-  const auto matrix = detail::fp8_copies<kernels::Fp8E4m3>(*this, weight.values, weight.scale,
-                                                           Fp8Layouts::as_it_lies, stream());
-  multiply(detail::fp8_product(input.as_it_lies, input.inverse, matrix.as_it_lies, matrix.inverse,
+                                                          detail::Fp8Layouts::as_it_lies);
+  multiply(detail::fp8_product(input.as_it_lies, input.inverse, weight.as_it_lies, weight.inverse,
                                y, 0));
 }
 
 template <typename T>
-void Ops<T>::fp8_linear_backward(const Fp8Input& x, const Fp8Input& dy, const Fp8Input& weight,
-                                 Out dx, Gradients dweight) {
-  const OpRange op = range("fp8_linear.backward");
-  using detail::Fp8Layouts;
+auto Ops<T>::cast_fp8_gradient(const Fp8Input& dy) -> Fp8Gradient {
+  const OpRange op = range("fp8_linear.cast_gradient");
+  if (dy.values.rows == 0) return {};
+  auto gradient =
+      detail::fp8_copies<kernels::Fp8E5m2>(*this, dy.values, dy.scale, detail::Fp8Layouts::both);
+  count_cast(dy.values, gradient);
+  return gradient;
+}
+
+template <typename T>
+void Ops<T>::fp8_linear_backward_input(const Fp8Gradient& dy, const Fp8Weight& weight, Out dx) {
+  const OpRange op = range("fp8_linear.backward_input");
   if (dx.rows == 0) return;
-  const auto gradient =
-      detail::fp8_copies<kernels::Fp8E5m2>(*this, dy.values, dy.scale, Fp8Layouts::both, stream());
-  {
-    const auto matrix = detail::fp8_copies<kernels::Fp8E4m3>(*this, weight.values, weight.scale,
-                                                             Fp8Layouts::transposed, stream());
-    multiply(detail::fp8_product(gradient.as_it_lies, gradient.inverse, matrix.transposed,
-                                 matrix.inverse, dx, 0));
-  }
+  multiply(
+      detail::fp8_product(dy.as_it_lies, dy.inverse, weight.transposed, weight.inverse, dx, 0));
+}
+
+template <typename T>
+void Ops<T>::fp8_linear_backward_weight(const Fp8Input& x, const Fp8Gradient& dy,
+                                        Gradients dweight) {
+  const OpRange op = range("fp8_linear.backward_weight");
+  if (x.values.rows == 0) return;
   const auto input = detail::fp8_copies<kernels::Fp8E4m3>(*this, x.values, x.scale,
-                                                          Fp8Layouts::transposed, stream());
-  multiply(detail::fp8_product(gradient.transposed, gradient.inverse, input.transposed,
-                               input.inverse, dweight, 1));
+                                                          detail::Fp8Layouts::transposed);
+  multiply(
+      detail::fp8_product(dy.transposed, dy.inverse, input.transposed, input.inverse, dweight, 1));
 }
 
 }  // namespace llmb::runner::cuda

@@ -1,9 +1,10 @@
 // Fp8Scaling: the scales of a linear layer's operands on a backend that has FP8 products: of input,
-// weight and gradient, for every part (expert) of the layer. They stay on the device; delayed
-// scaling reads the step's largest elements once, at its end.
+// weight and gradient, for every part (expert) of the layer; and its weights, cast once a step.
+// They stay on the device; delayed scaling reads the step's largest elements once, at its end.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "runner/model/operand.h"
 #include "runner/model/precision.h"
 #include "runner/operation/fp8_scale.h"
+#include "runner/operation/fp8_weight_use.h"
 
 namespace llmb::runner {
 
@@ -19,11 +21,17 @@ template <typename Backend>
 class Fp8Scaling {
  public:
   using Statistic = typename Backend::Statistic;
+  using Weight = typename Backend::Ops::Fp8Weight;
 
   // Throws std::invalid_argument for a precision that this backend has no products of.
   Fp8Scaling(typename Backend::Ops& ops, Precision precision, std::size_t parts);
 
   Fp8Scale of(std::size_t part, Operand operand);
+
+  // `values` in FP8: what is kept of that version of the part's weight, cast where there is nothing
+  // of it; with version 0, cast for `use` into `own`.
+  const Weight& weight(std::size_t part, ConstValueView<Backend> values, std::int64_t version,
+                       Fp8WeightUse use, Weight& own);
 
   // Of delayed scaling; empty otherwise. By part, then operand (kOperandNames).
   std::span<AmaxHistory> histories() { return histories_; }
@@ -32,11 +40,17 @@ class Fp8Scaling {
   void take_maxima(std::span<Statistic> to);
 
  private:
+  struct Kept {
+    Weight weight{};
+    std::int64_t version = 0;
+  };
+
   void write_scales();
 
   typename Backend::Ops& ops_;
   std::vector<AmaxHistory> histories_;
   bool are_scales_written_ = false;
+  std::vector<Kept> kept_;  // by part
   // (3, operands): Fp8Scale's largest, scales, inverses.
   typename Backend::template Array<Statistic> values_;
 };

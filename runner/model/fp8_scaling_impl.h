@@ -12,6 +12,7 @@ template <typename Backend>
 Fp8Scaling<Backend>::Fp8Scaling(typename Backend::Ops& ops, Precision precision, std::size_t parts)
     : ops_(ops),
       histories_(precision == Precision::fp8_delayed ? kOperandCount * parts : 0),
+      kept_(parts),
       values_(ops, static_cast<std::int64_t>(3 * kOperandCount * parts)) {
   if (precision == Precision::mxfp8) {
     throw std::invalid_argument(
@@ -27,6 +28,23 @@ Fp8Scale Fp8Scaling<Backend>::of(std::size_t part, Operand operand) {
   const std::size_t operands = values_.values().size() / 3;
   Statistic* const value = values_.values().data() + operand_index(part, operand);
   return {value, value + operands, value + 2 * operands, is_delayed};
+}
+
+template <typename Backend>
+auto Fp8Scaling<Backend>::weight(std::size_t part, ConstValueView<Backend> values,
+                                 std::int64_t version, Fp8WeightUse use, Weight& own)
+    -> const Weight& {
+  const Fp8Scale scale = of(part, Operand::weight);
+  if (version == 0) {
+    ops_.cast_fp8_weight({values, scale}, use, own);
+    return own;
+  }
+  Kept& kept = kept_[part];
+  if (kept.version != version) {
+    ops_.cast_fp8_weight({values, scale}, Fp8WeightUse::whole_step, kept.weight);
+    kept.version = version;
+  }
+  return kept.weight;
 }
 
 template <typename Backend>

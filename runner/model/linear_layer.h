@@ -61,12 +61,17 @@ class LinearLayer {
   template <typename Scaling>
   void backward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
   std::span<AmaxHistory> histories();
+  // Of the copies that are kept; 0: none is.
+  std::int64_t fp8_weight_version() const {
+    return keeps_fp8_weights_ ? weight_.parameter->weight_version : 0;
+  }
 
   typename Backend::Ops& ops_;
   Precision precision_;
   Weight<Backend> weight_;
   std::vector<std::int64_t> weight_rows_;  // of every expert's matrix
   bool is_grouped_;
+  bool keeps_fp8_weights_;
   Narrowing narrowing_;
 };
 

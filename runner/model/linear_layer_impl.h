@@ -35,6 +35,7 @@ LinearLayer<Backend>::LinearLayer(const StageContext<Backend>& context,
       precision_(context.precision),
       weight_(parameter),
       is_grouped_(expert_count > 0),
+      keeps_fp8_weights_(context.keeps_fp8_weights),
       narrowing_(make_narrowing(
           context, static_cast<std::size_t>(std::max<std::int64_t>(expert_count, 1)), takes_fp8)) {
   const std::int64_t parts = std::max<std::int64_t>(expert_count, 1);
@@ -75,9 +76,14 @@ void LinearLayer<Backend>::forward_fp8(Scaling& scaling, RowCounts rows_of_exper
                                        View y) {
   const std::int64_t out = weight_rows_.front();
   for_parts(rows_of_expert, [&](std::size_t part, std::int64_t first, std::int64_t count) {
-    const auto weight = weight_.value().slice(static_cast<std::int64_t>(part) * out, out);
-    ops_.fp8_linear({x.slice(first, count), scaling.of(part, Operand::input)},
-                    {weight, scaling.of(part, Operand::weight)}, y.slice(first, count));
+    const auto values = weight_.value().slice(static_cast<std::int64_t>(part) * out, out);
+    // A delayed scale's weight counts in its history, whether or not a row came to its expert.
+    if (count == 0 && scaling.histories().empty()) return;
+    typename Scaling::Weight own;
+    const auto& weight =
+        scaling.weight(part, values, fp8_weight_version(), Fp8WeightUse::forward, own);
+    ops_.fp8_linear({x.slice(first, count), scaling.of(part, Operand::input)}, weight,
+                    y.slice(first, count));
   });
 }
 
@@ -87,12 +93,18 @@ void LinearLayer<Backend>::backward_fp8(Scaling& scaling, RowCounts rows_of_expe
                                         ConstView dy, View dx) {
   const std::int64_t out = weight_rows_.front();
   for_parts(rows_of_expert, [&](std::size_t part, std::int64_t first, std::int64_t count) {
+    if (count == 0) return;
     const std::int64_t first_weight = static_cast<std::int64_t>(part) * out;
-    ops_.fp8_linear_backward(
-        {x.slice(first, count), scaling.of(part, Operand::input)},
-        {dy.slice(first, count), scaling.of(part, Operand::gradient)},
-        {weight_.value().slice(first_weight, out), scaling.of(part, Operand::weight)},
-        dx.slice(first, count), weight_.gradient().slice(first_weight, out));
+    const auto gradient =
+        ops_.cast_fp8_gradient({dy.slice(first, count), scaling.of(part, Operand::gradient)});
+    {
+      typename Scaling::Weight own;
+      const auto& weight = scaling.weight(part, weight_.value().slice(first_weight, out),
+                                          fp8_weight_version(), Fp8WeightUse::backward, own);
+      ops_.fp8_linear_backward_input(gradient, weight, dx.slice(first, count));
+    }
+    ops_.fp8_linear_backward_weight({x.slice(first, count), scaling.of(part, Operand::input)},
+                                    gradient, weight_.gradient().slice(first_weight, out));
   });
 }
 

@@ -38,6 +38,9 @@ struct LocalParameter {
   // In the backend's memory; empty while the block is sharded away.
   std::span<typename Backend::Value> weight;
   std::span<typename Backend::Gradient> gradient;
+  // Goes up with every change of the weights, so that copies of older ones are known. 0 where they
+  // come and go with their layer's passes: nothing is to be kept of those.
+  std::int64_t weight_version = 0;
 
   std::int64_t element_count() const;
   ParameterBlock block() const { return home; }
@@ -93,6 +96,9 @@ class ParameterStore {
   // The value of a weight depends on the seed, its name and its index in the whole tensor only.
   void initialize(const ModelSpec& spec, std::uint64_t seed);
   void zero_gradients();
+
+  // After weights were written.
+  void weights_changed();
 
  private:
   struct Storage {

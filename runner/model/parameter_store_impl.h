@@ -214,4 +214,10 @@ void ParameterStore<Backend>::zero_gradients() {
   }
 }
 
+template <typename Backend>
+void ParameterStore<Backend>::weights_changed() {
+  if (is_sharded_) return;
+  for (LocalParameter<Backend>& local : parameters_) ++local.weight_version;
+}
+
 }  // namespace llmb::runner

@@ -22,6 +22,9 @@ struct StageOptions {
   // Of the rank's layers, over all its chunks, so many from the first keep only their input, and
   // go forward once more before they go backward.
   std::int64_t recomputed_layers = 0;
+  // Weights that FP8 products take are cast once a step and kept, in both layouts: two bytes a
+  // parameter, which pay where a step has several micro-batches. Not where they are sharded.
+  bool keeps_fp8_weights = false;
 };
 
 template <typename Backend>

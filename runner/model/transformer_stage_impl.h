@@ -38,6 +38,7 @@ TransformerStage<Backend>::TransformerStage(typename Backend::Ops& ops, const Mo
       store_(store),
       losses_(ops, 2, 1) {
   ops.fill(losses_.values(), 0);
+  context_.keeps_fp8_weights = options.keeps_fp8_weights;
   if (spec.shape.tied_embeddings) {
     throw std::invalid_argument(spec.shape.family +
                                 ": tied embeddings are not trained here; no recipe has them");

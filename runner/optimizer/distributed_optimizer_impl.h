@@ -179,6 +179,7 @@ void DistributedOptimizer<Backend>::gather_weights() {
     if (store_.is_sharded() || group_of(block).size() == 1) continue;
     group_of(block).all_gather(share, store_.weights(block), "optimizer.weights");
   }
+  store_.weights_changed();
 }
 
 template <typename Backend>

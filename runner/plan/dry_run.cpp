@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "runner/plan/fp8_weights.h"
 #include "runner/plan/gpu_rates.h"
 #include "runner/plan/plan_text.h"
 
@@ -28,11 +29,12 @@ bool fits(const RunSettings& settings, const MemoryPlan& plan, const Capacity& c
                         : plan.fits(capacity.bytes);
 }
 
-Result<DryRun> dry_run(const RunSettings& settings, const parser::Catalog& catalog) {
+Result<DryRun> dry_run(RunSettings settings, const parser::Catalog& catalog) {
   const auto rates = gpu_rates(catalog, settings.gpu_type);
   if (!rates) return tl::unexpected(rates.error());
   const auto capacity = capacity_of(settings, catalog);
   if (!capacity) return tl::unexpected(capacity.error());
+  settings.keeps_fp8_weights = choose_to_keep_fp8_weights(settings, capacity->bytes);
   const MemoryPlan plan = make_memory_plan(settings);
   DryRun result{plan_text(settings, plan, *rates), kExitOk};
   if (!fits(settings, plan, *capacity)) {

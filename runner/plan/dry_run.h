@@ -24,6 +24,6 @@ struct DryRun {
   std::string text;
   int exit_code = 0;
 };
-Result<DryRun> dry_run(const RunSettings& settings, const parser::Catalog& catalog);
+Result<DryRun> dry_run(RunSettings settings, const parser::Catalog& catalog);
 
 }  // namespace llmb::runner

@@ -13,7 +13,7 @@ namespace llmb::runner {
 
 // Bytes of one number, by what it is.
 struct NumberBytes {
-  std::int64_t parameter = 2;   // as the GEMMs read it; FP8 weights are kept in both layouts
+  std::int64_t parameter = 2;   // BF16; copies of them in FP8 are counted apart
   std::int64_t gradient = 4;    // accumulated and reduced, in FP32
   std::int64_t optimizer = 12;  // FP32 master weight and AdamW's two moments
   std::int64_t activation = 2;  // between operations

@@ -105,6 +105,21 @@ void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   stage.optimizer = spread(bytes.optimizer, dense_replicas, expert_replicas);
 }
 
+// As LinearLayer keeps them: of the matrices inside the layers, but the router's.
+void plan_fp8_weights(const RunSettings& settings, StageBytes& stage) {
+  if (!settings.keeps_fp8_weights) return;
+  constexpr std::int64_t kLayouts = 2;
+  for (const LayerRange& chunk : stage.chunks) {
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      for (const Parameter& parameter : layer_parameters(settings.spec, layer)) {
+        const bool is_router = parameter.name.ends_with("router.weight");
+        if (parameter.shape.size() < 2 || is_router) continue;
+        stage.fp8_weights += kLayouts * local_element_count(parameter, settings.sizes);
+      }
+    }
+  }
+}
+
 void plan_pass(const RunSettings& settings, StageBytes& stage) {
   // Emulated precisions round copies, which depend on more than sizes.
   if (settings.backend == Backend::cpu) return;
@@ -156,6 +171,7 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     }
     plan_parameters(settings, stage);
     plan_activations(settings, stage);
+    plan_fp8_weights(settings, stage);
     plan_pass(settings, stage);
     plan_communication(settings, stage);
     if (index == settings.sizes.pp - 1) stage.logits = head_cost(settings).logits_bytes;

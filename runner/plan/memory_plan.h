@@ -20,6 +20,7 @@ struct StageBytes {
   std::int64_t live_passes = 0;
 
   std::int64_t parameters = 0;
+  std::int64_t fp8_weights = 0;  // kept beside them for a whole step, in both layouts
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;
   std::int64_t activations = 0;
@@ -30,8 +31,8 @@ struct StageBytes {
   std::int64_t host = 0;           // offloaded activations; not in total()
 
   std::int64_t total() const {
-    return parameters + gradients + optimizer + activations + logits + pass + communication +
-           reserve;
+    return parameters + fp8_weights + gradients + optimizer + activations + logits + pass +
+           communication + reserve;
   }
 };
 

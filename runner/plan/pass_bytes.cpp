@@ -15,14 +15,23 @@ struct Elements {
         tokens(token_counts(spec, sizes, settings.batch.micro_batch_size)),
         shard(tokens.resident * spec.shape.hidden_size),
         // Gathered, and waiting to be scattered; without tensor parallelism they are the shard.
-        whole(sizes.tp > 1 ? tokens.attended * spec.shape.hidden_size : 0) {}
+        whole(sizes.tp > 1 ? tokens.attended * spec.shape.hidden_size : 0),
+        counts_casts(settings.keeps_fp8_weights) {}
 
   const ModelSpec& spec;
   const ParallelSizes& sizes;
   TokenCounts tokens;
   std::int64_t shard;
   std::int64_t whole;
+  bool counts_casts;
 };
+
+// What a layer's two backward products cast, in elements of BF16: the gradient in both layouts, and
+// the input. A block needs most when it is at its first layer, whose inputs are of the hidden size:
+// all gradients of the block are there by then.
+std::int64_t cast_elements(const Elements& on, std::int64_t rows, std::int64_t out) {
+  return on.counts_casts ? rows * (2 * out + on.spec.shape.hidden_size) / 2 : 0;
+}
 
 std::int64_t up_factor(const ModelSpec& spec) {
   return spec.is_gated() ? 2 : 1;
@@ -31,7 +40,9 @@ std::int64_t up_factor(const ModelSpec& spec) {
 // Gradients of what is between the two products; rows gathered there and back.
 std::int64_t mlp_elements(const Elements& on, std::int64_t ffn) {
   const std::int64_t width = ffn / on.sizes.tp;
-  return on.tokens.attended * width * (1 + up_factor(on.spec)) + 3 * on.whole;
+  const std::int64_t up = up_factor(on.spec);
+  return on.tokens.attended * width * (1 + up) + 3 * on.whole +
+         cast_elements(on, on.tokens.attended, width * up);
 }
 
 // Gradients of o, q, k and v, then those of the fused projection. Over context ranks keys, values
@@ -40,10 +51,12 @@ std::int64_t attention_elements(const Elements& on) {
   const std::int64_t query = on.tokens.attended * on.spec.query_size() / on.sizes.tp;
   const std::int64_t key = on.tokens.attended * on.spec.key_value_size() / on.sizes.tp;
   const std::int64_t cp = on.sizes.cp;
-  if (cp == 1) return 2 * query + 2 * key + query + 2 * key + 3 * on.whole;
+  const std::int64_t casts = cast_elements(
+      on, on.tokens.attended, (on.spec.query_size() + 2 * on.spec.key_value_size()) / on.sizes.tp);
+  if (cp == 1) return 2 * query + 2 * key + query + 2 * key + 3 * on.whole + casts;
   const std::int64_t scattering = 2 * query + 5 * cp * key + key;
   const std::int64_t projecting = 2 * query + 2 * cp * key + 3 * key + query + 2 * key;
-  return std::max(scattering, projecting + 2 * on.whole) + on.whole;
+  return std::max(scattering, projecting + casts + 2 * on.whole) + on.whole;
 }
 
 std::int64_t expert_elements(const Elements& on) {
@@ -54,9 +67,13 @@ std::int64_t expert_elements(const Elements& on) {
                              shape.expert_ffn_hidden_size * (1 + up_factor(on.spec));
   const std::int64_t on_way =
       (on.sizes.ep > 1 ? chosen : 0) + (on.sizes.etp > 1 ? 2 * gathered : 0);
+  // Experts go one after another.
+  const std::int64_t rows = gathered / shape.hidden_size * on.sizes.ep / shape.expert_count;
+  const std::int64_t casts =
+      cast_elements(on, rows, shape.expert_ffn_hidden_size / on.sizes.etp * up_factor(on.spec));
   // d_outputs, and the rows of this rank's experts with what is between their products; then those
   // rows' way back.
-  const std::int64_t working = chosen + 2 * gathered + cells;
+  const std::int64_t working = chosen + 2 * gathered + cells + casts;
   const std::int64_t returning = chosen + 3 * gathered + on_way;
   // The router's products are fp32: its input, and its part of the input's gradient.
   constexpr std::int64_t kWide = 2;  // BF16 elements

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "runner/plan/fp8_weights.h"
 #include "runner/plan/text_format.h"
 
 namespace llmb::runner {
 namespace {
-
-constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 std::string number(std::int64_t value) {
   return std::to_string(value);
@@ -19,11 +18,6 @@ std::string count_text(std::int64_t count) {
   if (value >= 1e9) return text_of("%.2f B", value / 1e9);
   if (value >= 1e6) return text_of("%.2f M", value / 1e6);
   return number(count);
-}
-
-std::string gib(std::int64_t bytes) {
-  const double value = static_cast<double>(bytes) / kGibibyte;
-  return text_of(value < 0.1 && bytes > 0 ? "%.4f" : "%.2f", value);
 }
 
 std::string model_text(const RunSettings& settings) {
@@ -219,7 +213,7 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
     text += text_of("  %5d  %-14s %10s %8s %8s %9s %11s %5lld %7s %7s %7s %7s %8s\n", stage.stage,
                     layers_text(stage).c_str(),
                     count_text(stage.parameter_count + stage.expert_parameter_count).c_str(),
-                    gib(stage.parameters).c_str(), gib(stage.gradients).c_str(),
+                    gib(stage.parameters + stage.fp8_weights).c_str(), gib(stage.gradients).c_str(),
                     gib(stage.optimizer).c_str(), gib(stage.activations).c_str(),
                     static_cast<long long>(stage.live_passes), gib(stage.logits).c_str(),
                     gib(stage.pass).c_str(), gib(stage.communication).c_str(),
@@ -238,6 +232,9 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
   if (settings.backend == Backend::cuda) {
     text += text_of("           %s of %s GiB on the fullest stage\n",
                     gib(plan.largest().total()).c_str(), gib(rates.memory_bytes).c_str());
+  }
+  if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
+    text += "           " + weights;
   }
   return text + flops_text(settings) + floor_text(settings, floor, rates);
 }

@@ -19,4 +19,10 @@ std::string text_of(const char* format, ...) {
   return text;
 }
 
+std::string gib(std::int64_t bytes) {
+  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+  const double value = static_cast<double>(bytes) / kGibibyte;
+  return text_of(value < 0.1 && bytes > 0 ? "%.4f" : "%.2f", value);
+}
+
 }  // namespace llmb::runner

@@ -94,7 +94,8 @@ void expect_near(CudaOps& ops, cuda::Tensor<T>& actual, const Numbers& expected,
 constexpr double kBf16Rounding = 0x1p-8;
 
 // Rows, inputs and outputs of a layer; rows that are no multiple of 16 are padded.
-void expect_products(std::int64_t rows, std::int64_t in, std::int64_t out) {
+void expect_products(std::int64_t rows, std::int64_t in, std::int64_t out,
+                     Fp8WeightUse use = Fp8WeightUse::whole_step) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << in << " x " << out);
   CudaOps ops;
   Operand x(ops, rows, in, 1);
@@ -105,15 +106,22 @@ void expect_products(std::int64_t rows, std::int64_t in, std::int64_t out) {
   const Numbers dy8 = dy.rounded(Fp8Format::e5m2);
 
   cuda::Tensor<Bf16> y(ops, rows, out);
-  ops.fp8_linear({x.values, x.scale()}, {weight.values, weight.scale()}, y);
+  CudaOps::Fp8Weight cast;
+  ops.cast_fp8_weight({weight.values, weight.scale()}, use, cast);
+  ops.fp8_linear({x.values, x.scale()}, cast, y);
   expect_near(ops, y, product(rows, out, in, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding,
               "y");
 
   cuda::Tensor<Bf16> dx(ops, rows, in);
   cuda::Tensor<float> dweight(ops, out, in);
   ops.fill(dweight.values(), 0.5F);
-  ops.fp8_linear_backward({x.values, x.scale()}, {dy.values, dy.scale()},
-                          {weight.values, weight.scale()}, dx, dweight);
+  if (use == Fp8WeightUse::forward) {
+    cast = {};
+    ops.cast_fp8_weight({weight.values, weight.scale()}, Fp8WeightUse::backward, cast);
+  }
+  const auto gradient = ops.cast_fp8_gradient({dy.values, dy.scale()});
+  ops.fp8_linear_backward_input(gradient, cast, dx);
+  ops.fp8_linear_backward_weight({x.values, x.scale()}, gradient, dweight);
   expect_near(ops, dx, product(rows, in, out, as_it_lies(dy8), transposed(weight8)), kBf16Rounding,
               "dx");
   Numbers sum = product(out, in, rows, transposed(dy8), transposed(x8));
@@ -126,6 +134,7 @@ TEST_F(CudaFp8, ProductsAreThoseThatTheCpuEmulates) {
   expect_products(48, 16, 64);
   expect_products(5, 40, 8);  // an expert's rows, and inputs, that are padded
   expect_products(1, 16, 16);
+  expect_products(5, 40, 8, Fp8WeightUse::forward);
 }
 
 TEST_F(CudaFp8, NoRowsAreNoProduct) {
@@ -137,11 +146,15 @@ TEST_F(CudaFp8, NoRowsAreNoProduct) {
   cuda::Tensor<Bf16> dx(ops, 0, 16);
   cuda::Tensor<float> dweight(ops, 8, 16);
   ops.fill(dweight.values(), 2.0F);
-  ops.fp8_linear({x.values, x.scale(true)}, {weight.values, weight.scale(true)}, y);
-  ops.fp8_linear_backward({x.values, x.scale(true)}, {dy.values, dy.scale(true)},
-                          {weight.values, weight.scale(true)}, dx, dweight);
-  const auto gradient = ops.read(dweight.values());
-  for (const float value : gradient.values()) EXPECT_EQ(value, 2.0F);
+  CudaOps::Fp8Weight cast;
+  weight.set_scale(ops, 1);
+  ops.cast_fp8_weight({weight.values, weight.scale(true)}, Fp8WeightUse::whole_step, cast);
+  ops.fp8_linear({x.values, x.scale(true)}, cast, y);
+  const auto gradient = ops.cast_fp8_gradient({dy.values, dy.scale(true)});
+  ops.fp8_linear_backward_input(gradient, cast, dx);
+  ops.fp8_linear_backward_weight({x.values, x.scale(true)}, gradient, dweight);
+  const auto sum = ops.read(dweight.values());
+  for (const float value : sum.values()) EXPECT_EQ(value, 2.0F);
   // The weight is there all the same, and counts.
   EXPECT_FLOAT_EQ(ops.read(weight.scale_values.values()).values()[0],
                   static_cast<float>(weight.largest()));
@@ -154,7 +167,9 @@ TEST_F(CudaFp8, DelayedScalesAreTakenAsTheyAreAndMaximaAreNoted) {
   x.set_scale(ops, 64);
   weight.set_scale(ops, 4096);  // saturates
   cuda::Tensor<Bf16> y(ops, 16, 24);
-  ops.fp8_linear({x.values, x.scale(true)}, {weight.values, weight.scale(true)}, y);
+  CudaOps::Fp8Weight cast;
+  ops.cast_fp8_weight({weight.values, weight.scale(true)}, Fp8WeightUse::whole_step, cast);
+  ops.fp8_linear({x.values, x.scale(true)}, cast, y);
   const Numbers x8 = x.rounded(Fp8Format::e4m3, 64);
   const Numbers weight8 = weight.rounded(Fp8Format::e4m3, 4096);
   expect_near(ops, y, product(16, 24, 32, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding, "y");
@@ -199,6 +214,22 @@ TEST_F(CudaFp8, TrainsEveryFamilyAsTheCpuEmulatesIt) {
   expect_step_in(Precision::fp8_current, "Nemotron-4", small("pretrain_nemotron4", "15b"));
   expect_step_in(Precision::fp8_current, "Maverick", testing::small_maverick());
   expect_step_in(Precision::fp8_delayed, "Grok-1", small("pretrain_grok1", "314b"));
+}
+
+// Casting for each pass is the same to the bit, with both kinds of scales, over updates and
+// experts without rows.
+TEST_F(CudaFp8, WeightsCastOnceAStepAreThoseOfEveryPass) {
+  StageOptions keeping;
+  keeping.keeps_fp8_weights = true;
+  const auto expect_equal = [&](const ModelSpec& spec, Precision precision) {
+    using Cuda = cuda::Backend<Bf16>;
+    const BackendStep kept = step_of<Cuda>(spec, {}, kBatch, precision, 2, keeping);
+    const BackendStep cast = step_of<Cuda>(spec, {}, kBatch, precision, 2);
+    EXPECT_EQ(kept.losses, cast.losses);
+    EXPECT_EQ(kept.gradients, cast.gradients);
+  };
+  expect_equal(small("pretrain_llama3.1", "8b"), Precision::fp8_current);
+  expect_equal(small("pretrain_grok1", "314b"), Precision::fp8_delayed);
 }
 
 // The second step's scales follow from what the first one's ranks saw together.

@@ -3,6 +3,7 @@
 // near as sizes this small allow, because pools give out memory in granules.
 #include <gtest/gtest.h>
 
+#include "runner/plan/fp8_weights.h"
 #include "runner/plan/memory_plan.h"
 #include "tests/runner/backend/backend_step.h"
 #include "tests/runner/cuda/device_setup.h"
@@ -14,13 +15,19 @@ namespace {
 using Cuda = cuda::Backend<kernels::Bf16>;
 using CudaMemory = testing::OnDevice;
 
-RunSettings settings_of(const Arguments& arguments) {
-  const ParsedOptions parsed = parse_options(joined(arguments, {"--dtype", "bf16"}), {});
+struct Expected {
+  const char* dtype = "bf16";
+  double tolerance = 0.05;
+};
+
+RunSettings settings_of(const Arguments& arguments, const char* dtype) {
+  const ParsedOptions parsed = parse_options(joined(arguments, {"--dtype", dtype}), {});
   EXPECT_FALSE(parsed.exit_code) << parsed.text;
   auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
   if (!settings) throw std::invalid_argument(settings.error().message);
   // --backend cpu made the settings: no plan of a proxy is refused there.
   settings->backend = Backend::cuda;
+  settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, std::int64_t{80} << 30);
   return *settings;
 }
 
@@ -30,8 +37,9 @@ void expect_near(std::int64_t counted, std::int64_t planned, double tolerance, c
       << what << " of rank " << rank << ": " << counted << ", planned " << planned;
 }
 
-void expect_as_planned(const Arguments& arguments, double tolerance = 0.05) {
-  const RunSettings settings = settings_of(arguments);
+void expect_as_planned(const Arguments& arguments, const Expected& expected = {}) {
+  const double tolerance = expected.tolerance;
+  const RunSettings settings = settings_of(arguments, expected.dtype);
   if (cuda::count_devices().count < settings.world_size()) GTEST_SKIP() << "not enough devices";
   const MemoryPlan plan = make_memory_plan(settings);
   const Layout layout = *Layout::make(settings.sizes, settings.world_size());
@@ -43,13 +51,15 @@ void expect_as_planned(const Arguments& arguments, double tolerance = 0.05) {
   const auto run_rank = [&](World& world) {
     testing::RankPlaceOf<Cuda> place(world);
     auto& ops = testing::ops_of(place);
-    RankTrainer<Cuda> trainer(
-        ops, testing::world_of(place), settings.spec, layout, trainer_settings,
-        [&](int chunk, ParameterStore<Cuda>& store, RankGroups& groups) {
-          return std::make_unique<TransformerStage<Cuda>>(
-              ops, settings.spec, layout, world.rank(), chunk, settings.batch.micro_batch_size,
-              store, groups, StageOptions{settings.precision, settings.recompute_layers});
-        });
+    RankTrainer<Cuda> trainer(ops, testing::world_of(place), settings.spec, layout,
+                              trainer_settings,
+                              [&](int chunk, ParameterStore<Cuda>& store, RankGroups& groups) {
+                                return std::make_unique<TransformerStage<Cuda>>(
+                                    ops, settings.spec, layout, world.rank(), chunk,
+                                    settings.batch.micro_batch_size, store, groups,
+                                    StageOptions{settings.precision, settings.recompute_layers,
+                                                 settings.keeps_fp8_weights});
+                              });
     trainer.step(0, 1e-3);
     const MemoryUse use = trainer.memory_use();
     const StageBytes& planned =
@@ -84,7 +94,19 @@ TEST_F(CudaMemory, IsWithinTwoPercentWhereGranulesAreSmall) {
   expect_as_planned(tiny_llama({"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size",
                                 "192", "--seq-length", "64", "--vocab-size", "256",
                                 "--global-batch-size", "2", "--micro-batch-size", "2"}),
-                    0.02);
+                    {.tolerance = 0.02});
+}
+
+TEST_F(CudaMemory, IsAsPlannedWhereFp8WeightsAreKept) {
+  const Arguments arguments = tiny_llama(
+      {"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size", "192", "--seq-length", "64",
+       "--vocab-size", "256", "--global-batch-size", "4", "--micro-batch-size", "2"});
+  const Expected kept{.dtype = "fp8_cs"};
+  EXPECT_GT(make_memory_plan(settings_of(arguments, kept.dtype)).stages[0].fp8_weights, 0);
+  expect_as_planned(arguments, kept);
+  expect_as_planned(
+      tiny_grok({"--hidden-size", "64", "--global-batch-size", "4", "--micro-batch-size", "2"}),
+      kept);
 }
 
 TEST_F(CudaMemory, IsAsPlannedForExperts) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "runner/cuda_train_loop.h"
+#include "runner/plan/fp8_weights.h"
 #include "tests/runner/cuda/device_setup.h"
 #include "tests/runner/train/tiny_run.h"
 #include "tests/temporary_folder.h"
@@ -20,7 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // --backend cpu made the settings; who runs them is told by the function that is called.
-std::string run(const Arguments& arguments, bool on_cuda) {
+std::string run(const Arguments& arguments, bool on_cuda,
+                std::int64_t gpu_bytes = std::int64_t{80} << 30) {
   const ParsedOptions parsed = parse_options(arguments, {});
   EXPECT_FALSE(parsed.exit_code) << parsed.text;
   auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
@@ -29,6 +31,7 @@ std::string run(const Arguments& arguments, bool on_cuda) {
   LogSink log(text);
   if (on_cuda) {
     settings->backend = Backend::cuda;
+    settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, gpu_bytes);
     EXPECT_EQ(cuda_refusal(*settings), std::nullopt);
     train_on_cuda(parsed.options, *settings, {log});
   } else {
@@ -89,6 +92,31 @@ TEST_F(CudaRun, PrintsTheProfilesOperations) {
         << mover << "\n"
         << cuda;
   }
+}
+
+// Four weights in each of two layers, and two micro-batches.
+TEST_F(CudaRun, CastsFp8WeightsOnceAStepWhereTheCopiesFit) {
+  const auto profile_of = [](const char* micro_batch_size, std::int64_t gpu_bytes) {
+    return run(shorter({"--dtype", "fp8_cs", "--seq-length", "16", "--steps", "1",
+                        "--global-batch-size", "2", "--micro-batch-size", micro_batch_size,
+                        "--profile", "--profile-start-step", "0", "--profile-stop-step", "1"}),
+               true, gpu_bytes);
+  };
+  constexpr std::int64_t kEnough = std::int64_t{80} << 30;
+  const std::string kept = profile_of("1", kEnough);
+  EXPECT_TRUE(std::regex_search(kept, std::regex("fp8_linear.forward +16 "))) << kept;
+  EXPECT_TRUE(std::regex_search(kept, std::regex("fp8_linear.cast_weight +8 "))) << kept;
+  EXPECT_THAT(kept, HasSubstr("llmb-step-runner: FP8 weights are cast once a step and kept"));
+  const std::string cast = profile_of("1", 0);
+  EXPECT_TRUE(std::regex_search(cast, std::regex("fp8_linear.cast_weight +32 "))) << cast;
+  EXPECT_THAT(cast, HasSubstr("llmb-step-runner: FP8 weights are cast in every pass: copies"));
+  ASSERT_EQ(losses_of(kept).size(), 1U);
+  EXPECT_EQ(losses_of(kept), losses_of(cast));
+  // A single micro-batch casts for either pass, and keeps nothing.
+  const std::string one = profile_of("2", kEnough);
+  EXPECT_TRUE(std::regex_search(one, std::regex("fp8_linear.forward +8 "))) << one;
+  EXPECT_TRUE(std::regex_search(one, std::regex("fp8_linear.cast_weight +16 "))) << one;
+  EXPECT_THAT(one, HasSubstr("FP8 weights are cast in every pass: a step has one micro-batch"));
 }
 
 TEST_F(CudaRun, GoesOnFromACheckpointOfTheCpu) {

@@ -51,6 +51,22 @@ TEST(DryRun, CountsAsTheDocumentDoesBesideMegatron) {
                                       "'recipe-2025.04'"));
 }
 
+TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
+  const auto text_of_row = [](const char* size, const char* dtype, const char* scale) {
+    return dry_run_of({"-w", "pretrain_llama3.1", "-s", size, "--dtype", dtype, "--scale", scale,
+                       "--gpu-type", "h100"})
+        .text;
+  };
+  EXPECT_THAT(text_of_row("70b", "fp8", "64"),
+              HasSubstr("FP8 weights are cast once a step and kept, 3.98 GiB a rank"));
+  EXPECT_THAT(text_of_row("405b", "fp8", "1024"),
+              HasSubstr("FP8 weights are cast in every pass: copies for a whole step take 11.88 "
+                        "GiB a rank and do not fit"));
+  EXPECT_THAT(text_of_row("8b", "fp8", "8"),
+              HasSubstr("FP8 weights are cast in every pass: they are sharded"));
+  EXPECT_THAT(text_of_row("70b", "bf16", "64"), Not(HasSubstr("FP8 weights")));
+}
+
 // llama3.1, column CG.
 TEST(DryRun, SaysWhereCudaGraphsAreUsed) {
   EXPECT_THAT(dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", "fp8", "--scale", "8",

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "runner/plan/fp8_weights.h"
 #include "runner/plan/gpu_rates.h"
 
 namespace llmb::runner {
@@ -14,8 +15,11 @@ namespace {
 // As GPUs hold it, not as this machine does.
 RunSettings settings_of(Options options) {
   options.backend = Backend::cuda;
-  auto settings = make_run_settings(options, parser::embedded_catalog());
+  const parser::Catalog& catalog = parser::embedded_catalog();
+  auto settings = make_run_settings(options, catalog);
   EXPECT_TRUE(settings.has_value()) << settings.error().message;
+  settings->keeps_fp8_weights =
+      choose_to_keep_fp8_weights(*settings, gpu_rates(catalog, settings->gpu_type)->memory_bytes);
   return *settings;
 }
 
@@ -111,6 +115,7 @@ TEST(MemoryPlan, PublishedRowsFitTheirGpu) {
         RunSettings settings = settings_of(options);
         const std::int64_t capacity = gpu_rates(catalog, recipe.gpu_type)->memory_bytes;
         if (make_memory_plan(settings).fits(capacity)) continue;
+        EXPECT_FALSE(settings.keeps_fp8_weights);
         const std::string row =
             fmt::format("{}:{} {} at {}", recipe.document, recipe.line, dtype, scale);
         found.insert(row);
@@ -123,6 +128,37 @@ TEST(MemoryPlan, PublishedRowsFitTheirGpu) {
     }
   }
   EXPECT_EQ(found, too_large);
+}
+
+// By hand: two layers' matrices as in CountsParametersOfEveryStage, a byte an element in each of
+// the two layouts.
+TEST(MemoryPlan, KeepsFp8WeightsWhereThatFits) {
+  Options options = tiny();
+  options.dtype = "fp8_cs";
+  RunSettings settings = settings_of(options);
+  EXPECT_TRUE(settings.keeps_fp8_weights);
+  const MemoryPlan kept = make_memory_plan(settings);
+  EXPECT_EQ(kept.stages[0].fp8_weights, 2 * 2 * (4096 + 2048 + 8192 + 4096));
+  const std::int64_t needed = kept.largest().total();
+  EXPECT_TRUE(choose_to_keep_fp8_weights(settings, needed));
+  EXPECT_FALSE(choose_to_keep_fp8_weights(settings, needed - 1));
+  settings.keeps_fp8_weights = false;
+  EXPECT_EQ(make_memory_plan(settings).stages[0].fp8_weights, 0);
+  EXPECT_LT(make_memory_plan(settings).largest().total(), needed);
+
+  const auto keeps = [](const Options& some) { return settings_of(some).keeps_fp8_weights; };
+  options.fully_sharded = true;
+  EXPECT_FALSE(keeps(options));
+  options.fully_sharded = false;
+  EXPECT_TRUE(keeps(options));
+  options.dtype = "fp8_mx";
+  EXPECT_FALSE(keeps(options));
+  options.dtype = "bf16";
+  EXPECT_FALSE(keeps(options));
+  options.dtype = "fp8_ds";
+  EXPECT_TRUE(keeps(options));
+  options.global_batch_size = 1;
+  EXPECT_FALSE(keeps(options));
 }
 
 TEST(MemoryPlan, AWholeModelOnOneGpuDoesNotFit) {
