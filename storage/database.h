@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "storage/job_records.h"
+#include "storage/push_records.h"
 #include "storage/records.h"
 #include "storage/run_query.h"
 #include "storage/storage_error.h"
@@ -47,6 +48,14 @@ class Writer {
   // ids in the order of the batches. A higher generation supersedes the lower ones, of which the
   // newest few are kept (generation_rows.h).
   std::vector<RunId> commit(std::span<const IngestBatch> batches);
+
+  // What an agent on another cluster tells of its logs, in one transaction. Each is stored as
+  // ingest would have stored it, below a root of the sender's cluster, or left as its result says.
+  std::vector<PushResult> commit_pushed(const PushSender& sender, std::span<const LogTelling> logs);
+  void record_push_agent(const PushAgentRecord& agent);
+  // All that was pushed as cluster `from` belongs to `to` from now on. Throws StorageError
+  // constraint where both have a tree of one path.
+  void rename_pushed_cluster(const std::string& from, const std::string& to);
 
   // A llmb-config appeared after the log. Without `listed`, what lists show stays as it was.
   void update_configuration(RunId run, const parser::RunConfiguration& configuration,
@@ -115,6 +124,11 @@ class Reader {
   std::vector<ExperimentRecord> experiments(const RunFilter& filter, std::int64_t limit,
                                             const std::string& after_experiment);
   std::vector<ParkedFile> parked_files();
+
+  std::vector<PushAgentRecord> push_agents();
+  // What is held of a cluster's logs by a store's word, by run, those after `after`.
+  std::vector<HeldLog> held_logs(const std::string& store_id, const std::string& cluster,
+                                 RunId after, std::int64_t limit);
 
   // Every (root, relative_path) with its cursor, for ingest's start: nothing is read again.
   struct KnownFile {

@@ -83,7 +83,7 @@ void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& chec
   check.runs = connection.read_one_integer("SELECT count(*) FROM run");
   check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
   if (depth == CheckDepth::thorough) check.miscounted = find_miscounted(connection);
-  Statement roots(connection, "SELECT path FROM root ORDER BY id");
+  Statement roots(connection, "SELECT path FROM root WHERE pushed_from = '' ORDER BY id");
   while (roots.step()) check.roots.push_back(roots.read_text());
 }
 

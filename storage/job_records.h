@@ -89,6 +89,9 @@ struct TokenRecord {
   std::string created_at;
   std::string expires_at;
   std::optional<std::string> revoked_at;
+  // Of the scope `ingest`: whose runs it may write, and the name which that cluster had before.
+  std::string cluster;
+  std::string former_cluster;
 };
 
 }  // namespace llmb::storage

@@ -119,6 +119,8 @@ TokenRecord read_token(Statement& row) {
   token.created_at = row.read_text();
   token.expires_at = row.read_text();
   token.revoked_at = row.read_optional_text();
+  token.cluster = row.read_text();
+  token.former_cluster = row.read_text();
   return token;
 }
 
@@ -380,10 +382,11 @@ std::int64_t JobStore::insert_token(const TokenRecord& token) {
     std::string scopes;
     for (const std::string& scope : token.scopes) scopes += (scopes.empty() ? "" : " ") + scope;
     Statement& insert = impl_->connection.kept(
-        "INSERT INTO api_token (name, sha256, scopes, created_at, expires_at)"
-        " VALUES (?, ?, ?, ?, ?)");
+        "INSERT INTO api_token (name, sha256, scopes, created_at, expires_at, cluster,"
+        " former_cluster) VALUES (?, ?, ?, ?, ?, ?, ?)");
     insert.text(token.name).text(token.sha256).text(scopes);
-    insert.text(token.created_at).text(token.expires_at).run();
+    insert.text(token.created_at).text(token.expires_at);
+    insert.text(token.cluster).text(token.former_cluster).run();
     return impl_->connection.last_insert_id();
   });
 }
@@ -391,7 +394,8 @@ std::int64_t JobStore::insert_token(const TokenRecord& token) {
 std::vector<TokenRecord> JobStore::tokens() {
   return impl_->within(Transaction::Kind::read, [&] {
     Statement& select = impl_->connection.kept(
-        "SELECT id, name, sha256, scopes, created_at, expires_at, revoked_at FROM api_token"
+        "SELECT id, name, sha256, scopes, created_at, expires_at, revoked_at, cluster,"
+        " former_cluster FROM api_token"
         " ORDER BY id");
     std::vector<TokenRecord> tokens;
     while (select.step()) tokens.push_back(read_token(select));
@@ -402,7 +406,8 @@ std::vector<TokenRecord> JobStore::tokens() {
 std::optional<TokenRecord> JobStore::token_by_hash(const std::string& sha256) {
   return impl_->within(Transaction::Kind::read, [&]() -> std::optional<TokenRecord> {
     Statement& select = impl_->connection.kept(
-        "SELECT id, name, sha256, scopes, created_at, expires_at, revoked_at FROM api_token"
+        "SELECT id, name, sha256, scopes, created_at, expires_at, revoked_at, cluster,"
+        " former_cluster FROM api_token"
         " WHERE sha256 = ?");
     if (!select.text(sha256).step()) return std::nullopt;
     TokenRecord token = read_token(select);

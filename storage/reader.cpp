@@ -5,7 +5,7 @@
 
 #include "storage/cluster_match.h"
 #include "storage/database.h"
-#include "storage/evidence_rows.h"
+#include "storage/push_rows.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
@@ -52,13 +52,7 @@ struct Reader::Impl {
     if (!select.step()) return std::nullopt;
     RunRecord run = read_run_row(select);
     select.reset();
-    run.configuration = read_configuration(connection, run.id);
-    run.facts.segments = read_segments(connection, run.id);
-    run.facts.events = read_events(connection, run.id);
-    run.facts.checkpoints = read_checkpoints(connection, run.id);
-    run.facts.nccl.uses = read_nccl_uses(connection, run.id);
-    run.facts.ranks.measures = read_rank_measures(connection, run.id);
-    run.profiles = read_profiles(connection, run.id);
+    read_run_parts(connection, run);
     return run;
   }
 };
@@ -77,7 +71,8 @@ std::vector<RootRecord> Reader::roots() {
   return impl_->ask([&] {
     std::vector<RootRecord> roots;
     Statement& select = impl_->connection.kept(
-        "SELECT id, path, cluster, last_scan_at, last_scan_s, files_seen, error FROM root"
+        "SELECT id, path, cluster, last_scan_at, last_scan_s, files_seen, error, pushed_from FROM "
+        "root"
         " ORDER BY id");
     while (select.step()) {
       RootRecord root;
@@ -88,6 +83,7 @@ std::vector<RootRecord> Reader::roots() {
       root.last_scan_s = select.read_optional_real();
       root.files_seen = select.read_integer();
       root.error = select.read_text();
+      root.pushed_from = select.read_text();
       roots.push_back(std::move(root));
     }
     return roots;
@@ -253,6 +249,16 @@ std::vector<ParkedFile> Reader::parked_files() {
     }
     return files;
   });
+}
+
+std::vector<PushAgentRecord> Reader::push_agents() {
+  return impl_->ask([&] { return read_push_agents(impl_->connection); });
+}
+
+std::vector<HeldLog> Reader::held_logs(const std::string& store_id, const std::string& cluster,
+                                       RunId after, std::int64_t limit) {
+  return impl_->ask(
+      [&] { return read_held_logs(impl_->connection, store_id, cluster, after, limit); });
 }
 
 std::vector<Reader::KnownFile> Reader::known_files() {

@@ -27,7 +27,8 @@ struct RootRecord {
   std::optional<std::string> last_scan_at;  // RFC 3339 UTC
   std::optional<double> last_scan_s;        // how long it took
   std::int64_t files_seen = 0;
-  std::string error;  // why the last scan failed; empty when it did not
+  std::string error;        // why the last scan failed; empty when it did not
+  std::string pushed_from;  // the cluster whose agents push it; empty: it is watched here
 };
 
 // How far a file has been read. Commits together with the rows that reading produced.

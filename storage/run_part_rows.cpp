@@ -172,4 +172,14 @@ std::vector<LogEvent> read_events(Connection& connection, RunId run) {
   return events;
 }
 
+void read_run_parts(Connection& connection, RunRecord& run) {
+  run.configuration = read_configuration(connection, run.id);
+  run.facts.segments = read_segments(connection, run.id);
+  run.facts.events = read_events(connection, run.id);
+  run.facts.checkpoints = read_checkpoints(connection, run.id);
+  run.facts.nccl.uses = read_nccl_uses(connection, run.id);
+  run.facts.ranks.measures = read_rank_measures(connection, run.id);
+  run.profiles = read_profiles(connection, run.id);
+}
+
 }  // namespace llmb::storage

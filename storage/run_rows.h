@@ -44,6 +44,8 @@ RunRecord read_run_row(Statement& row);
 parser::RunConfiguration read_configuration(Connection& connection, RunId run);
 std::vector<parser::SegmentFacts> read_segments(Connection& connection, RunId run);
 std::vector<parser::LogEvent> read_events(Connection& connection, RunId run);
+// All that a run has in tables of its own, but for its steps.
+void read_run_parts(Connection& connection, RunRecord& run);
 
 // The columns of log_cursor but its key, and their reading at the row's next column.
 inline constexpr const char* kCursorColumns =

@@ -232,6 +232,41 @@ std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t 
   return connection.changes();
 }
 
+std::int64_t delete_steps_from_key(Connection& connection, RunId run, std::int64_t segment,
+                                   std::int64_t iteration) {
+  for (const char* sql :
+       {"DELETE FROM step_field WHERE run_id = ? AND (segment, iteration) >= (?, ?)",
+        "DELETE FROM step_sample WHERE run_id = ? AND (segment, iteration) >= (?, ?)"}) {
+    connection.kept(sql).integer(run).integer(segment).integer(iteration).run();
+  }
+  return connection.changes();
+}
+
+std::vector<StepSample> read_steps_from(Connection& connection, RunId run, std::int64_t segment,
+                                        std::int64_t iteration, std::int64_t limit) {
+  static const std::string sql =
+      "SELECT " + column_list() +
+      " FROM step_sample WHERE run_id = ? AND (segment, iteration) >= (?, ?)"
+      " ORDER BY segment, iteration LIMIT ?";
+  std::vector<StepSample> samples;
+  Statement& steps = connection.kept(sql);
+  steps.integer(run).integer(segment).integer(iteration).integer(limit);
+  while (steps.step()) samples.push_back(read_step(steps));
+  for (StepSample& sample : samples) {
+    Statement& fields = connection.kept(
+        "SELECT name, value FROM step_field WHERE run_id = ? AND segment = ? AND iteration = ?"
+        " ORDER BY position");
+    fields.integer(run).integer(std::int64_t{sample.segment}).integer(sample.iteration);
+    while (fields.step()) {
+      std::string name = fields.read_text();
+      const std::optional<double> value = fields.read_optional_real();
+      sample.extra_fields.emplace_back(std::move(name),
+                                       value.value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
+  }
+  return samples;
+}
+
 void delete_steps(Connection& connection, RunId run) {
   connection.kept("DELETE FROM step_field WHERE run_id = ?").integer(run).run();
   connection.kept("DELETE FROM step_sample WHERE run_id = ?").integer(run).run();

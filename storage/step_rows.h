@@ -24,6 +24,14 @@ void delete_steps(Connection& connection, RunId run);
 // of the run.
 std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t byte_offset);
 
+// Those from (segment, iteration) on, in that order; returns how many. With their fields.
+std::int64_t delete_steps_from_key(Connection& connection, RunId run, std::int64_t segment,
+                                   std::int64_t iteration);
+// The first `limit` of them.
+std::vector<parser::StepSample> read_steps_from(Connection& connection, RunId run,
+                                                std::int64_t segment, std::int64_t iteration,
+                                                std::int64_t limit);
+
 using StepVisitor = std::function<void(parser::StepSample&&)>;
 
 // Ordered by (segment, iteration), one step in memory at a time; one range scan of the key for

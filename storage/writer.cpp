@@ -9,6 +9,7 @@
 #include "storage/file_guard.h"
 #include "storage/generation_rows.h"
 #include "storage/local_disk.h"
+#include "storage/push_rows.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
 #include "storage/sqlite_connection.h"
@@ -34,6 +35,27 @@ std::string checked_path(const OpenOptions& options) {
   std::string path = canonical_path(options.path);
   if (!options.allow_network_file_system) require_local_disk(path);
   return path;
+}
+
+IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation) {
+  const RunRecord& run = log.run;
+  IngestBatch batch;
+  batch.root_id = root;
+  batch.relative_path = run.relative_path;
+  batch.generation = generation;
+  batch.observed_at = run.grown_at;
+  batch.size_bytes = run.size_bytes;
+  batch.path = run.path;
+  batch.configuration = run.configuration;
+  batch.facts = run.facts;
+  batch.summary = run.summary;
+  batch.window_source = run.window_source;
+  batch.logged_global_batch_size = run.logged_global_batch_size;
+  batch.listed = run.listed;
+  batch.samples = log.steps;
+  batch.profiles = run.profiles;
+  batch.replaces_all_samples = log.is_whole();
+  return batch;
 }
 
 }  // namespace
@@ -94,8 +116,22 @@ struct Writer::Impl {
         fmt::format("cannot change run {}: there is none in {}.", run, connection.path()));
   }
 
-  RunId commit_batch(const IngestBatch& batch) {
-    const std::optional<StoredRun> stored = find_run(connection, batch);
+  // What has to be sent again to the server that this database is pushed to.
+  void mark_changed_steps(RunId run, const IngestBatch& batch) {
+    std::optional<StepKey> first;
+    if (batch.replaces_all_samples) first = kBeforeAllSteps;
+    if (!first && batch.drops_steps_from) {
+      first = first_step_from_offset(connection, run, *batch.drops_steps_from);
+    }
+    for (const parser::StepSample& sample : batch.samples) {
+      const StepKey key{sample.segment, sample.iteration};
+      if (!first || key < *first) first = key;
+    }
+    if (first) mark_steps_changed(connection, run, *first);
+  }
+
+  // A run and its parts; of those that a log is read on from, and of other generations, nothing.
+  RunId write_run(const std::optional<StoredRun>& stored, const IngestBatch& batch) {
     const RunId run = stored ? stored->id : insert_run(connection, batch);
     std::int64_t step_count = stored ? stored->step_count : 0;
     if (stored) {
@@ -116,9 +152,37 @@ struct Writer::Impl {
     write_facts_parts(connection, run, batch.facts);
     if (batch.profiles) write_profiles(connection, run, *batch.profiles);
     mark_profiled(connection, run);
+    return run;
+  }
+
+  RunId commit_batch(const IngestBatch& batch) {
+    const std::optional<StoredRun> stored = find_run(connection, batch);
+    if (stored) mark_changed_steps(stored->id, batch);
+    const RunId run = write_run(stored, batch);
     write_cursor(connection, run, batch.cursor);
     if (!stored) thin_generations(connection, batch.root_id, batch.relative_path);
     return run;
+  }
+
+  PushResult commit_telling(const PushSender& sender, const LogTelling& log) {
+    const RootId root = pushed_root(connection, sender.cluster, log.root_path);
+    const PushDecision decision = decide_on(connection, root, sender, log);
+    PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run,
+                      decision.run == 0};
+    if (decision.verdict != PushVerdict::taken) return result;
+    const IngestBatch batch = batch_of(log, root, decision.generation);
+    std::optional<StoredRun> stored = find_run(connection, batch);
+    if (stored && !log.is_whole()) {
+      stored->step_count -=
+          delete_steps_from_key(connection, stored->id, log.from.segment, log.from.iteration);
+    }
+    result.run = write_run(stored, batch);
+    write_pushed_times(connection, result.run, log.run);
+    write_pushed_run(connection, result.run, sender, log);
+    result.revision = log.run.revision;
+    result.step_count = find_run(connection, batch)->step_count;
+    if (!stored) thin_generations(connection, root, batch.relative_path);
+    return result;
   }
 };
 
@@ -132,11 +196,11 @@ RootId Writer::upsert_root(const std::string& path, const std::string& cluster) 
     connection
         .kept(
             "INSERT INTO root (path, cluster) VALUES (?, ?)"
-            " ON CONFLICT (path) DO UPDATE SET cluster = excluded.cluster")
+            " ON CONFLICT (pushed_from, path) DO UPDATE SET cluster = excluded.cluster")
         .text(path)
         .text(cluster)
         .run();
-    Statement& find = connection.kept("SELECT id FROM root WHERE path = ?");
+    Statement& find = connection.kept("SELECT id FROM root WHERE path = ? AND pushed_from = ''");
     find.text(path);
     if (find.step()) id = find.read_integer();
     find.reset();
@@ -187,6 +251,42 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
   });
   impl_->bound_wal();
   return runs;
+}
+
+std::vector<PushResult> Writer::commit_pushed(const PushSender& sender,
+                                              std::span<const LogTelling> logs) {
+  std::vector<PushResult> results;
+  results.reserve(logs.size());
+  impl_->commit_change([&] {
+    bool is_changed = false;
+    for (const LogTelling& log : logs) {
+      results.push_back(impl_->commit_telling(sender, log));
+      is_changed |= results.back().verdict == PushVerdict::taken;
+    }
+    return is_changed;
+  });
+  impl_->bound_wal();
+  return results;
+}
+
+void Writer::record_push_agent(const PushAgentRecord& agent) {
+  impl_->commit_change([&] {
+    write_push_agent(impl_->connection, agent);
+    return false;
+  });
+}
+
+void Writer::rename_pushed_cluster(const std::string& from, const std::string& to) {
+  impl_->commit_change([&] {
+    Connection& connection = impl_->connection;
+    for (const char* sql : {"UPDATE run SET cluster = ?2, revision = revision + 1 WHERE root_id IN"
+                            " (SELECT id FROM root WHERE pushed_from = ?1)",
+                            "UPDATE root SET cluster = ?2, pushed_from = ?2 WHERE pushed_from = ?1",
+                            "UPDATE push_agent SET cluster = ?2 WHERE cluster = ?1"}) {
+      connection.kept(sql).text(from).text(to).run();
+    }
+    return true;
+  });
 }
 
 void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration,

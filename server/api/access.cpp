@@ -1,6 +1,7 @@
 #include "server/api/access.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/api/request_error.h"
 #include "server/dispatch/wall_clock.h"
@@ -31,13 +32,18 @@ std::string require_submitter(const Context& context, const http::Request& reque
 
 std::string require_scope(const Context& context, const http::Request& request,
                           std::string_view scope) {
+  return require_token(context, request, scope).name;
+}
+
+storage::TokenRecord require_token(const Context& context, const http::Request& request,
+                                   std::string_view scope) {
   const auto shown = http::bearer_token(request);
   if (!shown) {
     throw unauthorized(
         "This needs a token: send the header 'Authorization: Bearer …'. "
         "`llmb-report token create` makes one.");
   }
-  const auto token = context.options.jobs->token_by_hash(http::token_sha256(*shown));
+  auto token = context.options.tokens->token_by_hash(http::token_sha256(*shown));
   // One answer for all of these: it must not help to guess.
   const std::string now = dispatch::instant_text(dispatch::wall_now());
   if (!token || token->revoked_at || token->expires_at <= now) {
@@ -54,7 +60,7 @@ std::string require_scope(const Context& context, const http::Request& request,
         403, "Forbidden",
         "The token '" + token->name + "' lacks the scope '" + std::string(scope) + "'.");
   }
-  return token->name;
+  return std::move(*token);
 }
 
 }  // namespace llmb::api

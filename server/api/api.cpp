@@ -20,12 +20,14 @@ namespace {
 using http::Work;
 
 constexpr std::size_t kSubmissionBytesMax = std::size_t{128} * 1024;
+constexpr std::size_t kPushBytesMax = std::size_t{4} << 20U;
 
 struct Route {
   const char* method;
   const char* pattern;
   http::Response (*handler)(Context&, const http::Request&);
   Work work;
+  std::size_t body_bytes_max = kSubmissionBytesMax;
 };
 constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/experiments", get_experiments, Work::quick},
@@ -55,6 +57,8 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/jobs/{id}", get_job, Work::quick},
     Route{"DELETE", "/api/v1/jobs/{id}", delete_job, Work::waiting},
     Route{"GET", "/api/v1/jobs/{id}/log", get_job_log, Work::waiting},
+    Route{"GET", "/api/v1/push", get_push, Work::waiting},
+    Route{"POST", "/api/v1/push", post_push, Work::waiting, kPushBytesMax},
     Route{"GET", "/api/v1/roots", get_roots, Work::quick},
     Route{"GET", "/api/v1/status", get_status, Work::quick},
     Route{"GET", "/api/v1/events", get_events, Work::quick},
@@ -156,7 +160,7 @@ void Api::add_routes(http::Router& router) {
                [context = context_.get(), &route](const http::Request& request) {
                  return answer(*context, route, request);
                },
-               {.work = route.work, .body_bytes_max = kSubmissionBytesMax});
+               {.work = route.work, .body_bytes_max = route.body_bytes_max});
   }
   router.set_finishing(
       [context = context_.get()](const http::Request& request, http::Response& response) {

@@ -30,6 +30,10 @@ struct ApiOptions {
   // Both null: jobs are off. They outlive the Api.
   dispatch::Dispatcher* dispatcher = nullptr;
   storage::JobStore* jobs = nullptr;
+  // Whom a bearer token is looked up with; there where jobs are on, or runs are received.
+  storage::JobStore* tokens = nullptr;
+  // Has something written by ingest's writer (Ingest::write). Null: no pushed runs are received.
+  std::function<bool(std::function<void(storage::Writer&)>)> write;
   std::vector<std::string> submitters;  // names of the tokens that may submit; empty: none may
   // Called after a job was submitted or is to be cancelled, to look at the queue at once.
   std::function<void()> jobs_changed;

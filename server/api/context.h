@@ -1,6 +1,7 @@
 // Context: what the handlers of one Api share. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "server/api/api_options.h"
@@ -23,6 +24,7 @@ struct Context {
   ReaderPool readers;
   RequestMetrics request_metrics;
   LatestResults latest_results;
+  std::atomic<int> pushes_under_way = 0;
 };
 
 }  // namespace llmb::api

@@ -128,6 +128,25 @@ void write_ingest(OpenMetricsText& text, const ingest::IngestStatus& status) {
         static_cast<std::int64_t>(hanging));
 }
 
+void write_push(OpenMetricsText& text, const std::vector<storage::PushAgentRecord>& agents) {
+  std::int64_t pending = 0;
+  std::int64_t silence_s = 0;
+  const auto now = std::chrono::system_clock::now();
+  for (const storage::PushAgentRecord& agent : agents) {
+    pending += agent.logs_pending;
+    const auto seen = parser::parse_instant(agent.last_seen_at);
+    if (!seen) continue;
+    silence_s = std::max<std::int64_t>(
+        silence_s, std::chrono::floor<std::chrono::seconds>(now - *seen).count());
+  }
+  gauge(text, "llmb_push_agents", "", "Agents that have pushed runs here.",
+        static_cast<std::int64_t>(agents.size()));
+  gauge(text, "llmb_push_logs_pending", "", "Logs that agents had still to push when they spoke.",
+        pending);
+  gauge(text, "llmb_push_longest_silence_seconds", "seconds",
+        "For how long the agent that is silent for longest has not spoken.", silence_s);
+}
+
 void write_http(OpenMetricsText& text, const http::ServerCounters& counters) {
   text.begin_family("llmb_http_responses", "counter", "", "Responses, by class of status.");
   constexpr std::array<std::string_view, 6> kClasses = {"", "1xx", "2xx", "3xx", "4xx", "5xx"};
@@ -192,6 +211,8 @@ http::Response get_metrics(Context& context, const http::Request& request) {
   std::int64_t is_readable = 1;
   try {
     write_database(text, context.readers.with_reader(read_figures));
+    write_push(text, context.readers.with_reader(
+                         [](storage::Reader& reader) { return reader.push_agents(); }));
     write_results(text, context.latest_results.read(context.readers));
   } catch (const storage::StorageError&) {
     is_readable = 0;

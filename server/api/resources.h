@@ -34,6 +34,8 @@ http::Response post_jobs(Context& context, const http::Request& request);
 http::Response get_job(Context& context, const http::Request& request);
 http::Response delete_job(Context& context, const http::Request& request);
 http::Response get_job_log(Context& context, const http::Request& request);
+http::Response get_push(Context& context, const http::Request& request);
+http::Response post_push(Context& context, const http::Request& request);
 http::Response get_roots(Context& context, const http::Request& request);
 http::Response get_status(Context& context, const http::Request& request);
 http::Response get_events(Context& context, const http::Request& request);

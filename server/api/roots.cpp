@@ -1,4 +1,5 @@
-// GET /api/v1/roots: the watched trees, and the files that cannot be read just now.
+// GET /api/v1/roots: the watched trees, those that agents push, the agents, and the files that
+// cannot be read just now.
 #include "parser/foundation/instant.h"
 #include "server/api/json.h"
 #include "server/api/query_parameters.h"
@@ -21,6 +22,7 @@ Json root_json(const storage::RootRecord& root, const std::vector<ingest::RootSt
   json["id"] = root.id;
   json["path"] = root.path;
   json["cluster"] = null_if_empty(root.cluster);
+  json["is_pushed"] = !root.pushed_from.empty();
   json["last_scan_at"] = nullable(root.last_scan_at);
   json["last_scan_s"] = number(root.last_scan_s);
   json["files_seen"] = root.files_seen;
@@ -40,17 +42,31 @@ Json parked_file_json(const storage::ParkedFile& file) {
   return json;
 }
 
+Json agent_json(const storage::PushAgentRecord& agent) {
+  Json json;
+  json["cluster"] = agent.cluster;
+  json["name"] = agent.name;
+  json["store_id"] = agent.store_id;
+  json["version"] = agent.version;
+  json["last_seen_at"] = agent.last_seen_at;
+  json["logs_pending"] = agent.logs_pending;
+  json["pending_since"] = nullable(agent.pending_since);
+  return json;
+}
+
 }  // namespace
 
 http::Response get_roots(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   const auto watched = context.options.ingest_status().roots;
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
-    Json lists = {{"roots", Json::array()}, {"parked_files", Json::array()}};
+    Json lists = {
+        {"roots", Json::array()}, {"parked_files", Json::array()}, {"agents", Json::array()}};
     for (const auto& root : reader.roots()) lists["roots"].push_back(root_json(root, watched));
     for (const auto& file : reader.parked_files()) {
       lists["parked_files"].push_back(parked_file_json(file));
     }
+    for (const auto& agent : reader.push_agents()) lists["agents"].push_back(agent_json(agent));
     return lists;
   });
   // Scans are recorded without a new data revision, so the tag is the content's.

@@ -42,6 +42,15 @@ FoundLog find_log(Context& context, storage::RunId id) {
       throw RequestError{410, "Log rewritten",
                          "The log was rewritten since this run was read; what it held is gone."};
     }
+    const auto roots = reader.roots();
+    const auto record = std::find_if(roots.begin(), roots.end(),
+                                     [&](const auto& root) { return root.id == run->root_id; });
+    if (record != roots.end() && !record->pushed_from.empty()) {
+      throw not_found(fmt::format(
+          "The log of this run is not here: it stays on its cluster, '{}', whose agent pushed what "
+          "it read of it. There it is {}/{}.",
+          record->pushed_from, record->path, run->relative_path));
+    }
     const auto watched = context.options.ingest_status().roots;
     const auto root = std::find_if(watched.begin(), watched.end(),
                                    [&](const auto& status) { return status.id == run->root_id; });

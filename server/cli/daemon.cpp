@@ -77,6 +77,9 @@ struct Daemon::Parts {
       : jobs(options.cluster ? std::make_unique<Jobs>(options, events) : nullptr),
         ingest(ingest_options(options),
                [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
+        tokens(options.receives && !jobs
+                   ? std::make_unique<storage::JobStore>(options.ingest.database)
+                   : nullptr),
         dashboard(dashboard_files()),
         api(api_options(options)) {
     if (jobs) {
@@ -104,6 +107,12 @@ struct Daemon::Parts {
     result.version = options.version;
     result.catalog = options.catalog;
     result.cors_origins = options.cors_origins;
+    result.tokens = jobs ? &jobs->store : tokens.get();
+    if (options.receives) {
+      result.write = [this](std::function<void(storage::Writer&)> task) {
+        return ingest.write(std::move(task));
+      };
+    }
     if (jobs) {
       result.dispatcher = &jobs->dispatcher;
       result.jobs = &jobs->store;
@@ -117,6 +126,7 @@ struct Daemon::Parts {
   http::EventChannel events;
   const std::unique_ptr<Jobs> jobs;
   ingest::Ingest ingest;
+  const std::unique_ptr<storage::JobStore> tokens;  // where jobs have none
   const http::StaticFiles dashboard;
   api::Api api;
   http::Router router;

@@ -23,6 +23,7 @@ struct DaemonOptions {
   std::optional<dispatch::ClusterSettings> cluster;
   std::vector<std::string> submitters;
   std::vector<std::string> cors_origins;  // see ApiOptions
+  bool receives = false;                  // what agents on other clusters push
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

@@ -36,6 +36,7 @@ struct ServeArguments {
   std::string tls_certificate_file;
   std::string tls_key_file;
   bool behind_proxy = false;
+  bool receive = false;
   bool allow_network_file_system = false;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> cors_origins;
@@ -46,6 +47,7 @@ constexpr const char* kServeExamples = R"(Examples:
   llmb-report serve --listen 127.0.0.1:0 --db runs.db /data/cluster-a /data/cluster-b
   llmb-report serve --config /etc/llmb-report.yaml
   llmb-report serve --listen 0.0.0.0:8642 --tls-cert server.pem --tls-key server.key
+  llmb-report serve --receive --db central.db --listen 0.0.0.0:8642 --tls-cert … --tls-key …
 
 Without a ROOT: the configuration's roots, else $LLMB_WORKLOAD, else the older $STAGE_PATH, else
 every folder in $LLMB_INSTALL/workloads; and with all of them the workload_folder of the
@@ -69,6 +71,7 @@ ServeSettings settings_of(const ServeArguments& arguments) {
   settings.tls_certificate_file = set_or_nothing(arguments.tls_certificate_file);
   settings.tls_key_file = set_or_nothing(arguments.tls_key_file);
   settings.behind_proxy = set_or_nothing(arguments.behind_proxy);
+  settings.receive = set_or_nothing(arguments.receive);
   settings.allow_network_file_system = set_or_nothing(arguments.allow_network_file_system);
   settings.allowed_hosts = arguments.allowed_hosts;
   settings.cors_origins = arguments.cors_origins;
@@ -108,6 +111,7 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.http.tls_key_file = settings.tls_key_file.value_or("");
   options.http.behind_proxy = settings.behind_proxy.value_or(false);
   options.http.allowed_hosts = settings.allowed_hosts;
+  options.receives = settings.receive.value_or(false);
   options.http.threads = settings.http_threads.value_or(options.http.threads);
   // What ingest may have open at once, and as much again for the database and for Slurm's commands.
   options.http.descriptors_reserved = 2 * static_cast<std::size_t>(options.ingest.open_files_max);
@@ -137,6 +141,7 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
     std::cout << "  jobs      of cluster " << options.cluster->name << ", to "
               << options.cluster->workload_folder << ", which is watched\n";
   }
+  if (options.receives) std::cout << "  receiving what agents push\n";
   std::cout << "  database  " << options.ingest.database.path << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
 }
@@ -180,9 +185,10 @@ int run_serve(const ServeArguments& arguments) {
       if (!catalog) return complain(catalog.error().message, kBadArguments);
       options.catalog = std::move(*catalog);
     }
-    if (options.ingest.roots.empty()) {
+    if (options.ingest.roots.empty() && !options.receives) {
       return complain(
-          "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file",
+          "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file; "
+          "or say --receive, for what agents push",
           kBadArguments);
     }
     begin_log(arguments.log_level);
@@ -220,6 +226,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->type_name("FILE");
   command->add_flag("--behind-proxy", arguments->behind_proxy,
                     "A proxy in front does TLS: listen anywhere without it");
+  command->add_flag("--receive", arguments->receive,
+                    "Take the runs that agents on other clusters push (ingest --push), by tokens "
+                    "of the scope ingest; no ROOT is needed");
   command
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")

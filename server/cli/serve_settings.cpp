@@ -54,6 +54,7 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   add_path("tls_cert", settings.tls_certificate_file);
   add_path("tls_key", settings.tls_key_file);
   add_boolean("behind_proxy", settings.behind_proxy);
+  add_boolean("receive", settings.receive);
   handlers.emplace_back("allowed_hosts", [&](const YAML::Node& node) {
     settings.allowed_hosts = reader.texts(node, "allowed_hosts");
   });
@@ -89,6 +90,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
   tls_cert: server.pem              # relative to this file
   tls_key: server.key
   behind_proxy: false
+  receive: false                    # runs that agents push (ingest --push)
   allowed_hosts: [report.example.org]
   cors_origins: [https://notebooks.example.org]   # whose pages may read the API
   allow_network_file_system: false
@@ -115,6 +117,7 @@ ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   take_if_unset(first.tls_certificate_file, second.tls_certificate_file);
   take_if_unset(first.tls_key_file, second.tls_key_file);
   take_if_unset(first.behind_proxy, second.behind_proxy);
+  take_if_unset(first.receive, second.receive);
   take_if_unset(first.allow_network_file_system, second.allow_network_file_system);
   take_if_unset(first.http_threads, second.http_threads);
   take_if_unset(first.reader_threads, second.reader_threads);

@@ -21,6 +21,7 @@ constexpr int kDaysMax = 3'650;
 constexpr const char* kTokenFooter = R"(Examples:
   llmb-report token create ci --scope submit
   llmb-report token create laptop --scope read --scope submit --days 30
+  llmb-report token create eos-agent --scope ingest --for-cluster eos
   llmb-report token list
   llmb-report token revoke ci
 
@@ -35,6 +36,8 @@ struct TokenArguments {
   std::string name;
   std::vector<std::string> scopes;
   int days = 90;
+  std::string for_cluster;
+  std::string former_cluster;
 };
 
 storage::JobStore open_store(const TokenArguments& arguments) {
@@ -54,6 +57,20 @@ int create(const TokenArguments& arguments) {
                         dispatch::in_quotes(arguments.name),
                     kBadArguments);
   }
+  const auto& scopes = arguments.scopes;
+  const bool ingests = std::find(scopes.begin(), scopes.end(), "ingest") != scopes.end();
+  if (ingests != !arguments.for_cluster.empty()) {
+    return complain("token",
+                    "--scope ingest needs the one cluster whose runs it may write, --for-cluster "
+                    "NAME, and no other scope does",
+                    kBadArguments);
+  }
+  if (ingests && !dispatch::is_name(arguments.for_cluster)) {
+    return complain("token",
+                    "a cluster's name has letters, digits, '.', '_', '-' and '+'; not " +
+                        dispatch::in_quotes(arguments.for_cluster),
+                    kBadArguments);
+  }
   storage::JobStore store = open_store(arguments);
   if (is_taken(store, arguments.name)) {
     return complain("token",
@@ -67,6 +84,8 @@ int create(const TokenArguments& arguments) {
   record.name = arguments.name;
   record.sha256 = http::token_sha256(token);
   record.scopes = arguments.scopes;
+  record.cluster = arguments.for_cluster;
+  record.former_cluster = arguments.former_cluster;
   record.created_at = dispatch::instant_text(now);
   record.expires_at = dispatch::instant_text(now + std::chrono::hours(24) * arguments.days);
   store.insert_token(record);
@@ -86,6 +105,7 @@ int list(const TokenArguments& arguments) {
     for (const std::string& scope : token.scopes) {
       scopes.append(scopes.empty() ? "" : " ").append(scope);
     }
+    if (!token.cluster.empty()) scopes += " (" + token.cluster + ")";
     const char* const state = token.revoked_at          ? "revoked"
                               : token.expires_at <= now ? "expired"
                                                         : "valid";
@@ -142,6 +162,11 @@ void add_token_command(CLI::App& app, int& exit_code) {
   make->add_option("--days", arguments->days, "How long it is valid")
       ->check(CLI::Range(1, kDaysMax))
       ->capture_default_str();
+  make->add_option("--for-cluster", arguments->for_cluster,
+                   "With --scope ingest: the cluster whose runs it may write, and no others");
+  make->add_option("--formerly", arguments->former_cluster,
+                   "What that cluster was called before: its runs here are renamed when its agent "
+                   "next pushes");
   add_part(*token, "list", "All tokens, without their secrets", arguments, exit_code, list);
   add_part(*token, "revoke", "A token is valid no more", arguments, exit_code, revoke)
       ->add_option("NAME", arguments->name, "The token's name")

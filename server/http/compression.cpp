@@ -128,4 +128,30 @@ std::string compress(std::string_view bytes, Encoding encoding, Effort effort) {
   return std::string(bytes);
 }
 
+std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t bytes_max) {
+  struct FreeContext {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  constexpr std::size_t kPieceBytes = std::size_t{256} << 10U;
+  constexpr int kWindowLogMax = 23;  // 8 MiB: what a frame may make the decoder keep
+  const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+  if (!context) throw std::bad_alloc();
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kWindowLogMax);
+  std::string out;
+  ZSTD_inBuffer in = {bytes.data(), bytes.size(), 0};
+  std::size_t missing = 1;
+  for (;;) {
+    const std::size_t begin = out.size();
+    out.resize(std::min(begin + kPieceBytes, bytes_max + 1));
+    ZSTD_outBuffer piece = {out.data() + begin, out.size() - begin, 0};
+    missing = ZSTD_decompressStream(context.get(), &piece, &in);
+    if (ZSTD_isError(missing) != 0) return std::nullopt;
+    out.resize(begin + piece.pos);
+    if (out.size() > bytes_max) return std::nullopt;
+    const bool has_all = in.pos == in.size && piece.pos < piece.size;
+    if (has_all || (missing == 0 && in.pos == in.size)) break;
+  }
+  return missing == 0 ? std::optional(std::move(out)) : std::nullopt;
+}
+
 }  // namespace llmb::http

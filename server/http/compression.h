@@ -2,6 +2,8 @@
 // Pure functions, thread-safe.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +24,9 @@ bool is_compressible(std::string_view content_type);
 enum class Effort { once, kept, embedded };
 
 std::string compress(std::string_view bytes, Encoding encoding, Effort effort);
+
+// What zstd compressed. Nothing where it is no such data, is cut off, or would become longer than
+// `bytes_max`, of which no more is made.
+std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t bytes_max);
 
 }  // namespace llmb::http

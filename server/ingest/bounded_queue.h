@@ -28,6 +28,15 @@ class BoundedQueue {
     return true;
   }
 
+  // Never waits. False: it is full or closed, and the item was not taken.
+  bool push_where_there_is_room(T item) {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_ || items_.size() >= items_max_) return false;
+    items_.push_back(std::move(item));
+    not_empty_.notify_one();
+    return true;
+  }
+
   // Never waits, whatever the bound: for those who must not block.
   bool push_at_once(T item) {
     const std::lock_guard lock(mutex_);

@@ -84,6 +84,10 @@ void Committer::write(std::vector<WriteItem> items) {
   std::vector<WorkResult> with_batch;
   once_there_is_memory([&] { with_batch.reserve(items.size()); });
   for (auto& item : items) {
+    if (const auto* task = std::get_if<WriterTask>(&item)) {
+      (*task)(writer_);
+      continue;
+    }
     auto* result = std::get_if<WorkResult>(&item);
     if (result == nullptr) {
       write_note(item);

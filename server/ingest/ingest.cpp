@@ -66,6 +66,11 @@ void Ingest::ask_for_verdicts(const std::vector<storage::RunId>& runs) {
   if (impl_->pipeline && !runs.empty()) impl_->pipeline->ask_for_verdicts(runs);
 }
 
+bool Ingest::write(std::function<void(storage::Writer&)> task) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->pipeline && impl_->pipeline->write(std::move(task));
+}
+
 void Ingest::run_once(const std::function<void(const IngestStatus&)>& on_progress) {
   Pipeline* pipeline = nullptr;
   {

@@ -26,6 +26,10 @@ class Ingest {
   void request_stop();  // from any thread; returns at once
   // The jobs of these runs may have ended: they are judged again at once. From any thread.
   void ask_for_verdicts(const std::vector<storage::RunId>& runs);
+  // Has `task` called by the thread that writes, after what waits there already; it must throw
+  // nothing. False: there is no room for it now, or nothing is written (not started, stopped). A
+  // task that was taken is dropped uncalled where ingest stops before its turn. From any thread.
+  bool write(std::function<void(storage::Writer&)> task);
   // Reads all there is, once, on the calling thread's watch; `on_progress` is called now and
   // then. Ends early after request_stop(). Throws std::runtime_error where nothing can be written.
   void run_once(const std::function<void(const IngestStatus&)>& on_progress);

@@ -104,6 +104,10 @@ void Pipeline::ask_for_verdicts(const std::vector<storage::RunId>& runs) {
   for (const auto& root : roots_) root->ask_for_verdicts(runs);
 }
 
+bool Pipeline::write(std::function<void(storage::Writer&)> task) {
+  return shared_->writes.push_where_there_is_room(std::move(task));
+}
+
 void Pipeline::stop() {
   request_stop();
   for (const auto& root : roots_) root->end();

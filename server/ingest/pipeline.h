@@ -36,6 +36,8 @@ class Pipeline {
   void run(const std::function<void()>& on_tick);
   void request_stop();
   void ask_for_verdicts(const std::vector<storage::RunId>& runs);
+  // See Ingest::write().
+  bool write(std::function<void(storage::Writer&)> task);
   // Within seconds: what was read is committed, unless the writer is halted. Threads that hang in
   // a root's file system are left behind; see abandoned_call.h.
   void stop();

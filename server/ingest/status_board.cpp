@@ -23,7 +23,7 @@ IngestStatus StatusBoard::read() const {
   const std::lock_guard lock(mutex_);
   IngestStatus status = status_;
   status.bytes_read = bytes_read.load();
-  status.first_scan_done = !roots_.empty();
+  status.first_scan_done = roots_are_set_;
   for (const auto& root : roots_) {
     const RootStatus& one = status.roots.emplace_back(root->read());
     status.first_scan_done &= one.first_scan_done || one.hangs_since.has_value();

@@ -44,6 +44,7 @@ class StatusBoard {
   void set_roots(std::vector<std::shared_ptr<RootActivity>> roots) {
     const std::lock_guard lock(mutex_);
     roots_ = std::move(roots);
+    roots_are_set_ = true;
   }
 
   template <typename Change>
@@ -60,6 +61,7 @@ class StatusBoard {
   mutable std::mutex mutex_;
   IngestStatus status_;  // but for what the roots report
   std::vector<std::shared_ptr<RootActivity>> roots_;
+  bool roots_are_set_ = false;  // there may be none: a server that only receives
 };
 
 }  // namespace llmb::ingest

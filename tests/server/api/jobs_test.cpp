@@ -93,7 +93,7 @@ TEST_F(Jobs, NeedATokenThatMaySubmit) {
   EXPECT_THAT(without.headers, ::testing::Contains(std::pair<std::string, std::string>(
                                    "WWW-Authenticate", "Bearer")));
   EXPECT_EQ(status("Bearer llmb_0"), 401);
-  EXPECT_EQ(status(cluster_->authorization("late", "submit", "2020-01-01T00:00:00Z")), 401);
+  EXPECT_EQ(status(cluster_->authorization("late", "submit", "", "2020-01-01T00:00:00Z")), 401);
   const std::string revoked = cluster_->authorization("gone", "submit");
   ASSERT_TRUE(cluster_->jobs.revoke_token("gone", "2025-01-01T00:00:00Z"));
   EXPECT_EQ(status(revoked), 401);

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "server/push/telling_json.h"
+#include "storage/push_store.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/server/api/stand_in_cluster.h"
 
@@ -113,6 +115,13 @@ class OpenApi : public ApiTest {
     restart_api([this](ApiOptions& options) { cluster_->connect(options); });
     fill();
     authorization_ = cluster_->authorization("ci", "submit");
+    restart_api([this](ApiOptions& options) {
+      cluster_->connect(options);
+      options.write = [this](const std::function<void(storage::Writer&)>& task) {
+        task(*writer_);
+        return true;
+      };
+    });
     document_ = get_json("/api/v1/openapi.json");
   }
 
@@ -135,6 +144,22 @@ class OpenApi : public ApiTest {
     request.headers = {{"authorization", authorization_}, {"content-type", "application/json"}};
     request.body = R"({"workload": "pretrain_nemotron4", "model_size": "15b", "dtype": "bf16",
       "gpu_type": "h100", "scale": 64, "proxy": true})";
+    return Json::parse(*answer(request).body);
+  }
+
+  // Every run of this database as a run of cluster eos.
+  Json push_of_all(const std::string& authorization) {
+    Json body = {{"format", push::kFormat}, {"cluster", "eos"}, {"store_id", "s"}};
+    body["logs"] = Json::array();
+    storage::PushStore store(database_path_);
+    for (const storage::RunId run : store.pending(0, 100)) {
+      body["logs"].push_back(push::telling_json(*store.tell(run, 1'000)));
+    }
+    http::Request request;
+    request.method = "POST";
+    request.path = request.target = "/api/v1/push";
+    request.headers = {{"authorization", authorization}, {"content-type", "application/json"}};
+    request.body = body.dump();
     return Json::parse(*answer(request).body);
   }
 
@@ -208,10 +233,17 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
       {"/api/v1/status", "/api/v1/status"},
       {"/healthz", "/healthz"},
       {"/readyz", "/readyz"}};
+  const std::string ingest = cluster_->authorization("eos-agent", "ingest", "eos");
+  const Json pushed = push_of_all(ingest);
+  const Json held = Json::parse(
+      *get("/api/v1/push", {{"cluster", "eos"}, {"store_id", "s"}}, {{"authorization", ingest}})
+           .body);
   add_job(cluster_->jobs, "beta", 5);
   SchemaWalk walk(document_);
   const std::string json = "application/json";
   walk.walk(schema_of("/api/v1/jobs", "202", json, "post"), submit(), "submitted");
+  walk.walk(schema_of("/api/v1/push", "200", json, "post"), pushed, "pushed");
+  walk.walk(schema_of("/api/v1/push", "200", json), held, "held");
   walk.walk({{"$ref", "#/components/schemas/DryRunList"}}, submit({{"dry_run", "true"}}), "dry");
   for (const auto& [path, question] : questions) {
     walk.walk(schema_of(path, "200", "application/json"), ask(question), path);

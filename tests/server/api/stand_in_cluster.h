@@ -52,6 +52,7 @@ class StandInCluster {
   void connect(ApiOptions& options) {
     options.dispatcher = dispatcher.get();
     options.jobs = &jobs;
+    options.tokens = &jobs;
     options.submitters = {"ci", "late", "gone", "reader", "root", "someone"};
     options.jobs_changed = [this] {
       ++wakes;
@@ -62,6 +63,7 @@ class StandInCluster {
 
   // The value of an Authorization header.
   std::string authorization(const std::string& name, const std::string& scope,
+                            const std::string& cluster = "",
                             const std::string& expires_at = "2999-01-01T00:00:00Z") {
     const std::string token = http::new_token();
     storage::TokenRecord record;
@@ -70,6 +72,7 @@ class StandInCluster {
     record.scopes = {scope};
     record.created_at = "2025-01-01T00:00:00Z";
     record.expires_at = expires_at;
+    record.cluster = cluster;
     jobs.insert_token(record);
     return "Bearer " + token;
   }

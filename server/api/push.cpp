@@ -1,0 +1,293 @@
+// POST /api/v1/push: what an agent on another cluster tells of its logs. GET /api/v1/push: what is
+// held by its word, for its comparison. Both take a token of the scope `ingest` that is bound to
+// the cluster. Rows are written by ingest's one writer; where that has no room, or takes long, the
+// agent is told when to come again, and finds out then what was stored.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+
+#include "server/api/access.h"
+#include "server/api/change_events.h"
+#include "server/api/json.h"
+#include "server/api/query_parameters.h"
+#include "server/api/request_error.h"
+#include "server/api/resources.h"
+#include "server/dispatch/wall_clock.h"
+#include "server/http/compression.h"
+#include "server/ingest/listed_result.h"
+#include "server/push/telling_json.h"
+
+namespace llmb::api {
+namespace {
+
+using storage::PushVerdict;
+
+// One request of that size takes some ten times as much memory while it is read.
+constexpr std::size_t kBodyBytesMax = std::size_t{8} << 20U;
+constexpr int kPushesAtOnce = 2;
+constexpr std::chrono::seconds kPatience{20};  // for the writer
+constexpr std::size_t kLogsMax = 1'000;
+constexpr std::int64_t kHeldLogsMax = 2'000;
+
+RequestError busy(const char* why, const char* retry_after_s) {
+  return {503, "Busy", why, {{"Retry-After", retry_after_s}}};
+}
+
+void require_receiving(const Context& context) {
+  if (context.options.write && context.options.tokens != nullptr) return;
+  throw RequestError(501, "Receiving is off",
+                     "This server takes no pushed runs: start it with `llmb-report serve "
+                     "--receive`.");
+}
+
+void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster) {
+  if (!cluster.empty() && token.cluster == cluster) return;
+  throw RequestError(
+      403, "Forbidden",
+      token.cluster.empty()
+          ? fmt::format("The token '{}' is bound to no cluster: make one with `llmb-report token "
+                        "create NAME --scope ingest --for-cluster {}`.",
+                        token.name, cluster)
+          : fmt::format("The token '{}' is for the runs of cluster '{}', not of '{}'.", token.name,
+                        token.cluster, cluster));
+}
+
+// As many as may be read and written at once.
+class Turn {
+ public:
+  explicit Turn(std::atomic<int>& under_way) : under_way_(under_way) {
+    if (under_way_.fetch_add(1) < kPushesAtOnce) return;
+    under_way_.fetch_sub(1);
+    throw busy("Other agents push just now.", "1");
+  }
+  ~Turn() { under_way_.fetch_sub(1); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<int>& under_way_;
+};
+
+std::string plain_body(const http::Request& request) {
+  const std::string encoding = request.header("content-encoding").value_or("identity");
+  if (encoding == "identity") return request.body;
+  if (encoding != "zstd") {
+    throw RequestError(415, "Unsupported media type",
+                       "The body may be encoded as zstd, or not at all.",
+                       {{"Accept-Encoding", "zstd"}});
+  }
+  auto body = http::decompress_zstd(request.body, kBodyBytesMax);
+  if (body) return std::move(*body);
+  throw RequestError(
+      413, "Content too large",
+      fmt::format("The body is no zstd, or has more than {} bytes without it.", kBodyBytesMax));
+}
+
+// What a request asks to be written, and what came of it. Shared with the writer's thread, which
+// may come to it after the request was answered.
+struct PushWork {
+  storage::PushSender sender;
+  std::vector<storage::LogTelling> logs;
+  storage::PushAgentRecord agent;
+  std::string renamed_from;  // the sender's cluster was called so; empty: it was not
+  std::atomic<bool> is_given_up = false;
+  std::promise<std::vector<storage::PushResult>> results;
+};
+
+void write_work(storage::Writer& writer, PushWork& work) {
+  if (work.is_given_up) return;
+  try {
+    if (!work.renamed_from.empty()) {
+      writer.rename_pushed_cluster(work.renamed_from, work.sender.cluster);
+    }
+    std::vector<storage::PushResult> results;
+    if (!work.logs.empty()) results = writer.commit_pushed(work.sender, work.logs);
+    writer.record_push_agent(work.agent);
+    work.results.set_value(std::move(results));
+  } catch (...) {
+    work.results.set_exception(std::current_exception());
+  }
+}
+
+std::string text_of(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  std::string text = found == json.end() ? "" : push::read_text(*found, name);
+  if (text.size() > 256) throw push::BadTelling(fmt::format("'{}' is too long", name));
+  return text;
+}
+
+void read_agent(const Json& json, PushWork& work) {
+  if (!json.is_object() || json.value("format", std::int64_t{0}) != push::kFormat) {
+    throw push::BadTelling(
+        fmt::format("'format' has to be {}: agent and server are of versions that do not go "
+                    "together",
+                    push::kFormat));
+  }
+  work.sender.now = dispatch::wall_now();
+  work.sender.cluster = text_of(json, "cluster");
+  work.sender.store_id = text_of(json, "store_id");
+  if (work.sender.store_id.empty()) throw push::BadTelling("'store_id' has to be there");
+  work.agent = {work.sender.store_id,
+                work.sender.cluster,
+                text_of(json, "agent"),
+                text_of(json, "version"),
+                parser::instant_text(work.sender.now),
+                json.value("logs_pending", std::int64_t{0}),
+                std::nullopt};
+  const std::string since = text_of(json, "pending_since");
+  if (parser::parse_instant(since)) work.agent.pending_since = since;
+}
+
+void read_logs(const Json& json, const parser::Catalog& catalog, PushWork& work) {
+  const auto logs = json.find("logs");
+  if (logs == json.end() || !logs->is_array() || logs->size() > kLogsMax) {
+    throw push::BadTelling(fmt::format("'logs' has to be an array of at most {}", kLogsMax));
+  }
+  for (const Json& log : *logs) {
+    try {
+      work.logs.push_back(push::read_telling(log));
+    } catch (const push::BadTelling& error) {
+      throw push::BadTelling(
+          fmt::format("the entry {} of 'logs': {}", work.logs.size(), error.what()));
+    }
+    // By this server's catalog, like those of the trees that it watches.
+    storage::RunRecord& run = work.logs.back().run;
+    run.listed = ingest::listed_result(catalog, run);
+  }
+}
+
+std::shared_ptr<PushWork> read_work(Context& context, const http::Request& request,
+                                    const storage::TokenRecord& token) {
+  const std::string type = request.header("content-type").value_or("");
+  if (type != "application/json" && !type.starts_with("application/json;")) {
+    throw RequestError(415, "Unsupported media type", "The body has to be application/json.");
+  }
+  auto work = std::make_shared<PushWork>();
+  try {
+    const Json json = Json::parse(plain_body(request));
+    read_agent(json, *work);
+    require_own_cluster(token, work->sender.cluster);
+    read_logs(json, context.catalog(), *work);
+  } catch (const push::BadTelling& error) {
+    throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
+  } catch (const Json::exception& error) {
+    throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
+  }
+  return work;
+}
+
+// The runs of an agent that pushed by another cluster's name are renamed only where the token says
+// that it is the same cluster; else they would be here twice.
+void find_renaming(Context& context, const storage::TokenRecord& token, PushWork& work) {
+  const auto agents =
+      context.readers.with_reader([](storage::Reader& reader) { return reader.push_agents(); });
+  for (const storage::PushAgentRecord& agent : agents) {
+    if (agent.store_id != work.sender.store_id || agent.cluster == work.sender.cluster) continue;
+    if (token.former_cluster == agent.cluster) {
+      work.renamed_from = agent.cluster;
+      return;
+    }
+    throw RequestError(
+        409, "Cluster renamed",
+        fmt::format("This agent's runs are here as those of cluster '{0}'. To rename that, give it "
+                    "a token made with `llmb-report token create NAME --scope ingest "
+                    "--for-cluster {1} --formerly {0}`; for another cluster, give it another "
+                    "database.",
+                    agent.cluster, work.sender.cluster));
+  }
+}
+
+std::vector<storage::PushResult> written(Context& context, const std::shared_ptr<PushWork>& work) {
+  auto results = work->results.get_future();
+  const bool is_taken =
+      context.options.write([work](storage::Writer& writer) { write_work(writer, *work); });
+  if (!is_taken) throw busy("Too much waits to be written.", "2");
+  if (results.wait_for(kPatience) != std::future_status::ready) {
+    work->is_given_up = true;
+    throw busy("Nothing is written just now (a full disk, say): see /readyz.", "30");
+  }
+  try {
+    return results.get();
+  } catch (const std::future_error&) {  // ingest stopped before its turn
+    throw busy("The server stops.", "10");
+  } catch (const storage::StorageError& error) {
+    if (error.kind != storage::StorageError::Kind::constraint) throw;
+    throw RequestError(422, "Not storable", error.what());
+  }
+}
+
+const char* verdict_name(PushVerdict verdict) {
+  switch (verdict) {
+    case PushVerdict::taken:
+      return "taken";
+    case PushVerdict::known:
+      return "known";
+    case PushVerdict::covered:
+      return "covered";
+    case PushVerdict::deferred:
+      return "deferred";
+    case PushVerdict::conflict:
+      break;
+  }
+  return "conflict";
+}
+
+http::Response uncached_json(const Json& json) {
+  http::Response response = http::json_response(to_text(json));
+  response.cache_control = "no-store";
+  return response;
+}
+
+}  // namespace
+
+http::Response post_push(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {});
+  require_receiving(context);
+  const storage::TokenRecord token = require_token(context, request, "ingest");
+  const Turn turn(context.pushes_under_way);
+  const auto work = read_work(context, request, token);
+  find_renaming(context, token, *work);
+  const auto results = written(context, work);
+  Json json = {{"format", push::kFormat}, {"instance", context.instance}};
+  json["results"] = Json::array();
+  for (const storage::PushResult& result : results) {
+    json["results"].push_back({{"verdict", verdict_name(result.verdict)},
+                               {"revision", result.revision},
+                               {"step_count", result.step_count}});
+    if (result.verdict != PushVerdict::taken) continue;
+    using Kind = ingest::RunChange::Kind;
+    publish_change(*context.options.events,
+                   {result.is_new ? Kind::added : Kind::grown, result.run});
+  }
+  return uncached_json(json);
+}
+
+http::Response get_push(Context& context, const http::Request& request) {
+  const QueryParameters parameters(request, {"cluster", "store_id", "after", "limit"});
+  require_receiving(context);
+  const storage::TokenRecord token = require_token(context, request, "ingest");
+  const std::string cluster = parameters.text("cluster").value_or("");
+  require_own_cluster(token, cluster);
+  const std::string store = parameters.text("store_id").value_or("");
+  const std::int64_t after = parameters.integer("after", 0, INT64_MAX).value_or(0);
+  const std::int64_t limit = parameters.integer("limit", 1, kHeldLogsMax).value_or(kHeldLogsMax);
+  const auto logs = context.readers.with_reader(
+      [&](storage::Reader& reader) { return reader.held_logs(store, cluster, after, limit); });
+  Json json = {{"format", push::kFormat}, {"instance", context.instance}};
+  json["logs"] = Json::array();
+  for (const storage::HeldLog& log : logs) {
+    json["logs"].push_back({{"root", push::text_json(log.root_path)},
+                            {"relative_path", push::text_json(log.relative_path)},
+                            {"generation", log.generation},
+                            {"revision", log.revision},
+                            {"step_count", log.step_count}});
+  }
+  const bool may_have_more = static_cast<std::int64_t>(logs.size()) == limit;
+  json["next_after"] = may_have_more ? Json(logs.back().run) : Json(nullptr);
+  return uncached_json(json);
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,92 @@
+// What an agent's database and a server's say to each other of a log, as values: a telling, the
+// server's answer to it, and what it holds. No SQL here, and no JSON.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/foundation/instant.h"
+#include "storage/records.h"
+
+namespace llmb::storage {
+
+// A place in the order of a run's steps.
+struct StepKey {
+  std::int64_t segment = 0;
+  std::int64_t iteration = 0;
+  bool operator==(const StepKey&) const = default;
+  bool operator<(const StepKey& other) const {
+    return segment < other.segment || (segment == other.segment && iteration < other.iteration);
+  }
+};
+inline constexpr StepKey kBeforeAllSteps{-1, 0};
+inline constexpr StepKey kBehindAllSteps{std::numeric_limits<std::int64_t>::max(), 0};
+
+// All that a store says of one generation of one log in one revision; of the steps those from
+// `from` on, so that a server which has the ones before gets each once.
+struct LogTelling {
+  std::string root_path;
+  RunRecord run;  // its id and root_id are the store's own
+  std::uint64_t head_hash = 0;
+  std::uint32_t head_length = 0;
+  // What the server holds of this log by this store's word, as far as it knows; 0: nothing.
+  std::int64_t known_revision = 0;
+  StepKey from = kBeforeAllSteps;
+  std::vector<parser::StepSample> steps;  // in their order
+  bool has_more = false;                  // further steps follow in another telling
+
+  bool is_whole() const { return from == kBeforeAllSteps; }
+  // Where the telling after this one begins.
+  StepKey end() const {
+    if (!has_more || steps.empty()) return kBehindAllSteps;
+    return {steps.back().segment, steps.back().iteration + 1};
+  }
+};
+
+struct PushSender {
+  std::string store_id;
+  std::string cluster;
+  parser::Instant now;  // by the server's clock
+};
+
+enum class PushVerdict {
+  taken,     // stored
+  known,     // it had been stored already
+  covered,   // another store has told as much or more of the same bytes
+  deferred,  // another store tells this log just now; to be sent again later
+  conflict,  // the server holds another revision than the sender believes: send all of it
+};
+
+struct PushResult {
+  PushVerdict verdict = PushVerdict::taken;
+  std::int64_t revision = 0;  // that the server now holds by this store's word; 0: none
+  std::int64_t step_count = 0;
+  RunId run = 0;
+  bool is_new = false;  // a run that the server did not have
+};
+
+// A log as a server holds it by a store's word.
+struct HeldLog {
+  RunId run = 0;  // the server's
+  std::string root_path;
+  std::string relative_path;
+  std::int64_t generation = 0;  // these two are the store's numbers
+  std::int64_t revision = 0;
+  std::int64_t step_count = 0;
+};
+
+// Who pushes to a server, as it spoke last.
+struct PushAgentRecord {
+  std::string store_id;
+  std::string cluster;
+  std::string name;     // of its machine
+  std::string version;  // of its program
+  std::string last_seen_at;
+  std::int64_t logs_pending = 0;
+  std::optional<std::string> pending_since;  // by its own clock
+};
+
+}  // namespace llmb::storage

@@ -1,0 +1,233 @@
+#include "storage/push_rows.h"
+
+#include <chrono>
+
+#include "storage/evidence_rows.h"
+#include "storage/run_rows.h"
+
+namespace llmb::storage {
+namespace {
+
+// While one store tells a log, another waits that long before it takes over.
+constexpr std::chrono::seconds kTakeOverAfter{30};
+
+// A run that was pushed, with what tells whether a telling has anything new to say of it.
+struct StoredWord {
+  RunId run = 0;
+  std::string store_id;
+  std::int64_t generation = 0;  // the store's
+  std::int64_t revision = 0;
+  std::uint64_t head_hash = 0;
+  std::uint32_t head_length = 0;
+  std::string told_at;
+  std::int64_t run_generation = 0;
+  std::uint64_t bytes_read = 0;
+  std::string status_reason;
+  bool is_vanished = false;
+  std::int64_t step_count = 0;
+};
+
+// Newest first.
+std::vector<StoredWord> stored_words(Connection& connection, RootId root,
+                                     const std::string& relative_path) {
+  Statement& select = connection.kept(
+      "SELECT p.run_id, p.store_id, p.generation, p.revision, p.head_hash, p.head_length,"
+      " p.told_at, run.generation, run.bytes_read, run.status_reason, run.vanished_at IS NOT NULL,"
+      " run.step_count FROM run JOIN pushed_run AS p ON p.run_id = run.id"
+      " WHERE run.root_id = ? AND run.relative_path = ? ORDER BY run.generation DESC");
+  select.integer(root).text(relative_path);
+  std::vector<StoredWord> words;
+  while (select.step()) {
+    StoredWord word;
+    word.run = select.read_integer();
+    word.store_id = select.read_text();
+    word.generation = select.read_integer();
+    word.revision = select.read_integer();
+    word.head_hash = select.read_bits();
+    word.head_length = static_cast<std::uint32_t>(select.read_integer());
+    word.told_at = select.read_text();
+    word.run_generation = select.read_integer();
+    word.bytes_read = select.read_bits();
+    word.status_reason = select.read_text();
+    word.is_vanished = select.read_boolean();
+    word.step_count = select.read_integer();
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+// Heads of different lengths prove nothing: that of a log is longer once the log is.
+bool may_be_of_one_content(const StoredWord& word, const LogTelling& log) {
+  return word.head_length != log.head_length || word.head_hash == log.head_hash;
+}
+
+bool says_the_same(Connection& connection, const StoredWord& word, const LogTelling& log) {
+  return word.bytes_read == log.run.facts.bytes_read && word.step_count == log.run.step_count &&
+         word.status_reason == log.run.summary.status_reason &&
+         word.is_vanished == log.run.vanished_at.has_value() &&
+         read_configuration(connection, word.run) == log.run.configuration &&
+         read_profiles(connection, word.run) == log.run.profiles;
+}
+
+PushDecision answer_of(PushVerdict verdict, const StoredWord& word) {
+  return {verdict, word.revision, word.step_count, word.run, word.run_generation};
+}
+
+constexpr PushDecision kNothingHeld{PushVerdict::conflict, 0, 0, 0, 0};
+
+PushDecision decide_on_own(const StoredWord& own, const LogTelling& log) {
+  if (own.revision == log.known_revision) return answer_of(PushVerdict::taken, own);
+  const bool is_repeated = own.revision == log.run.revision;
+  return answer_of(is_repeated ? PushVerdict::known : PushVerdict::conflict, own);
+}
+
+PushDecision decide_on_other(Connection& connection, const StoredWord& word,
+                             const PushSender& sender, const LogTelling& log) {
+  const bool has_less = log.run.facts.bytes_read < word.bytes_read;
+  if (has_less || says_the_same(connection, word, log)) {
+    return {PushVerdict::covered, 0, 0, word.run, word.run_generation};
+  }
+  const bool is_fresh = word.told_at > parser::instant_text(sender.now - kTakeOverAfter) &&
+                        word.told_at <= parser::instant_text(sender.now);
+  if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation};
+  if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
+  return answer_of(PushVerdict::taken, word);
+}
+
+}  // namespace
+
+RootId pushed_root(Connection& connection, const std::string& cluster, const std::string& path) {
+  connection
+      .kept(
+          "INSERT INTO root (path, cluster, pushed_from) VALUES (?1, ?2, ?2)"
+          " ON CONFLICT (pushed_from, path) DO NOTHING")
+      .text(path)
+      .text(cluster)
+      .run();
+  Statement& find = connection.kept("SELECT id FROM root WHERE pushed_from = ? AND path = ?");
+  find.text(cluster).text(path);
+  const RootId id = find.step() ? find.read_integer() : 0;
+  find.reset();
+  return id;
+}
+
+PushDecision decide_on(Connection& connection, RootId root, const PushSender& sender,
+                       const LogTelling& log) {
+  const auto words = stored_words(connection, root, log.run.relative_path);
+  for (const StoredWord& word : words) {
+    const bool is_own = word.store_id == sender.store_id && word.generation == log.run.generation;
+    if (is_own) return decide_on_own(word, log);
+  }
+  for (const StoredWord& word : words) {
+    if (word.store_id == sender.store_id || !may_be_of_one_content(word, log)) continue;
+    return decide_on_other(connection, word, sender, log);
+  }
+  if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
+  // The store's own number where no other store's log has it, so that older ones find their place.
+  std::int64_t generation = log.run.generation;
+  for (const StoredWord& word : words) {
+    if (word.run_generation != generation) continue;
+    generation = words.front().run_generation + 1;
+    break;
+  }
+  return {PushVerdict::taken, 0, 0, 0, generation};
+}
+
+void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,
+                      const LogTelling& log) {
+  connection.kept("REPLACE INTO pushed_run VALUES (?,?,?,?,?,?,?)")
+      .integer(run)
+      .text(sender.store_id)
+      .integer(log.run.generation)
+      .integer(log.run.revision)
+      .bits(log.head_hash)
+      .integer(std::int64_t{log.head_length})
+      .text(parser::instant_text(sender.now))
+      .run();
+}
+
+void write_pushed_times(Connection& connection, RunId run, const RunRecord& told) {
+  connection.kept("UPDATE run SET first_seen_at = ?, grown_at = ?, vanished_at = ? WHERE id = ?")
+      .text(told.first_seen_at)
+      .text(told.grown_at)
+      .text(told.vanished_at)
+      .integer(run)
+      .run();
+}
+
+void write_push_agent(Connection& connection, const PushAgentRecord& agent) {
+  connection.kept("REPLACE INTO push_agent VALUES (?,?,?,?,?,?,?)")
+      .text(agent.store_id)
+      .text(agent.cluster)
+      .text(agent.name)
+      .text(agent.version)
+      .text(agent.last_seen_at)
+      .integer(agent.logs_pending)
+      .text(agent.pending_since)
+      .run();
+}
+
+std::vector<PushAgentRecord> read_push_agents(Connection& connection) {
+  Statement& select = connection.kept(
+      "SELECT store_id, cluster, name, version, last_seen_at, logs_pending, pending_since"
+      " FROM push_agent ORDER BY cluster, name, store_id");
+  std::vector<PushAgentRecord> agents;
+  while (select.step()) {
+    PushAgentRecord agent;
+    agent.store_id = select.read_text();
+    agent.cluster = select.read_text();
+    agent.name = select.read_text();
+    agent.version = select.read_text();
+    agent.last_seen_at = select.read_text();
+    agent.logs_pending = select.read_integer();
+    agent.pending_since = select.read_optional_text();
+    agents.push_back(std::move(agent));
+  }
+  return agents;
+}
+
+std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& store_id,
+                                    const std::string& cluster, RunId after, std::int64_t limit) {
+  Statement& select = connection.kept(
+      "SELECT run.id, root.path, run.relative_path, p.generation, p.revision, run.step_count"
+      " FROM pushed_run AS p JOIN run ON run.id = p.run_id JOIN root ON root.id = run.root_id"
+      " WHERE p.store_id = ? AND root.pushed_from = ? AND p.run_id > ? ORDER BY p.run_id LIMIT ?");
+  select.text(store_id).text(cluster).integer(after).integer(limit);
+  std::vector<HeldLog> logs;
+  while (select.step()) {
+    HeldLog log;
+    log.run = select.read_integer();
+    log.root_path = select.read_text();
+    log.relative_path = select.read_text();
+    log.generation = select.read_integer();
+    log.revision = select.read_integer();
+    log.step_count = select.read_integer();
+    logs.push_back(std::move(log));
+  }
+  return logs;
+}
+
+void mark_steps_changed(Connection& connection, RunId run, StepKey from) {
+  for (const char* sql : {"UPDATE push_state SET from_segment = ?1, from_iteration = ?2"
+                          " WHERE run_id = ?3 AND (from_segment, from_iteration) > (?1, ?2)",
+                          "UPDATE push_state SET next_segment = ?1, next_iteration = ?2"
+                          " WHERE run_id = ?3 AND (next_segment, next_iteration) > (?1, ?2)"}) {
+    connection.kept(sql).integer(from.segment).integer(from.iteration).integer(run).run();
+  }
+}
+
+std::optional<StepKey> first_step_from_offset(Connection& connection, RunId run,
+                                              std::uint64_t byte_offset) {
+  Statement& find = connection.kept(
+      "SELECT segment, iteration FROM step_sample WHERE run_id = ? AND byte_offset >= ?"
+      " ORDER BY segment, iteration LIMIT 1");
+  find.integer(run).bits(byte_offset);
+  if (!find.step()) return std::nullopt;
+  StepKey key;
+  key.segment = find.read_integer();
+  key.iteration = find.read_integer();
+  find.reset();
+  return key;
+}
+
+}  // namespace llmb::storage

@@ -1,0 +1,49 @@
+// The rows that pushing needs beside those of runs: on a server whose word a run is (pushed_run,
+// push_agent), in an agent's database what the server has (push_state). All functions run inside a
+// transaction of the caller's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/push_records.h"
+#include "storage/sqlite_connection.h"
+
+namespace llmb::storage {
+
+// A server's.
+
+RootId pushed_root(Connection& connection, const std::string& cluster, const std::string& path);
+
+// What becomes of a telling; only one that is `taken` is to be written.
+struct PushDecision {
+  PushVerdict verdict = PushVerdict::taken;
+  std::int64_t revision = 0;
+  std::int64_t step_count = 0;
+  RunId run = 0;                // that the telling is about; 0: a new one
+  std::int64_t generation = 0;  // of that run here
+};
+PushDecision decide_on(Connection& connection, RootId root, const PushSender& sender,
+                       const LogTelling& log);
+
+void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,
+                      const LogTelling& log);
+// When the log was seen first, grew last and was found gone, as the store says.
+void write_pushed_times(Connection& connection, RunId run, const RunRecord& told);
+
+void write_push_agent(Connection& connection, const PushAgentRecord& agent);
+std::vector<PushAgentRecord> read_push_agents(Connection& connection);
+std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& store_id,
+                                    const std::string& cluster, RunId after, std::int64_t limit);
+
+// An agent's.
+
+// Steps of the run have changed, from that one on. Does nothing for a run that was never sent.
+void mark_steps_changed(Connection& connection, RunId run, StepKey from);
+// The first step that stands at `byte_offset` of the log or after it.
+std::optional<StepKey> first_step_from_offset(Connection& connection, RunId run,
+                                              std::uint64_t byte_offset);
+
+}  // namespace llmb::storage

@@ -1,0 +1,491 @@
+// What agents push, from their database to the server's: two real databases, and the handlers
+// between them. The agent's own loop, on sockets, is tested in tests/server/push.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "server/http/bearer_token.h"
+#include "server/http/compression.h"
+#include "server/push/telling_json.h"
+#include "storage/push_store.h"
+#include "tests/server/api/sample_database.h"
+#include "tests/storage/execute_sql.h"
+
+namespace llmb::api {
+namespace {
+
+using storage::PushVerdict;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A login node: its own database, and what it sends.
+class Spool {
+ public:
+  explicit Spool(const std::string& path)
+      : writer_(std::make_unique<storage::Writer>(storage::OpenOptions{path, true})),
+        root_(writer_->upsert_root("/lustre/w", "eos")),
+        path_(path),
+        store(path) {}
+
+  storage::RunId commit(const storage::IngestBatch& batch) {
+    return writer_->commit({&batch, 1}).front();
+  }
+  storage::IngestBatch batch(const std::string& experiment, std::int64_t last_iteration) const {
+    auto made = sample_batch(root_, experiment, 7, last_iteration, 2.0);
+    made.size_bytes = made.facts.bytes_read = static_cast<std::uint64_t>(last_iteration + 1) * 100;
+    made.cursor.head_hash = std::hash<std::string>()(experiment);
+    made.cursor.head_length = 1024;
+    made.summary.energy_j_per_gpu_mean = 1234.5;
+    for (auto& step : made.samples) {
+      step.byte_offset = static_cast<std::uint64_t>(step.iteration) * 100;
+    }
+    return made;
+  }
+
+  std::unique_ptr<storage::Writer> writer_;
+  storage::RootId root_;
+  std::string path_;
+  storage::PushStore store;
+};
+
+class Push : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    tokens_ = std::make_unique<storage::JobStore>(storage_options_);
+    start_server();
+    authorization_ = token_for("eos");
+  }
+  void TearDown() override {
+    api_.reset();
+    tokens_.reset();
+    ApiTest::TearDown();
+  }
+  void start_server() {
+    restart_api([this](ApiOptions& options) {
+      options.tokens = tokens_.get();
+      options.write = [this](const std::function<void(storage::Writer&)>& task) {
+        if (writer_is_busy_) return false;
+        task(*writer_);
+        return true;
+      };
+    });
+  }
+
+  std::string token_for(const std::string& cluster, const std::string& formerly = "") {
+    const std::string token = http::new_token();
+    storage::TokenRecord record;
+    record.name = "agent-" + std::to_string(++token_count_);
+    record.sha256 = http::token_sha256(token);
+    record.scopes = {"ingest"};
+    record.cluster = cluster;
+    record.former_cluster = formerly;
+    record.created_at = "2025-01-01T00:00:00Z";
+    record.expires_at = "2999-01-01T00:00:00Z";
+    tokens_->insert_token(record);
+    return "Bearer " + token;
+  }
+
+  http::Response post(Spool& spool, const std::vector<storage::LogTelling>& logs) {
+    Json body = {{"format", push::kFormat}, {"cluster", cluster_}};
+    body["store_id"] = spool.store.store_id();
+    body["agent"] = "login1";
+    body["logs_pending"] = logs.size();
+    body["logs"] = Json::array();
+    for (const auto& log : logs) body["logs"].push_back(push::telling_json(log));
+    http::Request request;
+    request.method = "POST";
+    request.path = request.target = "/api/v1/push";
+    request.headers = {{"authorization", authorization_},
+                       {"content-type", "application/json"},
+                       {"content-encoding", "zstd"}};
+    request.body = http::compress(body.dump(), http::Encoding::zstd, http::Effort::once);
+    return answer(request);
+  }
+
+  // One request of all that is pending, whose answers are kept unless `loses_answer`.
+  std::vector<std::string> push_all(Spool& spool, std::int64_t steps_max = 1'000,
+                                    bool loses_answer = false) {
+    std::vector<storage::LogTelling> logs;
+    for (const storage::RunId run : spool.store.pending(0, 100)) {
+      logs.push_back(*spool.store.tell(run, steps_max));
+    }
+    if (logs.empty()) return {};
+    const http::Response response = post(spool, logs);
+    EXPECT_EQ(response.status, 200) << *response.body;
+    if (response.status != 200) return {"refused"};
+    if (loses_answer) return {};
+    const Json json = Json::parse(*response.body);
+    std::vector<std::string> verdicts;
+    std::vector<storage::PushStore::Answer> answers;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      const Json& result = json["results"][i];
+      verdicts.push_back(result["verdict"]);
+      storage::PushStore::Answer kept{logs[i].run.id, logs[i].run.revision, logs[i].end(), {}};
+      kept.result.verdict = verdict_of(verdicts.back());
+      kept.result.revision = result["revision"];
+      kept.result.step_count = result["step_count"];
+      answers.push_back(kept);
+    }
+    spool.store.keep_answers(answers);
+    return verdicts;
+  }
+  static PushVerdict verdict_of(const std::string& name) {
+    const std::map<std::string, PushVerdict> verdicts = {{"taken", PushVerdict::taken},
+                                                         {"known", PushVerdict::known},
+                                                         {"covered", PushVerdict::covered},
+                                                         {"deferred", PushVerdict::deferred},
+                                                         {"conflict", PushVerdict::conflict}};
+    return verdicts.at(name);
+  }
+
+  void compare(Spool& spool) {
+    const auto held =
+        storage::Reader(database_path_).held_logs(spool.store.store_id(), cluster_, 0, 1'000);
+    spool.store.begin_comparison();
+    spool.store.compare(held);
+    spool.store.end_comparison();
+  }
+
+  // Everything but ids, roots and revisions, which each database counts by itself.
+  void expect_same_runs(const std::string& agent_path) {
+    storage::Reader server(database_path_);
+    storage::Reader agent(agent_path);
+    storage::RunQuery all;
+    all.filter.include_superseded = true;
+    all.limit = 500;
+    const auto told = agent.runs(all).runs;
+    ASSERT_EQ(server.runs(all).runs.size(), told.size()) << "a run was lost or doubled";
+    for (const auto& listed : told) {
+      SCOPED_TRACE(listed.relative_path);
+      storage::RunRecord run = *agent.run(listed.id);
+      const auto runs = server.runs(all).runs;
+      const auto found = std::find_if(runs.begin(), runs.end(), [&](const auto& one) {
+        return one.relative_path == run.relative_path && one.generation == run.generation;
+      });
+      ASSERT_NE(found, runs.end());
+      const storage::RunRecord copy = *server.run(found->id);
+      EXPECT_EQ(copy.cluster, cluster_);
+      EXPECT_EQ(copy.is_superseded, run.is_superseded);
+      EXPECT_EQ(copy.first_seen_at, run.first_seen_at);
+      EXPECT_EQ(copy.grown_at, run.grown_at);
+      EXPECT_EQ(copy.vanished_at, run.vanished_at);
+      EXPECT_EQ(copy.size_bytes, run.size_bytes);
+      EXPECT_EQ(copy.path, run.path);
+      EXPECT_EQ(copy.configuration, run.configuration);
+      EXPECT_EQ(copy.facts, run.facts);
+      EXPECT_EQ(copy.summary, run.summary);
+      EXPECT_EQ(copy.window_source, run.window_source);
+      EXPECT_EQ(copy.logged_global_batch_size, run.logged_global_batch_size);
+      EXPECT_EQ(copy.profiles, run.profiles);
+      EXPECT_EQ(copy.is_profiled, run.is_profiled);
+      EXPECT_EQ(copy.step_count, run.step_count);
+      EXPECT_EQ(server.steps(copy.id), agent.steps(run.id));
+    }
+  }
+
+  std::string agent_path(const std::string& name = "agent") const {
+    return (folder_ / (name + ".db")).string();
+  }
+
+  std::unique_ptr<storage::JobStore> tokens_;
+  std::string authorization_;
+  std::string cluster_ = "eos";
+  bool writer_is_busy_ = false;
+  int token_count_ = 0;
+};
+
+TEST_F(Push, StoresARunAsIngestDid) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 49));
+  spool.commit(spool.batch("beta", 20));
+  spool.commit(spool.batch("gamma", -1));
+  EXPECT_THAT(push_all(spool), ElementsAre("taken", "taken", "taken"));
+  expect_same_runs(agent_path());
+  EXPECT_EQ(spool.store.pending_count(), 0);
+  const Json roots = get_json("/api/v1/roots");
+  EXPECT_EQ(roots["roots"][1]["path"], "/lustre/w");
+  EXPECT_EQ(roots["roots"][1]["is_pushed"], true);
+  EXPECT_EQ(roots["agents"][0]["cluster"], "eos");
+  EXPECT_EQ(roots["agents"][0]["name"], "login1");
+  const Json runs = get_json("/api/v1/runs", {{"cluster", "eos"}});
+  EXPECT_EQ(runs["runs"].size(), 3U);
+}
+
+TEST_F(Push, SendsOnlyTheStepsThatTheServerLacks) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 19));
+  push_all(spool);
+  auto grown = spool.batch("alpha", 29);
+  grown.samples.erase(grown.samples.begin(), grown.samples.begin() + 19);  // 19 is amended
+  grown.samples.front().loss = 1.5;
+  const storage::RunId run = spool.commit(grown);
+  const auto telling = spool.store.tell(run, 1'000);
+  ASSERT_EQ(telling->steps.size(), 11U);
+  EXPECT_EQ(telling->steps.front().iteration, 19);
+  EXPECT_THAT(push_all(spool), ElementsAre("taken"));
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, StepsThatChangeWhileTheyAreSentAreSentAgain) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 19));
+  const auto telling = *spool.store.tell(run, 1'000);
+  auto amended = spool.batch("alpha", 19);
+  amended.samples.erase(amended.samples.begin(), amended.samples.begin() + 18);
+  for (auto& step : amended.samples) step.loss = 1.25;
+  spool.commit(amended);
+  ASSERT_EQ(post(spool, {telling}).status, 200);
+  spool.store.keep_answers(std::vector<storage::PushStore::Answer>{
+      {run, telling.run.revision, telling.end(), {PushVerdict::taken, 1, 20}}});
+  EXPECT_EQ(spool.store.tell(run, 1'000)->steps.size(), 2U);
+  EXPECT_THAT(push_all(spool), ElementsAre("taken"));
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, DropsWhatTheAgentDropped) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 29));
+  push_all(spool);
+  auto cut = spool.batch("alpha", 24);
+  cut.samples.clear();
+  cut.drops_steps_from = 2'500;
+  spool.commit(cut);
+  push_all(spool);
+  expect_same_runs(agent_path());
+  auto anew = spool.batch("alpha", 9);
+  anew.replaces_all_samples = true;
+  spool.commit(anew);
+  push_all(spool);
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, SendsALongRunInPieces) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 49));
+  int requests = 0;
+  while (spool.store.pending_count() > 0 && requests < 20) {
+    EXPECT_THAT(push_all(spool, 12), ElementsAre("taken"));
+    ++requests;
+  }
+  EXPECT_EQ(requests, 5);
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, AnAnswerThatIsLostDoublesNothing) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 20));
+  push_all(spool, 8, true);
+  const std::int64_t revision = storage::Reader(database_path_).data_revision();
+  EXPECT_THAT(push_all(spool, 8), ElementsAre("known"));
+  EXPECT_EQ(storage::Reader(database_path_).data_revision(), revision);
+  while (spool.store.pending_count() > 0) EXPECT_THAT(push_all(spool, 8), ElementsAre("taken"));
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, ARequestThatComesLateChangesNothing) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 20));
+  const auto late = *spool.store.tell(run, 1'000);
+  push_all(spool);
+  spool.commit(spool.batch("alpha", 30));
+  push_all(spool);
+  const http::Response response = post(spool, {late});
+  EXPECT_EQ(Json::parse(*response.body)["results"][0]["verdict"], "conflict");
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, AServerRestoredFromAnOlderCopyGetsTheRestAgain) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 20));
+  spool.commit(spool.batch("beta", 20));
+  push_all(spool);
+  const std::string copy = (folder_ / "backup.db").string();
+  execute_sql("VACUUM INTO '" + copy + "'");
+  spool.commit(spool.batch("alpha", 49));
+  spool.commit(spool.batch("gamma", 30));
+  push_all(spool);
+  expect_same_runs(agent_path());
+
+  api_.reset();
+  tokens_.reset();
+  writer_.reset();
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(database_path_ + end);
+  std::filesystem::copy_file(copy, database_path_);
+  writer_ = std::make_unique<storage::Writer>(storage_options_);
+  tokens_ = std::make_unique<storage::JobStore>(storage_options_);
+  start_server();
+  compare(spool);
+  EXPECT_EQ(spool.store.pending_count(), 2) << "what the copy holds is not sent again";
+  push_all(spool);
+  EXPECT_EQ(spool.store.pending_count(), 0);
+  expect_same_runs(agent_path());
+}
+
+// Its revisions are counted anew from there, so that the same numbers mean other rows.
+TEST_F(Push, AnAgentRestoredFromAnOlderCopySaysTheLastWord) {
+  const std::string copy = agent_path("copy");
+  {
+    Spool spool(agent_path());
+    spool.commit(spool.batch("alpha", 10));
+    push_all(spool);
+    storage::execute_sql(agent_path(), "VACUUM INTO '" + copy + "'");
+    spool.commit(spool.batch("alpha", 20));
+    spool.commit(spool.batch("alpha", 30));
+    push_all(spool);
+  }
+  Spool restored(copy);
+  restored.commit(restored.batch("alpha", 35));
+  restored.commit(restored.batch("alpha", 40));
+  EXPECT_EQ(storage::Reader(copy).run(1)->revision, storage::Reader(agent_path()).run(1)->revision);
+  compare(restored);
+  EXPECT_THAT(push_all(restored), ElementsAre("taken"));
+  expect_same_runs(copy);
+}
+
+TEST_F(Push, TwoAgentsOnOneTreeStoreEachRunOnce) {
+  Spool first(agent_path("first"));
+  Spool second(agent_path("second"));
+  for (Spool* spool : {&first, &second}) {
+    spool->commit(spool->batch("alpha", 49));
+    spool->commit(spool->batch("beta", 20));
+  }
+  EXPECT_THAT(push_all(first), ElementsAre("taken", "taken"));
+  EXPECT_THAT(push_all(second), ElementsAre("covered", "covered"));
+  first.commit(first.batch("beta", 30));
+  second.commit(second.batch("beta", 40));
+  EXPECT_THAT(push_all(first), ElementsAre("taken"));
+  EXPECT_THAT(push_all(second), ElementsAre("deferred"));
+  // The first one falls silent.
+  execute_sql("UPDATE pushed_run SET told_at = '2020-01-01T00:00:00.000000Z'");
+  EXPECT_THAT(push_all(second), ElementsAre("conflict")) << "it has to send all of it";
+  EXPECT_THAT(push_all(second), ElementsAre("taken"));
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 2U);
+  expect_same_runs(agent_path("second"));
+}
+
+TEST_F(Push, ARewrittenLogIsAnotherGeneration) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 49));
+  push_all(spool);
+  auto anew = spool.batch("alpha", 5);
+  anew.generation = 1;
+  anew.cursor.head_hash = 99;
+  spool.commit(anew);
+  EXPECT_THAT(push_all(spool), ElementsAre("taken", "taken"));
+  expect_same_runs(agent_path());
+  // A second agent that has only seen the new one.
+  Spool other(agent_path("other"));
+  anew.generation = 0;
+  anew.root_id = other.root_;
+  other.commit(anew);
+  EXPECT_THAT(push_all(other), ElementsAre("covered"));
+}
+
+TEST_F(Push, WritesTheRunsOfTheTokensClusterOnly) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 10));
+  const auto telling = *spool.store.tell(run, 100);
+  authorization_ = token_for("dgx");
+  http::Response response = post(spool, {telling});
+  EXPECT_EQ(response.status, 403);
+  EXPECT_THAT(*response.body, HasSubstr("for the runs of cluster 'dgx', not of 'eos'"));
+  EXPECT_EQ(get("/api/v1/push", {{"cluster", "eos"}}, {{"authorization", authorization_}}).status,
+            403);
+  authorization_ = token_for("");
+  EXPECT_EQ(post(spool, {telling}).status, 403);
+  authorization_ = "Bearer nobody";
+  EXPECT_EQ(post(spool, {telling}).status, 401);
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 0U);
+  // The same path on another cluster is another run.
+  authorization_ = token_for("eos");
+  EXPECT_THAT(push_all(spool), ElementsAre("taken"));
+  Spool other(agent_path("other"));
+  other.commit(other.batch("alpha", 10));
+  authorization_ = token_for("dgx");
+  cluster_ = "dgx";
+  EXPECT_THAT(push_all(other), ElementsAre("taken"));
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 2U);
+}
+
+TEST_F(Push, AClusterIsRenamedWhereItsTokenSaysSo) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  cluster_ = "eos2";
+  authorization_ = token_for("eos2");
+  const http::Response response = post(spool, {*spool.store.tell(run, 100)});
+  EXPECT_EQ(response.status, 409);
+  EXPECT_THAT(*response.body, HasSubstr("--for-cluster eos2 --formerly eos"));
+  authorization_ = token_for("eos2", "eos");
+  spool.commit(spool.batch("alpha", 20));
+  EXPECT_THAT(push_all(spool), ElementsAre("taken"));
+  expect_same_runs(agent_path());
+  EXPECT_EQ(get_json("/api/v1/runs", {{"cluster", "eos"}})["runs"].size(), 0U);
+}
+
+TEST_F(Push, SaysWhenToComeAgainWhereTheWriterHasNoRoom) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 10));
+  writer_is_busy_ = true;
+  const http::Response response = post(spool, {*spool.store.tell(run, 100)});
+  EXPECT_EQ(response.status, 503);
+  EXPECT_THAT(response.headers, testing::Contains(testing::Pair("Retry-After", "2")));
+  EXPECT_EQ(spool.store.pending_count(), 1);
+  writer_is_busy_ = false;
+  EXPECT_THAT(push_all(spool), ElementsAre("taken"));
+}
+
+TEST_F(Push, RefusesWhatItDoesNotUnderstandAndWritesNothing) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 10));
+  const Json log = push::telling_json(*spool.store.tell(run, 100));
+  const auto detail_of = [&](const Json& changed, const Json& format) {
+    http::Request request;
+    request.method = "POST";
+    request.path = request.target = "/api/v1/push";
+    request.headers = {{"authorization", authorization_}, {"content-type", "application/json"}};
+    const Json body = {
+        {"format", format}, {"cluster", "eos"}, {"store_id", "s"}, {"logs", {log, changed}}};
+    request.body = body.dump();
+    const http::Response response = answer(request);
+    EXPECT_EQ(response.status, 400) << *response.body;
+    return *response.body;
+  };
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, Json>>{{"relative_path", ""},
+                                                 {"root", "relative"},
+                                                 {"revision", 0},
+                                                 {"generation", "one"},
+                                                 {"grown_at", "yesterday"},
+                                                 {"facts", Json::array()},
+                                                 {"steps", nullptr}}) {
+    Json changed = log;
+    changed[name] = value;
+    EXPECT_THAT(detail_of(changed, push::kFormat), HasSubstr("the entry 1")) << name;
+    changed.erase(name);
+    detail_of(changed, push::kFormat);
+  }
+  Json unordered = log;
+  std::swap(unordered["steps"]["rows"][0], unordered["steps"]["rows"][1]);
+  detail_of(unordered, push::kFormat);
+  EXPECT_THAT(detail_of(log, 2), HasSubstr("format"));
+  EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 0U);
+}
+
+TEST_F(Push, SaysThatTheLogStaysOnItsCluster) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  const std::string run = get_json("/api/v1/runs")["runs"][0]["id"].dump();
+  EXPECT_THAT(get_detail("/api/v1/runs/" + run + "/log", {}, 404),
+              HasSubstr("it stays on its cluster, 'eos'"));
+}
+
+TEST_F(Push, IsOffUntilItIsAskedFor) {
+  restart_api([](ApiOptions&) {});
+  EXPECT_THAT(get_detail("/api/v1/push", {}, 501), HasSubstr("--receive"));
+}
+
+}  // namespace
+}  // namespace llmb::api
