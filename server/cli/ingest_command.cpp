@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "server/cli/catalog_option.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/log_level.h"
+#include "server/cli/push_arguments.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/watched_trees.h"
 #include "server/ingest/abandoned_call.h"
@@ -35,6 +37,7 @@ struct IngestArguments {
   std::string catalog_file;
   std::string log_level;
   std::vector<std::string> roots;
+  PushArguments push;
 };
 
 // A bar that is drawn over itself on a terminal; a line now and then elsewhere.
@@ -106,8 +109,9 @@ int ingest_once(ingest::Ingest& ingest, const StopSignals& signals) {
   return !one_hangs && status.root_errors.empty() && status.files_parked == 0 ? 0 : 1;
 }
 
-int ingest_follow(ingest::Ingest& ingest, const StopSignals& signals) {
+int ingest_follow(ingest::Ingest& ingest, push::PushAgent* agent, const StopSignals& signals) {
   ingest.start();
+  if (agent != nullptr) agent->start();
   bool is_announced = false;
   while (signals.wait(std::chrono::milliseconds(500)) == 0) {
     const ingest::IngestStatus status = ingest.status();
@@ -116,6 +120,7 @@ int ingest_follow(ingest::Ingest& ingest, const StopSignals& signals) {
     is_announced = true;
   }
   spdlog::info("stopping");
+  if (agent != nullptr) agent->stop();
   ingest.stop();
   return 0;
 }
@@ -134,6 +139,14 @@ int run_ingest(const IngestArguments& arguments) {
     std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD\n";
     return kBadArguments;
   }
+  const auto push = push_options(arguments.push);
+  if (!push) {
+    std::cerr << "llmb-report ingest: " << push.error().message << '\n';
+    return kBadArguments;
+  }
+  if (*push) {
+    for (ingest::RootOptions& root : options.roots) root.cluster = (*push)->cluster;
+  }
   if (!arguments.catalog_file.empty()) {
     auto catalog = read_catalog(arguments.catalog_file);
     if (!catalog) {
@@ -148,8 +161,14 @@ int run_ingest(const IngestArguments& arguments) {
         arguments.database.empty() ? default_database_path() : arguments.database;
     begin_log(arguments.log_level);
     const StopSignals signals;
+    const std::string database = options.database.path;
     ingest::Ingest ingest(std::move(options), {});
-    return arguments.once ? ingest_once(ingest, signals) : ingest_follow(ingest, signals);
+    std::optional<push::PushAgent> agent;
+    if (*push) agent.emplace(with_database(**push, database));
+    if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
+    const int exit_code = ingest_once(ingest, signals);
+    if (!agent || exit_code > kSignalExit) return exit_code;
+    return push_once(*agent, signals) ? exit_code : kFailed;
   } catch (const std::exception& error) {
     std::cerr << "llmb-report ingest: " << error.what() << '\n';
     return kFailed;
@@ -171,13 +190,18 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
   add_log_level_option(*command, arguments->log_level);
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "keep the database on a file system that is not known to be local");
+  add_push_options(*command, arguments->push);
   command->add_option("ROOT", arguments->roots,
                       "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
   command->footer(
       "Examples:\n"
       "  llmb-report ingest --once --db runs.db $LLMB_WORKLOAD\n"
       "  llmb-report ingest --follow /data/cluster-a /data/cluster-b\n"
-      "What was read before is not read again. Links inside a tree are not followed.");
+      "  llmb-report ingest --follow --push https://reports.example --token-file eos.token \\\n"
+      "    --cluster eos $LLMB_WORKLOAD\n"
+      "What was read before is not read again. Links inside a tree are not followed. With --push\n"
+      "the database is the spool of what the server lacks: it may be away for days. The server is\n"
+      "`llmb-report serve --receive`, the token one of the scope ingest, and read anew each time.");
   command->callback([arguments, &exit_code] {
     exit_code = run_ingest(*arguments);
     ingest::exit_past_abandoned_threads(exit_code);

@@ -49,7 +49,7 @@ const std::vector<Rule>& rules() {
        {"server/cli/", "server/api/", "server/http/", "server/ingest/", "server/dispatch/",
         "storage/", "parser/", "web/"},
        {}},
-      {"server/main.cpp", {"server/cli/", "server/http/openssl_configuration.h"}, {}},
+      {"server/main.cpp", {"server/cli/", "server/http/openssl_configuration.h"}, {"nss.h"}},
       {"deploy/static/", {}, {"spdlog/"}},
       {"web/", {}, {}},
       {"runner/",

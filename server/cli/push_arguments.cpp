@@ -1,0 +1,99 @@
+#include "server/cli/push_arguments.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+#include <iostream>
+
+#include "server/cli/version.h"
+#include "server/dispatch/text_check.h"
+#include "server/http/client.h"
+
+namespace llmb::cli {
+namespace {
+
+// For a server to take something, whatever is in its way.
+constexpr std::chrono::seconds kPushPatience{60};
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+}  // namespace
+
+void add_push_options(CLI::App& command, PushArguments& arguments) {
+  command
+      .add_option("--push", arguments.url,
+                  "Send what is read to a central `llmb-report serve --receive`")
+      ->type_name("URL");
+  command
+      .add_option("--token-file", arguments.token_file,
+                  "With --push: the file that holds its token, of the scope ingest")
+      ->type_name("FILE");
+  command
+      .add_option("--ca-file", arguments.ca_file,
+                  "With --push: certificates to trust, PEM (default: the system's)")
+      ->type_name("FILE");
+  command
+      .add_option("--cluster", arguments.cluster,
+                  "With --push: the name of this cluster, as the token has it")
+      ->type_name("NAME");
+}
+
+parser::Result<std::optional<push::PushOptions>> push_options(const PushArguments& arguments) {
+  if (arguments.url.empty()) {
+    if (arguments.token_file.empty() && arguments.ca_file.empty() && arguments.cluster.empty()) {
+      return std::nullopt;
+    }
+    return parser::fail("--token-file, --ca-file and --cluster need --push URL");
+  }
+  auto server = http::parse_url(arguments.url);
+  if (!server) return tl::unexpected(server.error());
+  if (arguments.token_file.empty()) return parser::fail("--push needs --token-file FILE");
+  if (!dispatch::is_name(arguments.cluster)) {
+    return parser::fail(
+        "--push needs --cluster NAME, of letters, digits, '.', '_', '-' and '+', as the token has "
+        "it");
+  }
+  push::PushOptions options;
+  options.server = std::move(*server);
+  options.ca_file = arguments.ca_file;
+  options.token_file = arguments.token_file;
+  options.cluster = arguments.cluster;
+  options.machine = machine_name();
+  options.version = version_number();
+  return options;
+}
+
+push::PushOptions with_database(push::PushOptions options, const std::string& database_path) {
+  options.database_path = database_path;
+  return options;
+}
+
+bool push_once(push::PushAgent& agent, const StopSignals& signals) {
+  using Clock = std::chrono::steady_clock;
+  agent.start();
+  std::uint64_t answered = 0;
+  auto progress_at = Clock::now();
+  while (Clock::now() - progress_at < kPushPatience) {
+    const push::PushStatus status = agent.status();
+    if (status.is_level) {
+      std::cerr << fmt::format("the server has all; it was told {} logs\n", status.logs_answered);
+      return true;
+    }
+    if (status.logs_answered != answered) progress_at = Clock::now();
+    answered = status.logs_answered;
+    if (signals.wait(std::chrono::milliseconds(50)) != 0) break;
+  }
+  const push::PushStatus status = agent.status();
+  std::cerr << fmt::format(
+      "llmb-report ingest: {} logs are not pushed yet{}; the next run goes on from there\n",
+      status.logs_pending, status.trouble.empty() ? "" : ": " + status.trouble);
+  return false;
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,33 @@
+// The options of `ingest` that say where what is read is pushed to, and its pushing at once.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "parser/result.h"
+#include "server/cli/stop_signals.h"
+#include "server/push/push_agent.h"
+
+namespace CLI {
+class App;
+}
+
+namespace llmb::cli {
+
+struct PushArguments {
+  std::string url;
+  std::string token_file;
+  std::string ca_file;
+  std::string cluster;
+};
+
+void add_push_options(CLI::App& command, PushArguments& arguments);
+
+// Nothing where nothing is to be pushed. Error: what is missing or wrong.
+parser::Result<std::optional<push::PushOptions>> push_options(const PushArguments& arguments);
+push::PushOptions with_database(push::PushOptions options, const std::string& database_path);
+
+// Until the server has all. False, with a word on stderr: a signal came, or it takes nothing.
+bool push_once(push::PushAgent& agent, const StopSignals& signals);
+
+}  // namespace llmb::cli

@@ -1,0 +1,270 @@
+#include "server/push/push_agent.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "parser/foundation/instant.h"
+#include "server/push/push_link.h"
+#include "server/push/telling_json.h"
+#include "storage/push_store.h"
+
+namespace llmb::push {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using storage::PushVerdict;
+using storage::RunId;
+
+constexpr std::size_t kLogsAtOnce = 64;
+constexpr std::int64_t kStepsAtOnce = 2'000;  // of one log
+// A batch is sent once it has as much; one log is much smaller.
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+constexpr milliseconds kDeferredRest{20'000};
+constexpr milliseconds kRefusedRest{600'000};
+constexpr milliseconds kBetweenCounts{2'000};
+
+struct Batch {
+  std::vector<storage::LogTelling> logs;  // without their steps, which are in `json`
+  std::vector<std::string> json;
+};
+
+}  // namespace
+
+struct PushAgent::Impl {
+  explicit Impl(PushOptions given)
+      : options(std::move(given)),
+        store(options.database_path),
+        link(options, store.store_id(), is_stopping) {}
+
+  void run();
+  // One request or comparison at most; then how long to rest.
+  milliseconds turn();
+  milliseconds compare();
+  Batch gather();
+  milliseconds send(Batch batch);
+  milliseconds keep(const Batch& batch, const LinkAnswer& answer);
+  milliseconds after_refusal(const Batch& batch, const LinkAnswer& answer);
+  milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest);
+  void count_pending();
+  void wait(milliseconds rest);
+
+  const PushOptions options;
+  std::atomic<bool> is_stopping = false;
+  storage::PushStore store;
+  PushLink link;
+  std::string instance;  // that all was compared with; empty: none yet
+  RunId after = 0;       // of the last log that was sent: all get their turn
+  std::int64_t seen_revision = -1;
+  bool has_more = true;
+  std::int64_t said_pending = 0;  // what the server is told
+  std::size_t logs_at_once = kLogsAtOnce;
+  // Logs that the server would not take for now.
+  std::unordered_map<RunId, Clock::time_point> resting_until;
+  Clock::time_point spoke_at = Clock::now() - std::chrono::hours(1);
+  Clock::time_point counted_at = Clock::now() - std::chrono::hours(1);
+  std::optional<parser::Instant> pending_since;
+  milliseconds backoff{0};
+
+  mutable std::mutex mutex;  // guards what follows
+  std::condition_variable stopped;
+  PushStatus status;
+  std::thread thread;
+};
+
+void PushAgent::Impl::run() {
+  while (!is_stopping) {
+    milliseconds rest{0};
+    try {
+      rest = turn();
+    } catch (const std::exception& error) {  // the database cannot be read or written just now
+      rest = fail(error.what(), std::nullopt);
+    }
+    wait(rest);
+  }
+}
+
+void PushAgent::Impl::wait(milliseconds rest) {
+  std::unique_lock lock(mutex);
+  stopped.wait_for(lock, rest, [this] { return is_stopping.load(); });
+}
+
+void PushAgent::Impl::count_pending() {
+  if (Clock::now() - counted_at < kBetweenCounts) return;
+  counted_at = Clock::now();
+  const std::int64_t pending = store.pending_count();
+  if (pending == 0) pending_since.reset();
+  if (pending > 0 && !pending_since) {
+    pending_since = std::chrono::floor<parser::Instant::duration>(std::chrono::system_clock::now());
+  }
+  link.say_behind(pending, pending_since);
+  said_pending = pending;
+  const std::lock_guard lock(mutex);
+  status.logs_pending = pending;
+}
+
+milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<milliseconds> rest) {
+  if (is_stopping) return milliseconds(0);
+  backoff = std::clamp(2 * backoff, options.retry_first, options.retry_longest);
+  bool is_news = false;
+  {
+    const std::lock_guard lock(mutex);
+    is_news = status.trouble != trouble;
+    status.trouble = trouble;
+    status.is_level = false;
+  }
+  if (is_news) spdlog::warn("pushing waits: {}", trouble);
+  return rest.value_or(backoff);
+}
+
+milliseconds PushAgent::Impl::turn() {
+  if (instance.empty()) return compare();
+  const std::int64_t revision = store.data_revision();
+  const bool is_due = Clock::now() - spoke_at >= options.heartbeat;
+  if (revision == seen_revision && !has_more && !is_due) return options.look_interval;
+  seen_revision = revision;
+  count_pending();
+  Batch batch = gather();
+  has_more = !batch.logs.empty() || !resting_until.empty();
+  if (batch.logs.empty() && !is_due) {
+    const bool owes_the_news = said_pending > 0 && resting_until.empty();
+    counted_at -= kBetweenCounts;
+    count_pending();
+    if (owes_the_news && said_pending == 0) return send({});
+    const std::lock_guard lock(mutex);
+    status.is_level = said_pending == 0;
+    return options.look_interval;
+  }
+  return send(std::move(batch));
+}
+
+// In pages, each compared before the next is asked for.
+milliseconds PushAgent::Impl::compare() {
+  store.begin_comparison();
+  std::string first_instance;
+  std::optional<RunId> page = 0;
+  while (page) {
+    const LinkAnswer answer = link.held_logs(*page);
+    if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
+    if (first_instance.empty()) first_instance = answer.instance;
+    if (answer.instance != first_instance) return milliseconds(0);  // started anew: from the first
+    store.compare(answer.held);
+    page = answer.next_after;
+  }
+  store.end_comparison();
+  instance = first_instance;
+  has_more = true;
+  resting_until.clear();
+  return milliseconds(0);
+}
+
+Batch PushAgent::Impl::gather() {
+  Batch batch;
+  const auto now = Clock::now();
+  std::erase_if(resting_until, [&](const auto& entry) { return entry.second <= now; });
+  std::size_t bytes = 0;
+  for (int pass = 0; pass < 2 && batch.logs.empty(); ++pass) {
+    for (;;) {
+      const auto runs = store.pending(after, static_cast<std::int64_t>(kLogsAtOnce));
+      for (const RunId run : runs) {
+        if (batch.logs.size() >= logs_at_once || bytes >= kBatchBytes) return batch;
+        after = run;
+        if (resting_until.contains(run)) continue;
+        auto log = store.tell(run, kStepsAtOnce);
+        if (!log) continue;
+        batch.json.push_back(telling_json(*log).dump());
+        bytes += batch.json.back().size();
+        batch.logs.push_back(std::move(*log));
+      }
+      if (runs.size() < kLogsAtOnce) break;
+    }
+    after = 0;
+  }
+  return batch;
+}
+
+milliseconds PushAgent::Impl::send(Batch batch) {
+  const LinkAnswer answer = link.tell(batch.json);
+  if (answer.is_refused) return after_refusal(batch, answer);
+  if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
+  if (answer.results.size() != batch.logs.size()) {
+    return fail("the server's answer is not as long as what it was told", std::nullopt);
+  }
+  spoke_at = Clock::now();
+  return keep(batch, answer);
+}
+
+milliseconds PushAgent::Impl::keep(const Batch& batch, const LinkAnswer& answer) {
+  std::vector<storage::PushStore::Answer> answers;
+  for (std::size_t i = 0; i < batch.logs.size(); ++i) {
+    const storage::LogTelling& log = batch.logs[i];
+    const storage::PushResult& result = answer.results[i];
+    if (result.verdict == PushVerdict::deferred) {
+      resting_until[log.run.id] = Clock::now() + kDeferredRest;
+    }
+    answers.push_back({log.run.id, log.run.revision, log.end(), result});
+  }
+  if (!answers.empty()) store.keep_answers(answers);
+  logs_at_once = std::min(2 * logs_at_once, kLogsAtOnce);
+  backoff = milliseconds(0);
+  if (answer.instance != instance) instance.clear();
+  bool was_troubled = false;
+  {
+    const std::lock_guard lock(mutex);
+    was_troubled = !status.trouble.empty();
+    status.trouble.clear();
+    status.logs_answered += batch.logs.size();
+    status.is_level = batch.logs.empty() && said_pending == 0;
+  }
+  if (was_troubled) spdlog::info("pushing goes on; {} logs to go", status.logs_pending);
+  return milliseconds(0);
+}
+
+// Something in the batch is at fault: the logs are sent one by one, and that one rests.
+milliseconds PushAgent::Impl::after_refusal(const Batch& batch, const LinkAnswer& answer) {
+  if (batch.logs.size() != 1) {
+    logs_at_once = 1;
+    if (!batch.logs.empty()) after = batch.logs.front().run.id - 1;
+    return fail(answer.trouble, options.retry_first);
+  }
+  const storage::LogTelling& log = batch.logs.front();
+  resting_until[log.run.id] = Clock::now() + kRefusedRest;
+  return fail(fmt::format("{} in {}: {}", log.run.relative_path, log.root_path, answer.trouble),
+              options.retry_first);
+}
+
+PushAgent::PushAgent(PushOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+PushAgent::~PushAgent() {
+  stop();
+}
+
+void PushAgent::start() {
+  impl_->thread = std::thread([this] { impl_->run(); });
+}
+
+void PushAgent::stop() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->is_stopping = true;
+  }
+  impl_->stopped.notify_all();
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+PushStatus PushAgent::status() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->status;
+}
+
+}  // namespace llmb::push

@@ -1,0 +1,38 @@
+// PushAgent: sends what the database of this machine holds of its logs to a central llmb-report,
+// for as long as it lives. The database is the spool: an outage of any length costs no memory, and
+// what was not acknowledged is sent again by whoever opens the database next. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "server/push/push_options.h"
+
+namespace llmb::push {
+
+struct PushStatus {
+  std::int64_t logs_pending = 0;    // of which the server lacks something
+  std::uint64_t logs_answered = 0;  // since the start; of a long log each piece
+  bool is_level = false;            // the server has answered, and has all
+  std::string trouble;              // why nothing is sent just now; empty: all is well
+};
+
+// Not thread-safe, but for status().
+class PushAgent {
+ public:
+  explicit PushAgent(PushOptions options);  // throws StorageError
+  ~PushAgent();                             // stops
+  PushAgent(const PushAgent&) = delete;
+  PushAgent& operator=(const PushAgent&) = delete;
+
+  void start();
+  void stop();  // within a fifth of a second
+  PushStatus status() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace llmb::push

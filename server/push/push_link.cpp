@@ -1,0 +1,199 @@
+#include "server/push/push_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
+#include "server/http/compression.h"
+#include "server/push/json_fields.h"
+#include "server/push/telling_json.h"
+
+namespace llmb::push {
+namespace {
+
+using std::chrono::milliseconds;
+using storage::PushVerdict;
+
+constexpr std::int64_t kRetryAfterMaxS = 300;
+constexpr std::size_t kQuotedBytesMax = 500;
+
+// The file's first line; empty where there is none.
+std::string read_token(const std::string& file) {
+  std::ifstream input(file);
+  std::string line;
+  std::getline(input, line);
+  return std::string(parser::trimmed(line, " \t\r"));
+}
+
+// A name in a query: cluster and store have nothing else.
+std::string encoded(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool is_plain = parser::is_letter(c) || parser::is_digit(c) || c == '.' || c == '-';
+    result += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
+// The detail of a problem response, else the body's beginning.
+std::string detail_of(const std::string& body) {
+  const Json json = Json::parse(body, nullptr, false);
+  const auto detail = json.is_object() ? json.find("detail") : json.end();
+  if (json.is_object() && detail != json.end() && detail->is_string()) {
+    return detail->get<std::string>();
+  }
+  return body.substr(0, kQuotedBytesMax);
+}
+
+PushVerdict read_verdict(const Json& json) {
+  const std::string name = read_text(json, "verdict");
+  if (name == "taken") return PushVerdict::taken;
+  if (name == "known") return PushVerdict::known;
+  if (name == "covered") return PushVerdict::covered;
+  if (name == "deferred") return PushVerdict::deferred;
+  if (name == "conflict") return PushVerdict::conflict;
+  refuse_field("verdict", "one that is known");
+}
+
+storage::PushResult read_result(const Json& json) {
+  const JsonFields fields(json, "results");
+  storage::PushResult result;
+  result.verdict = read_verdict(fields.at("verdict"));
+  fields.read("revision", result.revision);
+  fields.read("step_count", result.step_count);
+  return result;
+}
+
+storage::HeldLog read_held(const Json& json) {
+  const JsonFields fields(json, "logs");
+  storage::HeldLog log;
+  fields.read("root", log.root_path);
+  fields.read("relative_path", log.relative_path);
+  fields.read("generation", log.generation);
+  fields.read("revision", log.revision);
+  fields.read("step_count", log.step_count);
+  return log;
+}
+
+// `read` takes the body's fields; what it throws becomes the answer's trouble.
+template <typename Read>
+void read_body(const std::string& body, LinkAnswer& answer, const Read& read) {
+  try {
+    const Json json = Json::parse(body);
+    const JsonFields fields(json, "the answer");
+    fields.read("instance", answer.instance);
+    read(fields);
+  } catch (const std::exception& error) {
+    answer.trouble = fmt::format("the server's answer is not understood: {}", error.what());
+  }
+}
+
+// What the status of an answer means for the next request.
+void read_status(const http::ClientResponse& response, milliseconds forbidden_rest,
+                 LinkAnswer& answer) {
+  answer.trouble =
+      fmt::format("the server answers {}: {}", response.status, detail_of(response.body));
+  switch (response.status) {
+    case 400:
+    case 413:
+    case 422:
+      answer.is_refused = true;
+      return;
+    case 401:
+    case 403:
+    case 404:
+    case 409:
+    case 501:
+      answer.rest = forbidden_rest;  // until somebody has done something
+      return;
+    default:
+      break;
+  }
+  const auto seconds = parser::parse_integer(response.retry_after);
+  if (seconds) {
+    answer.rest = std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 1, kRetryAfterMaxS));
+  }
+}
+
+}  // namespace
+
+PushLink::PushLink(const PushOptions& options, std::string store_id, const std::atomic<bool>& stop)
+    : options_(options),
+      client_({.url = options.server, .ca_file = options.ca_file}),
+      store_id_(std::move(store_id)),
+      stop_(stop) {}
+
+void PushLink::say_behind(std::int64_t logs_pending, std::optional<parser::Instant> since) {
+  logs_pending_ = logs_pending;
+  pending_since_ = since;
+}
+
+std::string PushLink::ask(http::ClientRequest request, LinkAnswer& answer) const {
+  const std::string token = read_token(options_.token_file);
+  if (token.empty()) {
+    answer.trouble = fmt::format("cannot read a token from {}", options_.token_file);
+    answer.rest = options_.forbidden_rest;
+    return {};
+  }
+  request.headers.emplace_back("Authorization", "Bearer " + token);
+  auto response = client_.send(request, stop_);
+  if (!response) {
+    answer.trouble = response.error().message;
+    return {};
+  }
+  if (response->status == 200) return std::move(response->body);
+  read_status(*response, options_.forbidden_rest, answer);
+  return {};
+}
+
+LinkAnswer PushLink::held_logs(std::int64_t after) const {
+  LinkAnswer answer;
+  const std::string body =
+      ask({.target = fmt::format("/api/v1/push?cluster={}&store_id={}&after={}",
+                                 encoded(options_.cluster), encoded(store_id_), after)},
+          answer);
+  if (!answer.trouble.empty()) return answer;
+  read_body(body, answer, [&](const JsonFields& fields) {
+    for (const Json& log : fields.array("logs")) answer.held.push_back(read_held(log));
+    fields.read("next_after", answer.next_after);
+  });
+  return answer;
+}
+
+LinkAnswer PushLink::tell(const std::vector<std::string>& logs) const {
+  const Json head = {
+      {"format", kFormat},
+      {"cluster", options_.cluster},
+      {"store_id", store_id_},
+      {"agent", text_json(options_.machine)},
+      {"version", options_.version},
+      {"logs_pending", logs_pending_},
+      {"pending_since", pending_since_ ? parser::instant_text(*pending_since_) : ""}};
+  std::string body = head.dump();
+  body.back() = ',';
+  body += "\"logs\":[";
+  for (const std::string& log : logs) {
+    if (body.back() != '[') body += ',';
+    body += log;
+  }
+  body += "]}";
+  LinkAnswer answer;
+  const std::string answered =
+      ask({.method = "POST",
+           .target = "/api/v1/push",
+           .headers = {{"Content-Type", "application/json"}, {"Content-Encoding", "zstd"}},
+           .body = http::compress(body, http::Encoding::zstd, http::Effort::kept)},
+          answer);
+  if (!answer.trouble.empty()) return answer;
+  read_body(answered, answer, [&](const JsonFields& fields) {
+    for (const Json& result : fields.array("results")) {
+      answer.results.push_back(read_result(result));
+    }
+  });
+  return answer;
+}
+
+}  // namespace llmb::push

@@ -1,0 +1,28 @@
+// PushOptions: where an agent pushes to, as whom, and how patiently.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "server/http/client.h"
+
+namespace llmb::push {
+
+struct PushOptions {
+  http::Url server;
+  std::string ca_file;     // PEM; empty: those that the system trusts
+  std::string token_file;  // read anew for each request, so that a token may be exchanged
+  std::string cluster;
+  std::string machine;  // shown by the server
+  std::string version;
+  std::string database_path;  // a Writer has opened it
+  std::chrono::milliseconds look_interval{1'000};
+  std::chrono::milliseconds retry_first{1'000};  // back-off doubles up to retry_longest
+  std::chrono::milliseconds retry_longest{60'000};
+  // For somebody to do something about a token, or a server that takes nothing.
+  std::chrono::milliseconds forbidden_rest{15'000};
+  // Who has nothing to send says so, this often.
+  std::chrono::milliseconds heartbeat{45'000};
+};
+
+}  // namespace llmb::push
