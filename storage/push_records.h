@@ -32,8 +32,10 @@ struct LogTelling {
   RunRecord run;  // its id and root_id are the store's own
   std::uint64_t head_hash = 0;
   std::uint32_t head_length = 0;
-  // What the server holds of this log by this store's word, as far as it knows; 0: nothing.
+  // What the server holds of this log by this store's word, as far as it knows; 0: nothing. A
+  // request that comes late, when more has been stored, is told by them.
   std::int64_t known_revision = 0;
+  std::int64_t known_step_count = 0;
   StepKey from = kBeforeAllSteps;
   std::vector<parser::StepSample> steps;  // in their order
   bool has_more = false;                  // further steps follow in another telling

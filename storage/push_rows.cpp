@@ -75,9 +75,22 @@ PushDecision answer_of(PushVerdict verdict, const StoredWord& word) {
 
 constexpr PushDecision kNothingHeld{PushVerdict::conflict, 0, 0, 0, 0};
 
-PushDecision decide_on_own(const StoredWord& own, const LogTelling& log) {
-  if (own.revision == log.known_revision) return answer_of(PushVerdict::taken, own);
-  const bool is_repeated = own.revision == log.run.revision;
+// What the telling adds is all that came behind the steps before it, in the same revision.
+bool is_last_word(Connection& connection, const StoredWord& own, const LogTelling& log) {
+  if (own.revision != log.run.revision) return false;
+  Statement& count = connection.kept(
+      "SELECT count(*) FROM step_sample WHERE run_id = ? AND (segment, iteration) < (?, ?)");
+  count.integer(own.run).integer(log.from.segment).integer(log.from.iteration);
+  const std::int64_t steps_before = count.step() ? count.read_integer() : 0;
+  count.reset();
+  return own.step_count == steps_before + static_cast<std::int64_t>(log.steps.size());
+}
+
+PushDecision decide_on_own(Connection& connection, const StoredWord& own, const LogTelling& log) {
+  if (own.revision == log.known_revision && own.step_count == log.known_step_count) {
+    return answer_of(PushVerdict::taken, own);
+  }
+  const bool is_repeated = is_last_word(connection, own, log);
   return answer_of(is_repeated ? PushVerdict::known : PushVerdict::conflict, own);
 }
 
@@ -116,7 +129,7 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
   const auto words = stored_words(connection, root, log.run.relative_path);
   for (const StoredWord& word : words) {
     const bool is_own = word.store_id == sender.store_id && word.generation == log.run.generation;
-    if (is_own) return decide_on_own(word, log);
+    if (is_own) return decide_on_own(connection, word, log);
   }
   for (const StoredWord& word : words) {
     if (word.store_id == sender.store_id || !may_be_of_one_content(word, log)) continue;

@@ -57,13 +57,14 @@ struct PushStore::Impl {
     row.reset();
     read_run_parts(connection, log.run);
     Statement& state = connection.kept(
-        "SELECT root.path, p.server_revision, p.from_segment, p.from_iteration, c.head_hash,"
-        " c.head_length FROM run JOIN root ON root.id = run.root_id"
+        "SELECT root.path, p.server_revision, p.server_step_count, p.from_segment,"
+        " p.from_iteration, c.head_hash, c.head_length FROM run JOIN root ON root.id = run.root_id"
         " JOIN push_state AS p ON p.run_id = run.id LEFT JOIN log_cursor AS c ON c.run_id = run.id"
         " WHERE run.id = ?");
     if (!state.integer(log.run.id).step()) return false;
     log.root_path = state.read_text();
     log.known_revision = state.read_integer();
+    log.known_step_count = state.read_integer();
     log.from.segment = state.read_integer();
     log.from.iteration = state.read_integer();
     log.head_hash = state.read_bits();
@@ -94,9 +95,10 @@ struct PushStore::Impl {
       case PushVerdict::conflict:
         connection
             .kept(
-                "UPDATE push_state SET server_revision = ?, server_step_count = 0,"
+                "UPDATE push_state SET server_revision = ?, server_step_count = ?,"
                 " from_segment = -1, from_iteration = 0 WHERE run_id = ?")
             .integer(answer.result.revision)
+            .integer(answer.result.step_count)
             .integer(answer.run)
             .run();
         return;
@@ -169,8 +171,9 @@ void PushStore::compare(std::span<const HeldLog> held) {
     for (const HeldLog& log : held) {
       impl_->connection
           .kept(
-              "INSERT INTO push_state (run_id, server_revision) SELECT run.id, ?4 FROM run"
-              " JOIN root ON root.id = run.root_id WHERE root.pushed_from = '' AND root.path = ?1"
+              "INSERT INTO push_state (run_id, server_revision, server_step_count)"
+              " SELECT run.id, ?4, ?5 FROM run JOIN root ON root.id = run.root_id"
+              " WHERE root.pushed_from = '' AND root.path = ?1"
               " AND run.relative_path = ?2 AND run.generation = ?3"
               " ON CONFLICT (run_id) DO UPDATE SET is_confirmed = 1, server_revision = ?4,"
               " server_step_count = ?5, from_segment = iif(server_revision = ?4"

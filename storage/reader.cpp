@@ -71,9 +71,8 @@ std::vector<RootRecord> Reader::roots() {
   return impl_->ask([&] {
     std::vector<RootRecord> roots;
     Statement& select = impl_->connection.kept(
-        "SELECT id, path, cluster, last_scan_at, last_scan_s, files_seen, error, pushed_from FROM "
-        "root"
-        " ORDER BY id");
+        "SELECT id, path, cluster, last_scan_at, last_scan_s, files_seen, error, pushed_from"
+        " FROM root ORDER BY id");
     while (select.step()) {
       RootRecord root;
       root.id = select.read_integer();

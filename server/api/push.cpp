@@ -219,22 +219,6 @@ std::vector<storage::PushResult> written(Context& context, const std::shared_ptr
   }
 }
 
-const char* verdict_name(PushVerdict verdict) {
-  switch (verdict) {
-    case PushVerdict::taken:
-      return "taken";
-    case PushVerdict::known:
-      return "known";
-    case PushVerdict::covered:
-      return "covered";
-    case PushVerdict::deferred:
-      return "deferred";
-    case PushVerdict::conflict:
-      break;
-  }
-  return "conflict";
-}
-
 http::Response uncached_json(const Json& json) {
   http::Response response = http::json_response(to_text(json));
   response.cache_control = "no-store";
@@ -254,7 +238,7 @@ http::Response post_push(Context& context, const http::Request& request) {
   Json json = {{"format", push::kFormat}, {"instance", context.instance}};
   json["results"] = Json::array();
   for (const storage::PushResult& result : results) {
-    json["results"].push_back({{"verdict", verdict_name(result.verdict)},
+    json["results"].push_back({{"verdict", std::string(push::push_verdict_name(result.verdict))},
                                {"revision", result.revision},
                                {"step_count", result.step_count}});
     if (result.verdict != PushVerdict::taken) continue;

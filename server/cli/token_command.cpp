@@ -65,10 +65,12 @@ int create(const TokenArguments& arguments) {
                     "NAME, and no other scope does",
                     kBadArguments);
   }
-  if (ingests && !dispatch::is_name(arguments.for_cluster)) {
+  for (const std::string& cluster : {arguments.for_cluster, arguments.former_cluster}) {
+    if (cluster.empty() || (ingests && dispatch::is_name(cluster))) continue;
     return complain("token",
-                    "a cluster's name has letters, digits, '.', '_', '-' and '+'; not " +
-                        dispatch::in_quotes(arguments.for_cluster),
+                    ingests ? "a cluster's name has letters, digits, '.', '_', '-' and '+'; not " +
+                                  dispatch::in_quotes(cluster)
+                            : "--formerly needs --for-cluster NAME, the name of now",
                     kBadArguments);
   }
   storage::JobStore store = open_store(arguments);

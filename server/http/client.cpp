@@ -103,8 +103,10 @@ asio::awaitable<void> converse(const ClientOptions& options, beast::tcp_stream& 
   co_await exchange(stream, request, parser);
 }
 
+// A name may begin with "127.", too, and be anybody's.
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  const bool has_digits_only = host.find_first_not_of("0123456789.") == std::string::npos;
+  return host == "localhost" || host == "::1" || (host.starts_with("127.") && has_digits_only);
 }
 
 }  // namespace
@@ -173,7 +175,10 @@ parser::Result<ClientResponse> Client::send(const ClientRequest& request,
     context.run_for(kBetweenLooksAtStop);
   }
   const std::string place = fmt::format("{}:{}", options_.url.host, options_.url.port);
-  if (!is_done) return parser::fail(fmt::format("{} did not answer in time", place));
+  if (!is_done) {
+    return parser::fail(fmt::format(
+        "{} {}", place, stop ? "was not heard to the end: stopping" : "did not answer in time"));
+  }
   try {
     if (error) std::rethrow_exception(error);
   } catch (const boost::system::system_error& thrown) {  // its what() names Asio's own files, too
@@ -183,7 +188,7 @@ parser::Result<ClientResponse> Client::send(const ClientRequest& request,
   }
   const auto& answer = parser.get();
   ClientResponse response;
-  response.status = answer.result_int();
+  response.status = static_cast<int>(answer.result_int());
   response.retry_after = answer[beast::http::field::retry_after];
   response.body = answer.body();
   return response;

@@ -23,10 +23,10 @@ std::string read_text(const Json& json, const char* name) {
   if (!json.is_object() || hex == json.end() || !hex->is_string()) refuse_field(name, "a text");
   const auto& digits = hex->get_ref<const std::string&>();
   std::string text;
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
     const int high = parser::hex_value(digits[i]);
-    const int low = parser::hex_value(digits[i + 1]);
-    if (high < 0 || low < 0) refuse_field(name, "of hexadecimal digits");
+    const int low = i + 1 < digits.size() ? parser::hex_value(digits[i + 1]) : -1;
+    if (high < 0 || low < 0) refuse_field(name, "of pairs of hexadecimal digits");
     text.push_back(static_cast<char>(high * 16 + low));
   }
   return text;

@@ -33,7 +33,9 @@ std::string read_text(const Json& json, const char* name);
 }
 
 inline std::int64_t read_integer(const Json& json, const char* name) {
-  if (!json.is_number_integer()) refuse_field(name, "an integer");
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  const bool is_too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > kMax;
+  if (!json.is_number_integer() || is_too_large) refuse_field(name, "an integer of 64 bits");
   return json.get<std::int64_t>();
 }
 
@@ -73,7 +75,7 @@ inline void read_value(const Json& json, const char* name, std::uint32_t& value)
   value = static_cast<std::uint32_t>(wide);
 }
 inline void read_value(const Json& json, const char* name, std::uint64_t& value) {
-  if (!json.is_number_integer()) refuse_field(name, "an integer");
+  if (!json.is_number_unsigned()) refuse_field(name, "a count of 64 bits");
   value = json.get<std::uint64_t>();
 }
 inline void read_value(const Json& json, const char* name, bool& value) {

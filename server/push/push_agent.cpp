@@ -52,7 +52,7 @@ struct PushAgent::Impl {
   milliseconds turn();
   milliseconds compare();
   Batch gather();
-  milliseconds send(Batch batch);
+  milliseconds send(const Batch& batch);
   milliseconds keep(const Batch& batch, const LinkAnswer& answer);
   milliseconds after_refusal(const Batch& batch, const LinkAnswer& answer);
   milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest);
@@ -134,7 +134,7 @@ milliseconds PushAgent::Impl::turn() {
   if (revision == seen_revision && !has_more && !is_due) return options.look_interval;
   seen_revision = revision;
   count_pending();
-  Batch batch = gather();
+  const Batch batch = gather();
   has_more = !batch.logs.empty() || !resting_until.empty();
   if (batch.logs.empty() && !is_due) {
     const bool owes_the_news = said_pending > 0 && resting_until.empty();
@@ -145,7 +145,7 @@ milliseconds PushAgent::Impl::turn() {
     status.is_level = said_pending == 0;
     return options.look_interval;
   }
-  return send(std::move(batch));
+  return send(batch);
 }
 
 // In pages, each compared before the next is asked for.
@@ -193,7 +193,7 @@ Batch PushAgent::Impl::gather() {
   return batch;
 }
 
-milliseconds PushAgent::Impl::send(Batch batch) {
+milliseconds PushAgent::Impl::send(const Batch& batch) {
   const LinkAnswer answer = link.tell(batch.json);
   if (answer.is_refused) return after_refusal(batch, answer);
   if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);

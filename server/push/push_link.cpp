@@ -15,7 +15,6 @@ namespace llmb::push {
 namespace {
 
 using std::chrono::milliseconds;
-using storage::PushVerdict;
 
 constexpr std::int64_t kRetryAfterMaxS = 300;
 constexpr std::size_t kQuotedBytesMax = 500;
@@ -48,20 +47,12 @@ std::string detail_of(const std::string& body) {
   return body.substr(0, kQuotedBytesMax);
 }
 
-PushVerdict read_verdict(const Json& json) {
-  const std::string name = read_text(json, "verdict");
-  if (name == "taken") return PushVerdict::taken;
-  if (name == "known") return PushVerdict::known;
-  if (name == "covered") return PushVerdict::covered;
-  if (name == "deferred") return PushVerdict::deferred;
-  if (name == "conflict") return PushVerdict::conflict;
-  refuse_field("verdict", "one that is known");
-}
-
 storage::PushResult read_result(const Json& json) {
   const JsonFields fields(json, "results");
   storage::PushResult result;
-  result.verdict = read_verdict(fields.at("verdict"));
+  const auto verdict = push_verdict_from_name(read_text(fields.at("verdict"), "verdict"));
+  if (!verdict) refuse_field("verdict", "one that is known");
+  result.verdict = *verdict;
   fields.read("revision", result.revision);
   fields.read("step_count", result.step_count);
   return result;

@@ -1,5 +1,6 @@
 #include "server/push/telling_json.h"
 
+#include "parser/foundation/name_table.h"
 #include "parser/statistics/run_summary.h"
 #include "server/push/json_fields.h"
 #include "server/push/step_rows_json.h"
@@ -10,7 +11,17 @@ namespace {
 using parser::CheckpointEvent;
 using parser::LogEvent;
 
+using storage::PushVerdict;
+
 constexpr std::size_t kPathBytesMax = 4096;
+
+constexpr parser::NameTable kVerdictNames({
+    parser::NameRow<PushVerdict>{PushVerdict::taken, "taken"},
+    {PushVerdict::known, "known"},
+    {PushVerdict::covered, "covered"},
+    {PushVerdict::deferred, "deferred"},
+    {PushVerdict::conflict, "conflict"},
+});
 
 // Each record's fields are named once, for both ways: `visit(name, member)`.
 
@@ -137,6 +148,7 @@ void visit_log(Log& log, Visit&& visit) {
   visit("generation", log.run.generation);
   visit("revision", log.run.revision);
   visit("known_revision", log.known_revision);
+  visit("known_step_count", log.known_step_count);
   visit("head_hash", log.head_hash);
   visit("head_length", log.head_length);
   visit("first_seen_at", log.run.first_seen_at);
@@ -395,6 +407,13 @@ storage::LogTelling read_telling(const Json& json) {
   log.steps = read_steps(fields.at("steps"));
   check(log);
   return log;
+}
+
+std::string_view push_verdict_name(PushVerdict verdict) {
+  return kVerdictNames.name(verdict);
+}
+std::optional<PushVerdict> push_verdict_from_name(std::string_view name) {
+  return kVerdictNames.value(name);
 }
 
 }  // namespace llmb::push

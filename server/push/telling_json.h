@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "server/push/json_fields.h"
 #include "storage/push_records.h"
@@ -14,5 +16,8 @@ inline constexpr std::int64_t kFormat = 1;
 
 Json telling_json(const storage::LogTelling& log);
 storage::LogTelling read_telling(const Json& json);  // throws BadTelling
+
+std::string_view push_verdict_name(storage::PushVerdict verdict);
+std::optional<storage::PushVerdict> push_verdict_from_name(std::string_view name);
 
 }  // namespace llmb::push

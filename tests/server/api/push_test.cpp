@@ -1,8 +1,6 @@
 // What agents push, from their database to the server's: two real databases, and the handlers
-// between them. The agent's own loop, on sockets, is tested in tests/server/push.
+// between them. The agent's own loop, on sockets, is tested in tests/server/serve.
 #include <gmock/gmock.h>
-
-#include <map>
 
 #include "server/http/bearer_token.h"
 #include "server/http/compression.h"
@@ -122,7 +120,7 @@ class Push : public ApiTest {
       const Json& result = json["results"][i];
       verdicts.push_back(result["verdict"]);
       storage::PushStore::Answer kept{logs[i].run.id, logs[i].run.revision, logs[i].end(), {}};
-      kept.result.verdict = verdict_of(verdicts.back());
+      kept.result.verdict = *push::push_verdict_from_name(verdicts.back());
       kept.result.revision = result["revision"];
       kept.result.step_count = result["step_count"];
       answers.push_back(kept);
@@ -130,15 +128,6 @@ class Push : public ApiTest {
     spool.store.keep_answers(answers);
     return verdicts;
   }
-  static PushVerdict verdict_of(const std::string& name) {
-    const std::map<std::string, PushVerdict> verdicts = {{"taken", PushVerdict::taken},
-                                                         {"known", PushVerdict::known},
-                                                         {"covered", PushVerdict::covered},
-                                                         {"deferred", PushVerdict::deferred},
-                                                         {"conflict", PushVerdict::conflict}};
-    return verdicts.at(name);
-  }
-
   void compare(Spool& spool) {
     const auto held =
         storage::Reader(database_path_).held_logs(spool.store.store_id(), cluster_, 0, 1'000);
@@ -290,6 +279,17 @@ TEST_F(Push, ARequestThatComesLateChangesNothing) {
   push_all(spool);
   spool.commit(spool.batch("alpha", 30));
   push_all(spool);
+  const http::Response response = post(spool, {late});
+  EXPECT_EQ(Json::parse(*response.body)["results"][0]["verdict"], "conflict");
+  expect_same_runs(agent_path());
+}
+
+TEST_F(Push, APieceThatComesLateDropsNoneOfThoseBehindIt) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 49));
+  push_all(spool, 12);
+  const auto late = *spool.store.tell(run, 12);  // the second piece
+  while (spool.store.pending_count() > 0) EXPECT_THAT(push_all(spool, 12), ElementsAre("taken"));
   const http::Response response = post(spool, {late});
   EXPECT_EQ(Json::parse(*response.body)["results"][0]["verdict"], "conflict");
   expect_same_runs(agent_path());

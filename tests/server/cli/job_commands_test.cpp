@@ -355,10 +355,28 @@ TEST_F(JobCommands, TokensAreShownOnceAndRevoked) {
   EXPECT_EQ(run({"token", "create", "ci", "--scope", "submit"}).exit_code, 2);
   EXPECT_EQ(run({"token", "create", "x", "--scope", "root"}).exit_code, 2);
   EXPECT_EQ(run({"token", "create", "a b", "--scope", "read"}).exit_code, 2);
+  EXPECT_EQ(run({"token", "create", "x", "--scope", "read", "--formerly", "eos"}).exit_code, 2);
   EXPECT_EQ(run({"token", "revoke", "ci"}).exit_code, 0);
   EXPECT_THAT(run({"token", "list"}).out, HasSubstr("revoked"));
   EXPECT_EQ(run({"token", "revoke", "ci"}).exit_code, 0);
   EXPECT_EQ(run({"token", "revoke", "nobody"}).exit_code, 1);
+}
+
+TEST_F(JobCommands, TokensOfTheScopeIngestAreForOneCluster) {
+  EXPECT_THAT(run({"token", "create", "x", "--scope", "ingest"}).err, HasSubstr("--for-cluster"));
+  const std::vector<std::vector<std::string>> refused = {
+      {"--scope", "read", "--for-cluster", "eos"},
+      {"--scope", "ingest", "--for-cluster", "e os"},
+      {"--scope", "ingest", "--for-cluster", "eos", "--formerly", "a/b"}};
+  for (const auto& more : refused) {
+    std::vector<std::string> arguments = {"token", "create", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(run(arguments).exit_code, 2) << more.back();
+  }
+  const ProgramRun made = run({"token", "create", "agent", "--scope", "ingest", "--for-cluster",
+                               "eos2", "--formerly", "eos"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(run({"token", "list"}).out, HasSubstr("ingest (eos2)"));
 }
 
 TEST_F(JobCommands, HelpTeaches) {

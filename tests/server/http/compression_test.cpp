@@ -37,6 +37,23 @@ TEST(Compression, GivesBackTheSameBytes) {
   }
 }
 
+TEST(Decompression, TakesWholeFramesUpToItsBound) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i * 7919 % 1000) + ",";
+  for (const std::string& body : {std::string(), std::string("a"), text}) {
+    const std::string packed = compress(body, Encoding::zstd, Effort::once);
+    EXPECT_EQ(decompress_zstd(packed, body.size()), body);
+    EXPECT_TRUE(body.empty() || !decompress_zstd(packed, body.size() - 1));
+    EXPECT_FALSE(decompress_zstd(packed.substr(0, packed.size() - 1), body.size()));
+    EXPECT_FALSE(decompress_zstd(packed + "x", body.size()));
+  }
+  EXPECT_FALSE(decompress_zstd("", 100));
+  EXPECT_FALSE(decompress_zstd("no zstd at all", 100));
+  // A few thousand bytes that would become 64 MiB are given up at the bound.
+  const std::string zeros(std::size_t{64} << 20U, '\0');
+  EXPECT_FALSE(decompress_zstd(compress(zeros, Encoding::zstd, Effort::once), 1'000'000));
+}
+
 TEST(Negotiation, WeighsWhatTheClientAccepts) {
   const auto choose = negotiate_encoding;
   EXPECT_EQ(choose(""), Encoding::identity);

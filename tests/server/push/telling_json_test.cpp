@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/storage/temporary_database.h"
 
@@ -36,6 +38,27 @@ TEST(TellingJson, KeepsBytesAndNumbersThatJsonDoesNotHave) {
   EXPECT_TRUE(std::isnan(*back.steps[0].loss));
   EXPECT_EQ(back.steps[1], log.steps[1]);
   EXPECT_EQ(back.steps[2].step_time_s, 0.1 * 3);
+}
+
+TEST(TellingJson, TakesNoNumberForAnother) {
+  storage::LogTelling log;
+  log.root_path = "/lustre/w";
+  log.run.relative_path = "log.out";
+  log.run.revision = 3;
+  log.run.first_seen_at = log.run.grown_at = "2026-01-02T03:04:05Z";
+  const Json json = telling_json(log);
+  ASSERT_NO_THROW(read_telling(json));
+  for (const auto& [name, value] :
+       std::vector<std::pair<const char*, const char*>>{{"revision", "18446744073709551615"},
+                                                        {"revision", "3.0"},
+                                                        {"size_bytes", "-1"},
+                                                        {"head_length", "4294967296"},
+                                                        {"relative_path", R"({"hex": "616"})"},
+                                                        {"has_more", "1"}}) {
+    Json changed = json;
+    changed[name] = Json::parse(value);
+    EXPECT_THROW(read_telling(changed), BadTelling) << name << " " << value;
+  }
 }
 
 TEST(TellingJson, SaysWhichFieldIsNotAsItShouldBe) {

@@ -88,12 +88,12 @@ std::string Connection::receive(const std::string& until) const {
 
 DaemonProcess::DaemonProcess(const std::filesystem::path& folder,
                              const std::vector<std::string>& arguments,
-                             const Environment& environment) {
+                             const Environment& environment, const std::string& command) {
   static int count = 0;
   const std::string number = std::to_string(++count);
   output_file_ = folder / ("stdout-" + number);
   errors_file_ = folder / ("stderr-" + number);
-  std::vector<std::string> words = {LLMB_REPORT_PROGRAM, "serve"};
+  std::vector<std::string> words = {LLMB_REPORT_PROGRAM, command};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = {"HOME=" + folder.string(), "PATH=/usr/bin:/bin"};
   for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);

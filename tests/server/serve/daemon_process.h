@@ -1,4 +1,5 @@
-// A real `llmb-report serve` process, and a client that speaks to it byte by byte.
+// A real `llmb-report serve` process (or another command's), and a client that speaks to it byte by
+// byte.
 #pragma once
 
 #include <sys/types.h>
@@ -50,7 +51,7 @@ class DaemonProcess {
 
   // Output goes to files in `folder`. The environment holds `environment`, PATH and HOME only.
   DaemonProcess(const std::filesystem::path& folder, const std::vector<std::string>& arguments,
-                const Environment& environment = {});
+                const Environment& environment = {}, const std::string& command = "serve");
   ~DaemonProcess();  // SIGKILL where it still runs
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;
