@@ -10,7 +10,7 @@
 namespace llmb::runner {
 
 // Where several micro-batches use the copies, no rank has a share of a weight only, and the plan
-// with the copies fits.
+// with the copies fits with a twentieth of the memory to spare.
 bool choose_to_keep_fp8_weights(RunSettings settings, std::int64_t capacity_bytes);
 
 // A line: which it is, and why; of a run that multiplies no FP8 elements, nothing.
