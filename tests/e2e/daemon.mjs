@@ -43,7 +43,7 @@ export class Daemon {
     this.configuration = path.join(this.folder, "llmb.yaml");
     mkdirSync(this.tree, { recursive: true });
     const lines = [
-      `db: ${path.join(this.folder, "e2e.db")}`,
+      `db: ${this.database}`,
       "cluster:",
       "  name: nowhere",
       `  workload_folder: ${this.tree}`,
@@ -54,18 +54,23 @@ export class Daemon {
     writeFileSync(this.configuration, `${lines.join("\n")}\n`);
   }
 
-  // A token of the scope submit, by the command line.
-  makeToken(name) {
-    const words = ["token", "create", name, "--scope", "submit", "--config", this.configuration];
+  // By the command line; `about`: of which scope, and where.
+  makeToken(name, about = ["--scope", "submit", "--config", this.configuration]) {
+    const words = ["token", "create", name, ...about];
     const made = spawnSync(process.env.LLMB_REPORT_BIN, words, { encoding: "utf8" });
     if (made.status !== 0) throw new Error(`no token: ${made.stderr}`);
     return made.stdout.trim();
   }
 
-  async start() {
+  get database() {
+    return path.join(this.folder, "e2e.db");
+  }
+
+  // What it watches is its tree, or what `others` say.
+  async start(others = [this.tree]) {
     const program = process.env.LLMB_REPORT_BIN;
-    const database = path.join(this.folder, "e2e.db");
-    const options = ["serve", "--db", database, "--listen", `127.0.0.1:${this.port}`, this.tree];
+    const listen = `127.0.0.1:${this.port}`;
+    const options = ["serve", "--db", this.database, "--listen", listen, ...others];
     if (this.configuration) options.splice(1, 0, "--config", this.configuration);
     this.output = "";
     this.process = spawn(program, options, { stdio: ["ignore", "pipe", "pipe"] });

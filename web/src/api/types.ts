@@ -33,6 +33,7 @@ export type {
   MetricComparison,
   NcclUse,
   ParkedFile,
+  PushAgent,
   PublishedStanding,
   RankMeasure,
   Readiness,

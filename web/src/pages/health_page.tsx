@@ -1,7 +1,7 @@
 // "/health": whether what the other pages show can be relied on: roots, files that cannot be read,
 // what is still to be read, the jobs' Slurm.
 import { fetchReadiness } from "../api/client";
-import type { Root } from "../api/types";
+import type { PushAgent, Root } from "../api/types";
 import { formatBytes, formatCount, formatKey, formatSpan, kUnknown } from "../format";
 import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
@@ -35,6 +35,7 @@ export function HealthPage() {
       ))}
       <Reading />
       <Roots />
+      <Agents />
       <Parked />
       <Slurm />
     </>
@@ -88,8 +89,9 @@ function rootState(root: Root): string {
 }
 
 function Roots() {
-  const roots = rootList.value?.roots;
-  if (!roots) return null;
+  const roots = rootList.value?.roots.filter((root) => !root.is_pushed);
+  const agents = rootList.value?.agents ?? [];
+  if (!roots || (roots.length === 0 && agents.length > 0)) return null;
   return (
     <section aria-labelledby="roots-title">
       <div class="section-head">
@@ -116,6 +118,45 @@ function Roots() {
           ])}
         />
       )}
+    </section>
+  );
+}
+
+// An agent speaks once a minute at least.
+const kSilentAfterMs = 180_000;
+
+function agentState(agent: PushAgent): string {
+  if (nowMs.value - Date.parse(agent.last_seen_at) > kSilentAfterMs) return "silent";
+  return agent.logs_pending > 0 ? "is behind" : "has pushed all";
+}
+
+// Who pushes the runs of other clusters here; nothing where nobody does.
+function Agents() {
+  const agents = rootList.value?.agents ?? [];
+  const pushed = (rootList.value?.roots ?? []).filter((root) => root.is_pushed);
+  if (agents.length === 0) return null;
+  return (
+    <section aria-labelledby="agents-title">
+      <div class="section-head">
+        <h2 id="agents-title">Agents that push runs here</h2>
+      </div>
+      <Table
+        name="Agents that push runs here"
+        heads={["cluster", "machine", "trees", "state", "last word", "#logs to push", "since"]}
+        rows={agents.map((agent) => [
+          agent.cluster,
+          `${agent.name} (${agent.version})`,
+          pushed
+            .filter((root) => root.cluster === agent.cluster)
+            .map((root) => <code key={root.id}>{root.path} </code>),
+          <span class={agentState(agent) === "silent" ? "told-slower" : ""}>
+            {agentState(agent)}
+          </span>,
+          <Ago at={agent.last_seen_at} />,
+          formatCount(agent.logs_pending),
+          agent.pending_since ? <Ago at={agent.pending_since} /> : kUnknown,
+        ])}
+      />
     </section>
   );
 }
