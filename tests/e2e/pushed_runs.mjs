@@ -38,6 +38,17 @@ describe("a central server", () => {
     });
   });
 
+  test("filters runs by the cluster that they came from", async () => {
+    await withPage(browser, `${central.url}/runs`, {}, async (page) => {
+      await page.locator("summary", { hasText: "cluster" }).click();
+      await page.getByLabel("eos", { exact: true }).check();
+      await page.waitForURL(/cluster=eos/);
+      await page.getByRole("link", { name: /^pretrain_grok1/ }).waitFor();
+      await page.goto(`${central.url}/runs?cluster=other`);
+      await page.getByRole("heading", { name: "No run matches" }).waitFor();
+    });
+  });
+
   test("shows a pushed run, and says where its log is", async () => {
     const { runs } = await central.get("/api/v1/runs");
     assert.deepEqual(

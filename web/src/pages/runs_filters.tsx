@@ -32,12 +32,14 @@ const kChoiceWords: Record<ChoiceKey, (value: string) => string> = {
   workload: formatWorkload,
   dtype: (value) => value,
   gpu_type: (value) => value,
+  cluster: (value) => value,
   failure_cause: formatCause,
 };
 const kChoiceLabels: Record<ChoiceKey, string> = {
   workload: "workload",
   dtype: "dtype",
   gpu_type: "GPU type",
+  cluster: "cluster",
   failure_cause: "failed by",
 };
 
@@ -53,12 +55,16 @@ export function RunsFilters({ state, choices, onChange, onClear }: Props) {
       onNone={() => onChange({ ...state, [key]: [] })}
     />
   );
+  // Where no tree has a cluster's name there is nothing to choose.
+  const offered = kChoiceKeys.filter(
+    (key) => key !== "cluster" || choices.cluster.length > 0 || state.cluster.length > 0,
+  );
   return (
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <TextFilter value={state.q} onChange={(q) => onChange({ ...state, q }, true)} />
         {list("status", "status", kStatuses, statusWord)}
-        {kChoiceKeys.map((key) => list(key, kChoiceLabels[key], choices[key], kChoiceWords[key]))}
+        {offered.map((key) => list(key, kChoiceLabels[key], choices[key], kChoiceWords[key]))}
         {list("mark", "marks", kMarks, markWord)}
         <Ranges state={state} onChange={(ranges) => onChange({ ...state, ranges })} />
         {state.experiment.map((experiment) => (

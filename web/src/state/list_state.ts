@@ -12,7 +12,7 @@ export const kStatuses: RunStatus[] = [
 ];
 
 // Filters whose values are learned from the runs.
-export const kChoiceKeys = ["workload", "dtype", "gpu_type", "failure_cause"] as const;
+export const kChoiceKeys = ["workload", "dtype", "gpu_type", "cluster", "failure_cause"] as const;
 export type ChoiceKey = (typeof kChoiceKeys)[number];
 
 export const kMarks = ["none", "profiled", "traced", "function_check", "proxy", "on_cpu"] as const;
@@ -56,6 +56,7 @@ export function readListState(query: URLSearchParams): ListState {
     workload: list("workload"),
     dtype: list("dtype"),
     gpu_type: list("gpu_type"),
+    cluster: list("cluster"),
     failure_cause: list("failure_cause"),
     mark: list("mark"),
     experiment: list("experiment"),

@@ -36,6 +36,7 @@ export class RunListStore implements LiveListener {
     workload: [],
     dtype: [],
     gpu_type: [],
+    cluster: [],
     failure_cause: [],
   });
 
