@@ -15,8 +15,9 @@ constexpr std::int64_t kPageSize = 500;
 }  // namespace
 
 MeasuringQuestion read_measuring_question(const QueryParameters& parameters) {
-  return {parameters.text("workload"), parameters.asked_window("window"),
-          parameters.step_interruptions("without"), parameters.run_marks("include")};
+  return {parameters.text("workload"), parameters.text("cluster"),
+          parameters.asked_window("window"), parameters.step_interruptions("without"),
+          parameters.run_marks("include")};
 }
 
 std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
@@ -26,16 +27,17 @@ std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
   storage::RunQuery query;
   // Whatever else is asked for may follow from the recipe and is not in the database.
   query.filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));
+  if (question.cluster) query.filter.cluster = {*question.cluster};
   query.filter.include_superseded = question.included.contains(parser::RunMark::superseded);
   query.sort = storage::RunSortKey::id;
   query.descending = false;
   query.limit = kPageSize;
   const auto count = static_cast<std::size_t>(reader.run_count(query.filter));
   if (count > kRunsMax) {
-    throw bad_request(
-        fmt::format("More than {} runs would have to be measured; name a 'workload', or use "
-                    "`llmb-report scaling` or `history` with --db FILE, which have no limit.",
-                    kRunsMax));
+    throw bad_request(fmt::format(
+        "More than {} runs would have to be measured; name a 'workload' or a 'cluster', or use "
+        "`llmb-report scaling` or `history` with --db FILE, which have no limit.",
+        kRunsMax));
   }
   measured.reserve(count);
   do {

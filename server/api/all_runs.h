@@ -16,12 +16,13 @@ namespace llmb::api {
 
 struct MeasuringQuestion {
   std::optional<std::string> workload;  // by any of its names; nothing: every run
+  std::optional<std::string> cluster;   // nothing: those of all clusters
   std::optional<parser::AskedWindow> window;
   parser::StepInterruptionSet without;
   parser::RunMarkSet included;
 };
 
-// Of the parameters workload, window, without and include. Throws RequestError (400).
+// Of the parameters workload, cluster, window, without and include. Throws RequestError (400).
 MeasuringQuestion read_measuring_question(const QueryParameters& parameters);
 
 // Throws RequestError (400) where there are more runs than can be held at once, or a window holds

@@ -29,8 +29,9 @@ http::Body render_history(Context& context, const MeasuringQuestion& question,
 }  // namespace
 
 http::Response get_history(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {"workload", "model_size", "dtype", "gpu_type",
-                                             "gpu_count", "window", "without", "include"});
+  const QueryParameters parameters(
+      request, {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "cluster", "window",
+                "without", "include"});
   const MeasuringQuestion question = read_measuring_question(parameters);
   const auto gpu_count = parameters.integer("gpu_count", 1, 10'000'000);
   const parser::HistorySelection selection = {

@@ -26,8 +26,8 @@ http::Body render_scaling(Context& context, const MeasuringQuestion& question,
 }  // namespace
 
 http::Response get_scaling(Context& context, const http::Request& request) {
-  const QueryParameters parameters(
-      request, {"workload", "model_size", "dtype", "gpu_type", "window", "without", "include"});
+  const QueryParameters parameters(request, {"workload", "model_size", "dtype", "gpu_type",
+                                             "cluster", "window", "without", "include"});
   const MeasuringQuestion question = read_measuring_question(parameters);
   const parser::ScalingSelection selection = {question.workload, parameters.text("model_size"),
                                               parameters.text("dtype"),

@@ -5,35 +5,41 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
-import { Daemon } from "./daemon.mjs";
+import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
-import { browser } from "./site.mjs";
+import { browser, rows } from "./site.mjs";
 
 describe("a central server", () => {
   let central;
   before(async () => {
     central = await Daemon.make();
     await central.start(["--receive"]);
-    new NemoLog(central.tree, { gpus: 512 }).growTo(49);
-    const file = path.join(central.folder, "token");
-    const database = ["--db", central.database];
-    writeFileSync(
-      file,
-      central.makeToken("eos", ["--scope", "ingest", "--for-cluster", "eos", ...database]),
-    );
-    const words = ["ingest", "--once", "--db", path.join(central.folder, "agent.db")];
-    words.push("--push", central.url, "--token-file", file, "--cluster", "eos", central.tree);
-    const pushed = spawnSync(process.env.LLMB_REPORT_BIN, words, { encoding: "utf8" });
-    assert.equal(pushed.status, 0, pushed.stderr);
+    push("eos", 40001);
+    push("selene", 40002);
   });
   after(() => central?.remove());
+
+  const treeOf = (cluster) => path.join(central.folder, cluster);
+
+  // One complete run, by an agent of the cluster.
+  function push(cluster, jobId) {
+    new NemoLog(treeOf(cluster), { gpus: 512, jobId }).growTo(49);
+    const file = path.join(central.folder, `${cluster}.token`);
+    const about = ["--scope", "ingest", "--for-cluster", cluster, "--db", central.database];
+    writeFileSync(file, central.makeToken(cluster, about));
+    const words = ["ingest", "--once", "--db", path.join(central.folder, `${cluster}.db`)];
+    words.push("--push", central.url, "--token-file", file, "--cluster", cluster, treeOf(cluster));
+    const pushed = spawnSync(process.env.LLMB_REPORT_BIN, words, { encoding: "utf8" });
+    assert.equal(pushed.status, 0, pushed.stderr);
+  }
 
   test("says who pushes, how far they are, and what they watch", async () => {
     await withPage(browser, `${central.url}/health`, {}, async (page) => {
       const agent = page.getByRole("region", { name: "Table: Agents that push runs here" });
-      await agent.getByText("has pushed all").waitFor();
-      const [cluster, , tree] = await agent.locator("tbody tr").locator("th, td").allInnerTexts();
-      assert.deepEqual([cluster, tree.trim()], ["eos", central.tree]);
+      await agent.getByText("has pushed all").nth(1).waitFor();
+      const first = agent.locator("tbody tr").first();
+      const [cluster, , tree] = await first.locator("th, td").allInnerTexts();
+      assert.deepEqual([cluster, tree.trim()], ["eos", treeOf("eos")]);
       assert.equal(await page.getByRole("heading", { name: "Watched trees" }).count(), 0);
     });
   });
@@ -43,14 +49,28 @@ describe("a central server", () => {
       await page.locator("summary", { hasText: "cluster" }).click();
       await page.getByLabel("eos", { exact: true }).check();
       await page.waitForURL(/cluster=eos/);
-      await page.getByRole("link", { name: /^pretrain_grok1/ }).waitFor();
+      await until("the one run", async () => (await rows(page).count()) === 1);
       await page.goto(`${central.url}/runs?cluster=other`);
       await page.getByRole("heading", { name: "No run matches" }).waitFor();
     });
   });
 
+  test("shows the board, scaling and history of one cluster", async () => {
+    for (const name of ["", "scaling", "history"]) {
+      await withPage(browser, `${central.url}/${name}`, {}, async (page) => {
+        const choice = page.locator("label", { hasText: "cluster" }).locator("select");
+        const resource = name === "history" ? "history" : "scaling";
+        const answer = page.waitForResponse(new RegExp(`/${resource}\\?cluster=selene`));
+        await choice.selectOption("selene");
+        const runs = (await (await answer).text()).match(/"id":\d+/g);
+        assert.deepEqual([...new Set(runs)], ['"id":2']);
+        await page.waitForURL(/cluster=selene/);
+      });
+    }
+  });
+
   test("shows a pushed run, and says where its log is", async () => {
-    const { runs } = await central.get("/api/v1/runs");
+    const { runs } = await central.get("/api/v1/runs?cluster=eos");
     assert.deepEqual(
       runs.map(({ status, cluster }) => [status, cluster]),
       [["complete", "eos"]],

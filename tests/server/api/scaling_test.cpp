@@ -1,12 +1,16 @@
 // /scaling on a real database.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class Scaling : public ApiTest {
  protected:
@@ -55,6 +59,37 @@ TEST_F(Scaling, LeavesOutInterruptedStepsWhereThatIsAsked) {
   EXPECT_NEAR(speed({{"without", "checkpoint"}}), 16384 / 7.2, 1e-9);
   get_detail("/api/v1/scaling", {{"without", "eval"}}, 400);
   get_detail("/api/v1/history", {{"without", "eval"}}, 400);
+}
+
+TEST_F(Scaling, AndHistoryAreOfOneClusterWhereThatIsAsked) {
+  for (const auto& [job, cluster] : {std::pair(1, "eos"), std::pair(2, "selene")}) {
+    storage::IngestBatch batch = clean_batch(job, 128, 7.0 + job);
+    batch.configuration.set("cluster", cluster, parser::ConfigSource::llmb_config);
+    writer_->commit({&batch, 1});
+  }
+  const auto scaled = [&](const Pairs& query) {
+    std::set<std::int64_t> runs;
+    const Json json = get_json("/api/v1/scaling", query);
+    for (const Json& series : json["series"]) {
+      for (const Json& point : series["points"]) {
+        for (const Json& run : point["runs"]) runs.insert(run["id"].get<std::int64_t>());
+      }
+    }
+    return runs;
+  };
+  const auto in_time = [&](const Pairs& query) {
+    std::set<std::int64_t> runs;
+    const Json json = get_json("/api/v1/history", query);
+    for (const Json& series : json["series"]) {
+      for (const Json& run : series["runs"]) runs.insert(run["id"].get<std::int64_t>());
+    }
+    return runs;
+  };
+  EXPECT_THAT(scaled({}), ElementsAre(1, 2));
+  EXPECT_THAT(scaled({{"cluster", "selene"}}), ElementsAre(2));
+  EXPECT_THAT(in_time({}), ElementsAre(1, 2));
+  EXPECT_THAT(in_time({{"cluster", "eos"}}), ElementsAre(1));
+  EXPECT_THAT(in_time({{"cluster", "none of them"}}), IsEmpty());
 }
 
 TEST_F(Scaling, GivesTheSeriesWithThePublishedOne) {

@@ -5,6 +5,7 @@ import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
 import { formatCount, formatNumber, formatPercent, formatPlural, formatSeconds } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
+import { ClusterChoice } from "../parts/cluster_choice";
 import { CopyButton, CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
 import { HintPanel } from "../parts/panels";
@@ -23,7 +24,7 @@ import {
 } from "../state/board";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
-import { queryValue, setQuery } from "../state/page_query";
+import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 import { compareHref, kPicksMax } from "../state/picks";
 import { nowMs, service } from "../state/service";
@@ -45,15 +46,17 @@ interface Answers {
   launchedAt: Map<number, string>; // of the newest complete runs
 }
 
-async function askBoard(abort: AbortSignal): Promise<Answers> {
+async function askBoard(filter: URLSearchParams, abort: AbortSignal): Promise<Answers> {
   const [{ references }, scaling] = await Promise.all([
     fetchReferences(abort),
-    fetchScaling(new URLSearchParams(), abort),
+    fetchScaling(filter, abort),
   ]);
   const launchedAt = new Map<number, string>();
   let cursor: string | null = null;
   for (let page = 0; page < kDatePagesMax; page += 1) {
-    const query = new URLSearchParams({ status: "complete", limit: "500" });
+    const query = new URLSearchParams(filter);
+    query.set("status", "complete");
+    query.set("limit", "500");
     if (cursor) query.set("cursor", cursor);
     const answer = await fetchRuns(query, abort);
     for (const run of answer.runs) launchedAt.set(run.id, run.launched_at ?? run.grown_at);
@@ -70,7 +73,12 @@ function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | nu
 
 export function BoardPage() {
   usePageTitle("Board");
-  const answer = useAnswer("board", askBoard, () => true);
+  const filter = apiParameters(["cluster"]);
+  const answer = useAnswer(
+    `board ${filter}`,
+    (abort) => askBoard(filter, abort),
+    () => true,
+  );
   const answers = answer.value.value;
   return (
     <>
@@ -120,6 +128,7 @@ function Board({ answers }: { answers: Answers }) {
       <div class="filters">
         <Filter name="workload" label="workload" values={rows.map((row) => row.workload)} />
         <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
+        <ClusterChoice />
         <CopyTable table={() => boardTable(measuredFirst, isStale)} />
         <span class="copies no-print">
           <button
@@ -140,7 +149,7 @@ function Board({ answers }: { answers: Answers }) {
           </button>
         </span>
       </div>
-      {service.value && service.value.files_seen === 0 && (
+      {service.value?.files_seen === 0 && !rows.some(hasRuns) && (
         <HintPanel title="Nothing is measured yet">
           <p>
             No log was found so far. Launch a recipe, or take a cell's command from below; its

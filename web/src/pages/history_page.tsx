@@ -18,6 +18,7 @@ import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
+import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { kHistoryKeys } from "../state/history";
@@ -34,7 +35,7 @@ const kPeriods = new Map([7, 30, 90].map((days) => [String(days), days]));
 const kSectionsAtOnce = 20;
 
 export function HistoryPage() {
-  const query = apiParameters([...kHistoryKeys, ...kMeasuringKeys]);
+  const query = apiParameters([...kHistoryKeys, "cluster", ...kMeasuringKeys]);
   usePageTitle("History");
   const answer = useAnswer(
     query.toString(),
@@ -66,7 +67,7 @@ function ofRun(history: History): History {
 const isNarrowed = () => ["run", ...kHistoryKeys].some((key) => queryValue(key));
 
 function chooseWorkload(workload: string): void {
-  const query = apiParameters([...kMeasuringKeys, "days"]);
+  const query = apiParameters(["cluster", ...kMeasuringKeys, "days"]);
   if (workload) query.set("workload", workload);
   navigate(hrefOf("/history", query), { replace: true });
 }
@@ -95,6 +96,7 @@ function Filters({ history }: { history: History | null }) {
         workloads={(history?.series ?? []).flatMap((one) => one.workload ?? [])}
         onChoose={chooseWorkload}
       />
+      <ClusterChoice />
       <MeasuredOver />
       {isNarrowed() && <a href="/history">Show every configuration</a>}
     </div>

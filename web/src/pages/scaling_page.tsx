@@ -20,13 +20,14 @@ import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { PlotCopies, tableOnPage } from "../parts/plot_copies";
+import { ClusterChoice } from "../parts/cluster_choice";
 import { WorkloadChoice } from "../parts/workload_choice";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
 export function ScalingPage() {
-  const query = apiParameters(kMeasuringKeys);
+  const query = apiParameters(["cluster", ...kMeasuringKeys]);
   usePageTitle("Scaling");
   const answer = useAnswer(
     query.toString(),
@@ -78,6 +79,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
           workloads={scaling.series.map((series) => series.workload)}
           onChoose={(chosen) => setQuery("workload", chosen)}
         />
+        <ClusterChoice />
         <MeasuredOver />
       </div>
       {measured.length === 0 && (
