@@ -5,6 +5,7 @@ import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
 import { formatCount, formatNumber, formatPercent, formatPlural, formatSeconds } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
+import { ChoiceField } from "../parts/choice_field";
 import { ClusterChoice } from "../parts/cluster_choice";
 import { CopyButton, CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
@@ -244,19 +245,14 @@ interface FilterProps {
 }
 
 function Filter({ name, label, values }: FilterProps) {
-  const chosen = queryValue(name);
   return (
-    <label class={chosen ? "field field-set" : "field"}>
-      <span>{label}</span>
-      <select value={chosen} onChange={(event) => setQuery(name, event.currentTarget.value)}>
-        <option value="">any</option>
-        {[...new Set(values)].sort().map((value) => (
-          <option key={value} value={value}>
-            {value}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      label={label}
+      none="any"
+      chosen={queryValue(name)}
+      values={values}
+      onChoose={(value) => setQuery(name, value)}
+    />
   );
 }
 

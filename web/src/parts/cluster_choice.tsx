@@ -2,26 +2,19 @@
 // URL by the API's name. Nothing where there are no two to choose from.
 import { queryValue, setQuery } from "../state/page_query";
 import { rootList } from "../state/service";
+import { ChoiceField } from "./choice_field";
 
 export function ClusterChoice() {
   const chosen = queryValue("cluster");
   const names = new Set((rootList.value?.roots ?? []).flatMap(({ cluster }) => cluster ?? []));
-  if (chosen) names.add(chosen);
-  else if (names.size < 2) return null;
+  if (!chosen && names.size < 2) return null;
   return (
-    <label class={chosen ? "field field-set" : "field"}>
-      <span>cluster</span>
-      <select
-        value={chosen}
-        onChange={(event) => setQuery("cluster", event.currentTarget.value)}
-      >
-        <option value="">all</option>
-        {[...names].sort().map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      label="cluster"
+      none="all"
+      chosen={chosen}
+      values={names}
+      onChoose={(name) => setQuery("cluster", name)}
+    />
   );
 }

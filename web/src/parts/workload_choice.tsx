@@ -1,5 +1,6 @@
 // The filter of a page that shows many workloads: all of them, or one.
 import { formatWorkload } from "../format";
+import { ChoiceField } from "./choice_field";
 
 interface Props {
   chosen: string; // empty: all
@@ -8,18 +9,14 @@ interface Props {
 }
 
 export function WorkloadChoice({ chosen, workloads, onChoose }: Props) {
-  const names = new Set(chosen ? [...workloads, chosen] : workloads);
   return (
-    <label class={chosen ? "field field-set" : "field"}>
-      <span>workload</span>
-      <select value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
-        <option value="">all</option>
-        {[...names].sort().map((name) => (
-          <option key={name} value={name}>
-            {formatWorkload(name)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      label="workload"
+      none="all"
+      chosen={chosen}
+      values={workloads}
+      word={formatWorkload}
+      onChoose={onChoose}
+    />
   );
 }
