@@ -163,6 +163,14 @@ void delete_fields(Connection& connection, RunId run, const StepSample& sample) 
       .run();
 }
 
+// The row's next columns: a name, and its value.
+void take_field(Statement& fields, StepSample& sample) {
+  std::string name = fields.read_text();
+  const std::optional<double> value = fields.read_optional_real();
+  sample.extra_fields.emplace_back(std::move(name),
+                                   value.value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+
 // Both cursors run in the order of the key, so one pass hands each sample its fields.
 void visit_segment(Connection& connection, RunId run, std::int64_t segment,
                    const parser::Window& window, const StepVisitor& visit) {
@@ -181,12 +189,7 @@ void visit_segment(Connection& connection, RunId run, std::int64_t segment,
   while (steps.step()) {
     StepSample sample = read_step(steps);
     while (has_field && field_iteration <= sample.iteration) {
-      std::string name = fields.read_text();
-      const std::optional<double> value = fields.read_optional_real();
-      if (field_iteration == sample.iteration) {
-        sample.extra_fields.emplace_back(std::move(name),
-                                         value.value_or(std::numeric_limits<double>::quiet_NaN()));
-      }
+      if (field_iteration == sample.iteration) take_field(fields, sample);
       has_field = fields.step();
       if (has_field) field_iteration = fields.read_integer();
     }
@@ -257,12 +260,7 @@ std::vector<StepSample> read_steps_from(Connection& connection, RunId run, std::
         "SELECT name, value FROM step_field WHERE run_id = ? AND segment = ? AND iteration = ?"
         " ORDER BY position");
     fields.integer(run).integer(std::int64_t{sample.segment}).integer(sample.iteration);
-    while (fields.step()) {
-      std::string name = fields.read_text();
-      const std::optional<double> value = fields.read_optional_real();
-      sample.extra_fields.emplace_back(std::move(name),
-                                       value.value_or(std::numeric_limits<double>::quiet_NaN()));
-    }
+    while (fields.step()) take_field(fields, sample);
   }
   return samples;
 }

@@ -139,7 +139,7 @@ int run_ingest(const IngestArguments& arguments) {
     std::cerr << "llmb-report ingest: no tree to read: name a ROOT, or set LLMB_WORKLOAD\n";
     return kBadArguments;
   }
-  const auto push = push_options(arguments.push);
+  auto push = push_options(arguments.push);
   if (!push) {
     std::cerr << "llmb-report ingest: " << push.error().message << '\n';
     return kBadArguments;
@@ -161,10 +161,10 @@ int run_ingest(const IngestArguments& arguments) {
         arguments.database.empty() ? default_database_path() : arguments.database;
     begin_log(arguments.log_level);
     const StopSignals signals;
-    const std::string database = options.database.path;
+    if (*push) (*push)->database_path = options.database.path;
     ingest::Ingest ingest(std::move(options), {});
     std::optional<push::PushAgent> agent;
-    if (*push) agent.emplace(with_database(**push, database));
+    if (*push) agent.emplace(**push);
     if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
     const int exit_code = ingest_once(ingest, signals);
     if (!agent || exit_code > kSignalExit) return exit_code;

@@ -69,11 +69,6 @@ parser::Result<std::optional<push::PushOptions>> push_options(const PushArgument
   return options;
 }
 
-push::PushOptions with_database(push::PushOptions options, const std::string& database_path) {
-  options.database_path = database_path;
-  return options;
-}
-
 bool push_once(push::PushAgent& agent, const StopSignals& signals) {
   using Clock = std::chrono::steady_clock;
   agent.start();

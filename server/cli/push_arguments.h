@@ -25,7 +25,6 @@ void add_push_options(CLI::App& command, PushArguments& arguments);
 
 // Nothing where nothing is to be pushed. Error: what is missing or wrong.
 parser::Result<std::optional<push::PushOptions>> push_options(const PushArguments& arguments);
-push::PushOptions with_database(push::PushOptions options, const std::string& database_path);
 
 // Until the server has all. False, with a word on stderr: a signal came, or it takes nothing.
 bool push_once(push::PushAgent& agent, const StopSignals& signals);

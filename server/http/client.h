@@ -52,7 +52,7 @@ class Client {
   explicit Client(ClientOptions options) : options_(std::move(options)) {}
 
   // The answer, whatever its status. Error: there was none, and why. Ends within a fifth of a
-  // second once `stop` is set.
+  // second once `stop` is set, but for the system's look-up of a name, which nothing can break off.
   parser::Result<ClientResponse> send(const ClientRequest& request,
                                       const std::atomic<bool>& stop) const;
 

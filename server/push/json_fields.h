@@ -111,30 +111,41 @@ class JsonFields {
   void read(const char* name, T& value) const {
     read_value(at(name), name, value);
   }
+  // A value that has a name of its own; `from_name` gives nothing for others.
+  template <typename FromName>
+  auto read_named(const char* name, const FromName& from_name) const {
+    const auto value = from_name(read_text(at(name), name));
+    if (!value) refuse_field(name, "one that is known");
+    return *value;
+  }
 
  private:
   const Json& object_;
 };
 
 // The other way.
+template <typename T>
+Json value_json(const T& value) {
+  return value;
+}
+inline Json value_json(double value) {
+  return real_json(value);
+}
+inline Json value_json(const std::string& value) {
+  return text_json(value);
+}
+template <typename T>
+Json value_json(const std::optional<T>& value) {
+  return value ? value_json(*value) : Json(nullptr);
+}
+
 class JsonObject {
  public:
-  void write(const char* name, const std::string& value) { json_[name] = text_json(value); }
-  void write(const char* name, std::int64_t value) { json_[name] = value; }
-  void write(const char* name, std::int32_t value) { json_[name] = value; }
-  void write(const char* name, std::uint32_t value) { json_[name] = value; }
-  void write(const char* name, std::uint64_t value) { json_[name] = value; }
-  void write(const char* name, bool value) { json_[name] = value; }
-  void write(const char* name, double value) { json_[name] = real_json(value); }
-  void write(const char* name, Json value) { json_[name] = std::move(value); }
   template <typename T>
-  void write(const char* name, const std::optional<T>& value) {
-    if (value) {
-      write(name, *value);
-    } else {
-      json_[name] = nullptr;
-    }
+  void write(const char* name, const T& value) {
+    json_[name] = value_json(value);
   }
+  void write(const char* name, Json value) { json_[name] = std::move(value); }
   Json take() { return std::move(json_); }
 
  private:

@@ -50,9 +50,7 @@ std::string detail_of(const std::string& body) {
 storage::PushResult read_result(const Json& json) {
   const JsonFields fields(json, "results");
   storage::PushResult result;
-  const auto verdict = push_verdict_from_name(read_text(fields.at("verdict"), "verdict"));
-  if (!verdict) refuse_field("verdict", "one that is known");
-  result.verdict = *verdict;
+  result.verdict = fields.read_named("verdict", push_verdict_from_name);
   fields.read("revision", result.revision);
   fields.read("step_count", result.step_count);
   return result;

@@ -10,29 +10,6 @@ namespace {
 
 using parser::StepSample;
 
-Json cell(bool value) {
-  return value;
-}
-Json cell(std::int32_t value) {
-  return value;
-}
-Json cell(std::int64_t value) {
-  return value;
-}
-Json cell(std::uint64_t value) {
-  return value;
-}
-Json cell(double value) {
-  return real_json(value);
-}
-Json cell(const std::string& value) {
-  return text_json(value);
-}
-template <typename T>
-Json cell(const std::optional<T>& value) {
-  return value ? cell(*value) : Json(nullptr);
-}
-
 Json columns_json() {
   Json names = Json::array();
   parser::for_each_step_field([&](const auto& field) { names.push_back(std::string(field.name)); });
@@ -41,7 +18,8 @@ Json columns_json() {
 
 Json row_json(const StepSample& step) {
   Json row = Json::array();
-  parser::for_each_step_field([&](const auto& field) { row.push_back(cell(step.*field.member)); });
+  parser::for_each_step_field(
+      [&](const auto& field) { row.push_back(value_json(step.*field.member)); });
   for (const auto& [name, value] : step.extra_fields) {
     row.push_back(text_json(name));
     row.push_back(real_json(value));

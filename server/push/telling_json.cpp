@@ -236,15 +236,8 @@ Json ranks_json(const std::vector<parser::RankMeasure>& measures) {
 
 parser::RankMeasure read_rank_measure(const JsonFields& fields) {
   parser::RankMeasure measure;
-  std::string name;
-  fields.read("source", name);
-  const auto source = parser::rank_source_from_name(name);
-  if (!source) refuse_field("source", "one that is known");
-  measure.source = *source;
-  fields.read("place", name);
-  const auto place = parser::rank_place_from_name(name);
-  if (!place) refuse_field("place", "one that is known");
-  measure.place = *place;
+  measure.source = fields.read_named("source", parser::rank_source_from_name);
+  measure.place = fields.read_named("place", parser::rank_place_from_name);
   visit_rank_measure(measure, reading(fields));
   const Json& values = fields.at("values");
   if (values.is_null()) return measure;
@@ -280,11 +273,7 @@ Json facts_json(const parser::LogFacts& facts) {
 
 parser::LogFacts read_facts(const JsonFields& fields) {
   parser::LogFacts facts;
-  std::string name;
-  fields.read("dialect", name);
-  const auto dialect = parser::dialect_from_name(name);
-  if (!dialect) refuse_field("dialect", "one that is known");
-  facts.dialect = *dialect;
+  facts.dialect = fields.read_named("dialect", parser::dialect_from_name);
   visit_facts(facts, reading(fields));
   for (const Json& json : fields.array("segments")) {
     visit_segment(facts.segments.emplace_back(), reading(JsonFields(json, "segments")));
@@ -299,11 +288,8 @@ parser::LogFacts read_facts(const JsonFields& fields) {
   }
   for (const Json& json : fields.array("checkpoints")) {
     const JsonFields event(json, "checkpoints");
-    event.read("kind", name);
-    const auto kind = parser::checkpoint_kind_from_name(name);
-    if (!kind) refuse_field("kind", "one that is known");
     CheckpointEvent& into = facts.checkpoints.emplace_back();
-    into.kind = *kind;
+    into.kind = event.read_named("kind", parser::checkpoint_kind_from_name);
     visit_checkpoint(into, reading(event));
   }
   for (const Json& json : fields.array("nccl")) {
@@ -326,11 +312,7 @@ Json summary_json(const parser::RunSummary& summary) {
 
 parser::RunSummary read_summary(const JsonFields& fields) {
   parser::RunSummary summary;
-  std::string name;
-  fields.read("status", name);
-  const auto status = parser::run_status_from_name(name);
-  if (!status) refuse_field("status", "one that is known");
-  summary.status = *status;
+  summary.status = fields.read_named("status", parser::run_status_from_name);
   visit_summary(summary, reading(fields));
   summary.step_time_s = read_statistics(fields, "step_time_s");
   summary.tflops_per_gpu = read_statistics(fields, "tflops_per_gpu");
