@@ -20,7 +20,7 @@ import { outlookOf } from "../../web/src/outlook";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { documentTables } from "../../web/src/state/reference_tables";
 import { decisionWords, intervalWords, verdictWords } from "../../web/src/verdict_words";
-import { rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
+import { isHurried, rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
 
 const insight: RunInsight = {
   run_id: 1,
@@ -98,11 +98,18 @@ test("a running run is told when it reaches its window and its end", () => {
 });
 
 test("a long table holds the rows on the screen and some around it", () => {
-  const middle = visibleRows(58 * 5_000, 900, 58, 10_000);
-  assert.ok(middle.first < 5_000 && middle.first > 4_950);
-  assert.ok(middle.end > 5_015 && middle.end < 5_050);
-  assert.deepEqual(visibleRows(-300, 900, 58, 3), { first: 0, end: 3 });
-  assert.deepEqual(visibleRows(1e9, 900, 58, 100), { first: 100, end: 100 });
+  const middle = visibleRows(58 * 5_000, 900, 58, 10_000, 12);
+  assert.deepEqual(middle, { first: 4_988, end: 5_028 });
+  assert.deepEqual(visibleRows(58 * 5_000, 900, 58, 10_000, 1), { first: 4_999, end: 5_017 });
+  assert.deepEqual(visibleRows(-300, 900, 58, 3, 12), { first: 0, end: 3 });
+  assert.deepEqual(visibleRows(1e9, 900, 58, 100, 12), { first: 100, end: 100 });
+});
+
+test("rows beside the screen wait while whole screens go by", () => {
+  assert.equal(isHurried(-58, 900), false);
+  assert.equal(isHurried(810, 900), true); // Page Down
+  assert.equal(isHurried(-1_900, 900), true);
+  assert.equal(isHurried(Infinity, 900), true); // the first view
 });
 
 test("columns that do not fit make cards, with a place for each", () => {

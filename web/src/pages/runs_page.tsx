@@ -69,10 +69,10 @@ export function RunsPage() {
   useEffect(() => {
     runsHref.value = hrefOf(kPath, writeListState(state));
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (memory.key === key) return;
     memory.key = key;
-    void store.load(readListState(place.value.query));
+    void store.load(readListState(place.value.query)); // asked for before the page is painted
   }, [key]);
 
   const phase = store.phase.value;

@@ -6,7 +6,14 @@ import type { Run } from "../api/types";
 import { runName } from "../parts/values";
 import { sortDirection, type SortDirection } from "../state/list_state";
 import { kPicksMax } from "../state/picks";
-import { rowLayout, visibleRows, type RowLayout, type RowRange } from "../state/virtual_rows";
+import {
+  isHurried,
+  kRowsBeside,
+  rowLayout,
+  visibleRows,
+  type RowLayout,
+  type RowRange,
+} from "../state/virtual_rows";
 import { kNameColumn, type Column } from "./runs_columns";
 
 const kPickWidth = 38;
@@ -93,24 +100,35 @@ function useLayout(table: { current: HTMLTableElement | null }, columns: Column[
   }, [available, columns]);
 }
 
+const kAtRestAfterMs = 120;
+
 function useVisibleRange(
   body: { current: HTMLTableSectionElement | null },
   rowHeight: number,
   total: number,
 ): RowRange {
   const [range, setRange] = useState<RowRange>(() =>
-    visibleRows(0, window.innerHeight, rowHeight, total),
+    visibleRows(0, window.innerHeight, rowHeight, total, kRowsBeside.inAHurry),
   );
+  // Where it was; the first view is in a hurry, too: what is on the screen comes first.
+  const lastTop = useRef(-Infinity);
   useLayoutEffect(() => {
+    let rest: ReturnType<typeof setTimeout>;
     const measure = () => {
       const top = -(body.current?.getBoundingClientRect().top ?? 0);
-      const next = visibleRows(top, window.innerHeight, rowHeight, total);
+      const isFast = isHurried(top - lastTop.current, window.innerHeight);
+      lastTop.current = top;
+      clearTimeout(rest);
+      if (isFast) rest = setTimeout(measure, kAtRestAfterMs);
+      const beside = isFast ? kRowsBeside.inAHurry : kRowsBeside.atRest;
+      const next = visibleRows(top, window.innerHeight, rowHeight, total, beside);
       setRange((now) => (now.first === next.first && now.end === next.end ? now : next));
     };
     measure();
     addEventListener("scroll", measure, { passive: true });
     addEventListener("resize", measure);
     return () => {
+      clearTimeout(rest);
       removeEventListener("scroll", measure);
       removeEventListener("resize", measure);
     };

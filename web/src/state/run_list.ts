@@ -20,6 +20,7 @@ const kReloadRowsMax = 1_000;
 const kPatchMax = 20; // more changed runs than this are cheaper to reload at once
 const kPatchEveryMs = 400;
 const kReloadEveryMs = 1_500;
+const kChoicesAfterMs = 500; // the rows come first
 
 export type Phase = "loading" | "ready" | "error";
 export type Choices = Record<ChoiceKey, string[]>;
@@ -119,7 +120,7 @@ export class RunListStore implements LiveListener {
       } while (cursor && runs.length < count);
       this.show(runs, total, cursor);
       this.learnChoices(runs);
-      if (!this.hasAllChoices) void this.loadChoices();
+      if (!this.hasAllChoices) this.learnAllChoices();
     } catch (error) {
       this.tell(error);
     } finally {
@@ -189,14 +190,14 @@ export class RunListStore implements LiveListener {
   }
 
   // What the filters can be set to: the values of the newest runs, and of all seen since.
-  private async loadChoices(): Promise<void> {
+  private learnAllChoices(): void {
     this.hasAllChoices = true;
-    try {
-      const page = await fetchRuns(new URLSearchParams({ limit: String(kPageRuns) }));
-      this.learnChoices(page.runs);
-    } catch {
-      this.hasAllChoices = false; // the next load tries again
-    }
+    setTimeout(() => {
+      fetchRuns(new URLSearchParams({ limit: String(kPageRuns) })).then(
+        (page) => this.learnChoices(page.runs),
+        () => (this.hasAllChoices = false), // the next load tries again
+      );
+    }, kChoicesAfterMs);
   }
 
   private learnChoices(runs: Run[]): void {

@@ -6,7 +6,13 @@ export interface RowRange {
   end: number; // one past the last
 }
 
-const kOverscanRows = 12; // above and below the screen, so that scrolling shows no gap
+// Rows above and below the screen. At rest there are enough of them that scrolling shows no gap;
+// in a hurry, when a frame moves by much of a screen, most would be gone before they are seen.
+export const kRowsBeside = { atRest: 12, inAHurry: 1 };
+
+export function isHurried(movedBy: number, screenHeight: number): boolean {
+  return Math.abs(movedBy) > screenHeight / 3;
+}
 
 // `top`: of the first row above the upper edge of the screen, px; negative while it is below it.
 export function visibleRows(
@@ -14,9 +20,10 @@ export function visibleRows(
   screenHeight: number,
   rowHeight: number,
   total: number,
+  rowsBeside: number,
 ): RowRange {
-  const first = Math.max(0, Math.floor(top / rowHeight) - kOverscanRows);
-  const end = Math.ceil((top + screenHeight) / rowHeight) + kOverscanRows;
+  const first = Math.max(0, Math.floor(top / rowHeight) - rowsBeside);
+  const end = Math.ceil((top + screenHeight) / rowHeight) + rowsBeside;
   return { first: Math.min(first, total), end: Math.min(Math.max(end, 0), total) };
 }
 
