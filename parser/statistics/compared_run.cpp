@@ -72,6 +72,7 @@ Characteristics characteristics_of(const ComparedRun& run,
     if (key == "model_recipe_name") continue;  // the model as the name spells it
     result[key] = run.configuration.value(key).value_or("");
   }
+  if (run.cluster) result["cluster"] = *run.cluster;
   if (run.judgement.match.global_batch_size) {
     result["global_batch_size"] = std::to_string(*run.judgement.match.global_batch_size);
   }

@@ -122,12 +122,24 @@ void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
   series.newest = newest_level(logs, starts.empty() ? 0 : starts.back(), options.deviation_min);
 }
 
+using Members = std::vector<std::size_t>;  // indexes of runs
+
+// By cluster, where more than one is named; else all together, for runs of one cluster name it
+// from some release on only.
+std::map<std::string, Members> by_cluster(const std::vector<ComparedRun>& runs, Members members) {
+  std::map<std::string, Members> parts;
+  for (const std::size_t i : members) parts[runs[i].cluster.value_or("")].push_back(i);
+  const std::size_t named = parts.size() - parts.count("");
+  if (named > 1) return parts;
+  return {{"", std::move(members)}};
+}
+
 }  // namespace
 
 std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
                                        const HistorySelection& selection,
                                        const RunMarkSet& included) {
-  std::map<HistoryKey, std::vector<std::size_t>> members;
+  std::map<HistoryKey, Members> members;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const HistoryKey key = history_key_of(runs[i]);
     if (!is_selected(key, selection)) continue;
@@ -135,14 +147,17 @@ std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
     if (log_location_of(runs[i], ComparedMetric::step_time_s)) members[key].push_back(i);
   }
   std::vector<HistorySeries> history;
-  for (auto& [key, indexes] : members) {
-    HistorySeries series;
-    std::tie(series.workload, series.model_size, series.dtype, series.gpu_type, series.gpu_count,
-             series.global_batch_size, series.window) = key;
-    sort_by_start(runs, indexes);
-    series.runs = std::move(indexes);
-    find_changes(runs, series);
-    history.push_back(std::move(series));
+  for (auto& [key, all] : members) {
+    for (auto& [cluster, indexes] : by_cluster(runs, std::move(all))) {
+      HistorySeries series;
+      std::tie(series.workload, series.model_size, series.dtype, series.gpu_type, series.gpu_count,
+               series.global_batch_size, series.window) = key;
+      series.cluster = cluster;
+      sort_by_start(runs, indexes);
+      series.runs = std::move(indexes);
+      find_changes(runs, series);
+      history.push_back(std::move(series));
+    }
   }
   return history;
 }

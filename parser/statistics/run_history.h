@@ -1,6 +1,6 @@
 // RunHistory: the runs of one configuration in the order in which they were started, where their
 // step time changed its level, and what of the configuration changed there. What a cluster changes
-// over time (release, environment, nodes) is no part of what keeps series apart.
+// over time (release, environment, nodes) is no part of what keeps series apart; the cluster is.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,7 @@ struct HistorySeries {
   std::string gpu_count;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
+  std::string cluster;            // empty: not known, or all are of one
   std::vector<std::size_t> runs;  // indexes into the runs given, by their start
   std::vector<HistoryChange> changes;
   NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
@@ -61,7 +62,8 @@ inline constexpr std::string_view kHistoryMethod =
     "the two newest runs both lie three deviations or more from the level before them.";
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
-// size, dtype, GPU, scale and batch; those of one run too.
+// size, dtype, GPU, scale and batch, and by cluster where more than one is named; those of one run
+// too.
 std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
                                        const HistorySelection& selection,
                                        const RunMarkSet& included);

@@ -19,10 +19,10 @@ constexpr const char* kFooter = R"(Examples:
   llmb-report history --db runs.db --format json | jq '.series[].changes'
 
 What a series is:
-  The runs of one workload, model size, dtype, GPU type, number of GPUs and global batch, in the
-  order in which they were started (of their job ids, where that is not known). What changes over
-  time, such as the release or the environment, does not keep them apart: it is named where the
-  step time changes.
+  The runs of one workload, model size, dtype, GPU type, number of GPUs and global batch, and of one
+  cluster where several are named, in the order in which they were started (of their job ids, where
+  that is not known). What changes over time, such as the release or the environment, does not keep
+  them apart: it is named where the step time changes.
 
 What a change is:
   A new level of the runs' median step times, found by penalised segmentation with distances from

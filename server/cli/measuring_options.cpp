@@ -39,6 +39,8 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
   command.add_option("--format", arguments.format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
+  command.add_option("--cluster", arguments.cluster, "Only runs of this cluster")
+      ->type_name("NAME");
   add_window_option(command, arguments.window);
   add_without_option(command, arguments.without);
   add_include_option(command, arguments.include);
@@ -58,10 +60,13 @@ int report_measured_runs(const CLI::App& command, const MeasuringArguments& argu
     say(catalog.error().message);
     return kBadArguments;
   }
-  report::RunSource source{
-      arguments.database, arguments.names,
-      arguments.base,     arguments.candidate,
-      std::nullopt,       parser::parse_step_interruptions(arguments.without).value()};
+  report::RunSource source{arguments.database,
+                           arguments.names,
+                           arguments.base,
+                           arguments.candidate,
+                           arguments.cluster,
+                           std::nullopt,
+                           parser::parse_step_interruptions(arguments.without).value()};
   if (!arguments.window.empty()) {
     source.window = parser::parse_asked_window(arguments.window).value();
   }

@@ -1,4 +1,5 @@
-// What `compare` and `scaling` ask for alike: which runs, over which window, in which form.
+// What `compare`, `scaling` and `history` ask for alike: which runs, over which window, in which
+// form.
 #pragma once
 
 #include <functional>
@@ -20,6 +21,7 @@ struct MeasuringArguments {
   std::vector<std::string> base;   // of `compare`: the same, for each of two sides
   std::vector<std::string> candidate;
   std::string database;
+  std::string cluster;
   std::string format = "table";
   std::string window;
   std::string without;

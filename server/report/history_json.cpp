@@ -77,6 +77,7 @@ Json history_json(const std::vector<parser::ComparedRun>& runs,
     one["gpu_count"] = nullable(whole_number(series.gpu_count));
     one["global_batch_size"] = nullable(series.global_batch_size);
     one["window"] = series.window;
+    one["cluster"] = null_if_empty(series.cluster);
     one["newest"] = newest_name(series.newest);
     one["runs"] = Json::array();
     for (const std::size_t index : series.runs) one["runs"].push_back(run_json(runs[index]));

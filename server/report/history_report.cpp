@@ -22,7 +22,9 @@ std::string title_of(const parser::HistorySeries& series) {
     if (!part->empty()) title += (title.empty() ? "" : " ") + *part;
   }
   if (!series.gpu_count.empty()) title += " on " + series.gpu_count + " GPUs";
-  return title.empty() ? "runs that do not say what they train" : title;
+  if (title.empty()) title = "runs that do not say what they train";
+  if (!series.cluster.empty()) title += ", " + series.cluster;
+  return title;
 }
 
 std::string differences_text(const parser::HistoryChange& change) {
@@ -73,7 +75,7 @@ void write_history_csv(const std::vector<parser::ComparedRun>& runs,
                        const std::vector<parser::HistorySeries>& history, std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,window,run_id,experiment,"
          "job_id,launched_at,step_time_s_mean,step_time_s_median,change_step_time_ratio,"
-         "change_differences,newest\r\n";
+         "change_differences,newest,cluster\r\n";
   for (const parser::HistorySeries& series : history) {
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
       const parser::ComparedRun& run = runs[series.runs[i]];
@@ -95,6 +97,7 @@ void write_history_csv(const std::vector<parser::ComparedRun>& runs,
       const std::string differing = change != nullptr ? differences_text(*change) : std::string();
       line.add(std::string_view(differing));
       line.add(i + 1 == series.runs.size() ? newest_name(series.newest) : std::string_view());
+      line.add(std::string_view(series.cluster));
     }
   }
 }

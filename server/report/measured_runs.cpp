@@ -32,6 +32,7 @@ parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   compared.experiment = run.run_path.experiment.empty() ? run.path : short_name(run.run_path);
   compared.job_id = run.run_path.job_id;
   compared.path = run.path;
+  compared.cluster = run.run_path.configuration.value("cluster");
   compared.launched_at = run.run_path.launched_at;
   compared.configuration = run.run_path.configuration;
   compared.dialect = run.facts.dialect;
@@ -96,6 +97,16 @@ void find_equal_logs(std::vector<parser::ComparedRun>& runs,
   }
 }
 
+bool is_of_cluster(const RunSource& source, const std::optional<std::string>& cluster) {
+  return source.cluster.empty() || cluster == source.cluster;
+}
+
+tl::unexpected<parser::Error> no_run_of_cluster(const RunSource& source) {
+  return parser::fail(fmt::format(
+      "no run is of the cluster '{}': `parse --format=json` says of which cluster each is",
+      source.cluster));
+}
+
 bool is_folder(const std::string& name) {
   std::error_code error;
   return fs::is_directory(name, error);
@@ -129,6 +140,7 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
                                       joined(sides[side].names)));
     }
     for (const ReportedRun& run : report.runs) {
+      if (!is_of_cluster(source, run.run_path.configuration.value("cluster"))) continue;
       const auto id = static_cast<std::int64_t>(measured.runs.size()) + 1;
       measured.runs.push_back(measure_log(run, id));
       sizes.push_back(run.size_bytes);
@@ -136,14 +148,16 @@ Result<MeasuredRuns> measure_trees(const RunSource& source, const parser::Catalo
     }
     if (sides.size() > 1) measured.side_names.push_back(sides[side].name);
   }
+  if (measured.runs.empty()) return no_run_of_cluster(source);
   find_equal_logs(measured.runs, sizes);
   measured.noise_runs = parser::noise_runs(measured.runs);
   return measured;
 }
 
-std::vector<storage::RunId> all_run_ids(storage::Reader& reader) {
+std::vector<storage::RunId> all_run_ids(storage::Reader& reader, const std::string& cluster) {
   std::vector<storage::RunId> ids;
   storage::RunQuery query;
+  if (!cluster.empty()) query.filter.cluster = {cluster};
   query.sort = storage::RunSortKey::id;
   query.descending = false;
   query.limit = kPageSize;
@@ -163,14 +177,18 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
   for (std::size_t side = 0; side < sides.size(); ++side) {
     auto ids = read_run_ids(sides[side].names);
     if (!ids) return tl::unexpected(ids.error());
-    if (ids->empty()) ids = all_run_ids(reader);
-    if (ids->empty())
-      return parser::fail(fmt::format("the database {} holds no run", source.database));
+    if (ids->empty()) ids = all_run_ids(reader, source.cluster);
+    if (ids->empty()) {
+      return source.cluster.empty()
+                 ? parser::fail(fmt::format("the database {} holds no run", source.database))
+                 : no_run_of_cluster(source);
+    }
     for (const storage::RunId id : *ids) {
       const auto run = reader.run(id);
       if (!run) {
         return parser::fail(fmt::format("there is no run {} in {}", id, source.database));
       }
+      if (!is_of_cluster(source, run->cluster)) continue;
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
       if (!compared) return tl::unexpected(compared.error());
       compared->content_key = content_key_of(reader, *run);
@@ -182,6 +200,7 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
       measured.side_names.push_back(is_one ? "run " + sides[side].name : sides[side].name);
     }
   }
+  if (measured.runs.empty()) return no_run_of_cluster(source);
   measured.noise_runs = measured.is_chosen
                             ? stored_noise_runs(reader, catalog, measured.runs.front())
                             : parser::noise_runs(measured.runs);

@@ -19,6 +19,7 @@ struct RunSource {
   // Where a side is named, `names` is empty.
   std::vector<std::string> base;
   std::vector<std::string> candidate;
+  std::string cluster;  // only its runs; empty: all
   std::optional<parser::AskedWindow> window;
   parser::StepInterruptionSet without;
 };

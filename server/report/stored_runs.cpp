@@ -89,6 +89,7 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   compared.experiment = run.path.experiment;
   compared.job_id = run.path.job_id;
   compared.path = run.relative_path;
+  compared.cluster = run.cluster;
   compared.launched_at = run.path.launched_at;
   compared.configuration = run.configuration;
   compared.dialect = run.facts.dialect;

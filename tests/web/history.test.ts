@@ -34,6 +34,7 @@ function weekly(values: readonly (number | null)[], further: Partial<HistorySeri
     gpu_count: 64,
     global_batch_size: 128,
     window: "35-44",
+    cluster: null,
     newest: "steady",
     runs,
     changes: [],
@@ -115,6 +116,7 @@ test("changes are told newest first, and by when they were", () => {
 
 test("a change says how much, and with what", () => {
   assert.equal(seriesName(slowed), "llama3 70b fp8, 64 × gb200");
+  assert.equal(seriesName({ ...slowed, cluster: "eos" }), "llama3 70b fp8, 64 × gb200, eos");
   assert.equal(amountWords(change), "5.0 % slower");
   assert.equal(causeWords(change), "What changed with it: NCCL ALGO from not stated to Ring.");
   assert.match(causeWords({ ...change, differences: [] }), /^Nothing that is known/);

@@ -12,10 +12,11 @@ import {
 const kDayMs = 86_400_000;
 
 export function seriesName(series: HistorySeries): string {
-  const { workload, model_size, dtype, gpu_type, gpu_count } = series;
+  const { workload, model_size, dtype, gpu_type, gpu_count, cluster } = series;
   const what = [workload && formatWorkload(workload), model_size, dtype].filter(Boolean).join(" ");
   const gpus = gpu_count === null ? gpu_type : `${formatCount(gpu_count)} × ${gpu_type ?? "GPU"}`;
-  return [what || "runs that do not say what they train", gpus].filter(Boolean).join(", ");
+  const name = what || "runs that do not say what they train";
+  return [name, gpus, cluster].filter(Boolean).join(", ");
 }
 
 // A change of level, or (without one) what the two newest runs say before there can be one.

@@ -71,6 +71,26 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_TRUE(run_history(runs, selection, {}).empty());
 }
 
+TEST(RunHistory, KeepsClustersApartWhereThereAreTwo) {
+  auto runs = made_runs();
+  for (auto& run : runs) run.cluster = "eos";
+  runs[5].cluster = std::nullopt;
+  ASSERT_EQ(run_history(runs, {}, {}).size(), 1U);  // who does not say it is of the only one
+  EXPECT_EQ(run_history(runs, {}, {})[0].cluster, "");
+  // In turn on two clusters of another speed each: no change of either.
+  runs.clear();
+  for (int job = 1; job <= 24; ++job) {
+    runs.push_back(run_at(job, job > 12 ? 2.2 : 2.0, "25.12"));
+    runs.back().cluster = job > 12 ? "selene" : "eos";
+  }
+  const auto history = run_history(runs, {}, {});
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].cluster, "eos");
+  EXPECT_EQ(history[1].cluster, "selene");
+  EXPECT_EQ(history[1].runs.size(), 12U);
+  EXPECT_TRUE(history[0].changes.empty() && history[1].changes.empty());
+}
+
 TEST(RunHistory, TakesOneDigitOfPrintedStepTimesForRounding) {
   const auto history_with_newest = [](double step_time_s) {
     std::vector<ComparedRun> runs;

@@ -39,7 +39,7 @@ class ComparingCommands : public ::testing::Test {
     add(256, 14, 20);
   }
 
-  void add(int gpu_count, int job, int last) {
+  void add(int gpu_count, int job, int last, const std::string& cluster = "eos") {
     const std::string path = experiment_log_path(grok(gpu_count), job);
     const std::string batch = "global_batch_size: ";
     folder_.write(
@@ -49,7 +49,8 @@ class ComparingCommands : public ::testing::Test {
                   "job_info:\n  job_id: '" + std::to_string(job) +
                       "'\nmodel_info:\n  model_name: grok1\n  model_size: 314b\n  dtype: fp8\n"
                       "  scale: " +
-                      std::to_string(gpu_count) + "\n  gpu_type: gb200\n");
+                      std::to_string(gpu_count) +
+                      "\n  gpu_type: gb200\ncluster_info:\n  cluster_name: " + cluster + "\n");
   }
 
   ProgramRun run(const std::vector<std::string>& arguments) {
@@ -148,6 +149,31 @@ TEST_F(ComparingCommands, HistoryShowsRunsInTheOrderOfTheirStarts) {
   EXPECT_THAT(csv.out, StartsWith("workload,model_size,dtype,gpu_type,gpu_count,"));
   EXPECT_THAT(csv.out, HasSubstr("\npretrain_grok1,314b,fp8,gb200,128,256,"));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 + 1) << csv.out;
+}
+
+TEST_F(ComparingCommands, ClustersAreKeptApart) {
+  add(128, 21, 49, "selene");
+  ASSERT_EQ(run({"ingest", "--once", "--db", "runs.db", "experiments"}).exit_code, 0);
+  for (const auto& source : {std::vector<std::string>{"experiments"}, {"--db", "runs.db"}}) {
+    const auto answer = [&](const std::string& command, std::vector<std::string> more = {}) {
+      std::vector<std::string> words = {command, "--format", "json"};
+      words.insert(words.end(), more.begin(), more.end());
+      words.insert(words.end(), source.begin(), source.end());
+      const ProgramRun told = run(words);
+      return told.exit_code == 0 ? json::parse(told.out) : json(told.err);
+    };
+    const json history = answer("history");
+    ASSERT_EQ(history.at("series").size(), 3U);
+    EXPECT_EQ(history["series"][0]["cluster"], "eos");
+    EXPECT_EQ(history["series"][1]["cluster"], "selene");
+    EXPECT_EQ(history["series"][1]["runs"].size(), 1U);
+    EXPECT_TRUE(history["series"][2]["cluster"].is_null());  // 256 GPUs, on one cluster only
+    EXPECT_EQ(answer("history", {"--cluster", "selene"}).at("series").size(), 1U);
+    EXPECT_EQ(answer("scaling").at("series").size(), 2U);
+    EXPECT_EQ(answer("scaling", {"--cluster", "eos"}).at("series").size(), 1U);
+    EXPECT_THAT(answer("scaling", {"--cluster", "x"}).get<std::string>(),
+                HasSubstr("no run is of the cluster 'x'"));
+  }
 }
 
 TEST_F(ComparingCommands, DatabasesAnswerAsTreesDo) {
