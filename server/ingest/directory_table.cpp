@@ -5,11 +5,8 @@ namespace llmb::ingest {
 DirectoryIndex DirectoryTable::add(std::string_view relative_path, int depth) {
   if (const auto known = find(relative_path)) return *known;
   const auto index = static_cast<DirectoryIndex>(directories_.size());
-  if (!relative_path.empty()) {
-    const auto slash = relative_path.rfind('/');
-    const auto parent =
-        find(slash == std::string_view::npos ? std::string_view() : relative_path.substr(0, slash));
-    if (parent) directories_[*parent].children.push_back(index);
+  if (const auto above = find_above(relative_path)) {
+    directories_[*above].children.push_back(index);
   }
   DirectoryState& directory = directories_.emplace_back();
   directory.relative_path = relative_path;
@@ -22,6 +19,13 @@ std::optional<DirectoryIndex> DirectoryTable::find(std::string_view relative_pat
   const auto found = by_path_.find(relative_path);
   if (found == by_path_.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<DirectoryIndex> DirectoryTable::find_above(std::string_view relative_path) const {
+  if (relative_path.empty()) return std::nullopt;
+  const auto slash = relative_path.rfind('/');
+  return find(slash == std::string_view::npos ? std::string_view()
+                                              : relative_path.substr(0, slash));
 }
 
 void DirectoryTable::clear() {

@@ -16,6 +16,7 @@ namespace llmb::ingest {
 
 struct DirectoryState {
   std::string relative_path;  // "" is the root
+  std::uint64_t device = 0;
   std::uint64_t inode = 0;
   // Its time of modification at its last listing: as long as it is the same, so are its entries.
   // 0: list it again.
@@ -36,6 +37,8 @@ class DirectoryTable {
   // Finds it or adds it, below its parent where that is known.
   DirectoryIndex add(std::string_view relative_path, int depth);
   std::optional<DirectoryIndex> find(std::string_view relative_path) const;
+  // The one above it, where that is known; nothing for the root.
+  std::optional<DirectoryIndex> find_above(std::string_view relative_path) const;
   DirectoryState& at(DirectoryIndex index) { return directories_[index]; }
   const DirectoryState& at(DirectoryIndex index) const { return directories_[index]; }
   std::size_t size() const { return directories_.size(); }

@@ -172,6 +172,7 @@ void Scanner::end_scan(SteadyTime now) {
     if (root_.error.empty()) tree_.find_missing();
     next_full_scan_ = now + options_.full_scan_interval;
   }
+  tell_missing_mounts();
   const bool is_local = root_.kind == FileSystemKind::local;
   const milliseconds pause = is_local
                                  ? local_scan_pause(scan_processor_time_, options_.scan_interval)
@@ -186,6 +187,15 @@ void Scanner::end_scan(SteadyTime now) {
   configs_due_ = now;
   was_scanned_ = true;
   listener_.on_scan_end(scan_work_);
+}
+
+void Scanner::tell_missing_mounts() {
+  const std::vector<std::string> missing = tree_.missing_mounts();
+  if (missing.empty() || !root_.error.empty()) return;
+  root_.error = fmt::format(
+      "below the root {} nothing is mounted any more at {}; the logs that were read there are kept "
+      "as they are until it is. Start again where the folder itself is meant",
+      root_.path, fmt::join(missing, ", "));
 }
 
 // Looks at every log's name: not with every event.

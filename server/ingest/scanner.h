@@ -43,6 +43,7 @@ class Scanner {
  private:
   void begin_scan(SteadyTime now);
   void end_scan(SteadyTime now);
+  void tell_missing_mounts();
   // One directory. False: nothing is left to do now.
   bool work_once(SteadyTime now);
   bool check_next();

@@ -44,6 +44,7 @@ TreeState::TreeState(WatchedRoot& root, FileTable& files, CallWatch& call_watch,
 
 void TreeState::reset() {
   directories_.clear();
+  mounts_.clear();
   walk_.reset();
   plan_.clear();
   watch_.clear();
@@ -95,19 +96,25 @@ void TreeState::enter(const OpenDirectory& open, Listing& listing) {
   DirectoryState& directory = directories_.at(listing.directory);
   const auto inode = static_cast<std::uint64_t>(status.st_ino);
   if (directory.inode != 0 && directory.inode != inode) unwatch_below(listing.directory);
+  directory.device = status.st_dev;
   directory.inode = inode;
   directory.is_gone = false;
   directory.walk_seen = walk_number_;
   ++directory.listings;
   see_activity(listing.directory, listing.modified_ns);
-  watch(listing.directory, open.fd);
+  const auto above = directories_.find_above(open.relative_path);
+  const std::uint64_t device_above = above ? directories_.at(*above).device : directory.device;
+  listing.lacks_mount = !mounts_.see(open.relative_path, directory.device, device_above);
+  // No watch of such a folder would tell that there is a mount again.
+  if (!listing.lacks_mount) watch(listing.directory, open.fd);
 }
 
 void TreeState::leave(const Listing& listing, bool is_whole) {
   DirectoryState& directory = directories_.at(listing.directory);
   const bool may_change_unseen = wall_ns() - listing.modified_ns < kTimeGrain.count();
-  directory.modified_ns = is_whole && !may_change_unseen ? listing.modified_ns : 0;
-  if (!is_whole) return;
+  const bool is_known = is_whole && !listing.lacks_mount;
+  directory.modified_ns = is_known && !may_change_unseen ? listing.modified_ns : 0;
+  if (!is_known) return;
   std::vector<FileIndex> unmet;
   std::erase_if(directory.logs, [&](FileIndex index) {
     const FileState& file = files_.at(index);
@@ -232,15 +239,21 @@ void TreeState::miss(FileIndex index) {
   const int error = errno;
   if (facts) {
     listener_.on_examined(index, *facts);
-  } else if (means_no_such_file(error)) {
+  } else if (means_no_such_file(error) &&
+             !mounts_.is_missing_on_the_way(*root_.directory, files_.at(index).relative_path)) {
     listener_.on_missing(index);
   }
 }
 
+std::vector<std::string> TreeState::missing_mounts() const {
+  return root_.directory ? mounts_.missing(*root_.directory) : std::vector<std::string>();
+}
+
 void TreeState::lose(DirectoryIndex index) {
   DirectoryState& directory = directories_.at(index);
-  directory.is_gone = true;
   unwatch_below(index);
+  if (mounts_.is_missing_on_the_way(*root_.directory, directory.relative_path)) return;
+  directory.is_gone = true;
   for (const FileIndex file : std::exchange(directory.logs, {})) miss(file);
 }
 

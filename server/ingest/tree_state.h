@@ -16,6 +16,7 @@
 #include "server/ingest/call_watch.h"
 #include "server/ingest/directory_table.h"
 #include "server/ingest/directory_watch.h"
+#include "server/ingest/inner_mounts.h"
 #include "server/ingest/tree_walk.h"
 #include "server/ingest/watch_plan.h"
 #include "server/ingest/watched_root.h"
@@ -57,6 +58,9 @@ class TreeState {
   // After a whole walk: the logs that are known from an earlier process and that it did not meet.
   void find_missing();
 
+  // Directories at which a file system was mounted, and is not now. Nothing below them is gone.
+  std::vector<std::string> missing_mounts() const;
+
   // Calls of the listener for all events that wait. False: events were lost.
   bool take_events();
   int event_fd() const { return allowance_ ? watch_.fd() : -1; }
@@ -67,6 +71,7 @@ class TreeState {
   struct Listing {
     DirectoryIndex directory = kNoDirectory;
     std::int64_t modified_ns = 0;
+    bool lacks_mount = false;  // the folder below one
   };
   void enter(const OpenDirectory& open, Listing& listing);
   void leave(const Listing& listing, bool is_whole);
@@ -92,6 +97,7 @@ class TreeState {
   std::shared_ptr<WatchAllowance> allowance_;
   Listener listener_;
   DirectoryTable directories_;
+  InnerMounts mounts_;
   std::optional<TreeWalk> walk_;
   bool walks_everything_ = false;
   std::uint32_t walk_number_ = 0;

@@ -98,6 +98,42 @@ TEST_F(IngestTrouble, SaysThatARootIsUnmountedAndLosesNoLog) {
   umount2(tree_.c_str(), MNT_DETACH);
 }
 
+TEST_F(IngestTrouble, SaysThatAMountBelowARootIsMissingAndLosesNoLog) {
+  const std::string inner = tree_path("inner");
+  fs::create_directory(inner);
+  const auto mounted = [&] { return mount("none", inner.c_str(), "tmpfs", 0, "size=2m") == 0; };
+  if (!mounted()) GTEST_SKIP() << "mounting needs root: " << std::strerror(errno);
+  write("beside.out", nemo_lines(0, 5));
+  write("inner/near.out", nemo_lines(0, 5));
+  write("inner/deep/run.out", nemo_lines(0, 5));
+  {
+    Ingest ingest(options(), {});
+    ingest.start();
+    EXPECT_TRUE(eventually([&] { return steps_of("inner/deep/run.out").size() == 5; }));
+    EXPECT_TRUE(eventually([&] { return steps_of("inner/near.out").size() == 5; }));
+    EXPECT_EQ(umount2(inner.c_str(), MNT_DETACH), 0);
+    EXPECT_TRUE(eventually([&] {
+      const auto errors = ingest.status().root_errors;
+      return errors.size() == 1 &&
+             errors[0].find("nothing is mounted any more at inner;") != std::string::npos;
+    }));
+    // The rest of the root is read on, and a log that goes there is gone.
+    write("new.out", nemo_lines(0, 3));
+    fs::remove(tree_path("beside.out"));
+    EXPECT_TRUE(eventually([&] { return steps_of("new.out").size() == 3; }));
+    EXPECT_TRUE(eventually([&] { return run_of("beside.out")->vanished_at.has_value(); }));
+    EXPECT_FALSE(run_of("inner/near.out")->vanished_at);
+    EXPECT_FALSE(run_of("inner/deep/run.out")->vanished_at);
+    EXPECT_TRUE(mounted());
+    write("inner/deep/run.out", nemo_lines(0, 7));
+    EXPECT_TRUE(eventually([&] { return steps_of("inner/deep/run.out").size() == 7; }));
+    EXPECT_TRUE(eventually([&] { return ingest.status().root_errors.empty(); }));
+    EXPECT_TRUE(eventually([&] { return run_of("inner/near.out")->vanished_at.has_value(); }))
+        << "what another file system there does not hold is gone";
+  }
+  umount2(inner.c_str(), MNT_DETACH);
+}
+
 TEST_F(IngestTrouble, SaysThatARootWasUnmountedBeforeTheStart) {
   const auto mounted = [this] { return mount("none", tree_.c_str(), "tmpfs", 0, "size=2m") == 0; };
   if (!mounted()) GTEST_SKIP() << "mounting needs root: " << std::strerror(errno);
