@@ -1,6 +1,7 @@
 #include "runner/cuda/memory_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace llmb::runner::cuda {
@@ -11,31 +12,61 @@ constexpr std::uint8_t kPoison = 0xff;  // a NaN in every floating type
 
 }  // namespace
 
+MemoryPool::Pieces::iterator MemoryPool::allocate(std::int64_t size) {
+  DeviceMemory& memory = allocations_.emplace_back(static_cast<std::size_t>(size));
+  allocated_bytes_ += size;
+  return pieces_.insert({memory.data(), {size, allocations_.size() - 1, false}}).first;
+}
+
+void MemoryPool::set_free(Pieces::iterator piece, bool is_free) {
+  piece->second.is_free = is_free;
+  if (is_free) {
+    free_.emplace(piece->second.size, piece->first);
+  } else {
+    free_.erase({piece->second.size, piece->first});
+  }
+}
+
+void MemoryPool::join(Pieces::iterator piece, Pieces::iterator next) {
+  if (piece == pieces_.end() || next == pieces_.end()) return;
+  const bool are_free = piece->second.is_free && next->second.is_free;
+  if (!are_free || piece->second.allocation != next->second.allocation) return;
+  set_free(piece, false);
+  set_free(next, false);
+  piece->second.size += next->second.size;
+  pieces_.erase(next);
+  set_free(piece, true);
+}
+
 std::byte* MemoryPool::take(std::int64_t bytes, PoolUse use) {
   const std::int64_t size = (bytes + kGranule - 1) / kGranule * kGranule;
-  std::byte* data = nullptr;
-  // Twice as much as asked for would be waste.
-  const auto fitting = free_.lower_bound(size);
-  if (fitting != free_.end() && fitting->first < 2 * size) {
-    data = fitting->second;
-    free_.erase(fitting);
+  const auto smallest = free_.lower_bound({size, nullptr});
+  Pieces::iterator piece;
+  if (smallest == free_.end()) {
+    piece = allocate(size);
   } else {
-    DeviceMemory memory(static_cast<std::size_t>(size));
-    data = memory.data();
-    all_.emplace(data, std::move(memory));
-    allocated_bytes_ += size;
+    piece = pieces_.find(smallest->second);
+    set_free(piece, false);
+    const std::int64_t rest = piece->second.size - size;
+    if (rest > 0) {
+      piece->second.size = size;
+      set_free(pieces_.insert({piece->first + size, {rest, piece->second.allocation, false}}).first,
+               true);
+    }
   }
   if (use == PoolUse::tensor) {
-    tensor_bytes_.bytes += static_cast<std::int64_t>(all_.at(data).bytes());
+    tensor_bytes_.bytes += size;
     tensor_bytes_.bytes_max = std::max(tensor_bytes_.bytes_max, tensor_bytes_.bytes);
   }
-  return data;
+  return piece->first;
 }
 
 void MemoryPool::give_back(std::byte* data, PoolUse use) {
-  const auto size = static_cast<std::int64_t>(all_.at(data).bytes());
-  if (use == PoolUse::tensor) tensor_bytes_.bytes -= size;
-  free_.emplace(size, data);
+  const auto piece = pieces_.find(data);
+  if (use == PoolUse::tensor) tensor_bytes_.bytes -= piece->second.size;
+  set_free(piece, true);
+  join(piece, std::next(piece));
+  if (piece != pieces_.begin()) join(std::prev(piece), piece);
 }
 
 void PoolBlock::resize(MemoryPool& pool, std::int64_t bytes, PoolUse use) {

@@ -1,12 +1,14 @@
 // MemoryPool: the device memory of one rank, whose work is on one stream. What is given back serves
 // the next who asks, at once, because the stream keeps their order; so after the first steps
-// nothing is allocated any more. It grows by what is asked for; it does not shrink.
+// nothing is allocated any more. It grows by what is asked for; it does not shrink. What is free is
+// cut to size, and becomes one piece again with what is free beside it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "runner/cuda/memory.h"
@@ -36,12 +38,25 @@ class MemoryPool {
 
  private:
   friend class PoolBlock;
+  // A piece of an allocation; those of one lie side by side, and two that do are not both free.
+  struct Piece {
+    std::int64_t size = 0;
+    std::size_t allocation = 0;
+    bool is_free = false;
+  };
+  using Pieces = std::map<std::byte*, Piece>;
+
   std::byte* take(std::int64_t bytes, PoolUse use);
   void give_back(std::byte* data, PoolUse use);
+  Pieces::iterator allocate(std::int64_t size);
+  void set_free(Pieces::iterator piece, bool is_free);
+  // `next` becomes a part of `piece`, if both are free and of one allocation.
+  void join(Pieces::iterator piece, Pieces::iterator next);
 
   OwnedStream stream_;
-  std::map<std::byte*, DeviceMemory> all_;
-  std::multimap<std::int64_t, std::byte*> free_;  // by size
+  std::vector<DeviceMemory> allocations_;
+  Pieces pieces_;
+  std::set<std::pair<std::int64_t, std::byte*>> free_;  // by size
   TensorBytes tensor_bytes_;
   std::int64_t allocated_bytes_ = 0;
 };
