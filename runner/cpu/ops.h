@@ -159,7 +159,18 @@ class Ops : public Memory {
     Embedding<T>::backward(tokens, first_token, dy, dtable);
   }
 
-  // cross_entropy.h. maxima and losses (n, 1); what cross_entropy_maxima leaves in `local` is for
+  // cross_entropy.h. Where the whole vocabulary is here: losses (n, 1), and logits (n, v) become
+  // their gradients, in one operation.
+  void cross_entropy_whole(Out logits, Indices targets, double scale, Out losses) {
+    Tensor<T> local;
+    Tensor<T> maxima(logits.rows, 1);
+    Tensor<T> sums(logits.rows, 2);
+    cross_entropy_maxima(logits, local, maxima);
+    cross_entropy_sums(logits, local, maxima, targets, 0, sums);
+    cross_entropy_losses(sums, losses);
+    cross_entropy_backward(logits, maxima, sums, targets, 0, scale);
+  }
+  // Over ranks. maxima and losses (n, 1); what cross_entropy_maxima leaves in `local` is for
   // cross_entropy_sums of the same logits, and for no one else.
   void cross_entropy_maxima(In logits, Tensor<T>& /*local*/, Out maxima) {
     CrossEntropy<T>::local_max(logits, maxima.values());

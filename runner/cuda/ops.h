@@ -167,6 +167,7 @@ class Ops : public MemoryPool {
   void embedding(Indices tokens, std::int64_t first_token, In table, Out y);
   void embedding_backward(Indices tokens, std::int64_t first_token, In dy, Gradients dtable);
 
+  void cross_entropy_whole(Out logits, Indices targets, double scale, StatisticsOut losses);
   void cross_entropy_maxima(In logits, Tensor<float>& local, StatisticsOut maxima);
   void cross_entropy_sums(In logits, const Tensor<float>& local, Statistics maxima, Indices targets,
                           std::int64_t first_token, StatisticsOut sums);

@@ -47,6 +47,16 @@ void Ops<T>::embedding_backward(Indices tokens, std::int64_t first_token, In dy,
       stream());
 }
 
+template <typename T>
+void Ops<T>::cross_entropy_whole(Out logits, Indices targets, double scale, StatisticsOut losses) {
+  const OpRange op = range("cross_entropy.whole");
+  count_moved(logits, logits);
+  Tensor<float> device_scale(*this, 1, 1);
+  fill(device_scale.values(), static_cast<float>(scale));
+  kernels::cross_entropy_fused<T>(
+      {detail::matrix(logits), targets.data(), device_scale.data(), losses.data}, stream());
+}
+
 // `local` (2, n): this rank's maxima, and sums of what lies above them.
 template <typename T>
 void Ops<T>::cross_entropy_maxima(In logits, Tensor<float>& local, StatisticsOut maxima) {

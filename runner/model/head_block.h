@@ -1,9 +1,10 @@
 // HeadBlock: final norm, projection to the vocabulary (each tensor-parallel rank has a slice of
-// it), and the cross-entropy of the next tokens, whose softmax never leaves the slices.
+// it), and the cross-entropy of the next tokens, whose softmax never leaves the slices. Goes
+// forward and back in one pass, a chunk of rows at a time, so that logits exist for a chunk only
+// and are computed once.
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "runner/model/norm_layer.h"
 #include "runner/model/stage_context.h"
@@ -16,28 +17,24 @@ class HeadBlock {
   using Tensor = ValueTensor<Backend>;
   using ConstView = ConstValueView<Backend>;
   using View = ValueView<Backend>;
-
-  struct State {
-    Tensor input;  // (shard rows, hidden)
-    StatisticTensor<Backend> statistics;
-    Tensor normalized;
-    Tensor logits;  // (context rows, vocabulary / tp); backward turns them into their gradients
-    StatisticTensor<Backend> maxima;  // (context rows, 1)
-    StatisticTensor<Backend> sums;    // (context rows, 2)
-    IndexArray<Backend> targets;      // of the context rows
-  };
+  using Targets = std::span<const typename Backend::Index>;
 
   // `context` and `store` outlive it.
   HeadBlock(const StageContext<Backend>& context, const ParameterStore<Backend>& store);
 
-  // x (shard rows, hidden); state.targets is set. loss_sum (1, 1) += the losses of the context
-  // slice's tokens.
-  void forward(ConstView x, State& state, TotalsView<Backend> loss_sum);
-  // Gradients of loss_scale * that sum. dx (shard rows, hidden) is overwritten.
-  void backward(State& state, double loss_scale, View dx);
+  // x (shard rows, hidden); targets: the tokens after those of the context rows. loss_sum (1, 1)
+  // += the losses of the context slice's tokens. dx (shard rows, hidden) becomes the gradient of
+  // loss_scale * that sum, and the parameters' gradients are added to.
+  void pass(ConstView x, Targets targets, double loss_scale, TotalsView<Backend> loss_sum, View dx);
 
  private:
-  std::int64_t first_token() const { return context_.place.tp * head_.rows(); }
+  // input (context rows, hidden) -> dinput; all rows' losses are added to loss_sum.
+  void pass_chunks(ConstView input, Targets targets, double loss_scale,
+                   TotalsView<Backend> loss_sum, View dinput);
+  // logits (n, vocabulary / tp) become their gradients. -> losses (n, 1)
+  void cross_entropy(View logits, Targets targets, double loss_scale,
+                     StatisticView<Backend> losses);
+  std::int64_t chunk_rows(std::int64_t rows) const;
 
   const StageContext<Backend>& context_;
   NormLayer<Backend> norm_;

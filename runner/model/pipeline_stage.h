@@ -24,7 +24,8 @@ struct StageLoss {
 };
 
 // One object per (rank, chunk); used by one thread. Spans are of the backend's memory. Gradients
-// are added to the rank's ParameterStore; they are those of
+// are added to the rank's ParameterStore, those of the head as a micro-batch goes forward, all
+// others as it goes back; they are those of
 //   loss_scale * (sum of token losses + auxiliary loss * tokens of the micro-batch),
 // of this rank's tokens only: the trainer sums them over the tensor group where a parameter is
 // whole on each of its ranks, and over the data groups.
@@ -38,16 +39,15 @@ class PipelineStage {
   // Elements of the activation that one micro-batch passes to the next chunk on this rank.
   virtual std::size_t boundary_elements() const = 0;
 
-  // Keeps what backward of the same micro-batch needs; several may be in flight. `input` is empty
-  // on the model's first chunk, `output` on its last, where the loss is taken. `batch` holds whole
-  // sequences; the stage takes its own slices of them.
-  virtual void forward(std::int64_t micro_batch, const TokenBatch& batch,
+  // Keeps what backward of the same micro-batch needs, loss_scale too; several may be in flight.
+  // `input` is empty on the model's first chunk, `output` on its last, where the loss is taken.
+  // `batch` holds whole sequences; the stage takes its own slices of them.
+  virtual void forward(std::int64_t micro_batch, const TokenBatch& batch, double loss_scale,
                        std::span<const Value> input, std::span<Value> output) = 0;
 
   // Gives back what forward kept. `output_gradient` is empty on the last chunk, `input_gradient`
   // on the first.
-  virtual void backward(std::int64_t micro_batch, double loss_scale,
-                        std::span<const Value> output_gradient,
+  virtual void backward(std::int64_t micro_batch, std::span<const Value> output_gradient,
                         std::span<Value> input_gradient) = 0;
 
   // Of the forwards since it was last called. Read once a step, because a backend whose passes

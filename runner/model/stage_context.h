@@ -60,7 +60,8 @@ struct StageContext {
   RankGroups& groups;
   std::int64_t micro_batch_size;
   Precision precision;
-  bool keeps_fp8_weights = false;  // StageOptions
+  bool keeps_fp8_weights = false;    // StageOptions
+  std::int64_t head_chunk_rows = 0;  // StageOptions
 
   std::vector<std::int64_t> positions;  // in the sequence, of this rank's context slice
   IndexArray<Backend> query_positions;  // the same, where attention reads them

@@ -25,6 +25,8 @@ struct StageOptions {
   // Weights that FP8 products take are cast once a step and kept, in both layouts: two bytes a
   // parameter, which pay where a step has several micro-batches. Not where they are sharded.
   bool keeps_fp8_weights = false;
+  // Rows of logits that exist at once; 0: as head_chunk.h chooses.
+  std::int64_t head_chunk_rows = 0;
 };
 
 template <typename Backend>
@@ -44,10 +46,10 @@ class TransformerStage : public PipelineStage<Backend> {
 
   // The sequence-parallel piece: (shard rows, hidden).
   std::size_t boundary_elements() const override;
-  void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const Value> input,
-               std::span<Value> output) override;
+  void forward(std::int64_t micro_batch, const TokenBatch& batch, double loss_scale,
+               std::span<const Value> input, std::span<Value> output) override;
   StageLoss take_losses() override;
-  void backward(std::int64_t micro_batch, double loss_scale, std::span<const Value> output_gradient,
+  void backward(std::int64_t micro_batch, std::span<const Value> output_gradient,
                 std::span<Value> input_gradient) override;
   // Delayed scaling goes on to the next step: ranks that share a matrix agree on its maxima.
   void end_step() override;
@@ -58,7 +60,8 @@ class TransformerStage : public PipelineStage<Backend> {
     IndexArray<Backend> tokens;  // of the context rows
     std::vector<typename TransformerLayer<Backend>::State> layers;
     std::vector<Tensor> recomputed_inputs;
-    typename HeadBlock<Backend>::State head;
+    Tensor head_gradient;   // (shard rows, hidden), of what the head read
+    double loss_scale = 0;  // of the forward pass
   };
 
   // Of delayed scaling: linear layers, and their histories in the same order.
@@ -72,6 +75,7 @@ class TransformerStage : public PipelineStage<Backend> {
                         CallTag tag);
   State& begin(std::int64_t micro_batch);
   std::unique_ptr<State> finish(std::int64_t micro_batch);
+  void pass_head(const TokenBatch& batch, View x, State& state);
   void embed(const State& state, View x) const;
   void embed_backward(const State& state, ConstValueView<Backend> dx) const;
   void forward_layer(std::size_t index, View x, State& state);
@@ -91,7 +95,8 @@ class TransformerStage : public PipelineStage<Backend> {
   std::optional<Weight<Backend>> embedding_;
   std::vector<TransformerLayer<Backend>> layers_;
   std::optional<HeadBlock<Backend>> head_;
-  ScaledLinears dense_;  // of layers_
+  IndexArray<Backend> targets_;  // of the context rows, while the head is at work
+  ScaledLinears dense_;          // of layers_
   ScaledLinears experts_;
   std::map<std::int64_t, std::unique_ptr<State>> in_flight_;  // by micro-batch
   std::vector<std::unique_ptr<State>> free_;

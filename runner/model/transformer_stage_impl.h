@@ -39,6 +39,7 @@ TransformerStage<Backend>::TransformerStage(typename Backend::Ops& ops, const Mo
       losses_(ops, 2, 1) {
   ops.fill(losses_.values(), 0);
   context_.keeps_fp8_weights = options.keeps_fp8_weights;
+  context_.head_chunk_rows = options.head_chunk_rows;
   if (spec.shape.tied_embeddings) {
     throw std::invalid_argument(spec.shape.family +
                                 ": tied embeddings are not trained here; no recipe has them");
@@ -105,6 +106,18 @@ std::unique_ptr<typename TransformerStage<Backend>::State> TransformerStage<Back
         fmt::format("micro-batch {} goes back without having gone forward", micro_batch));
   }
   return std::move(node.mapped());
+}
+
+// Its way back is gone here, while its logits are there: on the last stage a micro-batch's backward
+// pass comes right after its forward one anyway. What is left of the head is the gradient of x.
+template <typename Backend>
+void TransformerStage<Backend>::pass_head(const TokenBatch& batch, View x, State& state) {
+  ResidentLayer whole(context_.ops, store_, context_.groups, context_.spec.shape.layer_count,
+                      PassKind::backward);
+  write_tokens(batch, 1, targets_);
+  state.head_gradient.resize(context_.ops, x.rows, x.cols);
+  head_->pass(x, targets_.values(), state.loss_scale, loss_sum(), state.head_gradient);
+  whole.share_gradients();
 }
 
 template <typename Backend>
@@ -218,7 +231,8 @@ void TransformerStage<Backend>::end_step() {
 
 template <typename Backend>
 void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBatch& batch,
-                                        std::span<const Value> input, std::span<Value> output) {
+                                        double loss_scale, std::span<const Value> input,
+                                        std::span<Value> output) {
   if (batch.sequences != context_.micro_batch_size ||
       batch.length != context_.spec.shape.sequence_length) {
     throw std::invalid_argument(fmt::format(
@@ -226,6 +240,7 @@ void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBat
         batch.length, context_.micro_batch_size, context_.spec.shape.sequence_length));
   }
   State& state = begin(micro_batch);
+  state.loss_scale = loss_scale;
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
   Tensor x(context_.ops, rows, hidden);
@@ -238,10 +253,7 @@ void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBat
   }
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) forward_layer(layer, x, state);
   if (head_) {
-    const ResidentLayer whole(context_.ops, store_, context_.groups,
-                              context_.spec.shape.layer_count, PassKind::forward);
-    write_tokens(batch, 1, state.head.targets);
-    head_->forward(x, state.head, loss_sum());
+    pass_head(batch, x, state);
   } else {
     context_.ops.copy(x, {output.data(), rows, hidden});
   }
@@ -256,22 +268,18 @@ StageLoss TransformerStage<Backend>::take_losses() {
 }
 
 template <typename Backend>
-void TransformerStage<Backend>::backward(std::int64_t micro_batch, double loss_scale,
+void TransformerStage<Backend>::backward(std::int64_t micro_batch,
                                          std::span<const Value> output_gradient,
                                          std::span<Value> input_gradient) {
   std::unique_ptr<State> state = finish(micro_batch);
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
-  Tensor dx(context_.ops, rows, hidden);
-  if (head_) {
-    ResidentLayer whole(context_.ops, store_, context_.groups, context_.spec.shape.layer_count,
-                        PassKind::backward);
-    head_->backward(state->head, loss_scale, dx);
-    whole.share_gradients();
-  } else {
+  Tensor dx = std::move(state->head_gradient);
+  if (!head_) {
+    dx.resize(context_.ops, rows, hidden);
     context_.ops.copy({output_gradient.data(), rows, hidden}, dx);
   }
-  const double auxiliary_scale = loss_scale * static_cast<double>(context_.token_count());
+  const double auxiliary_scale = state->loss_scale * static_cast<double>(context_.token_count());
   for (std::size_t layer = layers_.size(); layer-- > 0;) {
     backward_layer(layer, *state, auxiliary_scale, dx);
   }

@@ -47,7 +47,10 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
   if (shape.shared_expert_ffn_hidden_size > 0) {
     add_mlp("shared_expert", rows, shape.shared_expert_ffn_hidden_size / sizes.tp, moe_layers);
   }
-  shapes.linears.push_back({"head", rows, shape.hidden_size, shape.vocabulary_size / sizes.tp});
+  const HeadCost head = head_cost(settings);
+  shapes.linears.push_back({"head", head.chunk_rows, shape.hidden_size,
+                            shape.vocabulary_size / sizes.tp,
+                            static_cast<double>(head.rows) / static_cast<double>(head.chunk_rows)});
   shapes.attention.batch = settings.batch.micro_batch_size;
   shapes.attention.head_count = shape.attention_head_count / sizes.tp;
   shapes.attention.group_count = std::max<std::int64_t>(1, shape.query_group_count / sizes.tp);

@@ -1,7 +1,10 @@
 #include "runner/plan/layer_cost.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
+
+#include "runner/model/head_chunk.h"
 
 namespace llmb::runner {
 namespace {
@@ -134,15 +137,19 @@ HeadCost head_cost(const RunSettings& settings) {
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
   const TokenCounts tokens =
       token_counts(settings.spec, settings.sizes, settings.batch.micro_batch_size);
-  const std::int64_t cells = tokens.attended * (shape.vocabulary_size / settings.sizes.tp);
+  const std::int64_t columns = shape.vocabulary_size / settings.sizes.tp;
+  const std::int64_t cells = tokens.attended * columns;
   HeadCost cost;
-  // The gradient takes the logits' place, and exponentials are taken one by one; three sums a token
-  // are kept, and both sides of the norm.
-  cost.logits_bytes = (cells + 2 * tokens.resident * shape.hidden_size) * bytes.activation +
-                      3 * tokens.attended * std::int64_t{sizeof(float)};
+  cost.rows = tokens.attended;
+  cost.chunk_rows = settings.head_chunk_rows > 0
+                        ? std::min(cost.rows, settings.head_chunk_rows)
+                        : head_chunk_rows(cost.rows, columns, bytes.activation);
+  // It has gone back already: the gradient of what it read.
+  cost.kept_bytes = tokens.resident * shape.hidden_size * bytes.activation;
   cost.gemm_flops = 2.0 * as_double(cells) * as_double(shape.hidden_size);
-  // Read for the maximum and sum, read again, gradient written.
-  cost.memory_bytes = as_double(3 * cells * bytes.activation);
+  // Read for the maximum and sum, read again, gradient written. Where the whole vocabulary is here,
+  // the kernel that takes the sum goes over its row once more while it is in the cache.
+  cost.memory_bytes = as_double((settings.sizes.tp == 1 ? 2 : 3) * cells * bytes.activation);
   return cost;
 }
 

@@ -46,9 +46,11 @@ LayerCost layer_cost(const RunSettings& settings, std::int64_t layer);
 
 // Of the head and the loss, on a rank of the last stage.
 struct HeadCost {
-  std::int64_t logits_bytes = 0;
-  double gemm_flops = 0;
-  double memory_bytes = 0;  // forward and backward
+  std::int64_t rows = 0;        // whose loss is taken
+  std::int64_t chunk_rows = 0;  // whose logits exist at once
+  std::int64_t kept_bytes = 0;  // from its pass to the layers' backward pass
+  double gemm_flops = 0;        // forward; the way back takes twice that
+  double memory_bytes = 0;      // there and back
 };
 HeadCost head_cost(const RunSettings& settings);
 

@@ -23,6 +23,10 @@ std::int64_t live_pass_count(const RunSettings& settings, int stage) {
   return std::min(all, 2 * behind + std::int64_t{sizes.vp - 1} * sizes.pp + 1);
 }
 
+bool is_last(const RunSettings& settings, const StageBytes& stage) {
+  return stage.stage == settings.sizes.pp - 1;
+}
+
 // Bytes that one pass through each chunk keeps.
 struct ChunkBytes {
   std::vector<std::int64_t> device;
@@ -68,6 +72,8 @@ void plan_activations(const RunSettings& settings, StageBytes& stage) {
       stage.activations += layer_cost(settings, layer).table_bytes;
     }
   }
+  // Its backward pass follows at once, so that of the head there is one.
+  if (is_last(settings, stage)) stage.activations += head_cost(settings).kept_bytes;
   // A recomputed layer comes whole for as long as its backward pass takes.
   if (settings.recompute_layers > 0) {
     stage.activations += layer_cost(settings, stage.chunks.front().first).activation_bytes;
@@ -85,10 +91,9 @@ void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   }
   const std::int64_t layer_count = settings.spec.shape.layer_count;
   const bool is_first = stage.stage == 0;
-  const bool is_last = stage.stage == sizes.pp - 1;
   for (const Parameter& parameter : model_parameters(settings.spec)) {
-    const bool is_here =
-        (parameter.layer < 0 && is_first) || (parameter.layer == layer_count && is_last);
+    const bool is_here = (parameter.layer < 0 && is_first) ||
+                         (parameter.layer == layer_count && is_last(settings, stage));
     if (is_here) stage.parameter_count += local_element_count(parameter, sizes);
   }
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
@@ -120,16 +125,20 @@ void plan_fp8_weights(const RunSettings& settings, StageBytes& stage) {
   }
 }
 
+// Layers and head are at work one after another, in the same memory.
 void plan_pass(const RunSettings& settings, StageBytes& stage) {
   // Emulated precisions round copies, which depend on more than sizes.
-  if (settings.backend == Backend::cpu) return;
-  for (const LayerRange& chunk : stage.chunks) {
-    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
-      stage.pass = std::max(stage.pass, layer_pass_bytes(settings, layer));
+  if (settings.backend == Backend::cuda) {
+    for (const LayerRange& chunk : stage.chunks) {
+      for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+        stage.pass = std::max(stage.pass, layer_pass_bytes(settings, layer));
+      }
     }
   }
-  const bool is_last = stage.stage == settings.sizes.pp - 1;
-  if (is_last) stage.pass = std::max(stage.pass, head_pass_bytes(settings));
+  if (!is_last(settings, stage)) return;
+  // The gradient that the last layer takes is what the head kept.
+  stage.pass = std::max<std::int64_t>(0, stage.pass - head_cost(settings).kept_bytes);
+  stage.logits = std::max<std::int64_t>(0, head_pass_bytes(settings) - stage.pass);
 }
 
 void plan_communication(const RunSettings& settings, StageBytes& stage) {
@@ -174,7 +183,6 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     plan_fp8_weights(settings, stage);
     plan_pass(settings, stage);
     plan_communication(settings, stage);
-    if (index == settings.sizes.pp - 1) stage.logits = head_cost(settings).logits_bytes;
     if (settings.backend == Backend::cuda) stage.reserve = kReserveBytes;
     plan.stages.push_back(std::move(stage));
   }

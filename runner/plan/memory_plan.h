@@ -24,14 +24,14 @@ struct StageBytes {
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;
   std::int64_t activations = 0;
-  std::int64_t logits = 0;
-  std::int64_t pass = 0;           // of a pass while it runs
+  std::int64_t pass = 0;    // of the layers, while a pass runs
+  std::int64_t logits = 0;  // of a chunk of the head, with what is beside them: what `pass` lacks
   std::int64_t communication = 0;  // messages of the pipeline, and layers that were gathered
   std::int64_t reserve = 0;        // context, communication library, workspaces
   std::int64_t host = 0;           // offloaded activations; not in total()
 
   std::int64_t total() const {
-    return parameters + fp8_weights + gradients + optimizer + activations + logits + pass +
+    return parameters + fp8_weights + gradients + optimizer + activations + pass + logits +
            communication + reserve;
   }
 };

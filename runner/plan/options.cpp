@@ -112,6 +112,11 @@ void add_layout_options(CLI::App& app, Options& options) {
       ->add_option("--offload-layers", options.offload_layers,
                    "layers of a stage whose activations wait in the host's memory")
       ->check(CLI::NonNegativeNumber);
+  group
+      ->add_option("--head-chunk-rows", options.head_chunk_rows,
+                   "tokens whose logits exist at once; without it as many as 512 MiB hold, and "
+                   "1024 at least. Fewer need less memory and make smaller products")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_run_options(CLI::App& app, Options& options) {

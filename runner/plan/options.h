@@ -47,6 +47,7 @@ struct Options {
   std::optional<bool> fully_sharded;
   std::optional<std::int64_t> recompute_layers;
   std::optional<std::int64_t> offload_layers;
+  std::optional<std::int64_t> head_chunk_rows;
 
   std::optional<Backend> backend;    // none: the best that the build has
   std::optional<int> virtual_ranks;  // ranks as threads of this process

@@ -100,8 +100,16 @@ std::int64_t layer_pass_bytes(const RunSettings& settings, std::int64_t layer) {
 
 std::int64_t head_pass_bytes(const RunSettings& settings) {
   const Elements on(settings);
-  return (2 * on.shard + 2 * on.whole) *
-         number_bytes(settings.precision, settings.backend).activation;
+  const HeadCost head = head_cost(settings);
+  const std::int64_t logits = head.chunk_rows * on.spec.shape.vocabulary_size / on.sizes.tp;
+  // What it reads, the same normalized, and the gradient of that; of rows that are gathered, there
+  // and back.
+  const std::int64_t elements = 3 * on.shard + 2 * on.whole + logits;
+  // The norm's, the losses; where ranks share the softmax, two of its own and of all, and a target.
+  const std::int64_t statistics = on.tokens.resident * (on.spec.norm_has_bias() ? 2 : 1) +
+                                  on.tokens.attended + (on.sizes.tp > 1 ? 5 * head.chunk_rows : 0);
+  return elements * number_bytes(settings.precision, settings.backend).activation +
+         statistics * std::int64_t{sizeof(float)};
 }
 
 }  // namespace llmb::runner

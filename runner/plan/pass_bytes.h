@@ -9,7 +9,8 @@
 
 namespace llmb::runner {
 
-// Of a rank that works on `layer`; of the head and the loss. The FP8 operands of a product count
+// Of a rank that works on `layer`; of the head and the loss, with the logits of a chunk (on the CPU
+// too). The FP8 operands of a product count
 // beside weights that are kept in FP8, which must leave room for them; else the reserve has them.
 std::int64_t layer_pass_bytes(const RunSettings& settings, std::int64_t layer);
 std::int64_t head_pass_bytes(const RunSettings& settings);

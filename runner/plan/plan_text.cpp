@@ -132,6 +132,20 @@ std::string schedule_text(const RunSettings& settings, const StepFloor& floor) {
   return text;
 }
 
+std::string head_text(const RunSettings& settings) {
+  const HeadCost head = head_cost(settings);
+  const std::int64_t bytes = head.chunk_rows *
+                             (settings.spec.shape.vocabulary_size / settings.sizes.tp) *
+                             number_bytes(settings.precision, settings.backend).activation;
+  const std::string rows = head.chunk_rows == head.rows
+                               ? "all " + number(head.rows) + " tokens"
+                               : number(head.chunk_rows) + " of " + number(head.rows) + " tokens";
+  return "head       logits of " + rows + " of a micro-batch at once, " + gib(bytes) +
+         " GiB\n           in the memory that a pass of the layers needs too: 'logits' is what "
+         "that "
+         "lacks\n";
+}
+
 std::string steps_text(const RunSettings& settings) {
   std::string text = "steps      " + number(settings.step_count);
   if (settings.profile_stop_step > 0) {
@@ -206,8 +220,8 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
       static_cast<long long>(bytes.parameter), static_cast<long long>(bytes.gradient),
       static_cast<long long>(bytes.optimizer));
   text += text_of("  %5s  %-14s %10s %8s %8s %9s %11s %5s %7s %7s %7s %7s %8s\n", "stage", "layers",
-                  "parameters", "weights", "grads", "optimizer", "activations", "live", "logits",
-                  "pass", "comm", "reserve", "total");
+                  "parameters", "weights", "grads", "optimizer", "activations", "live", "pass",
+                  "logits", "comm", "reserve", "total");
   std::int64_t host = 0;
   for (const StageBytes& stage : plan.stages) {
     text += text_of("  %5d  %-14s %10s %8s %8s %9s %11s %5lld %7s %7s %7s %7s %8s\n", stage.stage,
@@ -215,8 +229,8 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
                     count_text(stage.parameter_count + stage.expert_parameter_count).c_str(),
                     gib(stage.parameters + stage.fp8_weights).c_str(), gib(stage.gradients).c_str(),
                     gib(stage.optimizer).c_str(), gib(stage.activations).c_str(),
-                    static_cast<long long>(stage.live_passes), gib(stage.logits).c_str(),
-                    gib(stage.pass).c_str(), gib(stage.communication).c_str(),
+                    static_cast<long long>(stage.live_passes), gib(stage.pass).c_str(),
+                    gib(stage.logits).c_str(), gib(stage.communication).c_str(),
                     gib(stage.reserve).c_str(), gib(stage.total()).c_str());
     host = std::max(host, stage.host);
   }
@@ -227,7 +241,7 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
 std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const GpuRates& rates) {
   const StepFloor floor = step_floor(settings, rates);
   std::string text = model_text(settings) + recipe_text(settings) + layout_text(settings) +
-                     schedule_text(settings, floor) + steps_text(settings) +
+                     schedule_text(settings, floor) + head_text(settings) + steps_text(settings) +
                      memory_table(settings, plan);
   if (settings.backend == Backend::cuda) {
     text += text_of("           %s of %s GiB on the fullest stage\n",
@@ -251,12 +265,12 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
   add("parameters", use.parameters, plan.parameters);
   add("gradients", use.gradients, plan.gradients);
   add("optimizer", use.optimizer, plan.optimizer);
-  add("activations at most", use.activations_max, plan.activations + plan.logits);
+  add("activations at most", use.activations_max, plan.activations);
   constexpr double kMebi = 1024.0 * 1024.0;
   text += text_of("with what a pass needs while it runs %.3f",
                   static_cast<double>(use.tensors_max) / kMebi);
   if (plan.pass > 0) {
-    const std::int64_t planned = plan.activations + plan.logits + plan.pass;
+    const std::int64_t planned = plan.activations + plan.pass + plan.logits;
     text += text_of(" and %.3f", static_cast<double>(planned) / kMebi);
   }
   return text + "\n";

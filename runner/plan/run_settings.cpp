@@ -127,11 +127,12 @@ Result<void> apply_rank_slice(const Options& options, RunSettings& settings) {
   return {};
 }
 
-// What makes a model fit: sharding, recomputation, offloading.
+// What makes a model fit: sharding, recomputation, offloading, chunks of logits.
 void apply_saving(const Options& options, RunSettings& settings) {
   settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
   settings.recompute_layers = options.recompute_layers.value_or(settings.recompute_layers);
   settings.offload_layers = options.offload_layers.value_or(settings.offload_layers);
+  settings.head_chunk_rows = options.head_chunk_rows.value_or(settings.head_chunk_rows);
   if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
     settings.notes.push_back(
         fmt::format("offloading {} layers does nothing on the CPU: their activations are in the "

@@ -25,6 +25,7 @@ struct RunSettings {
   bool fully_sharded = false;
   std::int64_t recompute_layers = 0;
   std::int64_t offload_layers = 0;
+  std::int64_t head_chunk_rows = 0;  // of logits at once; 0: as runner/model/head_chunk.h chooses
   // Copies of the weights in FP8 stay for a whole step: who plans a run decides (fp8_weights.h).
   bool keeps_fp8_weights = false;
 

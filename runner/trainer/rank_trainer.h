@@ -23,8 +23,9 @@ namespace llmb::runner {
 // Seconds of this rank's wall clock. They add up to total_s but for what is too small to name.
 struct PhaseTimes {
   double data_s = 0;       // drawing tokens
-  double forward_s = 0;    // tensor, context and expert communication included
-  double backward_s = 0;   // likewise
+  double forward_s = 0;    // tensor, context and expert communication included; so is the head's
+                           // way back
+  double backward_s = 0;   // likewise, of all else
   double pipeline_s = 0;   // sending to and waiting for other stages
   double optimizer_s = 0;  // summing gradients, clipping, updating, gathering weights
   double total_s = 0;

@@ -105,7 +105,9 @@ void RankTrainer<Backend>::forward(const Task& task, std::int64_t step, StepResu
   const TokenBatch& batch = tokens_of(task.micro_batch, step, result);
   const detail::PhaseTimer timer(result.phases.forward_s);
   output = Message(ops_, is_last_part(task.chunk) ? 0 : boundary_elements(task.chunk));
-  stage(task.chunk).forward(task.micro_batch, batch, input.values(), output.values());
+  const double loss_scale =
+      1.0 / static_cast<double>(settings_.batch.global_batch_size * spec_.shape.sequence_length);
+  stage(task.chunk).forward(task.micro_batch, batch, loss_scale, input.values(), output.values());
   kept_bytes_max_ = std::max(kept_bytes_max_, ops_.memory_meter().bytes);
   if (task.chunk == layout_.sizes().vp - 1) batches_.erase(task.micro_batch);
 }
@@ -114,10 +116,7 @@ template <typename Backend>
 void RankTrainer<Backend>::backward(const Task& task, const Message& output_gradient,
                                     Message& input_gradient) {
   input_gradient = Message(ops_, is_first_part(task.chunk) ? 0 : boundary_elements(task.chunk));
-  const double loss_scale =
-      1.0 / static_cast<double>(settings_.batch.global_batch_size * spec_.shape.sequence_length);
-  stage(task.chunk)
-      .backward(task.micro_batch, loss_scale, output_gradient.values(), input_gradient.values());
+  stage(task.chunk).backward(task.micro_batch, output_gradient.values(), input_gradient.values());
 }
 
 // A task of the list that is a message has none of its own: it goes with the passes beside it.

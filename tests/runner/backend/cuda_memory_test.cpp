@@ -18,6 +18,7 @@ using CudaMemory = testing::OnDevice;
 struct Expected {
   const char* dtype = "bf16";
   double tolerance = 0.05;
+  int steps = 1;
 };
 
 RunSettings settings_of(const Arguments& arguments, const char* dtype) {
@@ -51,16 +52,19 @@ void expect_as_planned(const Arguments& arguments, const Expected& expected = {}
   const auto run_rank = [&](World& world) {
     testing::RankPlaceOf<Cuda> place(world);
     auto& ops = testing::ops_of(place);
-    RankTrainer<Cuda> trainer(ops, testing::world_of(place), settings.spec, layout,
-                              trainer_settings,
-                              [&](int chunk, ParameterStore<Cuda>& store, RankGroups& groups) {
-                                return std::make_unique<TransformerStage<Cuda>>(
-                                    ops, settings.spec, layout, world.rank(), chunk,
-                                    settings.batch.micro_batch_size, store, groups,
-                                    StageOptions{settings.precision, settings.recompute_layers,
-                                                 settings.keeps_fp8_weights});
-                              });
+    RankTrainer<Cuda> trainer(
+        ops, testing::world_of(place), settings.spec, layout, trainer_settings,
+        [&](int chunk, ParameterStore<Cuda>& store, RankGroups& groups) {
+          return std::make_unique<TransformerStage<Cuda>>(
+              ops, settings.spec, layout, world.rank(), chunk, settings.batch.micro_batch_size,
+              store, groups,
+              StageOptions{settings.precision, settings.recompute_layers,
+                           settings.keeps_fp8_weights, settings.head_chunk_rows});
+        });
     trainer.step(0, 1e-3);
+    const std::int64_t first_bytes = ops.allocated_bytes();
+    for (int step = 1; step < expected.steps; ++step) trainer.step(step, 1e-3);
+    EXPECT_EQ(ops.allocated_bytes(), first_bytes) << "what the first step took is enough";
     const MemoryUse use = trainer.memory_use();
     const StageBytes& planned =
         plan.stages[static_cast<std::size_t>(layout.place_of(world.rank()).pp)];
@@ -68,16 +72,16 @@ void expect_as_planned(const Arguments& arguments, const Expected& expected = {}
     EXPECT_EQ(use.parameters, planned.parameters) << "rank " << world.rank();
     EXPECT_EQ(use.gradients, planned.gradients) << "rank " << world.rank();
     EXPECT_EQ(use.optimizer, planned.optimizer) << "rank " << world.rank();
-    const std::int64_t kept = planned.activations + planned.logits;
+    const std::int64_t kept = planned.activations;
+    const std::int64_t pass = planned.pass + planned.logits;
     expect_near(use.activations_max, kept, tolerance, "activations", world.rank());
-    expect_near(use.tensors_max, kept + planned.pass, tolerance, "activations and a pass",
-                world.rank());
+    expect_near(use.tensors_max, kept + pass, tolerance, "activations and a pass", world.rank());
     expect_near(ops.allocated_bytes(), planned.total() - planned.reserve, 1.5 * tolerance, "pool",
                 world.rank());
     std::cout << "rank " << world.rank() << ": activations " << use.activations_max << " of "
-              << kept << " planned, with a pass " << use.tensors_max << " of "
-              << kept + planned.pass << ", pool " << ops.allocated_bytes() << " of "
-              << planned.total() - planned.reserve << "\n";
+              << kept << " planned, with a pass " << use.tensors_max << " of " << kept + pass
+              << ", pool " << ops.allocated_bytes() << " of " << planned.total() - planned.reserve
+              << "\n";
   };
   run_thread_ranks(settings.world_size(), run_rank, std::chrono::minutes(10));
 }
@@ -94,7 +98,21 @@ TEST_F(CudaMemory, IsWithinTwoPercentWhereGranulesAreSmall) {
   expect_as_planned(tiny_llama({"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size",
                                 "192", "--seq-length", "64", "--vocab-size", "256",
                                 "--global-batch-size", "2", "--micro-batch-size", "2"}),
-                    {.tolerance = 0.02});
+                    {.tolerance = 0.02, .steps = 3});
+}
+
+// Logits of all tokens would be 1 MiB here, and a chunk's are 256 KiB.
+TEST_F(CudaMemory, HoldsAChunkOfLogits) {
+  const auto with = [](const char* rows) {
+    return tiny_llama({"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size", "192",
+                       "--seq-length", "64", "--vocab-size", "4096", "--global-batch-size", "2",
+                       "--micro-batch-size", "2", "--head-chunk-rows", rows});
+  };
+  const auto planned = [&](const char* rows) {
+    return make_memory_plan(settings_of(with(rows), "bf16")).largest();
+  };
+  EXPECT_EQ(planned("128").logits - planned("32").logits, (128 - 32) * 4096 * 2);
+  for (const char* rows : {"128", "32", "29"}) expect_as_planned(with(rows), {.tolerance = 0.02});
 }
 
 TEST_F(CudaMemory, IsAsPlannedWhereFp8WeightsAreKept) {

@@ -67,6 +67,19 @@ TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
   EXPECT_THAT(text_of_row("70b", "bf16", "64"), Not(HasSubstr("FP8 weights")));
 }
 
+TEST(DryRun, SaysHowManyTokensHaveLogitsAtOnce) {
+  const std::vector<std::string> words = {
+      "-w", "pretrain_llama3.1", "-s",   "8b",        "--dtype", "bf16", "--scale",
+      "8",  "--gpu-type",        "h100", "--backend", "cuda"};
+  EXPECT_THAT(dry_run_of(words).text,
+              HasSubstr("head       logits of 2048 of 8192 tokens of a micro-batch at once, "
+                        "0.49 GiB"));
+  std::vector<std::string> more = words;
+  more.insert(more.end(), {"--head-chunk-rows", "9000"});
+  EXPECT_THAT(dry_run_of(more).text, HasSubstr("logits of all 8192 tokens of a micro-batch at "
+                                               "once, 1.96 GiB"));
+}
+
 // llama3.1, column CG.
 TEST(DryRun, SaysWhereCudaGraphsAreUsed) {
   EXPECT_THAT(dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", "fp8", "--scale", "8",

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "runner/plan/ceiling_shapes.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/gpu_rates.h"
 
@@ -54,7 +55,6 @@ TEST(MemoryPlan, CountsParametersOfEveryStage) {
   EXPECT_EQ(plan.stages[0].optimizer, 12 * plan.stages[0].parameter_count);
   EXPECT_EQ(plan.stages[0].logits, 0);
   EXPECT_EQ(plan.stages[1].gradients, 4 * plan.stages[1].parameter_count);
-  EXPECT_EQ(plan.stages[1].logits, 32 * 256 / 2 * 2 + 2 * 16 * 64 * 2 + 3 * 32 * 4);
 }
 
 // By hand, in bf16: 32 tokens, 16 on a rank between GEMMs. Norms 2 * 16 * (64*4 + 4); attention
@@ -67,10 +67,60 @@ TEST(MemoryPlan, KeepsActivationsAsDeepAsThePipelineNeeds) {
   EXPECT_EQ(plan.stages[1].live_passes, 1);
   const std::int64_t table = 32 * 2 * 8 * 4;
   EXPECT_EQ(plan.stages[0].activations, 2 * 2 * layer + 2 * table);
-  EXPECT_EQ(plan.stages[1].activations, 2 * layer + 2 * table);
+  const std::int64_t gradient = 16 * 64 * 2;  // that comes back from the head
+  EXPECT_EQ(plan.stages[1].activations, 2 * layer + 2 * table + gradient);
   Options one_batch = tiny();
   one_batch.global_batch_size = 1;  // one micro-batch: nothing else can wait
   EXPECT_EQ(make_memory_plan(settings_of(one_batch)).stages[0].live_passes, 1);
+}
+
+// By hand, in bf16: three times what a rank has of 32 tokens, two times all of it, as many logits
+// of half the vocabulary as there are rows in a chunk, and their statistics.
+TEST(MemoryPlan, HoldsLogitsOfAChunkWhereLayersNeedLess) {
+  Options options = tiny();
+  const auto stage_with = [&](std::int64_t rows) {
+    options.head_chunk_rows = rows;
+    return make_memory_plan(settings_of(options)).stages[1];
+  };
+  constexpr auto kColumns = std::int64_t{64} * 128;
+  const auto head = [](std::int64_t rows) {
+    return (3 * 16 * 64 + 2 * 32 * 64 + rows * kColumns) * 2 + (16 + 32 + 5 * rows) * 4;
+  };
+  const StageBytes small = stage_with(8);
+  EXPECT_EQ(small.logits, 0) << "a layer's pass needs more";
+  options.shape.vocabulary_size = 2 * kColumns;
+  for (const std::int64_t rows : {8, 32}) {
+    EXPECT_EQ(stage_with(rows).pass, small.pass);
+    EXPECT_EQ(stage_with(rows).pass + stage_with(rows).logits, head(rows));
+  }
+  EXPECT_EQ(stage_with(100).logits, stage_with(32).logits);
+  EXPECT_EQ(make_memory_plan(settings_of(options)).stages[0].logits, 0);
+}
+
+// 8192 tokens of 128,256 logits would be 1.96 GiB; of 2048 tokens they hide behind a layer's pass.
+TEST(MemoryPlan, HoldsAQuarterOfLlamasLogits) {
+  Options options;
+  options.workload = "pretrain_llama3.1";
+  options.model_size = "8b";
+  options.dtype = "bf16";
+  options.gpu_type = "h100";
+  options.scale = 8;
+  RunSettings settings = settings_of(options);
+  const HeadCost head = head_cost(settings);
+  EXPECT_EQ(head.rows, 8192);
+  EXPECT_EQ(head.chunk_rows, 2048);
+  const StageBytes chunked = make_memory_plan(settings).stages[0];
+  EXPECT_EQ(chunked.logits, 0);
+  settings.head_chunk_rows = head.rows;
+  const StageBytes whole = make_memory_plan(settings).stages[0];
+  EXPECT_GT(whole.logits, std::int64_t{1} << 30);
+  settings.head_chunk_rows = 0;
+  const CeilingShapes shapes = ceiling_shapes(settings);
+  const LinearShape& measured = shapes.linears.back();
+  EXPECT_EQ(measured.name, "head");
+  EXPECT_EQ(measured.rows, 2048);
+  EXPECT_EQ(measured.out, 128256);
+  EXPECT_EQ(measured.count, 4);
 }
 
 TEST(MemoryPlan, StagesTogetherHoldTheWholeModel) {

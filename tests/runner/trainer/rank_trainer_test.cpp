@@ -35,8 +35,9 @@ class ScalingStage final : public PipelineStage<cpu::Backend<double>> {
 
   std::size_t boundary_elements() const override { return kWidth; }
 
-  void forward(std::int64_t micro_batch, const TokenBatch& batch, std::span<const double> input,
-               std::span<double> output) override {
+  void forward(std::int64_t micro_batch, const TokenBatch& batch, double loss_scale,
+               std::span<const double> input, std::span<double> output) override {
+    loss_scale_ = loss_scale;
     EXPECT_EQ(input.empty(), is_first_);
     EXPECT_EQ(output.empty(), is_last_);
     std::vector<double> x(input.begin(), input.end());
@@ -55,15 +56,14 @@ class ScalingStage final : public PipelineStage<cpu::Backend<double>> {
 
   StageLoss take_losses() override { return std::exchange(losses_, {}); }
 
-  void backward(std::int64_t micro_batch, double loss_scale,
-                std::span<const double> output_gradient,
+  void backward(std::int64_t micro_batch, std::span<const double> output_gradient,
                 std::span<double> input_gradient) override {
     const std::vector<double> x = kept_.at(micro_batch);
     kept_.erase(micro_batch);
     double product = 1;
     for (const auto* layer : layers_) product *= layer->weight[0];
     for (std::size_t i = 0; i < kWidth; ++i) {
-      const double dy = is_last_ ? loss_scale : output_gradient[i];
+      const double dy = is_last_ ? loss_scale_ : output_gradient[i];
       for (const auto* layer : layers_) {
         layer->gradient[0] += dy * x[i] * product / layer->weight[0];
       }
@@ -74,6 +74,7 @@ class ScalingStage final : public PipelineStage<cpu::Backend<double>> {
  private:
   bool is_first_;
   bool is_last_;
+  double loss_scale_ = 0;
   StageLoss losses_;
   std::vector<const LocalParameter<cpu::Backend<double>>*> layers_;
   std::map<std::int64_t, std::vector<double>> kept_;

@@ -19,7 +19,7 @@ template <typename T>
 class RankStep {
  public:
   RankStep(World& world, const ModelSpec& spec, const Layout& layout, const BatchSizes& batch,
-           std::uint64_t seed)
+           std::uint64_t seed, const StageOptions& options = {})
       : spec_(spec),
         sizes_(layout.sizes()),
         place_(layout.place_of(world.rank())),
@@ -30,7 +30,8 @@ class RankStep {
     store_.initialize(spec, seed);
     for (int chunk = 0; chunk < sizes_.vp; ++chunk) {
       stages_.push_back(std::make_unique<TransformerStage<cpu::Backend<T>>>(
-          ops_, spec, layout, world.rank(), chunk, batch.micro_batch_size, store_, *groups_));
+          ops_, spec, layout, world.rank(), chunk, batch.micro_batch_size, store_, *groups_,
+          options));
     }
   }
 
@@ -77,7 +78,7 @@ class RankStep {
       std::vector<T> input(is_first(chunk) ? 0 : stage.boundary_elements());
       std::vector<T> output(is_last(chunk) ? 0 : stage.boundary_elements());
       if (!is_first(chunk)) groups_->pipeline->recv(input, before(), "test.activation");
-      stage.forward(m, tokens, input, output);
+      stage.forward(m, tokens, loss_scale(), input, output);
       if (!is_last(chunk)) groups_->pipeline->send(output, after(), "test.activation");
     }
   }
@@ -99,7 +100,7 @@ class RankStep {
       std::vector<T> d_output(is_last(chunk) ? 0 : stage.boundary_elements());
       std::vector<T> d_input(is_first(chunk) ? 0 : stage.boundary_elements());
       if (!is_last(chunk)) groups_->pipeline->recv(d_output, after(), "test.gradient");
-      stage.backward(m, loss_scale(), d_output, d_input);
+      stage.backward(m, d_output, d_input);
       if (!is_first(chunk)) groups_->pipeline->send(d_input, before(), "test.gradient");
     }
   }
