@@ -80,6 +80,24 @@ void plan_activations(const RunSettings& settings, StageBytes& stage) {
   }
 }
 
+// Elements on one rank of what is before the layers, on the first stage, and of what is after them,
+// on the last.
+struct OuterCounts {
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
+
+OuterCounts outer_counts(const RunSettings& settings, const StageBytes& stage) {
+  OuterCounts counts;
+  const std::int64_t layer_count = settings.spec.shape.layer_count;
+  for (const Parameter& parameter : model_parameters(settings.spec)) {
+    const std::int64_t elements = local_element_count(parameter, settings.sizes);
+    if (parameter.layer < 0 && stage.stage == 0) counts.before += elements;
+    if (parameter.layer == layer_count && is_last(settings, stage)) counts.after += elements;
+  }
+  return counts;
+}
+
 void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   const ParallelSizes& sizes = settings.sizes;
   for (const LayerRange& chunk : stage.chunks) {
@@ -89,13 +107,8 @@ void plan_parameters(const RunSettings& settings, StageBytes& stage) {
       stage.expert_parameter_count += cost.expert_parameter_count;
     }
   }
-  const std::int64_t layer_count = settings.spec.shape.layer_count;
-  const bool is_first = stage.stage == 0;
-  for (const Parameter& parameter : model_parameters(settings.spec)) {
-    const bool is_here = (parameter.layer < 0 && is_first) ||
-                         (parameter.layer == layer_count && is_last(settings, stage));
-    if (is_here) stage.parameter_count += local_element_count(parameter, sizes);
-  }
+  const OuterCounts outer = outer_counts(settings, stage);
+  stage.parameter_count += outer.before + outer.after;
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
   const std::int64_t dense_replicas = std::int64_t{sizes.dp} * sizes.cp;
   const std::int64_t expert_replicas = sizes.edp();
@@ -141,6 +154,28 @@ void plan_pass(const RunSettings& settings, StageBytes& stage) {
   stage.logits = std::max<std::int64_t>(0, head_pass_bytes(settings) - stage.pass);
 }
 
+// The most that is gathered at a time, with its gradients, and this rank's share of their sum: a
+// layer, what is before them, or what is after them. The share comes when a pass's tensors have
+// gone; it counts beside them, as room for what a pool cannot join.
+std::int64_t gathered_bytes(const RunSettings& settings, const StageBytes& stage) {
+  const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
+  const std::int64_t replicas = std::int64_t{settings.sizes.dp} * settings.sizes.cp;
+  const auto whole = [&](std::int64_t dense, std::int64_t expert) {
+    return (dense + expert) * (bytes.parameter + bytes.gradient) +
+           std::max(divided(dense * bytes.gradient, replicas),
+                    divided(expert * bytes.gradient, settings.sizes.edp()));
+  };
+  const OuterCounts outer = outer_counts(settings, stage);
+  std::int64_t most = std::max(whole(outer.before, 0), whole(outer.after, 0));
+  for (const LayerRange& chunk : stage.chunks) {
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      const LayerCost cost = layer_cost(settings, layer);
+      most = std::max(most, whole(cost.parameter_count, cost.expert_parameter_count));
+    }
+  }
+  return most;
+}
+
 void plan_communication(const RunSettings& settings, StageBytes& stage) {
   const NumberBytes bytes = number_bytes(settings.precision, settings.backend);
   const TokenCounts tokens =
@@ -148,11 +183,7 @@ void plan_communication(const RunSettings& settings, StageBytes& stage) {
   const std::int64_t row_bytes = settings.spec.shape.hidden_size * bytes.activation;
   // Sent and received, forward and backward.
   if (settings.sizes.pp > 1) stage.communication += 4 * tokens.resident * row_bytes;
-  if (settings.fully_sharded) {  // the layer at work, whole
-    const LayerCost cost = layer_cost(settings, stage.chunks.front().first);
-    stage.communication +=
-        (cost.parameter_count + cost.expert_parameter_count) * (bytes.parameter + bytes.gradient);
-  }
+  if (settings.fully_sharded) stage.communication += gathered_bytes(settings, stage);
 }
 
 }  // namespace

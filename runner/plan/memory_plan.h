@@ -26,7 +26,7 @@ struct StageBytes {
   std::int64_t activations = 0;
   std::int64_t pass = 0;    // of the layers, while a pass runs
   std::int64_t logits = 0;  // of a chunk of the head, with what is beside them: what `pass` lacks
-  std::int64_t communication = 0;  // messages of the pipeline, and layers that were gathered
+  std::int64_t communication = 0;  // messages of the pipeline; what is gathered of a sharded model
   std::int64_t reserve = 0;        // context, communication library, workspaces
   std::int64_t host = 0;           // offloaded activations; not in total()
 

@@ -127,6 +127,16 @@ TEST_F(CudaMemory, IsAsPlannedWhereFp8WeightsAreKept) {
       kept);
 }
 
+// Whole for a moment: head and embedding of a large vocabulary, a layer, a layer of experts.
+TEST_F(CudaMemory, IsAsPlannedFullySharded) {
+  const Arguments sharded = {
+      "--dp", "2", "--fsdp", "true", "--global-batch-size", "4", "--micro-batch-size", "2"};
+  expect_as_planned(tiny_llama(joined(sharded, {"--vocab-size", "2048"})), {.steps = 2});
+  expect_as_planned(tiny_llama(joined(sharded, {"--ffn-hidden-size", "512"})), {.steps = 2});
+  expect_as_planned(tiny_grok(sharded), {.steps = 2});
+  expect_as_planned(tiny_maverick(sharded), {.steps = 2});
+}
+
 TEST_F(CudaMemory, IsAsPlannedForExperts) {
   expect_as_planned(
       tiny_grok({"--dp", "2", "--global-batch-size", "4", "--micro-batch-size", "2"}));

@@ -123,6 +123,29 @@ TEST(MemoryPlan, HoldsAQuarterOfLlamasLogits) {
   EXPECT_EQ(measured.count, 4);
 }
 
+// By hand: messages of the pipeline, four of 16 rows; then what is whole at a time, in weights and
+// gradients, and half its gradients, which two replicas share.
+TEST(MemoryPlan, HoldsWhatIsGatheredOfAShardedModel) {
+  Options options = tiny();
+  options.scale = 8;
+  options.fully_sharded = true;
+  const auto gathered = [&](int stage) {
+    const std::int64_t messages = std::int64_t{4} * 16 * 64 * 2;
+    return make_memory_plan(settings_of(options))
+               .stages.at(static_cast<std::size_t>(stage))
+               .communication -
+           messages;
+  };
+  const std::int64_t layer = 4096 + 2048 + 8192 + 4096 + 128;
+  EXPECT_EQ(gathered(0), layer * (2 + 4) + layer * 4 / 2);
+  EXPECT_EQ(gathered(1), gathered(0));
+  options.shape.vocabulary_size = 4096;
+  const std::int64_t slice = std::int64_t{4096} * 64 / 2;
+  EXPECT_EQ(gathered(0), slice * (2 + 4) + slice * 4 / 2) << "the embedding is larger than a layer";
+  const std::int64_t head = slice + 64;  // and the final norm
+  EXPECT_EQ(gathered(1), head * (2 + 4) + head * 4 / 2);
+}
+
 TEST(MemoryPlan, StagesTogetherHoldTheWholeModel) {
   for (const parser::Recipe& recipe : parser::embedded_catalog().recipes) {
     Options options;
