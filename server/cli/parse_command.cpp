@@ -207,6 +207,7 @@ int run_parse(ParseArguments arguments) {
   }
   options.without = parser::parse_step_interruptions(arguments.without).value();
   options.keeps_samples = arguments.has_samples;
+  options.seeks_insight = arguments.format == "json";
   options.keeps_refusals = arguments.explains;
   if (arguments.has_metrics) options.tokens_to_train = parser::kTokensToTrainDefault;
   std::shared_ptr<const parser::Catalog> catalog;

@@ -161,9 +161,11 @@ class KeptSamples {
 // What StepInsight needs of all steps, also of those outside the window: numbers only.
 class InsightSamples {
  public:
+  explicit InsightSamples(bool are_wanted) : are_wanted_(are_wanted) {}
+
   // After the last that fits, all are dropped: memory stays bounded.
   void add(const StepSample& sample) {
-    if (is_full_) return;
+    if (is_full_ || !are_wanted_) return;
     StepSample slim;
     slim.segment = sample.segment;
     slim.iteration = sample.iteration;
@@ -177,6 +179,7 @@ class InsightSamples {
   }
 
   void report(ReportedRun& run) {
+    if (!are_wanted_) return;
     if (is_full_) {
       run.insight_reason = "the log holds too many steps for one look";
       return;
@@ -190,6 +193,7 @@ class InsightSamples {
   }
 
  private:
+  bool are_wanted_;
   std::vector<StepSample> samples_;  // amended ones stand twice
   bool is_full_ = false;
 };
@@ -224,7 +228,7 @@ class LogParser {
     parser::LogReader reader;
     KeptSamples samples(wanted_, options_.keeps_samples);
     StepCounter steps;
-    InsightSamples insight;
+    InsightSamples insight(options_.seeks_insight);
     const auto take = [&](std::string_view bytes) {
       reader.feed(bytes);
       collect(reader, samples, steps, insight);

@@ -41,7 +41,7 @@ struct ReportedRun {
   parser::Judgement published;  // the same with every step of the window, whatever was left out
   std::vector<parser::StepSample> samples;  // all, where they were asked for
   std::vector<Refusals> refusals;           // where they were asked for
-  parser::StepInsight insight;              // over all steps of the segment that counts
+  parser::StepInsight insight;              // over all steps of the segment that counts, if sought
   std::string insight_reason;               // why it is empty; empty where it is not
 };
 

@@ -87,6 +87,7 @@ TEST_F(ParseOutput, JsonIsWhatItsSchemaSays) {
     EXPECT_THAT(schema_violations(schema(), document), IsEmpty());
     EXPECT_EQ(document.at("runs").at(0).contains("samples"), has_all);
     EXPECT_EQ(document.at("runs").at(0).contains("refused_lines"), has_all);
+    EXPECT_EQ(document.at("runs").at(0).at("insight").at("timed_step_count"), 50);
   }
 }
 
