@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/ingest/clock.h"
+#include "server/ingest/tree_parts.h"
 #include "storage/database.h"
 
 namespace llmb::parser {
@@ -20,6 +21,7 @@ namespace llmb::ingest {
 struct RootOptions {
   std::string path;
   std::string cluster;  // empty: none
+  TreeParts parts = {};
 };
 
 struct IngestOptions {

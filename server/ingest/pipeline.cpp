@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kPatience{2};
 
 std::vector<WatchedRoot> register_roots(storage::Writer& writer, const IngestOptions& options) {
   std::vector<std::string> paths;
-  std::vector<std::string> clusters;
+  std::vector<const RootOptions*> wanted;  // of each path
   std::vector<std::string> unanswered;
   for (const RootOptions& root : options.roots) {
     auto canonical =
@@ -25,11 +25,12 @@ std::vector<WatchedRoot> register_roots(storage::Writer& writer, const IngestOpt
     if (!canonical) unanswered.push_back(path);
     if (std::find(paths.begin(), paths.end(), path) != paths.end()) continue;
     paths.push_back(std::move(path));
-    clusters.push_back(root.cluster);
+    wanted.push_back(&root);
   }
   auto roots = make_watched_roots(paths);
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    roots[i].id = writer.upsert_root(roots[i].path, clusters[i]);
+    roots[i].id = writer.upsert_root(roots[i].path, wanted[i]->cluster);
+    roots[i].parts = wanted[i]->parts;
     roots[i].path_is_canonical =
         std::find(unanswered.begin(), unanswered.end(), roots[i].path) == unanswered.end();
   }

@@ -53,7 +53,13 @@ void TreeState::reset() {
 
 void TreeState::begin_walk() {
   if (!walk_) walk_.emplace(root_.directory, root_.pruned);
-  walk_->add_directory("");
+  if (root_.parts.is_whole()) {
+    walk_->add_directory("");
+  } else {
+    // The last that is added is the first that is walked: what lies above comes first.
+    const auto starts = root_.parts.starts();
+    for (auto at = starts.rbegin(); at != starts.rend(); ++at) walk_->add_directory(*at);
+  }
   walks_everything_ = true;
   ++walk_number_;
 }
@@ -65,6 +71,7 @@ void TreeState::step_walk() {
       walk_->step([&](const Candidate& candidate) { take_candidate(listing.directory, candidate); },
                   [&](const OpenDirectory& open) { enter(open, listing); },
                   [&](const std::string& path) {
+                    if (!root_.parts.descend_to(path)) return false;
                     if (walks_everything_) return true;
                     const auto known = directories_.find(path);
                     return !known || directories_.at(*known).is_gone;
@@ -129,6 +136,7 @@ void TreeState::leave(const Listing& listing, bool is_whole) {
 void TreeState::take_candidate(DirectoryIndex index, const Candidate& candidate) {
   if (index == kNoDirectory) return;
   if (candidate.role == parser::FileRole::training_log) {
+    if (!root_.parts.hold(candidate.relative_path)) return;
     if (const auto known = files_.find(candidate.relative_path)) {
       FileState& file = files_.at(*known);
       const bool is_as_before =
@@ -225,7 +233,8 @@ void TreeState::check_logs(DirectoryIndex index, int fd) {
 void TreeState::find_missing() {
   for (FileIndex index = 0; index < files_.size(); ++index) {
     const FileState& file = files_.at(index);
-    if (!file.is_vanished && file.directory == kNoDirectory) miss(index);
+    if (file.is_vanished || file.directory != kNoDirectory) continue;
+    if (root_.parts.hold(file.relative_path)) miss(index);
   }
 }
 
@@ -332,7 +341,7 @@ void TreeState::take_event(const DirectoryWatch::Event& event) {
       if (known) check(*known);
       return;
     }
-    list(path);
+    if (root_.parts.descend_to(path)) list(path);
     return;
   }
   const auto known = files_.find(path);
@@ -355,6 +364,7 @@ void TreeState::take_new_file(DirectoryIndex index, const std::string& path) {
       listener_.on_config(path, *facts);
       break;
     case parser::FileRole::training_log: {
+      if (!root_.parts.hold(path)) break;
       const auto known = files_.find(path);
       take_log(index, known ? *known : files_.add(path), *facts);
       break;

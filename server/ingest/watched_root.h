@@ -14,6 +14,7 @@
 #include "server/ingest/file_system_kind.h"
 #include "server/ingest/operation_budget.h"
 #include "server/ingest/root_directory.h"
+#include "server/ingest/tree_parts.h"
 #include "storage/records.h"
 
 namespace llmb::ingest {
@@ -23,6 +24,7 @@ struct WatchedRoot {
   std::string path;                                // as stored: canonical
   bool path_is_canonical = true;                   // false: it did not answer when that was asked
   std::vector<std::string> pruned;                 // other roots below this one, relative
+  TreeParts parts;                                 // that are read
   std::shared_ptr<const RootDirectory> directory;  // none while it cannot be opened
   bool was_mounted = false;  // it was where another file system begins, since this process began
   // Logs of it that an earlier process read, until something is found in the root.
