@@ -77,6 +77,7 @@ int run_command_line(int argc, char** argv) {
   int exit_code = 0;
   add_parse_command(app, exit_code);
   add_ingest_command(app, exit_code);
+  add_backfill_command(app, exit_code);
   add_serve_command(app, exit_code);
   add_submit_command(app, exit_code);
   add_jobs_command(app, exit_code);

@@ -12,6 +12,8 @@ namespace llmb::cli {
 void add_parse_command(CLI::App& app, int& exit_code);
 // Logs into the database, without serving them.
 void add_ingest_command(CLI::App& app, int& exit_code);
+// Old trees into a central server, many tasks at once.
+void add_backfill_command(CLI::App& app, int& exit_code);
 // The daemon: watches trees, answers the API, shows the dashboard.
 void add_serve_command(CLI::App& app, int& exit_code);
 

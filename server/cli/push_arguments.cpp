@@ -1,27 +1,22 @@
 #include "server/cli/push_arguments.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <chrono>
 #include <iostream>
 
 #include "server/cli/version.h"
 #include "server/dispatch/text_check.h"
 #include "server/http/client.h"
+#include "server/push/machine_name.h"
+#include "server/push/push_all.h"
 
 namespace llmb::cli {
 namespace {
 
 // For a server to take something, whatever is in its way.
 constexpr std::chrono::seconds kPushPatience{60};
-
-std::string machine_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 }  // namespace
 
@@ -64,27 +59,20 @@ parser::Result<std::optional<push::PushOptions>> push_options(const PushArgument
   options.ca_file = arguments.ca_file;
   options.token_file = arguments.token_file;
   options.cluster = arguments.cluster;
-  options.machine = machine_name();
+  options.machine = push::machine_name();
   options.version = version_number();
   return options;
 }
 
 bool push_once(push::PushAgent& agent, const StopSignals& signals) {
-  using Clock = std::chrono::steady_clock;
-  agent.start();
-  std::uint64_t answered = 0;
-  auto progress_at = Clock::now();
-  while (Clock::now() - progress_at < kPushPatience) {
-    const push::PushStatus status = agent.status();
-    if (status.is_level) {
-      std::cerr << fmt::format("the server has all; it was told {} logs\n", status.logs_answered);
-      return true;
-    }
-    if (status.logs_answered != answered) progress_at = Clock::now();
-    answered = status.logs_answered;
-    if (signals.wait(std::chrono::milliseconds(50)) != 0) break;
-  }
+  const bool is_level = push::push_all(agent, kPushPatience, [&](const push::PushStatus&) {
+    return signals.wait(std::chrono::milliseconds(50)) == 0;
+  });
   const push::PushStatus status = agent.status();
+  if (is_level) {
+    std::cerr << fmt::format("the server has all; it was told {} logs\n", status.logs_answered);
+    return true;
+  }
   std::cerr << fmt::format(
       "llmb-report ingest: {} logs are not pushed yet{}; the next run goes on from there\n",
       status.logs_pending, status.trouble.empty() ? "" : ": " + status.trouble);

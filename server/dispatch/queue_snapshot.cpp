@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -160,6 +161,23 @@ std::vector<ObservedJob> parse_accounting(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return jobs;
+}
+
+std::vector<ArrayTask> parse_array_tasks(std::string_view text, std::string_view comment) {
+  std::vector<ArrayTask> tasks;
+  for (const std::string_view line : parser::split(text, '\n')) {
+    const std::size_t state = line.find('|');
+    const std::size_t said = state == std::string_view::npos ? state : line.find('|', state + 1);
+    if (said == std::string_view::npos || line.substr(said + 1) != comment) continue;
+    const std::string_view id = line.substr(0, state);
+    const std::size_t bar = id.find('_');
+    if (bar == std::string_view::npos) continue;
+    const auto job = parser::parse_digits(id.substr(0, bar));
+    const auto task = parser::parse_digits(id.substr(bar + 1));
+    if (!job || !task) continue;
+    tasks.push_back({*job, *task, std::string(line.substr(state + 1, said - state - 1))});
+  }
+  return tasks;
 }
 
 const ObservedJob* find_accounted(const std::vector<ObservedJob>& records, std::int64_t job_id,

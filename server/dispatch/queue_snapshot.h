@@ -43,6 +43,17 @@ inline constexpr std::string_view kAccountingFields =
 // Lines of `sacct --parsable2 --noheader` with times as Unix seconds; malformed ones are left out.
 std::vector<ObservedJob> parse_accounting(std::string_view text);
 
+// A task of an array job that has not ended.
+struct ArrayTask {
+  std::int64_t job_id = 0;  // the array's
+  std::int64_t task = 0;
+  std::string slurm_state;  // "PENDING", "RUNNING" …
+};
+// How squeue is asked for them, a task a line: its format, and its answer. Those of the jobs with
+// this comment; malformed lines are left out.
+inline constexpr std::string_view kArrayTaskFormat = "%i|%T|%k";
+std::vector<ArrayTask> parse_array_tasks(std::string_view text, std::string_view comment);
+
 // Of all records of one job id, the last of the job that was submitted at `submit_time_s`: a
 // requeue writes a record of its own, and so does a later job that got the same id.
 const ObservedJob* find_accounted(const std::vector<ObservedJob>& records, std::int64_t job_id,

@@ -50,22 +50,18 @@ parser::Result<void> write_program(const fs::path& file, const std::string& byte
   std::error_code ignored;
   fs::remove(part, ignored);
   return parser::fail(fmt::format(
-      "cannot copy the runner to {}: {}. Make the folder writable, or leave out --copy-runner "
-      "('copy_runner' in the configuration) and name a runner that the nodes see ('runner')",
+      "cannot copy a program to {}: {}. Make the folder writable, or start one that the nodes see, "
+      "without a copy",
       file.string(), error ? error.message() : "it could not be written; is the disk full?"));
 }
 
-parser::Result<std::string> copy_of(const ClusterSettings& settings, CopyRunner copying) {
-  const std::string original = runner_file(settings);
-  if (original.empty()) {
-    return parser::fail(fmt::format("there is no {} on this machine to copy, in {}",
-                                    in_quotes(settings.runner), settings.command_path));
-  }
+parser::Result<std::string> copied(const std::string& original, const std::string& folder,
+                                   CopyRunner copying) {
   const auto bytes = bytes_of(original);
-  if (!bytes) return parser::fail(fmt::format("cannot read the runner {} to copy it", original));
+  if (!bytes) return parser::fail(fmt::format("cannot read {} to copy it", original));
   const std::string hash = parser::hex_text(parser::content_hash(*bytes));
-  const fs::path copy = fs::path(settings.workload_folder) / "programs" /
-                        (fs::path(original).filename().string() + "-" + hash);
+  const fs::path copy =
+      fs::path(folder) / "programs" / (fs::path(original).filename().string() + "-" + hash);
   if (copying == CopyRunner::only_name || copy == original) return copy.string();
   const auto there = bytes_of(copy);
   if (there == bytes) return copy.string();
@@ -78,6 +74,13 @@ parser::Result<std::string> copy_of(const ClusterSettings& settings, CopyRunner 
   return copy.string();
 }
 
+parser::Result<std::string> copy_of(const ClusterSettings& settings, CopyRunner copying) {
+  const std::string original = runner_file(settings);
+  if (!original.empty()) return copied(original, settings.workload_folder, copying);
+  return parser::fail(fmt::format("there is no {} on this machine to copy, in {}",
+                                  in_quotes(settings.runner), settings.command_path));
+}
+
 // Nothing where it cannot be told.
 std::optional<bool> is_on_local_disk(const std::string& path) {
   struct statfs found {};
@@ -87,10 +90,7 @@ std::optional<bool> is_on_local_disk(const std::string& path) {
 
 parser::Result<std::string> doubt_of(const ClusterSettings& settings) {
   const std::string file = runner_file(settings);
-  if (file.empty() || is_on_local_disk(file) != true ||
-      is_on_local_disk(settings.workload_folder) != false) {
-    return "";
-  }
+  if (file.empty() || !lies_apart(file, settings.workload_folder)) return "";
   return fmt::format(
       "the runner {} lies on a disk of this machine, and the runs do not: where the nodes have "
       "none of their own at that path, --copy-runner ('copy_runner' in the configuration) puts "
@@ -99,6 +99,16 @@ parser::Result<std::string> doubt_of(const ClusterSettings& settings) {
 }
 
 }  // namespace
+
+bool lies_apart(const std::string& program, const std::string& folder) {
+  return is_on_local_disk(program) == true && is_on_local_disk(folder) == false;
+}
+
+parser::Result<std::string> copy_program(const std::string& program, const std::string& folder) {
+  return ask_file_system<std::string>(
+      folder, [program, folder] { return copied(program, folder, CopyRunner::make); },
+      kCopyPatience);
+}
 
 parser::Result<std::string> place_runner(ClusterSettings& settings, CopyRunner copying) {
   if (!settings.copies_runner) {

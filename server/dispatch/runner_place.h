@@ -19,4 +19,11 @@ enum class CopyRunner { make, only_name };
 // were.
 parser::Result<std::string> place_runner(ClusterSettings& settings, CopyRunner copying);
 
+// Whether the program lies on a disk of this machine, and the folder does not: nodes that see the
+// folder may not see the program.
+bool lies_apart(const std::string& program, const std::string& folder);
+
+// The same copy of any program, in programs/ of a folder.
+parser::Result<std::string> copy_program(const std::string& program, const std::string& folder);
+
 }  // namespace llmb::dispatch

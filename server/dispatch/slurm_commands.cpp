@@ -74,6 +74,8 @@ constexpr auto kAdvice = std::to_array<Advice>({
     {"nvalid qos", kRefused, "`sacctmgr show qos` lists them; name one with 'qos'"},
     {"nvalid reservation", kRefused, "`scontrol show reservation` lists them"},
     {"reservation is invalid", kRefused, "`scontrol show reservation` lists them"},
+    {"nvalid job array", kRefused,
+     "the cluster takes no array of so many tasks (MaxArraySize): ask for fewer"},
     {"nvalid node name", kRefused, "`sinfo --Node` lists the nodes"},
     {"nvalid feature", kRefused, "`sinfo --format='%N %f'` lists the nodes' features"},
     {"nvalid generic resource", kRefused,
@@ -206,6 +208,15 @@ parser::Result<std::vector<ObservedJob>> SlurmCommands::squeue() const {
   const CommandResult result = run({"squeue", "--json", "--states=all"});
   if (!result.is_ok()) return parser::fail(explain_failure("squeue", result));
   return parse_queue(result.output);
+}
+
+parser::Result<std::vector<ArrayTask>> SlurmCommands::array_tasks(
+    const std::string& comment) const {
+  const CommandResult result =
+      run({"squeue", "--array", "--noheader", fmt::format("--user={}", geteuid()),
+           fmt::format("--format={}", kArrayTaskFormat)});
+  if (!result.is_ok()) return parser::fail(explain_failure("squeue", result));
+  return parse_array_tasks(result.output, comment);
 }
 
 parser::Result<std::vector<ObservedJob>> SlurmCommands::sacct(

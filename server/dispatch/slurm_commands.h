@@ -51,6 +51,9 @@ class SlurmCommands {
                       const Environment& secrets = {}) const;
   // All jobs of the cluster. An error means that nothing is known.
   parser::Result<std::vector<ObservedJob>> squeue() const;
+  // The tasks of this user's array jobs with that comment which have not ended. An error means that
+  // nothing is known.
+  parser::Result<std::vector<ArrayTask>> array_tasks(const std::string& comment) const;
   // What accounting has of these ids. An error means that nothing is known.
   parser::Result<std::vector<ObservedJob>> sacct(const std::vector<std::int64_t>& job_ids) const;
   // The job of this user that was to run in `folder`, submitted at `since_s` or later, as

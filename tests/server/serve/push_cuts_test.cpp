@@ -9,6 +9,7 @@
 #include "storage/push_store.h"
 #include "tests/server/serve/cutting_proxy.h"
 #include "tests/server/serve/push_agent_fixture.h"
+#include "tests/storage/same_logs.h"
 #include "tests/storage/stored_values.h"
 
 namespace llmb::cli {
@@ -22,26 +23,6 @@ using PushCuts = PushAgentTest;
 
 bool has_nothing_pending(const std::string& agent_database) {
   return wait_until([&] { return storage::PushStore(agent_database).pending_count() == 0; });
-}
-
-void expect_same_logs(const std::string& server_database, const std::string& agent_database) {
-  storage::RunQuery by_path;
-  by_path.filter.include_superseded = true;
-  by_path.limit = 500;
-  storage::Reader server(server_database);
-  storage::Reader agent(agent_database);
-  const auto told = agent.runs(by_path).runs;
-  ASSERT_EQ(server.runs(by_path).runs.size(), told.size()) << "a run was lost or doubled";
-  for (const storage::RunRecord& listed : told) {
-    SCOPED_TRACE(listed.relative_path);
-    const auto run = agent.run(listed.id);
-    const auto copy = server.run_at(1, listed.relative_path);
-    ASSERT_TRUE(run && copy);
-    EXPECT_EQ(copy->facts, run->facts);
-    EXPECT_EQ(copy->summary, run->summary);
-    EXPECT_EQ(copy->step_count, run->step_count);
-    EXPECT_EQ(server.steps(copy->id), agent.steps(run->id));
-  }
 }
 
 // Logs that grow, and now and then are read anew with fewer steps.
@@ -92,7 +73,7 @@ TEST_F(PushCuts, OfTheConnectionLoseAndDoubleNothing) {
   }
   EXPECT_TRUE(has_nothing_pending(agent_database())) << agent.status().trouble;
   agent.stop();
-  expect_same_logs(central(), agent_database());
+  storage::expect_same_logs(central(), agent_database());
 }
 
 // The programs as users start them, on a tree whose logs grow.
@@ -172,7 +153,7 @@ TEST_F(KilledPrograms, LoseAndDoubleNothing) {
 
   const std::string fresh = folder_.file("fresh.db");
   EXPECT_EQ(ingest("--once", fresh, 0)->exit_code(), 0);
-  expect_same_logs(central(), fresh);
+  storage::expect_same_logs(central(), fresh);
   EXPECT_EQ(stored().steps, std::int64_t{kLogs} * step);
 }
 

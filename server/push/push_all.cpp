@@ -1,0 +1,21 @@
+#include "server/push/push_all.h"
+
+namespace llmb::push {
+
+bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
+              const std::function<bool(const PushStatus&)>& goes_on) {
+  using Clock = std::chrono::steady_clock;
+  agent.start();
+  std::uint64_t answered = 0;
+  auto progress_at = Clock::now();
+  while (Clock::now() - progress_at < patience) {
+    const PushStatus status = agent.status();
+    if (status.is_level) return true;
+    if (status.logs_answered != answered) progress_at = Clock::now();
+    answered = status.logs_answered;
+    if (!goes_on(status)) break;
+  }
+  return false;
+}
+
+}  // namespace llmb::push

@@ -1,0 +1,98 @@
+// `backfill` without Slurm: the real program, its tasks as processes, and a real server. With
+// Slurm: tests/slurm/backfill_test.cpp.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/server/serve/backfill_fixture.h"
+#include "tests/server/serve/cutting_proxy.h"
+#include "tests/storage/same_logs.h"
+
+namespace llmb::cli {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kTasks = 4;
+const std::string kAll = std::to_string(BackfillTest::kLogs);
+
+TEST_F(BackfillTest, ReadsATreeAsOneIngestWould) {
+  const auto dry = backfill(port_, {"--tasks", "4", "--dry-run", tree_});
+  EXPECT_EQ(dry.exit_code, 0) << dry.errors;
+  EXPECT_THAT(dry.output, HasSubstr("   all         40"));
+  EXPECT_FALSE(std::filesystem::exists(work_.path())) << "a dry run makes nothing";
+  EXPECT_EQ(stored().runs, 0);
+
+  const auto run = backfill(port_, {"--tasks", "4", "--at-once", "2", tree_});
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output,
+              HasSubstr("backfill: 4 of 4 tasks done, " + kAll + " of " + kAll + " logs\n"));
+  expect_as_from_scratch();
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.file("local"))) << "databases of done tasks go";
+
+  // The agent of the whole tree finds that the server has it all: no run is told anew.
+  const auto revision = storage::Reader(central()).data_revision();
+  push_whole_tree();
+  EXPECT_EQ(storage::Reader(central()).data_revision(), revision);
+  expect_as_from_scratch();
+  const auto again = backfill(port_, {tree_});
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_EQ(storage::Reader(central()).data_revision(), revision);
+}
+
+TEST_F(BackfillTest, GoesOnAfterATaskIsKilledAtAnyByte) {
+  CuttingProxy proxy(port_);
+  make_work_folder(proxy.port(), kTasks);
+  for (const std::size_t bytes : {700U, 3'000U, 6'000U}) {
+    SCOPED_TRACE(bytes);
+    auto task = start_task(2);
+    proxy.cut_after(bytes, [&] { task->stop(SIGKILL); });
+    ASSERT_TRUE(wait_until([&] { return proxy.has_cut(); })) << task->errors();
+    task->stop(SIGKILL);
+    const auto status = backfill(0, {"--status"});
+    EXPECT_EQ(status.exit_code, 1);
+    EXPECT_THAT(status.output, HasSubstr("backfill: 0 of 4 tasks done, 3 to do, 1 failed (task 2: "
+                                         "its process ended without a word"));
+  }
+  const auto rest = backfill(0, {});
+  EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+  expect_as_from_scratch();
+}
+
+TEST_F(BackfillTest, SaysWhichLogCannotBeReadAndSendsTheOthers) {
+  make_work_folder(port_, 2);
+  if (geteuid() == 0) GTEST_SKIP() << "root reads every file";
+  std::filesystem::permissions(tree_ + "/" + log_path(3), std::filesystem::perms::none);
+  const auto run = backfill(0, {});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.output, HasSubstr("1 of 2 tasks done, 1 failed (task "));
+  EXPECT_THAT(run.output, HasSubstr("1 logs cannot be read: " + log_path(3)));
+  EXPECT_EQ(stored().runs, kLogs - 1);
+}
+
+TEST_F(BackfillTest, RefusesAnotherBackfillInItsWorkFolder) {
+  make_work_folder(port_, kTasks);
+  const auto refused = [&](int port, const std::vector<std::string>& words) {
+    const auto run = backfill(port, words);
+    EXPECT_EQ(run.exit_code, 2) << run.output;
+    return run.errors;
+  };
+  EXPECT_THAT(refused(port_ + 1, {tree_}), HasSubstr("holds another back-fill: it goes to http"));
+  EXPECT_THAT(refused(port_, {folder_.path().string()}), HasSubstr("it reads " + tree_));
+  EXPECT_THAT(refused(port_, {"--tasks", "2", tree_}), HasSubstr("it has 4 tasks"));
+  EXPECT_THAT(refused(0, {"--task", "5"}), HasSubstr("has 4 tasks, and no task 5"));
+  std::ofstream(work_.manifest_file()) << "{}";
+  EXPECT_THAT(refused(port_, {tree_}), HasSubstr("is no manifest of a back-fill"));
+}
+
+TEST_F(BackfillTest, SaysWhatIsMissing) {
+  EXPECT_THAT(backfill(0, {tree_}).errors, HasSubstr("say where to: --push URL"));
+  EXPECT_THAT(backfill(0, {"--status"}).errors, HasSubstr("there is no back-fill in"));
+  std::filesystem::create_directory(folder_.file("empty"));
+  EXPECT_THAT(backfill(port_, {folder_.file("empty")}).errors, HasSubstr("there is no log in"));
+  std::filesystem::remove(token_file_);
+  EXPECT_THAT(backfill(port_, {tree_}).errors, HasSubstr("cannot read a token from"));
+}
+
+}  // namespace
+}  // namespace llmb::cli
