@@ -13,6 +13,10 @@ enum class HostTiming : std::uint8_t {
   // member of a collective call. So what should have waited for it, and does not, reads memory
   // that was not written yet, each time.
   late,
+  // A stream drops kernels, products and copies; events and collective calls take place. What is
+  // read on the host is zero, and numbers mean nothing: to see what is allocated, and when, at
+  // sizes that would take hours to compute.
+  never,
 };
 
 struct HostDeviceOptions {

@@ -114,7 +114,8 @@ std::int64_t taken_host_memory(int device) {
 
 void put_on_stream(Stream stream, std::function<void()> work) {
   if (stream == nullptr) return work();
-  host_stream(stream)->put(std::move(work));
+  const auto host = host_stream(stream);
+  if (!host->drops_work()) host->put(std::move(work));
 }
 
 void finish_streams_of(int device) {

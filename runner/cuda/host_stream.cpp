@@ -12,7 +12,8 @@ constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
 
 HostStream::HostStream(int device, HostTiming timing)
     : device_(device),
-      allowed_(timing == HostTiming::soon ? kEverything : 0),
+      drops_work_(timing == HostTiming::never),
+      allowed_(timing == HostTiming::late ? 0 : kEverything),
       thread_([this] { run(); }) {}
 
 HostStream::~HostStream() {

@@ -37,11 +37,13 @@ class HostStream {
   void finish(std::uint64_t ticket);
   bool has_run(std::uint64_t ticket) const;
   int device() const { return device_; }
+  bool drops_work() const { return drops_work_; }
 
  private:
   void run();
 
   const int device_;
+  const bool drops_work_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;

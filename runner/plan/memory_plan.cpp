@@ -74,10 +74,6 @@ void plan_activations(const RunSettings& settings, StageBytes& stage) {
   }
   // Its backward pass follows at once, so that of the head there is one.
   if (is_last(settings, stage)) stage.activations += head_cost(settings).kept_bytes;
-  // A recomputed layer comes whole for as long as its backward pass takes.
-  if (settings.recompute_layers > 0) {
-    stage.activations += layer_cost(settings, stage.chunks.front().first).activation_bytes;
-  }
 }
 
 // Elements on one rank of what is before the layers, on the first stage, and of what is after them,
@@ -140,12 +136,19 @@ void plan_fp8_weights(const RunSettings& settings, StageBytes& stage) {
 
 // Layers and head are at work one after another, in the same memory.
 void plan_pass(const RunSettings& settings, StageBytes& stage) {
-  // Emulated precisions round copies, which depend on more than sizes.
-  if (settings.backend == Backend::cuda) {
-    for (const LayerRange& chunk : stage.chunks) {
-      for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
-        stage.pass = std::max(stage.pass, layer_pass_bytes(settings, layer));
+  std::int64_t to_recompute = settings.recompute_layers;
+  for (const LayerRange& chunk : stage.chunks) {
+    for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
+      // Emulated precisions round copies, which depend on more than sizes.
+      std::int64_t bytes =
+          settings.backend == Backend::cuda ? layer_pass_bytes(settings, layer) : 0;
+      // A recomputed layer comes whole for as long as its backward pass takes, from a copy of its
+      // input.
+      if (to_recompute-- > 0) {
+        const LayerCost cost = layer_cost(settings, layer);
+        bytes += cost.activation_bytes + cost.input_bytes;
       }
+      stage.pass = std::max(stage.pass, bytes);
     }
   }
   if (!is_last(settings, stage)) return;

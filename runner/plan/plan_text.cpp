@@ -269,7 +269,7 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
   constexpr double kMebi = 1024.0 * 1024.0;
   text += text_of("with what a pass needs while it runs %.3f",
                   static_cast<double>(use.tensors_max) / kMebi);
-  if (plan.pass > 0) {
+  if (settings.backend == Backend::cuda) {
     const std::int64_t planned = plan.activations + plan.pass + plan.logits;
     text += text_of(" and %.3f", static_cast<double>(planned) / kMebi);
   }

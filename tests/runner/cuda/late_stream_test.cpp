@@ -88,5 +88,22 @@ TEST_F(LateStream, RefusesAStreamThatIsNone) {
   EXPECT_THROW(synchronize(none), std::logic_error);
 }
 
+// Events and waits take place, so that programs go on.
+TEST(DroppingStream, RunsNoWork) {
+  set_host_devices({.timing = HostTiming::never});
+  choose_device(0);
+  std::vector<unsigned char> bytes(100, 0);
+  {
+    const OwnedStream stream;
+    fill_async(bytes.data(), 7, bytes.size(), stream);
+    Event event;
+    event.record(stream);
+    event.synchronize();
+    synchronize(stream);
+  }
+  EXPECT_THAT(bytes, Each(0));
+  set_host_devices({});
+}
+
 }  // namespace
 }  // namespace llmb::runner::cuda

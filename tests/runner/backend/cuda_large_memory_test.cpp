@@ -1,0 +1,66 @@
+// What the plan says against what ranks take from their pools, of models at an eighth of the
+// recipes' sizes on every axis, where granules no longer count: over a double that computes
+// nothing.
+#include <gtest/gtest.h>
+
+#include "runner/cuda/host_device.h"
+#include "tests/runner/backend/planned_memory.h"
+
+namespace llmb::runner {
+namespace {
+
+using testing::expect_as_planned;
+using testing::Expected;
+
+class CudaLargeMemory : public ::testing::Test {
+ protected:
+  void SetUp() override { cuda::set_host_devices({.timing = cuda::HostTiming::never}); }
+  void TearDown() override { cuda::set_host_devices({}); }
+};
+
+Arguments llama(const Arguments& more) {
+  return tiny_llama(
+      joined({"--num-layers", "4", "--hidden-size", "512", "--num-attention-heads", "32",
+              "--num-query-groups", "8", "--head-size", "16", "--ffn-hidden-size", "1792",
+              "--vocab-size", "16032", "--seq-length", "1024", "--head-chunk-rows", "256"},
+             more));
+}
+
+Arguments nemotron(const Arguments& more) {
+  return tiny_nemotron(
+      joined({"--num-layers", "4", "--hidden-size", "768", "--num-attention-heads", "48",
+              "--num-query-groups", "8", "--head-size", "16", "--ffn-hidden-size", "3072",
+              "--vocab-size", "8000", "--seq-length", "512", "--head-chunk-rows", "128"},
+             more));
+}
+
+constexpr Expected kNear{.tolerance = 0.001, .pool_tolerance = 0.025, .steps = 4};
+
+TEST_F(CudaLargeMemory, IsAsPlannedOnOneRank) {
+  expect_as_planned(llama({"--global-batch-size", "2"}), kNear);
+  expect_as_planned(nemotron({"--global-batch-size", "4", "--micro-batch-size", "2"}), kNear);
+}
+
+TEST_F(CudaLargeMemory, IsAsPlannedOverRanks) {
+  expect_as_planned(llama({"--tp", "2", "--pp", "2", "--global-batch-size", "4"}), kNear);
+  expect_as_planned(
+      llama({"--num-layers", "8", "--pp", "2", "--vp", "2", "--global-batch-size", "4"}), kNear);
+  expect_as_planned(nemotron({"--tp", "2", "--cp", "2", "--global-batch-size", "2"}), kNear);
+}
+
+TEST_F(CudaLargeMemory, IsAsPlannedFullySharded) {
+  expect_as_planned(llama({"--dp", "2", "--fsdp", "true", "--global-batch-size", "4"}), kNear);
+}
+
+TEST_F(CudaLargeMemory, IsAsPlannedWhereLayersAreRecomputed) {
+  expect_as_planned(llama({"--recompute-layers", "2", "--global-batch-size", "2"}), kNear);
+}
+
+TEST_F(CudaLargeMemory, IsAsPlannedInFp8) {
+  Expected expected = kNear;
+  expected.dtype = "fp8_cs";
+  expect_as_planned(llama({"--global-batch-size", "2"}), expected);
+}
+
+}  // namespace
+}  // namespace llmb::runner

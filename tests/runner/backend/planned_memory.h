@@ -1,0 +1,95 @@
+// expect_as_planned: what the plan says of a run on CUDA devices against what its ranks take from
+// their pools.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iostream>
+#include <mutex>
+#include <stdexcept>
+
+#include "runner/plan/fp8_weights.h"
+#include "runner/plan/memory_plan.h"
+#include "tests/runner/backend/backend_step.h"
+#include "tests/runner/train/tiny_run.h"
+
+namespace llmb::runner::testing {
+
+struct Expected {
+  const char* dtype = "bf16";
+  double tolerance = 0.05;  // of tensors
+  double pool_tolerance = 0.075;
+  int steps = 1;  // from the third on nothing may be allocated any more
+};
+
+using CudaBf16 = cuda::Backend<kernels::Bf16>;
+
+inline RunSettings settings_of(const Arguments& arguments, const char* dtype) {
+  const ParsedOptions parsed = parse_options(joined(arguments, {"--dtype", dtype}), {});
+  EXPECT_FALSE(parsed.exit_code) << parsed.text;
+  auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  if (!settings) throw std::invalid_argument(settings.error().message);
+  // --backend cpu made the settings: no plan of a proxy is refused there.
+  settings->backend = Backend::cuda;
+  settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, std::int64_t{80} << 30);
+  return *settings;
+}
+
+inline void expect_near(std::int64_t counted, std::int64_t planned, double tolerance,
+                        const char* what, int rank) {
+  EXPECT_NEAR(static_cast<double>(counted) / static_cast<double>(planned), 1, tolerance)
+      << what << " of rank " << rank << ": " << counted << ", planned " << planned;
+}
+
+inline void expect_as_planned(const Arguments& arguments, const Expected& expected = {}) {
+  const double tolerance = expected.tolerance;
+  const RunSettings settings = settings_of(arguments, expected.dtype);
+  if (cuda::count_devices().count < settings.world_size()) GTEST_SKIP() << "not enough devices";
+  const MemoryPlan plan = make_memory_plan(settings);
+  const Layout layout = *Layout::make(settings.sizes, settings.world_size());
+  TrainerSettings trainer_settings;
+  trainer_settings.batch = settings.batch;
+  trainer_settings.optimizer.has_narrow_weights = true;
+  if (settings.fully_sharded) trainer_settings.sharding = ParameterSharding::full;
+  std::mutex mutex;
+  const auto run_rank = [&](World& world) {
+    RankPlaceOf<CudaBf16> place(world);
+    auto& ops = ops_of(place);
+    RankTrainer<CudaBf16> trainer(
+        ops, world_of(place), settings.spec, layout, trainer_settings,
+        [&](int chunk, ParameterStore<CudaBf16>& store, RankGroups& groups) {
+          return std::make_unique<TransformerStage<CudaBf16>>(
+              ops, settings.spec, layout, world.rank(), chunk, settings.batch.micro_batch_size,
+              store, groups,
+              StageOptions{settings.precision, settings.recompute_layers,
+                           settings.keeps_fp8_weights, settings.head_chunk_rows});
+        });
+    std::int64_t bytes_of_two_steps = 0;
+    for (int step = 0; step < expected.steps; ++step) {
+      trainer.step(step, 1e-3);
+      if (step < 2) bytes_of_two_steps = ops.allocated_bytes();
+    }
+    EXPECT_EQ(ops.allocated_bytes(), bytes_of_two_steps) << "two steps took what all need";
+    const MemoryUse use = trainer.memory_use();
+    const StageBytes& planned =
+        plan.stages[static_cast<std::size_t>(layout.place_of(world.rank()).pp)];
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(use.parameters, planned.parameters) << "rank " << world.rank();
+    EXPECT_EQ(use.gradients, planned.gradients) << "rank " << world.rank();
+    EXPECT_EQ(use.optimizer, planned.optimizer) << "rank " << world.rank();
+    const std::int64_t kept = planned.activations;
+    const std::int64_t pass = planned.pass + planned.logits;
+    expect_near(use.activations_max, kept, tolerance, "activations", world.rank());
+    expect_near(use.tensors_max, kept + pass, tolerance, "activations and a pass", world.rank());
+    expect_near(ops.allocated_bytes(), planned.total() - planned.reserve, expected.pool_tolerance,
+                "pool", world.rank());
+    std::cout << "rank " << world.rank() << ": activations " << use.activations_max << " of "
+              << kept << " planned, with a pass " << use.tensors_max << " of " << kept + pass
+              << ", pool " << ops.allocated_bytes() << " of " << planned.total() - planned.reserve
+              << "\n";
+  };
+  run_thread_ranks(settings.world_size(), run_rank, std::chrono::minutes(10));
+}
+
+}  // namespace llmb::runner::testing
