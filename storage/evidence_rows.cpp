@@ -7,9 +7,9 @@ using parser::NcclUse;
 using parser::RankMeasure;
 
 void write_checkpoints(Connection& connection, RunId run,
-                       const std::vector<CheckpointEvent>& checkpoints) {
-  if (read_checkpoints(connection, run) == checkpoints) return;
-  connection.kept("DELETE FROM run_checkpoint WHERE run_id = ?").integer(run).run();
+                       const std::vector<CheckpointEvent>& checkpoints, bool is_new) {
+  if (is_new ? checkpoints.empty() : read_checkpoints(connection, run) == checkpoints) return;
+  if (!is_new) connection.kept("DELETE FROM run_checkpoint WHERE run_id = ?").integer(run).run();
   Statement& insert = connection.kept("INSERT INTO run_checkpoint VALUES (?,?,?,?,?,?,?)");
   std::int64_t position = 0;
   for (const CheckpointEvent& event : checkpoints) {
@@ -19,9 +19,10 @@ void write_checkpoints(Connection& connection, RunId run,
   }
 }
 
-void write_nccl_uses(Connection& connection, RunId run, const std::vector<NcclUse>& uses) {
-  if (read_nccl_uses(connection, run) == uses) return;
-  connection.kept("DELETE FROM run_nccl WHERE run_id = ?").integer(run).run();
+void write_nccl_uses(Connection& connection, RunId run, const std::vector<NcclUse>& uses,
+                     bool is_new) {
+  if (is_new ? uses.empty() : read_nccl_uses(connection, run) == uses) return;
+  if (!is_new) connection.kept("DELETE FROM run_nccl WHERE run_id = ?").integer(run).run();
   Statement& insert = connection.kept("INSERT INTO run_nccl VALUES (?,?,?,?,?,?,?,?)");
   for (const NcclUse& use : uses) {
     insert.integer(run).text(use.operation).integer(use.datatype).integer(use.element_count);
@@ -31,9 +32,9 @@ void write_nccl_uses(Connection& connection, RunId run, const std::vector<NcclUs
 }
 
 void write_rank_measures(Connection& connection, RunId run,
-                         const std::vector<RankMeasure>& measures) {
-  if (read_rank_measures(connection, run) == measures) return;
-  connection.kept("DELETE FROM run_rank_measure WHERE run_id = ?").integer(run).run();
+                         const std::vector<RankMeasure>& measures, bool is_new) {
+  if (is_new ? measures.empty() : read_rank_measures(connection, run) == measures) return;
+  if (!is_new) connection.kept("DELETE FROM run_rank_measure WHERE run_id = ?").integer(run).run();
   Statement& insert =
       connection.kept("INSERT INTO run_rank_measure VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   std::int64_t position = 0;
@@ -51,9 +52,10 @@ void write_rank_measures(Connection& connection, RunId run,
   }
 }
 
-void write_profiles(Connection& connection, RunId run, const std::vector<ProfileFile>& profiles) {
-  if (read_profiles(connection, run) == profiles) return;
-  connection.kept("DELETE FROM run_profile WHERE run_id = ?").integer(run).run();
+void write_profiles(Connection& connection, RunId run, const std::vector<ProfileFile>& profiles,
+                    bool is_new) {
+  if (is_new ? profiles.empty() : read_profiles(connection, run) == profiles) return;
+  if (!is_new) connection.kept("DELETE FROM run_profile WHERE run_id = ?").integer(run).run();
   Statement& insert = connection.kept("REPLACE INTO run_profile VALUES (?,?,?,?,?,?)");
   for (const ProfileFile& profile : profiles) {
     insert.integer(run).text(profile.relative_path).bits(profile.size_bytes);

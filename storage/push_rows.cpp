@@ -70,10 +70,10 @@ bool says_the_same(Connection& connection, const StoredWord& word, const LogTell
 }
 
 PushDecision answer_of(PushVerdict verdict, const StoredWord& word) {
-  return {verdict, word.revision, word.step_count, word.run, word.run_generation};
+  return {verdict, word.revision, word.step_count, word.run, word.run_generation, false};
 }
 
-constexpr PushDecision kNothingHeld{PushVerdict::conflict, 0, 0, 0, 0};
+constexpr PushDecision kNothingHeld{PushVerdict::conflict, 0, 0, 0, 0, false};
 
 // What the telling adds is all that came behind the steps before it, in the same revision.
 bool is_last_word(Connection& connection, const StoredWord& own, const LogTelling& log) {
@@ -98,11 +98,11 @@ PushDecision decide_on_other(Connection& connection, const StoredWord& word,
                              const PushSender& sender, const LogTelling& log) {
   const bool has_less = log.run.facts.bytes_read < word.bytes_read;
   if (has_less || says_the_same(connection, word, log)) {
-    return {PushVerdict::covered, 0, 0, word.run, word.run_generation};
+    return {PushVerdict::covered, 0, 0, word.run, word.run_generation, false};
   }
   const bool is_fresh = word.told_at > parser::instant_text(sender.now - kTakeOverAfter) &&
                         word.told_at <= parser::instant_text(sender.now);
-  if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation};
+  if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation, false};
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
   return answer_of(PushVerdict::taken, word);
 }
@@ -143,7 +143,7 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
     generation = words.front().run_generation + 1;
     break;
   }
-  return {PushVerdict::taken, 0, 0, 0, generation};
+  return {PushVerdict::taken, 0, 0, 0, generation, words.empty()};
 }
 
 void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,

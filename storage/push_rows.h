@@ -22,8 +22,9 @@ struct PushDecision {
   PushVerdict verdict = PushVerdict::taken;
   std::int64_t revision = 0;
   std::int64_t step_count = 0;
-  RunId run = 0;                // that the telling is about; 0: a new one
-  std::int64_t generation = 0;  // of that run here
+  RunId run = 0;                 // that the telling is about; 0: a new one
+  std::int64_t generation = 0;   // of that run here
+  bool is_first_of_log = false;  // nothing is held of any generation
 };
 PushDecision decide_on(Connection& connection, RootId root, const PushSender& sender,
                        const LogTelling& log);

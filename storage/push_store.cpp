@@ -35,20 +35,6 @@ struct PushStore::Impl {
     transaction.commit();
   }
 
-  // From here on the Writer notes what changes, whatever is read of the run afterwards.
-  void begin_telling(RunId run) {
-    change([&] {
-      connection
-          .kept(
-              "INSERT INTO push_state (run_id, next_segment, next_iteration)"
-              " SELECT id, 9223372036854775807, 0 FROM run WHERE id = ?"
-              " ON CONFLICT (run_id) DO UPDATE SET next_segment = excluded.next_segment,"
-              " next_iteration = excluded.next_iteration")
-          .integer(run)
-          .run();
-    });
-  }
-
   bool read_head(LogTelling& log) {
     static const std::string sql = select_run_sql() + " WHERE id = ?";
     Statement& row = connection.kept(sql);
@@ -143,7 +129,26 @@ std::int64_t PushStore::pending_count() {
 }
 
 std::optional<LogTelling> PushStore::tell(RunId run, std::int64_t steps_max) {
-  impl_->begin_telling(run);
+  begin_telling({&run, 1});
+  return read_telling(run, steps_max);
+}
+
+void PushStore::begin_telling(std::span<const RunId> runs) {
+  impl_->change([&] {
+    for (const RunId run : runs) {
+      impl_->connection
+          .kept(
+              "INSERT INTO push_state (run_id, next_segment, next_iteration)"
+              " SELECT id, 9223372036854775807, 0 FROM run WHERE id = ?"
+              " ON CONFLICT (run_id) DO UPDATE SET next_segment = excluded.next_segment,"
+              " next_iteration = excluded.next_iteration")
+          .integer(run)
+          .run();
+    }
+  });
+}
+
+std::optional<LogTelling> PushStore::read_telling(RunId run, std::int64_t steps_max) {
   Connection& connection = impl_->connection;
   Transaction transaction(connection, Transaction::Kind::read);
   LogTelling log;

@@ -36,6 +36,11 @@ class PushStore {
 
   // What is to be sent of a run, with at most `steps_max` steps. Nothing: the run is gone.
   std::optional<LogTelling> tell(RunId run, std::int64_t steps_max);
+  // The same in two halves, so that one transaction begins many: from begin_telling() on the Writer
+  // notes what changes, whatever is read of the runs afterwards. Between read_telling() and its
+  // answer a run must not be begun again: what changed meanwhile would be forgotten.
+  void begin_telling(std::span<const RunId> runs);
+  std::optional<LogTelling> read_telling(RunId run, std::int64_t steps_max);
   // The server's answers to tellings, in one transaction: conflict and deferred lose nothing.
   struct Answer {
     RunId run = 0;

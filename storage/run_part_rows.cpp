@@ -5,6 +5,7 @@
 
 #include "parser/foundation/parse_number.h"
 #include "storage/evidence_rows.h"
+#include "storage/row_inserts.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
@@ -14,30 +15,40 @@ using parser::LogEvent;
 using parser::RunConfiguration;
 using parser::SegmentFacts;
 
-// "512" -> 512; anything else is no count.
-std::optional<std::int64_t> parse_count(const std::optional<std::string>& text) {
-  return text ? parser::parse_integer(*text) : std::nullopt;
-}
-
 void write_chosen_columns(Connection& connection, RunId run, const RunConfiguration& chosen) {
   Statement& update = connection.kept(
       "UPDATE run SET workload = ?, model_size = ?, dtype = ?, gpu_type = ?, gpu_count = ?,"
       " release = ?, cluster = coalesce("
       "   (SELECT nullif(root.cluster, '') FROM root WHERE root.id = run.root_id), ?)"
       " WHERE id = ?");
-  update.text(chosen.value("workload")).text(chosen.value("model_size"));
-  update.text(chosen.value("dtype")).text(chosen.value("gpu_type"));
-  update.integer(parse_count(chosen.value("gpu_count"))).text(chosen.value("release"));
-  update.text(chosen.value("cluster")).integer(run).run();
+  bind_chosen(update, chosen);
+  update.integer(run).run();
+}
+
+void insert_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
+  static const RowInsertSql sql("INSERT INTO run_configuration", 5);
+  std::size_t row_count = 0;
+  for (const auto& [key, values] : wanted.all()) row_count += values.size();
+  RowInserts inserts(connection, sql, row_count);
+  for (const auto& [key, values] : wanted.all()) {
+    std::int64_t position = 0;
+    for (const parser::ConfigValue& value : values) {
+      Statement& row = inserts.row();
+      row.integer(run).borrowed_text(key).integer(position++).borrowed_text(value.value);
+      row.borrowed_text(parser::config_source_name(value.source));
+      inserts.finish_row();
+    }
+  }
 }
 
 std::string_view event_kind_name(LogEvent::Kind kind) {
   return kind == LogEvent::Kind::finish_marker ? "finish_marker" : "failure";
 }
 
-void write_events(Connection& connection, RunId run, const std::vector<LogEvent>& events) {
-  if (read_events(connection, run) == events) return;
-  connection.kept("DELETE FROM run_event WHERE run_id = ?").integer(run).run();
+void write_events(Connection& connection, RunId run, const std::vector<LogEvent>& events,
+                  bool is_new) {
+  if (is_new ? events.empty() : read_events(connection, run) == events) return;
+  if (!is_new) connection.kept("DELETE FROM run_event WHERE run_id = ?").integer(run).run();
   Statement& insert = connection.kept("INSERT INTO run_event VALUES (?,?,?,?,?,?,?,?,?)");
   std::int64_t position = 0;
   for (const LogEvent& event : events) {
@@ -47,8 +58,10 @@ void write_events(Connection& connection, RunId run, const std::vector<LogEvent>
   }
 }
 
-void write_segments(Connection& connection, RunId run, const std::vector<SegmentFacts>& segments) {
-  const std::vector<SegmentFacts> stored = read_segments(connection, run);
+void write_segments(Connection& connection, RunId run, const std::vector<SegmentFacts>& segments,
+                    bool is_new) {
+  std::vector<SegmentFacts> stored;
+  if (!is_new) stored = read_segments(connection, run);
   // At most the last one is of another number than before, or there are fewer.
   for (std::size_t i = 0; i < stored.size(); ++i) {
     if (i < segments.size() && stored[i].segment == segments[i].segment) continue;
@@ -70,29 +83,35 @@ void write_segments(Connection& connection, RunId run, const std::vector<Segment
 
 }  // namespace
 
-bool write_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
-  // An empty one is written all the same: a new run takes its cluster from the root.
-  const bool is_empty = wanted.all().empty();
-  if (!is_empty && read_configuration(connection, run).all() == wanted.all()) return false;
-  connection.kept("DELETE FROM run_configuration WHERE run_id = ?").integer(run).run();
-  Statement& insert = connection.kept("INSERT INTO run_configuration VALUES (?,?,?,?,?)");
-  for (const auto& [key, values] : wanted.all()) {
-    std::int64_t position = 0;
-    for (const parser::ConfigValue& value : values) {
-      insert.integer(run).text(key).integer(position++).text(value.value);
-      insert.text(parser::config_source_name(value.source)).run();
-    }
-  }
-  write_chosen_columns(connection, run, wanted);
-  return true;
+// "512" -> 512; anything else is no count.
+void bind_chosen(Statement& statement, const RunConfiguration& chosen) {
+  const auto gpu_count = chosen.value("gpu_count");
+  statement.text(chosen.value("workload")).text(chosen.value("model_size"));
+  statement.text(chosen.value("dtype")).text(chosen.value("gpu_type"));
+  statement.integer(gpu_count ? parser::parse_integer(*gpu_count) : std::nullopt);
+  statement.text(chosen.value("release")).text(chosen.value("cluster"));
 }
 
-void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts& facts) {
-  write_segments(connection, run, facts.segments);
-  write_events(connection, run, facts.events);
-  write_checkpoints(connection, run, facts.checkpoints);
-  write_nccl_uses(connection, run, facts.nccl.uses);
-  write_rank_measures(connection, run, facts.ranks.measures);
+void write_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
+  if (read_configuration(connection, run).all() == wanted.all()) return;
+  connection.kept("DELETE FROM run_configuration WHERE run_id = ?").integer(run).run();
+  insert_configuration(connection, run, wanted);
+  write_chosen_columns(connection, run, wanted);
+}
+
+void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bool is_new) {
+  if (is_new) {
+    insert_configuration(connection, run, batch.configuration);
+  } else {
+    write_configuration(connection, run, batch.configuration);
+  }
+  const parser::LogFacts& facts = batch.facts;
+  write_segments(connection, run, facts.segments, is_new);
+  write_events(connection, run, facts.events, is_new);
+  write_checkpoints(connection, run, facts.checkpoints, is_new);
+  write_nccl_uses(connection, run, facts.nccl.uses, is_new);
+  write_rank_measures(connection, run, facts.ranks.measures, is_new);
+  if (batch.profiles) write_profiles(connection, run, *batch.profiles, is_new);
 }
 
 void write_cursor(Connection& connection, RunId run, const LogCursor& cursor) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "parser/foundation/text.h"
 #include "storage/listed_marks.h"
 
 namespace llmb::storage {
@@ -236,7 +237,10 @@ std::optional<StoredRun> find_run(Connection& connection, const IngestBatch& bat
   return stored;
 }
 
-RunId insert_run(Connection& connection, const IngestBatch& batch) {
+namespace {
+
+// Older generations count no more. True: there is a newer one, and this one does not count either.
+bool supersede_older(Connection& connection, const IngestBatch& batch) {
   connection
       .kept(
           "UPDATE run SET is_superseded = 1, revision = revision + 1"
@@ -251,23 +255,48 @@ RunId insert_run(Connection& connection, const IngestBatch& batch) {
   newer.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
   const bool is_superseded = newer.step() && newer.read_boolean();
   newer.reset();
+  return is_superseded;
+}
 
-  static const std::string sql =
-      "INSERT INTO run (root_id, relative_path, generation, is_superseded, first_seen_at,"
-      " grown_at, size_bytes, " +
-      join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
-      ", " + join(kListedColumns, "") + ") VALUES (" +
-      placeholders(7 + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
-                   kListedColumns.size()) +
-      ")";
+// As mark_profiled() finds it in what is stored.
+bool is_profiled(const IngestBatch& batch) {
+  if (batch.profiles && !batch.profiles->empty()) return true;
+  const auto enabled = batch.configuration.all().find("profile_enabled");
+  return enabled != batch.configuration.all().end() &&
+         parser::equal_but_for_case(enabled->second.front().value, "true");
+}
+
+std::string insert_run_sql() {
+  constexpr std::size_t kFirst = 9;  // named here
+  return "INSERT INTO run (root_id, relative_path, generation, is_superseded, first_seen_at,"
+         " grown_at, vanished_at, size_bytes, step_count, " +
+         join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
+         ", " + join(kListedColumns, "") +
+         ", workload, model_size, dtype, gpu_type, gpu_count, release, cluster) VALUES (" +
+         placeholders(kFirst + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
+                      kListedColumns.size()) +
+         ", ?, ?, ?, ?, ?, ?,"
+         " coalesce((SELECT nullif(cluster, '') FROM root WHERE id = ?1), ?))";
+}
+
+}  // namespace
+
+RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTimes& times,
+                 bool is_only_generation) {
+  const bool is_superseded = !is_only_generation && supersede_older(connection, batch);
+  static const std::string sql = insert_run_sql();
   Statement& insert = connection.kept(sql);
   insert.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
-  insert.boolean(is_superseded).text(batch.observed_at).text(batch.observed_at);
-  insert.bits(batch.size_bytes);
+  insert.boolean(is_superseded).text(times.first_seen_at).text(times.grown_at);
+  insert.text(times.vanished_at).bits(batch.size_bytes);
+  insert.integer(static_cast<std::int64_t>(batch.samples.size()));
   bind_path(insert, batch.path);
   bind_facts(insert, batch.facts);
   bind_verdict(insert, batch);
-  bind_listed(insert, batch.listed);
+  ListedResult listed = batch.listed;
+  if (is_profiled(batch)) listed.marks.insert(parser::RunMark::profiled);
+  bind_listed(insert, listed);
+  bind_chosen(insert, batch.configuration);
   insert.run();
   return connection.last_insert_id();
 }

@@ -21,20 +21,34 @@ struct StoredRun {
 };
 std::optional<StoredRun> find_run(Connection& connection, const IngestBatch& batch);
 
-// A new run, superseding the older generations of its file (or born superseded by a newer one).
-RunId insert_run(Connection& connection, const IngestBatch& batch);
+// When a log was seen first, grew last, and was found gone.
+struct RunTimes {
+  std::string first_seen_at;
+  std::string grown_at;
+  std::optional<std::string> vanished_at;
+};
+// A new run, superseding the older generations of its file (or born superseded by a newer one),
+// with all that its row holds: the columns that its configuration chooses, and
+// `batch.samples.size()` as its count of steps. `is_only_generation`: the file is known to have no
+// other one.
+RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTimes& times,
+                 bool is_only_generation);
 // Everything of the run's row that a batch says. `grown`: the batch brought new bytes.
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown);
 void set_step_count(Connection& connection, RunId run, std::int64_t step_count);
 
 // Rewrites the values, and the row's columns that are chosen from them. Writes nothing when
-// nothing changed; returns whether it did.
-bool write_configuration(Connection& connection, RunId run,
+// nothing changed.
+void write_configuration(Connection& connection, RunId run,
                          const parser::RunConfiguration& configuration);
+// Workload, model_size, dtype, gpu_type, gpu_count, release and cluster, in that order.
+void bind_chosen(Statement& statement, const parser::RunConfiguration& configuration);
 void write_listed(Connection& connection, RunId run, const ListedResult& listed);
 // Marks a run that a profiler slowed, as far as its stored profiles and configuration tell.
 void mark_profiled(Connection& connection, RunId run);
-void write_facts_parts(Connection& connection, RunId run, const parser::LogFacts& facts);
+// Configuration, profiles and what the facts have in tables of their own, each where it changed.
+// `is_new`: nothing of it is stored yet, and the row has what its configuration chooses.
+void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bool is_new);
 void write_cursor(Connection& connection, RunId run, const LogCursor& cursor);
 
 // "SELECT … FROM run" for read_run_row(); the caller adds WHERE and the rest.

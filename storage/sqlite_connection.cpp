@@ -115,12 +115,20 @@ Statement& Statement::real(double value) {
 }
 
 Statement& Statement::text(std::string_view value) {
+  bind_text(value, SQLITE_TRANSIENT);  // NOLINT: SQLite's own macro casts
+  return *this;
+}
+
+Statement& Statement::borrowed_text(std::string_view value) {
+  bind_text(value, SQLITE_STATIC);
+  return *this;
+}
+
+void Statement::bind_text(std::string_view value, void (*keeping)(void*)) {
   // An empty view may hold a null pointer, which SQLite would take for NULL.
   const char* data = value.empty() ? "" : value.data();
-  check_bound(sqlite3_bind_text64(handle_, next_parameter_, data, value.size(),
-                                  SQLITE_TRANSIENT,  // NOLINT: SQLite's own macro casts
-                                  SQLITE_UTF8));
-  return *this;
+  check_bound(
+      sqlite3_bind_text64(handle_, next_parameter_, data, value.size(), keeping, SQLITE_UTF8));
 }
 
 Statement& Statement::null() {

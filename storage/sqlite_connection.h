@@ -38,6 +38,8 @@ class Statement {
   Statement& integer(std::int64_t value);
   Statement& real(double value);
   Statement& text(std::string_view value);
+  // The same without a copy: the text stands until the statement has run.
+  Statement& borrowed_text(std::string_view value);
   Statement& null();
   Statement& boolean(bool value) { return integer(value ? 1 : 0); }
   Statement& bits(std::uint64_t value) { return integer(static_cast<std::int64_t>(value)); }
@@ -71,6 +73,7 @@ class Statement {
 
  private:
   void check_bound(int code);
+  void bind_text(std::string_view value, void (*keeping)(void*));
 
   Connection* connection_;
   sqlite3_stmt* handle_ = nullptr;

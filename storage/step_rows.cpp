@@ -3,9 +3,11 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "parser/step_fields.h"
+#include "storage/row_inserts.h"
 
 namespace llmb::storage {
 namespace {
@@ -19,20 +21,31 @@ std::string column_list() {
   return columns + "nan_fields";
 }
 
+std::string into_clause() {
+  return "INTO step_sample (run_id, " + column_list() + ")";
+}
+
 std::string values_clause() {
-  std::string marks = "(run_id, " + column_list() + ") VALUES (?, ";
+  std::string marks = into_clause() + " VALUES (?, ";
   parser::for_each_step_field([&](const auto&) { marks += "?, "; });
   return marks + "?)";
 }
 
+constexpr std::size_t kColumnCount = std::tuple_size_v<decltype(parser::kStepFields)> + 2;
+
+const RowInsertSql& insert_steps_sql() {
+  static const RowInsertSql sql("INSERT " + into_clause(), kColumnCount);
+  return sql;
+}
+
 const std::string& insert_step_sql() {
-  static const std::string sql = "INSERT INTO step_sample " + values_clause() +
-                                 " ON CONFLICT (run_id, segment, iteration) DO NOTHING";
+  static const std::string sql =
+      "INSERT " + values_clause() + " ON CONFLICT (run_id, segment, iteration) DO NOTHING";
   return sql;
 }
 
 const std::string& replace_step_sql() {
-  static const std::string sql = "REPLACE INTO step_sample " + values_clause();
+  static const std::string sql = "REPLACE " + values_clause();
   return sql;
 }
 
@@ -91,7 +104,7 @@ void bind(Statement& statement, double value) {
   statement.real(value);
 }
 void bind(Statement& statement, const std::string& value) {
-  value.empty() ? statement.null() : statement.text(value);
+  value.empty() ? statement.null() : statement.borrowed_text(value);
 }
 void bind(Statement& statement, const std::optional<double>& value) {
   statement.real(value);
@@ -220,6 +233,15 @@ std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const Ste
   return new_rows;
 }
 
+void insert_steps(Connection& connection, RunId run, std::span<const StepSample> samples) {
+  RowInserts inserts(connection, insert_steps_sql(), samples.size());
+  for (const StepSample& sample : samples) {
+    bind_step(inserts.row(), run, sample);
+    inserts.finish_row();
+  }
+  for (const StepSample& sample : samples) insert_fields(connection, run, sample);
+}
+
 std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t byte_offset) {
   connection
       .kept(
@@ -255,12 +277,24 @@ std::vector<StepSample> read_steps_from(Connection& connection, RunId run, std::
   Statement& steps = connection.kept(sql);
   steps.integer(run).integer(segment).integer(iteration).integer(limit);
   while (steps.step()) samples.push_back(read_step(steps));
-  for (StepSample& sample : samples) {
-    Statement& fields = connection.kept(
-        "SELECT name, value FROM step_field WHERE run_id = ? AND segment = ? AND iteration = ?"
-        " ORDER BY position");
-    fields.integer(run).integer(std::int64_t{sample.segment}).integer(sample.iteration);
-    while (fields.step()) take_field(fields, sample);
+  if (samples.empty()) return samples;
+  Statement& fields = connection.kept(
+      "SELECT segment, iteration, name, value FROM step_field WHERE run_id = ?"
+      " AND (segment, iteration) BETWEEN (?, ?) AND (?, ?)"
+      " ORDER BY segment, iteration, position");
+  fields.integer(run);
+  for (const StepSample* end : {&samples.front(), &samples.back()}) {
+    fields.integer(std::int64_t{end->segment}).integer(end->iteration);
+  }
+  auto sample = samples.begin();
+  while (fields.step()) {  // both are in the order of the key
+    const std::int64_t segment_of_field = fields.read_integer();
+    const std::tuple key(segment_of_field, fields.read_integer());
+    const auto key_of = [](const StepSample& one) {
+      return std::tuple(std::int64_t{one.segment}, one.iteration);
+    };
+    while (sample != samples.end() && key_of(*sample) < key) ++sample;
+    if (sample != samples.end() && key_of(*sample) == key) take_field(fields, *sample);
   }
   return samples;
 }

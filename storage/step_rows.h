@@ -19,6 +19,9 @@ namespace llmb::storage {
 std::int64_t upsert_steps(Connection& connection, RunId run,
                           std::span<const parser::StepSample> samples);
 
+// The same of steps that are not stored yet, each once: in two thirds of the time.
+void insert_steps(Connection& connection, RunId run, std::span<const parser::StepSample> samples);
+
 void delete_steps(Connection& connection, RunId run);
 // Those that stand at `byte_offset` of the log or after it; returns how many. Looks at every step
 // of the run.

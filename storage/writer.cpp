@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
@@ -56,6 +57,17 @@ IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation
   batch.profiles = run.profiles;
   batch.replaces_all_samples = log.is_whole();
   return batch;
+}
+
+// Each step once, in their order.
+bool are_in_order(const std::vector<parser::StepSample>& samples) {
+  StepKey last = kBeforeAllSteps;
+  for (const parser::StepSample& sample : samples) {
+    const StepKey key{sample.segment, sample.iteration};
+    if (!(last < key)) return false;
+    last = key;
+  }
+  return true;
 }
 
 }  // namespace
@@ -130,59 +142,82 @@ struct Writer::Impl {
     if (first) mark_steps_changed(connection, run, *first);
   }
 
-  // A run and its parts; of those that a log is read on from, and of other generations, nothing.
-  RunId write_run(const std::optional<StoredRun>& stored, const IngestBatch& batch) {
-    const RunId run = stored ? stored->id : insert_run(connection, batch);
-    std::int64_t step_count = stored ? stored->step_count : 0;
-    if (stored) {
-      const bool grown =
-          batch.size_bytes > stored->size_bytes || batch.facts.bytes_read > stored->bytes_read;
-      update_run(connection, run, batch, grown);
+  // A run that is not stored, and its parts.
+  RunId write_new_run(const IngestBatch& batch, const RunTimes& times, bool is_only_generation) {
+    const RunId run = insert_run(connection, batch, times, is_only_generation);
+    write_parts(connection, run, batch, true);
+    if (are_in_order(batch.samples)) {
+      insert_steps(connection, run, batch.samples);
+    } else {
+      set_step_count(connection, run, upsert_steps(connection, run, batch.samples));
     }
-    if (stored && batch.replaces_all_samples) {
+    return run;
+  }
+
+  // Returns how many steps the run has now.
+  std::int64_t write_stored_run(const StoredRun& stored, const IngestBatch& batch) {
+    const RunId run = stored.id;
+    const bool grown =
+        batch.size_bytes > stored.size_bytes || batch.facts.bytes_read > stored.bytes_read;
+    update_run(connection, run, batch, grown);
+    std::int64_t step_count = stored.step_count;
+    if (batch.replaces_all_samples) {
       delete_steps(connection, run);
       step_count = 0;
     }
-    if (stored && batch.drops_steps_from) {
+    if (batch.drops_steps_from) {
       step_count -= delete_steps_from(connection, run, *batch.drops_steps_from);
     }
     step_count += upsert_steps(connection, run, batch.samples);
     set_step_count(connection, run, step_count);
-    write_configuration(connection, run, batch.configuration);
-    write_facts_parts(connection, run, batch.facts);
-    if (batch.profiles) write_profiles(connection, run, *batch.profiles);
+    write_parts(connection, run, batch, false);
     mark_profiled(connection, run);
-    return run;
+    return step_count;
   }
 
   RunId commit_batch(const IngestBatch& batch) {
     const std::optional<StoredRun> stored = find_run(connection, batch);
-    if (stored) mark_changed_steps(stored->id, batch);
-    const RunId run = write_run(stored, batch);
+    if (stored) {
+      mark_changed_steps(stored->id, batch);
+      write_stored_run(*stored, batch);
+      write_cursor(connection, stored->id, batch.cursor);
+      return stored->id;
+    }
+    const RunTimes times{batch.observed_at, batch.observed_at, std::nullopt};
+    const RunId run = write_new_run(batch, times, false);
     write_cursor(connection, run, batch.cursor);
-    if (!stored) thin_generations(connection, batch.root_id, batch.relative_path);
+    thin_generations(connection, batch.root_id, batch.relative_path);
     return run;
   }
 
-  PushResult commit_telling(const PushSender& sender, const LogTelling& log) {
-    const RootId root = pushed_root(connection, sender.cluster, log.root_path);
+  PushResult commit_telling(const PushSender& sender, RootId root, const LogTelling& log) {
     const PushDecision decision = decide_on(connection, root, sender, log);
     PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run,
                       decision.run == 0};
     if (decision.verdict != PushVerdict::taken) return result;
     const IngestBatch batch = batch_of(log, root, decision.generation);
-    std::optional<StoredRun> stored = find_run(connection, batch);
-    if (stored && !log.is_whole()) {
-      stored->step_count -=
-          delete_steps_from_key(connection, stored->id, log.from.segment, log.from.iteration);
+    const RunRecord& told = log.run;
+    result.revision = told.revision;
+    if (std::optional<StoredRun> stored = find_stored(decision, batch)) {
+      if (!log.is_whole()) {
+        stored->step_count -=
+            delete_steps_from_key(connection, stored->id, log.from.segment, log.from.iteration);
+      }
+      result.run = stored->id;
+      result.step_count = write_stored_run(*stored, batch);
+      write_pushed_times(connection, result.run, told);
+    } else {
+      const RunTimes times{told.first_seen_at, told.grown_at, told.vanished_at};
+      result.run = write_new_run(batch, times, decision.is_first_of_log);
+      result.step_count = static_cast<std::int64_t>(batch.samples.size());
+      if (!decision.is_first_of_log) thin_generations(connection, root, batch.relative_path);
     }
-    result.run = write_run(stored, batch);
-    write_pushed_times(connection, result.run, log.run);
     write_pushed_run(connection, result.run, sender, log);
-    result.revision = log.run.revision;
-    result.step_count = find_run(connection, batch)->step_count;
-    if (!stored) thin_generations(connection, root, batch.relative_path);
     return result;
+  }
+
+  std::optional<StoredRun> find_stored(const PushDecision& decision, const IngestBatch& batch) {
+    return decision.is_first_of_log ? std::nullopt : find_run(connection, batch);
   }
 };
 
@@ -259,8 +294,11 @@ std::vector<PushResult> Writer::commit_pushed(const PushSender& sender,
   results.reserve(logs.size());
   impl_->commit_change([&] {
     bool is_changed = false;
+    std::map<std::string, RootId, std::less<>> roots;
     for (const LogTelling& log : logs) {
-      results.push_back(impl_->commit_telling(sender, log));
+      RootId& root = roots[log.root_path];
+      if (root == 0) root = pushed_root(impl_->connection, sender.cluster, log.root_path);
+      results.push_back(impl_->commit_telling(sender, root, log));
       is_changed |= results.back().verdict == PushVerdict::taken;
     }
     return is_changed;
