@@ -18,7 +18,10 @@
 #include "server/dispatch/wall_clock.h"
 #include "server/http/compression.h"
 #include "server/ingest/listed_result.h"
-#include "server/push/telling_json.h"
+#include "server/push/json_fields.h"
+#include "server/push/packed_telling.h"
+#include "server/push/packed_values.h"
+#include "server/push/push_request.h"
 
 namespace llmb::api {
 namespace {
@@ -112,68 +115,38 @@ void write_work(storage::Writer& writer, PushWork& work) {
   }
 }
 
-std::string text_of(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  std::string text = found == json.end() ? "" : push::read_text(*found, name);
-  if (text.size() > 256) throw push::BadTelling(fmt::format("'{}' is too long", name));
-  return text;
-}
-
-void read_agent(const Json& json, PushWork& work) {
-  if (!json.is_object() || json.value("format", std::int64_t{0}) != push::kFormat) {
-    throw push::BadTelling(
-        fmt::format("'format' has to be {}: agent and server are of versions that do not go "
-                    "together",
-                    push::kFormat));
-  }
-  work.sender.now = dispatch::wall_now();
-  work.sender.cluster = text_of(json, "cluster");
-  work.sender.store_id = text_of(json, "store_id");
-  if (work.sender.store_id.empty()) throw push::BadTelling("'store_id' has to be there");
-  work.agent = {work.sender.store_id,
-                work.sender.cluster,
-                text_of(json, "agent"),
-                text_of(json, "version"),
+void take_request(push::PushRequest&& request, const parser::Catalog& catalog, PushWork& work) {
+  const push::PushHead& head = request.head;
+  work.sender = {head.store_id, head.cluster, dispatch::wall_now()};
+  work.agent = {head.store_id,
+                head.cluster,
+                head.agent,
+                head.version,
                 parser::instant_text(work.sender.now),
-                json.value("logs_pending", std::int64_t{0}),
+                head.logs_pending,
                 std::nullopt};
-  const std::string since = text_of(json, "pending_since");
-  if (parser::parse_instant(since)) work.agent.pending_since = since;
-}
-
-void read_logs(const Json& json, const parser::Catalog& catalog, PushWork& work) {
-  const auto logs = json.find("logs");
-  if (logs == json.end() || !logs->is_array() || logs->size() > kLogsMax) {
-    throw push::BadTelling(fmt::format("'logs' has to be an array of at most {}", kLogsMax));
-  }
-  for (const Json& log : *logs) {
-    try {
-      work.logs.push_back(push::read_telling(log));
-    } catch (const push::BadTelling& error) {
-      throw push::BadTelling(
-          fmt::format("the entry {} of 'logs': {}", work.logs.size(), error.what()));
-    }
-    // By this server's catalog, like those of the trees that it watches.
-    storage::RunRecord& run = work.logs.back().run;
-    run.listed = ingest::listed_result(catalog, run);
+  if (parser::parse_instant(head.pending_since)) work.agent.pending_since = head.pending_since;
+  work.logs = std::move(request.logs);
+  // By this server's catalog, like those of the trees that it watches.
+  for (storage::LogTelling& log : work.logs) {
+    log.run.listed = ingest::listed_result(catalog, log.run);
   }
 }
 
 std::shared_ptr<PushWork> read_work(Context& context, const http::Request& request,
                                     const storage::TokenRecord& token) {
-  const std::string type = request.header("content-type").value_or("");
-  if (type != "application/json" && !type.starts_with("application/json;")) {
-    throw RequestError(415, "Unsupported media type", "The body has to be application/json.");
+  if (request.header("content-type").value_or("") != push::kContentType) {
+    throw RequestError(415, "Unsupported media type",
+                       fmt::format("The body has to be {}, as agents of this program's version "
+                                   "(`llmb-report ingest --push`) send it.",
+                                   push::kContentType));
   }
   auto work = std::make_shared<PushWork>();
   try {
-    const Json json = Json::parse(plain_body(request));
-    read_agent(json, *work);
-    require_own_cluster(token, work->sender.cluster);
-    read_logs(json, context.catalog(), *work);
+    push::PushRequest told = push::unpack_request(plain_body(request), kLogsMax);
+    require_own_cluster(token, told.head.cluster);
+    take_request(std::move(told), context.catalog(), *work);
   } catch (const push::BadTelling& error) {
-    throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
-  } catch (const Json::exception& error) {
     throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
   }
   return work;

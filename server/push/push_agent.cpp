@@ -7,15 +7,17 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "parser/foundation/instant.h"
+#include "server/push/push_batches.h"
 #include "server/push/push_link.h"
-#include "server/push/telling_json.h"
 #include "storage/push_store.h"
 
 namespace llmb::push {
@@ -26,17 +28,14 @@ using Clock = std::chrono::steady_clock;
 using storage::PushVerdict;
 using storage::RunId;
 
-constexpr std::size_t kLogsAtOnce = 64;
-constexpr std::int64_t kStepsAtOnce = 2'000;  // of one log
-// A batch is sent once it has as much; one log is much smaller.
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
 constexpr milliseconds kDeferredRest{20'000};
 constexpr milliseconds kRefusedRest{600'000};
 constexpr milliseconds kBetweenCounts{2'000};
+constexpr int kCountingShare = 50;  // counting takes a fiftieth of the time at most
 
-struct Batch {
-  std::vector<storage::LogTelling> logs;  // without their steps, which are in `json`
-  std::vector<std::string> json;
+struct Ready {
+  Batch batch;
+  std::string body;
 };
 
 }  // namespace
@@ -45,14 +44,17 @@ struct PushAgent::Impl {
   explicit Impl(PushOptions given)
       : options(std::move(given)),
         store(options.database_path),
+        batches(store),
         link(options, store.store_id(), is_stopping) {}
 
   void run();
   // One request or comparison at most; then how long to rest.
   milliseconds turn();
   milliseconds compare();
-  Batch gather();
-  milliseconds send(const Batch& batch);
+  Ready ready_to_go(Batch batch) const;
+  Ready gather(const Batch& under_way);
+  // While the server is at work on one batch, the next one is made ready.
+  milliseconds send(Ready ready);
   milliseconds keep(const Batch& batch, const LinkAnswer& answer);
   milliseconds after_refusal(const Batch& batch, const LinkAnswer& answer);
   milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest);
@@ -62,17 +64,17 @@ struct PushAgent::Impl {
   const PushOptions options;
   std::atomic<bool> is_stopping = false;
   storage::PushStore store;
+  PushBatches batches;
   PushLink link;
   std::string instance;  // that all was compared with; empty: none yet
-  RunId after = 0;       // of the last log that was sent: all get their turn
   std::int64_t seen_revision = -1;
   bool has_more = true;
   std::int64_t said_pending = 0;  // what the server is told
-  std::size_t logs_at_once = kLogsAtOnce;
+  std::optional<Ready> next;      // gathered while the one before it was under way
   // Logs that the server would not take for now.
   std::unordered_map<RunId, Clock::time_point> resting_until;
   Clock::time_point spoke_at = Clock::now() - std::chrono::hours(1);
-  Clock::time_point counted_at = Clock::now() - std::chrono::hours(1);
+  Clock::time_point counts_at = Clock::now();  // again
   std::optional<parser::Instant> pending_since;
   milliseconds backoff{0};
 
@@ -100,9 +102,11 @@ void PushAgent::Impl::wait(milliseconds rest) {
 }
 
 void PushAgent::Impl::count_pending() {
-  if (Clock::now() - counted_at < kBetweenCounts) return;
-  counted_at = Clock::now();
+  const auto began = Clock::now();
+  if (began < counts_at) return;
   const std::int64_t pending = store.pending_count();
+  const auto took = Clock::now() - began;
+  counts_at = began + std::max<Clock::duration>(kBetweenCounts, kCountingShare * took);
   if (pending == 0) pending_since.reset();
   if (pending > 0 && !pending_since) {
     pending_since = std::chrono::floor<parser::Instant::duration>(std::chrono::system_clock::now());
@@ -134,18 +138,19 @@ milliseconds PushAgent::Impl::turn() {
   if (revision == seen_revision && !has_more && !is_due) return options.look_interval;
   seen_revision = revision;
   count_pending();
-  const Batch batch = gather();
-  has_more = !batch.logs.empty() || !resting_until.empty();
-  if (batch.logs.empty() && !is_due) {
+  Ready ready = next ? std::move(*next) : gather({});
+  next.reset();
+  has_more = !ready.batch.logs.empty() || !resting_until.empty();
+  if (ready.batch.logs.empty() && !is_due) {
     const bool owes_the_news = said_pending > 0 && resting_until.empty();
-    counted_at -= kBetweenCounts;
+    counts_at = Clock::now();
     count_pending();
-    if (owes_the_news && said_pending == 0) return send({});
+    if (owes_the_news && said_pending == 0) return send(ready_to_go({}));
     const std::lock_guard lock(mutex);
     status.is_level = said_pending == 0;
     return options.look_interval;
   }
-  return send(batch);
+  return send(std::move(ready));
 }
 
 // In pages, each compared before the next is asked for.
@@ -168,33 +173,27 @@ milliseconds PushAgent::Impl::compare() {
   return milliseconds(0);
 }
 
-Batch PushAgent::Impl::gather() {
-  Batch batch;
-  const auto now = Clock::now();
-  std::erase_if(resting_until, [&](const auto& entry) { return entry.second <= now; });
-  std::size_t bytes = 0;
-  for (int pass = 0; pass < 2 && batch.logs.empty(); ++pass) {
-    for (;;) {
-      const auto runs = store.pending(after, static_cast<std::int64_t>(kLogsAtOnce));
-      for (const RunId run : runs) {
-        if (batch.logs.size() >= logs_at_once || bytes >= kBatchBytes) return batch;
-        after = run;
-        if (resting_until.contains(run)) continue;
-        auto log = store.tell(run, kStepsAtOnce);
-        if (!log) continue;
-        batch.json.push_back(telling_json(*log).dump());
-        bytes += batch.json.back().size();
-        batch.logs.push_back(std::move(*log));
-      }
-      if (runs.size() < kLogsAtOnce) break;
-    }
-    after = 0;
-  }
-  return batch;
+Ready PushAgent::Impl::ready_to_go(Batch batch) const {
+  std::string body = link.body(batch.packed);
+  batch.packed.clear();
+  return {std::move(batch), std::move(body)};
 }
 
-milliseconds PushAgent::Impl::send(const Batch& batch) {
-  const LinkAnswer answer = link.tell(batch.json);
+Ready PushAgent::Impl::gather(const Batch& under_way) {
+  const auto now = Clock::now();
+  std::erase_if(resting_until, [&](const auto& entry) { return entry.second <= now; });
+  std::unordered_set<RunId> unanswered;
+  for (const ToldLog& log : under_way.logs) unanswered.insert(log.run);
+  return ready_to_go(batches.next(
+      [&](RunId run) { return resting_until.contains(run) || unanswered.contains(run); }));
+}
+
+milliseconds PushAgent::Impl::send(Ready ready) {
+  const Batch& batch = ready.batch;
+  auto answering = std::async(std::launch::async, [&] { return link.send(std::move(ready.body)); });
+  if (batch.is_full) next = gather(batch);
+  const LinkAnswer answer = answering.get();
+  if (next && (next->batch.logs.empty() || !answer.trouble.empty())) next.reset();
   if (answer.is_refused) return after_refusal(batch, answer);
   if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
   if (answer.results.size() != batch.logs.size()) {
@@ -207,17 +206,20 @@ milliseconds PushAgent::Impl::send(const Batch& batch) {
 milliseconds PushAgent::Impl::keep(const Batch& batch, const LinkAnswer& answer) {
   std::vector<storage::PushStore::Answer> answers;
   for (std::size_t i = 0; i < batch.logs.size(); ++i) {
-    const storage::LogTelling& log = batch.logs[i];
+    const ToldLog& log = batch.logs[i];
     const storage::PushResult& result = answer.results[i];
     if (result.verdict == PushVerdict::deferred) {
-      resting_until[log.run.id] = Clock::now() + kDeferredRest;
+      resting_until[log.run] = Clock::now() + kDeferredRest;
     }
-    answers.push_back({log.run.id, log.run.revision, log.end(), result});
+    answers.push_back({log.run, log.revision, log.end, result});
   }
   if (!answers.empty()) store.keep_answers(answers);
-  logs_at_once = std::min(2 * logs_at_once, kLogsAtOnce);
+  batches.grow();
   backoff = milliseconds(0);
-  if (answer.instance != instance) instance.clear();
+  if (answer.instance != instance) {  // all is compared first
+    instance.clear();
+    next.reset();
+  }
   bool was_troubled = false;
   {
     const std::lock_guard lock(mutex);
@@ -233,13 +235,12 @@ milliseconds PushAgent::Impl::keep(const Batch& batch, const LinkAnswer& answer)
 // Something in the batch is at fault: the logs are sent one by one, and that one rests.
 milliseconds PushAgent::Impl::after_refusal(const Batch& batch, const LinkAnswer& answer) {
   if (batch.logs.size() != 1) {
-    logs_at_once = 1;
-    if (!batch.logs.empty()) after = batch.logs.front().run.id - 1;
+    batches.divide(batch);
     return fail(answer.trouble, options.retry_first);
   }
-  const storage::LogTelling& log = batch.logs.front();
-  resting_until[log.run.id] = Clock::now() + kRefusedRest;
-  return fail(fmt::format("{} in {}: {}", log.run.relative_path, log.root_path, answer.trouble),
+  const ToldLog& log = batch.logs.front();
+  resting_until[log.run] = Clock::now() + kRefusedRest;
+  return fail(fmt::format("{} in {}: {}", log.relative_path, log.root_path, answer.trouble),
               options.retry_first);
 }
 

@@ -9,7 +9,8 @@
 #include "parser/foundation/text.h"
 #include "server/http/compression.h"
 #include "server/push/json_fields.h"
-#include "server/push/telling_json.h"
+#include "server/push/packed_telling.h"
+#include "server/push/push_request.h"
 
 namespace llmb::push {
 namespace {
@@ -152,29 +153,20 @@ LinkAnswer PushLink::held_logs(std::int64_t after) const {
   return answer;
 }
 
-LinkAnswer PushLink::tell(const std::vector<std::string>& logs) const {
-  const Json head = {
-      {"format", kFormat},
-      {"cluster", options_.cluster},
-      {"store_id", store_id_},
-      {"agent", text_json(options_.machine)},
-      {"version", options_.version},
-      {"logs_pending", logs_pending_},
-      {"pending_since", pending_since_ ? parser::instant_text(*pending_since_) : ""}};
-  std::string body = head.dump();
-  body.back() = ',';
-  body += "\"logs\":[";
-  for (const std::string& log : logs) {
-    if (body.back() != '[') body += ',';
-    body += log;
-  }
-  body += "]}";
+std::string PushLink::body(const std::vector<std::string>& logs) const {
+  const PushHead head{
+      options_.cluster, store_id_,     options_.machine,
+      options_.version, logs_pending_, pending_since_ ? parser::instant_text(*pending_since_) : ""};
+  return http::compress(packed_request(head, logs), http::Encoding::zstd, http::Effort::once);
+}
+
+LinkAnswer PushLink::send(std::string body) const {
   LinkAnswer answer;
   const std::string answered =
       ask({.method = "POST",
            .target = "/api/v1/push",
-           .headers = {{"Content-Type", "application/json"}, {"Content-Encoding", "zstd"}},
-           .body = http::compress(body, http::Encoding::zstd, http::Effort::kept)},
+           .headers = {{"Content-Type", kContentType}, {"Content-Encoding", "zstd"}},
+           .body = std::move(body)},
           answer);
   if (!answer.trouble.empty()) return answer;
   read_body(answered, answer, [&](const JsonFields& fields) {

@@ -32,8 +32,9 @@ class PushLink {
   PushLink(const PushOptions& options, std::string store_id, const std::atomic<bool>& stop);
 
   LinkAnswer held_logs(std::int64_t after) const;
-  // `logs`: each as telling_json(), written out.
-  LinkAnswer tell(const std::vector<std::string>& logs) const;
+  // A request that tells `logs`, each as packed_log(); and the sending of one.
+  std::string body(const std::vector<std::string>& logs) const;
+  LinkAnswer send(std::string body) const;
   // What every telling says of how far behind this agent is.
   void say_behind(std::int64_t logs_pending, std::optional<parser::Instant> since);
 

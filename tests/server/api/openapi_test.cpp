@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "server/push/telling_json.h"
+#include "server/push/push_request.h"
 #include "storage/push_store.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/server/api/stand_in_cluster.h"
@@ -149,17 +149,16 @@ class OpenApi : public ApiTest {
 
   // Every run of this database as a run of cluster eos.
   Json push_of_all(const std::string& authorization) {
-    Json body = {{"format", push::kFormat}, {"cluster", "eos"}, {"store_id", "s"}};
-    body["logs"] = Json::array();
+    std::vector<std::string> logs;
     storage::PushStore store(database_path_);
     for (const storage::RunId run : store.pending(0, 100)) {
-      body["logs"].push_back(push::telling_json(*store.tell(run, 1'000)));
+      logs.push_back(push::packed_log(*store.tell(run, 1'000)));
     }
     http::Request request;
     request.method = "POST";
     request.path = request.target = "/api/v1/push";
-    request.headers = {{"authorization", authorization}, {"content-type", "application/json"}};
-    request.body = body.dump();
+    request.headers = {{"authorization", authorization}, {"content-type", push::kContentType}};
+    request.body = push::packed_request({"eos", "s"}, logs);
     return Json::parse(*answer(request).body);
   }
 

@@ -4,7 +4,8 @@
 
 #include "server/http/bearer_token.h"
 #include "server/http/compression.h"
-#include "server/push/telling_json.h"
+#include "server/push/packed_telling.h"
+#include "server/push/push_request.h"
 #include "storage/push_store.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/storage/execute_sql.h"
@@ -84,20 +85,23 @@ class Push : public ApiTest {
     return "Bearer " + token;
   }
 
-  http::Response post(Spool& spool, const std::vector<storage::LogTelling>& logs) {
-    Json body = {{"format", push::kFormat}, {"cluster", cluster_}};
-    body["store_id"] = spool.store.store_id();
-    body["agent"] = "login1";
-    body["logs_pending"] = logs.size();
-    body["logs"] = Json::array();
-    for (const auto& log : logs) body["logs"].push_back(push::telling_json(log));
+  http::Request request_of(const std::string& store_id,
+                           const std::vector<storage::LogTelling>& logs) const {
+    std::vector<std::string> packed;
+    for (const auto& log : logs) packed.push_back(push::packed_log(log));
     http::Request request;
     request.method = "POST";
     request.path = request.target = "/api/v1/push";
-    request.headers = {{"authorization", authorization_},
-                       {"content-type", "application/json"},
-                       {"content-encoding", "zstd"}};
-    request.body = http::compress(body.dump(), http::Encoding::zstd, http::Effort::once);
+    request.headers = {{"authorization", authorization_}, {"content-type", push::kContentType}};
+    request.body = push::packed_request(
+        {cluster_, store_id, "login1", "1.2.3", static_cast<std::int64_t>(logs.size()), ""},
+        packed);
+    return request;
+  }
+  http::Response post(Spool& spool, const std::vector<storage::LogTelling>& logs) {
+    http::Request request = request_of(spool.store.store_id(), logs);
+    request.headers.emplace_back("content-encoding", "zstd");
+    request.body = http::compress(request.body, http::Encoding::zstd, http::Effort::once);
     return answer(request);
   }
 
@@ -439,37 +443,35 @@ TEST_F(Push, SaysWhenToComeAgainWhereTheWriterHasNoRoom) {
 TEST_F(Push, RefusesWhatItDoesNotUnderstandAndWritesNothing) {
   Spool spool(agent_path());
   const storage::RunId run = spool.commit(spool.batch("alpha", 10));
-  const Json log = push::telling_json(*spool.store.tell(run, 100));
-  const auto detail_of = [&](const Json& changed, const Json& format) {
-    http::Request request;
-    request.method = "POST";
-    request.path = request.target = "/api/v1/push";
-    request.headers = {{"authorization", authorization_}, {"content-type", "application/json"}};
-    const Json body = {
-        {"format", format}, {"cluster", "eos"}, {"store_id", "s"}, {"logs", {log, changed}}};
-    request.body = body.dump();
+  const storage::LogTelling log = *spool.store.tell(run, 100);
+  const auto detail_of = [&](http::Request request, int status) {
     const http::Response response = answer(request);
-    EXPECT_EQ(response.status, 400) << *response.body;
+    EXPECT_EQ(response.status, status) << *response.body;
     return *response.body;
   };
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, Json>>{{"relative_path", ""},
-                                                 {"root", "relative"},
-                                                 {"revision", 0},
-                                                 {"generation", "one"},
-                                                 {"grown_at", "yesterday"},
-                                                 {"facts", Json::array()},
-                                                 {"steps", nullptr}}) {
-    Json changed = log;
-    changed[name] = value;
-    EXPECT_THAT(detail_of(changed, push::kFormat), HasSubstr("the entry 1")) << name;
-    changed.erase(name);
-    detail_of(changed, push::kFormat);
-  }
-  Json unordered = log;
-  std::swap(unordered["steps"]["rows"][0], unordered["steps"]["rows"][1]);
-  detail_of(unordered, push::kFormat);
-  EXPECT_THAT(detail_of(log, 2), HasSubstr("format"));
+  const auto detail_of_second = [&](const storage::LogTelling& second) {
+    return detail_of(request_of("s", {log, second}), 400);
+  };
+  storage::LogTelling changed = log;
+  changed.run.relative_path = "";
+  EXPECT_THAT(detail_of_second(changed), HasSubstr("the entry 1 of 'logs': 'relative_path'"));
+  changed = log;
+  changed.run.grown_at = "yesterday";
+  EXPECT_THAT(detail_of_second(changed), HasSubstr("the entry 1"));
+  changed = log;
+  std::swap(changed.steps[0], changed.steps[1]);
+  EXPECT_THAT(detail_of_second(changed), HasSubstr("'steps'"));
+  EXPECT_THAT(detail_of(request_of("", {log}), 400), HasSubstr("'store_id'"));
+
+  http::Request torn = request_of("s", {log});
+  torn.body.pop_back();
+  detail_of(torn, 400);
+  http::Request other_version = request_of("s", {log});
+  ++other_version.body[other_version.body.find(static_cast<char>(push::kFormat))];
+  EXPECT_THAT(detail_of(other_version, 400), HasSubstr("versions that do not go together"));
+  http::Request other_type = request_of("s", {log});
+  other_type.headers[1].second = "application/json";
+  EXPECT_THAT(detail_of(other_type, 415), HasSubstr(push::kContentType));
   EXPECT_EQ(get_json("/api/v1/runs")["runs"].size(), 0U);
 }
 

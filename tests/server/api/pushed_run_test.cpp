@@ -15,7 +15,7 @@
 #include "parser/step_fields.h"
 #include "server/ingest/ingest.h"
 #include "server/ingest/listed_result.h"
-#include "server/push/telling_json.h"
+#include "server/push/push_request.h"
 #include "storage/push_store.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/storage/stored_values.h"
@@ -114,7 +114,7 @@ class PushedRun : public ApiTest {
     ingest::Ingest(std::move(options), {}).run_once([](const auto&) {});
   }
 
-  // All of the agent's database, in pieces of a few steps, by way of the text that travels.
+  // All of the agent's database, in pieces of a few steps, by way of the bytes that travel.
   void push_everything() {
     storage::PushStore store(agent_path_);
     const storage::PushSender sender{store.store_id(), "eos", parser::Instant()};
@@ -128,7 +128,9 @@ class PushedRun : public ApiTest {
   }
   void push(storage::PushStore& store, const storage::PushSender& sender, storage::RunId run) {
     const storage::LogTelling told = *store.tell(run, 200);
-    storage::LogTelling read = push::read_telling(Json::parse(push::telling_json(told).dump()));
+    const std::string body =
+        push::packed_request({"eos", sender.store_id}, {push::packed_log(told)});
+    storage::LogTelling read = push::unpack_request(body, 1).logs.front();
     read.run.listed = ingest::listed_result(catalog_, read.run);
     const auto results = writer_->commit_pushed(sender, {&read, 1});
     ASSERT_EQ(results.front().verdict, storage::PushVerdict::taken) << told.run.relative_path;

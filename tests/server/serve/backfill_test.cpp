@@ -43,7 +43,7 @@ TEST_F(BackfillTest, ReadsATreeAsOneIngestWould) {
 TEST_F(BackfillTest, GoesOnAfterATaskIsKilledAtAnyByte) {
   CuttingProxy proxy(port_);
   make_work_folder(proxy.port(), kTasks);
-  for (const std::size_t bytes : {700U, 3'000U, 6'000U}) {
+  for (const std::size_t bytes : {300U, 900U, 1'600U}) {
     SCOPED_TRACE(bytes);
     auto task = start_task(2);
     proxy.cut_after(bytes, [&] { task->stop(SIGKILL); });

@@ -1,0 +1,85 @@
+#include "server/push/push_request.h"
+
+#include <fmt/format.h>
+
+#include "server/push/packed_telling.h"
+#include "server/push/packed_values.h"
+
+namespace llmb::push {
+namespace {
+
+constexpr std::string_view kMagic = "llmb-push ";
+constexpr std::size_t kNameBytesMax = 256;
+// What one request's records may take beside its bytes: some 250,000 steps.
+constexpr std::size_t kMemoryMax = std::size_t{96} << 20U;
+
+// Both ways: visit(name, text).
+template <typename Head, typename Visit>
+void visit_names(Head& head, const Visit& visit) {
+  visit("cluster", head.cluster);
+  visit("store_id", head.store_id);
+  visit("agent", head.agent);
+  visit("version", head.version);
+  visit("pending_since", head.pending_since);
+}
+
+PushHead unpack_head(PackReader& reader) {
+  PushHead head;
+  visit_names(head, [&](const char* name, std::string& text) {
+    reader.read(name, text);
+    if (text.size() > kNameBytesMax) refuse_field(name, "of at most 256 bytes");
+  });
+  if (head.store_id.empty()) refuse_field("store_id", "there");
+  reader.read("logs_pending", head.logs_pending);
+  return head;
+}
+
+void require_own_form(PackReader& reader) {
+  const bool is_ours = reader.left() >= kMagic.size() &&
+                       reader.raw(kMagic.size(), "format") == kMagic &&
+                       reader.count("format") == static_cast<std::uint64_t>(kFormat) &&
+                       reader.word("format") == form_hash();
+  if (is_ours) return;
+  refuse_field("format", fmt::format("{}: agent and server are of versions that do not go together",
+                                     kFormat));
+}
+
+}  // namespace
+
+std::string packed_log(const storage::LogTelling& log) {
+  PackWriter writer;
+  pack_telling(writer, log);
+  return writer.take();
+}
+
+std::string packed_request(const PushHead& head, const std::vector<std::string>& packed_logs) {
+  PackWriter writer;
+  writer.raw(kMagic);
+  writer.count(static_cast<std::uint64_t>(kFormat));
+  writer.word(form_hash());
+  visit_names(head, [&](const char* /*name*/, const std::string& text) { writer.write(text); });
+  writer.write(head.logs_pending);
+  writer.count(packed_logs.size());
+  for (const std::string& log : packed_logs) writer.raw(log);
+  return writer.take();
+}
+
+PushRequest unpack_request(std::string_view body, std::size_t logs_max) {
+  PackReader reader(body, kMemoryMax);
+  require_own_form(reader);
+  PushRequest request{unpack_head(reader), {}};
+  const std::size_t count = reader.length("logs");
+  if (count > logs_max) refuse_field("logs", fmt::format("at most {}", logs_max));
+  request.logs.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      request.logs.push_back(unpack_telling(reader));
+    } catch (const BadTelling& error) {
+      throw BadTelling(fmt::format("the entry {} of 'logs': {}", i, error.what()));
+    }
+  }
+  if (reader.left() > 0) refuse_field("logs", "the last of the body");
+  return request;
+}
+
+}  // namespace llmb::push

@@ -1,0 +1,38 @@
+// The body of POST /api/v1/push: who tells, and the logs that are told, one behind the other. zstd
+// on its way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/push_records.h"
+
+namespace llmb::push {
+
+inline constexpr const char* kContentType = "application/vnd.llmb-report.push";
+
+struct PushHead {
+  std::string cluster;
+  std::string store_id;
+  std::string agent = {};  // the name of its machine
+  std::string version = {};
+  std::int64_t logs_pending = 0;
+  std::string pending_since = {};  // RFC 3339 UTC; empty: nothing is pending
+};
+
+struct PushRequest {
+  PushHead head;
+  std::vector<storage::LogTelling> logs;
+};
+
+// As it stands in a request. Agents pack each log once, when it is read.
+std::string packed_log(const storage::LogTelling& log);
+std::string packed_request(const PushHead& head, const std::vector<std::string>& packed_logs);
+
+// Throws BadTelling (packed_values.h) that says which field of which log is not as it should be.
+PushRequest unpack_request(std::string_view body, std::size_t logs_max);
+
+}  // namespace llmb::push
