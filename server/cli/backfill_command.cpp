@@ -37,19 +37,20 @@ constexpr milliseconds kBetweenTaskLooks{500};
 constexpr std::chrono::seconds kBetweenQuestions{5};  // to Slurm
 constexpr std::chrono::seconds kBetweenProgressLines{10};
 
-constexpr std::string_view kBackfillFooter =
-    "Examples:\n"
-    "  llmb-report backfill --slurm --tasks 32 --work-folder /lustre/me/backfill \\\n"
-    "    --push https://reports.example --token-file eos.token --cluster eos $LLMB_WORKLOAD\n"
-    "  llmb-report backfill --status --work-folder /lustre/me/backfill\n"
-    "  llmb-report backfill --slurm --work-folder /lustre/me/backfill    # what is left\n"
-    "The trees are measured and cut by bytes of logs; launch folders stay whole. The work folder\n"
-    "keeps the cut and how far each task is, on a file system that the nodes share. Each task "
-    "reads\n"
-    "its part into a database of its own on the node's disk, sends that as `ingest --push` of the\n"
-    "whole tree would, and removes it; whatever ends it, the next one goes on. The same command\n"
-    "again begins the tasks that are not done, and no others. Without --slurm the tasks run here.\n"
-    "Exit code 0: all is done, or submitted; 1: something is left; 2: wrong arguments.";
+constexpr const char* kBackfillFooter = R"(Examples:
+  llmb-report backfill --slurm --tasks 32 --work-folder /lustre/me/backfill \
+    --push https://reports.example --token-file eos.token --cluster eos $LLMB_WORKLOAD
+  llmb-report backfill --status --work-folder /lustre/me/backfill
+  llmb-report backfill --slurm --work-folder /lustre/me/backfill    # what is left
+
+What it does:
+  The trees are measured and cut by bytes of logs; launch folders stay whole. The work folder keeps
+  the cut and how far each task is, on a file system that the nodes share. Each task reads its part
+  into a database of its own on the node's disk, sends that as `ingest --push` of the whole tree
+  would, and removes it; whatever ends it, the next one goes on. The same command again begins the
+  tasks that are not done, and no others. Without --slurm the tasks run here.
+
+Exit status: 0 when all is done, or submitted; 1 when something is left; 2 for bad arguments.)";
 
 std::string variable_of_shell(const char* name) {
   const char* const value = std::getenv(name);
@@ -350,7 +351,7 @@ void add_backfill_command(CLI::App& app, int& exit_code) {
   status->excludes(dry_run);
   command->add_option("ROOT", arguments->roots,
                       "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
-  command->footer(std::string(kBackfillFooter));
+  command->footer(kBackfillFooter);
   command->callback([arguments, &exit_code] {
     exit_code = run_backfill(*arguments);
     ingest::exit_past_abandoned_threads(exit_code);
