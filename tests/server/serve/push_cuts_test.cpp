@@ -1,10 +1,15 @@
 // Connections that break, and programs that are killed, at any byte of what an agent and its server
-// say to each other: nothing is lost, and nothing is there twice. Places are chosen by a seed.
+// say to each other: nothing is lost, and nothing is there twice. Places are chosen by a seed. More
+// of both than in a usual run, about a second each:
+//   LLMB_PUSH_KILLS=300 serve_tests --gtest_filter='PushCuts.*:KilledPrograms.*'
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <random>
 
+#include "parser/foundation/parse_number.h"
 #include "server/sample/log_lines.h"
 #include "storage/push_store.h"
 #include "tests/server/serve/cutting_proxy.h"
@@ -16,8 +21,21 @@ namespace llmb::cli {
 namespace {
 
 constexpr unsigned kSeed = 20261123;
-constexpr int kCuts = 40;
-constexpr int kKills = 16;  // each takes an agent's second
+constexpr std::chrono::seconds kTimeEach{15};  // one of them, on a machine with much other work
+
+// As many as the environment says, but no fewer than in a usual run.
+int count_of_at_least(int usual) {
+  const char* const given = std::getenv("LLMB_PUSH_KILLS");
+  if (given == nullptr) return usual;
+  const auto count = parser::parse_integer(given);
+  EXPECT_TRUE(count && *count > 0 && *count <= 100'000) << "LLMB_PUSH_KILLS=" << given;
+  return count ? std::max(usual, static_cast<int>(*count)) : usual;
+}
+
+// Of all of them together.
+std::chrono::steady_clock::time_point end_of_time(int count) {
+  return std::chrono::steady_clock::now() + count * kTimeEach;
+}
 
 using PushCuts = PushAgentTest;
 
@@ -63,8 +81,11 @@ TEST_F(PushCuts, OfTheConnectionLoseAndDoubleNothing) {
   CuttingProxy proxy(port_);
   push::PushAgent agent(options(agent_database(), proxy.port()));
   agent.start();
-  for (int cut = 0; cut < kCuts; ++cut) {
+  const int cuts = count_of_at_least(40);
+  const auto end = end_of_time(cuts);
+  for (int cut = 0; cut < cuts; ++cut) {
     SCOPED_TRACE(cut);
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
     proxy.cut_after(1 + random() % (cut % 3 == 0 ? 30'000 : 1'500));
     ASSERT_TRUE(wait_until([&] {
       if (agent.status().is_level) logs.change(random);  // else it has something to say
@@ -104,8 +125,8 @@ class KilledPrograms : public PushAgentTest {
   void grow_logs(int step) const {
     for (int i = 0; i < kLogs; ++i) {
       sample::StepFigures figures;
-      figures.index = i == 0 && step > kKills ? step - kKills / 2 : step;
-      figures.step_count = 500;
+      figures.index = i == 0 && step > kills_ ? step - kills_ / 2 : step;
+      figures.step_count = 500 + 4 * kills_;
       figures.step_time_s = 5 + 0.01 * (step % 17);
       figures.tflops_per_gpu = 700 + i;
       figures.loss = 11 - 0.01 * step;
@@ -118,6 +139,7 @@ class KilledPrograms : public PushAgentTest {
   }
 
   static constexpr int kLogs = 4;
+  const int kills_ = count_of_at_least(16);  // each takes an agent's second
   const std::string tree_ = folder_.file("tree");
 };
 
@@ -130,8 +152,10 @@ TEST_F(KilledPrograms, LoseAndDoubleNothing) {
   };
   grow();
   auto agent = ingest("--follow", agent_database(), proxy.port());
-  for (int kill = 0; kill < kKills; ++kill) {
+  const auto end = end_of_time(kills_);
+  for (int kill = 0; kill < kills_; ++kill) {
     SCOPED_TRACE(kill);
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
     const bool kills_server = random() % 3 == 0;
     proxy.cut_after(1 + random() % 1'500, [&] { (kills_server ? server_ : agent)->stop(SIGKILL); });
     grow();
