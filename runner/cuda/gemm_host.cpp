@@ -98,7 +98,7 @@ void GemmEngine::run(const Gemm& gemm, Stream stream) {
   check(gemm);
   if (gemm.m == 0 || gemm.n == 0 || gemm.batch == 0) return;
   state_->plans.emplace(plan_key(gemm), kAlgorithm);
-  put_on_stream(stream, [gemm] {
+  compute_on_stream(stream, [gemm] {
     for (std::int64_t i = 0; i < gemm.batch; ++i) multiply(gemm, i);
   });
 }

@@ -43,7 +43,7 @@ HostDeviceOptions host_devices() {
 }
 
 std::shared_ptr<HostStream> make_host_stream() {
-  simt::set_stream_executor(put_on_stream);
+  simt::set_stream_executor(compute_on_stream);
   Registry& all = registry();
   const int device = host_device();
   auto stream = std::make_shared<HostStream>(device, host_devices().timing);
@@ -114,8 +114,12 @@ std::int64_t taken_host_memory(int device) {
 
 void put_on_stream(Stream stream, std::function<void()> work) {
   if (stream == nullptr) return work();
-  const auto host = host_stream(stream);
-  if (!host->drops_work()) host->put(std::move(work));
+  host_stream(stream)->put(std::move(work));
+}
+
+void compute_on_stream(Stream stream, std::function<void()> work) {
+  const bool drops_it = stream != nullptr && host_stream(stream)->drops_work();
+  if (!drops_it) put_on_stream(stream, std::move(work));
 }
 
 void finish_streams_of(int device) {

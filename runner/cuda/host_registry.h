@@ -18,8 +18,10 @@ std::shared_ptr<HostStream> host_stream(Stream stream);
 void forget_host_stream(Stream stream);
 std::vector<std::shared_ptr<HostStream>> host_streams_of(int device);
 
-// Puts work on a stream, unless it drops work; the null stream runs it at once, on this thread.
+// Puts work on a stream; the null stream runs it at once, on this thread.
 void put_on_stream(Stream stream, std::function<void()> work);
+// The same for what makes numbers: kernels, products and copies, which a stream may drop.
+void compute_on_stream(Stream stream, std::function<void()> work);
 
 // Waits for all streams of a device. Throws the first error.
 void finish_streams_of(int device);

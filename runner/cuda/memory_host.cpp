@@ -73,11 +73,11 @@ void PinnedPlace::release(std::byte* data) {
 
 void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection, Stream stream) {
   if (bytes == 0) return;
-  put_on_stream(stream, [=] { std::memmove(to, from, bytes); });
+  compute_on_stream(stream, [=] { std::memmove(to, from, bytes); });
 }
 
 void copy_rows_async(const RowsCopy& copy, CopyDirection, Stream stream) {
-  put_on_stream(stream, [copy] {
+  compute_on_stream(stream, [copy] {
     auto* to = static_cast<std::byte*>(copy.to);
     const auto* from = static_cast<const std::byte*>(copy.from);
     for (std::size_t row = 0; row < copy.rows; ++row) {
@@ -89,7 +89,7 @@ void copy_rows_async(const RowsCopy& copy, CopyDirection, Stream stream) {
 
 void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream) {
   if (bytes == 0) return;
-  put_on_stream(stream, [=] { std::memset(memory, value, bytes); });
+  compute_on_stream(stream, [=] { std::memset(memory, value, bytes); });
 }
 
 }  // namespace llmb::runner::cuda

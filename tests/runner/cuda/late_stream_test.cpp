@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <stdexcept>
 #include <vector>
 
@@ -86,6 +87,24 @@ TEST_F(LateStream, KeepsItsError) {
 TEST_F(LateStream, RefusesAStreamThatIsNone) {
   auto* const none = reinterpret_cast<Stream>(this);
   EXPECT_THROW(synchronize(none), std::logic_error);
+}
+
+// The order of streams stands, so that calls of several ranks meet as they would.
+TEST(DroppingStream, WaitsForOtherStreams) {
+  set_host_devices({.timing = HostTiming::never});
+  choose_device(0);
+  {
+    const OwnedStream first;
+    const OwnedStream second;
+    std::promise<void> go_on;
+    put_on_stream(first, [gate = go_on.get_future().share()] { gate.wait(); });
+    order_streams(first, second);
+    EXPECT_FALSE(is_done(second));
+    go_on.set_value();
+    synchronize(second);
+    EXPECT_TRUE(is_done(first));
+  }
+  set_host_devices({});
 }
 
 // Events and waits take place, so that programs go on.
