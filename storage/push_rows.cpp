@@ -221,10 +221,11 @@ std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& s
 }
 
 void mark_steps_changed(Connection& connection, RunId run, StepKey from) {
-  for (const char* sql : {"UPDATE push_state SET from_segment = ?1, from_iteration = ?2"
-                          " WHERE run_id = ?3 AND (from_segment, from_iteration) > (?1, ?2)",
-                          "UPDATE push_state SET next_segment = ?1, next_iteration = ?2"
-                          " WHERE run_id = ?3 AND (next_segment, next_iteration) > (?1, ?2)"}) {
+  for (const char* sql :
+       {"UPDATE push_state SET from_segment = ?1, from_iteration = ?2,"
+        " is_pending = 1 WHERE run_id = ?3 AND (from_segment, from_iteration) > (?1, ?2)",
+        "UPDATE push_state SET next_segment = ?1, next_iteration = ?2"
+        " WHERE run_id = ?3 AND (next_segment, next_iteration) > (?1, ?2)"}) {
     connection.kept(sql).integer(from.segment).integer(from.iteration).integer(run).run();
   }
 }

@@ -10,12 +10,31 @@
 namespace llmb::storage {
 namespace {
 
-constexpr std::string_view kFromPending =
-    " FROM run JOIN root ON root.id = run.root_id LEFT JOIN push_state AS p ON p.run_id = run.id"
-    " WHERE root.pushed_from = '' AND (p.run_id IS NULL OR p.server_revision <> run.revision"
-    " OR (p.from_segment, p.from_iteration) < (9223372036854775807, 0))";
+// Every run of a watched tree has a row in push_state once note_new_runs() has passed it.
+constexpr std::string_view kFromNewRuns =
+    " FROM run WHERE id > (SELECT coalesce(max(run_id), 0) FROM push_state)"
+    " AND (SELECT pushed_from FROM root WHERE root.id = run.root_id) = ''";
+// So many get theirs in one transaction: the Writer waits for no more.
+constexpr std::int64_t kNewRunsAtOnce = 20'000;
+
+// Of a row of push_state: the server lacks something of its run.
+constexpr std::string_view kLacks =
+    "(server_revision <> (SELECT revision FROM run WHERE run.id = run_id)"
+    " OR (from_segment, from_iteration) < (9223372036854775807, 0))";
+
+constexpr std::string_view kPending =
+    "SELECT run_id FROM push_state WHERE is_pending = 1 AND run_id > ? ORDER BY run_id LIMIT ?";
+constexpr std::string_view kPendingCount = "SELECT count(*) FROM push_state WHERE is_pending = 1";
+
+std::string new_runs_sql() {
+  return "SELECT EXISTS (SELECT 1" + std::string(kFromNewRuns) + ")";
+}
 
 }  // namespace
+
+std::vector<std::string> pending_sql() {
+  return {new_runs_sql(), std::string(kPending), std::string(kPendingCount)};
+}
 
 struct PushStore::Impl {
   Connection connection;
@@ -33,6 +52,22 @@ struct PushStore::Impl {
     Transaction transaction(connection, Transaction::Kind::write);
     change();
     transaction.commit();
+  }
+
+  // By their ids, which rise: none is found below the last one that has a row.
+  void note_new_runs() {
+    static const std::string find = new_runs_sql();
+    static const std::string note = "INSERT INTO push_state (run_id) SELECT id" +
+                                    std::string(kFromNewRuns) + " ORDER BY id LIMIT ?";
+    const auto has_new = [&] {
+      Statement& found = connection.kept(find);
+      const bool has = found.step() && found.read_boolean();
+      found.reset();
+      return has;
+    };
+    while (has_new()) {
+      change([&] { connection.kept(note).integer(kNewRunsAtOnce).run(); });
+    }
   }
 
   bool read_head(LogTelling& log) {
@@ -64,8 +99,10 @@ struct PushStore::Impl {
         .kept(
             "UPDATE push_state SET server_revision = ?1, server_step_count = ?2,"
             " from_segment = iif((next_segment, next_iteration) < (?3, ?4), next_segment, ?3),"
-            " from_iteration = iif((next_segment, next_iteration) < (?3, ?4), next_iteration, ?4)"
-            " WHERE run_id = ?5")
+            " from_iteration = iif((next_segment, next_iteration) < (?3, ?4), next_iteration, ?4),"
+            " is_pending = (?3, ?4) < (9223372036854775807, 0)"
+            " OR (next_segment, next_iteration) < (9223372036854775807, 0)"
+            " OR ?1 <> (SELECT revision FROM run WHERE run.id = run_id) WHERE run_id = ?5")
         .integer(answer.told_revision)
         .integer(answer.result.step_count)
         .integer(answer.told_end.segment)
@@ -82,7 +119,7 @@ struct PushStore::Impl {
         connection
             .kept(
                 "UPDATE push_state SET server_revision = ?, server_step_count = ?,"
-                " from_segment = -1, from_iteration = 0 WHERE run_id = ?")
+                " from_segment = -1, from_iteration = 0, is_pending = 1 WHERE run_id = ?")
             .integer(answer.result.revision)
             .integer(answer.result.step_count)
             .integer(answer.run)
@@ -115,9 +152,8 @@ std::int64_t PushStore::data_revision() {
 }
 
 std::vector<RunId> PushStore::pending(RunId after, std::int64_t limit) {
-  static const std::string sql =
-      "SELECT run.id" + std::string(kFromPending) + " AND run.id > ? ORDER BY run.id LIMIT ?";
-  Statement& select = impl_->connection.kept(sql);
+  impl_->note_new_runs();
+  Statement& select = impl_->connection.kept(kPending);
   select.integer(after).integer(limit);
   std::vector<RunId> runs;
   while (select.step()) runs.push_back(select.read_integer());
@@ -125,7 +161,8 @@ std::vector<RunId> PushStore::pending(RunId after, std::int64_t limit) {
 }
 
 std::int64_t PushStore::pending_count() {
-  return impl_->connection.read_one_integer("SELECT count(*)" + std::string(kFromPending));
+  impl_->note_new_runs();
+  return impl_->connection.read_one_integer(kPendingCount);
 }
 
 std::optional<LogTelling> PushStore::tell(RunId run, std::int64_t steps_max) {
@@ -172,6 +209,7 @@ void PushStore::begin_comparison() {
 }
 
 void PushStore::compare(std::span<const HeldLog> held) {
+  impl_->note_new_runs();
   impl_->change([&] {
     for (const HeldLog& log : held) {
       impl_->connection
@@ -182,7 +220,8 @@ void PushStore::compare(std::span<const HeldLog> held) {
               " AND run.relative_path = ?2 AND run.generation = ?3"
               " ON CONFLICT (run_id) DO UPDATE SET is_confirmed = 1, server_revision = ?4,"
               " server_step_count = ?5, from_segment = iif(server_revision = ?4"
-              " AND server_step_count = ?5, from_segment, -1)")
+              " AND server_step_count = ?5, from_segment, -1),"
+              " is_pending = is_pending OR server_revision <> ?4 OR server_step_count <> ?5")
           .text(log.root_path)
           .text(log.relative_path)
           .integer(log.generation)
@@ -199,6 +238,9 @@ void PushStore::end_comparison() {
         "UPDATE push_state SET server_revision = 0, server_step_count = 0, from_segment = -1,"
         " from_iteration = 0, is_confirmed = 1 WHERE is_confirmed = 0");
     impl_->connection.execute("UPDATE push_state SET from_iteration = 0 WHERE from_segment = -1");
+    impl_->connection.execute(
+        "UPDATE push_state SET is_pending = NOT is_pending WHERE is_pending <> " +
+        std::string(kLacks));
   });
 }
 

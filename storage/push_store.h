@@ -61,4 +61,8 @@ class PushStore {
   std::unique_ptr<Impl> impl_;
 };
 
+// How PushStore finds the runs of which the server lacks something, and the new ones. This is for
+// whoever wants to know how SQLite answers.
+std::vector<std::string> pending_sql();
+
 }  // namespace llmb::storage
