@@ -53,6 +53,8 @@ class Writer {
   // ingest would have stored it, below a root of the sender's cluster, or left as its result says.
   std::vector<PushResult> commit_pushed(const PushSender& sender, std::span<const LogTelling> logs);
   void record_push_agent(const PushAgentRecord& agent);
+  // It has said its last word: its runs stay, and any other store may take them over at once.
+  void forget_push_agent(const std::string& store_id);
   // All that was pushed as cluster `from` belongs to `to` from now on. Throws StorageError
   // constraint where both have a tree of one path.
   void rename_pushed_cluster(const std::string& from, const std::string& to);
@@ -126,6 +128,8 @@ class Reader {
   std::vector<ParkedFile> parked_files();
 
   std::vector<PushAgentRecord> push_agents();
+  // Without those that had pushed all and have been silent for longer than kListedSilence.
+  std::vector<PushAgentRecord> listed_push_agents(parser::Instant now);
   // What is held of a cluster's logs by a store's word, by run, those after `after`.
   std::vector<HeldLog> held_logs(const std::string& store_id, const std::string& cluster,
                                  RunId after, std::int64_t limit);

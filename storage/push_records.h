@@ -2,6 +2,7 @@
 // server's answer to it, and what it holds. No SQL here, and no JSON.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -79,6 +80,10 @@ struct HeldLog {
   std::int64_t revision = 0;
   std::int64_t step_count = 0;
 };
+
+// An agent that had pushed all and has been silent for longer is not listed: its database is gone,
+// most likely, and nothing is missing here.
+inline constexpr std::chrono::days kListedSilence{30};
 
 // Who pushes to a server, as it spoke last.
 struct PushAgentRecord {

@@ -94,6 +94,14 @@ PushDecision decide_on_own(Connection& connection, const StoredWord& own, const 
   return answer_of(is_repeated ? PushVerdict::known : PushVerdict::conflict, own);
 }
 
+// False of an agent that has said its last word.
+bool is_agent(Connection& connection, const std::string& store_id) {
+  Statement& find = connection.kept("SELECT 1 FROM push_agent WHERE store_id = ?");
+  const bool is_there = find.text(store_id).step();
+  find.reset();
+  return is_there;
+}
+
 PushDecision decide_on_other(Connection& connection, const StoredWord& word,
                              const PushSender& sender, const LogTelling& log) {
   const bool has_less = log.run.facts.bytes_read < word.bytes_read;
@@ -101,7 +109,8 @@ PushDecision decide_on_other(Connection& connection, const StoredWord& word,
     return {PushVerdict::covered, 0, 0, word.run, word.run_generation, false};
   }
   const bool is_fresh = word.told_at > parser::instant_text(sender.now - kTakeOverAfter) &&
-                        word.told_at <= parser::instant_text(sender.now);
+                        word.told_at <= parser::instant_text(sender.now) &&
+                        is_agent(connection, word.store_id);
   if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation, false};
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
   return answer_of(PushVerdict::taken, word);
@@ -180,10 +189,17 @@ void write_push_agent(Connection& connection, const PushAgentRecord& agent) {
       .run();
 }
 
-std::vector<PushAgentRecord> read_push_agents(Connection& connection) {
+void erase_push_agent(Connection& connection, const std::string& store_id) {
+  connection.kept("DELETE FROM push_agent WHERE store_id = ?").text(store_id).run();
+}
+
+std::vector<PushAgentRecord> read_push_agents(Connection& connection,
+                                              const std::string& seen_since) {
   Statement& select = connection.kept(
       "SELECT store_id, cluster, name, version, last_seen_at, logs_pending, pending_since"
-      " FROM push_agent ORDER BY cluster, name, store_id");
+      " FROM push_agent WHERE logs_pending > 0 OR last_seen_at >= ?"
+      " ORDER BY cluster, name, store_id");
+  select.text(seen_since);
   std::vector<PushAgentRecord> agents;
   while (select.step()) {
     PushAgentRecord agent;

@@ -35,7 +35,11 @@ void write_pushed_run(Connection& connection, RunId run, const PushSender& sende
 void write_pushed_times(Connection& connection, RunId run, const RunRecord& told);
 
 void write_push_agent(Connection& connection, const PushAgentRecord& agent);
-std::vector<PushAgentRecord> read_push_agents(Connection& connection);
+// Does nothing where there is no such agent. What it told stays, and any other store may take over.
+void erase_push_agent(Connection& connection, const std::string& store_id);
+// Those that lack something, or have spoken at `seen_since` or later.
+std::vector<PushAgentRecord> read_push_agents(Connection& connection,
+                                              const std::string& seen_since);
 std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& store_id,
                                     const std::string& cluster, RunId after, std::int64_t limit);
 

@@ -251,7 +251,13 @@ std::vector<ParkedFile> Reader::parked_files() {
 }
 
 std::vector<PushAgentRecord> Reader::push_agents() {
-  return impl_->ask([&] { return read_push_agents(impl_->connection); });
+  return impl_->ask([&] { return read_push_agents(impl_->connection, ""); });
+}
+
+std::vector<PushAgentRecord> Reader::listed_push_agents(parser::Instant now) {
+  return impl_->ask([&] {
+    return read_push_agents(impl_->connection, parser::instant_text(now - kListedSilence));
+  });
 }
 
 std::vector<HeldLog> Reader::held_logs(const std::string& store_id, const std::string& cluster,

@@ -314,6 +314,13 @@ void Writer::record_push_agent(const PushAgentRecord& agent) {
   });
 }
 
+void Writer::forget_push_agent(const std::string& store_id) {
+  impl_->commit_change([&] {
+    erase_push_agent(impl_->connection, store_id);
+    return false;
+  });
+}
+
 void Writer::rename_pushed_cluster(const std::string& from, const std::string& to) {
   impl_->commit_change([&] {
     Connection& connection = impl_->connection;

@@ -9,6 +9,7 @@
 #include "server/api/openmetrics_text.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::api {
 namespace {
@@ -139,7 +140,7 @@ void write_push(OpenMetricsText& text, const std::vector<storage::PushAgentRecor
     silence_s = std::max<std::int64_t>(
         silence_s, std::chrono::floor<std::chrono::seconds>(now - *seen).count());
   }
-  gauge(text, "llmb_push_agents", "", "Agents that have pushed runs here.",
+  gauge(text, "llmb_push_agents", "", "Agents that push runs here.",
         static_cast<std::int64_t>(agents.size()));
   gauge(text, "llmb_push_logs_pending", "", "Logs that agents had still to push when they spoke.",
         pending);
@@ -211,8 +212,9 @@ http::Response get_metrics(Context& context, const http::Request& request) {
   std::int64_t is_readable = 1;
   try {
     write_database(text, context.readers.with_reader(read_figures));
-    write_push(text, context.readers.with_reader(
-                         [](storage::Reader& reader) { return reader.push_agents(); }));
+    write_push(text, context.readers.with_reader([](storage::Reader& reader) {
+      return reader.listed_push_agents(dispatch::wall_now());
+    }));
     write_results(text, context.latest_results.read(context.readers));
   } catch (const storage::StorageError&) {
     is_readable = 0;

@@ -95,6 +95,7 @@ struct PushWork {
   storage::PushSender sender;
   std::vector<storage::LogTelling> logs;
   storage::PushAgentRecord agent;
+  bool is_last = false;      // the sender goes for good
   std::string renamed_from;  // the sender's cluster was called so; empty: it was not
   std::atomic<bool> is_given_up = false;
   std::promise<std::vector<storage::PushResult>> results;
@@ -108,7 +109,11 @@ void write_work(storage::Writer& writer, PushWork& work) {
     }
     std::vector<storage::PushResult> results;
     if (!work.logs.empty()) results = writer.commit_pushed(work.sender, work.logs);
-    writer.record_push_agent(work.agent);
+    if (work.is_last) {
+      writer.forget_push_agent(work.agent.store_id);
+    } else {
+      writer.record_push_agent(work.agent);
+    }
     work.results.set_value(std::move(results));
   } catch (...) {
     work.results.set_exception(std::current_exception());
@@ -126,6 +131,7 @@ void take_request(push::PushRequest&& request, const parser::Catalog& catalog, P
                 head.logs_pending,
                 std::nullopt};
   if (parser::parse_instant(head.pending_since)) work.agent.pending_since = head.pending_since;
+  work.is_last = head.is_last;
   work.logs = std::move(request.logs);
   // By this server's catalog, like those of the trees that it watches.
   for (storage::LogTelling& log : work.logs) {

@@ -5,6 +5,7 @@
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/tagged_response.h"
+#include "server/dispatch/wall_clock.h"
 
 namespace llmb::api {
 namespace {
@@ -66,7 +67,9 @@ http::Response get_roots(Context& context, const http::Request& request) {
     for (const auto& file : reader.parked_files()) {
       lists["parked_files"].push_back(parked_file_json(file));
     }
-    for (const auto& agent : reader.push_agents()) lists["agents"].push_back(agent_json(agent));
+    for (const auto& agent : reader.listed_push_agents(dispatch::wall_now())) {
+      lists["agents"].push_back(agent_json(agent));
+    }
     return lists;
   });
   // Scans are recorded without a new data revision, so the tag is the content's.

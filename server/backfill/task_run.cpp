@@ -132,6 +132,7 @@ std::string TaskRun::read(const std::string& database) {
 bool TaskRun::push(const std::string& database) {
   push::PushOptions options = task_.push;
   options.database_path = database;
+  options.leaves_when_level = true;
   push::PushAgent agent(std::move(options));
   const bool is_level =
       push::push_all(agent, task_.push_patience, [&](const push::PushStatus& status) {

@@ -10,8 +10,8 @@
 
 namespace llmb::push {
 
-// Raised with every change of how a telling is written.
-inline constexpr std::int64_t kFormat = 2;
+// Raised with every change of how a request is written.
+inline constexpr std::int64_t kFormat = 3;
 // Of the names of all that a telling holds, in their order: differs where a field was added and
 // kFormat forgotten.
 std::uint64_t form_hash();

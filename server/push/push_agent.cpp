@@ -36,6 +36,7 @@ constexpr int kCountingShare = 50;  // counting takes a fiftieth of the time at 
 struct Ready {
   Batch batch;
   std::string body;
+  bool is_last = false;
 };
 
 }  // namespace
@@ -55,7 +56,9 @@ struct PushAgent::Impl {
   Ready gather(const Batch& under_way);
   // While the server is at work on one batch, the next one is made ready.
   milliseconds send(Ready ready);
-  milliseconds keep(const Batch& batch, const LinkAnswer& answer);
+  milliseconds keep(const Ready& ready, const LinkAnswer& answer);
+  // Nothing was to be sent just now.
+  milliseconds idle();
   milliseconds after_refusal(const Batch& batch, const LinkAnswer& answer);
   milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest);
   void count_pending();
@@ -69,6 +72,7 @@ struct PushAgent::Impl {
   std::string instance;  // that all was compared with; empty: none yet
   std::int64_t seen_revision = -1;
   bool has_more = true;
+  bool has_left = false;          // its last word was heard
   std::int64_t said_pending = 0;  // what the server is told
   std::optional<Ready> next;      // gathered while the one before it was under way
   // Logs that the server would not take for now.
@@ -85,14 +89,14 @@ struct PushAgent::Impl {
 };
 
 void PushAgent::Impl::run() {
-  while (!is_stopping) {
-    milliseconds rest{0};
+  while (!is_stopping && !has_left) {
+    milliseconds pause{0};
     try {
-      rest = turn();
+      pause = turn();
     } catch (const std::exception& error) {  // the database cannot be read or written just now
-      rest = fail(error.what(), std::nullopt);
+      pause = fail(error.what(), std::nullopt);
     }
-    wait(rest);
+    wait(pause);
   }
 }
 
@@ -135,22 +139,26 @@ milliseconds PushAgent::Impl::turn() {
   if (instance.empty()) return compare();
   const std::int64_t revision = store.data_revision();
   const bool is_due = Clock::now() - spoke_at >= options.heartbeat;
-  if (revision == seen_revision && !has_more && !is_due) return options.look_interval;
+  const bool has_news = revision != seen_revision || has_more || options.leaves_when_level;
+  if (!has_news && !is_due) return options.look_interval;
   seen_revision = revision;
   count_pending();
   Ready ready = next ? std::move(*next) : gather({});
   next.reset();
   has_more = !ready.batch.logs.empty() || !resting_until.empty();
-  if (ready.batch.logs.empty() && !is_due) {
-    const bool owes_the_news = said_pending > 0 && resting_until.empty();
-    counts_at = Clock::now();
-    count_pending();
-    if (owes_the_news && said_pending == 0) return send(ready_to_go({}));
-    const std::lock_guard lock(mutex);
-    status.is_level = said_pending == 0;
-    return options.look_interval;
-  }
+  if (ready.batch.logs.empty() && !is_due) return idle();
   return send(std::move(ready));
+}
+
+milliseconds PushAgent::Impl::idle() {
+  const bool owes_the_news = said_pending > 0 && resting_until.empty();
+  counts_at = Clock::now();
+  count_pending();
+  if (said_pending == 0 && options.leaves_when_level) return send({{}, link.last_body(), true});
+  if (said_pending == 0 && owes_the_news) return send(ready_to_go({}));
+  const std::lock_guard lock(mutex);
+  status.is_level = said_pending == 0;
+  return options.look_interval;
 }
 
 // In pages, each compared before the next is asked for.
@@ -176,7 +184,7 @@ milliseconds PushAgent::Impl::compare() {
 Ready PushAgent::Impl::ready_to_go(Batch batch) const {
   std::string body = link.body(batch.packed);
   batch.packed.clear();
-  return {std::move(batch), std::move(body)};
+  return {std::move(batch), std::move(body), false};
 }
 
 Ready PushAgent::Impl::gather(const Batch& under_way) {
@@ -200,10 +208,11 @@ milliseconds PushAgent::Impl::send(Ready ready) {
     return fail("the server's answer is not as long as what it was told", std::nullopt);
   }
   spoke_at = Clock::now();
-  return keep(batch, answer);
+  return keep(ready, answer);
 }
 
-milliseconds PushAgent::Impl::keep(const Batch& batch, const LinkAnswer& answer) {
+milliseconds PushAgent::Impl::keep(const Ready& ready, const LinkAnswer& answer) {
+  const Batch& batch = ready.batch;
   std::vector<storage::PushStore::Answer> answers;
   for (std::size_t i = 0; i < batch.logs.size(); ++i) {
     const ToldLog& log = batch.logs[i];
@@ -220,13 +229,15 @@ milliseconds PushAgent::Impl::keep(const Batch& batch, const LinkAnswer& answer)
     instance.clear();
     next.reset();
   }
+  has_left = ready.is_last && !instance.empty();
   bool was_troubled = false;
   {
     const std::lock_guard lock(mutex);
     was_troubled = !status.trouble.empty();
     status.trouble.clear();
     status.logs_answered += batch.logs.size();
-    status.is_level = batch.logs.empty() && said_pending == 0;
+    status.is_level =
+        options.leaves_when_level ? has_left : batch.logs.empty() && said_pending == 0;
   }
   if (was_troubled) spdlog::info("pushing goes on; {} logs to go", status.logs_pending);
   return milliseconds(0);

@@ -15,7 +15,7 @@ namespace llmb::push {
 struct PushStatus {
   std::int64_t logs_pending = 0;    // of which the server lacks something
   std::uint64_t logs_answered = 0;  // since the start; of a long log each piece
-  bool is_level = false;            // the server has answered, and has all
+  bool is_level = false;            // the server has all; of an agent that leaves, its leave too
   std::string trouble;              // why nothing is sent just now; empty: all is well
 };
 

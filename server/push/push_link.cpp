@@ -10,7 +10,6 @@
 #include "server/http/compression.h"
 #include "server/push/json_fields.h"
 #include "server/push/packed_telling.h"
-#include "server/push/push_request.h"
 
 namespace llmb::push {
 namespace {
@@ -153,11 +152,23 @@ LinkAnswer PushLink::held_logs(std::int64_t after) const {
   return answer;
 }
 
+PushHead PushLink::head() const {
+  return {.cluster = options_.cluster,
+          .store_id = store_id_,
+          .agent = options_.machine,
+          .version = options_.version,
+          .logs_pending = logs_pending_,
+          .pending_since = pending_since_ ? parser::instant_text(*pending_since_) : ""};
+}
+
 std::string PushLink::body(const std::vector<std::string>& logs) const {
-  const PushHead head{
-      options_.cluster, store_id_,     options_.machine,
-      options_.version, logs_pending_, pending_since_ ? parser::instant_text(*pending_since_) : ""};
-  return http::compress(packed_request(head, logs), http::Encoding::zstd, http::Effort::once);
+  return http::compress(packed_request(head(), logs), http::Encoding::zstd, http::Effort::once);
+}
+
+std::string PushLink::last_body() const {
+  PushHead last = head();
+  last.is_last = true;
+  return http::compress(packed_request(last, {}), http::Encoding::zstd, http::Effort::once);
 }
 
 LinkAnswer PushLink::send(std::string body) const {

@@ -11,6 +11,7 @@
 
 #include "parser/foundation/instant.h"
 #include "server/push/push_options.h"
+#include "server/push/push_request.h"
 #include "storage/push_records.h"
 
 namespace llmb::push {
@@ -32,13 +33,16 @@ class PushLink {
   PushLink(const PushOptions& options, std::string store_id, const std::atomic<bool>& stop);
 
   LinkAnswer held_logs(std::int64_t after) const;
-  // A request that tells `logs`, each as packed_log(); and the sending of one.
+  // A request that tells `logs`, each as packed_log(); one that is the last of this database; and
+  // the sending of either.
   std::string body(const std::vector<std::string>& logs) const;
+  std::string last_body() const;
   LinkAnswer send(std::string body) const;
   // What every telling says of how far behind this agent is.
   void say_behind(std::int64_t logs_pending, std::optional<parser::Instant> since);
 
  private:
+  PushHead head() const;
   // Fills `answer`, and the body of one that is 200.
   std::string ask(http::ClientRequest request, LinkAnswer& answer) const;
 

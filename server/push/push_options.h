@@ -23,6 +23,9 @@ struct PushOptions {
   std::chrono::milliseconds forbidden_rest{15'000};
   // Who has nothing to send says so, this often.
   std::chrono::milliseconds heartbeat{45'000};
+  // The database goes once the server has all: the agent says so then, the server forgets it as an
+  // agent, and it says no more.
+  bool leaves_when_level = false;
 };
 
 }  // namespace llmb::push

@@ -31,6 +31,7 @@ PushHead unpack_head(PackReader& reader) {
   });
   if (head.store_id.empty()) refuse_field("store_id", "there");
   reader.read("logs_pending", head.logs_pending);
+  reader.read("is_last", head.is_last);
   return head;
 }
 
@@ -59,6 +60,7 @@ std::string packed_request(const PushHead& head, const std::vector<std::string>&
   writer.word(form_hash());
   visit_names(head, [&](const char* /*name*/, const std::string& text) { writer.write(text); });
   writer.write(head.logs_pending);
+  writer.write(head.is_last);
   writer.count(packed_logs.size());
   for (const std::string& log : packed_logs) writer.raw(log);
   return writer.take();

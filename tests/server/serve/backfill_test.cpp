@@ -12,6 +12,8 @@ namespace llmb::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr int kTasks = 4;
 const std::string kAll = std::to_string(BackfillTest::kLogs);
@@ -29,11 +31,14 @@ TEST_F(BackfillTest, ReadsATreeAsOneIngestWould) {
               HasSubstr("backfill: 4 of 4 tasks done, " + kAll + " of " + kAll + " logs\n"));
   expect_as_from_scratch();
   EXPECT_TRUE(std::filesystem::is_empty(folder_.file("local"))) << "databases of done tasks go";
+  EXPECT_THAT(agents(), IsEmpty());
+  EXPECT_THAT(server_->get("/metrics").body, HasSubstr("llmb_push_agents 0\n"));
 
   // The agent of the whole tree finds that the server has it all: no run is told anew.
   const auto revision = storage::Reader(central()).data_revision();
   push_whole_tree();
   EXPECT_EQ(storage::Reader(central()).data_revision(), revision);
+  EXPECT_THAT(agents(), SizeIs(1));
   expect_as_from_scratch();
   const auto again = backfill(port_, {tree_});
   EXPECT_EQ(again.exit_code, 0) << again.errors;
@@ -56,6 +61,7 @@ TEST_F(BackfillTest, GoesOnAfterATaskIsKilledAtAnyByte) {
   }
   const auto rest = backfill(0, {});
   EXPECT_EQ(rest.exit_code, 0) << rest.output << rest.errors;
+  EXPECT_THAT(agents(), IsEmpty());
   expect_as_from_scratch();
 }
 

@@ -82,6 +82,9 @@ class PushAgentTest : public testing::Test {
   }
 
   storage::Reader::Totals stored() const { return storage::Reader(central()).totals(); }
+  std::vector<storage::PushAgentRecord> agents() const {
+    return storage::Reader(central()).push_agents();
+  }
   bool has_all(int runs, int steps) const {
     return wait_until([&] {
       const auto totals = stored();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include "tests/server/serve/cutting_proxy.h"
 #include "tests/server/serve/push_agent_fixture.h"
 
 namespace llmb::cli {
@@ -77,6 +78,23 @@ TEST_F(PushAgentTest, TwoOnOneTreeStoreEachRunOnce) {
   second.start();
   ASSERT_TRUE(wait_until([&] { return first.status().is_level && second.status().is_level; }))
       << first.status().trouble << second.status().trouble;
+  EXPECT_TRUE(has_all(20, 10));
+}
+
+TEST_F(PushAgentTest, LeavesWhereItsDatabaseGoes) {
+  CuttingProxy proxy(port_);
+  commit(agent_database(), 20, 10);
+  push::PushOptions leaving = options(agent_database(), proxy.port());
+  leaving.leaves_when_level = true;
+  // The second time it says so again, as after an answer that was lost, and at any byte.
+  for (const std::size_t bytes : {1'000'000U, 200U, 700U, 1'000U, 1'300U}) {
+    SCOPED_TRACE(bytes);
+    proxy.cut_after(bytes);
+    push::PushAgent agent(leaving);
+    agent.start();
+    ASSERT_TRUE(wait_until([&] { return agent.status().is_level; })) << agent.status().trouble;
+    EXPECT_THAT(agents(), testing::IsEmpty());
+  }
   EXPECT_TRUE(has_all(20, 10));
 }
 

@@ -90,8 +90,9 @@ function rootState(root: Root): string {
 
 function Roots() {
   const roots = rootList.value?.roots.filter((root) => !root.is_pushed);
+  const isPushedTo = rootList.value?.roots.some((root) => root.is_pushed);
   const agents = rootList.value?.agents ?? [];
-  if (!roots || (roots.length === 0 && agents.length > 0)) return null;
+  if (!roots || (roots.length === 0 && (isPushedTo || agents.length > 0))) return null;
   return (
     <section aria-labelledby="roots-title">
       <div class="section-head">
@@ -130,33 +131,45 @@ function agentState(agent: PushAgent): string {
   return agent.logs_pending > 0 ? "is behind" : "has pushed all";
 }
 
-// Who pushes the runs of other clusters here; nothing where nobody does.
+// Who pushes the runs of other clusters here; nothing where nobody ever did. Whose work is done for
+// good, as a back-fill's, is no agent any more, but its tree stays.
 function Agents() {
   const agents = rootList.value?.agents ?? [];
   const pushed = (rootList.value?.roots ?? []).filter((root) => root.is_pushed);
-  if (agents.length === 0) return null;
+  if (agents.length === 0 && pushed.length === 0) return null;
   return (
     <section aria-labelledby="agents-title">
       <div class="section-head">
         <h2 id="agents-title">Agents that push runs here</h2>
       </div>
-      <Table
-        name="Agents that push runs here"
-        heads={["cluster", "machine", "trees", "state", "last word", "#logs to push", "since"]}
-        rows={agents.map((agent) => [
-          agent.cluster,
-          `${agent.name} (${agent.version})`,
-          pushed
-            .filter((root) => root.cluster === agent.cluster)
-            .map((root) => <code key={root.id}>{root.path} </code>),
-          <span class={agentState(agent) === "silent" ? "told-slower" : ""}>
-            {agentState(agent)}
-          </span>,
-          <Ago at={agent.last_seen_at} />,
-          formatCount(agent.logs_pending),
-          agent.pending_since ? <Ago at={agent.pending_since} /> : kUnknown,
-        ])}
-      />
+      {agents.length === 0 ? (
+        <p>
+          None just now. Pushed before:{" "}
+          {pushed.map((root) => (
+            <span key={root.id}>
+              <code>{root.path}</code> of {root.cluster ?? kUnknown}{" "}
+            </span>
+          ))}
+        </p>
+      ) : (
+        <Table
+          name="Agents that push runs here"
+          heads={["cluster", "machine", "trees", "state", "last word", "#logs to push", "since"]}
+          rows={agents.map((agent) => [
+            agent.cluster,
+            `${agent.name} (${agent.version})`,
+            pushed
+              .filter((root) => root.cluster === agent.cluster)
+              .map((root) => <code key={root.id}>{root.path} </code>),
+            <span class={agentState(agent) === "silent" ? "told-slower" : ""}>
+              {agentState(agent)}
+            </span>,
+            <Ago at={agent.last_seen_at} />,
+            formatCount(agent.logs_pending),
+            agent.pending_since ? <Ago at={agent.pending_since} /> : kUnknown,
+          ])}
+        />
+      )}
     </section>
   );
 }
