@@ -89,6 +89,39 @@ describe("the board", () => {
     });
   });
 
+  test("has a view of what certifies the cluster, until when, and what is left to run", async () => {
+    const options = { permissions: ["clipboard-read", "clipboard-write"] };
+    const { runs } = await daemon.get(
+      "/api/v1/runs?workload=pretrain_grok1&gpu_type=gb200&gpu_count=512&dtype=fp8&status=complete",
+    );
+    assert.equal(runs.length, 2);
+    await withPage(browser, `${daemon.url}/?gpu_type=gb200`, options, async (page) => {
+      await page.clock.setFixedTime(Date.parse(runs[0].launched_at) + 30 * 86_400_000);
+      await page.getByRole("link", { name: "Certification" }).click();
+      await page.waitForURL(/view=certification/);
+      const suite = page.getByRole("region", { name: "Certification of gb200", exact: true });
+      await suite.getByText(/^0 of \d+ workloads certified$/).waitFor();
+      assert.equal(await page.locator("section.suite").count(), 1);
+      const row = suite.locator("tbody tr").filter({ hasText: "grok1 314b fp8" });
+      await row.getByText("1 more run for the 3 that it takes").waitFor();
+      assert.equal(await row.getByRole("link").count(), 2);
+      await suite.getByText(/commands? that would complete it/).click();
+      assert.match(
+        await suite.locator("pre.command").innerText(),
+        /pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 512 -r 1$/m,
+      );
+      await page.getByRole("button", { name: "Copy as CSV" }).click();
+      await until("the CSV", async () =>
+        (await page.evaluate(() => navigator.clipboard.readText())).startsWith("GPU type,workload,"),
+      );
+      await page.clock.setFixedTime(Date.parse(runs[0].launched_at) + 400 * 86_400_000);
+      await page.reload();
+      await row.getByText("3 more runs for the 3 that it takes").waitFor();
+      await page.getByRole("link", { name: "Results" }).click();
+      await page.locator("button.cell").first().waitFor();
+    });
+  });
+
   test("leads links of the former home page to the runs", async () => {
     await withPage(browser, `${daemon.url}/?status=failed`, {}, async (page) => {
       await page.waitForURL(/\/runs\?status=failed/);

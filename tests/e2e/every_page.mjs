@@ -15,6 +15,7 @@ if (pictures) mkdirSync(pictures, { recursive: true });
 
 const kPages = [
   ["board", async () => "/", "button.cell"],
+  ["certification", async () => "/?view=certification", "section.suite"],
   ["runs", async () => "/runs", "table.runs tr[data-run]"],
   [
     "run-complete",

@@ -3,40 +3,25 @@
 import { useMemo } from "preact/hooks";
 import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
-import { formatCount, formatNumber, formatPercent, formatPlural, formatSeconds } from "../format";
+import { formatCount, formatNumber, formatPercent } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
+import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
 import { ClusterChoice } from "../parts/cluster_choice";
-import { CopyButton, CopyTable } from "../parts/copy_buttons";
+import { CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
-import { Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
-import {
-  boardRows,
-  boardTable,
-  documentOf,
-  submitCommand,
-  unpublished,
-  type BoardCell,
-  type BoardRow,
-} from "../state/board";
-import { historyHref } from "../state/history";
-import { jobsAreOn } from "../state/jobs";
+import { boardRows, boardTable, unpublished, type BoardCell, type BoardRow } from "../state/board";
+import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
-import { compareHref, kPicksMax } from "../state/picks";
 import { nowMs, service } from "../state/service";
-import {
-  kAim,
-  kCellStates,
-  kNear,
-  kStateWords,
-  standingWords,
-  type CellState,
-} from "../state/standing";
+import { kAim, kCellStates, kNear, kStateWords, type CellState } from "../state/standing";
+import { OpenCell } from "./board_cell";
+import { CertificationView } from "./certification_view";
 
 const kStaleDays = 90;
 const kDatePagesMax = 4;
@@ -86,11 +71,39 @@ export function BoardPage() {
       <div class="page-head">
         <h1>Board</h1>
         <p class="count">every published result, and what this cluster reaches of it</p>
+        <Views />
       </div>
       <Pending answer={answer} what="the board" />
-      {answers && <Board answers={answers} />}
+      {answers && (isCertification() ? <Certified answers={answers} /> : <Board answers={answers} />)}
     </>
   );
+}
+
+const isCertification = () => queryValue("view") === "certification";
+
+// Two ways to look at the same answers.
+function Views() {
+  const view = (name: string) => {
+    const query = new URLSearchParams(place.value.query);
+    query.delete("view");
+    if (name) query.set("view", name);
+    return hrefOf("/", query);
+  };
+  return (
+    <nav class="views no-print" aria-label="Views of the board">
+      <a href={view("")} aria-current={isCertification() ? undefined : "page"}>
+        Results
+      </a>
+      <a href={view("certification")} aria-current={isCertification() ? "page" : undefined}>
+        Certification
+      </a>
+    </nav>
+  );
+}
+
+function Certified({ answers: { references, scaling, launchedAt } }: { answers: Answers }) {
+  const rows = useMemo(() => boardRows(references, scaling), [references, scaling]);
+  return <CertificationView rows={rows} launchedAt={launchedAt} />;
 }
 
 const kMeanings: Record<CellState, string> = {
@@ -256,29 +269,6 @@ function Filter({ name, label, values }: FilterProps) {
   );
 }
 
-// Shape and word tell the state; colour only helps.
-function CellShape({ state }: { state: string }) {
-  return (
-    <svg class="cell-shape" viewBox="0 0 14 14" width="13" height="13" aria-hidden="true">
-      {state === "reached" && <path d="M2.5 7.5 5.5 10.5 11.5 3.5" class="stroke" />}
-      {state === "undecided" && (
-        <path d="M4.5 5a2.500 2.500 0 1 1 3.5 2.300Q7 7.800 7 9M7 11.600V11.700" class="stroke" />
-      )}
-      {state === "near" && <path d="M2 8c2-4 3.5-4 5-1.5S10.500 10 12 6" class="stroke" />}
-      {state === "below" && <path d="M7 2.500V11M3.500 7.500 7 11 10.500 7.500" class="stroke" />}
-      {state === "running" && <path d="M4 2.5 12 7 4 11.5Z" fill="currentColor" />}
-      {state === "failed" && <path d="M3 3 11 11M11 3 3 11" class="stroke" />}
-      {state === "missing" && <circle cx="7" cy="7" r="4.500" class="stroke dotted" />}
-      {state === "stale" && (
-        <>
-          <circle cx="7" cy="7" r="5.25" class="stroke thin" />
-          <path d="M7 4V7.4L9.2 8.8" class="stroke thin" />
-        </>
-      )}
-    </svg>
-  );
-}
-
 interface RowProps {
   row: BoardRow;
   isStale: (cell: BoardCell) => boolean;
@@ -326,125 +316,5 @@ function Row({ row, isStale, launchedAt }: RowProps) {
       </ul>
       {opened && <OpenCell cell={opened} newest={newestAt(opened, launchedAt)} />}
     </li>
-  );
-}
-
-const kRunsNamed = 12;
-
-function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) {
-  const { reference } = cell;
-  const command = submitCommand(cell);
-  return (
-    <section class="open-cell" aria-label={`${formatCount(reference.gpu_count)} GPUs`}>
-      <p>{cell.words}</p>
-      <dl class="facts">
-        <div>
-          <dt>Published step time</dt>
-          <dd>
-            {formatSeconds(reference.step_time_s)}
-            <span class="sub">{documentOf(reference)}</span>
-          </dd>
-        </div>
-        {cell.standing && (
-          <div>
-            <dt>The whole published speed</dt>
-            <dd>{standingWords(cell.standing)}</dd>
-          </div>
-        )}
-        <div>
-          <dt>Runs that count</dt>
-          <dd>
-            <RunLinks ids={cell.runs} />
-          </dd>
-        </div>
-        {cell.variants.length > 0 && (
-          <div>
-            <dt>Runs of another environment or release</dt>
-            <dd>
-              <RunLinks ids={cell.variants} />
-            </dd>
-          </div>
-        )}
-        {cell.others.length > 0 && (
-          <div>
-            <dt>Runs that do not</dt>
-            <dd>
-              <RunLinks ids={cell.others} />
-            </dd>
-          </div>
-        )}
-        {newest && (
-          <div>
-            <dt>Newest</dt>
-            <dd>
-              <Instant at={newest} />
-            </dd>
-          </div>
-        )}
-      </dl>
-      {cell.runs.length > 1 && cell.variants.length === 0 && (
-        <p>
-          <a href={`/compare?runs=${cell.runs.slice(-kPicksMax).join(",")}`}>Compare these runs</a>
-        </p>
-      )}
-      {cell.variants.length > 0 && (
-        <p>
-          <a href={compareHref(bothOf(cell))}>Compare them with those that differ</a>
-        </p>
-      )}
-      {cell.runs.length > 0 && (
-        <p>
-          <a href={historyHref(selectionOf(cell))}>Their step time over time</a>
-        </p>
-      )}
-      <p class="command-head">
-        {formatPlural(cell.repeats, "run")} more:{" "}
-        <CopyButton label="Copy the command" text={() => command} />
-      </p>
-      <pre class="command" tabIndex={0}>
-        {command}
-      </pre>
-      {jobsAreOn() && (
-        <p>
-          <a href={`/jobs?${submission(cell)}`}>Submit it from here</a>
-        </p>
-      )}
-    </section>
-  );
-}
-
-function selectionOf({ reference }: BoardCell) {
-  const { workload, model_size, dtype, gpu_type, gpu_count } = reference;
-  return { workload, model_size, dtype, gpu_type, gpu_count };
-}
-
-function submission({ reference, repeats }: BoardCell): URLSearchParams {
-  return new URLSearchParams({
-    workload: reference.workload,
-    model_size: reference.model_size,
-    dtype: reference.dtype,
-    gpu_type: reference.gpu_type,
-    scale: String(reference.gpu_count),
-    repeats: String(repeats),
-  });
-}
-
-// As many of either as a comparison takes.
-function bothOf({ runs, variants }: BoardCell): number[] {
-  return [...runs.slice(-kPicksMax / 2), ...variants.slice(-kPicksMax / 2)];
-}
-
-function RunLinks({ ids }: { ids: number[] }) {
-  if (ids.length === 0) return <>none</>;
-  return (
-    <>
-      {ids.slice(-kRunsNamed).map((id, at) => (
-        <span key={id}>
-          {at > 0 && ", "}
-          <a href={`/runs/${id}`}>run {id}</a>
-        </span>
-      ))}
-      {ids.length > kRunsNamed && ` and ${formatCount(ids.length - kRunsNamed)} earlier`}
-    </>
   );
 }

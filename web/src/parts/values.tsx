@@ -20,6 +20,15 @@ export function Instant({ at }: { at: string | null }) {
   );
 }
 
+// Where the time of day says nothing.
+export function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={formatUtc(at)}>
+      {formatInstant(at, zone.value).slice(0, 10)}
+    </time>
+  );
+}
+
 export function Ago({ at }: { at: string | null }) {
   if (!at) return <>{kUnknown}</>;
   return (

@@ -12,6 +12,7 @@ export interface BoardCell {
   runs: number[]; // that count
   variants: number[]; // of another environment, release …: series of their own
   others: number[]; // that do not: failed, profiled …
+  profiled: number[]; // of these: complete, and slowed by nothing but a profiler
   repeats: number; // that would fill or decide the cell
 }
 
@@ -86,6 +87,7 @@ function cellOf(reference: Reference, measured: Measured | undefined): BoardCell
     runs: measured?.runs ?? [],
     variants: measured?.variants ?? [],
     others: others.map(({ id }) => id),
+    profiled: others.filter(({ marks }) => marks.join() === "profiled").map(({ id }) => id),
   };
   if (measured?.standing) {
     return { ...base, ...judge(measured.standing, measured.runs.length) };

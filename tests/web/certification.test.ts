@@ -1,0 +1,133 @@
+// What certifies a cluster, until when, and what is left to be run.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Reference } from "../../web/src/api/types";
+import type { BoardCell, BoardRow } from "../../web/src/state/board";
+import {
+  certifications,
+  certificationTable,
+  suiteCommands,
+  suites,
+} from "../../web/src/state/certification";
+
+const reference = (gpu_count: number): Reference => ({
+  workload: "pretrain_grok1",
+  model_size: "314b",
+  dtype: "fp8",
+  gpu_type: "gb200",
+  gpu_count,
+  release: "25.05",
+  step_time_s: 5.3,
+  tokens_per_s: null,
+  mfu_percent: null,
+  days_to_train_1t: null,
+  document: "grok1-25.05",
+  line: null,
+  column: null,
+  source: null,
+});
+
+const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => ({
+  reference: reference(gpuCount),
+  state: "missing",
+  words: "No run of this configuration was found.",
+  standing: null,
+  runs: [],
+  variants: [],
+  others: [],
+  profiled: [],
+  repeats: 3,
+  ...changes,
+});
+
+const row = (cells: BoardCell[], gpuType = "gb200"): BoardRow => ({
+  name: "grok1 314b fp8",
+  documents: ["grok1-25.05"],
+  gpuType,
+  workload: "grok1",
+  cells,
+});
+
+const kStarts = new Map([
+  [1, "2026-01-10T08:00:00Z"],
+  [2, "2026-03-01T08:00:00Z"],
+  [3, "2026-02-01T08:00:00Z"],
+  [4, "2024-05-01T08:00:00Z"],
+]);
+const kNow = Date.parse("2026-06-01T00:00:00Z");
+
+const only = (changes: Partial<BoardCell>, now = kNow) => {
+  const [one] = certifications([row([cell(512, { state: "reached", ...changes })])], kStarts, now);
+  assert.ok(one);
+  return one;
+};
+
+test("a workload is looked at where it has 512 GPUs, or the most below", () => {
+  const scale = (...counts: number[]) =>
+    certifications([row(counts.map((count) => cell(count)))], kStarts, kNow)[0]?.cell.reference
+      .gpu_count;
+  assert.equal(scale(128, 256, 512, 1024), 512);
+  assert.equal(scale(8, 64), 64);
+  assert.equal(scale(1024, 2048), 1024);
+});
+
+test("a proxy certifies nothing", () => {
+  const proxy = cell(128, { reference: { ...reference(128), model_size: "405b-proxy" } });
+  assert.deepEqual(certifications([row([proxy])], kStarts, kNow), []);
+});
+
+test("three runs are valid for a year from the oldest of the newest three", () => {
+  const one = only({ runs: [4, 1, 2, 3] });
+  assert.deepEqual([one.state, one.validUntil], ["certified", "2027-01-10T08:00:00.000Z"]);
+  assert.equal(one.repeats, 0);
+});
+
+test("one of the runs may be profiled, and no more", () => {
+  assert.equal(only({ runs: [1, 2], profiled: [3] }).state, "certified");
+  const one = only({ runs: [1], profiled: [2, 3] });
+  assert.deepEqual([one.state, one.repeats, one.validUntil], ["open", 1, null]);
+});
+
+test("what was certified expires, and says how many runs it takes anew", () => {
+  const one = only({ runs: [1, 2, 3] }, Date.parse("2027-02-15T00:00:00Z"));
+  assert.deepEqual([one.state, one.repeats], ["expired", 2]);
+  assert.equal(one.validUntil, "2027-01-10T08:00:00.000Z");
+  assert.match(one.words, /2 more runs for the 3 that it takes/);
+});
+
+test("a speed that is not reached certifies nothing, however many runs there are", () => {
+  const one = only({ runs: [1, 2, 3], state: "below", words: "3 runs, below.", repeats: 2 });
+  assert.deepEqual([one.state, one.validUntil, one.words], ["open", null, "3 runs, below."]);
+  assert.equal(one.repeats, 2);
+});
+
+test("a GPU type is certified by all its workloads, until the first of them expires", () => {
+  const done = row([cell(512, { state: "reached", runs: [1, 2, 3] })]);
+  const later = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"], [6, "2026-05-02T00:00:00Z"]]);
+  const newer = row([cell(512, { state: "reached", runs: [2, 5, 6] })]);
+  const open = row([cell(256)], "h100");
+  const [gb200, h100] = suites(certifications([open, newer, done], later, kNow));
+  assert.deepEqual(
+    [gb200?.gpuType, gb200?.certifiedCount, gb200?.validUntil],
+    ["gb200", 2, "2027-01-10T08:00:00.000Z"],
+  );
+  assert.deepEqual([h100?.gpuType, h100?.certifiedCount, h100?.validUntil], ["h100", 0, null]);
+  const half = suites(certifications([done, row([cell(512)])], later, kNow))[0];
+  assert.deepEqual([half?.certifiedCount, half?.validUntil], [1, null]);
+});
+
+test("the commands are those of what is open, and the table has every workload", () => {
+  const done = row([cell(512, { state: "reached", runs: [1, 2, 3] })]);
+  const [suite] = suites(certifications([done, row([cell(256)])], kStarts, kNow));
+  assert.ok(suite);
+  assert.equal(
+    suiteCommands(suite),
+    "llmb-report submit -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 256 -r 3",
+  );
+  const { heads, rows } = certificationTable([suite]);
+  assert.equal(heads.at(-1), "valid until");
+  assert.deepEqual(
+    rows.map((cells) => cells.at(-1)),
+    ["2027-01-10", ""],
+  );
+});

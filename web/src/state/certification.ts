@@ -1,0 +1,139 @@
+// What a certification asks of a cluster, and until when it is met: each workload at its scale, in
+// three complete runs of which one may be profiled, at the board's line or above it, and none of
+// them older than a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. Pure.
+import { formatPlural } from "../format";
+import { documentOf, submitCommand, type BoardCell, type BoardRow } from "./board";
+import { kAim } from "./standing";
+
+export const kCertifiedScale = 512; // GPUs; where less is published, the most of it
+export const kCertifiedRuns = 3;
+const kProfiledMax = 1; // of these
+export const kCertifiedMonths = 12;
+
+export type CertificationState = "certified" | "expired" | "open";
+
+export interface Certification {
+  name: string;
+  gpuType: string;
+  cell: BoardCell; // at the workload's scale
+  state: CertificationState;
+  validUntil: string | null; // null where it is open
+  words: string;
+  repeats: number; // that it takes; 0 where it is certified
+}
+
+const isProxy = ({ reference }: BoardCell) => reference.model_size.endsWith("-proxy");
+
+// One for each row of the board that is of a whole model.
+export function certifications(
+  rows: readonly BoardRow[],
+  launchedAt: ReadonlyMap<number, string>,
+  nowMs: number,
+): Certification[] {
+  return rows.flatMap(({ name, gpuType, cells }) => {
+    const within = cells.filter(({ reference }) => reference.gpu_count <= kCertifiedScale);
+    const cell = within.at(-1) ?? cells[0]; // by number of GPUs
+    return cell && !isProxy(cell) ? [{ name, gpuType, cell, ...certify(cell, launchedAt, nowMs) }] : [];
+  });
+}
+
+function aYearAfter(at: string): string {
+  const then = new Date(at);
+  then.setUTCMonth(then.getUTCMonth() + kCertifiedMonths);
+  return then.toISOString();
+}
+
+function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs: number) {
+  const dated = (ids: readonly number[]) =>
+    ids
+      .map((id) => launchedAt.get(id))
+      .filter((at) => at !== undefined)
+      .sort()
+      .reverse(); // the newest first
+  const ends = [...dated(cell.runs), ...dated(cell.profiled).slice(0, kProfiledMax)]
+    .sort()
+    .reverse()
+    .slice(0, kCertifiedRuns)
+    .map(aYearAfter);
+  const missing = kCertifiedRuns - ends.filter((end) => Date.parse(end) > nowMs).length;
+  if (cell.state !== "reached") {
+    const repeats = Math.max(cell.repeats, missing);
+    return { state: "open" as const, validUntil: null, words: cell.words, repeats };
+  }
+  const validUntil = ends[kCertifiedRuns - 1] ?? null;
+  if (missing === 0) {
+    return { state: "certified" as const, validUntil, words: cell.words, repeats: 0 };
+  }
+  const needed = `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`;
+  const state = validUntil === null ? ("open" as const) : ("expired" as const);
+  return { state, validUntil, words: `The speed is reached: ${needed}`, repeats: missing };
+}
+
+export interface SuiteStanding {
+  gpuType: string;
+  of: Certification[];
+  certifiedCount: number;
+  validUntil: string | null; // of the whole: null until all of it is certified
+}
+
+// A cluster is certified for a GPU type by all of its workloads; those with runs first.
+export function suites(all: readonly Certification[]): SuiteStanding[] {
+  const byType = new Map<string, Certification[]>();
+  for (const one of all) byType.set(one.gpuType, [...(byType.get(one.gpuType) ?? []), one]);
+  const standing = [...byType].map(([gpuType, of]) => {
+    const certified = of.filter(({ state }) => state === "certified");
+    const ends = certified.flatMap(({ validUntil }) => validUntil ?? []).sort();
+    const isWhole = certified.length === of.length;
+    const validUntil = isWhole ? (ends[0] ?? null) : null;
+    return { gpuType, of, certifiedCount: certified.length, validUntil };
+  });
+  const runCount = ({ of }: SuiteStanding) =>
+    of.filter(({ cell }) => cell.runs.length + cell.others.length > 0).length;
+  return standing.sort(
+    (a, b) =>
+      b.certifiedCount - a.certifiedCount ||
+      runCount(b) - runCount(a) ||
+      a.gpuType.localeCompare(b.gpuType, "en", { numeric: true }),
+  );
+}
+
+export const kCertificationWords: Record<CertificationState, string> = {
+  certified: "certified",
+  expired: "expired",
+  open: "not certified",
+};
+
+// What of the suite is to be submitted, a command a workload.
+export function suiteCommands({ of }: SuiteStanding): string {
+  return of
+    .filter(({ repeats }) => repeats > 0)
+    .map(({ cell, repeats }) => submitCommand({ ...cell, repeats }))
+    .join("\n");
+}
+
+export function certificationTable(all: readonly SuiteStanding[]) {
+  return {
+    heads: [
+      "GPU type",
+      "workload",
+      "GPUs",
+      "document",
+      "state",
+      `lower 95 % bound of the speed (line ${kAim})`,
+      "runs",
+      "valid until",
+    ],
+    rows: all.flatMap(({ gpuType, of }) =>
+      of.map(({ name, cell, state, validUntil }) => [
+        gpuType,
+        name,
+        String(cell.reference.gpu_count),
+        documentOf(cell.reference),
+        kCertificationWords[state],
+        cell.standing?.speed_low?.toFixed(4) ?? "",
+        String(cell.runs.length),
+        validUntil?.slice(0, 10) ?? "",
+      ]),
+    ),
+  };
+}
