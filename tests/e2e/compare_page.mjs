@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
 import { stepTime } from "./logs.mjs";
 import { assertDrawn, browser, daemon, kManyGpus, rows } from "./site.mjs";
 
@@ -115,6 +116,46 @@ describe("comparing runs", () => {
       await page.getByRole("button", { name: /Count those that are failed/ }).click();
       await page.waitForURL(/include=failed/);
       await page.getByRole("button", { name: /Leave failed out again/ }).waitFor();
+    });
+  });
+
+  test("compares two groups that its reader names, and says what would decide", async () => {
+    const query = "limit=4&q=nemotron4_15b_bf16_gpus128&sort=launched_at";
+    const { runs } = await daemon.get(`/api/v1/runs?${query}`);
+    const ids = runs.map((run) => run.id);
+    await withPage(browser, `${daemon.url}/compare?runs=${ids.join(",")}`, {}, async (page) => {
+      await page.getByText("Name two groups").click();
+      await page.getByLabel("the first group").fill("old switch");
+      await page.getByLabel("the second, measured against it").fill("new switch");
+      // By the order of their launches, so that either has both configurations.
+      for (const [at, id] of ids.entries()) {
+        const choice = page.getByLabel(new RegExp(`run ${id},`));
+        await choice.selectOption({ label: at < 2 ? "old switch" : "new switch" });
+      }
+      await page.getByRole("button", { name: "Compare these groups" }).click();
+      await page.waitForURL(/base=\d+%2C\d+&base_name=old\+switch&candidate=/);
+      await page.getByRole("heading", { name: "Against group old switch" }).waitFor();
+      const group = page.locator("table.compared tbody td:first-child");
+      await until("the names", async () =>
+        ["old switch", "old switch", "new switch", "new switch"].join() ===
+        (await group.allInnerTexts()).join(),
+      );
+      const sides = `base=${ids.slice(0, 2)}&candidate=${ids.slice(2)}`;
+      const { comparisons } = await daemon.get(`/api/v1/compare?${sides}`);
+      const { more_runs_to_decide: more, verdict } = comparisons[0].metrics.step_time_s;
+      assert.equal(verdict, "no_difference_shown");
+      assert.ok(more > 0);
+      const command = page.locator(".verdicts pre.command");
+      const lines = (await command.innerText()).split("\n");
+      const launch =
+        "llmb-report submit -w pretrain_nemotron4 -s 15b --dtype bf16 --gpu-type h100 --scale 128";
+      assert.deepEqual([lines[0], lines[2]], ["# old switch", "# new switch"]);
+      for (const at of [1, 3]) assert.ok(lines[at].startsWith(`${launch} -r ${more}`), lines[at]);
+      await page.reload();
+      await page.getByRole("heading", { name: "Against group old switch" }).waitFor();
+      await page.getByText("Name two groups").click();
+      await page.getByRole("link", { name: "Group them by configuration" }).click();
+      await page.getByRole("heading", { name: "Against group A" }).waitFor();
     });
   });
 

@@ -33,6 +33,17 @@ export function intervalWords(
   return `95 % interval: ${from} to ${directed(metric, far, 2)}.`;
 }
 
+// How many more runs of each group would decide; null where it is decided, cannot be tested, or
+// would take more than anybody launches.
+export function runsToDecide({
+  verdict,
+  equivalence,
+  more_runs_to_decide: more,
+}: MetricComparison): number | null {
+  const isOpen = verdict === "no_difference_shown" && !equivalence?.is_equivalent;
+  return isOpen && more !== null && more > 0 ? more : null;
+}
+
 // What such runs can show, and how many more would decide; empty where it is decided or not tested.
 export function decisionWords(comparison: MetricComparison): string {
   const { verdict, equivalence, smallest_visible_difference: visible } = comparison;

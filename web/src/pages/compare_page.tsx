@@ -1,5 +1,6 @@
-// "/compare?runs=3,7": two to eight runs side by side: what each amounts to, whether the groups
-// differ beyond run-to-run noise, and in what their configurations differ.
+// "/compare?runs=3,7" or "/compare?base=3&candidate=7": two to eight runs side by side, grouped by
+// their configuration or as somebody named them: what each amounts to, whether the groups differ
+// beyond run-to-run noise, and in what their configurations differ.
 import { fetchComparison } from "../api/client";
 import type {
   ComparedMetric as Metric,
@@ -17,8 +18,12 @@ import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
-import { decisionWords, groupName, intervalWords, verdictWords } from "../verdict_words";
+import { decisionWords, intervalWords, verdictWords } from "../verdict_words";
+import { place } from "../state/location";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
+import { nameOfGroup, readSides } from "../state/sides";
+import { DecidingCommands } from "./compare_commands";
+import { GroupsForm } from "./compare_groups";
 import { ComparedSteps } from "./compare_steps";
 
 const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_gpu"];
@@ -30,7 +35,8 @@ const kMetricNames: Record<Metric, string> = {
 };
 
 export function ComparePage() {
-  const picks = readPicks(queryValue("runs"));
+  const sides = readSides(place.value.query);
+  const picks = sides ? sides.flatMap(({ runs }) => runs) : readPicks(queryValue("runs"));
   usePageTitle("Compare");
   return (
     <>
@@ -55,7 +61,13 @@ export function ComparePage() {
 
 function Compared({ picks }: { picks: number[] }) {
   const query = apiParameters(kMeasuringKeys);
-  query.set("runs", picks.join(","));
+  const sides = readSides(place.value.query);
+  if (sides) {
+    query.set("base", sides[0].runs.join(","));
+    query.set("candidate", sides[1].runs.join(","));
+  } else {
+    query.set("runs", picks.join(","));
+  }
   const answer = useAnswer(
     query.toString(),
     (abort) => fetchComparison(query, abort),
@@ -87,7 +99,7 @@ function Obstacles({ comparison }: { comparison: Comparison }) {
       <h2>Not comparable</h2>
       {barred.map(({ group, baseline, obstacles }) => (
         <p key={group}>
-          {groupName(group)} with {groupName(baseline)}:{" "}
+          {nameOfGroup(group)} with {nameOfGroup(baseline)}:{" "}
           {obstacles.map(({ text, metrics }) => `${text} ${barredText(metrics)}`).join(" ")}
         </p>
       ))}
@@ -148,6 +160,7 @@ function Runs({ comparison }: { comparison: Comparison }) {
         </table>
       </div>
       <LeftOutRuns runs={leftOut.map((run) => ({ ...run, reason: run.exclusion ?? "" }))} />
+      <GroupsForm key={comparison.runs.map(({ id }) => id).join()} runs={comparison.runs} />
     </section>
   );
 }
@@ -157,7 +170,7 @@ function RunRow({ run }: { run: ComparedRun }) {
   const speed = published.speed_against_reference;
   return (
     <tr class={run.group === null ? "is-left-out" : ""}>
-      <td>{run.group === null ? kUnknown : groupName(run.group)}</td>
+      <td>{run.group === null ? kUnknown : nameOfGroup(run.group)}</td>
       <th scope="row" class="run-cell">
         <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
         <span class="sub">
@@ -190,7 +203,7 @@ function Verdicts({ comparison }: { comparison: Comparison }) {
   return (
     <section aria-labelledby="verdicts-title">
       <div class="section-head">
-        <h2 id="verdicts-title">Against group A</h2>
+        <h2 id="verdicts-title">Against group {nameOfGroup(0)}</h2>
       </div>
       <ul class="verdicts">
         {comparison.comparisons.map((entry) => (
@@ -211,7 +224,7 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
   return (
     <li>
       <h3>
-        Group {groupName(entry.group)}
+        Group {nameOfGroup(entry.group)}
         {group && <span class="sub">{breakable(group.experiment)}</span>}
       </h3>
       <dl class="facts">
@@ -237,6 +250,7 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
           );
         })}
       </dl>
+      <DecidingCommands entry={entry} comparison={comparison} />
     </li>
   );
 }
@@ -259,7 +273,7 @@ function Differences({ comparison }: { comparison: Comparison }) {
                 <td />
                 {groups.map(({ group }) => (
                   <th key={group} scope="col">
-                    {groupName(group)}
+                    {nameOfGroup(group)}
                   </th>
                 ))}
               </tr>

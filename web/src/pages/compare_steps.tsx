@@ -9,8 +9,8 @@ import { formatPlural } from "../format";
 import { Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
 import { queryValue } from "../state/page_query";
+import { nameOfGroup } from "../state/sides";
 import { parseWindow } from "../state/window";
-import { groupName } from "../verdict_words";
 
 export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
   const shown = runs.filter((run) => run.step_time_s_mean !== null);
@@ -45,7 +45,7 @@ export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
 }
 
 function runName(run: ComparedRun): string {
-  const group = run.group === null ? "left out" : groupName(run.group);
+  const group = run.group === null ? "left out" : nameOfGroup(run.group);
   return `${group}: ${run.job_id === null ? `run ${run.id}` : `job ${run.job_id}`}`;
 }
 

@@ -3,6 +3,7 @@
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
 import { formatCount, formatPlural, formatWorkload } from "../format";
 import { judge, kStateWords, type CellState } from "./standing";
+import { submitCommandOf } from "./submit_command";
 
 export interface BoardCell {
   reference: Reference;
@@ -168,11 +169,7 @@ export function unpublished(scaling: Scaling): string[] {
 }
 
 export function submitCommand({ reference, repeats }: BoardCell): string {
-  const { workload, model_size, dtype, gpu_type, gpu_count } = reference;
-  return (
-    `llmb-report submit -w ${workload} -s ${model_size} --dtype ${dtype} --gpu-type ${gpu_type} ` +
-    `--scale ${gpu_count} -r ${repeats}`
-  );
+  return submitCommandOf(reference, repeats);
 }
 
 export const kBoardHeads = [
