@@ -145,6 +145,28 @@ describe("the page of a run", () => {
     });
   });
 
+  test("marks warm-up, checkpoints and evaluations, and says them in words", async () => {
+    const run = await findRun(`experiment=${traced.experiment}`);
+    await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
+      await page.getByText(/^1 step holds a checkpoint \(iteration 25\): in the mean/).waitFor();
+      await page.getByText(/^1 step holds an evaluation \(iteration 35\): in the mean/).waitFor();
+      const legend = await page.locator(".charts .legend").first().innerText();
+      for (const word of ["warm-up", "checkpoint", "evaluation"]) {
+        assert.ok(legend.includes(word), `${word} in ${legend}`);
+      }
+      const plot = page.locator(".plot .u-over").first();
+      const readout = page.locator(".readout").first();
+      await plot.scrollIntoViewIfNeeded();
+      const box = await plot.boundingBox();
+      for (const [iteration, words] of [[0, "warm-up"], [35, "holds an evaluation"]]) {
+        await page.mouse.move(box.x + (box.width * (iteration + 0.5)) / 50, box.y + 20);
+        await until(words, async () =>
+          new RegExp(`iteration ${iteration} .*${words}`).test(await readout.innerText()),
+        );
+      }
+    });
+  });
+
   test("draws the loss beside step time and TFLOPS", async () => {
     const run = await findRun(`experiment=${experimentName(kManyGpus, 1024)}`);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {

@@ -27,7 +27,7 @@ export let browser;
 export let daemon;
 export let growing;
 export let hung; // with reports on its ranks
-export let traced; // with checkpoints
+export let traced; // with a checkpoint and an evaluation
 export let cascaded; // one rank's failure, and what others saw of it
 
 const kTrace =
@@ -50,6 +50,7 @@ const kRankReports =
 const kCheckpoint =
   "[NeMo I 2025-09-01 10:05:00 nemo_logging:393] Global Checkpoint Save : Rank: 0 : Iteration: 24 " +
   ": Start time: 1756721100.0s : Save duration: 4.389s\n";
+const kEvaluation = "Validation: iteration 1/2\nValidation: iteration 2/2\n";
 
 before(async () => {
   browser = await launch();
@@ -69,6 +70,8 @@ before(async () => {
   traced.append(kTrace);
   traced.growTo(24);
   traced.append(kCheckpoint);
+  traced.growTo(34);
+  traced.append(kEvaluation);
   traced.growTo(49);
   const experiment = "pretrain_grok1_314b_<img src=x onerror='window.wasHostile=1'>_gpus8";
   const hostile = new NemoLog(daemon.tree, { experiment, jobId: 60005, launchedAt: 1700000001 });

@@ -1,7 +1,7 @@
 // The scale that a slow first step cannot spoil, and the series of logs with restarts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Steps } from "../../web/src/api/types";
+import type { RunInsight, Steps } from "../../web/src/api/types";
 import {
   distributionOf,
   distributionRange,
@@ -11,6 +11,7 @@ import {
 } from "../../web/src/chart/distributions";
 import { fullRange, isOffScale, steadyRange } from "../../web/src/chart/scale";
 import { allValues, chartSeries, hasValues, windowValues } from "../../web/src/chart/series";
+import { interruptionSentences, marksOf } from "../../web/src/chart/step_marks";
 
 const steady = Array.from({ length: 40 }, (_, i) => 7.38 + 0.01 * (i % 3));
 
@@ -146,4 +147,32 @@ test("dots of a row are spread within it, and neighbours apart", () => {
   const places = Array.from({ length: 60 }, (_, at) => spreadOf(at));
   assert.ok(places.every((place) => Math.abs(place) <= 0.5));
   places.slice(1).forEach((place, at) => assert.ok(Math.abs(place - (places[at] ?? 0)) > 0.3));
+});
+
+test("steps are marked by what they are, in the segment that counts alone", () => {
+  const steps: Steps = {
+    ...restarted,
+    interruptions: ["evaluation", null, null, "checkpoint,evaluation", null, null],
+  };
+  const insight = {
+    warm_up_last_iteration: 1,
+    outliers: [{ iteration: 3, step_time_s: 3.1, ratio: 1.2 }],
+    periodic: { period: 2, first_iteration: 1 },
+  } as unknown as RunInsight;
+  const marks = marksOf(insight, null, steps, chartSeries(steps, "step_time_s", 1));
+  assert.deepEqual(
+    marks.map(({ iteration, kind }) => [iteration, kind]),
+    [
+      [1, "warm_up"],
+      [1, "evaluation"],
+      [3, "outlier"],
+      [1, "periodic"],
+      [3, "periodic"],
+    ],
+  );
+  assert.deepEqual(interruptionSentences(steps, 1, 2), [
+    "1 step holds a checkpoint (iteration 1): in the mean 1.500 × the steady time.",
+    "1 step holds an evaluation (iteration 1): in the mean 1.500 × the steady time.",
+  ]);
+  assert.deepEqual(interruptionSentences(restarted, 1, 2), []);
 });

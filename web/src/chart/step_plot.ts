@@ -20,7 +20,7 @@ export interface PlotInput {
 // What is known of one iteration: drawn as a shape of its own, and said in words beside the chart.
 export interface ChartMark {
   iteration: number;
-  kind: "outlier" | "periodic" | "checkpoint";
+  kind: "warm_up" | "outlier" | "periodic" | "checkpoint" | "evaluation";
   words: string;
 }
 
@@ -168,7 +168,7 @@ export class StepPlot {
         })),
       ],
       hooks: {
-        drawClear: [(plot) => this.drawBand(plot)],
+        drawClear: [(plot) => this.drawWarmUp(plot), (plot) => this.drawBand(plot)],
         draw: [
           (plot) => this.drawMarks(plot),
           (plot) => this.drawMean(plot),
@@ -188,6 +188,21 @@ export class StepPlot {
     const from = Math.max(plot.valToPos(window.first - 0.5, "x", true), left);
     const to = Math.min(plot.valToPos(window.last + 0.5, "x", true), left + width);
     return to > from ? [from, to] : null;
+  }
+
+  private drawWarmUp(plot: uPlot): void {
+    const steps = this.input.marks.filter(({ kind }) => kind === "warm_up");
+    if (steps.length === 0) return;
+    const iterations = steps.map(({ iteration }) => iteration);
+    const { ctx, bbox } = plot;
+    const x = (iteration: number) => Math.round(plot.valToPos(iteration, "x", true));
+    const from = Math.max(x(Math.min(...iterations) - 0.5), bbox.left);
+    const to = Math.min(x(Math.max(...iterations) + 0.5), bbox.left + bbox.width);
+    if (to <= from) return;
+    ctx.save();
+    ctx.fillStyle = cssColor("--warm-up");
+    ctx.fillRect(from, bbox.top, to - from, bbox.height);
+    ctx.restore();
   }
 
   private drawBand(plot: uPlot): void {
@@ -226,7 +241,8 @@ export class StepPlot {
     ctx.restore();
   }
 
-  // A checkpoint is a dotted line at its iteration; a step that stands out has a ring round it.
+  // A checkpoint is a dotted line at its iteration, an evaluation a dashed one; a step that stands
+  // out has a ring round it.
   private drawMarks(plot: uPlot): void {
     const { ctx } = plot;
     const { left, top, width, height } = plot.bbox;
@@ -238,9 +254,11 @@ export class StepPlot {
       const x = Math.round(plot.valToPos(iteration, "x", true));
       if (x < left || x > left + width) continue;
       ctx.beginPath();
-      if (kind === "checkpoint") {
-        ctx.strokeStyle = cssColor("--run");
-        ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+      if (kind === "warm_up") continue; // lies behind the lines
+      if (kind === "checkpoint" || kind === "evaluation") {
+        ctx.strokeStyle = cssColor(kind === "checkpoint" ? "--run" : "--odd");
+        const dash = kind === "checkpoint" ? [2, 3] : [8, 4];
+        ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
         ctx.moveTo(x, top);
         ctx.lineTo(x, top + height);
       } else {

@@ -12,6 +12,7 @@ import type {
 import { isOffScale } from "../chart/scale";
 import { allValues, chartSeries, hasValues, type ChartSeries } from "../chart/series";
 import { StepChart } from "../chart/step_chart";
+import { interruptionSentences, marksOf } from "../chart/step_marks";
 import { plotRange, type ChartMark } from "../chart/step_plot";
 import {
   formatMeanDeviation,
@@ -81,32 +82,6 @@ const kLesser: Lesser[] = [
   },
 ];
 
-export function marksOf(
-  insight: RunInsight | null,
-  checkpoints: RunCheckpoints | null,
-  iterations: readonly number[],
-): ChartMark[] {
-  const marks: ChartMark[] = (insight?.outliers ?? []).map(({ iteration, ratio }) => ({
-    iteration,
-    kind: "outlier",
-    words: `outlier, ${formatNumber(ratio)} × the steady time`,
-  }));
-  const periodic = insight?.periodic;
-  if (periodic) {
-    const from = periodic.first_iteration;
-    for (const iteration of iterations) {
-      if (iteration < from || (iteration - from) % periodic.period !== 0) continue;
-      marks.push({ iteration, kind: "periodic", words: "periodically slow" });
-    }
-  }
-  for (const { kind, iteration } of checkpoints?.checkpoints ?? []) {
-    if (iteration === null || kind === "save_finished" || kind === "save_begun") continue;
-    const words = kind === "load" ? "checkpoint loaded" : "checkpoint saved";
-    marks.push({ iteration, kind: "checkpoint", words });
-  }
-  return marks;
-}
-
 export function RunCharts({ run, steps, statistics, insight, checkpoints }: Props) {
   const showsAll = queryValue("scale") === "all";
   const segment = statistics?.segment ?? run.segment;
@@ -123,8 +98,8 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
     [steps, segment],
   );
   const marks = useMemo(
-    () => marksOf(insight, checkpoints, time.iterations),
-    [insight, checkpoints, time],
+    () => marksOf(insight, checkpoints, steps, time),
+    [insight, checkpoints, steps, time],
   );
   if (steps.iteration.length === 0) {
     return (
@@ -164,7 +139,15 @@ export function RunCharts({ run, steps, statistics, insight, checkpoints }: Prop
           </label>
         )}
       </div>
-      {insight && <Sentences sentences={insightSentences(insight)} look="insight" />}
+      {insight && (
+        <Sentences
+          sentences={[
+            ...insightSentences(insight),
+            ...interruptionSentences(steps, segment, insight.steady_step_time_s),
+          ]}
+          look="insight"
+        />
+      )}
       <StepChart
         {...common}
         title="Step time"
@@ -238,7 +221,13 @@ function LesserChart({ kind, series, steps, window, showsAll, onStep }: LesserPr
   );
 }
 
-const kMarkWords = { outlier: "outlier", periodic: "periodically slow", checkpoint: "checkpoint" };
+const kMarkWords: Record<ChartMark["kind"], string> = {
+  warm_up: "warm-up",
+  outlier: "outlier",
+  periodic: "periodically slow",
+  checkpoint: "checkpoint",
+  evaluation: "evaluation",
+};
 
 function Legend({ windowText, marks }: { windowText: string; marks: readonly ChartMark[] }) {
   const kinds = [...new Set(marks.map(({ kind }) => kind))];
