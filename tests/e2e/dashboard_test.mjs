@@ -10,6 +10,7 @@ import "./other_pages.mjs";
 import "./jobs_page.mjs";
 import "./pushed_runs.mjs";
 import "./copies.mjs";
+import "./plots.mjs";
 import "./exports.mjs";
 import "./newcomer.mjs";
 import "./every_page.mjs";

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HistoryChange, HistorySeries } from "../../web/src/api/types";
-import { historyPlot, placesOf, timeTicks, valueTicks } from "../../web/src/chart/history_points";
+import { zoomed } from "../../web/src/chart/drag_zoom";
+import { historyPlot, placesOf, timeTicks, valueTicks, within } from "../../web/src/chart/history_points";
+import { nearestOf } from "../../web/src/chart/nearest_point";
 import {
   amountWords,
   causeWords,
@@ -136,4 +138,34 @@ test("addresses name the configuration, the run, and the sides of a change", () 
   );
   assert.equal(runHistoryHref({ id: 7, workload: null }), "/history?run=7");
   assert.equal(sidesHref(slowed, 0), "/compare?runs=1,2,3,4,5");
+});
+
+test("a zoom shows what lies within it, and cuts levels at its edges", () => {
+  const all = historyPlot(slowed);
+  assert.ok(all);
+  const part = within(all, { from: 0.2, to: 0.8 });
+  assert.deepEqual(
+    part.points.map(({ run }) => run.id),
+    [2, 3, 4],
+  );
+  assert.deepEqual(part.levels, [
+    { from: 0.2, to: 0.5, value: 2 },
+    { from: 0.75, to: 0.8, value: 2.1 },
+  ]);
+  assert.deepEqual(part.marks.length, 1);
+  assert.deepEqual(part.range, all.range);
+  const [first, last] = [0, 2].map((at) => timeTicks(slowed.runs, 3, "utc", { from: 0.25, to: 0.5 })[at]);
+  assert.deepEqual([first?.label, last?.label], ["2025-10-08", "2025-10-15"]);
+});
+
+test("a drag zooms into what is shown, in either direction, and a click does not", () => {
+  assert.deepEqual(zoomed({ from: 0, to: 1 }, 0.75, 0.25), { from: 0.25, to: 0.75 });
+  assert.deepEqual(zoomed({ from: 0.5, to: 1 }, 0, 0.5), { from: 0.5, to: 0.75 });
+  assert.deepEqual(zoomed({ from: 0, to: 1 }, 0.5, 0.51), { from: 0, to: 1 });
+});
+
+test("the pointer is at the nearest point, and at none where there is none", () => {
+  assert.equal(nearestOf([10, 40, 20], 24), 2);
+  assert.equal(nearestOf([10], 500), 0);
+  assert.equal(nearestOf([], 5), null);
 });

@@ -1,8 +1,9 @@
 // What each tool reports for one run, as a dot on one axis beside our mean with the deviation of its
 // steps. The table below it is its twin for those who do not see it.
-import { useRef } from "preact/hooks";
-import { formatNumber, formatTicks } from "../format";
+import { useRef, useState } from "preact/hooks";
+import { formatNumber, formatSeconds, formatTicks } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
+import { valueTicks } from "./history_points";
 
 export interface AgreementDot {
   name: string;
@@ -44,12 +45,30 @@ export function AgreementPlot(props: Props) {
   const height = kTop + kRow * (dots.length + 1) + kBottom;
   const rowY = (at: number) => kTop + kRow * (at + 0.5);
   const axisY = height - kBottom;
-  const ticks = Array.from({ length: kTicks + 1 }, (_, at) => low + ((high - low) * at) / kTicks);
-  const labels = formatTicks(ticks.map((tick) => Number(tick.toPrecision(5))));
+  const ticks = valueTicks({ min: low, max: high }, kTicks);
+  const labels = formatTicks(ticks);
+  // The row under the pointer: 0 is ours.
+  const [row, setRow] = useState<number | null>(null);
+  const follow = (event: PointerEvent) => {
+    const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
+    const y = ((event.clientY - box.top) / box.height) * height - kTop;
+    setRow(y >= 0 && y < kRow * (dots.length + 1) ? Math.floor(y / kRow) : null);
+  };
+  const rows = [{ name: "llmb-report", value: ours.mean }, ...dots];
+  const pointed = row === null ? null : rows[row];
   return (
     <figure class="agreement-plot" ref={figure}>
+      <p class="readout" aria-hidden="true">
+        {pointed && `${pointed.name}: ${formatSeconds(pointed.value)}`}
+      </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Plot of the tools' results">
-        <svg viewBox={`0 0 ${kWidth} ${height}`} role="img" aria-label={summary}>
+        <svg
+          viewBox={`0 0 ${kWidth} ${height}`}
+          role="img"
+          aria-label={summary}
+          onPointerMove={follow}
+          onPointerLeave={() => setRow(null)}
+        >
           {ticks.map((tick, at) => (
             <g key={tick}>
               <line class="grid" x1={x(tick)} x2={x(tick)} y1={kTop} y2={axisY} />
@@ -58,6 +77,9 @@ export function AgreementPlot(props: Props) {
               </text>
             </g>
           ))}
+          {pointed && (
+            <line class="cursor" x1={x(pointed.value)} x2={x(pointed.value)} y1={kTop} y2={axisY} />
+          )}
           <line class="ours-line" x1={x(ours.mean)} x2={x(ours.mean)} y1={kTop} y2={axisY} />
           <text class="row-name" x={kLeft - 10} y={rowY(0) + 4} text-anchor="end">
             llmb-report

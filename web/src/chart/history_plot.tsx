@@ -3,8 +3,10 @@
 // large as the page's. The table below it is its twin for those who do not see it.
 import type { HistorySeries } from "../api/types";
 import { formatInstant, formatSeconds, formatTicks, type Zone } from "../format";
-import { historyPlot, timeTicks, valueTicks, type HistoryMark } from "./history_points";
+import { useDragZoom } from "./drag_zoom";
+import { historyPlot, timeTicks, valueTicks, within, type HistoryMark } from "./history_points";
 import { useMeasuredWidth } from "./measured_width";
+import { useOwnPoint } from "./nearest_point";
 import { ValueGrid } from "./value_grid";
 
 const kHeight = 240;
@@ -23,10 +25,15 @@ interface Props {
 
 export function HistoryPlot({ series, zone, summary }: Props) {
   const { figure, width } = useMeasuredWidth();
-  const plot = historyPlot(series);
+  const zoom = useDragZoom(kLeft, width - kRight, width);
+  const { from, to } = zoom.shown;
+  const all = historyPlot(series);
+  const plot = all && within(all, zoom.shown);
+  const x = (place: number) => kLeft + (width - kLeft - kRight) * ((place - from) / (to - from));
+  const { at, follow } = useOwnPoint(width, plot?.points.map(({ place }) => x(place)) ?? []);
   if (!plot) return null;
   const { min, max } = plot.range;
-  const x = (place: number) => kLeft + (width - kLeft - kRight) * place;
+  const pointed = at === null ? null : plot.points[at];
   const y = (value: number) =>
     kHeight - kBottom - (kHeight - kTop - kBottom) * ((value - min) / (max - min));
   const ticks = valueTicks(plot.range, kValueTicks);
@@ -34,15 +41,47 @@ export function HistoryPlot({ series, zone, summary }: Props) {
   const timeCount = Math.max(2, Math.floor((width - kLeft) / kTimeTickWidth));
   return (
     <figure class="plot-card history-plot" ref={figure}>
-      <figcaption>Step time, s{plot.isInTime ? "" : ", in the order of the runs"}</figcaption>
-      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
+      <figcaption>
+        Step time, s{plot.isInTime ? "" : ", in the order of the runs"}
+        <span class="readout" aria-hidden="true">
+          {pointed && runWords(pointed.run, zone)}
+        </span>
+        {zoom.isZoomed && (
+          <button type="button" class="quiet no-print" onClick={zoom.reset}>
+            Show all of it
+          </button>
+        )}
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${width} ${kHeight}`}
+        role="img"
+        aria-label={summary}
+        {...follow}
+        onPointerMove={(event) => {
+          follow.onPointerMove(event);
+          zoom.onDrag(event);
+        }}
+        onPointerDown={zoom.onPointerDown}
+        onPointerUp={zoom.onPointerUp}
+        onDblClick={zoom.reset}
+      >
+        {zoom.drag && <Dragged drag={zoom.drag} width={width} />}
         <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {plot.isInTime &&
-          timeTicks(series.runs, timeCount, zone).map(({ place, label }) => (
+          timeTicks(series.runs, timeCount, zone, zoom.shown).map(({ place, label }) => (
             <text key={place} class="tick" x={x(place)} y={kHeight - 8} text-anchor="middle">
               {label}
             </text>
           ))}
+        {pointed && (
+          <line
+            class="cursor"
+            x1={x(pointed.place)}
+            x2={x(pointed.place)}
+            y1={kTop}
+            y2={kHeight - kBottom}
+          />
+        )}
         {plot.levels.map(({ from, to, value }) => (
           <line key={from} class="level" x1={x(from)} x2={x(to)} y1={y(value)} y2={y(value)} />
         ))}
@@ -57,15 +96,35 @@ export function HistoryPlot({ series, zone, summary }: Props) {
             cy={y(value)}
             r="4"
           >
-            <title>
-              {`run ${run.id}, ${formatInstant(run.launched_at, zone)}: ` +
-                formatSeconds(run.step_time_s_median)}
-            </title>
+            <title>{runWords(run, zone)}</title>
           </circle>
         ))}
       </svg>
     </figure>
   );
+}
+
+interface DraggedProps {
+  drag: { start: number; end: number };
+  width: number; // of the view box
+}
+
+function Dragged({ drag: { start, end }, width }: DraggedProps) {
+  const span = width - kLeft - kRight;
+  return (
+    <rect
+      class="dragged"
+      x={kLeft + span * Math.min(start, end)}
+      width={span * Math.abs(end - start)}
+      y={kTop}
+      height={kHeight - kBottom - kTop}
+    />
+  );
+}
+
+function runWords(run: HistorySeries["runs"][number], zone: Zone): string {
+  const started = formatInstant(run.launched_at, zone);
+  return `run ${run.id}, ${started}: ${formatSeconds(run.step_time_s_median)}`;
 }
 
 // An arrow up for slower, as the step time goes; its number leads to the sentence.

@@ -2,6 +2,7 @@
 // times, and the axes of both. Pure.
 import type { HistorySeries } from "../api/types";
 import { formatInstant, type Zone } from "../format";
+import type { Extent } from "./drag_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
 
 export interface HistoryPoint {
@@ -83,6 +84,23 @@ export function historyPlot(series: HistorySeries): HistoryPlotData | null {
   return { points, levels, marks, range, isInTime };
 }
 
+// What of it lies in a part of the axis; the scale of the values stays.
+export function within(plot: HistoryPlotData, { from, to }: Extent): HistoryPlotData {
+  const isIn = ({ place }: { place: number }) => place >= from && place <= to;
+  return {
+    ...plot,
+    points: plot.points.filter(isIn),
+    marks: plot.marks.filter(isIn),
+    levels: plot.levels
+      .filter((level) => level.to >= from && level.from <= to)
+      .map((level) => ({
+        ...level,
+        from: Math.max(from, level.from),
+        to: Math.min(to, level.to),
+      })),
+  };
+}
+
 // Round values within the range, about as many as asked for.
 export function valueTicks({ min, max }: Range, count: number): number[] {
   const rough = (max - min) / count;
@@ -95,23 +113,23 @@ export function valueTicks({ min, max }: Range, count: number): number[] {
 
 const kDayMs = 86_400_000;
 
-// Days, or minutes where all runs lie within two of them; each label once.
+// Days, or minutes where what is shown lies within two of them; each label once.
 export function timeTicks(
   runs: HistorySeries["runs"],
   count: number,
   zone: Zone,
+  { from, to }: Extent = { from: 0, to: 1 },
 ): { place: number; label: string }[] {
   const times = runs.map(({ launched_at }) => Date.parse(launched_at ?? ""));
   const first = Math.min(...times);
   const span = Math.max(...times) - first;
   const label = (ms: number) => {
     const text = formatInstant(new Date(ms).toISOString(), zone);
-    return span > 2 * kDayMs ? text.slice(0, 10) : text.slice(5);
+    return (to - from) * span > 2 * kDayMs ? text.slice(0, 10) : text.slice(5);
   };
   if (!(span > 0)) return Number.isFinite(first) ? [{ place: kMiddle, label: label(first) }] : [];
-  const all = Array.from({ length: count }, (_, at) => at / (count - 1)).map((place) => ({
-    place,
-    label: label(first + place * span),
-  }));
+  const all = Array.from({ length: count }, (_, at) => from + ((to - from) * at) / (count - 1)).map(
+    (place) => ({ place, label: label(first + place * span) }),
+  );
   return all.filter((tick, at) => tick.label !== all[at - 1]?.label);
 }

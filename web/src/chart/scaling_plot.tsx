@@ -3,6 +3,7 @@
 // is its twin for those who do not see it.
 import { formatTicks as plainTicks, formatCount } from "../format";
 import { useMeasuredWidth } from "./measured_width";
+import { useNearestPoint } from "./nearest_point";
 import { placeOf, type PlotPoint, type ScalingPlotData } from "./scaling_points";
 import { ValueGrid } from "./value_grid";
 
@@ -21,12 +22,18 @@ interface Props {
   formatTicks?: (ticks: readonly number[]) => string[];
   colour: "time" | "flops";
   summary: string;
+  pointed: number | null; // the number of GPUs under the pointer, here or in a plot beside it
+  onPoint: (gpus: number | null) => void;
 }
 
 export function ScalingPlot(props: Props) {
   const { title, plot, format, formatTicks = plainTicks, colour, summary } = props;
   const { figure, width } = useMeasuredWidth();
   const x = (gpus: number) => kLeft + (width - kLeft - kRight) * placeOf(gpus, plot.gpus);
+  const follow = useNearestPoint(width, plot.gpus.map(x), (at) =>
+    props.onPoint(at === null ? null : (plot.gpus[at] ?? null)),
+  );
+  const pointed = props.pointed !== null && plot.gpus.includes(props.pointed) ? props.pointed : null;
   const labelled = plot.gpus.reduce<number[]>((shown, gpus) => {
     const last = shown[shown.length - 1];
     return last === undefined || x(gpus) - x(last) >= kLabelWidth ? [...shown, gpus] : shown;
@@ -41,8 +48,13 @@ export function ScalingPlot(props: Props) {
   const labels = formatTicks(ticks);
   return (
     <figure class={`plot-card scaling-plot colour-${colour}`} ref={figure}>
-      <figcaption>{title}</figcaption>
-      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary}>
+      <figcaption>
+        {title}
+        <span class="readout" aria-hidden="true">
+          {pointed !== null && pointWords(plot, pointed, format)}
+        </span>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary} {...follow}>
         <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {labelled.map((gpus) => (
           <text key={gpus} class="tick" x={x(gpus)} y={kHeight - kBottom + 18} text-anchor="middle">
@@ -52,6 +64,15 @@ export function ScalingPlot(props: Props) {
         <text class="tick" x={(kLeft + width) / 2} y={kHeight - 4} text-anchor="middle">
           GPUs
         </text>
+        {pointed !== null && (
+          <line
+            class="cursor"
+            x1={x(pointed)}
+            x2={x(pointed)}
+            y1={kTop}
+            y2={kHeight - kBottom}
+          />
+        )}
         {plot.ideal !== null && (
           <line
             class="ideal"
@@ -85,6 +106,18 @@ export function ScalingPlot(props: Props) {
       </svg>
     </figure>
   );
+}
+
+// "256 GPUs: 3,116, published 3,136"
+function pointWords(
+  plot: ScalingPlotData,
+  gpus: number,
+  format: (value: number) => string,
+): string {
+  const at = (points: PlotPoint[]) => points.filter((point) => point.gpus === gpus);
+  const measured = at(plot.measured).map(({ value }) => format(value));
+  const published = at(plot.published).map(({ value }) => `published ${format(value)}`);
+  return `${formatCount(gpus)} GPUs: ${[...measured, ...published].join(", ")}`;
 }
 
 interface MeasuredProps {

@@ -51,6 +51,7 @@ export function HistorySection({ series }: { series: HistorySeries }) {
             <span>▲ slower from here on, ▼ faster</span>
           </>
         )}
+        <span class="no-print">Drag to zoom, double-click to see everything.</span>
       </p>
       {series.changes.length > 0 && <ChangeList series={series} />}
       <p class="window-note">{newestWords(series)}</p>

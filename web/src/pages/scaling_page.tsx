@@ -1,6 +1,6 @@
 // "/scaling": tokens/s/GPU and efficiency by number of GPUs, one series for each workload, model
 // size, dtype and GPU type, measured and published.
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { fetchScaling } from "../api/client";
 import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../api/types";
 import { ScalingPlot } from "../chart/scaling_plot";
@@ -116,6 +116,8 @@ function Series({ series }: { series: ScalingSeries }) {
   const label = labelOf(series);
   const throughput = throughputPlot(series);
   const efficiency = efficiencyPlot(series);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const linked = { pointed, onPoint: setPointed };
   return (
     <section class="charts" aria-label={label} ref={section}>
       <div class="section-head">
@@ -127,6 +129,7 @@ function Series({ series }: { series: ScalingSeries }) {
       )}
       <div class="plot-pair">
         <ScalingPlot
+          {...linked}
           title="Tokens/s/GPU"
           plot={throughput}
           format={formatNumber}
@@ -134,6 +137,7 @@ function Series({ series }: { series: ScalingSeries }) {
           summary={`Tokens/s/GPU of ${name} by number of GPUs; the table below lists them.`}
         />
         <ScalingPlot
+          {...linked}
           title="Efficiency"
           plot={efficiency}
           format={formatPercent}

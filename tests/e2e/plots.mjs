@@ -1,0 +1,129 @@
+// What every plot has: values under the crosshair, a zoom, its numbers and its picture to take along.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
+import { browser, daemon, findRun, kManyGpus } from "./site.mjs";
+
+// From one share of its width to another, at half of its height; gives where that was.
+async function drag(page, plot, from, to) {
+  await plot.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await plot.boundingBox();
+  await page.mouse.move(x + from * width, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + ((from + to) / 2) * width, y + height / 2);
+  await page.mouse.move(x + to * width, y + height / 2);
+  await page.mouse.up();
+}
+
+const complete = () => findRun("workload=pretrain_grok1&status=complete");
+
+describe("every plot", () => {
+  test("of a run shows the same step under the crosshair, and the same steps when zoomed", async () => {
+    const { id } = await complete();
+    await withPage(browser, `${daemon.url}/runs/${id}`, {}, async (page) => {
+      const charts = page.locator("figure.chart");
+      const plot = charts.first().locator(".u-over");
+      await plot.waitFor();
+      const pictures = () =>
+        page.locator(".plot canvas").evaluateAll((all) => all.map((one) => one.toDataURL()));
+      await page.locator(".lesser-charts canvas").first().waitFor();
+      await page.mouse.move(0, 0);
+      const before = await pictures();
+      assert.ok(before.length >= 4);
+      await drag(page, plot, 0.3, 0.6);
+      await until("all of them zoomed", async () =>
+        (await pictures()).every((picture, at) => picture !== before[at]),
+      );
+      await plot.hover();
+      const readouts = () => charts.locator(".readout").allInnerTexts();
+      await until("all of them at one step", async () => {
+        const said = (await readouts()).map((text) => /iteration (\d+)/.exec(text)?.[1]);
+        return said.every((iteration) => iteration && iteration === said[0]);
+      });
+      await plot.dblclick();
+      await page.mouse.move(0, 0);
+      await until("everything again", async () => (await pictures()).join() === before.join());
+    });
+  });
+
+  test("of a scaling series shows both of its values at one number of GPUs", async () => {
+    await withPage(browser, `${daemon.url}/scaling?workload=pretrain_grok1`, {}, async (page) => {
+      const series = page.locator("section.charts").filter({ hasText: /grok1 314b fp8 gb200/ });
+      const plots = series.locator(".scaling-plot");
+      await plots.first().locator("svg").hover();
+      const [rate, efficiency] = await plots.locator(".readout").allInnerTexts();
+      assert.match(rate, /^256 GPUs: [\d,]+, published [\d,]+$/);
+      assert.match(efficiency, /^256 GPUs: [\d.]+ %, published [\d.]+ %$/);
+      assert.equal(await plots.locator(".cursor").count(), 2);
+      await page.mouse.move(0, 0);
+      await until("no crosshair", async () => (await plots.locator(".cursor").count()) === 0);
+    });
+  });
+
+  test("of a history names the run under the crosshair, and zooms into a time", async () => {
+    await withPage(browser, `${daemon.url}/history?days=any`, {}, async (page) => {
+      const plot = page.locator(".history-plot").first(); // what changed stands first
+      await plot.locator("circle.point").first().waitFor();
+      const count = await plot.locator("circle.point").count();
+      await plot.locator("circle.point").last().hover();
+      await until("its run", async () =>
+        /^run \d+, [\d: -]+: [\d.]+ s$/.test(await plot.locator(".readout").innerText()),
+      );
+      await drag(page, plot.locator("svg"), 0.5, 0.95);
+      await until("fewer runs", async () => {
+        const shown = await plot.locator("circle.point").count();
+        return shown > 1 && shown < count;
+      });
+      await plot.getByRole("button", { name: "Show all of it" }).click();
+      await until("all runs", async () => (await plot.locator("circle.point").count()) === count);
+    });
+  });
+
+  test("of what other tools report says the value of the row under the pointer", async () => {
+    const { id } = await complete();
+    await withPage(browser, `${daemon.url}/runs/${id}`, {}, async (page) => {
+      const plot = page.locator(".agreement-plot");
+      await plot.locator("circle.ours").hover();
+      await until("ours", async () =>
+        /^llmb-report: [\d.]+ s$/.test(await plot.locator(".readout").innerText()),
+      );
+    });
+  });
+
+  const kPages = [
+    ["a run", async () => `/runs/${(await complete()).id}`, 6],
+    ["a comparison", comparePath, 2],
+    ["scaling", async () => "/scaling", 3],
+    ["history", async () => "/history?days=any", 2],
+  ];
+  for (const [name, pathOf, atLeast] of kPages) {
+    test(`of ${name} leaves the page as Markdown, CSV and PNG`, async () => {
+      const options = { permissions: ["clipboard-read", "clipboard-write"] };
+      await withPage(browser, daemon.url + (await pathOf()), options, async (page) => {
+        const copies = page.locator("details.plot-copies");
+        await copies.nth(atLeast - 1).waitFor();
+        const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+        for (const one of await copies.all()) {
+          await page.evaluate(() => navigator.clipboard.writeText(""));
+          await one.locator("summary").click();
+          await one.getByRole("button", { name: "Copy as Markdown" }).click();
+          await until("Markdown", async () => /^\| .*\n\|---\|/.test(await clipboard()));
+          const lines = (await clipboard()).trimEnd().split("\n").length - 1;
+          await one.getByRole("button", { name: "Copy as CSV" }).click();
+          await until("CSV", async () => /^[^|]/.test(await clipboard()));
+          assert.equal((await clipboard()).trimEnd().split("\r\n").length, lines);
+          assert.ok(lines > 1, "a row at least");
+          const download = page.waitForEvent("download");
+          await one.getByRole("button", { name: "Save as PNG" }).click();
+          assert.match((await download).suggestedFilename(), /\.png$/);
+        }
+      });
+    });
+  }
+
+  async function comparePath() {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=2&q=gpus${kManyGpus}_`);
+    return `/compare?runs=${runs.map((run) => run.id).join(",")}`;
+  }
+});
