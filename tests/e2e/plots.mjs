@@ -47,6 +47,39 @@ describe("every plot", () => {
     });
   });
 
+  test("by iteration moves and zooms by keyboard, and with shift and a drag", async () => {
+    const { id } = await complete();
+    for (const path of [`/runs/${id}`, await comparePath()]) {
+      await withPage(browser, daemon.url + path, {}, async (page) => {
+        const plot = page.locator(".plot").first();
+        await plot.locator("canvas").waitFor();
+        await page.mouse.move(0, 0);
+        const picture = () => plot.locator("canvas").evaluate((one) => one.toDataURL());
+        const whole = await picture();
+        const changed = async (from) => {
+          await until("another picture", async () => (await picture()) !== from);
+          return picture();
+        };
+        await plot.focus();
+        await page.keyboard.press("+");
+        const near = await changed(whole);
+        await page.keyboard.press("ArrowRight");
+        const right = await changed(near);
+        await page.keyboard.press("ArrowLeft");
+        await until("back", async () => (await picture()) === near);
+        await page.keyboard.down("Shift");
+        await drag(page, plot.locator(".u-over"), 0.6, 0.4);
+        await page.keyboard.up("Shift");
+        await page.mouse.move(0, 0);
+        assert.notEqual(await picture(), near);
+        assert.notEqual(await picture(), whole);
+        assert.notEqual(await picture(), right);
+        await page.keyboard.press("0");
+        await until("everything", async () => (await picture()) === whole);
+      });
+    }
+  });
+
   test("of a scaling series shows both of its values at one number of GPUs", async () => {
     await withPage(browser, `${daemon.url}/scaling?workload=pretrain_grok1`, {}, async (page) => {
       const series = page.locator("section.charts").filter({ hasText: /grok1 314b fp8 gb200/ });

@@ -9,6 +9,7 @@ import {
   shareWithin,
   spreadOf,
 } from "../../web/src/chart/distributions";
+import { panned, scaledBy } from "../../web/src/chart/pan_zoom";
 import { fullRange, isOffScale, steadyRange } from "../../web/src/chart/scale";
 import { allValues, chartSeries, hasValues, windowValues } from "../../web/src/chart/series";
 import { interruptionSentences, marksOf } from "../../web/src/chart/step_marks";
@@ -175,4 +176,15 @@ test("steps are marked by what they are, in the segment that counts alone", () =
     "1 step holds an evaluation (iteration 1): in the mean 1.500 × the steady time.",
   ]);
   assert.deepEqual(interruptionSentences(restarted, 1, 2), []);
+});
+
+test("what is shown moves and zooms within the whole", () => {
+  const whole = { min: 0, max: 100 };
+  assert.deepEqual(panned({ min: 20, max: 40 }, whole, 0.5), { min: 30, max: 50 });
+  assert.deepEqual(panned({ min: 20, max: 40 }, whole, -3), { min: 0, max: 20 });
+  assert.deepEqual(panned({ min: 20, max: 40 }, whole, 9), { min: 80, max: 100 });
+  assert.deepEqual(scaledBy({ min: 20, max: 40 }, whole, 0.5), { min: 25, max: 35 });
+  assert.deepEqual(scaledBy({ min: 0, max: 20 }, whole, 2), { min: 0, max: 40 });
+  assert.deepEqual(scaledBy({ min: 10, max: 14 }, whole, 0.5), { min: 10, max: 14 });
+  assert.deepEqual(scaledBy({ min: 1, max: 99 }, whole, 2), whole);
 });

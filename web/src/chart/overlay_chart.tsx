@@ -6,6 +6,7 @@ import type { Column, Steps } from "../api/types";
 import { formatCount, formatSeconds, formatTicks } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
 import { followPage } from "./follow_page";
+import { followMoves, iterationRange, kDragWithoutShift, kPanZoomHint } from "./pan_zoom";
 import { steadyRange } from "./scale";
 import { seriesColour } from "./series";
 import { kIterationSteps } from "./step_plot";
@@ -63,9 +64,9 @@ function create(host: HTMLElement, overlay: Overlay, onCursor: (at: number | nul
     height: kHeight,
     padding: [14, 12, 0, 0],
     legend: { show: false },
-    cursor: { points: { size: 7 }, drag: { x: true, y: false } },
+    cursor: { points: { size: 7 }, drag: { x: true, y: false }, bind: kDragWithoutShift },
     scales: {
-      x: { time: false, range: (_, min, max) => [(min ?? 0) - 0.5, (max ?? 1) + 0.5] },
+      x: { time: false, range: iterationRange },
       y: { range: () => (ranges.length > 0 ? [low, high] : [0, 1]) },
     },
     axes: [
@@ -103,8 +104,14 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
         plot = create(element, overlay, setCursor);
       },
     });
+    const endMoves = followMoves(
+      element,
+      () => plot,
+      () => [plot],
+    );
     return () => {
       unfollow();
+      endMoves();
       plot.destroy();
     };
   }, [overlay]);
@@ -121,6 +128,7 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
       <div
         class="plot plot-overlay"
         ref={host}
+        tabIndex={0}
         role="img"
         aria-label={`Step times of ${runs.length} runs over each other, by iteration.`}
       />
@@ -143,6 +151,7 @@ export function OverlayChart({ runs }: { runs: OverlaidRun[] }) {
           </li>
         ))}
       </ul>
+      <p class="legend no-print">{kPanZoomHint}.</p>
       <PlotCopies
         name="step-times"
         table={() => ({

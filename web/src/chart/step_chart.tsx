@@ -71,6 +71,7 @@ export function StepChart(props: Props) {
       <div
         class={height ? "plot plot-low" : "plot"}
         ref={host}
+        tabIndex={0}
         role="img"
         aria-label={props.summary}
       />

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { formatTicks } from "../format";
 import type { IterationWindow } from "../state/window";
 import { followPage } from "./follow_page";
+import { followMoves, iterationRange, kDragWithoutShift } from "./pan_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
 import { allValues, windowValues, type ChartSeries } from "./series";
 
@@ -27,6 +28,7 @@ export interface ChartMark {
 export type OnCursor = (iterationIndex: number | null) => void;
 
 const kUsualHeight = 240;
+const kGroup = "run"; // whose charts show the same steps
 export const kIterationSteps = [1, 2, 5].flatMap((n) => [
   n,
   1e1 * n,
@@ -52,7 +54,7 @@ export function plotRange(input: PlotInput): Range | null {
 export class StepPlot {
   private plot: uPlot;
   private range: Range | null;
-  private readonly unfollow: () => void;
+  private readonly unfollow: (() => void)[];
 
   constructor(
     private readonly host: HTMLElement,
@@ -71,12 +73,18 @@ export class StepPlot {
 
     this.range = plotRange(input);
     this.plot = this.create();
-    this.unfollow = followPage(host, {
+    const page = followPage(host, {
       height: this.height,
       size: () => this.plot,
       setSize: (size) => this.plot.setSize(size),
       recolor: () => this.recreate(),
     });
+    const moves = followMoves(
+      host,
+      () => this.plot,
+      () => uPlot.sync(kGroup).plots,
+    );
+    this.unfollow = [page, moves];
   }
 
   update(input: PlotInput): void {
@@ -111,7 +119,7 @@ export class StepPlot {
   }
 
   destroy(): void {
-    this.unfollow();
+    for (const end of this.unfollow) end();
     this.plot.destroy();
   }
 
@@ -141,12 +149,13 @@ export class StepPlot {
       padding: [14, 12, 0, 0],
       legend: { show: false },
       cursor: {
-        sync: { key: "run" },
+        sync: { key: kGroup },
+        bind: kDragWithoutShift,
         points: { size: 8 },
         drag: { x: true, y: false },
       },
       scales: {
-        x: { time: false, range: (_, min, max) => [(min ?? 0) - 0.5, (max ?? 1) + 0.5] },
+        x: { time: false, range: iterationRange },
         y: { range: () => (this.range ? [this.range.min, this.range.max] : [0, 1]) },
       },
       axes: [

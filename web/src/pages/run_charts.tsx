@@ -11,6 +11,7 @@ import type {
 } from "../api/types";
 import { isOffScale } from "../chart/scale";
 import { allValues, chartSeries, hasValues, type ChartSeries } from "../chart/series";
+import { kPanZoomHint } from "../chart/pan_zoom";
 import { StepChart } from "../chart/step_chart";
 import { interruptionSentences, marksOf } from "../chart/step_marks";
 import { plotRange, type ChartMark } from "../chart/step_plot";
@@ -245,7 +246,7 @@ function Legend({ windowText, marks }: { windowText: string; marks: readonly Cha
         </span>
       ))}
       <span class="no-print">
-        Drag to zoom, double-click to see everything, click a step for its line of the log.
+        {kPanZoomHint}, click a step for its line of the log.
       </span>
     </p>
   );
