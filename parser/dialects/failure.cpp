@@ -88,11 +88,15 @@ std::optional<LogEvent> read_failure(const Record& record, std::string_view raw)
         !RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern)) {
       continue;
     }
+    const std::string_view cause = sign.cause_by == nullptr
+                                       ? sign.cause
+                                       : sign.cause_by(text.substr(at + sign.literal.size()));
+    if (cause.empty()) continue;
     const bool is_failure = sign.kind == LogEvent::Kind::failure;
     if (is_failure && weight_of(record.text) == LineWeight::echo) return std::nullopt;
     LogEvent event;
     event.kind = sign.kind;
-    event.cause = sign.cause;
+    event.cause = cause;
     // Of a very long line the part that shows the cause.
     const std::string_view line = trimmed(record.text);
     const bool is_near = at + sign.literal.size() < kLineBytesMax;

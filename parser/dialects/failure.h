@@ -18,6 +18,9 @@ struct FailureSign {
   std::string_view literal;
   // RE2 that the line must match too; empty where the literal says it all.
   std::string_view pattern;
+  // The cause by what follows the literal, where it is not always the same; an empty answer is no
+  // failure. `cause` is empty then.
+  std::string_view (*cause_by)(std::string_view rest) = nullptr;
 };
 
 // In the order in which they are tried: the first that fits names the line.

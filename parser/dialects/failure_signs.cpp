@@ -3,6 +3,7 @@
 // be rare in ordinary logs; a pattern may then ask for more.
 #include <array>
 
+#include "parser/dialects/exit_status.h"
 #include "parser/dialects/failure.h"
 
 namespace llmb::parser {
@@ -11,18 +12,34 @@ namespace {
 constexpr auto kFinish = LogEvent::Kind::finish_marker;
 constexpr auto kFailure = LogEvent::Kind::failure;
 
-// "ValueError: …", "torch.distributed.DistBackendError: …" and "Exception: …" at the beginning of
-// a line.
+// The last line of a traceback: "ValueError: …", "torch.distributed.DistBackendError: …",
+// "AssertionError" without a word, "triton.runtime.errors.OutOfResources: …", at the beginning of a
+// line or of what a logger prints at the level of an error.
 constexpr std::string_view kException =
-    R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit)|Exception)(?:: |$))";
+    R"((?:^|^.{0,80}(?:ERROR|CRITICAL|FATAL)\b.{0,160}?(?:\] | - | \| )|^E\d{4} .{0,200}?\] ))"
+    R"((?:(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration))"
+    R"(|Exception|BrokenProcessPool)|(?:[a-z_]\w*\.)+[A-Z]\w+)(?:: |:?\s*$))";
 constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
+// Python's message where a value does not fit: an option by its name, or what it has to be.
+constexpr std::string_view kRefusedOption =
+    R"(^(?:\w+\.)*(?:AssertionError|ValueError|NotImplementedError|RuntimeError): .*)"
+    R"((?:^|[ '"`(])--[a-z][a-z-]+)";
+// What any exception or logged error says of a file, whoever raised it.
+constexpr std::string_view kErrorOfFile =
+    R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception)|Exception): )";
+
+constexpr FailureSign by_number(std::string_view literal,
+                                std::string_view (*cause_by)(std::string_view),
+                                std::string_view pattern = {}) {
+  return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
+}
 
 constexpr FailureSign failure(std::string_view cause, std::string_view literal,
                               std::string_view pattern = {}) {
   return {cause, kFailure, literal, pattern};
 }
 
-constexpr std::array kSigns = {
+constexpr auto kSigns = std::to_array<FailureSign>({
     FailureSign{"training_done", kFinish, "after training is done", ""},
     FailureSign{"training_done", kFinish, "{'train_runtime': ", ""},
     FailureSign{"training_done", kFinish, "\"run_stop\"", R"(:::MLLOG.*"status": *"success")"},
@@ -42,6 +59,7 @@ constexpr std::array kSigns = {
     failure("task_failure", "*** STEP ", R"(\*\*\* STEP .* FAILED)"),
     failure("srun_launch_error", "TaskProlog", R"((?i)TaskProlog.*(?:fail|error|exit))"),
     failure("srun_launch_error", "ask launch failed"),
+    failure("srun_launch_error", " launch failed: ", R"(srun: error: task)"),
     failure("preempted", "DUE TO PREEMPTION"),
     failure("preempted", "DUE TO JOB REQUEUE"),
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
@@ -57,12 +75,21 @@ constexpr std::array kSigns = {
     failure("host_oom_kill", "xceeded job memory limit"),
     failure("host_oom_kill", "Memory cgroup out of memory: Kill"),
     failure("host_oom_kill", "std::bad_alloc"),
+    failure("host_oom_kill", "low on resource: memory"),
+    failure("disk_full_or_quota", "low on resource: ephemeral-storage"),
+    // Of every device that torch knows: "XPU out of memory. Tried to allocate …".
+    failure("cuda_oom", "out of memory. Tried to allocate"),
     failure("cuda_oom", "HIP out of memory"),
     failure("cuda_oom", "CUDA out of memory"),
     failure("cuda_oom", "CUDA error: out of memory"),
     failure("cuda_oom", "OutOfMemoryError: "),
     failure("cuda_oom", "CUDA_ERROR_OUT_OF_MEMORY"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: Out of memory"),
+    failure("cuda_oom", "RESOURCE_EXHAUSTED: ", R"((?i)memory|alloc)"),
+    failure("cuda_oom", "llocation of size ", R"((?i)workspace|device|hbm)"),
+    failure("cuda_oom", "ailed to alloc", R"((?i)failed to alloc\w*.{0,40}\b(?:device|gpu|hbm)\b)"),
+    failure("cuda_oom", "No available memory for the cache blocks"),
+    failure("cuda_oom", "less than desired GPU memory utilization"),
     failure("cuda_oom", "CUBLAS_STATUS_ALLOC_FAILED"),
     failure("cuda_oom", "Cuda failure ", R"(Cuda failure (?:[0-9]+ )?'out of memory')"),
     failure("host_oom_kill", "oom-kill", R"((?i)detected .*oom-kill|oom-kill event)"),
@@ -84,6 +111,10 @@ constexpr std::array kSigns = {
     failure("gpu_process_error", "NVRM: Xid"),
     failure("illegal_memory_access", "Memory access fault by GPU node"),
     failure("gpu_hardware_error", "HSA_STATUS_ERROR"),
+    failure("gpu_hardware_error", "HW Exception by GPU node"),
+    failure("gpu_hardware_error", "uncorrectable hardware error"),
+    failure("gpu_hardware_error", "SLICE_FAILURE_"),
+    failure("gpu_hardware_error", "Session is failing", R"(session error)"),
     failure("gpu_unavailable", "no kernel image is available"),
     failure("gpu_unavailable", "rror 802", R"((?i)error 802\b)"),
     failure("gpu_unavailable", "driver on your system is too old"),
@@ -112,6 +143,11 @@ constexpr std::array kSigns = {
     failure("device_side_assert", "device-side assert triggered"),
     failure("cuda_error", "CUDA error: "),
     failure("cuda_error", "HIP error: "),
+    failure("cuda_error", "CUDA Error: "),
+    failure("cuda_error", "cuDNN Error"),
+    failure("cuda_error", "cuBLAS Error"),
+    failure("cuda_error", "CUDA driver error"),
+    failure("cuda_error", "Triton Error [CUDA]"),
     failure("cuda_error", "NRT_EXEC", R"((?i)error.*NRT_EXEC|NRT_EXEC\w*(?:ERR|FAIL))"),
     failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
@@ -143,6 +179,9 @@ constexpr std::array kSigns = {
     failure("file_system_error", "[Errno 13] Permission denied"),
     failure("file_system_error", "[Errno 30] Read-only file system"),
     failure("file_system_error", "Transport endpoint is not connected"),
+    failure("file_system_error", "Input/output error", R"((?i)error\b.*Input/output error|failed)"),
+    failure("file_system_error", " cannot be opened", kErrorOfFile),
+    failure("file_limit", "received 0 items of ancdata"),
     failure("hf_authentication", "GatedRepoError"),
     failure("hf_authentication", "gated repo", R"((?i)cannot access|trying to access)"),
     failure("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
@@ -160,6 +199,10 @@ constexpr std::array kSigns = {
     failure("missing_module", ": undefined symbol: "),
     failure("tokenizer_or_data_missing",
             "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
+    failure("missing_module", "cannot import name "),
+    failure("missing_module", "ailed to find C compiler"),
+    failure("missing_module", "annot find a working triton installation"),
+    failure("missing_module", "indicate binary incompatibility"),
     failure("tokenizer_or_data_missing", "RepositoryNotFoundError"),
     failure("tokenizer_or_data_missing", "Can't load tokenizer for "),
     failure("tokenizer_or_data_missing", "is not a valid model identifier"),
@@ -167,11 +210,20 @@ constexpr std::array kSigns = {
     failure("tokenizer_or_data_missing", "could not parse ModelProto"),
     failure("tokenizer_or_data_missing", "No such file or directory",
             R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
+    failure("tokenizer_or_data_missing", "o file found "),
+    failure("tokenizer_or_data_missing", "o files found "),
+    failure("tokenizer_or_data_missing", " does not exist",
+            R"(^(?:\w+\.)*\w+(?:Error|Exception): .*(?:[Ff]ile|[Pp]ath|[Dd]ata|[Cc]heckpoint|/))"),
     failure("checkpoint_unreadable", "SafetensorError"),
     failure("checkpoint_unreadable", "UnpicklingError"),
     failure("checkpoint_unreadable", "PytorchStreamReader failed"),
     failure("checkpoint_unreadable", "CheckpointException"),
     failure("checkpoint_unreadable", "CheckpointingException"),
+    failure("checkpoint_unreadable", "Error(s) in loading state_dict"),
+    failure("checkpoint_unreadable", "Missing key in checkpoint"),
+    // A parameter's name that one side does not know.
+    failure("checkpoint_unreadable", "KeyError: '",
+            R"(KeyError: '[^' ]+\.(?:weight|bias|scale|_extra_state)'$)"),
     failure("checkpoint_unreadable", "Missing key(s) in state_dict"),
     failure("checkpoint_unreadable", "size mismatch for ", R"(copying a param with shape)"),
     failure("configuration_error", "error: unrecognized arguments"),
@@ -183,6 +235,9 @@ constexpr std::array kSigns = {
     failure("configuration_error", "omegaconf.errors.", R"(^omegaconf\.errors\.\w+)"),
     failure("configuration_error", "is not in struct", R"(^(?:\w+\.)*\w+: |Key ')"),
     failure("configuration_error", "MissingMandatoryValue"),
+    failure("configuration_error", "Error: ", kRefusedOption),
+    failure("configuration_error", "WORLD_SIZE", kRefusedValue),
+    failure("configuration_error", "nvalid parallel ", kRefusedValue),
     failure("configuration_error", "divisible by ", kRefusedValue),
     failure("configuration_error", "world size ", kRefusedValue),
     failure("configuration_error", "world_size ", kRefusedValue),
@@ -194,9 +249,16 @@ constexpr std::array kSigns = {
     failure("nccl_timeout", "DeepEP error: timeout"),
     failure("nccl_timeout", "eartbeat monitor timed out"),
     failure("nccl_timeout", "atchdog got stuck"),
+    failure("nccl_timeout", "ProcessGroupNCCL watchdog hang"),
+    // NVRx: a rank went silent, and its monitor ends it.
+    failure("nccl_timeout", "Did not get ", R"(Did not get (?:initial|subsequent) heartbeat)"),
+    failure("rendezvous_failure", "cluster registration failed"),
+    failure("rendezvous_failure", "DEADLINE_EXCEEDED: ", R"((?i)register|\[init\]|connect)"),
     failure("nccl_timeout",
             "DEADLINE_EXCEEDED: ", R"((?i)barrier|coordination|collective|heartbeat)"),
     failure("peer_lost", "the JAX distributed service detected fatal errors"),
+    failure("peer_lost", "eartbeat timeout", R"((?i)task.*heartbeat timeout)"),
+    failure("peer_lost", "missing heartbeats"),
     failure("peer_lost", "ncclRemoteError"),
     failure("peer_lost", "remote process exited or there was a network error"),
     failure("nccl_system_error", "ncclSystemError"),
@@ -208,10 +270,13 @@ constexpr std::array kSigns = {
     failure("nccl_error", "ncclUnhandledCudaError"),
     failure("nccl_error", ") detected by watchdog at work"),
     failure("nccl_error", "NCCL communicator was aborted"),
+    failure("gloo_error", "Gloo connectFullMesh failed"),
+    failure("gloo_error", "monitoredBarrier", R"((?i)fail)"),
     failure("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
     failure("peer_lost", "Connection closed by peer"),
     failure("peer_lost", "Connection reset by peer"),
     failure("peer_lost", "Connection closed by remote peer"),
+    failure("gloo_error", "third_party/gloo", R"(Error: )"),
     failure("gloo_error", "[enforce fail at ", R"(gloo)"),
     failure("rendezvous_failure", "emporary failure in name resolution"),
     failure("rendezvous_failure", "Name or service not known"),
@@ -228,6 +293,7 @@ constexpr std::array kSigns = {
     failure("rendezvous_failure", "o socket interface found"),
     failure("peer_lost", "recvValue failed on SocketImpl"),
     failure("peer_lost", "sendBytes failed on SocketImpl"),
+    failure("rendezvous_failure", "Maximum number of nodes ", R"(exceeded)"),
 
     // Launching.
     failure("container_error", "error: pyxis: "),
@@ -249,6 +315,8 @@ constexpr std::array kSigns = {
     // What is left when a process has ended.
     failure("segmentation_fault", "Segmentation fault"),
     failure("segmentation_fault", "pure virtual method called"),
+    by_number("[Errno ", cause_of_errno, kException),
+    by_number("(errno: ", cause_of_errno),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
@@ -261,13 +329,25 @@ constexpr std::array kSigns = {
     failure("task_killed", " STEPD TERMINATED ON ",
             R"(\*\*\* (?:STEP|JOB) .* STEPD TERMINATED ON )"),
     failure("task_killed", "terminate called after throwing an instance of"),
-    failure("task_killed", "mpirun noticed that process rank"),
+    by_number("return code = ", cause_of_exit_status),
+    by_number("(exitcode: ", cause_of_exit_status),
+    by_number("terminated with exit code ", cause_of_exit_status),
+    by_number("exited on signal ", cause_of_signal),
+    // Ray's word about a worker, around what the worker said itself.
+    failure("child_failed", "A worker died or was killed"),
+    failure("child_failed", "ActorDiedError"),
+    failure("child_failed", "RayTaskError("),
     failure("child_failed", "ChildFailedError"),
     failure("python_traceback", "Traceback (most recent call last)"),
-    failure("python_exception", "Error: ", kException),
-    failure("python_exception", "Exception: ", kException),
-    failure("python_exception", "OutOfResources: ", R"(^(?:\w+\.)*OutOfResources: )"),
-};
+    failure("python_exception", "Error", kException),
+    failure("python_exception", "Exception", kException),
+    failure("python_exception", "StopIteration", kException),
+    failure("python_exception", "TimeoutExpired", kException),
+    failure("python_exception", "BrokenProcessPool", kException),
+    failure("python_exception", ".exc.", kException),
+    failure("python_exception", ".errors.", kException),
+    failure("python_exception", ".exceptions.", kException),
+});
 
 }  // namespace
 

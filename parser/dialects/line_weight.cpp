@@ -74,26 +74,44 @@ std::size_t place_length(std::string_view line) {
   return digits > 0 && name + 1 + digits == inside.size() ? close + 2 : 0;
 }
 
-constexpr std::array kPrefixLengths = {stamp_length, mpirun_length, place_length};
-constexpr int kPrefixesMax = 4;
+// "[rank3]:" of torch and "[default3]:" of torchrun, each of which may stand twice.
+std::size_t rank_length(std::string_view line) {
+  for (const std::string_view opening : {"[rank", "[default"}) {
+    if (!line.starts_with(opening)) continue;
+    const std::size_t digits = length_of_run(line, opening.size(), is_digit);
+    const std::size_t end = opening.size() + digits;
+    if (digits == 0 || line.substr(end, 2) != "]:") return 0;
+    return line.substr(end + 2, 1) == " " ? end + 3 : end + 2;
+  }
+  return 0;
+}
+
+// "gpu-node-7: " of pdsh, DeepSpeed's runner and kubectl: lower case, with a number in it.
+std::size_t host_length(std::string_view line) {
+  const std::size_t name = length_of_run(line, 0, is_name_byte);
+  if (name < 2 || is_digit(line.front()) || line.substr(name, 2) != ": ") return 0;
+  const std::string_view host = line.substr(0, name);
+  const bool is_lower = std::all_of(host.begin(), host.end(), [](char c) { return lower(c) == c; });
+  return is_lower && std::any_of(host.begin(), host.end(), is_digit) ? name + 2 : 0;
+}
+
+constexpr std::array kPrefixLengths = {stamp_length, mpirun_length, place_length, rank_length,
+                                       host_length};
+constexpr int kPrefixesMax = 6;
 // Levels stand at the beginning of a line, and lines may be a MiB long.
 constexpr std::size_t kReach = 600;
 
-// "[W815 " and "W0815 ": glog's letter of the level, and digits of the date.
+// glog's letter of the level, then digits of the date ("[W815 ", "W0815 ") or, of older torch, the
+// file ("[W socket.cpp:697] ").
 bool has_glog_level(std::string_view line, std::string_view levels) {
-  if (line.starts_with('[')) line.remove_prefix(1);
-  return !line.empty() && levels.find(line.front()) != std::string_view::npos &&
-         length_of_run(line, 1, is_digit) >= 3;
-}
-
-// "[rank3]:" of torch.
-std::string_view without_rank_label(std::string_view line) {
-  constexpr std::string_view kOpening = "[rank";
-  if (!line.starts_with(kOpening)) return line;
-  const std::size_t digits = length_of_run(line, kOpening.size(), is_digit);
-  const std::size_t end = kOpening.size() + digits;
-  if (digits == 0 || line.substr(end, 2) != "]:") return line;
-  return trimmed(line.substr(end + 2));
+  const bool is_bracketed = line.starts_with('[');
+  if (is_bracketed) line.remove_prefix(1);
+  if (line.empty() || levels.find(line.front()) == std::string_view::npos) return false;
+  if (length_of_run(line, 1, is_digit) >= 3) return true;
+  if (!is_bracketed || line.substr(1, 1) != " ") return false;
+  const std::string_view file = line.substr(2, length_of_run(line, 2, is_name_byte));
+  return (file.ends_with(".cpp") || file.ends_with(".cc") || file.ends_with(".h")) &&
+         line.substr(2 + file.size(), 1) == ":";
 }
 
 // "srun: error: …" has the form of a setting too, where a log is quoted with an indent.
@@ -102,9 +120,30 @@ bool is_program(std::string_view name, std::string_view says) {
          name.starts_with("slurm");
 }
 
-// A comment, a line of a shell's trace, an indented "setting: value".
+// "NAME=value" of an environment that is shown.
+bool is_assignment(std::string_view text) {
+  const auto is_variable = [](char c) { return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; };
+  const std::size_t length = length_of_run(text, 0, is_variable);
+  return length > 0 && !is_digit(text.front()) && text.substr(length, 1) == "=";
+}
+
+// What a traceback shows between its head and its last line: frames and their source, which hold
+// the words of every failure that the program could tell of. `text` begins with a word.
+bool is_of_a_frame(std::string_view text, std::size_t indent) {
+  constexpr auto kFrames = std::to_array<std::string_view>(
+      {"File \"", "frame #", "raise ", "assert ", "except ", "│", "❱", "^^"});
+  const bool is_frame = std::any_of(kFrames.begin(), kFrames.end(), [&](std::string_view opening) {
+    return text.starts_with(opening);
+  });
+  constexpr std::size_t kSourceIndent = 4;
+  return is_frame || (indent >= kSourceIndent && text.ends_with('('));
+}
+
+// A comment, a line of a shell's trace, a frame, an indented "setting: value".
 bool is_echo(std::string_view line) {
   const std::string_view text = trimmed(line);
+  if (is_of_a_frame(text, length_of_run(line, 0, [](char c) { return c == ' '; }))) return true;
+  if (is_assignment(text)) return true;
   const std::size_t pluses = length_of_run(text, 0, [](char c) { return c == '+'; });
   if (pluses > 0 && text.substr(pluses, 1) == " ") return true;
   if (text.starts_with("# ") || text.starts_with("#!") || text.starts_with("echo ")) return true;
@@ -125,6 +164,9 @@ constexpr auto kWarnings = std::to_array<std::string_view>(
     {"WARNING", "Warning: ",  "[warning]",    " warn ",       "[NeMo W ",   "[NeMo I ", "[INFO",
      " INFO ",  "INFO:",      "INFO - ",      "[DEBUG",       " DEBUG ",    "DEBUG:",   "DEBUG - ",
      "etrying", "will retry", "falling back", "Falling back", "going to /", "gnoring "});
+
+// Whose warnings are the last word: NVRx's monitor ends the rank that it warns of.
+constexpr auto kLastWords = std::to_array<std::string_view>({"RankMonitorServer"});
 
 bool holds_any(std::string_view line, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -147,8 +189,8 @@ std::string_view without_collector_prefix(std::string_view line) {
 LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
   if (is_echo(line) || holds_any(line, kEchoes)) return LineWeight::echo;
-  const std::string_view text = without_rank_label(trimmed(line));
-  if (has_glog_level(text, "EF")) return LineWeight::statement;
+  const std::string_view text = trimmed(line);
+  if (has_glog_level(text, "EF") || holds_any(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "IW") || holds_any(line, kWarnings)) return LineWeight::warning;
   return LineWeight::statement;
 }

@@ -8,7 +8,8 @@
 namespace llmb::parser {
 
 enum class LineWeight {
-  echo,       // shows text without saying that it happened: a comment, a shell trace, a setting
+  echo,       // shows text without saying that it happened: a comment, a shell trace, a setting, a
+              // frame of a traceback with its source
   warning,    // a program says that it goes on: the run may survive
   statement,  // everything else
 };
@@ -17,7 +18,8 @@ enum class LineWeight {
 LineWeight weight_of(std::string_view line);
 
 // Without what collectors and launchers put before a line: RFC 3339 stamps with a zone and the
-// stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ".
+// stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ",
+// "node-7: " (pdsh), and "[rank3]:" and "[default3]:" where they stand more than once.
 // Only for lines that are read as words: a dialect may want the stamp.
 std::string_view without_collector_prefix(std::string_view line);
 

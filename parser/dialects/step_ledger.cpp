@@ -153,6 +153,11 @@ const StepSample& StepLedger::add(StepSample sample) {
   segment.last_iteration = sample.iteration;
   ++segment.step_count;
   ++step_count_;
+  // A reader may have held the step back (HeldSteps): what the log tells below it came after it.
+  for (auto event = facts_.events.rbegin();
+       event != facts_.events.rend() && event->offset > sample.byte_offset; ++event) {
+    ++event->steps_before;
+  }
   if (facts_.declared_last_iteration && sample.iteration > *facts_.declared_last_iteration) {
     facts_.declared_last_iteration.reset();
   }

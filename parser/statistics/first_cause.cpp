@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -14,11 +15,23 @@ bool was_logged_as_warning(const LogEvent& failure) {
   return weight_of(failure.line) != LineWeight::statement;
 }
 
-// A row of torchrun's table: "traceback : Signal 9 (SIGKILL) received by PID 123". Its own SIGTERM
-// is how torchrun ends the other workers.
+bool holds_any(const std::string& line, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return line.find(word) != std::string::npos; });
+}
+
+// SIGTERM is how schedulers and launchers end processes that did nothing wrong: it says no more
+// than that somebody else had a reason.
+bool tells_of_sigterm(const LogEvent& failure) {
+  return failure.cause == "task_killed" &&
+         holds_any(failure.line, {"SIGTERM", "got signal: 15", ": Terminated"});
+}
+
+// torchrun's table ("traceback : Signal 9 (SIGKILL) received by PID 123"), DeepSpeed's runner
+// ("exits with return code = -9"), mpirun ("exited on signal 9").
 bool names_the_signal_of_a_worker(const LogEvent& failure) {
-  return failure.line.find(") received by PID") != std::string::npos &&
-         failure.line.find("SIGTERM") == std::string::npos;
+  return holds_any(failure.line,
+                   {") received by PID", "return code = ", "(exitcode: ", "exited on signal "});
 }
 
 // "ValueError: …": a rank's own words, which do not tell of other ranks.
@@ -38,6 +51,7 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (known == nullptr) return CauseDepth::consequence;
   if (known->depth < CauseDepth::survivable && was_logged_as_warning(failure))
     return CauseDepth::survivable;
+  if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }
@@ -64,7 +78,10 @@ void FirstCause::offer(const LogEvent& failure) {
     is_over_ = true;
     return;
   }
-  if (chosen_ != nullptr && depth >= depth_) return;
+  // The last line of the traceback that was seen before.
+  const bool ends_traceback = depth == CauseDepth::none && depth_ == CauseDepth::traceback &&
+                              failure.line.find("SignalException") != std::string::npos;
+  if (chosen_ != nullptr && depth >= depth_ && !ends_traceback) return;
   // That others lost it follows from what ended the rank.
   if (depth == CauseDepth::peer_lost && chosen_ != nullptr && is_own_exception(*chosen_)) return;
   chosen_ = &failure;

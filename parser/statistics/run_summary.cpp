@@ -97,7 +97,9 @@ void sort_events(const LogFacts& facts, std::size_t index,
       (is_end ? ending : survived).offer(event);
     }
   }
-  evidence.ending_failure = ending.chosen();
+  const bool is_warning =
+      ending.chosen() != nullptr && depth_of(*ending.chosen()) == CauseDepth::survivable;
+  evidence.ending_failure = is_warning && !evidence.end_is_announced ? nullptr : ending.chosen();
   // A warning that training went on after is no news.
   const bool is_news =
       survived.chosen() != nullptr && depth_of(*survived.chosen()) != CauseDepth::survivable;
@@ -174,12 +176,16 @@ bool is_announced_end(const LogEvent& event) {
   return event.kind == LogEvent::Kind::failure && announces_end(event);
 }
 
+// Null where there are warnings only, and nobody says that a process has ended.
 const LogEvent* first_cause_of_all(const LogFacts& facts) {
   FirstCause first;
   for (const LogEvent& event : facts.events) {
     if (event.kind == LogEvent::Kind::failure) first.offer(event);
   }
-  return first.chosen();
+  const LogEvent* const chosen = first.chosen();
+  const bool is_warning = chosen != nullptr && depth_of(*chosen) == CauseDepth::survivable;
+  const bool has_end = std::any_of(facts.events.begin(), facts.events.end(), is_announced_end);
+  return is_warning && !has_end ? nullptr : chosen;
 }
 
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {

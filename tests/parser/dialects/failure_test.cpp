@@ -42,6 +42,35 @@ TEST(Failure, IsToldByItsLine) {
   EXPECT_EQ(cause_of("job exited with code 1"), "job_exited");
 }
 
+TEST(Failure, IsTheLastLineOfATracebackInAnySpelling) {
+  for (const char* const line :
+       {"AssertionError", "ValueError: x", "torch.distributed.DistBackendError: x", "StopIteration",
+        "subprocess.TimeoutExpired: x", "torch._dynamo.exc.Unsupported: x", "queue.errors.Full",
+        "concurrent.futures.process.BrokenProcessPool: x", "[rank0]:[rank0]: TypeError: x",
+        "gpu-node-7: IndexError: x", "ERROR 03-29 12:59:53 [core.py:1099] RuntimeError: x",
+        "2026-03-04 11:00:00,1 - train - ERROR - KeyError: 'a'",
+        "2026-08-10 15:51:21 | CRITICAL | main | TypeError: x"}) {
+    EXPECT_EQ(cause_of(line), "python_exception") << line;
+  }
+  for (const char* const line :
+       {"the ValueError: of it", "    raise ValueError(", "UserWarning: x", "error: 0.01",
+        "INFO - KeyError: 'a' was handled", "Error", "ErrorRate: 0.01", "exceptions.py: done"}) {
+    EXPECT_EQ(cause_of(line), "none") << line;
+  }
+}
+
+TEST(Failure, IsToldByTheNumberOfTheEnd) {
+  EXPECT_EQ(cause_of("[ERROR] [launch.py:325:sigkill_handler] ['python'] exits with return code = "
+                     "-9"),
+            "task_killed");
+  EXPECT_EQ(cause_of("mpirun noticed that process rank 1 with PID 4 on node n exited on signal 11 "
+                     "(Segmentation fault)."),
+            "segmentation_fault");
+  EXPECT_EQ(cause_of("OSError: [Errno 121] Remote I/O error: '/data/a'"), "file_system_error");
+  EXPECT_EQ(cause_of("command terminated with exit code 137"), "task_killed");
+  EXPECT_EQ(cause_of("command terminated with exit code 0"), "none");
+}
+
 TEST(FinishMarker, IsToldByItsLine) {
   EXPECT_EQ(cause_of("[after training is done] datetime: 2026-01-16 07:32:24 "),
             "finish:training_done");

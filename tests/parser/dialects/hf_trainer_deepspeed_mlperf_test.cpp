@@ -125,6 +125,15 @@ TEST(DeepspeedLine, OfThePipelineEngineGivesTheTime) {
   }
 }
 
+// Its first steps are held back: a failure below them came after them all the same.
+TEST(DeepspeedLine, StandsBeforeTheFailureBelowIt) {
+  const ParsedLog log = parse_log("CUDA error: unknown error\n" + engine(10, 32) + engine(20, 32) +
+                                  "RuntimeError: still have inflight params\n");
+  ASSERT_EQ(log.facts.events.size(), 2U);
+  EXPECT_EQ(log.facts.events[0].steps_before, 0);
+  EXPECT_EQ(log.facts.events[1].steps_before, 2);
+}
+
 TEST(DeepspeedLine, GivesWayToTheProgramThatUsesIt) {
   std::string text;
   for (int step = 1; step <= 10; ++step) text += engine(step, 32);

@@ -10,7 +10,19 @@ TEST(LineWeight, OfCommentsTracesAndSettingsIsAnEcho) {
                            "++ export X='NCCL error'", "  on_error: CUDA out of memory",
                            "- message: NCCL error", "export MESSAGE='CUDA out of memory'",
                            "n1:1:2 [0] NCCL INFO NET/Plugin : cannot open shared object file",
-                           "Ignored error while writing: [Errno 13] Permission denied"}) {
+                           "Ignored error while writing: [Errno 13] Permission denied",
+                           "HINT='RuntimeError: CUDA error: device-side assert triggered'"}) {
+    EXPECT_EQ(weight_of(line), LineWeight::echo) << line;
+  }
+}
+
+TEST(LineWeight, OfATracebacksFramesIsAnEcho) {
+  for (const char* line :
+       {"    raise ChildFailedError(", "[rank3]:     raise CheckpointingException(msg) from e",
+        "[rank0]:[rank0]:     assert not norm.isnan(), (", "raise RendezvousConnectionError(",
+        "  File \"/t/errors/NCCL error.py\", line 9, in f",
+        "frame #3: c10::CUDA error: + 0x9 (0x7f)", "    x = torch.distributed.NcclError: (",
+        "│ ❱ 211 raise ValueError(\"NCCL error\")   │"}) {
     EXPECT_EQ(weight_of(line), LineWeight::echo) << line;
   }
 }
@@ -19,7 +31,10 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
   for (const char* line :
        {"[W815 09:12:44.100 socket.cpp:764] [c10d] The client socket has failed to connect",
         "[rank3]:[W815 09:12:44.100 socket.cpp:764] The client socket has failed to connect",
-        "W0815 09:12:44 api.py:900] sending SIGTERM", "UserWarning: Found no NVIDIA driver",
+        "W0815 09:12:44 api.py:900] sending SIGTERM",
+        "[W socket.cpp:697] [c10d] The client socket has failed to connect to [::]:29500",
+        "[rank0]:[rank0]:[W815 TCPStore.cpp:106] sendBytes failed: Broken pipe",
+        "UserWarning: Found no NVIDIA driver",
         "2026-01-02 03:04:05 WARNING - Missing key(s) in state_dict", "[NeMo W 2026-01-02] x",
         "Connection reset by peer, retrying in 3 s",
         "slurmstepd: error: couldn't chdir to `/a': No such file: going to /tmp instead"}) {
@@ -35,6 +50,8 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
         "n1:1:2 [0] misc/ibvwrap.cc:200 NCCL WARN Call to ibv_reg_mr failed",
         "  what():  std::bad_alloc", "    srun: error: n1: task 3: Killed",
         "  traceback : Signal 9 (SIGKILL) received by PID 1",
+        "[E socket.cpp:860] [c10d] The client socket has timed out", "raised: CUDA out of memory",
+        "[WARNING] [RankMonitorServer:34] Did not get subsequent heartbeat. Waited 9.00 seconds.",
         "    torch.OutOfMemoryError: CUDA out of memory", "slurmstepd: error: *** STEP 1.0 ***"}) {
     EXPECT_EQ(weight_of(line), LineWeight::statement) << line;
   }
@@ -44,6 +61,7 @@ TEST(CollectorPrefix, IsTakenOff) {
   for (const char* prefix :
        {"2026-01-02T03:04:05Z ", "2026-01-02T03:04:05.123456789Z stderr F ",
         "2026-01-02T03:04:05.5+02:00 ", "[1,7]<stderr>:", "[node-1:0] ", "[pod/trainer-0/main] ",
+        "[rank3]:[rank3]: ", "[default3]:[rank3]: ", "gpu-h100-node-2: ",
         "[pod/trainer-0/main] 2026-01-02T03:04:05Z [1,7]<stdout>:"}) {
     EXPECT_EQ(without_collector_prefix(std::string(prefix) + "ValueError: x"), "ValueError: x")
         << prefix;
@@ -52,8 +70,9 @@ TEST(CollectorPrefix, IsTakenOff) {
 
 TEST(CollectorPrefix, IsNothingElse) {
   for (const char* line :
-       {"", "[", "[1,7]", "[1]: x", "[12:30] x", "[pod/ x] y", "ValueError: x",
-        "2026-01-02T03:04:05 x", "2026-01-02 03:04:05Z x", "[a:] x", "2026-01-02T03:04:05.Zx"}) {
+       {"", "[", "[1,7]", "[rank]: x", "[rank3] x", "Int32Error: x", "srun: x", "2: x", "[1]: x",
+        "[12:30] x", "[pod/ x] y", "ValueError: x", "2026-01-02T03:04:05 x",
+        "2026-01-02 03:04:05Z x", "[a:] x", "2026-01-02T03:04:05.Zx"}) {
     EXPECT_EQ(without_collector_prefix(line), line);
   }
 }

@@ -236,7 +236,8 @@ TEST_F(RealLogs, FailuresAreNamed) {
     return result;
   };
   using Causes = std::vector<std::string>;
-  EXPECT_EQ(causes("failures/aws-nxd-slurm-cancel.log"), (Causes{"task_exited", "cancelled"}));
+  EXPECT_EQ(causes("failures/aws-nxd-slurm-cancel.log"),
+            (Causes{"segmentation_fault", "task_exited", "cancelled"}));
   EXPECT_EQ(causes("failures/desispec-task-failure.log"),
             (Causes{"task_failure", "task_killed", "time_limit"}));
   EXPECT_EQ(causes("failures/dgxc-v25.07-llama4-README-395.log"), Causes{"time_limit"});
@@ -249,7 +250,7 @@ TEST_F(RealLogs, FirstCausesAreFound) {
     const ParsedLog log = parse(name);
     return summarize_run(log.samples, log.facts, {11, 44}, false).failure_cause;
   };
-  EXPECT_EQ(cause("failures/aws-nxd-slurm-cancel.log"), "task_exited");
+  EXPECT_EQ(cause("failures/aws-nxd-slurm-cancel.log"), "segmentation_fault");
   EXPECT_EQ(cause("failures/desispec-task-failure.log"), "time_limit");
   EXPECT_EQ(cause("failures/dgxc-v25.07-llama4-README-395.log"), "time_limit");
   EXPECT_EQ(cause("failures/stas-nccl-watchdog-2999.log"), "nccl_timeout");

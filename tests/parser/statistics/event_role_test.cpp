@@ -44,6 +44,19 @@ TEST(EventRoles, AreRootCascadeAndSymptomOverRanks) {
                                        "symptom 0"));
 }
 
+// SIGTERM is how others are ended: who said why is the root, or nobody.
+TEST(EventRoles, OfWhatSigtermEndedAreSymptoms) {
+  LogFacts facts = log_of({20});
+  LogEvent exception = failure("task_killed", 20);
+  exception.line = "SignalException: Process 771 got signal: 15";
+  LogEvent terminated = failure("task_killed", 20);
+  terminated.line = "srun: error: n1: task 0: Terminated";
+  facts.events = {failure("python_traceback", 20), exception, failure("cancelled", 20), terminated};
+  EXPECT_THAT(told(facts), ElementsAre("symptom 0", "symptom 0", "root 0", "symptom 0"));
+  facts.events = {terminated, failure("task_exited", 20), failure("cancelled", 20)};
+  EXPECT_THAT(told(facts), ElementsAre("symptom 0", "root 0", "cascade 0"));
+}
+
 TEST(EventRoles, AreToldForEachAttempt) {
   LogFacts facts = log_of({20, 10});
   facts.events = {failure("nccl_timeout", 20, 6), failure("task_exited", 20),

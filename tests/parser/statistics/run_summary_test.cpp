@@ -283,6 +283,20 @@ TEST(RunSummary, TellsOfNoWarningThatTrainingWentOnAfter) {
   EXPECT_THAT(failed.summarize().status_reason, HasSubstr("training went on after a failure"));
 }
 
+TEST(RunSummary, AWarningAfterWhichNobodyTellsOfAnEndIsNoCause) {
+  const std::string warning = "[W socket.cpp:697] The client socket has failed to connect";
+  LogBuilder log;
+  log.failure("rendezvous_failure", warning);
+  EXPECT_EQ(log.summarize().status, RunStatus::no_data);
+  EXPECT_EQ(log.summarize().failure_cause, "");
+  log.failure("task_exited", "srun: error: n1: task 1: Exited with exit code 1");
+  EXPECT_EQ(log.summarize().failure_cause, "rendezvous_failure");
+  LogBuilder trained;
+  trained.run(0, 20).failure("rendezvous_failure", warning);
+  EXPECT_EQ(trained.summarize().status, RunStatus::incomplete);
+  EXPECT_EQ(trained.summarize().failure_cause, "");
+}
+
 TEST(RunSummary, HasNoDataWhereStepsCarryNoTime) {
   LogBuilder log = LogBuilder().run(0, 49);
   for (StepSample& sample : log.samples) sample.step_time_s.reset();

@@ -1,0 +1,22 @@
+// What the number in a line says of an end: the exit status of a process, as launchers tell it, or
+// the error number of a system call, as exceptions carry it. The classes follow from the number,
+// whoever prints it.
+#pragma once
+
+#include <string_view>
+
+namespace llmb::parser {
+
+// `rest`: what follows "return code = ", "exitcode: " and the like: "-9", "137". A negative number
+// and one above 128 are signals. Empty for 0, for what is no number, and for SIGTERM, with which
+// launchers end the processes that did nothing wrong.
+std::string_view cause_of_exit_status(std::string_view rest);
+
+// `rest`: what follows "on signal ": "9 (Killed)".
+std::string_view cause_of_signal(std::string_view rest);
+
+// `rest`: what follows "[Errno " or "errno: ": "28] No space left on device". Linux's numbers;
+// empty for those that say nothing of the cause.
+std::string_view cause_of_errno(std::string_view rest);
+
+}  // namespace llmb::parser
