@@ -1,5 +1,7 @@
 #include "parser/dialects/exit_status.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -17,6 +19,40 @@ std::optional<int> leading_integer(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? std::optional(number) : std::nullopt;
 }
+
+struct Error {
+  int number = 0;
+  std::string_view cause;
+};
+
+constexpr auto kErrors = std::to_array<Error>({
+    {ENOENT, "tokenizer_or_data_missing"},
+    {ENOTDIR, "tokenizer_or_data_missing"},
+    {EISDIR, "tokenizer_or_data_missing"},
+    {EPERM, "file_system_error"},
+    {EACCES, "file_system_error"},
+    {EIO, "file_system_error"},
+    {EROFS, "file_system_error"},
+    {ENXIO, "file_system_error"},
+    {ENODEV, "file_system_error"},
+    {ESTALE, "file_system_error"},
+    {EREMOTEIO, "file_system_error"},
+    {ENOTCONN, "file_system_error"},
+    {ESHUTDOWN, "file_system_error"},
+    {EUCLEAN, "file_system_error"},
+    {ENOSPC, "disk_full_or_quota"},
+    {EDQUOT, "disk_full_or_quota"},
+    {EMFILE, "file_limit"},
+    {ENFILE, "file_limit"},
+    {ENOMEM, "host_oom_kill"},
+    {EADDRINUSE, "rendezvous_failure"},
+    {ECONNREFUSED, "rendezvous_failure"},
+    {ETIMEDOUT, "rendezvous_failure"},
+    {EHOSTUNREACH, "rendezvous_failure"},
+    {ENETUNREACH, "rendezvous_failure"},
+    {ECONNRESET, "peer_lost"},
+    {EPIPE, "peer_lost"},
+});
 
 std::string_view cause_of_signal_number(int signal) {
   switch (signal) {
@@ -52,43 +88,9 @@ std::string_view cause_of_signal(std::string_view rest) {
 std::string_view cause_of_errno(std::string_view rest) {
   const std::optional<int> number = leading_integer(rest);
   if (!number) return {};
-  switch (*number) {
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-      return "tokenizer_or_data_missing";
-    case EPERM:
-    case EACCES:
-    case EIO:
-    case EROFS:
-    case ENXIO:
-    case ENODEV:
-    case ESTALE:
-    case EREMOTEIO:
-    case ENOTCONN:
-    case ESHUTDOWN:
-    case EUCLEAN:
-      return "file_system_error";
-    case ENOSPC:
-    case EDQUOT:
-      return "disk_full_or_quota";
-    case EMFILE:
-    case ENFILE:
-      return "file_limit";
-    case ENOMEM:
-      return "host_oom_kill";
-    case EADDRINUSE:
-    case ECONNREFUSED:
-    case ETIMEDOUT:
-    case EHOSTUNREACH:
-    case ENETUNREACH:
-      return "rendezvous_failure";
-    case ECONNRESET:
-    case EPIPE:
-      return "peer_lost";
-    default:
-      return {};
-  }
+  const auto* const found = std::find_if(kErrors.begin(), kErrors.end(),
+                                         [&](const Error& one) { return one.number == *number; });
+  return found == kErrors.end() ? std::string_view() : found->cause;
 }
 
 }  // namespace llmb::parser

@@ -1,6 +1,7 @@
 // The table of failure.h. The order matters where a line holds several literals: what names the
 // cause more closely stands first. A literal is what the block scanner searches for, so it has to
 // be rare in ordinary logs; a pattern may then ask for more.
+#include <algorithm>
 #include <array>
 
 #include "parser/dialects/exit_status.h"
@@ -39,7 +40,8 @@ constexpr FailureSign failure(std::string_view cause, std::string_view literal,
   return {cause, kFailure, literal, pattern};
 }
 
-constexpr auto kSigns = std::to_array<FailureSign>({
+// What ends a job or one process: the scheduler, memory, the GPU, numbers, files.
+constexpr std::array kSignsOfOne = {
     FailureSign{"training_done", kFinish, "after training is done", ""},
     FailureSign{"training_done", kFinish, "{'train_runtime': ", ""},
     FailureSign{"training_done", kFinish, "\"run_stop\"", R"(:::MLLOG.*"status": *"success")"},
@@ -242,6 +244,10 @@ constexpr auto kSigns = std::to_array<FailureSign>({
     failure("configuration_error", "world size ", kRefusedValue),
     failure("configuration_error", "world_size ", kRefusedValue),
 
+};
+
+// What ranks say of each other, launchers of ranks, and a process with its last line.
+constexpr std::array kSignsOfOthers = {
     // Ranks that talk to each other.
     failure("nccl_timeout", "Watchdog caught collective operation timeout"),
     failure("nccl_timeout", "Timeout at NCCL work"),
@@ -347,7 +353,14 @@ constexpr auto kSigns = std::to_array<FailureSign>({
     failure("python_exception", ".exc.", kException),
     failure("python_exception", ".errors.", kException),
     failure("python_exception", ".exceptions.", kException),
-});
+};
+
+constexpr auto kSigns = [] {
+  std::array<FailureSign, kSignsOfOne.size() + kSignsOfOthers.size()> all;
+  std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), all.begin());
+  std::copy(kSignsOfOthers.begin(), kSignsOfOthers.end(), all.begin() + kSignsOfOne.size());
+  return all;
+}();
 
 }  // namespace
 
