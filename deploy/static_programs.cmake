@@ -18,7 +18,7 @@ function(llmb_package name)
     target_link_libraries(${name} INTERFACE "$<$<NOT:${is_static}>:${item}>")
   endforeach()
   foreach(item IN LISTS PACKAGE_STATIC)
-    if(item MATCHES "[.]a$")
+    if(item MATCHES "^lib.*[.]a$")
       find_library(LLMB_ARCHIVE_${item} NAMES ${item})
       mark_as_advanced(LLMB_ARCHIVE_${item})
       if(LLMB_ARCHIVE_${item})
@@ -50,4 +50,14 @@ function(llmb_add_static_program program)
   # The linker warns of each function that might load a shared library (getaddrinfo, dlopen); main.cpp
   # sees to it that none does, and tests/tidy to it that no source calls another one.
   target_link_options(${target} PRIVATE -static-pie -s LINKER:--no-warnings)
+endfunction()
+
+# llmb_link_packages_statically(target): for programs that load the GPU's libraries, and so are dynamic:
+# of the machine they need the C library, and nothing else of a package.
+function(llmb_link_packages_statically target)
+  if(LLMB_NO_STATIC_PROGRAMS)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES LLMB_STATIC_PROGRAM ON)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-s>)
 endfunction()

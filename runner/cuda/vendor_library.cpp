@@ -5,6 +5,8 @@
 #include <glob.h>
 
 #include <cstdlib>
+#include <sstream>
+#include <utility>
 
 #include "runner/cuda/device_error.h"
 
@@ -53,6 +55,26 @@ Attempt find(const LibraryName& name, const LibraryPlaces& places, std::string& 
   return {};
 }
 
+// The roots of the Python installations that the shell would find: of a virtual environment, whose
+// python3 is a link to another one, both.
+std::vector<std::string> python_roots(const std::string& path) {
+  constexpr int kLinksMax = 8;
+  std::vector<std::string> roots;
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.empty() || folder.front() != '/') continue;
+    std::filesystem::path python = std::filesystem::path(folder) / "python3";
+    std::error_code none;
+    for (int link = 0; link < kLinksMax && std::filesystem::exists(python, none); ++link) {
+      roots.push_back(python.parent_path().parent_path().string());
+      const std::filesystem::path target = std::filesystem::read_symlink(python, none);
+      if (none) break;
+      python = (python.parent_path() / target).lexically_normal();
+    }
+  }
+  return roots;
+}
+
 }  // namespace
 
 LibraryPlaces usual_library_places(const std::map<std::string, std::string>& environment) {
@@ -71,9 +93,10 @@ LibraryPlaces usual_library_places(const std::map<std::string, std::string>& env
   append(places.folders, "/usr/lib/*-linux-gnu");
   append(places.folders, "/usr/local/nvidia/lib64");
   const std::string home = of("HOME").empty() ? "" : of("HOME") + "/.local";
-  for (const std::string& root :
-       {of("VIRTUAL_ENV"), of("CONDA_PREFIX"), home, std::string("/usr/local"), std::string("/usr"),
-        std::string("/opt/conda")}) {
+  std::vector<std::string> roots = {of("VIRTUAL_ENV"), of("CONDA_PREFIX")};
+  for (std::string& root : python_roots(of("PATH"))) roots.push_back(std::move(root));
+  roots.insert(roots.end(), {home, "/usr/local", "/usr", "/opt/conda"});
+  for (const std::string& root : roots) {
     if (root.empty()) continue;
     for (const char* packages : {"site-packages", "dist-packages"}) {
       append(places.folders, root + "/lib/python3*/" + packages + "/nvidia/*/lib");
@@ -85,7 +108,8 @@ LibraryPlaces usual_library_places(const std::map<std::string, std::string>& env
 
 LibraryPlaces usual_library_places() {
   std::map<std::string, std::string> environment;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "HOME"}) {
+  for (const char* variable :
+       {"CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PATH", "HOME"}) {
     if (const char* value = std::getenv(variable)) environment[variable] = value;
   }
   return usual_library_places(environment);

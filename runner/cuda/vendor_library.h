@@ -16,7 +16,8 @@ struct LibraryPlaces {
   std::filesystem::path beside_program;
   std::vector<std::filesystem::path> folders;
 };
-// `environment` is asked for CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX and HOME.
+// `environment` is asked for CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX, PATH (for
+// python3, whose packages may be PyTorch's) and HOME.
 LibraryPlaces usual_library_places(const std::map<std::string, std::string>& environment);
 LibraryPlaces usual_library_places();  // of this process
 

@@ -6,7 +6,8 @@
 namespace llmb::runner::simt {
 namespace {
 std::atomic<StreamExecutor> executor_of_process = nullptr;
-}
+std::atomic<OperandCheck> check_of_process = nullptr;
+}  // namespace
 
 void set_stream_executor(StreamExecutor executor) {
   executor_of_process = executor;
@@ -14,6 +15,14 @@ void set_stream_executor(StreamExecutor executor) {
 
 StreamExecutor stream_executor() {
   return executor_of_process;
+}
+
+void set_operand_check(OperandCheck check) {
+  check_of_process = check;
+}
+
+OperandCheck operand_check() {
+  return check_of_process;
 }
 
 std::string name_in_signature(std::string_view signature) {

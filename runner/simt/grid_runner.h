@@ -21,6 +21,12 @@ using StreamExecutor = void (*)(CUstream_st* stream, std::function<void()> work)
 void set_stream_executor(StreamExecutor executor);
 StreamExecutor stream_executor();
 
+// Called with the operands of every kernel that this process launches; throws KernelFault for one
+// that a device would not reach. Null: nothing is looked at. Thread-safe.
+using OperandCheck = void (*)(const std::string& kernel, const void* operands, std::size_t bytes);
+void set_operand_check(OperandCheck check);
+OperandCheck operand_check();
+
 // "RmsNormForwardKernel<Bf16>", out of what the compiler calls a function of that type.
 std::string name_in_signature(std::string_view signature);
 
@@ -37,6 +43,14 @@ void run_grid(const Kernel& kernel, Dim3 grid, int threads, std::size_t shared_b
                       " threads a block, its launch bound is " +
                       std::to_string(Kernel::kThreadsMax));
   }
+  if (const OperandCheck check = operand_check()) {
+    Kernel operands = kernel;
+#if !defined(__clang__)
+    __builtin_clear_padding(&operands);  // which may hold what stood there before
+#endif
+    check(kernel_name<Kernel>(), &operands, sizeof(operands));
+  }
+  static_assert(sizeof(Kernel) <= 4096, "operands of a kernel have 4 KiB");
   const auto work = [kernel, grid, threads, shared_bytes, seed = order_seed()] {
     set_order_seed(seed);
     BlockRunner::of_this_thread().run(

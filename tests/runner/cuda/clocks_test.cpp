@@ -6,6 +6,7 @@
 
 #include "runner/cuda/clocks.h"
 #include "runner/cuda/device_error.h"
+#include "tests/temporary_folder.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 const LibraryPlaces kStandIn = {std::filesystem::path(LLMB_STAND_IN_NVML).parent_path(), {}};
 
@@ -50,6 +52,26 @@ TEST(VendorLibrary, IsFoundBesideTheProgramOrInAFolder) {
   EXPECT_EQ(library.function<int (*)()>("nvmlInit_v2")(), 0);
   EXPECT_EQ(library.function_if_there<int (*)()>("nvmlInit_v3"), nullptr);
   EXPECT_THROW(library.function<int (*)()>("nvmlInit_v3"), NoDevice);
+}
+
+// A virtual environment that nobody activated: python3 in PATH is a link into it.
+TEST(VendorLibrary, IsFoundAmongThePackagesOfThePythonInPath) {
+  const TemporaryFolder folder;
+  const std::filesystem::path root = folder.path();
+  folder.write("system/bin/python3.12", "");
+  std::filesystem::create_directories(root / "torch/bin");
+  std::filesystem::create_directories(root / "bin");
+  std::filesystem::create_symlink("../../system/bin/python3.12", root / "torch/bin/python3");
+  std::filesystem::create_symlink(root / "torch/bin/python3", root / "bin/python3");
+  const std::string packages = "lib/python3.12/site-packages/";
+  folder.write("torch/" + packages + "nvidia/cudnn/lib/libcudnn.so.9", "");
+  folder.write("torch/" + packages + "torch/lib/libtorch.so", "");
+  folder.write("system/" + packages + "nvidia/cu13/lib/libcublasLt.so.13", "");
+  const LibraryPlaces places =
+      usual_library_places({{"PATH", "/nowhere::relative:" + folder.file("bin")}});
+  EXPECT_THAT(places.folders, IsSupersetOf({root / "torch" / packages / "nvidia/cudnn/lib",
+                                            root / "torch" / packages / "torch/lib",
+                                            root / "system" / packages / "nvidia/cu13/lib"}));
 }
 
 TEST(VendorLibrary, NamesWhatIsMissing) {

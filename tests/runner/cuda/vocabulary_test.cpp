@@ -28,8 +28,13 @@ using Types = ::testing::Types<float, Bf16>;
 TYPED_TEST_SUITE(Vocabulary, Types);
 
 constexpr std::int64_t kRows = 4;
-const std::vector<std::int32_t> kTargets = {0, 4099, 1700, 2300};
 constexpr float kScale = 0.25F;
+
+// Made when first asked for, in memory that a device reaches (tests/gpu/reachable_memory.cpp).
+const std::vector<std::int32_t>& targets() {
+  static const std::vector<std::int32_t> tokens = {0, 4099, 1700, 2300};
+  return tokens;
+}
 
 std::vector<std::int64_t> wide(const std::vector<std::int32_t>& values) {
   return {values.begin(), values.end()};
@@ -42,16 +47,17 @@ struct Oracle {
   explicit Oracle(Numbers logits) : gradients(std::move(logits)) {
     Numbers maxima(kRows, 1);
     Numbers sums(kRows, 2);
-    const auto targets = wide(kTargets);
+    const auto tokens = wide(targets());
     cpu::CrossEntropy<double>::local_max(gradients, maxima.values());
-    cpu::CrossEntropy<double>::local_sums(gradients, maxima.values(), targets, 0, sums);
+    cpu::CrossEntropy<double>::local_sums(gradients, maxima.values(), tokens, 0, sums);
     cpu::CrossEntropy<double>::losses(sums, losses.values());
-    cpu::CrossEntropy<double>::backward(gradients, maxima.values(), sums, targets, 0, kScale);
+    cpu::CrossEntropy<double>::backward(gradients, maxima.values(), sums, tokens, 0, kScale);
   }
 };
 
 TYPED_TEST(Vocabulary, GivesLossAndGradientAtOnce) {
   using T = TypeParam;
+  const float scale = kScale;
   for (const std::int64_t padding : {0, 5}) {
     const Numbers numbers = random_tensor(kRows, 4100 + padding, 1, -8, 8);
     const Oracle oracle(DeviceValues<T>(numbers).numbers());
@@ -59,7 +65,7 @@ TYPED_TEST(Vocabulary, GivesLossAndGradientAtOnce) {
       simt::set_order_seed(seed);
       DeviceValues<T> logits(numbers, padding);
       DeviceValues<float> losses(kRows, 1);
-      cross_entropy_fused<T>({logits.matrix(), kTargets.data(), &kScale, losses.data()}, nullptr);
+      cross_entropy_fused<T>({logits.matrix(), targets().data(), &scale, losses.data()}, nullptr);
       expect_close(losses.numbers(), oracle.losses, kTolerance<float>, "losses");
       expect_close(logits.numbers(), oracle.gradients, kTolerance<T>, "gradients");
     }
@@ -70,6 +76,7 @@ TYPED_TEST(Vocabulary, GivesLossAndGradientAtOnce) {
 TYPED_TEST(Vocabulary, IsSharedByRanks) {
   using T = TypeParam;
   constexpr std::int64_t kCols = 2051;
+  const float scale = kScale;
   const Numbers numbers = random_tensor(kRows, 2 * kCols, 2, -8, 8);
   const Oracle oracle(DeviceValues<T>(numbers).numbers());
   for (const auto seed : kSeeds) {
@@ -91,7 +98,7 @@ TYPED_TEST(Vocabulary, IsSharedByRanks) {
     }
     for (int rank = 0; rank < 2; ++rank) {
       cross_entropy_rebase<T>({logits(rank),
-                               {kTargets.data(), rank * kCols},
+                               {targets().data(), rank * kCols},
                                local_maxima[rank].data(),
                                local_sums[rank].data(),
                                maxima[rank].data(),
@@ -104,10 +111,10 @@ TYPED_TEST(Vocabulary, IsSharedByRanks) {
     expect_close(losses.numbers(), oracle.losses, kTolerance<float>, "losses");
     for (int rank = 0; rank < 2; ++rank) {
       cross_entropy_backward<T>({logits(rank),
-                                 {kTargets.data(), rank * kCols},
+                                 {targets().data(), rank * kCols},
                                  maxima[0].data(),
                                  sums[0].data(),
-                                 &kScale},
+                                 &scale},
                                 nullptr);
     }
     expect_close(all.numbers(), oracle.gradients, kTolerance<T>, "gradients");
