@@ -85,17 +85,20 @@ std::optional<std::string> cuda_refusal(const RunSettings& settings) {
 
 void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output) {
   if (settings.rank_slice) {
+    share_cores(1);
     const auto world = make_loopback_world(settings.world_size(), *settings.rank_slice);
     return run_rank(*world, 0, options, settings, output);
   }
+  share_cores(settings.world_size());
   run_thread_ranks(
       settings.world_size(),
       [&](World& world) { run_rank(world, world.rank(), options, settings, output); },
       kRankPatience);
 }
 
-void train_rank_on_cuda(World& world, int local_rank, const Options& options,
-                        const RunSettings& settings, TrainOutput output) {
+void train_rank_on_cuda(World& world, int local_rank, int ranks_of_this_machine,
+                        const Options& options, const RunSettings& settings, TrainOutput output) {
+  share_cores(ranks_of_this_machine);
   run_own_rank(world, [&] { run_rank(world, local_rank, options, settings, output); });
 }
 

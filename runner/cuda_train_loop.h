@@ -19,8 +19,9 @@ std::optional<std::string> cuda_refusal(const RunSettings& settings);
 // train_on_cpu does, and cuda::DeviceError.
 void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output);
 
-// This process as one rank of the world, on the device of its number on this machine.
-void train_rank_on_cuda(World& world, int local_rank, const Options& options,
-                        const RunSettings& settings, TrainOutput output);
+// This process as one rank of the world, on the device of its number on this machine, whose cores
+// the ranks of this machine share.
+void train_rank_on_cuda(World& world, int local_rank, int ranks_of_this_machine,
+                        const Options& options, const RunSettings& settings, TrainOutput output);
 
 }  // namespace llmb::runner

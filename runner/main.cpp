@@ -51,7 +51,8 @@ void train(const Options& options, const RunSettings& settings, const ProcessPla
   if (settings.backend == Backend::cuda) {
     if (place.size == 1) return train_on_cuda(options, settings, output);
     const auto world = make_socket_world(place);
-    return train_rank_on_cuda(*world, place.local_rank, options, settings, output);
+    return train_rank_on_cuda(*world, place.local_rank, place.local_size, options, settings,
+                              output);
   }
 #endif
   if (place.size == 1) return train_on_cpu(options, settings, output);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runner/cpu/parallel_for.h"
 #include "runner/data/counter_random.h"
 
 namespace llmb::runner {
@@ -39,17 +40,21 @@ void draw_values(const Parameter& parameter, std::span<const std::int64_t> local
   const std::uint64_t key = combine_key(key_of(parameter.name), seed);
   const double deviation = standard_deviation(spec, initialization);
   const std::int64_t row_length = local_shape.back();
-  for (std::int64_t done = 0; done < std::ssize(values);) {
-    const std::int64_t row = (first + done) / row_length;
-    const std::int64_t column = (first + done) % row_length;
-    const std::int64_t begin = row_begin(parameter, local_shape, origin, row) + column;
-    const std::int64_t count = std::min(row_length - column, std::ssize(values) - done);
-    for (std::int64_t i = 0; i < count; ++i) {
-      values[static_cast<std::size_t>(done + i)] =
-          deviation * normal_at(key, static_cast<std::uint64_t>(begin + i));
+  // A logarithm and a cosine each: a thread alone needs minutes for what fills a GPU.
+  constexpr std::int64_t kGrain = 1 << 14;
+  cpu::parallel_for(std::ssize(values), kGrain, [&](std::int64_t done, std::int64_t end) {
+    while (done < end) {
+      const std::int64_t row = (first + done) / row_length;
+      const std::int64_t column = (first + done) % row_length;
+      const std::int64_t begin = row_begin(parameter, local_shape, origin, row) + column;
+      const std::int64_t count = std::min(row_length - column, end - done);
+      for (std::int64_t i = 0; i < count; ++i) {
+        values[static_cast<std::size_t>(done + i)] =
+            deviation * normal_at(key, static_cast<std::uint64_t>(begin + i));
+      }
+      done += count;
     }
-    done += count;
-  }
+  });
 }
 
 }  // namespace llmb::runner

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "runner/cpu/backend.h"
+#include "runner/cpu/parallel_for.h"
 #include "tests/runner/model/tiny_models.h"
 #include "tests/runner/parallel/whole_index.h"
 
@@ -46,6 +47,17 @@ TEST(ParameterStore, HoldsTheSameModelInEveryLayout) {
   EXPECT_EQ(joined(spec, {.tp = 2, .dp = 2, .ep = 2, .etp = 2}), one);
   EXPECT_EQ(joined(spec, {.tp = 2, .cp = 2, .pp = 2, .vp = 2, .ep = 4}), one);
   EXPECT_EQ(joined(spec, {.dp = 4, .pp = 4, .ep = 2}), one);
+}
+
+// Of pieces that threads share, and of one of them.
+TEST(ParameterStore, DrawsTheSameOnSeveralThreads) {
+  ModelSpec spec = tiny_grok();
+  spec.shape.vocabulary_size = 2000;  // more than a thread takes at once
+  const Values alone = joined(spec, {});
+  cpu::set_threads_per_rank(3);
+  const Values together = joined(spec, {.tp = 2});
+  cpu::set_threads_per_rank(1);
+  EXPECT_EQ(together, alone);
 }
 
 TEST(ParameterStore, PadsItsBlocksForTheRanksThatShareThem) {
