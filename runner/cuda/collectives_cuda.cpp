@@ -106,8 +106,12 @@ class NcclCommunicator : public DeviceCommunicator {
     const ncclResult_t status =
         nccl().ncclCommSplit(watched_->get(), part ? ranks.front() : NCCL_SPLIT_NOCOLOR,
                              part ? part->rank() : 0, &comm, &config);
-    finish(status, *watched_, tried);
-    if (part) part->adopt(comm, ncclInProgress, tried);
+    // The parent tells how far the split is, whatever the call answered; the part is there no
+    // sooner.
+    finish(status == ncclSuccess ? ncclInProgress : status, *watched_, tried);
+    if (!part) return part;
+    if (!comm) throw DeviceError(tried, "communicator failed", "NCCL made none", "");
+    part->adopt(comm, ncclInProgress, tried);
     return part;
   }
 

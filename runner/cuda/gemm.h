@@ -32,8 +32,8 @@ struct GemmOperand {
 //
 // Types: a and b both bf16 with d bf16 or float32; a and b both float32 with d float32; a and b
 // FP8, of one format or of both (but not both E5M2), with d bf16 or float32. FP8 operands lie with
-// k along their rows: a not transposed, b transposed. Rows begin at multiples of 16 bytes where the
-// operand is FP8; elsewhere that is only quicker.
+// k along their rows: a not transposed, b transposed. Rows, those of d too, begin at
+// multiples of 16 bytes where operands are FP8; elsewhere that is only quicker.
 //
 // Rounding: to d's type, once, at the end. Two E4M3 operands, those of a forward pass, are summed
 // by the tensor cores' quick accumulation where the device has it.

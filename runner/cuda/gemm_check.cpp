@@ -29,6 +29,13 @@ void check_fp8(const Gemm& gemm) {
           "FP8 operands have k along their rows: a as it lies, b transposed");
   require(gemm.k % 16 == 0 && gemm.a.stride % 16 == 0 && gemm.b.stride % 16 == 0 && gemm.n % 8 == 0,
           gemm, "FP8 needs k and the rows' strides in multiples of 16, n of 8");
+  const auto is_aligned = [](const void* data, std::int64_t stride, NumberType type) {
+    return row_alignment(data, stride, type) == 16;
+  };
+  require(is_aligned(gemm.a.data, gemm.a.stride, gemm.a.type) &&
+              is_aligned(gemm.b.data, gemm.b.stride, gemm.b.type) &&
+              is_aligned(gemm.d, gemm.d_stride, gemm.d_type),
+          gemm, "rows of FP8 operands, and of what they give, begin at multiples of 16 bytes");
 }
 
 }  // namespace

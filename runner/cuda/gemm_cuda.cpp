@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -158,6 +159,13 @@ cublasLtMatmulAlgo_t algorithm_of(const std::string& hex, const std::string& key
   return algorithm;
 }
 
+// cuBLASLt's answers to a product that it does not compute; nothing is on the stream then.
+bool is_refusal(const DeviceError& error) {
+  return error.code() == status_code(CUBLAS_STATUS_NOT_SUPPORTED) ||
+         error.code() == status_code(CUBLAS_STATUS_INVALID_VALUE) ||
+         error.code() == status_code(CUBLAS_STATUS_ARCH_MISMATCH);
+}
+
 // Without products: d = beta d.
 void scale_result(const Gemm& gemm, Stream stream) {
   const auto scale = [&](auto example) {
@@ -282,11 +290,22 @@ TunedGemm GemmEngine::tune(const Gemm& gemm, Stream stream) {
   State::Plan& plan = state_->plan_for(gemm);
   plan.description->set_scales(buffers.gemm());
   TunedGemm tuned{plan_key(gemm), "", std::numeric_limits<double>::infinity(), 0};
+  std::string refusal;
   for (const auto& algorithm : state_->candidates(gemm, *plan.description, kCandidatesMax)) {
-    const double time_s = state_->time_of(buffers.gemm(), *plan.description, algorithm, stream);
+    double time_s = 0;
+    try {
+      time_s = state_->time_of(buffers.gemm(), *plan.description, algorithm, stream);
+    } catch (const DeviceError& error) {
+      if (!is_refusal(error)) throw;
+      refusal = error.what();  // offered for the shape, and then not for this device
+      continue;
+    }
     if (time_s >= tuned.time_s) continue;
     tuned.time_s = time_s;
     plan.algorithm = algorithm;
+  }
+  if (std::isinf(tuned.time_s)) {
+    throw DeviceError("tune " + tuned.key, "every algorithm was refused", refusal, "");
   }
   tuned.algorithm = hex_of(plan.algorithm);
   tuned.tflops_per_s = flops_of(gemm) / tuned.time_s / 1e12;

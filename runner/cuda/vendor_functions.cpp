@@ -52,10 +52,13 @@ const NcclFunctions& nccl() {
   return loaded;
 }
 
+std::string status_code(cublasStatus_t status) {
+  return fmt::format("cuBLASLt status {}", static_cast<int>(status));
+}
+
 void check(cublasStatus_t status, const std::string& tried) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw DeviceError(tried, fmt::format("cuBLASLt status {}", static_cast<int>(status)),
-                    cublaslt().cublasLtGetStatusString(status),
+  throw DeviceError(tried, status_code(status), cublaslt().cublasLtGetStatusString(status),
                     "CUBLASLT_LOG_LEVEL=5 in the environment makes it say more.");
 }
 

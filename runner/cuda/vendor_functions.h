@@ -80,6 +80,8 @@ const CublasLtFunctions& cublaslt();
 const CudnnFunctions& cudnn();
 const NcclFunctions& nccl();
 
+// As DeviceError::code() has it.
+std::string status_code(cublasStatus_t status);
 void check(cublasStatus_t status, const std::string& tried);
 void check(cudnnStatus_t status, const std::string& tried);
 void check(ncclResult_t status, const std::string& tried);

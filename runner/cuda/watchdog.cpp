@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "runner/cuda/device_error.h"
@@ -32,7 +33,10 @@ WatchedCommunicator::WatchedCommunicator(ncclComm_t comm, std::string group, int
       who_is_gone_(std::move(who_is_gone)) {}
 
 WatchedCommunicator::~WatchedCommunicator() {
-  if (!is_ended_) nccl().ncclCommDestroy(comm_);
+  // To destroy one waits for the other members, who do not come where this rank is on its way out.
+  if (!is_ended_) {
+    std::uncaught_exceptions() > 0 ? nccl().ncclCommAbort(comm_) : nccl().ncclCommDestroy(comm_);
+  }
   for (const Call& call : calls_) {
     cudaEventDestroy(call.begun);
     cudaEventDestroy(call.ended);

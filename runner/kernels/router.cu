@@ -59,17 +59,22 @@ struct RouterForwardKernel {
     choose(token, logits, largest, sum);
   }
 
-  // Takes the best k times; lane j keeps the j-th.
+  // Takes the best k times; lane j keeps the j-th. What is no number is behind all others, so that
+  // every choice is an expert, whatever the logits are.
   __device__ void choose(std::int64_t token, const float (&logits)[kPerLane], float largest,
                          float sum) const {
     const int top_k = static_cast<int>(in.choices.cols);
+    const int experts = static_cast<int>(in.logits.cols);
     unsigned taken = 0;
     Best own = {-INFINITY, 0};
     for (int j = 0; j < top_k; ++j) {
       Best best = {-INFINITY, kExpertsMax};
       for (int i = 0; i < kPerLane; ++i) {
-        const bool is_free = (taken >> static_cast<unsigned>(i) & 1U) == 0;
-        if (is_free && logits[i] > best.logit) best = {logits[i], i * kWarp + lane_index()};
+        const int expert = i * kWarp + lane_index();
+        const bool is_free = expert < experts && (taken >> static_cast<unsigned>(i) & 1U) == 0;
+        const float logit = logits[i] == logits[i] ? logits[i] : -INFINITY;
+        const bool is_first = best.expert == kExpertsMax;
+        if (is_free && (is_first || logit > best.logit)) best = {logit, expert};
       }
       best = warp_best(best);
       if (best.expert % kWarp == lane_index()) {

@@ -134,6 +134,13 @@ TEST_F(DeviceAttention, OfChunks) {
   compare({1, 2, 1, 32, 16, {{0, 40}}, 40}, AttentionChoice::best);
 }
 
+// The own kernels would train all the same, at a tenth of the speed.
+TEST_F(DeviceAttention, OfRecipesIsCudnnsOnADevice) {
+  if (!runtime_name().starts_with("CUDA")) GTEST_SKIP() << "the double has the own kernels only";
+  const Attention llama({1, 32, 8, 128, 0, {{0, 4096}}, 4096});
+  EXPECT_THAT(llama.implementation(), ::testing::StartsWith("cuDNN"));
+}
+
 TEST(AttentionSizes, RefuseWhatContradictsItself) {
   EXPECT_NO_THROW(check({1, 4, 2, 32, 0, {{0, 8}, {8, 8}}, 16}));
   EXPECT_THROW(check({1, 4, 3, 32, 0, {{0, 8}}, 8}), std::invalid_argument);

@@ -58,7 +58,10 @@ TEST_F(Device, SaysHowMuchMemoryIsLeft) {
   const MemoryInfo after = memory_info();
   EXPECT_EQ(before.total_bytes, after.total_bytes);
   EXPECT_GE(before.free_bytes - after.free_bytes, static_cast<std::int64_t>(kBytes));
-  EXPECT_EQ(current_device().memory_bytes, after.total_bytes);
+  // A driver may keep some to itself.
+  EXPECT_NEAR(
+      static_cast<double>(current_device().memory_bytes) / static_cast<double>(after.total_bytes),
+      1, 0.02);
 }
 
 TEST_F(Device, RefusesMoreMemoryThanItHas) {

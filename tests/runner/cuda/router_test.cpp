@@ -105,6 +105,26 @@ TEST(Router, GoesBack) {
   }
 }
 
+// A model that has diverged: what comes after reads the rows of these experts, so they are some.
+TEST(Router, ChoosesExpertsThatThereAreWhereLogitsAreNoNumbers) {
+  constexpr std::int64_t kExperts = 40;
+  constexpr std::int64_t kTop = 3;
+  const float nan = std::nanf("");
+  DeviceValues<float> logits(3, kExperts);  // of NaN
+  for (std::int64_t e = 0; e < kExperts; ++e) logits.matrix().row(1)[e] = e == 37 ? 1.0F : nan;
+  for (std::int64_t e = 0; e < kExperts; ++e) logits.matrix().row(2)[e] = -HUGE_VALF;
+  DeviceValues<float> probabilities(3, kExperts);
+  DeviceValues<float> weights(3, kTop);
+  std::vector<std::int32_t> choices(3 * kTop, -1);
+  router_forward({RouterScoreKind::softmax_of_all,
+                  logits.matrix(),
+                  probabilities.matrix(),
+                  {choices.data(), 3, kTop},
+                  weights.matrix()},
+                 nullptr);
+  EXPECT_EQ(choices, (std::vector<std::int32_t>{0, 1, 2, 37, 0, 1, 0, 1, 2}));
+}
+
 TEST(Router, RefusesMoreExpertsThanItsKernelTakes) {
   DeviceValues<float> logits(1, kExpertsMax + 1);
   EXPECT_THROW(router_forward({RouterScoreKind::sigmoid, logits.matrix(), {}, {}, {}}, nullptr),
