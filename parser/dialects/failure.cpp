@@ -82,7 +82,7 @@ std::optional<LogEvent> read_failure(const Record& record, std::string_view raw)
   for (std::size_t i = 0; i < signs.size(); ++i) {
     const FailureSign& sign = signs[i];
     const std::size_t at = text.find(sign.literal);
-    if (at == std::string_view::npos) continue;
+    if (at == std::string_view::npos || text.find(sign.words) == std::string_view::npos) continue;
     const RE2* pattern = pattern_of(i);
     if (pattern != nullptr &&
         !RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern)) {

@@ -65,11 +65,11 @@ constexpr std::array kClasses = {
                  communication},
     FailureClass{"time_limit", root,
                  "The job reached its time limit: ask for more time, or for fewer steps.",
-                 peer_lost},
+                 worker_signal},
     FailureClass{"preempted", root,
                  "The scheduler took the nodes for another job, or put this one back into the "
                  "queue: see the next retry of the same job.",
-                 peer_lost},
+                 worker_signal},
     FailureClass{"cancelled", root,
                  "Somebody or something cancelled the job (scancel): see the accounting record "
                  "(sacct) for who.",

@@ -14,9 +14,9 @@ namespace llmb::parser {
 enum class CauseDepth {
   root,           // the thing itself: memory ran out, a file is missing, a node died
   communication,  // may be the thing itself, or what other ranks see of it
+  worker_signal,  // a launcher names the signal that killed a worker
   peer_lost,      // a rank's partner went away: something else made it go
   exception,      // a Python exception that no class names
-  worker_signal,  // a launcher names the signal that killed a worker
   worker_failed,  // a launcher saw a worker fail: its own traceback says no more
   traceback,      // the head of a traceback, whose last line is the cause
   killed,         // a task was killed, or was ended because another one failed

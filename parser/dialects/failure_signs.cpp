@@ -17,8 +17,9 @@ constexpr auto kFailure = LogEvent::Kind::failure;
 // "AssertionError" without a word, "triton.runtime.errors.OutOfResources: …", at the beginning of a
 // line or of what a logger prints at the level of an error.
 constexpr std::string_view kException =
-    R"((?:^|^.{0,80}(?:ERROR|CRITICAL|FATAL)\b.{0,160}?(?:\] | - | \| )|^E\d{4} .{0,200}?\] ))"
-    R"((?:(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration))"
+    R"((?:^[ |+]*|^.{0,80}(?:ERROR|CRITICAL|FATAL)\b.{0,160}?(?:\] | - | \| )|)"
+    R"(^E\d{4} .{0,200}?\] ))"
+    R"((?:(?:\w+\.)*(?:_?[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration))"
     R"(|Exception|BrokenProcessPool)|(?:[a-z_]\w*\.)+[A-Z]\w+)(?:: |:?\s*$))";
 constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
 // Python's message where a value does not fit: an option by its name, or what it has to be.
@@ -28,6 +29,17 @@ constexpr std::string_view kRefusedOption =
 // What any exception or logged error says of a file, whoever raised it.
 constexpr std::string_view kErrorOfFile =
     R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception)|Exception): )";
+
+// `words` of a message whose exception ends in Error: not searched for in all lines.
+constexpr FailureSign in_error(std::string_view cause, std::string_view words,
+                               std::string_view pattern = {}) {
+  return {cause, kFailure, "Error: ", pattern, nullptr, words};
+}
+
+// What readers of data say of a file.
+constexpr std::string_view kDamagedData =
+    R"((?i)^[\w.]+: .*\b(?:parquet|mmap|dataset|shard|tokenizer)\b)"
+    R"(.*(?:corrupt|truncated|magic bytes|greater than|unexpected end))";
 
 constexpr FailureSign by_number(std::string_view literal,
                                 std::string_view (*cause_by)(std::string_view),
@@ -64,6 +76,8 @@ constexpr std::array kSignsOfOne = {
     failure("srun_launch_error", " launch failed: ", R"(srun: error: task)"),
     failure("preempted", "DUE TO PREEMPTION"),
     failure("preempted", "DUE TO JOB REQUEUE"),
+    failure("preempted", "termination is imminent"),
+    failure("preempted", "preempted", R"((?i)\b(?:job|node|instance|pod|vm)\b.{0,40}\bpreempted)"),
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
     failure("interrupted", "KeyboardInterrupt", R"(^KeyboardInterrupt\b)"),
 
@@ -86,12 +100,14 @@ constexpr std::array kSignsOfOne = {
     failure("cuda_oom", "CUDA error: out of memory"),
     failure("cuda_oom", "OutOfMemoryError: "),
     failure("cuda_oom", "CUDA_ERROR_OUT_OF_MEMORY"),
+    failure("cuda_oom", "out of memory",
+            R"((?i)\b(?:cuda|hip|npu|xpu|hpu|gpu|device|triton|hbm)\b.{0,30}: out of memory)"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: Out of memory"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: ", R"((?i)memory|alloc)"),
     failure("cuda_oom", "llocation of size ", R"((?i)workspace|device|hbm)"),
     failure("cuda_oom", "ailed to alloc", R"((?i)failed to alloc\w*.{0,40}\b(?:device|gpu|hbm)\b)"),
-    failure("cuda_oom", "No available memory for the cache blocks"),
-    failure("cuda_oom", "less than desired GPU memory utilization"),
+    in_error("cuda_oom", "No available memory for the cache blocks"),
+    in_error("cuda_oom", "less than desired GPU memory utilization"),
     failure("cuda_oom", "CUBLAS_STATUS_ALLOC_FAILED"),
     failure("cuda_oom", "Cuda failure ", R"(Cuda failure (?:[0-9]+ )?'out of memory')"),
     failure("host_oom_kill", "oom-kill", R"((?i)detected .*oom-kill|oom-kill event)"),
@@ -103,6 +119,7 @@ constexpr std::array kSignsOfOne = {
     failure("host_oom_kill", "Cannot allocate memory"),
     failure("host_oom_kill", "MemoryError", R"(^MemoryError\b)"),
     failure("shared_memory_full", "insufficient shared memory"),
+    in_error("shared_memory_full", "unable to allocate shared memory"),
     failure("shared_memory_full", "unable to open shared memory object"),
     failure("shared_memory_full", "unable to write to file </torch_"),
 
@@ -134,6 +151,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_unavailable", "CUDA driver version is insufficient"),
     failure("gpu_unavailable", "no CUDA-capable device is detected"),
     failure("gpu_unavailable", "Found no NVIDIA driver on your system"),
+    in_error("gpu_unavailable", "CUDA unknown error"),
     failure("gpu_unavailable", "No CUDA GPUs are available"),
     failure("gpu_unavailable", "Failed to initialize NVML"),
     failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),
@@ -145,11 +163,11 @@ constexpr std::array kSignsOfOne = {
     failure("device_side_assert", "device-side assert triggered"),
     failure("cuda_error", "CUDA error: "),
     failure("cuda_error", "HIP error: "),
-    failure("cuda_error", "CUDA Error: "),
-    failure("cuda_error", "cuDNN Error"),
-    failure("cuda_error", "cuBLAS Error"),
-    failure("cuda_error", "CUDA driver error"),
-    failure("cuda_error", "Triton Error [CUDA]"),
+    in_error("cuda_error", "CUDA Error: "),
+    in_error("cuda_error", "cuDNN Error"),
+    in_error("cuda_error", "cuBLAS Error"),
+    in_error("cuda_error", "CUDA driver error"),
+    in_error("cuda_error", "Triton Error [CUDA]"),
     failure("cuda_error", "NRT_EXEC", R"((?i)error.*NRT_EXEC|NRT_EXEC\w*(?:ERR|FAIL))"),
     failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
@@ -181,9 +199,10 @@ constexpr std::array kSignsOfOne = {
     failure("file_system_error", "[Errno 13] Permission denied"),
     failure("file_system_error", "[Errno 30] Read-only file system"),
     failure("file_system_error", "Transport endpoint is not connected"),
-    failure("file_system_error", "Input/output error", R"((?i)error\b.*Input/output error|failed)"),
-    failure("file_system_error", " cannot be opened", kErrorOfFile),
-    failure("file_limit", "received 0 items of ancdata"),
+    in_error("file_system_error", "Input/output error",
+             R"((?i)error\b.*Input/output error|failed)"),
+    in_error("file_system_error", " cannot be opened", kErrorOfFile),
+    in_error("file_limit", "received 0 items of ancdata"),
     failure("hf_authentication", "GatedRepoError"),
     failure("hf_authentication", "gated repo", R"((?i)cannot access|trying to access)"),
     failure("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
@@ -195,16 +214,20 @@ constexpr std::array kSignsOfOne = {
     failure("hf_unreachable", "OfflineModeIsEnabled"),
     failure("hf_unreachable", "huggingface.co",
             R"((?i)name resolution|NameResolutionError|Max retries exceeded)"),
+    failure("container_error", "Error response from daemon"),
+    failure("container_error", "OCI runtime "),
+    failure("container_error", "FATAL:   ", R"(^FATAL: +(?:[a-z]|While))"),
     failure("missing_module", "ModuleNotFoundError: "),
     failure("missing_module", "ImportError: ", R"(^ImportError: )"),
     failure("missing_module", "cannot open shared object file"),
     failure("missing_module", ": undefined symbol: "),
     failure("tokenizer_or_data_missing",
             "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
-    failure("missing_module", "cannot import name "),
-    failure("missing_module", "ailed to find C compiler"),
-    failure("missing_module", "annot find a working triton installation"),
-    failure("missing_module", "indicate binary incompatibility"),
+    in_error("missing_module", "cannot import name "),
+    in_error("missing_module", "ailed to find C compiler"),
+    in_error("missing_module", "annot find a working triton installation"),
+    in_error("missing_module", "Error building extension "),
+    in_error("missing_module", "indicate binary incompatibility"),
     failure("tokenizer_or_data_missing", "RepositoryNotFoundError"),
     failure("tokenizer_or_data_missing", "Can't load tokenizer for "),
     failure("tokenizer_or_data_missing", "is not a valid model identifier"),
@@ -212,17 +235,17 @@ constexpr std::array kSignsOfOne = {
     failure("tokenizer_or_data_missing", "could not parse ModelProto"),
     failure("tokenizer_or_data_missing", "No such file or directory",
             R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
-    failure("tokenizer_or_data_missing", "o file found "),
-    failure("tokenizer_or_data_missing", "o files found "),
-    failure("tokenizer_or_data_missing", " does not exist",
-            R"(^(?:\w+\.)*\w+(?:Error|Exception): .*(?:[Ff]ile|[Pp]ath|[Dd]ata|[Cc]heckpoint|/))"),
+    in_error("tokenizer_or_data_missing", "o file found "),
+    in_error("tokenizer_or_data_missing", "o files found "),
+    in_error("tokenizer_or_data_missing", " does not exist",
+             R"(^(?:\w+\.)*\w+(?:Error|Exception): .*(?:[Ff]ile|[Pp]ath|[Dd]ata|[Cc]heckpoint|/))"),
     failure("checkpoint_unreadable", "SafetensorError"),
     failure("checkpoint_unreadable", "UnpicklingError"),
     failure("checkpoint_unreadable", "PytorchStreamReader failed"),
     failure("checkpoint_unreadable", "CheckpointException"),
     failure("checkpoint_unreadable", "CheckpointingException"),
-    failure("checkpoint_unreadable", "Error(s) in loading state_dict"),
-    failure("checkpoint_unreadable", "Missing key in checkpoint"),
+    in_error("checkpoint_unreadable", "Error(s) in loading state_dict"),
+    in_error("checkpoint_unreadable", "Missing key in checkpoint"),
     // A parameter's name that one side does not know.
     failure("checkpoint_unreadable", "KeyError: '",
             R"(KeyError: '[^' ]+\.(?:weight|bias|scale|_extra_state)'$)"),
@@ -231,15 +254,15 @@ constexpr std::array kSignsOfOne = {
     failure("configuration_error", "error: unrecognized arguments"),
     failure("configuration_error", "error: the following arguments are required"),
     failure("configuration_error", "error: argument --"),
+    failure("configuration_error", "ERROR: Could not consume arg"),
     failure("configuration_error", "ConfigCompositionException"),
     failure("configuration_error", "Could not override '"),
     failure("configuration_error", "rror parsing override '"),
     failure("configuration_error", "omegaconf.errors.", R"(^omegaconf\.errors\.\w+)"),
     failure("configuration_error", "is not in struct", R"(^(?:\w+\.)*\w+: |Key ')"),
     failure("configuration_error", "MissingMandatoryValue"),
-    failure("configuration_error", "Error: ", kRefusedOption),
-    failure("configuration_error", "WORLD_SIZE", kRefusedValue),
-    failure("configuration_error", "nvalid parallel ", kRefusedValue),
+    in_error("configuration_error", "WORLD_SIZE", kRefusedValue),
+    in_error("configuration_error", "nvalid parallel ", kRefusedValue),
     failure("configuration_error", "divisible by ", kRefusedValue),
     failure("configuration_error", "world size ", kRefusedValue),
     failure("configuration_error", "world_size ", kRefusedValue),
@@ -262,6 +285,8 @@ constexpr std::array kSignsOfOthers = {
     failure("rendezvous_failure", "DEADLINE_EXCEEDED: ", R"((?i)register|\[init\]|connect)"),
     failure("nccl_timeout",
             "DEADLINE_EXCEEDED: ", R"((?i)barrier|coordination|collective|heartbeat)"),
+    failure("nccl_timeout", "Termination timeout for "),
+    failure("nccl_timeout", "Getting socket times out"),
     failure("peer_lost", "the JAX distributed service detected fatal errors"),
     failure("peer_lost", "eartbeat timeout", R"((?i)task.*heartbeat timeout)"),
     failure("peer_lost", "missing heartbeats"),
@@ -269,21 +294,29 @@ constexpr std::array kSignsOfOthers = {
     failure("peer_lost", "remote process exited or there was a network error"),
     failure("nccl_system_error", "ncclSystemError"),
     failure("nccl_system_error", "unhandled system error"),
+    failure("nccl_system_error", "NCCL WARN NET/", R"(Request .*completed with error)"),
     failure("nccl_system_error", "NCCL WARN NET/IB",
             R"(Got completion .*(?:error|status=)|Async event|Unable to open device|failed)"),
     failure("nccl_error", "NCCL error"),
+    in_error("nccl_error", "HCCL error"),
+    in_error("nccl_error", "OPS function error: Hccl"),
+    failure("nccl_error", "NCCL WARN Cuda failure "),
+    failure("nccl_error", "Failed to bind NVLink SHARP"),
     failure("nccl_error", "ncclInternalError"),
     failure("nccl_error", "ncclUnhandledCudaError"),
     failure("nccl_error", ") detected by watchdog at work"),
     failure("nccl_error", "NCCL communicator was aborted"),
     failure("gloo_error", "Gloo connectFullMesh failed"),
-    failure("gloo_error", "monitoredBarrier", R"((?i)fail)"),
+    in_error("gloo_error", "monitoredBarrier", R"((?i)fail)"),
     failure("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
     failure("peer_lost", "Connection closed by peer"),
     failure("peer_lost", "Connection reset by peer"),
     failure("peer_lost", "Connection closed by remote peer"),
-    failure("gloo_error", "third_party/gloo", R"(Error: )"),
+    in_error("gloo_error", "third_party/gloo", R"(Error: )"),
     failure("gloo_error", "[enforce fail at ", R"(gloo)"),
+    in_error("rendezvous_failure", "ncclUniqueId", R"((?i)timeout|timed out)"),
+    failure("rendezvous_failure", "ssh: connect to host "),
+    in_error("rendezvous_failure", " not reachable via ssh"),
     failure("rendezvous_failure", "emporary failure in name resolution"),
     failure("rendezvous_failure", "Name or service not known"),
     failure("rendezvous_failure", "No address associated with hostname"),
@@ -306,7 +339,6 @@ constexpr std::array kSignsOfOthers = {
     failure("container_error", "spank_pyxis.so", R"(error: )"),
     failure("container_error", "enroot-", R"(enroot-[a-z0-9]+: )"),
     failure("container_error", "nvidia-container-cli: "),
-    failure("container_error", "Error response from daemon"),
     failure("container_error", "ErrImagePull"),
     failure("container_error", "ImagePullBackOff"),
     failure("srun_launch_error", "srun: error: Unable to "),
@@ -320,8 +352,19 @@ constexpr std::array kSignsOfOthers = {
 
     // What is left when a process has ended.
     failure("segmentation_fault", "Segmentation fault"),
+    failure("segmentation_fault", "double free or corruption"),
+    failure("segmentation_fault", "corrupted size vs. prev_size"),
+    failure("segmentation_fault", "stack smashing detected"),
+    failure("segmentation_fault", "(): invalid ", R"(^(?:free|malloc|realloc|munmap_chunk)\(\): )"),
+    // A shell's word about a child: "run.sh: line 4:  4102 Killed            python train.py".
+    failure("segmentation_fault", "Illegal instruction ", R"(: line \d+: +\d+ )"),
+    failure("segmentation_fault", "Floating point exception", R"(: line \d+: +\d+ )"),
+    failure("task_killed", " Killed          ", R"(: line \d+: +\d+ )"),
+    failure("task_killed", " Bus error       ", R"(: line \d+: +\d+ )"),
+    failure("child_failed", " Aborted         ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "pure virtual method called"),
-    by_number("[Errno ", cause_of_errno, kException),
+    failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
+    by_number("Error: [Errno ", cause_of_errno, kException),
     by_number("(errno: ", cause_of_errno),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",
@@ -345,20 +388,71 @@ constexpr std::array kSignsOfOthers = {
     failure("child_failed", "RayTaskError("),
     failure("child_failed", "ChildFailedError"),
     failure("python_traceback", "Traceback (most recent call last)"),
-    failure("python_exception", "Error", kException),
+};
+
+// What is left of the exceptions: the class by the words of the message, whoever raised it. In the
+// order in which a reader would ask: memory, numbers, the device, files, the checkpoint, the
+// others, the configuration.
+constexpr std::array kSignsOfExceptions = {
+    in_error("host_oom_kill", "DefaultCPUAllocator: "),
+    failure("cuda_oom",
+            "Error: ", R"((?i)^[\w.]+: .*\b(?:not enough|insufficient) (?:\w+ )?memory)"),
+    failure("host_oom_kill", "MemoryError: ", kException),
+    failure("nan_gradient", "Error: ", R"((?i)^[\w.]+: .*\bgrad.*\b(?:nan|inf|non-?finite)\b)"),
+    failure("nan_loss", "Error: ", R"((?i)^[\w.]+: .*(?:\bloss\b|value|tensor).*\b(?:nan|inf)\b)"),
+    failure("gpu_unavailable", "Error: ",
+            R"((?i)^[\w.]+: .*\b(?:requires|not compiled with|without|no \w+) (?:cuda|gpus?)\b)"),
+    failure("gpu_unavailable", "Exception: ", R"((?i)^[\w.]+: .*\bno \w+ gpu)"),
+    failure(
+        "checkpoint_unreadable", "Error: ",
+        R"((?i)^[\w.]+: .*\b(?:checkpoint|state_dict|restore).*(?:match|not equal|corrupt|miss))"),
+    failure("checkpoint_unreadable", "BadZipFile"),
+    failure(
+        "rendezvous_failure", "Error: ",
+        R"((?i)^[\w.]+: .*\b(?:connect|socket|store)\b.{0,40}\b(?:timed out|refused|unreachable))"),
+    failure("tokenizer_or_data_missing", "NotFoundError: ", kException),
+    in_error("tokenizer_or_data_missing", "does not appear to have a file named"),
+    in_error("tokenizer_or_data_missing", "Repo id must be in the form"),
+    in_error("tokenizer_or_data_missing", "Unrecognized model in "),
+    failure("tokenizer_or_data_missing", "Error: ", kDamagedData),
+    failure("tokenizer_or_data_missing", "pyarrow.lib.", kDamagedData),
+    failure("configuration_error", "Error: ", kRefusedOption),
+    failure("configuration_error", "MisconfigurationException: "),
+    failure("configuration_error", "ValidationError: ", R"(validation errors? for )"),
+    failure("configuration_error", "yaml.scanner."),
+    failure("configuration_error", "yaml.parser."),
+    failure("configuration_error", "ConfigError: ", kException),
+    failure(
+        "configuration_error", "Error: ",
+        R"(^(?:\w+\.)*(?:AssertionError|ValueError|NotImplementedError|RuntimeError): .*)"
+        R"(\b(?:(?:is|are) not equal to|(?:does not|do not|not)(?: yet)? support|must have|)"
+        R"(not supported (?:with|when|for|in|on)\b|)"
+        R"(mutually exclusive|cannot be used (?:with|together)|must be (?:set|specified|given)))"),
+};
+
+constexpr std::array kAnyException = {
+    failure("python_exception", "Error: ", kException),
+    failure("python_exception", "AssertionError", kException),
+    failure("python_exception", "NotImplementedError", kException),
+    failure("python_exception", "RuntimeError", kException),
+    failure("python_exception", "TimeoutError", kException),
     failure("python_exception", "Exception", kException),
     failure("python_exception", "StopIteration", kException),
     failure("python_exception", "TimeoutExpired", kException),
     failure("python_exception", "BrokenProcessPool", kException),
-    failure("python_exception", ".exc.", kException),
+    failure("python_exception", "torch._dynamo.exc.", kException),
+    failure("python_exception", "pyarrow.lib.", kException),
     failure("python_exception", ".errors.", kException),
     failure("python_exception", ".exceptions.", kException),
 };
 
 constexpr auto kSigns = [] {
-  std::array<FailureSign, kSignsOfOne.size() + kSignsOfOthers.size()> all;
-  std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), all.begin());
-  std::copy(kSignsOfOthers.begin(), kSignsOfOthers.end(), all.begin() + kSignsOfOne.size());
+  constexpr std::size_t kOfRanks = kSignsOfOne.size() + kSignsOfOthers.size();
+  std::array<FailureSign, kOfRanks + kSignsOfExceptions.size() + kAnyException.size()> all;
+  auto end = std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), all.begin());
+  end = std::copy(kSignsOfOthers.begin(), kSignsOfOthers.end(), end);
+  end = std::copy(kSignsOfExceptions.begin(), kSignsOfExceptions.end(), end);
+  std::copy(kAnyException.begin(), kAnyException.end(), end);
   return all;
 }();
 

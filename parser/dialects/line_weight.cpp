@@ -127,6 +127,12 @@ bool is_assignment(std::string_view text) {
   return length > 0 && !is_digit(text.front()) && text.substr(length, 1) == "=";
 }
 
+// "Namespace(lr=1, …)" and "config: {'lr': 1, …": what Python shows of a program's arguments.
+bool is_configuration(std::string_view text) {
+  const std::size_t length = length_of_run(text, 0, is_name_byte);
+  return text.starts_with("Namespace(") || (length > 0 && text.substr(length, 4) == ": {'");
+}
+
 // What a traceback shows between its head and its last line: frames and their source, which hold
 // the words of every failure that the program could tell of. `text` begins with a word.
 bool is_of_a_frame(std::string_view text, std::size_t indent) {
@@ -143,7 +149,7 @@ bool is_of_a_frame(std::string_view text, std::size_t indent) {
 bool is_echo(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (is_of_a_frame(text, length_of_run(line, 0, [](char c) { return c == ' '; }))) return true;
-  if (is_assignment(text)) return true;
+  if (is_assignment(text) || is_configuration(text)) return true;
   const std::size_t pluses = length_of_run(text, 0, [](char c) { return c == '+'; });
   if (pluses > 0 && text.substr(pluses, 1) == " ") return true;
   if (text.starts_with("# ") || text.starts_with("#!") || text.starts_with("echo ")) return true;
@@ -161,9 +167,10 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 
 // Levels at which a program goes on, and words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING", "Warning: ",  "[warning]",    " warn ",       "[NeMo W ",   "[NeMo I ", "[INFO",
-     " INFO ",  "INFO:",      "INFO - ",      "[DEBUG",       " DEBUG ",    "DEBUG:",   "DEBUG - ",
-     "etrying", "will retry", "falling back", "Falling back", "going to /", "gnoring "});
+    {"WARNING",    "Warning: ", "[warning]",  " warn ",          "[NeMo W ",     "[NeMo I ",
+     "[INFO",      " INFO ",    "INFO:",      "INFO - ",         "[DEBUG",       " DEBUG ",
+     "DEBUG:",     "DEBUG - ",  "etrying",    "will retry",      "falling back", "Falling back",
+     "going to /", "gnoring ",  "estarting ", "previous attempt"});
 
 // Whose warnings are the last word: NVRx's monitor ends the rank that it warns of.
 constexpr auto kLastWords = std::to_array<std::string_view>({"RankMonitorServer"});

@@ -28,10 +28,10 @@ bool tells_of_sigterm(const LogEvent& failure) {
 }
 
 // torchrun's table ("traceback : Signal 9 (SIGKILL) received by PID 123"), DeepSpeed's runner
-// ("exits with return code = -9"), mpirun ("exited on signal 9").
+// ("exits with return code = -9"), mpirun ("exited on signal 9"), a shell ("line 4: 41 Killed").
 bool names_the_signal_of_a_worker(const LogEvent& failure) {
-  return holds_any(failure.line,
-                   {") received by PID", "return code = ", "(exitcode: ", "exited on signal "});
+  return holds_any(failure.line, {") received by PID",
+                                  "return code = ", "(exitcode: ", "exited on signal ", ": line "});
 }
 
 // "ValueError: …": a rank's own words, which do not tell of other ranks.

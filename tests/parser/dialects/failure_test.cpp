@@ -46,8 +46,10 @@ TEST(Failure, IsTheLastLineOfATracebackInAnySpelling) {
   for (const char* const line :
        {"AssertionError", "ValueError: x", "torch.distributed.DistBackendError: x", "StopIteration",
         "subprocess.TimeoutExpired: x", "torch._dynamo.exc.Unsupported: x", "queue.errors.Full",
-        "concurrent.futures.process.BrokenProcessPool: x", "[rank0]:[rank0]: TypeError: x",
-        "gpu-node-7: IndexError: x", "ERROR 03-29 12:59:53 [core.py:1099] RuntimeError: x",
+        "NotImplementedError", "concurrent.futures.process.BrokenProcessPool: x",
+        "[rank0]:[rank0]: TypeError: x", "gpu-node-7: IndexError: x", "  TypeError: x",
+        "    | KeyError: 'shard'", "numpy._core._exceptions._UFuncTypeError: x",
+        "pyarrow.lib.ArrowInvalid: x", "ERROR 03-29 12:59:53 [core.py:1099] RuntimeError: x",
         "2026-03-04 11:00:00,1 - train - ERROR - KeyError: 'a'",
         "2026-08-10 15:51:21 | CRITICAL | main | TypeError: x"}) {
     EXPECT_EQ(cause_of(line), "python_exception") << line;
@@ -69,6 +71,40 @@ TEST(Failure, IsToldByTheNumberOfTheEnd) {
   EXPECT_EQ(cause_of("OSError: [Errno 121] Remote I/O error: '/data/a'"), "file_system_error");
   EXPECT_EQ(cause_of("command terminated with exit code 137"), "task_killed");
   EXPECT_EQ(cause_of("command terminated with exit code 0"), "none");
+}
+
+// Words that no row of the table knows in this order: the class follows from what they are about.
+TEST(Failure, OfAnyExceptionIsToldByItsWords) {
+  EXPECT_EQ(cause_of("RuntimeError: insufficient device memory for the optimizer"), "cuda_oom");
+  EXPECT_EQ(cause_of("ValueError: grad norm is inf at step 4"), "nan_gradient");
+  EXPECT_EQ(cause_of("trainer.Diverged.StopError: loss became nan"), "nan_loss");
+  EXPECT_EQ(cause_of("AssertionError: this kernel requires CUDA"), "gpu_unavailable");
+  EXPECT_EQ(cause_of("KeyError: checkpoint has 8 shards, they do not match 16"),
+            "checkpoint_unreadable");
+  EXPECT_EQ(cause_of("lab.errors.ShardNotFoundError: 17"), "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of("RuntimeError: connect to 10.0.0.1 timed out"), "rendezvous_failure");
+  EXPECT_EQ(cause_of("ValueError: fp8 is not supported with pipeline parallelism"),
+            "configuration_error");
+  EXPECT_EQ(cause_of("pyarrow.lib.ArrowInvalid: the Parquet footer is corrupted"),
+            "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 96.0 GiB"),
+            "host_oom_kill");
+  EXPECT_EQ(cause_of("AssertionError: fp8 does not yet support this"), "configuration_error");
+  EXPECT_EQ(cause_of("AssertionError: set --expert-parallel too"), "configuration_error");
+  for (const char* const line :
+       {"ValueError: the nanny was inferior", "TypeError: no value", "KeyError: 'memory'",
+        "RuntimeError: a - b -- c", "ValueError: the match is lost"}) {
+    EXPECT_EQ(cause_of(line), "python_exception") << line;
+  }
+}
+
+TEST(Failure, IsToldByAShellAndByTheCLibrary) {
+  EXPECT_EQ(cause_of("run.sh: line 4:  4102 Killed                  python a.py"), "task_killed");
+  EXPECT_EQ(cause_of("run.sh: line 4:  4102 Illegal instruction     (core dumped) python a.py"),
+            "segmentation_fault");
+  EXPECT_EQ(cause_of("free(): invalid pointer"), "segmentation_fault");
+  EXPECT_EQ(cause_of("f(): invalid pointer"), "none");
+  EXPECT_EQ(cause_of("  File \"a.py\", line 4: 1 Killed"), "none");
 }
 
 TEST(FinishMarker, IsToldByItsLine) {

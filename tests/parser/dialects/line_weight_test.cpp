@@ -6,12 +6,14 @@ namespace llmb::parser {
 namespace {
 
 TEST(LineWeight, OfCommentsTracesAndSettingsIsAnEcho) {
-  for (const char* line : {"# CUDA out of memory", "+ echo CUDA out of memory",
-                           "++ export X='NCCL error'", "  on_error: CUDA out of memory",
-                           "- message: NCCL error", "export MESSAGE='CUDA out of memory'",
-                           "n1:1:2 [0] NCCL INFO NET/Plugin : cannot open shared object file",
-                           "Ignored error while writing: [Errno 13] Permission denied",
-                           "HINT='RuntimeError: CUDA error: device-side assert triggered'"}) {
+  for (const char* line :
+       {"# CUDA out of memory", "+ echo CUDA out of memory", "++ export X='NCCL error'",
+        "  on_error: CUDA out of memory", "- message: NCCL error",
+        "export MESSAGE='CUDA out of memory'",
+        "n1:1:2 [0] NCCL INFO NET/Plugin : cannot open shared object file",
+        "Ignored error while writing: [Errno 13] Permission denied",
+        "HINT='RuntimeError: CUDA error: device-side assert triggered'",
+        "Namespace(lr=1, on_oom='CUDA out of memory')", "config: {'retry_on': 'NCCL error'}"}) {
     EXPECT_EQ(weight_of(line), LineWeight::echo) << line;
   }
 }

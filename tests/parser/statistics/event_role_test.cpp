@@ -57,6 +57,16 @@ TEST(EventRoles, OfWhatSigtermEndedAreSymptoms) {
   EXPECT_THAT(told(facts), ElementsAre("symptom 0", "root 0", "cascade 0"));
 }
 
+TEST(EventRoles, AKilledRankIsTheRootOfWhatItsPeersLost) {
+  LogFacts facts = log_of({20});
+  LogEvent killed = failure("task_killed", 20);
+  killed.line = "mpirun noticed that process rank 3 exited on signal 9 (Killed).";
+  facts.events = {failure("peer_lost", 20, 5), killed};
+  EXPECT_THAT(told(facts), ElementsAre("cascade 0", "root 0"));
+  facts.events = {failure("nccl_timeout", 20, 5), killed};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
+}
+
 TEST(EventRoles, AreToldForEachAttempt) {
   LogFacts facts = log_of({20, 10});
   facts.events = {failure("nccl_timeout", 20, 6), failure("task_exited", 20),
