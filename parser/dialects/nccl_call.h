@@ -11,6 +11,7 @@ namespace llmb::parser {
 inline constexpr std::string_view kNcclInfo = "NCCL INFO ";
 inline constexpr std::string_view kNcclOpCount = ": opCount ";
 inline constexpr std::size_t kNcclOperationBytesMax = 40;
+inline constexpr std::size_t kNcclPrefixBytesMax = 100;  // before "NCCL INFO", to be read in a run
 
 // One call, as its line gives it.
 struct NcclCall {

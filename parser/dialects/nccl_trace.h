@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "parser/dialects/nccl_call.h"
+#include "parser/dialects/nccl_known_lines.h"
 #include "parser/dialects/state_text.h"
 #include "parser/nccl_use.h"
 
@@ -45,54 +46,20 @@ class NcclTraceReader {
     std::vector<std::uint32_t> hashes;
     std::size_t newest = 0;
   };
-  // What stands before "NCCL INFO", of the ranks that were read last.
-  struct Prefix {
-    static constexpr std::size_t kBytesMax = 100;
-    std::array<char, kBytesMax> text;
-    std::uint32_t length = 0;
-    bool is_set = false;
-    std::uint64_t process_hash = 0;
-  };
-
-  // What read_nccl_meaning() takes, of calls that were read lately: most say again what one of them
-  // said. Four to a set.
-  struct KnownMeaning {
-    static constexpr std::size_t kBytesMax = 101;
-    std::uint64_t process_hash = 0;
-    std::array<char, kBytesMax> text;
-    std::uint8_t length = 0;
-    std::uint16_t use = 0;
-  };
-  struct KnownSet {
-    std::array<std::uint32_t, 4> tags{};  // parts of hashes; 0: none
-    std::size_t oldest = 0;
-    std::array<KnownMeaning, 4> meanings;
-  };
-  struct Place {  // where the meaning of a line would be
-    KnownSet* set = nullptr;
-    std::uint32_t tag = 0;
-  };
-
   std::size_t add(const NcclCall& call, std::uint64_t process_hash);  // its use, or kNcclUsesMax
+  void count(std::size_t use, std::int64_t bytes);
   std::size_t find_or_insert(const NcclCall& call);
   void see_communicator(std::size_t index, std::uint64_t hash);
   std::size_t read_first_of_run(std::string_view lines);
-  const Prefix* find_prefix(std::string_view lines);
-  Place place_of(std::string_view meaning, std::uint64_t process_hash);
-  const KnownMeaning* find_known(const Place& place, std::string_view meaning,
-                                 std::string_view operation, std::uint64_t process_hash) const;
-  static void remember(const Place& place, std::string_view meaning, std::size_t use,
-                       std::uint64_t process_hash);
+  std::size_t read_and_learn(std::string_view lines, std::size_t prefix_length);
 
   NcclTrace trace_;                           // uses in the order in which they came
   std::vector<Communicators> communicators_;  // parallel to uses
   std::size_t communicators_kept_ = 0;
   // Index of a use plus one, by hash; open addressing.
   std::array<std::uint16_t, 1024> slots_{};
-  std::vector<Prefix> prefixes_;   // by hash; empty before the first run
-  std::size_t prefix_length_ = 0;  // of the newest
-  std::vector<KnownSet> known_;    // by hash; empty before a run has been long
-  std::size_t calls_in_runs_ = 0;
+  NcclKnownLines known_;
+  std::size_t prefix_length_ = 0;  // of the newest line of a run
   bool has_changed_ = false;
 };
 

@@ -69,13 +69,13 @@ bool LineFilter::next_from_held_line(Line& line) {
   const std::size_t look_at = room < rest ? room + 1 : rest;
   const std::size_t end = first_delimiter(block_, position_, position_ + look_at);
   if (end != kNoDelimiter) {
-    held_.append(block_.substr(position_, end - position_));
+    held_.append(block_.substr(position_, end + 1 - position_));
     finished_.swap(held_);
     held_.clear();
-    line = {finished_, committed_offset_};
+    line = {std::string_view(finished_).substr(0, finished_.size() - 1), committed_offset_};
     position_ = end + 1;
     commit_to(position_);
-    return scanner_->find(finished_).has_value();
+    return scanner_->find(line.bytes).has_value();
   }
   if (rest > room) {
     drop_line(position_ + look_at);

@@ -40,14 +40,20 @@ class LineFilter {
     feed(bytes, on_line, [](std::string_view) { return std::size_t{0}; });
   }
 
-  // The same. After each line, on_run(std::string_view) gets the complete lines behind it, with
-  // their ends, as far as they are at hand, and returns how many bytes of them, up to a line's end,
-  // it has done itself: where a log holds one hit after the other, that spares looking for each.
+  // The same. Before and after each line, on_run(std::string_view) gets the complete lines from it
+  // on, or those behind it, with their ends, as far as they are at hand, and returns how many bytes
+  // of them, up to a line's end, it has done itself: where a log holds one hit after the other,
+  // that spares looking for each.
   template <typename OnLine, typename OnRun>
   void feed(std::string_view bytes, OnLine&& on_line, OnRun&& on_run) {
     begin(bytes);
     Line line;
     while (next(line)) {
+      const bool was_held = line.bytes.data() == finished_.data();
+      if (!was_held) position_ = static_cast<std::size_t>(line.offset - block_offset_);
+      const std::size_t done = on_run(was_held ? std::string_view(finished_) : complete_lines());
+      if (!was_held) pass(done != 0 ? done : line.bytes.size() + 1);
+      if (done != 0) continue;
       on_line(static_cast<const Line&>(line));
       if (position_ < complete_lines_end_) pass(on_run(complete_lines()));
     }
@@ -98,7 +104,7 @@ class LineFilter {
   std::size_t complete_lines_end_ = 0;  // in block_: up to here only complete lines remain
 
   std::string held_;      // the unterminated tail of earlier blocks; begins at committed_offset_
-  std::string finished_;  // the last held line, while it is handed on
+  std::string finished_;  // the last held line with its end, while it is handed on
   bool in_dropped_line_;
 
   std::uint64_t committed_offset_;

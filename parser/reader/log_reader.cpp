@@ -31,7 +31,9 @@ struct LogReader::Impl {
 
   void read_line(const Line& line);
   // A trace is one such line after the other.
-  std::size_t read_run(std::string_view lines) { return line_was_trace ? nccl.read_run(lines) : 0; }
+  std::size_t read_run(std::string_view lines) {
+    return nccl.is_empty() ? 0 : nccl.read_run(lines);
+  }
   void offer(const Record& record);
   // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
   bool read_nccl_trace(std::string_view line);
@@ -46,7 +48,6 @@ struct LogReader::Impl {
   StepLedger ledger;
   NcclTraceReader nccl;
   RankReportReader ranks;
-  bool line_was_trace = false;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
   bool is_chosen = false;
@@ -59,8 +60,7 @@ struct LogReader::Impl {
 
 void LogReader::Impl::read_line(const Line& line) {
   wanted.find_in(line.bytes, found);
-  line_was_trace = found.intersects(wanted.of_nccl_trace()) && read_nccl_trace(line.bytes);
-  if (line_was_trace) return;
+  if (found.intersects(wanted.of_nccl_trace()) && read_nccl_trace(line.bytes)) return;
   const Record record{clean_line(line.bytes, scratch), line.offset};
   if (record.text.size() != line.bytes.size()) wanted.find_in(record.text, found);
   offer(record);

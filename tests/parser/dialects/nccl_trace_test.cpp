@@ -161,6 +161,61 @@ TEST(NcclTraceReader, ReadsARunAsItReadsItsLines) {
   }
 }
 
+// Ranks that take turns, lengths that change, spellings that are rare, and lines that differ from
+// the known ones in one byte.
+TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
+  std::mt19937 random(6);
+  const auto pick = [&](auto... choices) {
+    const std::string all[] = {choices...};
+    return all[random() % sizeof...(choices)];
+  };
+  for (int round = 0; round < 8; ++round) {
+    const std::vector<std::string> prefixes = {"",
+                                               "[7] ",
+                                               " 3: [3] ",
+                                               "n1:10:11 [0] ",
+                                               "n1:10:11 [1] ",
+                                               "a-long-name-of-a-host-01:7:8 [0] ",
+                                               std::string(90, 'h') + ":1:2 [0] ",
+                                               std::string(96, 'h') + " [5] ",
+                                               "h\xc3\xb6st:1:2 [0] "};
+    const int sizes = round < 4 ? 7 : 700;  // more than can be told apart
+    std::string log;
+    NcclTraceReader by_line;
+    for (int i = 0; i < 9000; ++i) {
+      const auto hex = [&](const char* format, std::size_t value) {
+        char text[32];
+        std::snprintf(text, sizeof text, format, value);
+        return std::string(text);
+      };
+      std::string line =
+          prefixes[random() % (round % 2 == 0 ? 3 : prefixes.size())] + "NCCL INFO " +
+          pick("AllReduce", "AllGather", "Send") + ": opCount " +
+          hex("%zx", random() >> (random() % 32)) + " sendbuff " +
+          (random() % 9 == 0 ? "(nil)" : hex("0x7f%010zx", random())) + " recvbuff " +
+          (random() % 9 == 0 ? hex("%zx", random()) : hex("0x%zx", random() | 1)) +
+          (round == 3 ? hex(" acc 0x%012zx", random()) : "") + " count " +
+          std::to_string(random() % static_cast<unsigned>(sizes)) +
+          " datatype 7 op 0 root 0 comm " + pick("0x55e290bd32d0", "0x55e290bd3d20", "0x2a5c3d0") +
+          pick("", " [nranks=8]", " [nranks=16]") + " stream " +
+          hex("0x%zx", random() >> (random() % 32)) + (round == 3 ? " task 0 globalrank 3" : "");
+      if (random() % 12 == 0) line[random() % line.size()] = "x ]0g:\x80\0"[random() % 8];
+      by_line.read(line);
+      log += line + pick("\n", "\n", "\n", "\r\n", "\r");
+    }
+    log += "\n";
+    NcclTraceReader by_run;
+    for (std::string_view rest = log; !rest.empty();) {
+      rest.remove_prefix(by_run.read_run(rest));
+      const std::size_t end = rest.find_first_of("\r\n");
+      if (end == std::string_view::npos) break;
+      by_run.read(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    EXPECT_EQ(by_run.take_snapshot(), by_line.take_snapshot()) << "round " << round;
+  }
+}
+
 // The documents' own line has no host before it: it is read in a run as others are.
 TEST(NcclTraceReader, ReadsARunWhateverStandsBeforeItsLines) {
   for (const std::string prefix : {"", "[7] ", "7: [7] ", "[11] ", "node-3:4711:4712 [7] "}) {

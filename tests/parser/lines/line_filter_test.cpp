@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 
@@ -104,6 +105,52 @@ TEST(LineFilter, GoesOnAtTheCommittedOffsetAsIfNeverStopped) {
     FilterOutcome outcome = collector.outcome(after);
     outcome.lines_too_long += before.lines_too_long();
     ASSERT_EQ(outcome, oracle::filter(literals, log, limit, true)) << "round " << round;
+  }
+}
+
+// Whole lines that on_run takes are not handed on, and all others are.
+TEST(LineFilter, HandsOnWhatNoRunTook) {
+  std::mt19937 random(9);
+  const std::vector<std::string> literals = {"step", "time", "p"};
+  const LiteralScanner scanner(literals);
+  for (int round = 0; round < 1500; ++round) {
+    const std::string log = random_log(random);
+    const std::size_t limit = 1 + random() % 40;
+    const std::size_t chunk_max = 1 + random() % 200;
+    LineFilter filter(scanner, 0, limit);
+    std::vector<oracle::FoundLine> found;
+    const auto on_line = [&](const Line& line) {
+      found.push_back({std::string(line.bytes), line.offset});
+    };
+    std::size_t lines_in_runs = 0;
+    const auto on_run = [&](std::string_view lines) {
+      std::size_t done = 0;
+      for (std::size_t left = random() % 3; left > 0 && done < lines.size(); --left) {
+        const std::size_t end = lines.find_first_of("\r\n", done);
+        if (end == std::string_view::npos) {
+          ADD_FAILURE() << "a line without its end";
+          return done;
+        }
+        lines_in_runs += oracle::find(literals, lines.substr(done, end - done), 0) ? 1 : 0;
+        done = end + 1;
+      }
+      return done;
+    };
+    for (std::size_t fed = 0; fed < log.size();) {
+      const std::string chunk = log.substr(fed, 1 + random() % chunk_max);
+      filter.feed(chunk, on_line, on_run);
+      fed += chunk.size();
+    }
+    filter.finish(on_line);
+    const FilterOutcome expected = oracle::filter(literals, log, limit, true);
+    ASSERT_EQ(found.size() + lines_in_runs, expected.lines.size()) << "round " << round;
+    auto next = expected.lines.begin();
+    for (const oracle::FoundLine& line : found) {
+      next = std::find(next, expected.lines.end(), line);
+      ASSERT_NE(next, expected.lines.end()) << "round " << round;
+    }
+    ASSERT_EQ(filter.committed_offset(), expected.committed_offset);
+    ASSERT_EQ(filter.lines_too_long(), expected.lines_too_long);
   }
 }
 
