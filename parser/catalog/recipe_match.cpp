@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "parser/foundation/name_table.h"
 #include "parser/foundation/parse_number.h"
@@ -18,24 +19,73 @@ std::string or_none(const std::optional<std::int64_t>& value) {
   return value ? std::to_string(*value) : "none";
 }
 
-// One run against one row: everything that both state.
+constexpr std::array kLayoutKeys = {"micro_batch_size", "tensor_parallel", "pipeline_parallel",
+                                    "context_parallel", "expert_parallel", "expert_tensor_parallel",
+                                    "virtual_pipeline"};
+using ExpectedLayout = std::array<std::optional<std::int64_t>, kLayoutKeys.size()>;
+
+// What the table prints as NA it does not state.
+ExpectedLayout layout_of(const Recipe& recipe) {
+  // Without a pipeline there is nothing to interleave, whatever the table says.
+  const bool has_pipeline = recipe.pipeline_parallel > 1;
+  return {recipe.micro_batch_size,
+          recipe.tensor_parallel,
+          recipe.pipeline_parallel,
+          recipe.context_parallel,
+          recipe.expert_parallel,
+          recipe.expert_tensor_parallel,
+          has_pipeline ? recipe.virtual_pipeline : std::nullopt};
+}
+
+// What the run says of its layout, read once for all rows. "none" in a name does the same as 1.
+struct RunLayout {
+  struct Figure {
+    std::optional<std::string> text;
+    std::int64_t value = 0;
+  };
+  std::array<Figure, kLayoutKeys.size()> figures;
+  std::optional<std::int64_t> node_count;
+
+  explicit RunLayout(const RunConfiguration& configuration)
+      : node_count(positive_integer(configuration.value("node_count").value_or(""))) {
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      Figure& figure = figures[i];
+      figure.text = configuration.value(kLayoutKeys[i]);
+      if (figure.text) {
+        figure.value = *figure.text == "none" ? 1 : positive_integer(*figure.text).value_or(0);
+      }
+    }
+  }
+};
+
+// One run against one row: everything that both state. Most rows are only measured by their
+// distance; what differs is told of one.
 class RowComparison {
  public:
-  RowComparison(const RunEvidence& run, const RecipeMatch& match, const Catalog& catalog,
-                const Recipe& recipe)
-      : run_(run), match_(match), recipe_(recipe) {
+  enum class Wants { distance, mismatches };
+
+  RowComparison(const RunEvidence& run, const RunLayout& layout, const RecipeMatch& match,
+                const Catalog& catalog, const Recipe& recipe, Wants wants)
+      : run_(run), layout_(layout), match_(match), recipe_(recipe), wants_(wants) {
     compare_kind(catalog);
     compare_scale(catalog);
     compare_batch();
     compare_layout();
   }
 
+  // A row of another machine or scale is further off than one with another batch, which may be that
+  // of the other scale by chance. 0: nothing differs.
+  std::size_t distance() const { return distance_; }
   std::vector<RecipeMismatch> take() { return std::move(mismatches_); }
 
  private:
-  void add(const std::string& key, const std::string& run_value, const std::string& source,
-           const std::string& recipe_value) {
-    mismatches_.push_back({key, run_value, source, recipe_value});
+  static constexpr std::size_t kKind = 3;
+  static constexpr std::size_t kFigure = 1;
+
+  template <typename Describe>
+  void add(std::size_t weight, Describe&& describe) {
+    distance_ += weight;
+    if (wants_ == Wants::mismatches) mismatches_.push_back(describe());
   }
 
   std::string source_of(const std::string& key) const {
@@ -45,99 +95,82 @@ class RowComparison {
 
   void compare_kind(const Catalog& catalog) {
     if (!match_.gpu_type.empty() && match_.gpu_type != recipe_.gpu_type) {
-      add("gpu_type", match_.gpu_type, source_of("gpu_type"), recipe_.gpu_type);
+      add(kKind, [&] {
+        return RecipeMismatch{"gpu_type", match_.gpu_type, source_of("gpu_type"), recipe_.gpu_type};
+      });
     }
     if (!match_.dtype.empty() &&
         std::count(recipe_.dtypes.begin(), recipe_.dtypes.end(), coarse_dtype(match_.dtype)) == 0) {
-      std::string dtypes;
-      for (const std::string& dtype : recipe_.dtypes)
-        dtypes += (dtypes.empty() ? "" : " or ") + dtype;
-      add("dtype", match_.dtype, source_of("dtype"), dtypes);
+      add(kKind, [&] {
+        return RecipeMismatch{"dtype", match_.dtype, source_of("dtype"),
+                              fmt::format("{}", fmt::join(recipe_.dtypes, " or "))};
+      });
     }
     const Document* const document = catalog.document(recipe_.document);
     const auto& dialects = document->dialects;
     if (run_.dialect != Dialect::unknown &&
         std::count(dialects.begin(), dialects.end(), run_.dialect) == 0) {
-      add("dialect", std::string(dialect_name(run_.dialect)), "log_content",
-          std::string(dialect_name(dialects.front())));
+      add(kKind, [&] {
+        return RecipeMismatch{"dialect", std::string(dialect_name(run_.dialect)), "log_content",
+                              std::string(dialect_name(dialects.front()))};
+      });
     }
   }
 
   // Names of 2025 give nodes; a node of that GPU type has a known number of GPUs.
   void compare_scale(const Catalog& catalog) {
-    auto gpu_count = match_.gpu_count;
-    std::string key = "gpu_count";
-    if (!gpu_count) {
-      const auto nodes = positive_integer(run_.configuration.value("node_count").value_or(""));
-      if (!nodes) return;
-      gpu_count = *nodes * catalog.gpu(recipe_.gpu_type)->gpus_per_node;
-      key = "node_count";
+    scale_ = match_.gpu_count;
+    if (!scale_ && layout_.node_count) {
+      scale_ = *layout_.node_count * catalog.gpu(recipe_.gpu_type)->gpus_per_node;
     }
-    scale_ = gpu_count;
-    if (recipe_.has_scale(*gpu_count)) return;
-    std::string range = std::to_string(recipe_.gpu_count_min);
-    if (recipe_.gpu_count_max > recipe_.gpu_count_min) {
-      range += fmt::format("-{}", recipe_.gpu_count_max);
-    }
-    add("gpu_count", std::to_string(*gpu_count), source_of(key), range);
+    if (!scale_ || recipe_.has_scale(*scale_)) return;
+    add(kKind, [&] {
+      std::string range = std::to_string(recipe_.gpu_count_min);
+      if (recipe_.gpu_count_max > recipe_.gpu_count_min) {
+        range += fmt::format("-{}", recipe_.gpu_count_max);
+      }
+      return RecipeMismatch{"gpu_count", std::to_string(*scale_),
+                            source_of(match_.gpu_count ? "gpu_count" : "node_count"), range};
+    });
   }
 
   void compare_batch() {
-    if (match_.global_batch_size && scale_) {
-      const auto expected = recipe_.global_batch_size.value(*scale_);
-      if (expected != match_.global_batch_size) {
-        std::string text = or_none(expected);
-        if (recipe_.global_batch_size.depends_on_gpu_count) {
-          text = to_string(recipe_.global_batch_size) + " = " + text;
-        }
-        const bool is_logged = run_.logged_global_batch_size.has_value();
-        add("global_batch_size", std::to_string(*match_.global_batch_size),
-            is_logged ? "log_content" : source_of("global_batch_size"), text);
+    if (!match_.global_batch_size || !scale_) return;
+    const auto expected = recipe_.global_batch_size.value(*scale_);
+    if (expected == match_.global_batch_size) return;
+    add(kFigure, [&] {
+      std::string text = or_none(expected);
+      if (recipe_.global_batch_size.depends_on_gpu_count) {
+        text = to_string(recipe_.global_batch_size) + " = " + text;
       }
-    }
-    compare("micro_batch_size", recipe_.micro_batch_size);
+      const bool is_logged = run_.logged_global_batch_size.has_value();
+      return RecipeMismatch{"global_batch_size", std::to_string(*match_.global_batch_size),
+                            is_logged ? "log_content" : source_of("global_batch_size"), text};
+    });
   }
 
   void compare_layout() {
-    compare("tensor_parallel", recipe_.tensor_parallel);
-    compare("pipeline_parallel", recipe_.pipeline_parallel);
-    compare("context_parallel", recipe_.context_parallel);
-    compare("expert_parallel", recipe_.expert_parallel);
-    compare("expert_tensor_parallel", recipe_.expert_tensor_parallel);
-    // Without a pipeline there is nothing to interleave, whatever the table says.
-    if (recipe_.pipeline_parallel > 1) {
-      compare("virtual_pipeline", recipe_.virtual_pipeline);
-    }
-  }
-
-  // What the table prints as NA it does not state. "none" in a name does the same as 1.
-  void compare(const std::string& key, std::optional<std::int64_t> expected) {
-    const auto text = run_.configuration.value(key);
-    if (!text || !expected) return;
-    const std::int64_t value = *text == "none" ? 1 : positive_integer(*text).value_or(0);
-    if (value != *expected && !(*text == "none" && key == "expert_tensor_parallel")) {
-      add(key, *text, source_of(key), std::to_string(*expected));
+    const ExpectedLayout expected = layout_of(recipe_);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const RunLayout::Figure& figure = layout_.figures[i];
+      if (!figure.text || !expected[i] || figure.value == *expected[i]) continue;
+      const std::string key = kLayoutKeys[i];
+      if (*figure.text == "none" && key == "expert_tensor_parallel") continue;
+      add(kFigure, [&] {
+        return RecipeMismatch{key, *figure.text, source_of(key), std::to_string(*expected[i])};
+      });
     }
   }
 
   const RunEvidence& run_;
+  const RunLayout& layout_;
   const RecipeMatch& match_;
   const Recipe& recipe_;
+  Wants wants_;
   std::optional<std::int64_t> scale_;
+  std::size_t distance_ = 0;
   std::vector<RecipeMismatch> mismatches_;
 };
-
-// A row of another machine or scale is further off than one with another batch, which may be that
-// of the other scale by chance.
-std::size_t distance(const std::vector<RecipeMismatch>& mismatches) {
-  std::size_t sum = 0;
-  for (const RecipeMismatch& mismatch : mismatches) {
-    const bool is_kind = mismatch.key == "gpu_type" || mismatch.key == "dtype" ||
-                         mismatch.key == "dialect" || mismatch.key == "gpu_count";
-    sum += is_kind ? 3 : 1;
-  }
-  return sum;
-}
 
 // The only model of that size, where the tree (results/<version>/<dtype>/<size>/…) says no more.
 const Model* only_model_of_size(const Catalog& catalog, const std::string& size) {
@@ -229,19 +262,42 @@ bool are_alike(const Recipe& a, const Recipe& b) {
          a.gpu_type == b.gpu_type;
 }
 
-void consider(const Catalog& catalog, const RunEvidence& run, const Recipe& recipe,
-              RecipeMatch& match) {
-  if (recipe.workload != match.workload->workload || recipe.model_size != match.model->shape.size) {
-    return;
+// Rows, one after the other: those that agree, or else the nearest.
+class RowSearch {
+ public:
+  RowSearch(const Catalog& catalog, const RunEvidence& run, RecipeMatch& match)
+      : catalog_(catalog), run_(run), layout_(run.configuration), match_(match) {}
+
+  void consider(const Recipe& recipe) {
+    if (recipe.workload != match_.workload->workload ||
+        recipe.model_size != match_.model->shape.size) {
+      return;
+    }
+    const std::size_t distance = compare(recipe, RowComparison::Wants::distance).distance();
+    if (distance == 0) {
+      match_.candidates.push_back(&recipe);
+    } else if (match_.nearest == nullptr || distance < least_) {
+      match_.nearest = &recipe;
+      least_ = distance;
+    }
   }
-  std::vector<RecipeMismatch> found = RowComparison(run, match, catalog, recipe).take();
-  if (found.empty()) {
-    match.candidates.push_back(&recipe);
-  } else if (match.nearest == nullptr || distance(found) < distance(match.mismatches)) {
-    match.nearest = &recipe;
-    match.mismatches = std::move(found);
+
+  // Of the nearest, where none agrees.
+  void tell_mismatches() {
+    match_.mismatches = compare(*match_.nearest, RowComparison::Wants::mismatches).take();
   }
-}
+
+ private:
+  RowComparison compare(const Recipe& recipe, RowComparison::Wants wants) const {
+    return RowComparison(run_, layout_, match_, catalog_, recipe, wants);
+  }
+
+  const Catalog& catalog_;
+  const RunEvidence& run_;
+  const RunLayout layout_;
+  RecipeMatch& match_;
+  std::size_t least_ = 0;
+};
 
 std::string row_name(const Recipe& recipe) {
   return fmt::format("{} line {} ({} {} on {})", recipe.document, recipe.line, recipe.workload,
@@ -262,7 +318,6 @@ void conclude(const Catalog& catalog, RecipeMatch& match) {
     return;
   }
   match.nearest = nullptr;
-  match.mismatches.clear();
   const Recipe& first = *match.candidates.front();
   const bool has_one_document =
       std::all_of(match.candidates.begin(), match.candidates.end(),
@@ -312,13 +367,14 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
   RecipeMatch match;
   read_figures(run, match);
   if (!find_model(catalog, run, match)) return match;
-  for (const Recipe& recipe : catalog.recipes) consider(catalog, run, recipe, match);
+  RowSearch rows(catalog, run, match);
+  for (const Recipe& recipe : catalog.recipes) rows.consider(recipe);
   // The documents with results come first: their rows stand for those of other releases that are
   // the same.
   if (match.candidates.empty() && !match.release.empty()) {
     for (const Recipe& recipe : catalog.later_recipes) {
       if (!catalog.document(recipe.document)->speaks_for(match.release)) continue;
-      consider(catalog, run, recipe, match);
+      rows.consider(recipe);
     }
   }
   if (match.candidates.empty() && match.nearest == nullptr) {
@@ -329,6 +385,7 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
                    "a --catalog FILE.";
     return match;
   }
+  if (match.candidates.empty()) rows.tell_mismatches();
   conclude(catalog, match);
   return match;
 }

@@ -66,9 +66,9 @@ std::optional<ConfigValue> RunConfiguration::get(std::string_view key) const {
 }
 
 std::optional<std::string> RunConfiguration::value(std::string_view key) const {
-  const auto best = get(key);
-  if (!best) return std::nullopt;
-  return best->value;
+  const auto entry = values_.find(key);
+  if (entry == values_.end() || entry->second.empty()) return std::nullopt;
+  return entry->second.front().value;
 }
 
 std::vector<std::string> RunConfiguration::conflicting_keys() const {
