@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "parser/foundation/directory_listing.h"
+#include "parser/layout/profile_name.h"
 #include "parser/layout/run_path.h"
 
 namespace llmb::report {
@@ -124,11 +125,24 @@ class Walker {
     parser::DirectoryListing folder(std::move(opened));
     if (!folder.is_open()) return skip(pending.path, reason_from(errno));
     const std::string base = pending.path.ends_with('/') ? pending.path : pending.path + "/";
+    const std::size_t first_log = discovery_.logs.size();
+    bool has_config = false;
+    bool has_profiles = false;
     while (const dirent* const entry = folder.next()) {
       const std::string name = static_cast<const char*>(entry->d_name);
-      add_entry(base + name, pending.layout_path + name, type_of(*entry, folder.descriptor()));
+      const FileRole role = parser::classify_file(name);
+      has_config = has_config || role == FileRole::llmb_config;
+      has_profiles = has_profiles || name == parser::kProfileFolder;
+      add_entry(base + name, pending.layout_path + name, role,
+                type_of(*entry, folder.descriptor()));
     }
-    if (errno != 0) skip(pending.path, "reading the folder broke off: " + reason_from(errno));
+    if (errno != 0) {
+      return skip(pending.path, "reading the folder broke off: " + reason_from(errno));
+    }
+    for (std::size_t i = first_log; i < discovery_.logs.size(); ++i) {
+      discovery_.logs[i].may_have_config = has_config;
+      discovery_.logs[i].may_have_profiles = has_profiles;
+    }
   }
 
   // Some file systems do not say what an entry is.
@@ -140,8 +154,8 @@ class Walker {
     return static_cast<unsigned char>(IFTODT(status.st_mode));
   }
 
-  void add_entry(const std::string& path, const std::string& layout_path, unsigned char type) {
-    const FileRole role = parser::classify_file(path);
+  void add_entry(const std::string& path, const std::string& layout_path, FileRole role,
+                 unsigned char type) {
     const bool looks_like_log = role == FileRole::training_log;
     if (type == DT_DIR) {
       if (looks_like_log) skip(path, "a folder, not a log; the logs in it are read");

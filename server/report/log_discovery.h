@@ -10,6 +10,9 @@ struct LogFile {
   std::string path;         // as the user would write it
   std::string layout_path;  // the same with the folders above the root, for parse_run_path
   bool is_named = false;    // named on the command line: links are followed, any name will do
+  // Beside it; false where its folder was read to the end and holds none.
+  bool may_have_config = true;
+  bool may_have_profiles = true;
 };
 
 struct SkippedFile {

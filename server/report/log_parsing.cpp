@@ -249,10 +249,10 @@ class LogParser {
     run.step_count = steps.count;
     parser::merge_samples(run.samples, samples.take());
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
-    add_llmb_config(run);
+    if (log.may_have_config) add_llmb_config(run);
     judge(run);
-    run.is_profiled =
-        has_profiles_beside(run) || run.run_path.configuration.value("profile_enabled") == "true";
+    run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
+                      run.run_path.configuration.value("profile_enabled") == "true";
     insight.report(run);
     if (!options_.keeps_samples) run.samples = {};
     return run;
@@ -301,11 +301,11 @@ class LogParser {
       assigned = parser::assign_window(*catalog, log, options_.window);
     }
     parser::JudgingOptions judging = {options_.window, options_.tokens_to_train};
-    run.published = parser::judge_window(*catalog, log, assigned, judging);
-    judging.without = options_.without;
-    run.judgement = options_.without.empty()
-                        ? run.published
-                        : parser::judge_window(*catalog, log, std::move(assigned), judging);
+    if (!options_.without.empty()) {
+      run.with_every_step = parser::judge_window(*catalog, log, assigned, judging);
+      judging.without = options_.without;
+    }
+    run.judgement = parser::judge_window(*catalog, log, std::move(assigned), judging);
   }
 
   // Absent is normal, and a broken one costs its values only.
@@ -342,14 +342,21 @@ Result<ReportedRun> parse_guarded(LogParser& parser, const LogFile& log) {
 
 LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
   const std::vector<LogFile>& logs = discovery.logs;
-  std::vector<Result<ReportedRun>> outcomes(logs.size(), parser::fail("not read"));
+  LogReport report;
+  // Each into its place, since they are large; one that could not be read stays without a path.
+  report.runs.resize(logs.size());
+  std::vector<std::optional<parser::Error>> errors(logs.size());
   {
     ProgressLine progress(logs.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
       LogParser parser(options, progress);
       for (std::size_t i = next++; i < logs.size(); i = next++) {
-        outcomes[i] = parse_guarded(parser, logs[i]);
+        if (auto run = parse_guarded(parser, logs[i])) {
+          report.runs[i] = std::move(*run);
+        } else {
+          errors[i] = std::move(run.error());
+        }
         progress.add_log();
       }
     };
@@ -359,18 +366,14 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
     work();
   }
 
-  LogReport report;
   report.has_samples = options.keeps_samples;
   report.has_refusals = options.keeps_refusals;
   report.has_metrics = options.tokens_to_train.has_value();
   report.skipped = std::move(discovery.skipped);
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    if (outcomes[i]) {
-      report.runs.push_back(std::move(*outcomes[i]));
-    } else {
-      report.skipped.push_back({logs[i].path, outcomes[i].error().message});
-    }
+    if (errors[i]) report.skipped.push_back({logs[i].path, errors[i]->message});
   }
+  std::erase_if(report.runs, [](const ReportedRun& run) { return run.path.empty(); });
   std::stable_sort(report.skipped.begin(), report.skipped.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });
   return report;

@@ -39,7 +39,7 @@ parser::ComparedRun measure_log(const ReportedRun& run, std::int64_t id) {
   compared.has_profiles = run.is_profiled;
   compared.nccl_trace_seen = run.facts.nccl_trace_seen;
   compared.judgement = run.judgement;
-  compared.published = run.published;
+  compared.published = run.with_every_step.value_or(run.judgement);
   return compared;
 }
 

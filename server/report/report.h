@@ -38,7 +38,8 @@ struct ReportedRun {
   std::int64_t step_count = 0;  // all segments, those that the facts no longer list included
   bool is_profiled = false;     // profiles lie beside the log, or its configuration says so
   parser::Judgement judgement;  // with metrics where they were asked for
-  parser::Judgement published;  // the same with every step of the window, whatever was left out
+  // The same with every step of the window, where some were left out.
+  std::optional<parser::Judgement> with_every_step;
   std::vector<parser::StepSample> samples;  // all, where they were asked for
   std::vector<Refusals> refusals;           // where they were asked for
   parser::StepInsight insight;              // over all steps of the segment that counts, if sought

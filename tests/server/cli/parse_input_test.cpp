@@ -145,6 +145,26 @@ TEST(ParseInput, ReadsTheConfigurationFileBesideALog) {
   EXPECT_EQ(run.at("configuration_conflicts"), nlohmann::json::array({"gpu_count"}));
 }
 
+// Found by walking or named itself: what lies beside a log counts.
+TEST(ParseInput, SeesProfilesBesideALog) {
+  const TemporaryFolder folder;
+  const std::string name = "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64";
+  const std::string log = experiment_log_path(name, 12);
+  const std::string other = experiment_log_path(name, 13);
+  folder.write(log, megatron_bridge_log(50));
+  folder.write(other, megatron_bridge_log(50));
+  folder.write(fs::path(log).parent_path().string() + "/nsys_profile/profile_12_0_0.nsys-rep", "x");
+  const auto is_profiled = [&](const std::string& named) {
+    return nlohmann::json::parse(parse_json(folder, {named}).out)
+        .at("runs")
+        .at(0)
+        .at("is_profiled");
+  };
+  EXPECT_EQ(is_profiled(log), true);
+  EXPECT_EQ(is_profiled(fs::path(log).parent_path().string()), true);
+  EXPECT_EQ(is_profiled(other), false);
+}
+
 TEST(ParseInput, TakesTheFoldersAboveTheNamedOneIntoAccount) {
   const TemporaryFolder folder;
   const std::string name = "pretrain_nemotron4_15b_bf16_16";
