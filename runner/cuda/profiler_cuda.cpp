@@ -4,16 +4,16 @@
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
 
-#include "runner/cuda/runtime_status.h"
-
 namespace llmb::runner::cuda {
 
+// Where no tool listens, or one that is not to be told, the answer may be an error: no reason for a
+// run to end.
 void start_profiler() {
-  check(cudaProfilerStart(), "start the profiler's window");
+  if (cudaProfilerStart() != cudaSuccess) cudaGetLastError();
 }
 
 void stop_profiler() {
-  check(cudaProfilerStop(), "end the profiler's window");
+  if (cudaProfilerStop() != cudaSuccess) cudaGetLastError();
 }
 
 void push_range(const char* name) {

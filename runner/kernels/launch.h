@@ -66,10 +66,14 @@ void launch(const Kernel& kernel, Grid grid, int threads, std::size_t shared_byt
                              static_cast<int>(shared_bytes)),
         "get a kernel's shared memory");
   }
-  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
-                    static_cast<unsigned>(grid.z));
-  run_kernel<Kernel><<<blocks, static_cast<unsigned>(threads), shared_bytes, stream>>>(kernel);
-  check_launch(cudaGetLastError(), "launch a kernel");
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
+                        static_cast<unsigned>(grid.z));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  // Its own answer: the thread's last error may be what a library's call left there.
+  check_launch(cudaLaunchKernelEx(&config, run_kernel<Kernel>, kernel), "launch a kernel");
 #else
   simt::run_grid(
       kernel,
