@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -161,6 +162,7 @@ class HostCommunicator : public DeviceCommunicator {
   void send(const void* from, std::int64_t count, NumberType type, int to, Stream stream) override {
     check_member(to);
     const std::size_t bytes = static_cast<std::size_t>(count) * bytes_of(type);
+    require_on_device(from, bytes, "message that is sent");
     const auto message = std::make_shared<std::uint64_t>(0);
     make_call({stream, meeting_,
                [meeting = meeting_, message, me = rank(), to, from, bytes] {
@@ -174,6 +176,7 @@ class HostCommunicator : public DeviceCommunicator {
   void receive(void* to, std::int64_t count, NumberType type, int from, Stream stream) override {
     check_member(from);
     const std::size_t bytes = static_cast<std::size_t>(count) * bytes_of(type);
+    require_on_device(to, bytes, "message that is received");
     make_call(
         {stream, meeting_, nullptr,
          [meeting = meeting_, me = rank(), from, to, bytes] { meeting->take(from, me, to, bytes); },
@@ -185,6 +188,20 @@ class HostCommunicator : public DeviceCommunicator {
 
  private:
   void put(HostCall call, Stream stream) {
+    const auto members = static_cast<std::int64_t>(size());
+    const auto total = [](std::int64_t each, std::int64_t times,
+                          const std::vector<std::int64_t>& counts) {
+      return counts.empty() ? each * times : std::accumulate(counts.begin(), counts.end(), each);
+    };
+    const bool is_gather = call.kind == HostCallKind::all_gather;
+    const bool is_scatter = call.kind == HostCallKind::reduce_scatter;
+    const auto bytes = [&](std::int64_t count) {
+      return static_cast<std::size_t>(count) * bytes_of(call.type);
+    };
+    require_on_device(call.from, bytes(total(call.count, is_scatter ? members : 1, call.sent)),
+                      "collective's operand");
+    require_on_device(call.to, bytes(total(call.count, is_gather ? members : 1, call.received)),
+                      "collective's result");
     make_call(
         {stream, meeting_, nullptr,
          [meeting = meeting_, me = rank(), call = std::move(call)] { meeting->call(me, call); },

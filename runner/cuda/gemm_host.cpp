@@ -97,6 +97,12 @@ GemmEngine::~GemmEngine() = default;
 void GemmEngine::run(const Gemm& gemm, Stream stream) {
   check(gemm);
   if (gemm.m == 0 || gemm.n == 0 || gemm.batch == 0) return;
+  require_on_device(gemm.a.data, bytes_of_a(gemm), "product's a");
+  require_on_device(gemm.b.data, bytes_of_b(gemm), "product's b");
+  require_on_device(gemm.d, bytes_of_d(gemm), "product's d");
+  for (const float* scale : {gemm.a.scale, gemm.b.scale}) {
+    if (scale) require_on_device(scale, sizeof(float), "product's scale");
+  }
   state_->plans.emplace(plan_key(gemm), kAlgorithm);
   compute_on_stream(stream, [gemm] {
     for (std::int64_t i = 0; i < gemm.batch; ++i) multiply(gemm, i);

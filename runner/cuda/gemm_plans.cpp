@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "runner/cuda/stream.h"
@@ -19,6 +20,14 @@ constexpr int kVersion = 1;
 std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t stride, std::int64_t batch,
                     std::int64_t batch_stride) {
   return (batch - 1) * batch_stride + (rows - 1) * stride + cols;
+}
+
+std::size_t operand_bytes(const GemmOperand& x, std::int64_t rows, std::int64_t cols,
+                          std::int64_t batch, std::int64_t batch_stride) {
+  if (x.transposed) std::swap(rows, cols);
+  if (rows == 0 || cols == 0 || batch == 0) return 0;
+  return static_cast<std::size_t>(extent(rows, cols, x.stride, batch, batch_stride)) *
+         bytes_of(x.type);
 }
 
 // The bytes of a block of random numbers; larger operands repeat it.
@@ -48,10 +57,11 @@ std::vector<std::byte> random_bytes(NumberType type, std::int64_t count) {
   return bytes;
 }
 
-DeviceMemory random_operand(NumberType type, std::int64_t count, Stream stream) {
+DeviceMemory random_operand(NumberType type, std::size_t bytes, Stream stream) {
   constexpr std::int64_t kBlock = 1 << 20;
+  const auto count = static_cast<std::int64_t>(bytes / bytes_of(type));
   const std::vector<std::byte> block = random_bytes(type, std::min(count, kBlock));
-  DeviceMemory memory(static_cast<std::size_t>(count) * bytes_of(type));
+  DeviceMemory memory(bytes);
   for (std::size_t at = 0; at < memory.bytes(); at += block.size()) {
     copy_async(memory.data() + at, block.data(), std::min(block.size(), memory.bytes() - at),
                CopyDirection::to_device, stream);
@@ -99,20 +109,24 @@ double flops_of(const Gemm& gemm) {
          static_cast<double>(gemm.k) * static_cast<double>(gemm.batch);
 }
 
-GemmBuffers::GemmBuffers(const Gemm& like, Stream stream) : gemm_(like) {
-  const auto operand = [&](GemmOperand& x, std::int64_t rows, std::int64_t cols,
-                           std::int64_t batch_stride) {
-    if (x.transposed) std::swap(rows, cols);
-    DeviceMemory memory =
-        random_operand(x.type, extent(rows, cols, x.stride, like.batch, batch_stride), stream);
-    x.data = memory.data();
-    return memory;
-  };
-  a_ = operand(gemm_.a, like.m, like.k, like.a_batch_stride);
-  b_ = operand(gemm_.b, like.k, like.n, like.b_batch_stride);
-  d_ = DeviceMemory(static_cast<std::size_t>(
-                        extent(like.m, like.n, like.d_stride, like.batch, like.d_batch_stride)) *
-                    bytes_of(like.d_type));
+std::size_t bytes_of_a(const Gemm& gemm) {
+  return operand_bytes(gemm.a, gemm.m, gemm.k, gemm.batch, gemm.a_batch_stride);
+}
+std::size_t bytes_of_b(const Gemm& gemm) {
+  return operand_bytes(gemm.b, gemm.k, gemm.n, gemm.batch, gemm.b_batch_stride);
+}
+std::size_t bytes_of_d(const Gemm& gemm) {
+  const GemmOperand d{gemm.d, gemm.d_type, gemm.d_stride};
+  return operand_bytes(d, gemm.m, gemm.n, gemm.batch, gemm.d_batch_stride);
+}
+
+GemmBuffers::GemmBuffers(const Gemm& like, Stream stream)
+    : gemm_(like),
+      a_(random_operand(like.a.type, bytes_of_a(like), stream)),
+      b_(random_operand(like.b.type, bytes_of_b(like), stream)),
+      d_(bytes_of_d(like)) {
+  gemm_.a.data = a_.data();
+  gemm_.b.data = b_.data();
   gemm_.d = d_.data();
   fill_async(d_.data(), 0, d_.bytes(), stream);
   if (is_fp8(like.a.type)) {

@@ -25,6 +25,11 @@ std::string why_plans_differ(const GemmPlans& plans, const std::string& library,
 
 double flops_of(const Gemm& gemm);
 
+// From the first to the last byte of an operand, or of d, of all products of the batch.
+std::size_t bytes_of_a(const Gemm& gemm);
+std::size_t bytes_of_b(const Gemm& gemm);
+std::size_t bytes_of_d(const Gemm& gemm);
+
 // Of every row: bytes, 16 at most, which are all that the quickest algorithms want.
 std::size_t row_alignment(const void* data, std::int64_t stride, NumberType type);
 

@@ -1,9 +1,11 @@
 #include "runner/cuda/host_registry.h"
 
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "runner/simt/grid_runner.h"
@@ -11,11 +13,16 @@
 namespace llmb::runner::cuda {
 namespace {
 
+struct Allocation {
+  std::size_t bytes = 0;
+  int device = 0;
+};
 struct Registry {
   std::mutex mutex;
   HostDeviceOptions options;
   std::map<Stream, std::shared_ptr<HostStream>> streams;
   std::map<int, std::int64_t> taken_bytes;
+  std::map<std::uintptr_t, Allocation> allocations;
 };
 
 Registry& registry() {
@@ -110,6 +117,33 @@ std::int64_t taken_host_memory(int device) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   return all.taken_bytes[device];
+}
+
+void note_allocation(const void* data, std::size_t bytes, int device) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.allocations[reinterpret_cast<std::uintptr_t>(data)] = {bytes, device};
+}
+
+void forget_allocation(const void* data) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.allocations.erase(reinterpret_cast<std::uintptr_t>(data));
+}
+
+void require_on_device(const void* data, std::size_t bytes, const char* what) {
+  if (bytes == 0) return;
+  const auto place = reinterpret_cast<std::uintptr_t>(data);
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  auto next = all.allocations.upper_bound(place);
+  if (next != all.allocations.begin()) {
+    const auto& [begin, allocation] = *std::prev(next);
+    const bool is_inside = place + bytes <= begin + allocation.bytes;
+    if (is_inside && allocation.device == device_of_thread) return;
+  }
+  throw std::logic_error(std::string("A ") + what + ": its " + std::to_string(bytes) +
+                         " bytes are not one piece of memory of the thread's device.");
 }
 
 void put_on_stream(Stream stream, std::function<void()> work) {

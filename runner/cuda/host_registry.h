@@ -35,4 +35,12 @@ bool take_host_memory(int device, std::size_t bytes);
 void give_back_host_memory(int device, std::size_t bytes);
 std::int64_t taken_host_memory(int device);
 
+// What stands on a device, and where. A place is on the calling thread's device, or CUDA's calls
+// would refuse it, or read what is another's: throws std::logic_error unless all of `bytes` from
+// `data` on are one allocation of that device. `what` is for the message: "copy to". No bytes are
+// anywhere.
+void note_allocation(const void* data, std::size_t bytes, int device);
+void forget_allocation(const void* data);
+void require_on_device(const void* data, std::size_t bytes, const char* what);
+
 }  // namespace llmb::runner::cuda

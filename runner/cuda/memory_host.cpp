@@ -50,6 +50,7 @@ std::byte* DevicePlace::allocate(std::size_t bytes) {
   }
   std::byte* memory = poisoned(bytes);
   new (memory) Header{device, bytes};
+  note_allocation(memory + sizeof(Header), bytes, device);
   return memory + sizeof(Header);
 }
 
@@ -59,6 +60,7 @@ void DevicePlace::release(std::byte* data) {
     finish_streams_of(header.device);
   } catch (...) {  // told by whoever waits for the stream
   }
+  forget_allocation(data);
   give_back_host_memory(header.device, header.bytes);
   free_poisoned(data);
 }
@@ -71,12 +73,23 @@ void PinnedPlace::release(std::byte* data) {
   free_poisoned(data);
 }
 
-void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection, Stream stream) {
+void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection direction,
+                Stream stream) {
   if (bytes == 0) return;
+  if (direction != CopyDirection::to_host) require_on_device(to, bytes, "copy to the device");
+  if (direction != CopyDirection::to_device) require_on_device(from, bytes, "copy from the device");
   compute_on_stream(stream, [=] { std::memmove(to, from, bytes); });
 }
 
-void copy_rows_async(const RowsCopy& copy, CopyDirection, Stream stream) {
+void copy_rows_async(const RowsCopy& copy, CopyDirection direction, Stream stream) {
+  if (copy.rows == 0 || copy.row_bytes == 0) return;
+  const std::size_t to_bytes = (copy.rows - 1) * copy.to_stride_bytes + copy.row_bytes;
+  const std::size_t from_bytes = (copy.rows - 1) * copy.from_stride_bytes + copy.row_bytes;
+  if (direction != CopyDirection::to_host)
+    require_on_device(copy.to, to_bytes, "copy to the device");
+  if (direction != CopyDirection::to_device) {
+    require_on_device(copy.from, from_bytes, "copy from the device");
+  }
   compute_on_stream(stream, [copy] {
     auto* to = static_cast<std::byte*>(copy.to);
     const auto* from = static_cast<const std::byte*>(copy.from);
@@ -88,6 +101,7 @@ void copy_rows_async(const RowsCopy& copy, CopyDirection, Stream stream) {
 }
 
 void fill_async(void* memory, std::uint8_t value, std::size_t bytes, Stream stream) {
+  require_on_device(memory, bytes, "fill");
   if (bytes == 0) return;
   compute_on_stream(stream, [=] { std::memset(memory, value, bytes); });
 }

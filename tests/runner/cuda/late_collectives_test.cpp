@@ -7,18 +7,19 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <vector>
 
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/host_device.h"
 #include "runner/cuda/stream.h"
 #include "tests/runner/cuda/device_ranks.h"
+#include "tests/runner/cuda/double_memory.h"
 
 namespace llmb::runner::cuda {
 namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
+using Numbers = testing::DoubleMemory<float>;
 
 class LateCollectives : public ::testing::Test {
  protected:
@@ -32,9 +33,9 @@ TEST_F(LateCollectives, LetTheOthersRunOnceAMemberWaits) {
   std::condition_variable changed;
   bool is_finished = false;
   const auto errors = testing::run_ranks(2, [&](DeviceCommunicator& world) {
+    const Numbers sum(1, static_cast<float>(world.rank() + 1));
     const OwnedStream stream;
-    float sum = static_cast<float>(world.rank() + 1);
-    world.all_reduce(&sum, &sum, 1, NumberType::float32, Reduction::sum, stream);
+    world.all_reduce(sum.data(), sum.data(), 1, NumberType::float32, Reduction::sum, stream);
     if (world.rank() == 0) {
       synchronize(stream);
       const std::lock_guard lock(mutex);
@@ -46,7 +47,7 @@ TEST_F(LateCollectives, LetTheOthersRunOnceAMemberWaits) {
       lock.unlock();
       synchronize(stream);
     }
-    EXPECT_EQ(sum, 3);
+    EXPECT_EQ(sum.front(), 3);
   });
   EXPECT_THAT(errors, Each(""));
 }
@@ -54,23 +55,23 @@ TEST_F(LateCollectives, LetTheOthersRunOnceAMemberWaits) {
 TEST_F(LateCollectives, ShowThatNobodyWaited) {
   std::barrier both(2);
   const auto errors = testing::run_ranks(2, [&](DeviceCommunicator& world) {
+    const Numbers sum(1, 1.0F);
     const OwnedStream stream;
     const OwnedStream other;
-    float sum = 1;
-    world.all_reduce(&sum, &sum, 1, NumberType::float32, Reduction::sum, stream);
+    world.all_reduce(sum.data(), sum.data(), 1, NumberType::float32, Reduction::sum, stream);
     synchronize(other);
-    EXPECT_EQ(sum, 1) << "nothing made it run";
+    EXPECT_EQ(sum.front(), 1) << "nothing made it run";
     both.arrive_and_wait();
     synchronize(stream);
-    EXPECT_EQ(sum, 2);
+    EXPECT_EQ(sum.front(), 2);
   });
   EXPECT_THAT(errors, Each(""));
 }
 
 TEST_F(LateCollectives, TellCallsThatDoNotMatch) {
   const auto errors = testing::run_ranks(2, [&](DeviceCommunicator& world) {
+    const Numbers values(4, 0.0F);
     const OwnedStream stream;
-    std::vector<float> values(4);
     world.all_reduce(values.data(), values.data(), world.rank() + 1, NumberType::float32,
                      Reduction::sum, stream);
     synchronize(stream);

@@ -5,7 +5,6 @@
 
 #include <future>
 #include <stdexcept>
-#include <vector>
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
@@ -13,12 +12,14 @@
 #include "runner/cuda/host_registry.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
+#include "tests/runner/cuda/double_memory.h"
 
 namespace llmb::runner::cuda {
 namespace {
 
 using ::testing::Each;
 using ::testing::ThrowsMessage;
+using Bytes = testing::DoubleMemory<unsigned char>;
 
 class LateStream : public ::testing::Test {
  protected:
@@ -30,58 +31,77 @@ class LateStream : public ::testing::Test {
 };
 
 TEST_F(LateStream, RunsNothingUntilSomebodyWaits) {
-  std::vector<unsigned char> bytes(100, 0);
+  const Bytes bytes(100, 0);
   {
     const OwnedStream stream;
     fill_async(bytes.data(), 7, bytes.size(), stream);
-    EXPECT_THAT(bytes, Each(0));
+    EXPECT_THAT(bytes.values(), Each(0));
     synchronize(stream);
-    EXPECT_THAT(bytes, Each(7));
+    EXPECT_THAT(bytes.values(), Each(7));
     fill_async(bytes.data(), 8, bytes.size(), stream);
   }
-  EXPECT_THAT(bytes, Each(8)) << "a stream ends what it was given";
+  EXPECT_THAT(bytes.values(), Each(8)) << "a stream ends what it was given";
 }
 
 TEST_F(LateStream, ShowsAWaitThatIsMissing) {
-  std::vector<unsigned char> bytes(100, 0);
-  std::vector<unsigned char> seen(100, 1);
+  const Bytes bytes(100, 0);
+  const Bytes seen(100, 1);
   const OwnedStream first;
   const OwnedStream second;
   fill_async(bytes.data(), 7, bytes.size(), first);
   copy_async(seen.data(), bytes.data(), bytes.size(), CopyDirection::within_device, second);
   synchronize(second);
-  EXPECT_THAT(seen, Each(0)) << "what was there before the first stream's work";
+  EXPECT_THAT(seen.values(), Each(0)) << "what was there before the first stream's work";
   order_streams(first, second);
   copy_async(seen.data(), bytes.data(), bytes.size(), CopyDirection::within_device, second);
   synchronize(second);
-  EXPECT_THAT(seen, Each(7));
+  EXPECT_THAT(seen.values(), Each(7));
 }
 
 TEST_F(LateStream, RunsAsFarAsAnEvent) {
-  unsigned char first_byte = 0;
-  unsigned char second_byte = 0;
+  const Bytes first_byte(1, 0);
+  const Bytes second_byte(1, 0);
   const OwnedStream stream;
   Event between;
-  fill_async(&first_byte, 1, 1, stream);
+  fill_async(first_byte.data(), 1, 1, stream);
   between.record(stream);
-  fill_async(&second_byte, 2, 1, stream);
+  fill_async(second_byte.data(), 2, 1, stream);
   between.synchronize();
-  EXPECT_EQ(first_byte, 1);
-  EXPECT_EQ(second_byte, 0);
+  EXPECT_EQ(first_byte.front(), 1);
+  EXPECT_EQ(second_byte.front(), 0);
 }
 
 TEST_F(LateStream, KeepsItsError) {
   const auto raise = [] { throw DeviceError("do this", "cudaErrorUnknown", "", ""); };
+  const Bytes byte(1, 0);
   const OwnedStream first;
   const OwnedStream second;
-  unsigned char byte = 0;
   put_on_stream(first, raise);
-  fill_async(&byte, 1, 1, first);
+  fill_async(byte.data(), 1, 1, first);
   order_streams(first, second);
   EXPECT_THAT([&] { synchronize(second); },
               ThrowsMessage<DeviceError>("Could not do this: cudaErrorUnknown."));
   EXPECT_THROW(synchronize(first), DeviceError);
-  EXPECT_EQ(byte, 0) << "nothing runs after an error";
+  EXPECT_EQ(byte.front(), 0) << "nothing runs after an error";
+}
+
+// CUDA's calls would refuse it, or read what it is not.
+TEST_F(LateStream, TakesMemoryOfTheThreadsDeviceOnly) {
+  const OwnedStream stream;
+  const Bytes here(100, 1);
+  unsigned char on_host[100] = {};
+  const auto copy = [&](void* to, const void* from, std::size_t bytes, CopyDirection direction) {
+    copy_async(to, from, bytes, direction, stream);
+  };
+  EXPECT_NO_THROW(copy(here.data(), on_host, 100, CopyDirection::to_device));
+  EXPECT_NO_THROW(copy(on_host, here.data() + 1, 99, CopyDirection::to_host));
+  EXPECT_THROW(copy(on_host, here.data(), 100, CopyDirection::to_device), std::logic_error);
+  EXPECT_THROW(copy(here.data(), on_host, 100, CopyDirection::within_device), std::logic_error);
+  EXPECT_THROW(copy(on_host, here.data() + 1, 100, CopyDirection::to_host), std::logic_error);
+  EXPECT_THROW(fill_async(on_host, 0, 1, stream), std::logic_error);
+  choose_device(1);
+  EXPECT_THROW(fill_async(here.data(), 0, 1, stream), std::logic_error);
+  choose_device(0);
 }
 
 TEST_F(LateStream, RefusesAStreamThatIsNone) {
@@ -111,7 +131,7 @@ TEST(DroppingStream, WaitsForOtherStreams) {
 TEST(DroppingStream, RunsNoWork) {
   set_host_devices({.timing = HostTiming::never});
   choose_device(0);
-  std::vector<unsigned char> bytes(100, 0);
+  const Bytes bytes(100, 0);
   {
     const OwnedStream stream;
     fill_async(bytes.data(), 7, bytes.size(), stream);
@@ -120,7 +140,7 @@ TEST(DroppingStream, RunsNoWork) {
     event.synchronize();
     synchronize(stream);
   }
-  EXPECT_THAT(bytes, Each(0));
+  EXPECT_THAT(bytes.values(), Each(0));
   set_host_devices({});
 }
 
