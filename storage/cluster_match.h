@@ -19,8 +19,18 @@ inline std::string may_hold_jobs_of(std::string_view cluster) {
       cluster);
 }
 
-// Where several jobs fit a run, first those whose folder lies below its root, then the newest.
-inline constexpr std::string_view kBestJobFirst =
-    " ORDER BY instr(job.run_folder, root.path || '/') = 1 DESC, job.id DESC LIMIT 1";
+// How well a job whose runs' folder is `folder` (an SQL expression) fits a log of the row `root`: 2
+// where the log lies in the tree that the job writes to, 0 where that lies elsewhere below the
+// root, and 1 where the folder is not below the root: another machine may call it otherwise.
+inline std::string fit_of_job(std::string_view folder, std::string_view relative_path) {
+  const auto above = [](std::string_view path) {
+    return fmt::format("rtrim(rtrim({0}, replace({0}, '/', '')), '/')", path);
+  };
+  // Two folders up from the run's: in the tree of 2024 the logs of all launches lie there.
+  return fmt::format(
+      "(CASE WHEN {0} <> '' AND instr(root.path || '/' || {2}, {0} || '/') = 1 THEN 2"
+      " WHEN instr({1}, root.path || '/') = 1 THEN 0 ELSE 1 END)",
+      above(above(folder)), folder, relative_path);
+}
 
 }  // namespace llmb::storage

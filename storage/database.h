@@ -102,11 +102,13 @@ class Reader {
   std::optional<std::int64_t> run_revision(RunId id);
   // How many steps of a run lie in `window` at most; 0 where there is no such run. Reads one row.
   std::int64_t steps_at_most(RunId id, const std::optional<parser::Window>& window);
-  // The job that was submitted here and that this run came from.
+  // The job that was submitted here and that this run came from: by its number, and its launch, or
+  // in a tree that has no folder for a launch its experiment. Of several the newest of those that
+  // write where the log lies; nothing where jobs of two clusters fit equally well.
   std::optional<RunJob> job_of(RunId id);
-  // Of the job that wrote a log with that path below `root`: by its number, and its launch, or in a
-  // tree that has no folder for a launch its experiment. Of several the newest.
-  std::optional<JobProgress> last_state_of_job(RootId root, const parser::RunPath& log);
+  // The same of a log below `root`, whose path says what `log` holds.
+  std::optional<JobProgress> last_state_of_job(RootId root, const std::string& relative_path,
+                                               const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
 

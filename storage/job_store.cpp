@@ -22,18 +22,27 @@ constexpr std::string_view kJobColumns =
     " sbatch_called_at, sbatch_ended_at, is_lost";
 
 // The launch tells a job from a later one with the same number. The tree of 2024 has no folder for
-// a launch: there, its logs are named by the job.
+// a launch: there, its logs are named by the job. A run that fits another job better, or one of
+// another cluster equally well, is not of this one.
 const std::string& from_runs_of_job() {
   static const std::string sql =
       " FROM run JOIN root ON root.id = run.root_id WHERE run.job_id = ?1"
       " AND (run.launch_id = ?2 OR (run.launch_id IS NULL AND run.experiment = ?3))"
       " AND run.is_superseded = 0 AND" +
-      may_hold_jobs_of("?4");
+      may_hold_jobs_of("?4") +
+      " AND NOT EXISTS (SELECT 1 FROM job AS rival WHERE rival.job_id = ?1"
+      " AND (rival.launch_id = run.launch_id"
+      " OR (run.launch_id IS NULL AND rival.experiment = run.experiment)) AND" +
+      may_hold_jobs_of("rival.cluster") +
+      fmt::format(" AND ({0} > {1} OR ({0} = {1} AND rival.cluster <> ?4)))",
+                  fit_of_job("rival.run_folder", "run.relative_path"),
+                  fit_of_job("?5", "run.relative_path"));
   return sql;
 }
 
 void bind_job(Statement& select, const JobRecord& job) {
   select.integer(*job.job_id).text(job.launch_id).text(job.experiment).text(job.cluster);
+  select.text(job.run_folder);
 }
 
 JobRecord read_job(Statement& row) {

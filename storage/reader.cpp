@@ -29,6 +29,31 @@ std::uint64_t file_bytes(const std::string& path) {
   return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
 }
 
+// The first two columns of the jobs that a run may be of, the best first.
+struct FittingJob {
+  std::int64_t fit = 0;
+  std::string cluster;
+};
+
+FittingJob read_fitting_job(Statement& row) {
+  FittingJob job;
+  job.fit = row.read_integer();
+  job.cluster = row.read_text();
+  return job;
+}
+
+// Whether none of the rows behind it is another cluster's job that fits as well. Resets `rows`.
+bool fits_best(const FittingJob& best, Statement& rows) {
+  bool is_sure = true;
+  while (is_sure && rows.step()) {
+    const FittingJob next = read_fitting_job(rows);
+    if (next.fit < best.fit) break;
+    is_sure = next.cluster == best.cluster;
+  }
+  rows.reset();
+  return is_sure;
+}
+
 }  // namespace
 
 struct Reader::Impl {
@@ -145,38 +170,45 @@ std::int64_t Reader::steps_at_most(RunId id, const std::optional<parser::Window>
 std::optional<RunJob> Reader::job_of(RunId id) {
   // The launch tells a job from a later one with the same number.
   static const std::string sql =
-      "SELECT job.id, job.revision, job.state, job.trouble FROM run"
+      "SELECT " + fit_of_job("job.run_folder", "run.relative_path") +
+      " AS fit, job.cluster, job.id, job.revision, job.state, job.trouble FROM run"
       " JOIN root ON root.id = run.root_id JOIN job"
       " ON job.job_id = run.job_id AND (job.launch_id = run.launch_id"
       " OR (run.launch_id IS NULL AND job.experiment = run.experiment))"
       " WHERE run.id = ? AND" +
-      may_hold_jobs_of("job.cluster") + std::string(kBestJobFirst);
+      may_hold_jobs_of("job.cluster") + " ORDER BY fit DESC, job.id DESC";
   Statement& select = impl_->connection.kept(sql);
   if (!select.integer(id).step()) return std::nullopt;
+  const FittingJob fitting = read_fitting_job(select);
   RunJob job;
   job.id = select.read_integer();
   job.revision = select.read_integer();
   job.state = select.read_text();
   job.trouble = select.read_text();
-  select.reset();
+  if (!fits_best(fitting, select)) return std::nullopt;
   return job;
 }
 
-std::optional<JobProgress> Reader::last_state_of_job(RootId root, const parser::RunPath& log) {
+std::optional<JobProgress> Reader::last_state_of_job(RootId root, const std::string& relative_path,
+                                                     const parser::RunPath& log) {
   if (!log.job_id) return std::nullopt;
   static const std::string sql =
-      "SELECT job.state, job.restart_count, job.exit_code FROM job JOIN root ON root.id = ?1"
+      "SELECT " + fit_of_job("job.run_folder", "?5") +
+      " AS fit, job.cluster, job.state, job.restart_count, job.exit_code"
+      " FROM job JOIN root ON root.id = ?1"
       " WHERE job.job_id = ?2 AND (job.launch_id = ?3 OR (?3 IS NULL AND job.experiment = ?4)) "
       "AND" +
-      may_hold_jobs_of("job.cluster") + std::string(kBestJobFirst);
+      may_hold_jobs_of("job.cluster") + " ORDER BY fit DESC, job.id DESC";
   Statement& select = impl_->connection.kept(sql);
   select.integer(root).integer(log.job_id).text(log.launch_id).text(log.experiment);
+  select.text(relative_path);
   if (!select.step()) return std::nullopt;
+  const FittingJob fitting = read_fitting_job(select);
   JobProgress job;
   job.state = job_state_from_name(select.read_text());
   job.restart_count = select.read_integer();
   job.exit_code = select.read_optional_integer();
-  select.reset();
+  if (!fits_best(fitting, select)) return std::nullopt;
   return job;
 }
 

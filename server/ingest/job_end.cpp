@@ -34,8 +34,8 @@ std::string_view cause_of(JobState state) {
 }  // namespace
 
 std::optional<JobEnd> job_end_of(storage::Reader& database, storage::RootId root,
-                                 const parser::RunPath& path) {
-  const auto job = database.last_state_of_job(root, path);
+                                 const std::string& relative_path, const parser::RunPath& path) {
+  const auto job = database.last_state_of_job(root, relative_path, path);
   if (!job) return std::nullopt;
   // A start that was followed by another one is over, however that one goes.
   if (path.retry.value_or(0) < job->restart_count) return JobEnd{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "parser/layout/run_path.h"
 #include "parser/statistics/job_failure.h"
@@ -15,9 +16,10 @@ struct JobEnd {
   std::optional<parser::JobFailure> failure;
 };
 
-// Nothing where no job of ours wrote the log, or its start goes on.
+// Nothing where no job of ours wrote the log, its start goes on, or nobody can tell whose it is.
+// `path`: what the log's path says.
 std::optional<JobEnd> job_end_of(storage::Reader& database, storage::RootId root,
-                                 const parser::RunPath& path);
+                                 const std::string& relative_path, const parser::RunPath& path);
 
 // Whether the summary of before does not know of the end yet.
 bool is_news(const JobEnd& end, const parser::RunSummary& summary);

@@ -124,7 +124,7 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
     return result;
   }
   parser::RunPath path = parser::parse_run_path(job.layout_path);
-  const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, path);
+  const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
   std::optional<storage::LogCursor> before;
   if (job.memory.run != 0) before = database_.cursor(job.memory.run);
   if (before && !job.checks_content) {

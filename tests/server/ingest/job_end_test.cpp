@@ -175,12 +175,10 @@ TEST_F(EndOfJob, OfAnotherClustersJobWithTheSameNumberMeansNothing) {
   EXPECT_TRUE(store_.runs_of(*store_.job(of_gamma)).empty());
 }
 
-// A root without a cluster's name holds those of any; the one below it is the likeliest.
-TEST_F(EndOfJob, InARootWithoutAClusterIsOfTheJobWhoseFolderLiesThere) {
-  const std::string log = "results/24.11/fp8/314b/512/log-nemo_grok1_314b_512_89_0.out";
-  for (const auto& [cluster, folder, state] :
-       {std::tuple("alpha", tree_path("results/x"), JobState::out_of_memory),
-        std::tuple("beta", std::string("/elsewhere/results/x"), JobState::running)}) {
+// A root without a cluster's name holds the jobs of any.
+class JobsOfTwoClusters : public EndOfJob {
+ protected:
+  storage::JobRowId insert(const std::string& cluster, const std::string& tree, JobState state) {
     storage::JobRecord job;
     job.submission_id = job.cluster = cluster;
     job.job_id = 89;
@@ -188,14 +186,59 @@ TEST_F(EndOfJob, InARootWithoutAClusterIsOfTheJobWhoseFolderLiesThere) {
     job.state = state;
     job.experiment = "nemo_grok1_314b_512";
     job.launch_id = "nemo_grok1_314b_512_1751000000";
-    job.run_folder = folder;
+    job.run_folder = tree + '/' + job.launch_id + '/' + job.experiment;
     job.created_at = job.updated_at = "2026-01-01T00:00:00Z";
-    store_.insert(job);
+    return store_.insert(job);
   }
+  std::optional<storage::JobRowId> job_of(const std::string& log) {
+    const auto job = storage::Reader(database_).job_of(run_of(log)->id);
+    return job ? std::optional(job->id) : std::nullopt;
+  }
+  using Runs = std::vector<storage::RunId>;
+  Runs runs_of(storage::JobRowId job) { return store_.runs_of(*store_.job(job)); }
+
+  const std::string folder_ = "results/24.11/fp8/314b/512";
+  const std::string log_ = "log-nemo_grok1_314b_512_89_0.out";
+};
+
+TEST_F(JobsOfTwoClusters, HaveTheRunsOfTheirOwnTreesBelowOneRoot) {
+  const std::string of_a = "a/" + folder_ + '/' + log_;
+  const std::string of_b = "b/" + folder_ + '/' + log_;
+  const auto alpha = insert("alpha", tree_path("a/" + folder_), JobState::out_of_memory);
+  const auto beta = insert("beta", tree_path("b/" + folder_), JobState::running);
+  for (const std::string& log : {of_a, of_b}) write(log, nemo_lines(0, 20));
+  start();
+  ASSERT_TRUE(becomes(RunStatus::failed, of_a));
+  EXPECT_EQ(summary(of_a).failure_cause, "host_oom_kill");
+  ASSERT_TRUE(becomes(RunStatus::running, of_b));
+  EXPECT_EQ(job_of(of_a), alpha);
+  EXPECT_EQ(job_of(of_b), beta);
+  EXPECT_EQ(runs_of(alpha), Runs{run_of(of_a)->id});
+  EXPECT_EQ(runs_of(beta), Runs{run_of(of_b)->id});
+}
+
+TEST_F(JobsOfTwoClusters, AreToldApartWhereOnlyOneWritesBelowTheRoot) {
+  const std::string log = folder_ + '/' + log_;
+  const auto alpha = insert("alpha", tree_path(folder_), JobState::out_of_memory);
+  const auto beta = insert("beta", "/elsewhere/" + folder_, JobState::running);
   write(log, nemo_lines(0, 20));
   start();
   ASSERT_TRUE(becomes(RunStatus::failed, log));
-  EXPECT_EQ(summary(log).failure_cause, "host_oom_kill");
+  EXPECT_EQ(job_of(log), alpha);
+  EXPECT_EQ(runs_of(alpha), Runs{run_of(log)->id});
+  EXPECT_TRUE(runs_of(beta).empty());
+}
+
+TEST_F(JobsOfTwoClusters, HaveNoRunWhereNobodyKnowsWhoseItIs) {
+  const std::string log = folder_ + '/' + log_;
+  const auto alpha = insert("alpha", "/a/" + folder_, JobState::out_of_memory);
+  const auto beta = insert("beta", "/b/" + folder_, JobState::node_failed);
+  write(log, nemo_lines(0, 20));
+  start();
+  ASSERT_TRUE(becomes(RunStatus::running, log));
+  EXPECT_EQ(job_of(log), std::nullopt);
+  EXPECT_TRUE(runs_of(alpha).empty());
+  EXPECT_TRUE(runs_of(beta).empty());
 }
 
 }  // namespace
