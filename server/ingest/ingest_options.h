@@ -35,7 +35,7 @@ struct IngestOptions {
   std::chrono::milliseconds scan_interval{1'000};
   // A full scan lists every directory and examines every log, whatever their times say.
   std::chrono::milliseconds full_scan_interval{3'600'000};
-  // inotify, on local file systems, for all roots; none: three quarters of what the user may have.
+  // inotify, on local file systems, for all roots; none: most of what the user may have.
   std::optional<std::size_t> directory_watches_max;
   // All bytes of each log that is silent are compared with what was read, this often at most, and
   // no faster than that; an interval of 0: never.

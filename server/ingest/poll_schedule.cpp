@@ -19,7 +19,8 @@ constexpr Milliseconds kQuietAtMost = hours(24);
 constexpr int kScanShare = 50;
 constexpr int kLocalScanShare = 40;
 constexpr int kLocalScanShareMost = 10;
-constexpr Milliseconds kLocalScanPauseMax = std::chrono::seconds(8);
+constexpr int kListingShare = 2;
+constexpr Milliseconds kLocalScanPauseMax = std::chrono::seconds(9);
 
 Milliseconds twenty_steps(double step_time_s, Milliseconds at_least) {
   if (!std::isfinite(step_time_s) || step_time_s <= 0) return at_least;
@@ -75,12 +76,13 @@ Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest) {
   return std::max(shortest, scan_took * kScanShare);
 }
 
-Milliseconds local_scan_pause(std::chrono::nanoseconds processor_time, Milliseconds shortest) {
-  const auto share = [&](int times) {
-    return std::chrono::duration_cast<Milliseconds>(processor_time * times);
+Milliseconds local_scan_pause(const ScanCost& cost, Milliseconds shortest) {
+  const auto share = [](std::chrono::nanoseconds time, int times) {
+    return std::chrono::duration_cast<Milliseconds>(time * times);
   };
-  const Milliseconds cheap = std::min(share(kLocalScanShare), kLocalScanPauseMax);
-  return std::max({shortest, cheap, share(kLocalScanShareMost)});
+  const Milliseconds cheap = std::min(share(cost.checks, kLocalScanShare), kLocalScanPauseMax);
+  return std::max({shortest, cheap, share(cost.checks, kLocalScanShareMost),
+                   share(cost.listings, kListingShare)});
 }
 
 bool is_verdict_due(const LogMemory& log, SteadyTime now) {

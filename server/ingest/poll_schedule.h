@@ -64,8 +64,14 @@ SteadyTime next_look(const LogMemory& log, const PollIntervals& intervals,
 // fiftieth of a core.
 Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest);
 
-// The same on a local file system, by the processor time that the scan took: a fortieth of a core;
-// no longer than eight seconds as long as that is less than a tenth of one.
-Milliseconds local_scan_pause(std::chrono::nanoseconds processor_time, Milliseconds shortest);
+// Processor time of a scan of a local file system.
+struct ScanCost {
+  std::chrono::nanoseconds checks{0};    // as much as in every scan
+  std::chrono::nanoseconds listings{0};  // of directories that had changed, or were new
+};
+
+// The same on a local file system. For the checks a fortieth of a core, but no longer than nine
+// seconds as long as that is less than a tenth of one; for the listings a third.
+Milliseconds local_scan_pause(const ScanCost& cost, Milliseconds shortest);
 
 }  // namespace llmb::ingest

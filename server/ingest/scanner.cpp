@@ -7,8 +7,6 @@
 #include <ctime>
 #include <utility>
 
-#include "server/ingest/poll_schedule.h"
-
 namespace llmb::ingest {
 namespace {
 
@@ -18,26 +16,18 @@ using std::chrono::nanoseconds;
 constexpr milliseconds kSlice{20};
 constexpr milliseconds kScanPause{50};
 constexpr milliseconds kBetweenMatches{1'000};
-constexpr nanoseconds kYoung = std::chrono::hours(48);
 constexpr std::size_t kFavouredMax = 2'048;
 constexpr std::size_t kFavouredMaxRemote = 256;
-// Folders without a log of their own seldom change once they are old.
-constexpr std::uint32_t kScansForOldEmptyFolders = 3;
+// In a large tree once a minute: as many as half of all directories are such.
+constexpr std::uint32_t kScansForSeldomChanged = 6;
 // Writes through a memory map make no event.
 constexpr std::uint32_t kScansForWatchedFolders = 64;
-constexpr int kEmptyFolderDepth = 3;  // above it new experiments and launches appear
 
 // This thread's: a busy machine makes a scan slow, not expensive.
 nanoseconds processor_time() {
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return std::chrono::seconds(used.tv_sec) + nanoseconds(used.tv_nsec);
-}
-
-std::int64_t young_since_ns() {
-  return std::chrono::duration_cast<nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch() - kYoung)
-      .count();
 }
 
 }  // namespace
@@ -64,6 +54,7 @@ bool Scanner::advance(SteadyTime now) {
   // Measured on the real clock: a slice is about this thread, not about the logs.
   const auto begin = std::chrono::steady_clock::now();
   const nanoseconds processor_begin = processor_time();
+  const nanoseconds listed_before = scan_cost_.listings;
   bool is_slice_over = false;
   bool has_more = true;
   while (has_more && !is_slice_over && root_.budget.allows(now)) {
@@ -72,7 +63,8 @@ bool Scanner::advance(SteadyTime now) {
   }
   if (is_scanning_) {
     scan_work_ += std::chrono::steady_clock::now() - begin;
-    scan_processor_time_ += processor_time() - processor_begin;
+    const nanoseconds listings = scan_cost_.listings - listed_before;
+    scan_cost_.checks += processor_time() - processor_begin - listings;
     if (!has_more) end_scan(now);
   }
   match_configs(now);
@@ -82,7 +74,9 @@ bool Scanner::advance(SteadyTime now) {
 bool Scanner::work_once(SteadyTime now) {
   if (root_.directory == nullptr) return false;
   if (!tree_.walk_is_done()) {
+    const nanoseconds begin = processor_time();
     tree_.step_walk();
+    scan_cost_.listings += processor_time() - begin;
     return true;
   }
   return (is_scanning_ && check_next()) || check_next_favoured(now);
@@ -92,8 +86,9 @@ void Scanner::begin_scan(SteadyTime now) {
   is_scanning_ = true;
   ++scan_number_;
   scan_work_ = {};
-  scan_processor_time_ = {};
+  scan_cost_ = {};
   next_directory_ = 0;
+  young_since_ns_ = young_since_ns();
   const bool is_another = root_.reopen(options_.metadata_operations_per_s_max, now);
   if (root_.directory == nullptr) return;
   if (is_another) {
@@ -110,9 +105,8 @@ bool Scanner::is_to_be_checked(DirectoryIndex index) const {
   if (directory.is_gone) return false;
   if (scan_is_full_) return !tree_.was_walked(index);
   if (directory.is_watched) return (scan_number_ + index) % kScansForWatchedFolders == 0;
-  const bool may_wait = directory.logs.empty() && directory.depth >= kEmptyFolderDepth &&
-                        directory.modified_ns != 0 && directory.active_at_ns < young_since_ns();
-  return !may_wait || (scan_number_ + index) % kScansForOldEmptyFolders == 0;
+  const bool may_wait = directory.modified_ns != 0 && seldom_changes(directory, young_since_ns_);
+  return !may_wait || (scan_number_ + index) % kScansForSeldomChanged == 0;
 }
 
 bool Scanner::check_next() {
@@ -144,11 +138,10 @@ void Scanner::choose_favoured() {
   favoured_.clear();
   next_favoured_ = 0;
   const DirectoryTable& directories = tree_.directories();
-  const std::int64_t since_ns = young_since_ns();
   for (DirectoryIndex i = 0; i < directories.size(); ++i) {
     const DirectoryState& directory = directories.at(i);
-    if (directory.is_watched || directory.is_gone || directory.active_at_ns < since_ns) continue;
-    favoured_.push_back(i);
+    const bool is_young = directory.active_at_ns >= young_since_ns_;
+    if (is_young && !directory.is_watched && !directory.is_gone) favoured_.push_back(i);
   }
   const std::size_t most = root_.kind == FileSystemKind::local ? kFavouredMax : kFavouredMaxRemote;
   if (favoured_.size() <= most) return;
@@ -170,12 +163,13 @@ void Scanner::end_scan(SteadyTime now) {
   }
   if (root_.directory != nullptr && scan_is_full_) {
     if (root_.error.empty()) tree_.find_missing();
+    tree_.make_watches_free(young_since_ns_);
     next_full_scan_ = now + options_.full_scan_interval;
   }
   tell_missing_mounts();
   const bool is_local = root_.kind == FileSystemKind::local;
   const milliseconds pause = is_local
-                                 ? local_scan_pause(scan_processor_time_, options_.scan_interval)
+                                 ? local_scan_pause(scan_cost_, options_.scan_interval)
                                  : scan_pause(std::chrono::duration_cast<milliseconds>(scan_work_),
                                               options_.scan_interval);
   next_scan_ = now + pause;

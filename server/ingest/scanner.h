@@ -11,6 +11,7 @@
 
 #include "server/ingest/config_arrivals.h"
 #include "server/ingest/ingest_options.h"
+#include "server/ingest/poll_schedule.h"
 #include "server/ingest/tree_state.h"
 
 namespace llmb::ingest {
@@ -66,8 +67,9 @@ class Scanner {
   bool was_scanned_ = false;
   std::uint32_t scan_number_ = 0;
   DirectoryIndex next_directory_ = 0;  // of this scan's checks
+  std::int64_t young_since_ns_ = 0;    // as of its beginning
   std::chrono::steady_clock::duration scan_work_{0};
-  std::chrono::nanoseconds scan_processor_time_{0};
+  ScanCost scan_cost_;
   SteadyTime next_scan_{};
   SteadyTime next_full_scan_{};
   std::vector<DirectoryIndex> favoured_;

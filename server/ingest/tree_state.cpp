@@ -16,6 +16,11 @@ namespace {
 constexpr std::chrono::nanoseconds kTimeGrain = std::chrono::seconds(2);
 // The root and what lies directly below always have a watch: new experiments appear there.
 constexpr int kAlwaysWatchedDepth = 1;
+// As many logs are looked at by their paths from the root; more of them from their directory, which
+// is opened for that.
+constexpr std::size_t kLooksByPath = 3;
+// A folder that seldom changes gets a watch after all others.
+constexpr std::chrono::nanoseconds kSeldomChanges = std::chrono::hours(24 * 365 * 100);
 
 std::int64_t wall_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -27,8 +32,9 @@ std::int64_t modified_ns_of(const struct stat& status) {
   return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-const char* name_in(const std::string& path, const DirectoryState& directory) {
-  return path.c_str() + (directory.relative_path.empty() ? 0 : directory.relative_path.size() + 1);
+// Where, in the path of what lies directly in it, the name begins.
+std::size_t name_begin(const DirectoryState& directory) {
+  return directory.relative_path.empty() ? 0 : directory.relative_path.size() + 1;
 }
 
 }  // namespace
@@ -83,6 +89,8 @@ void TreeState::step_walk() {
     // It cannot be listed: known with no time of modification, so that every check tries again.
     const std::string& path = walk_->directory();
     directories_.add(path, static_cast<int>(std::count(path.begin(), path.end(), '/')) + 1);
+  } else if (const auto known = directories_.find(walk_->directory())) {
+    lose(*known);  // a link took its place, say, which a look at its path follows
   }
   if (walk_->is_done()) walks_everything_ = false;
 }
@@ -109,8 +117,9 @@ void TreeState::enter(const OpenDirectory& open, Listing& listing) {
   directory.walk_seen = walk_number_;
   ++directory.listings;
   see_activity(listing.directory, listing.modified_ns);
-  const auto above = directories_.find_above(open.relative_path);
-  const std::uint64_t device_above = above ? directories_.at(*above).device : directory.device;
+  const bool has_above = directory.above != kNoDirectory;
+  const std::uint64_t device_above =
+      has_above ? directories_.at(directory.above).device : directory.device;
   listing.lacks_mount = !mounts_.see(open.relative_path, directory.device, device_above);
   // No watch of such a folder would tell that there is a mount again.
   if (!listing.lacks_mount) watch(listing.directory, open.fd);
@@ -177,20 +186,25 @@ void TreeState::check(DirectoryIndex index) {
   call_watch_.begin_call();
   root_.budget.spend(1);
   const DirectoryState& directory = directories_.at(index);
-  if (!is_local() || directory.logs.empty()) {
-    const auto status = root_.directory->stat_directory(directory.relative_path);
-    if (status) {
-      list_if_changed(index, *status);
-    } else if (means_no_such_file(errno)) {
-      lose(index);
-    }
+  if (is_local() && directory.logs.size() > kLooksByPath) {
+    check_opened(index);
     return;
   }
+  const auto status = root_.directory->stat_directory(directory.relative_path);
+  if (!status) {
+    if (means_no_such_file(errno)) lose(index);
+    return;
+  }
+  if (!list_if_changed(index, *status) && is_local()) check_logs(index, root_.directory->fd(), 0);
+}
+
+void TreeState::check_opened(DirectoryIndex index) {
+  const DirectoryState& directory = directories_.at(index);
   const OpenResult opened = root_.directory->look_at_directory(directory.relative_path);
   struct stat status {};
   if (opened.error == 0 && fstat(opened.fd.get(), &status) == 0) {
     if (list_if_changed(index, status)) return;
-    check_logs(index, opened.fd.get());
+    check_logs(index, opened.fd.get(), name_begin(directory));
   } else if (means_no_such_file(opened.error)) {
     lose(index);
   }
@@ -209,13 +223,13 @@ void TreeState::list(const std::string& relative_path) {
   walk_->add_directory(relative_path);
 }
 
-void TreeState::check_logs(DirectoryIndex index, int fd) {
+// `fd` with the logs' paths from `path_begin` on leads to them.
+void TreeState::check_logs(DirectoryIndex index, int fd, std::size_t path_begin) {
   const DirectoryState& directory = directories_.at(index);
-  const std::vector<FileIndex> logs = directory.logs;
-  for (const FileIndex file_index : logs) {
+  for (const FileIndex file_index : directory.logs) {
     struct stat found {};
-    const char* const name = name_in(files_.at(file_index).relative_path, directory);
-    if (fstatat(fd, name, &found, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 ||
+    const char* const path = files_.at(file_index).relative_path.c_str() + path_begin;
+    if (fstatat(fd, path, &found, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 ||
         !S_ISREG(found.st_mode)) {
       miss(file_index);
       continue;
@@ -225,7 +239,8 @@ void TreeState::check_logs(DirectoryIndex index, int fd) {
     listener_.on_examined(file_index, facts);
   }
   // It was active later than a directory that has a watch: its listing takes that watch over.
-  if (allowance_ && !directory.is_watched && plan_.would_choose(index, directory.active_at_ns)) {
+  if (allowance_ && !directory.is_watched && !directory.logs.empty() &&
+      plan_.would_choose(index, directory.active_at_ns)) {
     list(directory.relative_path);
   }
 }
@@ -263,6 +278,8 @@ void TreeState::lose(DirectoryIndex index) {
   unwatch_below(index);
   if (mounts_.is_missing_on_the_way(*root_.directory, directory.relative_path)) return;
   directory.is_gone = true;
+  // Where the folder above went, and comes back, nothing else says that this one is there again.
+  if (directory.above != kNoDirectory) directories_.at(directory.above).modified_ns = 0;
   for (const FileIndex file : std::exchange(directory.logs, {})) miss(file);
 }
 
@@ -273,13 +290,27 @@ void TreeState::see_activity(DirectoryIndex index, std::int64_t at_ns) {
   if (directory.is_watched) plan_.offer(index, at_ns);
 }
 
+// Its rank among those that want a watch, as a time of activity.
+std::int64_t TreeState::claim_ns(DirectoryIndex index, std::int64_t young_since_ns) const {
+  const DirectoryState& directory = directories_.at(index);
+  if (directory.depth <= kAlwaysWatchedDepth) return std::numeric_limits<std::int64_t>::max();
+  // At its first listing nobody knows yet which logs are in it.
+  const bool is_known = directory.listings > 1 || directory.modified_ns != 0;
+  const bool comes_last = is_known && seldom_changes(directory, young_since_ns);
+  return directory.active_at_ns - (comes_last ? kSeldomChanges.count() : 0);
+}
+
+void TreeState::make_watches_free(std::int64_t young_since_ns) {
+  if (!allowance_) return;
+  for (DirectoryIndex index = 0; index < directories_.size(); ++index) {
+    if (directories_.at(index).is_watched) plan_.set(index, claim_ns(index, young_since_ns));
+  }
+}
+
 void TreeState::watch(DirectoryIndex index, int fd) {
   DirectoryState& directory = directories_.at(index);
   if (!allowance_ || !is_local() || directory.is_watched) return;
-  const std::int64_t likeliness = directory.depth <= kAlwaysWatchedDepth
-                                      ? std::numeric_limits<std::int64_t>::max()
-                                      : directory.active_at_ns;
-  const WatchPlan::Choice choice = plan_.offer(index, likeliness);
+  const WatchPlan::Choice choice = plan_.offer(index, claim_ns(index, young_since_ns()));
   if (choice.evicted) {
     watch_.remove(*choice.evicted);
     directories_.at(*choice.evicted).is_watched = false;

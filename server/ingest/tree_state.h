@@ -61,6 +61,9 @@ class TreeState {
   // Directories at which a file system was mounted, and is not now. Nothing below them is gone.
   std::vector<std::string> missing_mounts() const;
 
+  // The watches of folders that seldom change go to whoever wants one.
+  void make_watches_free(std::int64_t young_since_ns);
+
   // Calls of the listener for all events that wait. False: events were lost.
   bool take_events();
   int event_fd() const { return allowance_ ? watch_.fd() : -1; }
@@ -78,7 +81,8 @@ class TreeState {
   // True: it has changed, and is to be listed.
   bool list_if_changed(DirectoryIndex index, const struct stat& status);
   void list(const std::string& relative_path);
-  void check_logs(DirectoryIndex index, int fd);
+  void check_opened(DirectoryIndex index);
+  void check_logs(DirectoryIndex index, int fd, std::size_t path_begin);
   void take_candidate(DirectoryIndex index, const Candidate& candidate);
   void take_log(DirectoryIndex index, FileIndex file, const FileFacts& facts);
   void take_event(const DirectoryWatch::Event& event);
@@ -86,6 +90,7 @@ class TreeState {
   void miss(FileIndex file);
   void lose(DirectoryIndex index);
   void see_activity(DirectoryIndex index, std::int64_t at_ns);
+  std::int64_t claim_ns(DirectoryIndex index, std::int64_t young_since_ns) const;
   void watch(DirectoryIndex index, int fd);
   void unwatch(DirectoryIndex index);
   void unwatch_below(DirectoryIndex index);

@@ -7,6 +7,7 @@ namespace llmb::ingest {
 namespace {
 
 constexpr std::size_t kWatchesOfOldKernels = 8'192;
+constexpr std::size_t kLeftToOthersMost = 16'384;
 
 }  // namespace
 
@@ -18,11 +19,7 @@ bool WatchAllowance::take() {
 
 WatchPlan::Choice WatchPlan::offer(DirectoryIndex directory, std::int64_t active_at_ns) {
   if (const auto known = active_at_.find(directory); known != active_at_.end()) {
-    if (active_at_ns > known->second) {
-      by_activity_.erase({known->second, directory});
-      by_activity_.emplace(active_at_ns, directory);
-      known->second = active_at_ns;
-    }
+    if (active_at_ns > known->second) set(directory, active_at_ns);
     return {true, std::nullopt};
   }
   Choice choice;
@@ -38,9 +35,17 @@ WatchPlan::Choice WatchPlan::offer(DirectoryIndex directory, std::int64_t active
   return choice;
 }
 
+void WatchPlan::set(DirectoryIndex directory, std::int64_t active_at_ns) {
+  const auto known = active_at_.find(directory);
+  if (known == active_at_.end() || known->second == active_at_ns) return;
+  by_activity_.erase({known->second, directory});
+  by_activity_.emplace(active_at_ns, directory);
+  known->second = active_at_ns;
+}
+
 bool WatchPlan::would_choose(DirectoryIndex directory, std::int64_t active_at_ns) const {
-  if (active_at_.contains(directory)) return true;
-  return !by_activity_.empty() && by_activity_.begin()->first < active_at_ns;
+  if (!by_activity_.empty() && by_activity_.begin()->first < active_at_ns) return true;
+  return active_at_.contains(directory);
 }
 
 void WatchPlan::remove(DirectoryIndex directory) {
@@ -57,11 +62,15 @@ void WatchPlan::clear() {
   active_at_.clear();
 }
 
+std::size_t watches_of_limit(std::size_t limit) {
+  return limit - std::min(limit / 4, kLeftToOthersMost);
+}
+
 std::size_t default_watches_max() {
   std::ifstream limit_file("/proc/sys/fs/inotify/max_user_watches");
   std::size_t limit = 0;
   if (!(limit_file >> limit)) limit = kWatchesOfOldKernels;
-  return limit / 4 * 3;
+  return watches_of_limit(limit);
 }
 
 }  // namespace llmb::ingest

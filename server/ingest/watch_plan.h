@@ -41,6 +41,8 @@ class WatchPlan {
   };
   // A directory was active at that time; a later time replaces an earlier one.
   Choice offer(DirectoryIndex directory, std::int64_t active_at_ns);
+  // That of a directory that has a watch, earlier than it was or later.
+  void set(DirectoryIndex directory, std::int64_t active_at_ns);
   // Whether offer() would choose it.
   bool would_choose(DirectoryIndex directory, std::int64_t active_at_ns) const;
   // It has lost its watch, or could not be given one.
@@ -57,7 +59,10 @@ class WatchPlan {
   std::unordered_map<DirectoryIndex, std::int64_t> active_at_;
 };
 
-// Three quarters of the watches that the kernel allows this user.
+// How many of `limit` watches are taken where nobody says: a quarter is left to the user's other
+// programs, but no more of them than those would want.
+std::size_t watches_of_limit(std::size_t limit);
+// Of the watches that the kernel allows this user.
 std::size_t default_watches_max();
 
 }  // namespace llmb::ingest

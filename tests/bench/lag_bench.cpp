@@ -2,7 +2,7 @@
 // tree of settled logs that are days old, lets an Ingest read it, and then, one kind after the
 // other: appends to logs, puts new logs into folders that are there, and makes new launches. Each
 // change is timed until the writer has committed it. Prints percentiles, and the processor time of
-// a quiet half minute as a share of one core.
+// a quiet minute as a share of one core.
 //
 //   lag_bench [LOGS] [CHANGES_OF_A_KIND] [WATCHES]     20,000, 200 and the default of ingest
 #include <fcntl.h>
@@ -35,7 +35,8 @@ using llmb::ingest::RunChange;
 
 constexpr int kLaunchesOfAnExperiment = 200;
 constexpr std::chrono::hours kAge{100};
-constexpr std::chrono::seconds kQuietFor{30};
+constexpr std::chrono::seconds kSettlesFor{60};  // watches go where they are wanted
+constexpr std::chrono::seconds kQuietFor{60};
 constexpr std::chrono::seconds kPatience{120};
 
 std::string step_lines(int first, int count) {
@@ -183,7 +184,7 @@ int main(int argc, char** argv) {
   std::printf("%d logs read in %.0f s, %.0f s of processor time\n", logs,
               std::chrono::duration<double>(Clock::now() - began).count(), processor_time_s());
   std::fflush(stdout);
-  std::this_thread::sleep_for(kQuietFor);
+  std::this_thread::sleep_for(kSettlesFor);
   const double quiet_begin_s = processor_time_s();
   std::this_thread::sleep_for(kQuietFor);
   std::printf("idle: %.2f %% of a core\n", 100 * (processor_time_s() - quiet_begin_s) /

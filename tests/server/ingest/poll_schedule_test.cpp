@@ -59,11 +59,16 @@ TEST(PollSchedule, GivesScanningAFiftiethOfACore) {
 }
 
 TEST(PollSchedule, RestsAfterALocalScanByTheTimeThatItTook) {
-  const auto pause = [](milliseconds took) { return local_scan_pause(took, milliseconds(1'000)); };
-  EXPECT_EQ(pause(milliseconds(1)), seconds(1));
-  EXPECT_EQ(pause(milliseconds(100)), seconds(4)) << "a fortieth of a core";
-  EXPECT_EQ(pause(milliseconds(500)), seconds(8)) << "nobody waits longer for the sake of a little";
-  EXPECT_EQ(pause(milliseconds(2'000)), seconds(20)) << "but never more than a tenth of a core";
+  const auto pause = [](milliseconds checks, milliseconds listings) {
+    return local_scan_pause({checks, listings}, milliseconds(1'000));
+  };
+  const milliseconds none(0);
+  EXPECT_EQ(pause(milliseconds(1), none), seconds(1));
+  EXPECT_EQ(pause(milliseconds(100), none), seconds(4)) << "a fortieth of a core";
+  EXPECT_EQ(pause(milliseconds(500), none), seconds(9)) << "nobody waits for the sake of a little";
+  EXPECT_EQ(pause(milliseconds(2'000), none), seconds(20)) << "but never more than a tenth";
+  EXPECT_EQ(pause(milliseconds(100), seconds(1)), seconds(4)) << "what changed comes once";
+  EXPECT_EQ(pause(milliseconds(100), seconds(10)), seconds(20)) << "but never more than a third";
 }
 
 TEST(PollSchedule, PollsOnlyHotLogsWhereChangesAreReported) {

@@ -29,6 +29,21 @@ TEST(WatchPlan, GivesTheWatchOfTheLeastActiveToOneThatWasActiveLater) {
   EXPECT_EQ(plan.offer(4, 15).evicted, 1U) << "1 is now the least active";
 }
 
+TEST(WatchPlan, TakesTheWatchOfOneThatWasSetBackFirst) {
+  WatchPlan plan(std::make_shared<WatchAllowance>(2));
+  plan.offer(1, 10);
+  plan.offer(2, 20);
+  EXPECT_FALSE(plan.would_choose(3, 5));
+  plan.set(2, -100);
+  plan.set(7, 100);  // it has none
+  EXPECT_EQ(plan.size(), 2U);
+  EXPECT_TRUE(plan.would_choose(3, 5));
+  EXPECT_EQ(plan.offer(3, 5).evicted, 2U);
+  plan.set(1, -100);
+  plan.offer(1, 30);
+  EXPECT_EQ(plan.offer(4, 25).evicted, 3U) << "1 was active since it was set back";
+}
+
 TEST(WatchPlan, SharesOneAllowanceAmongRoots) {
   const auto allowance = std::make_shared<WatchAllowance>(3);
   WatchPlan large(allowance);
@@ -40,6 +55,12 @@ TEST(WatchPlan, SharesOneAllowanceAmongRoots) {
   EXPECT_FALSE(large.offer(1, 1).is_chosen);
   small.clear();
   EXPECT_TRUE(large.offer(1, 1).is_chosen);
+}
+
+TEST(WatchPlan, LeavesWatchesToTheUsersOtherPrograms) {
+  EXPECT_EQ(watches_of_limit(0), 0U);
+  EXPECT_EQ(watches_of_limit(8'192), 6'144U);
+  EXPECT_EQ(watches_of_limit(1'048'576), 1'032'192U);
 }
 
 TEST(WatchPlan, MakesNoMoreWhereTheKernelRefused) {
