@@ -49,6 +49,23 @@ describe("jobs and health", () => {
     });
   });
 
+  test("show the jobs that the logs name, each start of one that was requeued", async () => {
+    const { runs } = await daemon.get("/api/v1/runs?job_id=410077");
+    const [failed, whole] = runs.sort((a, b) => a.retry - b.retry);
+    assert.deepEqual([failed.failure_cause, whole.status], ["node_failure", "complete"]);
+    await withPage(browser, `${daemon.url}/jobs`, {}, async (page) => {
+      const table = page.getByRole("region", { name: "Table: Jobs that the logs name" });
+      const row = table.locator("tbody tr").filter({ hasText: "410077" });
+      await row.getByText("complete", { exact: true }).waitFor();
+      assert.match(
+        await row.locator("td").last().innerText(),
+        new RegExp(`^run ${failed.id} \\(node failure\\), run ${whole.id}$`),
+      );
+      await row.getByRole("link").last().click();
+      await page.waitForURL(new RegExp(`/runs/${whole.id}$`));
+    });
+  });
+
   test("say so where there is no such job", async () => {
     await withPage(browser, `${daemon.url}/jobs/7`, {}, async (page, complaints) => {
       await page.locator(".panel-problem").waitFor();

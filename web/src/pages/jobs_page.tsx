@@ -1,4 +1,5 @@
-// "/jobs": the jobs that were submitted here, the newest first, as Slurm has them.
+// "/jobs": the jobs that were submitted here, the newest first, as Slurm has them; where none can be,
+// those that the logs name.
 import type { Job } from "../api/types";
 import { formatPlural, kUnknown } from "../format";
 import { JobStateMark } from "../parts/job_state";
@@ -6,6 +7,7 @@ import { HintPanel, Loading, ProblemPanel } from "../parts/panels";
 import { Table } from "../parts/table";
 import { Ago, breakable, Instant } from "../parts/values";
 import { queryValue } from "../state/page_query";
+import { LoggedJobs } from "./logged_jobs";
 import { SubmitForm } from "./submit_form";
 import { jobsAreOn, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
@@ -33,7 +35,12 @@ export function JobsPage() {
           <p>The states below are as they were last seen.</p>
         </section>
       )}
-      {areOn === false && <JobsAreOff />}
+      {areOn === false && (
+        <>
+          <JobsAreOff />
+          <LoggedJobs />
+        </>
+      )}
       {areOn && <SubmitForm isOpen={queryValue("workload") !== ""} />}
       {list && areOn && list.jobs.length === 0 && (
         <HintPanel title="No job yet">
