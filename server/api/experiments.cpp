@@ -44,7 +44,7 @@ Page read_page(Context& context, const storage::RunFilter& filter, std::int64_t 
 
 http::Response get_experiments(Context& context, const http::Request& request) {
   const QueryParameters parameters = run_list_parameters(request, {"limit", "cursor"});
-  const storage::RunFilter filter = read_run_filter(parameters);
+  const storage::RunFilter filter = read_run_filter(parameters, context.catalog());
   const std::int64_t limit = parameters.limit();
   Cursor here{"experiment", std::nullopt, 0, hash_text(parameters.canonical({"limit", "cursor"}))};
   std::string after;

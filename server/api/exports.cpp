@@ -90,7 +90,7 @@ http::Response export_runs(Context& context, const http::Request& request, LineF
   const QueryParameters parameters = run_list_parameters(request, {"sort"});
   const RunSort sort = read_run_sort(parameters);
   storage::RunQuery query;
-  query.filter = read_run_filter(parameters);
+  query.filter = read_run_filter(parameters, context.catalog());
   query.sort = sort.key;
   query.descending = sort.descending;
   query.limit = kPageRuns;

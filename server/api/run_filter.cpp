@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "server/api/request_error.h"
+#include "server/report/stored_runs.h"
 #include "storage/listed_marks.h"
 
 namespace llmb::api {
@@ -94,10 +95,14 @@ RunSort read_run_sort(const QueryParameters& parameters) {
   return {*text, *key, descending};
 }
 
-storage::RunFilter read_run_filter(const QueryParameters& parameters) {
+storage::RunFilter read_run_filter(const QueryParameters& parameters,
+                                   const parser::Catalog& catalog) {
   storage::RunFilter filter;
   filter.experiment = parameters.texts("experiment");
-  filter.workload = parameters.texts("workload");
+  for (const std::string& workload : parameters.texts("workload")) {
+    const auto names = report::names_of_workload(catalog, workload);
+    filter.workload.insert(filter.workload.end(), names.begin(), names.end());
+  }
   filter.model_size = parameters.texts("model_size");
   filter.dtype = parameters.texts("dtype");
   filter.gpu_type = parameters.texts("gpu_type");

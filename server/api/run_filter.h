@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/catalog/catalog.h"
 #include "server/api/query_parameters.h"
 #include "storage/run_query.h"
 
@@ -23,6 +24,8 @@ struct RunSort {
 RunSort read_run_sort(const QueryParameters& parameters);  // throws RequestError
 
 // Throws RequestError for a value that cannot be.
-storage::RunFilter read_run_filter(const QueryParameters& parameters);
+// A workload is looked for under every name that the catalog has for it.
+storage::RunFilter read_run_filter(const QueryParameters& parameters,
+                                   const parser::Catalog& catalog);
 
 }  // namespace llmb::api

@@ -49,7 +49,7 @@ http::Response get_runs(Context& context, const http::Request& request) {
   const QueryParameters parameters = run_list_parameters(request, {"sort", "limit", "cursor"});
   const RunSort sort = read_run_sort(parameters);
   storage::RunQuery query;
-  query.filter = read_run_filter(parameters);
+  query.filter = read_run_filter(parameters, context.catalog());
   query.sort = sort.key;
   query.descending = sort.descending;
   query.limit = parameters.limit();

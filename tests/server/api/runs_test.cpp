@@ -115,6 +115,18 @@ TEST_F(RunList, Filters) {
   EXPECT_EQ(count({{"root_id", "99"}}), 0);
 }
 
+TEST_F(RunList, FindsAWorkloadByAnyOfItsNames) {
+  auto alias = sample_batch(root_, "older", 9, 49, 7.0);
+  alias.configuration.set("workload", "grok1", parser::ConfigSource::llmb_config);
+  const auto named = sample_batch(root_, "newer", 10, 49, 7.0);
+  writer_->commit(std::vector{alias, named});
+  for (const char* name : {"grok1", "pretrain_grok1"}) {
+    EXPECT_EQ(get_json("/api/v1/runs", {{"workload", name}})["total"], 2) << name;
+  }
+  EXPECT_EQ(get_json("/api/v1/runs", {{"workload", "nemotron4"}})["total"], 0);
+  EXPECT_EQ(get_json("/api/v1/runs", {{"workload", "my_own"}})["total"], 0);
+}
+
 TEST_F(RunList, TakesSeveralValuesOfAFilter) {
   fill();
   const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };

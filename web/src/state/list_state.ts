@@ -150,6 +150,7 @@ function isInRanges(run: Run, ranges: ListState["ranges"]): boolean {
 export function matchesFilters(run: Run, state: ListState): boolean {
   if (run.is_superseded) return false;
   for (const key of [...kChoiceKeys, "status", "experiment"] as const) {
+    if (key === "workload") continue; // the server knows its names, and it is that of the list
     const wanted = state[key];
     if (wanted.length > 0 && !wanted.includes(run[key] ?? "")) return false;
   }

@@ -5,6 +5,7 @@ import { batch, signal } from "@preact/signals";
 import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
 import type { LiveListener } from "../api/live";
 import type { Run, RunChange } from "../api/types";
+import { formatWorkload } from "../format";
 import { Coalescer } from "./coalesce";
 import {
   apiQuery,
@@ -23,6 +24,10 @@ const kReloadEveryMs = 1_500;
 const kChoicesAfterMs = 500; // the rows come first
 
 export type Phase = "loading" | "ready" | "error";
+// A workload has one name, whatever its logs call it.
+const nameOf = (key: ChoiceKey, value: string) =>
+  key === "workload" ? formatWorkload(value) : value;
+
 export type Choices = Record<ChoiceKey, string[]>;
 
 export class RunListStore implements LiveListener {
@@ -206,7 +211,12 @@ export class RunListStore implements LiveListener {
     let isNew = false;
     for (const key of kChoiceKeys) {
       const values = new Set(before[key]);
-      for (const run of runs) if (run[key]) values.add(run[key]);
+      const names = new Set(before[key].map((value) => nameOf(key, value)));
+      for (const { [key]: value } of runs) {
+        if (!value || names.has(nameOf(key, value))) continue;
+        values.add(value);
+        names.add(nameOf(key, value));
+      }
       if (values.size === before[key].length) continue;
       after[key] = [...values].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       isNew = true;
