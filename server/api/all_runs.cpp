@@ -1,6 +1,6 @@
 #include "server/api/all_runs.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "server/api/request_error.h"
 #include "server/report/stored_runs.h"
@@ -8,8 +8,6 @@
 namespace llmb::api {
 namespace {
 
-// All are held at once, and answered with.
-constexpr std::size_t kRunsMax = 10'000;
 constexpr std::int64_t kPageSize = 500;
 
 }  // namespace
@@ -20,36 +18,34 @@ MeasuringQuestion read_measuring_question(const QueryParameters& parameters) {
           parameters.run_marks("include")};
 }
 
-std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
-                                                  const parser::Catalog& catalog,
-                                                  const MeasuringQuestion& question) {
-  std::vector<parser::ComparedRun> measured;
+MeasuredRuns measure_all_runs(storage::Reader& reader, const parser::Catalog& catalog,
+                              const MeasuringQuestion& question, std::size_t runs_max) {
+  MeasuredRuns measured;
   storage::RunQuery query;
   // Whatever else is asked for may follow from the recipe and is not in the database.
   query.filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));
   if (question.cluster) query.filter.cluster = {*question.cluster};
   query.filter.include_superseded = question.included.contains(parser::RunMark::superseded);
-  query.sort = storage::RunSortKey::id;
-  query.descending = false;
-  query.limit = kPageSize;
-  const auto count = static_cast<std::size_t>(reader.run_count(query.filter));
-  if (count > kRunsMax) {
-    throw bad_request(fmt::format(
-        "More than {} runs would have to be measured; name a 'workload' or a 'cluster', or use "
-        "`llmb-report scaling` or `history` with --db FILE, which have no limit.",
-        kRunsMax));
-  }
-  measured.reserve(count);
+  const std::int64_t count = reader.run_count(query.filter);
+  const auto held = std::min(count, static_cast<std::int64_t>(runs_max));
+  measured.older_left_out = count - held;
+  if (held == 0) return measured;
+  const bool has_all = held == count;
+  query.sort = has_all ? storage::RunSortKey::id : storage::RunSortKey::launched_at;
+  query.descending = !has_all;
+  measured.runs.reserve(static_cast<std::size_t>(held));
   do {
+    query.limit = std::min(kPageSize, held - static_cast<std::int64_t>(measured.runs.size()));
     const storage::RunPage page = reader.runs(query);
     for (const storage::RunRecord& run : page.runs) {
       auto compared =
           report::measure_stored_run(reader, run, catalog, question.window, question.without);
       if (!compared) throw bad_request(compared.error().message);
-      measured.push_back(std::move(*compared));
+      measured.runs.push_back(std::move(*compared));
     }
     query.after = page.next;
-  } while (query.after);
+  } while (query.after && static_cast<std::int64_t>(measured.runs.size()) < held);
+  if (!has_all) std::ranges::sort(measured.runs, {}, &parser::ComparedRun::id);
   return measured;
 }
 

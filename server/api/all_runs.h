@@ -1,6 +1,8 @@
 // The runs of a database, measured as scaling and history want them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,10 +27,14 @@ struct MeasuringQuestion {
 // Of the parameters workload, cluster, window, without and include. Throws RequestError (400).
 MeasuringQuestion read_measuring_question(const QueryParameters& parameters);
 
-// Throws RequestError (400) where there are more runs than can be held at once, or a window holds
-// too many steps. Pointers in the result live as long as the catalog.
-std::vector<parser::ComparedRun> measure_all_runs(storage::Reader& reader,
-                                                  const parser::Catalog& catalog,
-                                                  const MeasuringQuestion& question);
+struct MeasuredRuns {
+  std::vector<parser::ComparedRun> runs;  // by id
+  std::int64_t older_left_out = 0;        // beyond `runs_max`
+};
+
+// The newest `runs_max` of them. Throws RequestError (400) where a window holds too many steps.
+// Pointers in the result live as long as the catalog.
+MeasuredRuns measure_all_runs(storage::Reader& reader, const parser::Catalog& catalog,
+                              const MeasuringQuestion& question, std::size_t runs_max);
 
 }  // namespace llmb::api

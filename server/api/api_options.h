@@ -1,6 +1,7 @@
 // What an Api is told: the database, and whom to ask for what is not in it.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,9 @@ struct ApiOptions {
   // Whose pages a browser lets read what the API answers to a GET; "*": any. No page of another
   // origin may submit or cancel: that takes headers that a browser does not send for them.
   std::vector<std::string> cors_origins;
+  // How many runs scaling and history measure at most, the newest ones: all are held at once, and
+  // answered with.
+  std::size_t measured_runs_max = 10'000;
   // Null: the built-in one, which is loaded when it is first asked for.
   std::shared_ptr<const parser::Catalog> catalog;
 };

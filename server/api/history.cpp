@@ -15,15 +15,18 @@ namespace {
 http::Body render_history(Context& context, const MeasuringQuestion& question,
                           parser::HistorySelection selection) {
   const parser::Catalog& catalog = context.catalog();
-  const auto runs = context.readers.with_reader(
-      [&](storage::Reader& reader) { return measure_all_runs(reader, catalog, question); });
+  const auto [runs, older_left_out] = context.readers.with_reader([&](storage::Reader& reader) {
+    return measure_all_runs(reader, catalog, question, context.options.measured_runs_max);
+  });
   // The runs may go by an alias of it.
   if (selection.workload) {
     const parser::Workload* const known = catalog.workload(*selection.workload);
     if (known != nullptr) selection.workload = known->workload;
   }
   const auto history = parser::run_history(runs, selection, question.included);
-  return {std::make_shared<const std::string>(to_text(report::history_json(runs, history))), {}};
+  Json json = report::history_json(runs, history);
+  json["older_runs_left_out"] = older_left_out;
+  return {std::make_shared<const std::string>(to_text(json)), {}};
 }
 
 }  // namespace

@@ -17,10 +17,13 @@ namespace {
 http::Body render_scaling(Context& context, const MeasuringQuestion& question,
                           const parser::ScalingSelection& selection) {
   const parser::Catalog& catalog = context.catalog();
-  const auto runs = context.readers.with_reader(
-      [&](storage::Reader& reader) { return measure_all_runs(reader, catalog, question); });
+  const auto [runs, older_left_out] = context.readers.with_reader([&](storage::Reader& reader) {
+    return measure_all_runs(reader, catalog, question, context.options.measured_runs_max);
+  });
   const auto report = parser::scaling_series(catalog, runs, selection, question.included);
-  return {std::make_shared<const std::string>(to_text(report::scaling_json(runs, report))), {}};
+  Json json = report::scaling_json(runs, report);
+  json["older_runs_left_out"] = older_left_out;
+  return {std::make_shared<const std::string>(to_text(json)), {}};
 }
 
 }  // namespace

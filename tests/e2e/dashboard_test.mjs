@@ -9,6 +9,7 @@ import "./history_page.mjs";
 import "./other_pages.mjs";
 import "./jobs_page.mjs";
 import "./pushed_runs.mjs";
+import "./many_runs.mjs";
 import "./copies.mjs";
 import "./plots.mjs";
 import "./exports.mjs";

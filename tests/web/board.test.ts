@@ -112,6 +112,7 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
     method: "",
     confidence: 0.95,
     unplaced: [],
+    older_runs_left_out: 0,
     series: [
       {
         workload: "grok1",

@@ -100,7 +100,7 @@ test("axes have round values and each day once", () => {
 
 test("changes are told newest first, and by when they were", () => {
   const faster = weekly([2, 2, 2, 2, 2, 2, 1.5, 1.5], { newest: "faster", gpu_count: 128 });
-  const history = { method: "", series: [slowed, faster, weekly([2])] };
+  const history = { method: "", older_runs_left_out: 0, series: [slowed, faster, weekly([2])] };
   const told = toldChanges(history);
   assert.deepEqual(
     told.map(({ verdict }) => verdict),

@@ -92,6 +92,24 @@ TEST_F(Scaling, AndHistoryAreOfOneClusterWhereThatIsAsked) {
   EXPECT_THAT(in_time({{"cluster", "none of them"}}), IsEmpty());
 }
 
+TEST_F(Scaling, AndHistoryTakeTheNewestOfVeryManyRuns) {
+  restart_api([](ApiOptions& options) { options.measured_runs_max = 2; });
+  // Read last, launched first: the instant of the launch counts.
+  const auto newest = add_clean(3, 128, 7.2);
+  const auto newer = add_clean(2, 128, 7.3);
+  EXPECT_EQ(get_json("/api/v1/scaling", {})["older_runs_left_out"], 0);
+  add_clean(1, 128, 7.4);
+  const Json scaling = get_json("/api/v1/scaling", {});
+  EXPECT_EQ(scaling["older_runs_left_out"], 1);
+  const Json& runs = scaling["series"][0]["points"][0]["runs"];
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0]["id"], newest);
+  EXPECT_EQ(runs[1]["id"], newer);
+  const Json history = get_json("/api/v1/history", {});
+  EXPECT_EQ(history["older_runs_left_out"], 1);
+  EXPECT_EQ(history["series"][0]["runs"].size(), 2U);
+}
+
 TEST_F(Scaling, GivesTheSeriesWithThePublishedOne) {
   const auto large = add_clean(1, 512, 8.0);
   const auto small = add_clean(2, 128, 7.2);

@@ -10,6 +10,7 @@ import { ChoiceField } from "../parts/choice_field";
 import { ClusterChoice } from "../parts/cluster_choice";
 import { CopyTable } from "../parts/copy_buttons";
 import { saveFile, savePng } from "../parts/pictures";
+import { OlderRuns } from "../parts/older_runs";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
@@ -188,6 +189,7 @@ function Board({ answers }: { answers: Answers }) {
           />
         ))}
       </ul>
+      <OlderRuns count={scaling.older_runs_left_out} />
       <Unpublished names={unpublished(scaling)} />
     </>
   );

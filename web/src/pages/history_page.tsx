@@ -15,6 +15,7 @@ import {
 } from "../history_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
+import { OlderRuns } from "../parts/older_runs";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Instant } from "../parts/values";
@@ -129,6 +130,7 @@ function Told({ history }: { history: History }) {
       )}
       <Single series={single} />
       <LeftOutRuns runs={[]} />
+      <OlderRuns count={history.older_runs_left_out} />
       <p class="window-note">
         Runs that are profiled, traced, unfinished or failed are left out. {history.method}
       </p>

@@ -17,6 +17,7 @@ import {
 } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
+import { OlderRuns } from "../parts/older_runs";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { PlotCopies, tableOnPage } from "../parts/plot_copies";
@@ -97,6 +98,7 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
         />
       ))}
       <LeftOutRuns runs={[...empty.flatMap((series) => series.left_out), ...scaling.unplaced]} />
+      <OlderRuns count={scaling.older_runs_left_out} />
       <p class="window-note">{scaling.method}</p>
     </>
   );

@@ -11,6 +11,8 @@ interface LeftOut {
   reason: string;
 }
 
+const kNamed = 100;
+
 export function LeftOutRuns({ runs }: { runs: LeftOut[] }) {
   const included = queryValue("include");
   const known = included ? included.split(",") : [];
@@ -23,11 +25,12 @@ export function LeftOutRuns({ runs }: { runs: LeftOut[] }) {
         <details class="twin">
           <summary>{formatPlural(runs.length, "run")} left out</summary>
           <ul>
-            {runs.map((run) => (
+            {runs.slice(0, kNamed).map((run) => (
               <li key={run.id}>
                 <a href={`/runs/${run.id}`}>{run.experiment || run.path}</a>: {run.reason}
               </li>
             ))}
+            {runs.length > kNamed && <li>and {formatPlural(runs.length - kNamed, "more run")}</li>}
           </ul>
         </details>
       )}
