@@ -281,8 +281,10 @@ RunSummary summarize_run(std::span<const StepSample> samples, const LogFacts& fa
   const auto energies = compute_window_statistics(evidence.coverage.energy_j_per_gpu);
   if (energies) summary.energy_j_per_gpu_mean = energies->mean;
 
+  // A producer may print a rate in the place of a time.
   const bool has_step_times =
-      has_timed_steps(samples_of_segment(samples, evidence.segment.segment), window);
+      has_timed_steps(samples_of_segment(samples, evidence.segment.segment), window) ||
+      !evidence.coverage.tokens_per_s_per_gpu.empty();
   if (silence) {
     evidence.silent_s = silence->silent_s;
     evidence.step_time_s = silence->step_time_s;

@@ -377,6 +377,13 @@ TEST(RunSummary, RatesWithoutTimesAreStillNumbers) {
   EXPECT_FALSE(summary.step_time_s);
   EXPECT_EQ(summary.tflops_per_gpu->count, 34);
   EXPECT_THAT(summary.status_reason, HasSubstr("rates and no step times"));
+  LogBuilder unfinished = LogBuilder(Dialect::torchtitan, 50).run(1, 20);
+  for (StepSample& sample : unfinished.samples) {
+    sample.step_time_s.reset();
+    sample.extra_fields.emplace_back("tps", 6785);
+  }
+  EXPECT_EQ(unfinished.summarize().status, RunStatus::incomplete);
+  EXPECT_THAT(unfinished.summarize().status_reason, HasSubstr("ended at iteration 20 of 50"));
   for (StepSample& sample : log.samples) sample.extra_fields.clear();
   EXPECT_EQ(log.summarize().status, RunStatus::no_data);
 }
