@@ -263,6 +263,7 @@ constexpr std::array kSignsOfOne = {
     failure("configuration_error", "MissingMandatoryValue"),
     in_error("configuration_error", "WORLD_SIZE", kRefusedValue),
     in_error("configuration_error", "nvalid parallel ", kRefusedValue),
+    in_error("configuration_error", "must be a multiple of ", kRefusedValue),
     failure("configuration_error", "divisible by ", kRefusedValue),
     failure("configuration_error", "world size ", kRefusedValue),
     failure("configuration_error", "world_size ", kRefusedValue),
@@ -274,6 +275,7 @@ constexpr std::array kSignsOfOthers = {
     // Ranks that talk to each other.
     failure("nccl_timeout", "Watchdog caught collective operation timeout"),
     failure("nccl_timeout", "Timeout at NCCL work"),
+    failure("nccl_timeout", "timed out in blocking wait"),
     failure("nccl_timeout", "Some NCCL operations have failed or timed out"),
     failure("nccl_timeout", "DeepEP error: timeout"),
     failure("nccl_timeout", "eartbeat monitor timed out"),

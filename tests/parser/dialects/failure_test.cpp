@@ -90,6 +90,9 @@ TEST(Failure, OfAnyExceptionIsToldByItsWords) {
   EXPECT_EQ(cause_of("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 96.0 GiB"),
             "host_oom_kill");
   EXPECT_EQ(cause_of("AssertionError: fp8 does not yet support this"), "configuration_error");
+  EXPECT_EQ(cause_of("ValueError: heads (25) must be a multiple of 8"), "configuration_error");
+  EXPECT_EQ(cause_of("[Rank 7] Work WorkNCCL(SeqNum=1) timed out in blocking wait."),
+            "nccl_timeout");
   EXPECT_EQ(cause_of("AssertionError: set --expert-parallel too"), "configuration_error");
   for (const char* const line :
        {"ValueError: the nanny was inferior", "TypeError: no value", "KeyError: 'memory'",
