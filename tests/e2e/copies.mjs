@@ -24,7 +24,7 @@ async function save(page, place) {
 
 describe("charts leave the page", () => {
   test("the steps of a run as CSV, Markdown and PNG", async () => {
-    const run = await findRun("workload=pretrain_grok1&status=complete");
+    const run = await findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
     await withPage(browser, `${daemon.url}/runs/${run.id}`, kClipboard, async (page) => {
       const chart = page.locator("figure.chart").first();
       await chart.getByText("Copy", { exact: true }).click();
@@ -69,7 +69,7 @@ describe("charts leave the page", () => {
   });
 
   test("what other tools report is a picture, too", async () => {
-    const run = await findRun("workload=pretrain_grok1&status=complete");
+    const run = await findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
     const { tools } = await daemon.get(`/api/v1/runs/${run.id}/agreement`);
     const dots = tools.filter((tool) => tool.reads_such_logs && tool.step_time_s_mean !== null);
     assert.ok(dots.length > 1);

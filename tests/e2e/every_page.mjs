@@ -19,7 +19,10 @@ const kPages = [
   ["runs", async () => "/runs", "table.runs tr[data-run]"],
   [
     "run-complete",
-    async () => `/runs/${(await findRun("workload=pretrain_grok1&status=complete")).id}`,
+    async () => {
+      const { id } = await findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
+      return `/runs/${id}`;
+    },
     ".plot canvas",
   ],
   ["run-failed", async () => `/runs/${(await findRun("status=failed")).id}`, ".failure-card"],
@@ -102,7 +105,7 @@ describe("every page", () => {
   }
 
   // Between the looks: where a line no longer fits beside another.
-  const kWidths = [320, 390, 480, 640, 701, 768, 820, 901, 1024, 1100];
+  const kWidths = [320, 390, 480, 640, 701, 768, 820, 901, 1024, 1100, 3840];
   for (const [name, pathOf, sign] of [...kPages, ["run-longest", longestRunPath, ".configuration"]]) {
     test(`${name} fits every width`, async () => {
       const options = { viewport: { width: 1280, height: 900 } };

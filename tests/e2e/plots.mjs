@@ -16,7 +16,7 @@ async function drag(page, plot, from, to) {
   await page.mouse.up();
 }
 
-const complete = () => findRun("workload=pretrain_grok1&status=complete");
+const complete = () => findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
 
 describe("every plot", () => {
   test("of a run shows the same step under the crosshair, and the same steps when zoomed", async () => {

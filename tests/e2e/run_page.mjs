@@ -230,7 +230,7 @@ describe("the page of a run", () => {
   });
 
   test("prints on two sheets at most, charts whole", async () => {
-    const complete = await findRun("workload=pretrain_grok1&status=complete");
+    const complete = await findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
     const names = [`experiment=${traced.experiment}`, `experiment=${cascaded.experiment}`];
     const runs = [complete, ...(await Promise.all(names.map(findRun)))];
     for (const colorScheme of ["light", "dark"]) {
@@ -260,7 +260,7 @@ describe("the page of a run", () => {
   });
 
   test("names the source of every configuration value", async () => {
-    const run = await findRun("workload=pretrain_grok1");
+    const run = await findRun("workload=pretrain_grok1&gpu_type=gb200");
     const { configuration } = await daemon.get(`/api/v1/runs/${run.id}`);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
       const lines = page.locator(".configuration tbody tr");
@@ -342,7 +342,7 @@ describe("the page of a run", () => {
   });
 
   test("leads from a point of a chart to its line of the log", async () => {
-    const run = await findRun("workload=pretrain_grok1&status=complete");
+    const run = await findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
       const plot = page.locator(".plot .u-over").first();
       await plot.scrollIntoViewIfNeeded();
