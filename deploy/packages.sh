@@ -5,7 +5,7 @@
 LLMB_BUILD_PACKAGES=(
   g++ cmake ninja-build pkg-config git ca-certificates
   libboost1.81-dev libre2-dev libsqlite3-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libyaml-cpp-dev
-  libcli11-dev libexpected-dev libssl-dev zlib1g-dev libzstd-dev
+  libcli11-dev libexpected-dev libssl-dev zlib1g-dev libzstd-dev libpq-dev
   libopenblas-dev
 )
 
@@ -19,6 +19,9 @@ LLMB_TEST_PACKAGES=(
 # For tests/slurm, and for deploy/slurm-dev by hand: a Slurm of two nodes on one machine.
 LLMB_SLURM_PACKAGES=(munge slurmctld slurmd slurm-client)
 LLMB_SLURM_ACCOUNTING_PACKAGES=(slurmdbd mariadb-server)
+
+# For the tests over PostgreSQL, and for deploy/postgres-dev by hand.
+LLMB_POSTGRESQL_PACKAGES=(postgresql-15)
 
 # On x86-64, to build the parser for aarch64 and run its tests: a cross compiler, an emulator, and
 # the parser's libraries for that architecture.

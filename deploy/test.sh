@@ -31,6 +31,8 @@ install_missing "${LLMB_BUILD_PACKAGES[@]}" "${LLMB_TEST_PACKAGES[@]}"
 install_node
 install_missing "${LLMB_SLURM_PACKAGES[@]}" "${LLMB_SLURM_ACCOUNTING_PACKAGES[@]}" ||
   echo "Without these the tests on a real Slurm are skipped, and say so."
+install_missing "${LLMB_POSTGRESQL_PACKAGES[@]}" ||
+  echo "Without it the tests on a real PostgreSQL are skipped, and say so."
 aarch64=0
 if [ "$quick" -eq 0 ]; then
   install_aarch64 && aarch64=1 || echo "Without these the parser's tests for aarch64 are skipped."

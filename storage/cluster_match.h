@@ -26,11 +26,15 @@ inline std::string fit_of_job(std::string_view folder, std::string_view relative
   const auto above = [](std::string_view path) {
     return fmt::format("rtrim(rtrim({0}, replace({0}, '/', '')), '/')", path);
   };
+  const auto begins_with = [](std::string_view text, std::string_view beginning) {
+    return fmt::format("substr({0}, 1, length({1})) = {1}", text, beginning);
+  };
   // Two folders up from the run's: in the tree of 2024 the logs of all launches lie there.
-  return fmt::format(
-      "(CASE WHEN {0} <> '' AND instr(root.path || '/' || {2}, {0} || '/') = 1 THEN 2"
-      " WHEN instr({1}, root.path || '/') = 1 THEN 0 ELSE 1 END)",
-      above(above(folder)), folder, relative_path);
+  const std::string tree = above(above(folder));
+  const std::string log = fmt::format("root.path || '/' || {}", relative_path);
+  return fmt::format("(CASE WHEN {} <> '' AND {} THEN 2 WHEN {} THEN 0 ELSE 1 END)", tree,
+                     begins_with("(" + log + ")", "(" + tree + " || '/')"),
+                     begins_with(folder, "(root.path || '/')"));
 }
 
 }  // namespace llmb::storage

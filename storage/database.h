@@ -1,8 +1,9 @@
-// The database file: opens it, brings its schema up to date, and hands out the one writer and any
-// number of readers. SQLite appears in storage's .cpp files only.
+// The database: opens it, brings its schema up to date, and hands out the one writer and any number
+// of readers. Its place is the path of an SQLite file, or the URL of a PostgreSQL database; nothing
+// outside storage knows which.
 //
-// The file is locked against a second writer process for as long as a Writer lives. It must be on
-// a local disk (SQLite's write-ahead log is unsafe on network file systems) unless told otherwise.
+// It is locked against a second writer process for as long as a Writer lives. A file must be on a
+// local disk (SQLite's write-ahead log is unsafe on network file systems) unless told otherwise.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 namespace llmb::storage {
 
 struct OpenOptions {
-  std::string path;  // created when missing; its folder must exist
+  std::string path;  // or a URL; a file is created when missing, its folder must exist
   bool allow_network_file_system = false;
 };
 
@@ -81,7 +82,7 @@ class Writer {
 // A read-only connection. Each call is one short read transaction. Not thread-safe: one each.
 class Reader {
  public:
-  explicit Reader(const std::string& path);  // throws StorageError
+  explicit Reader(const std::string& place);  // throws StorageError
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "storage/database_place.h"
+#include "storage/open_database.h"
 #include "storage/schema.h"
 #include "storage/sqlite_connection.h"
 
@@ -34,7 +36,7 @@ std::uint64_t free_bytes_at(const fs::path& file) {
 
 // SQLite gives up on a page that makes no sense; what it had said before, and why it gave up, is
 // the finding.
-std::vector<std::string> find_damage(Connection& connection, CheckDepth depth) {
+std::vector<std::string> find_damage(SqliteConnection& connection, CheckDepth depth) {
   const std::string pragma = depth == CheckDepth::quick ? "quick_check" : "integrity_check";
   std::vector<std::string> damage;
   try {
@@ -49,7 +51,7 @@ std::vector<std::string> find_damage(Connection& connection, CheckDepth depth) {
   return damage;
 }
 
-std::vector<std::string> find_dangling(Connection& connection) {
+std::vector<std::string> find_dangling(SqliteConnection& connection) {
   std::vector<std::string> dangling;
   Statement check(connection, "PRAGMA foreign_key_check");
   while (static_cast<int>(dangling.size()) < kFindingsMax && check.step()) {
@@ -66,8 +68,9 @@ std::vector<std::string> find_miscounted(Connection& connection) {
   Statement count(
       connection,
       fmt::format(
-          "SELECT id, step_count, (SELECT count(*) FROM step_sample AS s  WHERE s.run_id = run.id) "
-          "AS counted FROM run WHERE step_count IS NOT counted ORDER BY id LIMIT {}",
+          "SELECT id, step_count, counted FROM (SELECT id, step_count,"
+          " (SELECT count(*) FROM step_sample AS s WHERE s.run_id = run.id) AS counted FROM run)"
+          " AS found WHERE step_count <> counted ORDER BY id LIMIT {}",
           kFindingsMax));
   while (count.step()) {
     const std::int64_t run = count.read_integer();
@@ -79,7 +82,6 @@ std::vector<std::string> find_miscounted(Connection& connection) {
 }
 
 void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
-  check.dangling = find_dangling(connection);
   check.runs = connection.read_one_integer("SELECT count(*) FROM run");
   check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
   if (depth == CheckDepth::thorough) check.miscounted = find_miscounted(connection);
@@ -87,16 +89,23 @@ void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& chec
   while (roots.step()) check.roots.push_back(roots.read_text());
 }
 
-}  // namespace
+DatabaseCheck check_postgresql(const std::string& url, CheckDepth depth) {
+  const std::unique_ptr<OpenDatabase> database = open_reader(url);
+  DatabaseCheck check;
+  check.is_file = false;
+  check.database_bytes = database->bytes().database;
+  read_contents(database->connection(), depth, check);
+  return check;
+}
 
-DatabaseCheck check_database(const std::string& path, CheckDepth depth) {
+DatabaseCheck check_file(const std::string& path, CheckDepth depth) {
   std::error_code error;
   const fs::path file = fs::canonical(path, error);
   if (error) {
     throw StorageError(StorageError::Kind::io,
                        "cannot read the database " + path + ": " + error.message() + ".");
   }
-  Connection connection(file.string(), Connection::Mode::read_only);
+  SqliteConnection connection(file.string(), SqliteConnection::Mode::read_only);
   connection.execute("PRAGMA query_only = ON");
   DatabaseCheck check;
   check.schema_version_newest = static_cast<std::int64_t>(all_migrations().size());
@@ -110,11 +119,18 @@ DatabaseCheck check_database(const std::string& path, CheckDepth depth) {
   }
   if (check.damage.empty()) check.damage = find_damage(connection, depth);
   try {
+    check.dangling = find_dangling(connection);
     read_contents(connection, depth, check);
   } catch (const StorageError& unreadable) {
     check.damage.emplace_back(unreadable.what());
   }
   return check;
+}
+
+}  // namespace
+
+DatabaseCheck check_database(const std::string& place, CheckDepth depth) {
+  return is_postgresql(place) ? check_postgresql(place, depth) : check_file(place, depth);
 }
 
 }  // namespace llmb::storage

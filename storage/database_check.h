@@ -1,5 +1,6 @@
 // DatabaseCheck: what can be found wrong with a database without changing it. The daemon itself
-// checks only the small tables of a large file when it starts; this reads every page.
+// checks only the small tables of a large file when it starts; this reads every page. Of a
+// PostgreSQL database it counts the steps; pages, references and room are its server's to keep.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 namespace llmb::storage {
 
 struct DatabaseCheck {
+  bool is_file = true;  // false: of a PostgreSQL server; what its files say is not known
   std::int64_t schema_version = 0;
   std::int64_t schema_version_newest = 0;  // that this program knows; older ones are migrated
   std::uint64_t database_bytes = 0;
@@ -34,6 +36,6 @@ enum class CheckDepth {
 
 // Any process may be writing meanwhile. Throws StorageError where the file cannot be opened, is
 // not ours, or is of a newer schema.
-DatabaseCheck check_database(const std::string& path, CheckDepth depth);
+DatabaseCheck check_database(const std::string& place, CheckDepth depth);
 
 }  // namespace llmb::storage

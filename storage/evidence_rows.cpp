@@ -56,7 +56,9 @@ void write_profiles(Connection& connection, RunId run, const std::vector<Profile
                     bool is_new) {
   if (is_new ? profiles.empty() : read_profiles(connection, run) == profiles) return;
   if (!is_new) connection.kept("DELETE FROM run_profile WHERE run_id = ?").integer(run).run();
-  Statement& insert = connection.kept("REPLACE INTO run_profile VALUES (?,?,?,?,?,?)");
+  static const std::string sql = put_row_sql(
+      "run_profile", 2, "run_id, relative_path, size_bytes, node, local_rank, process_id");
+  Statement& insert = connection.kept(sql);
   for (const ProfileFile& profile : profiles) {
     insert.integer(run).text(profile.relative_path).bits(profile.size_bytes);
     insert.integer(profile.name.node).integer(profile.name.local_rank);

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "storage/connection.h"
 #include "storage/records.h"
-#include "storage/sqlite_connection.h"
 
 namespace llmb::storage {
 

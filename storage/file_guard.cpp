@@ -24,7 +24,7 @@ namespace {
 
 }  // namespace
 
-FileGuard::FileGuard(Connection& connection) : connection_(connection) {
+FileGuard::FileGuard(SqliteConnection& connection) : connection_(connection) {
   struct stat found {};
   const std::string& path = connection.path();
   if (stat(path.c_str(), &found) != 0) {

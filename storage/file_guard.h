@@ -13,7 +13,7 @@ namespace llmb::storage {
 class FileGuard {
  public:
   // `connection` outlives it. Throws StorageError io where its file cannot be examined.
-  explicit FileGuard(Connection& connection);
+  explicit FileGuard(SqliteConnection& connection);
 
   // Throws StorageError lost, saying what happened. To be called before each commit.
   void check();
@@ -22,7 +22,7 @@ class FileGuard {
   void check_log();
   bool is_as_long_as_its_header_says(std::uint64_t size_bytes);
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
   std::uint64_t size_bytes_ = 0;  // when it was last checked

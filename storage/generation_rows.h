@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "storage/connection.h"
 #include "storage/records.h"
-#include "storage/sqlite_connection.h"
 
 namespace llmb::storage {
 

@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <mutex>
 
 #include "parser/foundation/parse_number.h"
 #include "storage/cluster_match.h"
-#include "storage/file_guard.h"
-#include "storage/local_disk.h"
-#include "storage/schema.h"
-#include "storage/sqlite_connection.h"
+#include "storage/open_database.h"
 
 namespace llmb::storage {
 namespace {
@@ -36,7 +32,7 @@ const std::string& from_runs_of_job() {
       may_hold_jobs_of("rival.cluster") +
       fmt::format(" AND ({0} > {1} OR ({0} = {1} AND rival.cluster <> ?4)))",
                   fit_of_job("rival.run_folder", "run.relative_path"),
-                  fit_of_job("?5", "run.relative_path"));
+                  fit_of_job("CAST(?5 AS TEXT)", "run.relative_path"));
   return sql;
 }
 
@@ -133,34 +129,21 @@ TokenRecord read_token(Statement& row) {
   return token;
 }
 
-// A writer that lives elsewhere has brought the schema up to date itself.
-std::string migrated_path(const OpenOptions& options) {
-  try {
-    const Writer writer(options);
-  } catch (const StorageError& error) {
-    if (error.kind != StorageError::Kind::busy_elsewhere) throw;
-  }
-  return std::filesystem::canonical(options.path).string();
-}
-
 }  // namespace
 
 struct JobStore::Impl {
   std::mutex mutex;
-  Connection connection;
-  FileGuard guard;
+  std::unique_ptr<OpenDatabase> database;
+  Connection& connection;
 
   explicit Impl(const OpenOptions& options)
-      : connection(migrated_path(options), Connection::Mode::read_write), guard(connection) {
-    require_current_schema(connection);
-    connection.execute("PRAGMA synchronous = FULL");
-  }
+      : database(open_beside_writer(options)), connection(database->connection()) {}
 
   // One call at a time, in one transaction.
   template <typename Action>
   auto within(Transaction::Kind kind, Action action) {
     const std::lock_guard lock(mutex);
-    guard.check();  // what is written to a file that nobody finds again is lost
+    database->check();  // what is written to a file that nobody finds again is lost
     Transaction transaction(connection, kind);
     auto result = action();
     transaction.commit();
@@ -182,12 +165,11 @@ struct JobStore::Impl {
         " cancel_requested_at, restart_count, exit_code, nodes, started_at, ended_at, updated_at,"
         " launch_id, run_folder, is_queued, sbatch_called_at, sbatch_ended_at, is_lost,"
         " submission_id, cluster, experiment, submission, submitted_by, created_at)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id");
     bind_changing(insert, job);
     insert.text(job.submission_id).text(job.cluster).text(job.experiment);
     insert.text(job.submission).text(job.submitted_by).text(job.created_at);
-    insert.run();
-    return connection.last_insert_id();
+    return insert.run_for_id();
   }
 
   // By who submitted it and its key; nothing for a request without one.
@@ -211,7 +193,8 @@ struct JobStore::Impl {
                     const std::string& created_at) {
     Statement& keep = connection.kept(
         "INSERT INTO job_request (submitted_by, idempotency_key, request_hash, job_ids, created_at)"
-        " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET job_ids = excluded.job_ids");
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT (submitted_by, idempotency_key)"
+        " DO UPDATE SET job_ids = excluded.job_ids");
     keep.text(request.submitted_by).text(request.idempotency_key).text(request.request_hash);
     keep.text(ids).text(created_at).run();
   }
@@ -363,7 +346,7 @@ std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
   if (!job.job_id) return {};
   return impl_->within(Transaction::Kind::read, [&] {
     static const std::string sql =
-        "SELECT run.id" + from_runs_of_job() + " ORDER BY run.retry, run.id";
+        "SELECT run.id" + from_runs_of_job() + " ORDER BY run.retry NULLS FIRST, run.id";
     Statement& select = impl_->connection.kept(sql);
     bind_job(select, job);
     std::vector<RunId> runs;
@@ -375,8 +358,8 @@ std::vector<RunId> JobStore::runs_of(const JobRecord& job) {
 std::optional<std::string> JobStore::last_run_status(const JobRecord& job) {
   if (!job.job_id) return std::nullopt;
   return impl_->within(Transaction::Kind::read, [&]() -> std::optional<std::string> {
-    static const std::string sql =
-        "SELECT run.status" + from_runs_of_job() + " ORDER BY run.retry DESC, run.id DESC LIMIT 1";
+    static const std::string sql = "SELECT run.status" + from_runs_of_job() +
+                                   " ORDER BY run.retry DESC NULLS LAST, run.id DESC LIMIT 1";
     Statement& select = impl_->connection.kept(sql);
     bind_job(select, job);
     if (!select.step()) return std::nullopt;
@@ -392,11 +375,11 @@ std::int64_t JobStore::insert_token(const TokenRecord& token) {
     for (const std::string& scope : token.scopes) scopes += (scopes.empty() ? "" : " ") + scope;
     Statement& insert = impl_->connection.kept(
         "INSERT INTO api_token (name, sha256, scopes, created_at, expires_at, cluster,"
-        " former_cluster) VALUES (?, ?, ?, ?, ?, ?, ?)");
+        " former_cluster) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
     insert.text(token.name).text(token.sha256).text(scopes);
     insert.text(token.created_at).text(token.expires_at);
-    insert.text(token.cluster).text(token.former_cluster).run();
-    return impl_->connection.last_insert_id();
+    insert.text(token.cluster).text(token.former_cluster);
+    return insert.run_for_id();
   });
 }
 

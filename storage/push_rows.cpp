@@ -157,7 +157,9 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
 
 void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,
                       const LogTelling& log) {
-  connection.kept("REPLACE INTO pushed_run VALUES (?,?,?,?,?,?,?)")
+  static const std::string sql = put_row_sql(
+      "pushed_run", 1, "run_id, store_id, generation, revision, head_hash, head_length, told_at");
+  connection.kept(sql)
       .integer(run)
       .text(sender.store_id)
       .integer(log.run.generation)
@@ -178,7 +180,10 @@ void write_pushed_times(Connection& connection, RunId run, const RunRecord& told
 }
 
 void write_push_agent(Connection& connection, const PushAgentRecord& agent) {
-  connection.kept("REPLACE INTO push_agent VALUES (?,?,?,?,?,?,?)")
+  static const std::string sql =
+      put_row_sql("push_agent", 1,
+                  "store_id, cluster, name, version, last_seen_at, logs_pending, pending_since");
+  connection.kept(sql)
       .text(agent.store_id)
       .text(agent.cluster)
       .text(agent.name)

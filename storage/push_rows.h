@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/connection.h"
 #include "storage/push_records.h"
-#include "storage/sqlite_connection.h"
 
 namespace llmb::storage {
 

@@ -1,5 +1,6 @@
 #include "storage/push_store.h"
 
+#include "storage/database_place.h"
 #include "storage/file_guard.h"
 #include "storage/push_rows.h"
 #include "storage/run_rows.h"
@@ -26,6 +27,13 @@ constexpr std::string_view kPending =
     "SELECT run_id FROM push_state WHERE is_pending = 1 AND run_id > ? ORDER BY run_id LIMIT ?";
 constexpr std::string_view kPendingCount = "SELECT count(*) FROM push_state WHERE is_pending = 1";
 
+std::string file_of(const std::string& path) {
+  if (!is_postgresql(path)) return path;
+  throw StorageError(StorageError::Kind::io,
+                     "cannot push from " + shown_place(path) +
+                         ": what an agent pushes stands in a file of its own. Name one with --db.");
+}
+
 std::string new_runs_sql() {
   return "SELECT EXISTS (SELECT 1" + std::string(kFromNewRuns) + ")";
 }
@@ -37,11 +45,11 @@ std::vector<std::string> pending_sql() {
 }
 
 struct PushStore::Impl {
-  Connection connection;
+  SqliteConnection connection;
   FileGuard guard;
 
   explicit Impl(const std::string& path)
-      : connection(path, Connection::Mode::read_write), guard(connection) {
+      : connection(file_of(path), SqliteConnection::Mode::read_write), guard(connection) {
     require_current_schema(connection);
     connection.execute("PRAGMA synchronous = NORMAL");
   }

@@ -1,33 +1,15 @@
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <filesystem>
 
 #include "storage/cluster_match.h"
 #include "storage/database.h"
+#include "storage/open_database.h"
 #include "storage/push_rows.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
-#include "storage/schema.h"
-#include "storage/sqlite_connection.h"
 #include "storage/step_rows.h"
 
 namespace llmb::storage {
 namespace {
-
-std::string existing_path(const std::string& path) {
-  std::error_code error;
-  const auto canonical = std::filesystem::canonical(path, error);
-  if (!error) return canonical.string();
-  throw StorageError(StorageError::Kind::io,
-                     "cannot read the database " + path + ": " + error.message() +
-                         ". `llmb-report ingest` or `serve` creates it; check the path.");
-}
-
-std::uint64_t file_bytes(const std::string& path) {
-  struct stat found {};
-  return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
-}
 
 // The first two columns of the jobs that a run may be of, the best first.
 struct FittingJob {
@@ -57,12 +39,11 @@ bool fits_best(const FittingJob& best, Statement& rows) {
 }  // namespace
 
 struct Reader::Impl {
-  Connection connection;
+  std::unique_ptr<OpenDatabase> database;
+  Connection& connection;
 
-  explicit Impl(const std::string& path) : connection(path, Connection::Mode::read_only) {
-    connection.execute("PRAGMA query_only = ON");
-    require_current_schema(connection);
-  }
+  explicit Impl(const std::string& place)
+      : database(open_reader(place)), connection(database->connection()) {}
 
   // Runs `question` in one read transaction: all it reads is of one instant.
   template <typename Question>
@@ -82,7 +63,7 @@ struct Reader::Impl {
   }
 };
 
-Reader::Reader(const std::string& path) : impl_(std::make_unique<Impl>(existing_path(path))) {}
+Reader::Reader(const std::string& place) : impl_(std::make_unique<Impl>(place)) {}
 Reader::~Reader() = default;
 
 std::int64_t Reader::data_revision() {
@@ -134,7 +115,7 @@ std::optional<RunRecord> Reader::run(RunId id) {
 std::vector<RunRecord> Reader::runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit) {
   return impl_->ask([&] {
     static const std::string sql =
-        select_run_sql() + " WHERE listed_by_catalog IS NOT ? ORDER BY id LIMIT ?";
+        select_run_sql() + " WHERE listed_by_catalog IS DISTINCT FROM ? ORDER BY id LIMIT ?";
     std::vector<RunRecord> runs;
     Statement& select = impl_->connection.kept(sql);
     select.bits(catalog_hash).integer(limit);
@@ -193,7 +174,7 @@ std::optional<JobProgress> Reader::last_state_of_job(RootId root, const std::str
                                                      const parser::RunPath& log) {
   if (!log.job_id) return std::nullopt;
   static const std::string sql =
-      "SELECT " + fit_of_job("job.run_folder", "?5") +
+      "SELECT " + fit_of_job("job.run_folder", "CAST(?5 AS TEXT)") +
       " AS fit, job.cluster, job.state, job.restart_count, job.exit_code"
       " FROM job JOIN root ON root.id = ?1"
       " WHERE job.job_id = ?2 AND (job.launch_id = ?3 OR (?3 IS NULL AND job.experiment = ?4)) "
@@ -338,8 +319,9 @@ Reader::Totals Reader::totals() {
         "SELECT min(grown_at) FROM run WHERE status = 'running' AND is_superseded = 0");
     if (quietest.step()) totals.longest_silent_since = quietest.read_optional_text();
     quietest.reset();
-    totals.database_bytes = file_bytes(connection.path());
-    totals.wal_bytes = file_bytes(connection.path() + "-wal");
+    const DatabaseBytes bytes = impl_->database->bytes();
+    totals.database_bytes = bytes.database;
+    totals.wal_bytes = bytes.write_ahead_log;
     return totals;
   });
 }

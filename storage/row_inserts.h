@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/sqlite_connection.h"
+#include "storage/connection.h"
 
 namespace llmb::storage {
 

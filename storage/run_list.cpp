@@ -18,6 +18,8 @@ namespace {
 
 using Parameter = std::variant<std::int64_t, double, std::string>;
 
+constexpr const char* kNoRun = "1 = 0";
+
 // A longer text is in no path.
 constexpr std::size_t kTextFilterBytesMax = 4'096;
 
@@ -53,17 +55,21 @@ std::string like_pattern(const std::string& text) {
   return pattern + "%";
 }
 
-// The filter as terms. A unary + keeps SQLite from choosing that column's index; only columns for
-// which `may_drive` is true go without. With several values a column drives only where
-// `lists_may_drive`: along the order of its own index they would have to be sorted.
+// The filter as terms. SqlDialect::without_index stands before each column but those for which
+// `may_drive` is true. With several values a column drives only where `lists_may_drive`: along the
+// order of its own index they would have to be sorted.
 template <typename MayDrive>
 class FilterTerms {
  public:
-  FilterTerms(const RunFilter& filter, MayDrive may_drive, bool lists_may_drive)
-      : filter_(filter), may_drive_(may_drive), lists_may_drive_(lists_may_drive) {}
+  FilterTerms(const SqlDialect& dialect, const RunFilter& filter, MayDrive may_drive,
+              bool lists_may_drive)
+      : dialect_(dialect),
+        filter_(filter),
+        may_drive_(may_drive),
+        lists_may_drive_(lists_may_drive) {}
 
   Where make() {
-    if (!filter_.include_superseded) where_.add("+is_superseded = 0");
+    if (!filter_.include_superseded) where_.add(column_of("is_superseded", false) + " = 0");
     add_any("experiment", filter_.experiment);
     add_any("job_id", filter_.job_id);
     add_any("workload", filter_.workload);
@@ -88,11 +94,15 @@ class FilterTerms {
   }
 
  private:
+  std::string column_of(const char* name, bool drives) const {
+    return std::string(drives ? "" : dialect_.without_index) + name;
+  }
+
   template <typename Value>
   void add_any(const char* name, const std::vector<Value>& values) {
     if (values.empty()) return;
     const bool drives = may_drive_(name) && (values.size() == 1 || lists_may_drive_);
-    const std::string column = (drives ? "" : "+") + std::string(name);
+    const std::string column = column_of(name, drives);
     if (values.size() == 1) return where_.add(column + " = ?", values.front());
     std::string places;
     for (const Value& value : values) {
@@ -108,12 +118,12 @@ class FilterTerms {
       const char* const unmarked = filter_.is_unmarked ? " OR marks = 0)" : ")";
       where_.add(std::string("((marks & ?) <> 0") + unmarked, bits);
     } else if (filter_.is_unmarked || !filter_.marks.empty()) {
-      where_.add(filter_.is_unmarked ? "marks = 0" : "0");
+      where_.add(filter_.is_unmarked ? "marks = 0" : kNoRun);
     }
   }
 
   void add_range(const char* name, const NumberRange& range) {
-    const std::string column = (may_drive_(name) ? "" : "+") + std::string(name);
+    const std::string column = column_of(name, may_drive_(name));
     if (range.at_least) where_.add(column + " >= ?", *range.at_least);
     if (range.at_most) where_.add(column + " <= ?", *range.at_most);
   }
@@ -128,13 +138,15 @@ class FilterTerms {
 
   void add_text() {
     if (!filter_.text || filter_.text->empty()) return;
-    if (filter_.text->size() > kTextFilterBytesMax) return where_.add("0");
+    if (filter_.text->size() > kTextFilterBytesMax) return where_.add(kNoRun);
     const std::string pattern = like_pattern(*filter_.text);
-    where_.add("(experiment LIKE ? ESCAPE '\\'", pattern);
-    where_.terms.back() += " OR relative_path LIKE ? ESCAPE '\\')";
+    where_.add(fmt::format("(experiment {0} ? ESCAPE '\\' OR relative_path {0} ? ESCAPE '\\')",
+                           dialect_.like),
+               pattern);
     where_.parameters.emplace_back(pattern);
   }
 
+  const SqlDialect& dialect_;
   const RunFilter& filter_;
   MayDrive may_drive_;
   bool lists_may_drive_;
@@ -142,16 +154,17 @@ class FilterTerms {
 };
 
 template <typename MayDrive>
-Where where_of(const RunFilter& filter, MayDrive may_drive, bool lists_may_drive) {
-  return FilterTerms<MayDrive>(filter, may_drive, lists_may_drive).make();
+Where where_of(const SqlDialect& dialect, const RunFilter& filter, MayDrive may_drive,
+               bool lists_may_drive) {
+  return FilterTerms<MayDrive>(dialect, filter, may_drive, lists_may_drive).make();
 }
 
 // Of all runs: by the one index with few runs to a value, else through run_filter, which covers
 // all of them but the text.
-Where where_of_all(const RunFilter& filter) {
+Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
   const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
   return where_of(
-      filter,
+      dialect, filter,
       [&](std::string_view column) {
         if (!filter.job_id.empty()) return column == "job_id";
         return column == (has_narrow ? "experiment" : "workload");
@@ -239,7 +252,7 @@ using GatheredRuns = std::optional<std::vector<RunId>>;
 
 // The runs that match; nothing where all do, or more than kGatheredRunsMax.
 GatheredRuns gather_runs(Connection& connection, const RunFilter& filter) {
-  const Where where = where_of_all(filter);
+  const Where where = where_of_all(connection.dialect(), filter);
   const std::size_t terms_of_every_list = filter.include_superseded ? 0 : 1;
   if (where.terms.size() == terms_of_every_list) return std::nullopt;
   Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
@@ -255,15 +268,17 @@ bool are_sorted(const GatheredRuns& gathered) {
   return gathered && gathered->size() <= kSortedRunsMax;
 }
 
-Where where_of_page(const RunQuery& query, const GatheredRuns& gathered) {
+Where where_of_page(const SqlDialect& dialect, const RunQuery& query,
+                    const GatheredRuns& gathered) {
   if (!gathered) {
     const std::string_view sorted_by = sort_column(query.sort).column;
     return where_of(
-        query.filter, [&](std::string_view column) { return column == sorted_by; }, false);
+        dialect, query.filter, [&](std::string_view column) { return column == sorted_by; }, false);
   }
   Where where;
-  where.add(std::string(are_sorted(gathered) ? "" : "+") + "id IN (SELECT value FROM json_each(?))",
-            fmt::format("[{}]", fmt::join(*gathered, ",")));
+  where.add(fmt::format("{}id IN ({})", are_sorted(gathered) ? "" : dialect.without_index,
+                        dialect.numbers_of_list),
+            dialect.list_text(*gathered));
   return where;
 }
 
@@ -279,12 +294,13 @@ struct Question {
 };
 
 // Asks for id and sort value; the last parameter is the number of rows.
-Question question_of(const RunQuery& query, const GatheredRuns& gathered, const Half& half) {
+Question question_of(const SqlDialect& dialect, const RunQuery& query, const GatheredRuns& gathered,
+                     const Half& half) {
   const SortColumn& column = sort_column(query.sort);
-  const std::string name = (are_sorted(gathered) && column.key != RunSortKey::id ? "+" : "") +
-                           std::string(column.column);
+  const bool is_walked = !are_sorted(gathered) || column.key == RunSortKey::id;
+  const std::string name = std::string(is_walked ? "" : dialect.without_index) + column.column;
   const char* compare = query.descending ? " < " : " > ";
-  Where where = where_of_page(query, gathered);
+  Where where = where_of_page(dialect, query, gathered);
   where.add(name + (half.has_value ? " IS NOT NULL" : " IS NULL"));
   if (half.after && half.has_value) {
     where.add("(" + name + ", id)" + compare + "(?, ?)",
@@ -322,41 +338,45 @@ PageKeys find_page(Connection& connection, const RunQuery& query, const Gathered
                    std::size_t wanted) {
   PageKeys keys;
   if (gathered && gathered->empty()) return keys;
+  const SqlDialect& dialect = connection.dialect();
   const SortColumn& column = sort_column(query.sort);
   const bool is_among_nulls = query.after && !query.after->sort_value;
   if (!is_among_nulls) {
-    append_half(connection, column, question_of(query, gathered, {true, query.after}), wanted,
-                keys);
+    append_half(connection, column, question_of(dialect, query, gathered, {true, query.after}),
+                wanted, keys);
   }
   if (keys.ids.size() < wanted && column.may_be_absent) {
     Half absent{false, {}};
     if (is_among_nulls) absent.after = query.after;
-    append_half(connection, column, question_of(query, gathered, absent), wanted, keys);
+    append_half(connection, column, question_of(dialect, query, gathered, absent), wanted, keys);
   }
   return keys;
 }
 
 // Along run_of_experiment, which holds all that is asked for; what it does not hold, other terms
 // of the filter, is looked up in run_filter once for all runs.
-Where where_of_experiments(const RunFilter& filter, const std::string& after) {
+Where where_of_experiments(const SqlDialect& dialect, const RunFilter& filter,
+                           const std::string& after) {
   Where where;
-  if (!filter.include_superseded) where.add("+is_superseded = 0");
+  const std::string_view unused = dialect.without_index;
+  if (!filter.include_superseded) where.add(fmt::format("{}is_superseded = 0", unused));
   const bool has_one = filter.experiment.size() == 1;
   if (has_one) where.add("experiment = ?", filter.experiment.front());
   where.add("experiment > ?", after);
   RunFilter others = filter;
   if (has_one) others.experiment.clear();
   others.include_superseded = true;
-  Where matching = where_of_all(others);
+  Where matching = where_of_all(dialect, others);
   if (matching.terms.empty()) return where;
-  where.add("+id IN (SELECT id FROM run" + matching.sql() + ")");
+  where.add(fmt::format("{}id IN (SELECT id FROM run{})", unused, matching.sql()));
   std::move(matching.parameters.begin(), matching.parameters.end(),
             std::back_inserter(where.parameters));
   return where;
 }
 
-Question experiments_question(const RunFilter& filter, const std::string& after) {
-  Where where = where_of_experiments(filter, after);
+Question experiments_question(const SqlDialect& dialect, const RunFilter& filter,
+                              const std::string& after) {
+  Where where = where_of_experiments(dialect, filter, after);
   std::string sql = "SELECT experiment, root_id, status, grown_at, step_time_s_mean FROM run" +
                     where.sql() + " ORDER BY experiment, root_id, grown_at, id";
   return {std::move(sql), std::move(where)};
@@ -370,20 +390,21 @@ bool is_valid_keyset(RunSortKey sort, const RunKeyset& keyset) {
                            : column.may_be_absent;
 }
 
-std::vector<std::string> walk_sql(const RunQuery& query) {
-  std::vector<std::string> texts = {question_of(query, std::nullopt, {true, query.after}).sql};
+std::vector<std::string> walk_sql(const SqlDialect& dialect, const RunQuery& query) {
+  std::vector<std::string> texts = {
+      question_of(dialect, query, std::nullopt, {true, query.after}).sql};
   if (sort_column(query.sort).may_be_absent) {
-    texts.push_back(question_of(query, std::nullopt, {false, std::nullopt}).sql);
+    texts.push_back(question_of(dialect, query, std::nullopt, {false, std::nullopt}).sql);
   }
   return texts;
 }
 
-std::string count_sql(const RunFilter& filter) {
-  return "SELECT count(*) FROM run" + where_of_all(filter).sql();
+std::string count_sql(const SqlDialect& dialect, const RunFilter& filter) {
+  return "SELECT count(*) FROM run" + where_of_all(dialect, filter).sql();
 }
 
-std::string experiments_sql(const RunFilter& filter) {
-  return experiments_question(filter, "").sql;
+std::string experiments_sql(const SqlDialect& dialect, const RunFilter& filter) {
+  return experiments_question(dialect, filter, "").sql;
 }
 
 RunPage list_runs(Connection& connection, const RunQuery& query) {
@@ -421,15 +442,15 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
 }
 
 std::int64_t count_runs(Connection& connection, const RunFilter& filter) {
-  Statement count(connection, count_sql(filter));
-  where_of_all(filter).bind(count);
+  Statement count(connection, count_sql(connection.dialect(), filter));
+  where_of_all(connection.dialect(), filter).bind(count);
   return count.step() ? count.read_integer() : 0;
 }
 
 std::vector<ExperimentRecord> list_experiments(Connection& connection, const RunFilter& filter,
                                                std::int64_t limit,
                                                const std::string& after_experiment) {
-  const Question question = experiments_question(filter, after_experiment);
+  const Question question = experiments_question(connection.dialect(), filter, after_experiment);
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<ExperimentRecord> experiments;

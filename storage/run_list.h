@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/connection.h"
 #include "storage/run_query.h"
-#include "storage/sqlite_connection.h"
 
 namespace llmb::storage {
 
@@ -15,10 +15,10 @@ namespace llmb::storage {
 RunPage list_runs(Connection& connection, const RunQuery& query);
 
 // How list_runs() asks for a page of many runs: for those that have a sort value, and for those
-// that have none. This and the following are for whoever wants to know how SQLite answers.
-std::vector<std::string> walk_sql(const RunQuery& query);
-std::string count_sql(const RunFilter& filter);
-std::string experiments_sql(const RunFilter& filter);
+// that have none. This and the following are for whoever wants to know how an engine answers.
+std::vector<std::string> walk_sql(const SqlDialect& dialect, const RunQuery& query);
+std::string count_sql(const SqlDialect& dialect, const RunFilter& filter);
+std::string experiments_sql(const SqlDialect& dialect, const RunFilter& filter);
 
 std::int64_t count_runs(Connection& connection, const RunFilter& filter);
 

@@ -70,7 +70,11 @@ void write_segments(Connection& connection, RunId run, const std::vector<Segment
         .integer(std::int64_t{stored[i].segment})
         .run();
   }
-  Statement& replace = connection.kept("REPLACE INTO run_segment VALUES (?,?,?,?,?,?,?,?)");
+  static const std::string sql =
+      put_row_sql("run_segment", 2,
+                  "run_id, segment, first_iteration, last_iteration, step_count, nan_step_count,"
+                  " first_nan_iteration, first_offset");
+  Statement& replace = connection.kept(sql);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const SegmentFacts& segment = segments[i];
     if (i < stored.size() && stored[i] == segment) continue;
@@ -115,7 +119,9 @@ void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bo
 }
 
 void write_cursor(Connection& connection, RunId run, const LogCursor& cursor) {
-  Statement& replace = connection.kept("REPLACE INTO log_cursor VALUES (?,?,?,?,?,?,?,?,?)");
+  static const std::string sql =
+      put_row_sql("log_cursor", 1, "run_id, " + std::string(kCursorColumns));
+  Statement& replace = connection.kept(sql);
   replace.integer(run).bits(cursor.device).bits(cursor.inode);
   replace.bits(cursor.head_hash).integer(std::int64_t{cursor.head_length});
   replace.bits(cursor.tail_hash).integer(std::int64_t{cursor.tail_length});

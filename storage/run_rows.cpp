@@ -276,7 +276,7 @@ std::string insert_run_sql() {
          placeholders(kFirst + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
                       kListedColumns.size()) +
          ", ?, ?, ?, ?, ?, ?,"
-         " coalesce((SELECT nullif(cluster, '') FROM root WHERE id = ?1), ?))";
+         " coalesce((SELECT nullif(cluster, '') FROM root WHERE id = ?1), ?)) RETURNING id";
 }
 
 }  // namespace
@@ -297,8 +297,7 @@ RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTime
   if (is_profiled(batch)) listed.marks.insert(parser::RunMark::profiled);
   bind_listed(insert, listed);
   bind_chosen(insert, batch.configuration);
-  insert.run();
-  return connection.last_insert_id();
+  return insert.run_for_id();
 }
 
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/connection.h"
 #include "storage/records.h"
-#include "storage/sqlite_connection.h"
 
 namespace llmb::storage {
 

@@ -17,7 +17,7 @@ namespace {
 // Up to this size the check of the steps takes well under a second.
 constexpr std::int64_t kFullCheckBytesMax = 64LL << 20;
 
-void require_our_database(Connection& connection, std::int64_t version, std::int64_t newest) {
+void require_our_database(SqliteConnection& connection, std::int64_t version, std::int64_t newest) {
   const std::string& path = connection.path();
   const std::int64_t application = connection.read_one_integer("PRAGMA application_id");
   const bool is_empty = connection.read_one_integer("SELECT count(*) FROM sqlite_schema") == 0;
@@ -33,7 +33,7 @@ void require_our_database(Connection& connection, std::int64_t version, std::int
   }
 }
 
-void copy_before_migration(Connection& connection, std::int64_t version) {
+void copy_before_migration(SqliteConnection& connection, std::int64_t version) {
   const std::string target = fmt::format("{}.before-schema-{}", connection.path(), version + 1);
   const std::string unfinished = target + ".part";
   std::remove(unfinished.c_str());
@@ -46,7 +46,7 @@ void copy_before_migration(Connection& connection, std::int64_t version) {
   }
 }
 
-void require_whole_references(Connection& connection, const Migration& migration) {
+void require_whole_references(SqliteConnection& connection, const Migration& migration) {
   Statement check(connection, "PRAGMA foreign_key_check");
   if (!check.step()) return;
   throw StorageError(StorageError::Kind::constraint,
@@ -66,7 +66,7 @@ std::span<const Migration> all_migrations() {
   return migrations;
 }
 
-void migrate(Connection& connection, std::span<const Migration> migrations) {
+void migrate(SqliteConnection& connection, std::span<const Migration> migrations) {
   const auto newest = static_cast<std::int64_t>(migrations.size());
   const std::int64_t version = connection.read_one_integer("PRAGMA user_version");
   require_our_database(connection, version, newest);
@@ -86,14 +86,14 @@ void migrate(Connection& connection, std::span<const Migration> migrations) {
   connection.execute("PRAGMA foreign_keys = ON");
 }
 
-std::int64_t require_our_schema(Connection& connection) {
+std::int64_t require_our_schema(SqliteConnection& connection) {
   const auto newest = static_cast<std::int64_t>(all_migrations().size());
   const std::int64_t version = connection.read_one_integer("PRAGMA user_version");
   require_our_database(connection, version, newest);
   return version;
 }
 
-void require_current_schema(Connection& connection) {
+void require_current_schema(SqliteConnection& connection) {
   const auto newest = static_cast<std::int64_t>(all_migrations().size());
   const std::int64_t version = require_our_schema(connection);
   if (version < newest) {
@@ -104,7 +104,7 @@ void require_current_schema(Connection& connection) {
   }
 }
 
-void require_sound_tables(Connection& connection) {
+void require_sound_tables(SqliteConnection& connection) {
   const std::int64_t bytes = connection.read_one_integer("PRAGMA page_count") *
                              connection.read_one_integer("PRAGMA page_size");
   std::vector<std::string> checks;

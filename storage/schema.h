@@ -22,17 +22,17 @@ std::span<const Migration> all_migrations();
 // `<database>.before-schema-N`. Throws StorageError: newer_schema, corrupt (also for a database of
 // another program), disk_full, io, constraint (a migration would leave a dangling reference); then
 // the database is at the last version that was completed, and the connection is not to be used.
-void migrate(Connection& connection, std::span<const Migration> migrations);
+void migrate(SqliteConnection& connection, std::span<const Migration> migrations);
 
 // Its version, this program's or an older one. Throws for a newer one and for a database of another
 // program.
-std::int64_t require_our_schema(Connection& connection);
+std::int64_t require_our_schema(SqliteConnection& connection);
 
 // Throws unless the database has exactly this program's schema.
-void require_current_schema(Connection& connection);
+void require_current_schema(SqliteConnection& connection);
 
 // Reads enough of the file to refuse a damaged one: the small tables always, and the steps where
 // the whole file is small. Throws StorageError corrupt.
-void require_sound_tables(Connection& connection);
+void require_sound_tables(SqliteConnection& connection);
 
 }  // namespace llmb::storage

@@ -65,7 +65,7 @@ std::string advice(Kind kind, const std::string& path) {
 
 }  // namespace
 
-void Connection::fail(int code, std::string_view doing) const {
+void SqliteConnection::fail(int code, std::string_view doing) const {
   const int last_error = errno;
   const bool no_space = means_no_space(last_error) ||
                         (handle_ != nullptr && means_no_space(sqlite3_system_errno(handle_)));
@@ -75,69 +75,63 @@ void Connection::fail(int code, std::string_view doing) const {
       code == SQLITE_IOERR_DATA
           ? fmt::format("{} is not as llmb-report wrote it", last_changed_page())
           : std::string(said);
-  throw StorageError(kind, fmt::format("cannot {} (database {}): {}. {}", doing, path_, what,
-                                       advice(kind, path_)));
+  throw StorageError(kind, fmt::format("cannot {} (database {}): {}. {}", doing, path(), what,
+                                       advice(kind, path())));
 }
 
-Statement::Statement(Connection& connection, std::string_view sql, bool is_kept)
-    : connection_(&connection) {
-  const unsigned flags = is_kept ? SQLITE_PREPARE_PERSISTENT : 0;
-  const int code = sqlite3_prepare_v3(connection.handle_, sql.data(), static_cast<int>(sql.size()),
-                                      flags, &handle_, nullptr);
-  if (code != SQLITE_OK) {
-    connection.fail(code, "prepare \"" + std::string(sql.substr(0, 60)) + "\"");
+namespace {
+
+class SqliteStatement : public EngineStatement {
+ public:
+  SqliteStatement(SqliteConnection& connection, sqlite3_stmt* handle)
+      : connection_(connection), handle_(handle) {}
+  ~SqliteStatement() override { sqlite3_finalize(handle_); }
+  SqliteStatement(const SqliteStatement&) = delete;
+  SqliteStatement& operator=(const SqliteStatement&) = delete;
+
+  // SQLite counts parameters from 1.
+  void bind_integer(int parameter, std::int64_t value) override {
+    check_bound(sqlite3_bind_int64(handle_, parameter + 1, value));
   }
-}
+  void bind_real(int parameter, double value) override {
+    check_bound(sqlite3_bind_double(handle_, parameter + 1, value));
+  }
+  void bind_text(int parameter, std::string_view value, bool is_borrowed) override {
+    // An empty view may hold a null pointer, which SQLite would take for NULL.
+    const char* data = value.empty() ? "" : value.data();
+    const auto keeping = is_borrowed ? SQLITE_STATIC : SQLITE_TRANSIENT;  // NOLINT: its macro casts
+    check_bound(
+        sqlite3_bind_text64(handle_, parameter + 1, data, value.size(), keeping, SQLITE_UTF8));
+  }
+  void bind_null(int parameter) override { check_bound(sqlite3_bind_null(handle_, parameter + 1)); }
 
-Statement::~Statement() {
-  sqlite3_finalize(handle_);
-}
+  bool step() override;
+  void reset() override {
+    sqlite3_reset(handle_);  // repeats step()'s error code, which step() has dealt with
+  }
 
-Statement::Statement(Statement&& other) noexcept
-    : connection_(other.connection_),
-      handle_(std::exchange(other.handle_, nullptr)),
-      next_parameter_(other.next_parameter_),
-      next_column_(other.next_column_) {}
+  bool is_null(int column) const override {
+    return sqlite3_column_type(handle_, column) == SQLITE_NULL;
+  }
+  std::int64_t integer(int column) const override { return sqlite3_column_int64(handle_, column); }
+  double real(int column) const override { return sqlite3_column_double(handle_, column); }
+  std::string text(int column) const override {
+    const void* data = sqlite3_column_text(handle_, column);
+    const int size = sqlite3_column_bytes(handle_, column);
+    if (data == nullptr) return {};
+    return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
+  }
 
-void Statement::check_bound(int code) {
-  if (code != SQLITE_OK) connection_->fail(code, "bind a parameter");
-  ++next_parameter_;
-}
+ private:
+  void check_bound(int code) {
+    if (code != SQLITE_OK) connection_.fail(code, "bind a parameter");
+  }
 
-Statement& Statement::integer(std::int64_t value) {
-  check_bound(sqlite3_bind_int64(handle_, next_parameter_, value));
-  return *this;
-}
+  SqliteConnection& connection_;
+  sqlite3_stmt* handle_;
+};
 
-Statement& Statement::real(double value) {
-  check_bound(sqlite3_bind_double(handle_, next_parameter_, value));
-  return *this;
-}
-
-Statement& Statement::text(std::string_view value) {
-  bind_text(value, SQLITE_TRANSIENT);  // NOLINT: SQLite's own macro casts
-  return *this;
-}
-
-Statement& Statement::borrowed_text(std::string_view value) {
-  bind_text(value, SQLITE_STATIC);
-  return *this;
-}
-
-void Statement::bind_text(std::string_view value, void (*keeping)(void*)) {
-  // An empty view may hold a null pointer, which SQLite would take for NULL.
-  const char* data = value.empty() ? "" : value.data();
-  check_bound(
-      sqlite3_bind_text64(handle_, next_parameter_, data, value.size(), keeping, SQLITE_UTF8));
-}
-
-Statement& Statement::null() {
-  check_bound(sqlite3_bind_null(handle_, next_parameter_));
-  return *this;
-}
-
-bool Statement::step() {
-  next_column_ = 0;
+bool SqliteStatement::step() {
   errno = 0;  // fail() tells a full disk by it
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
@@ -145,7 +139,7 @@ bool Statement::step() {
     // The message must be fetched before the reset, and the reset must happen all the same.
     const std::string sql = sqlite3_sql(handle_);
     try {
-      connection_->fail(code, "execute \"" + sql.substr(0, 60) + "\"");
+      connection_.fail(code, "execute \"" + sql.substr(0, 60) + "\"");
     } catch (...) {
       reset();
       throw;
@@ -155,66 +149,31 @@ bool Statement::step() {
   return false;
 }
 
-void Statement::run() {
-  while (step()) {
-  }
+}  // namespace
+
+const SqlDialect& sqlite_dialect() {
+  static constexpr SqlDialect kDialect{"+", "LIKE", "SELECT value FROM json_each(?)", '[', ']'};
+  return kDialect;
 }
 
-void Statement::reset() {
-  sqlite3_reset(handle_);  // repeats step()'s error code, which step() has dealt with
-  next_parameter_ = 1;
-  next_column_ = 0;
+std::unique_ptr<EngineStatement> SqliteConnection::prepare(std::string_view sql, bool is_kept) {
+  sqlite3_stmt* statement = nullptr;
+  const unsigned flags = is_kept ? SQLITE_PREPARE_PERSISTENT : 0;
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), flags,
+                                      &statement, nullptr);
+  if (code != SQLITE_OK) fail(code, "prepare \"" + std::string(sql.substr(0, 60)) + "\"");
+  return std::make_unique<SqliteStatement>(*this, statement);
 }
 
-bool Statement::next_is_null() const {
-  return sqlite3_column_type(handle_, next_column_) == SQLITE_NULL;
-}
-
-std::int64_t Statement::read_integer() {
-  return sqlite3_column_int64(handle_, next_column_++);
-}
-
-double Statement::read_real() {
-  return sqlite3_column_double(handle_, next_column_++);
-}
-
-std::string Statement::read_text() {
-  const void* data = sqlite3_column_text(handle_, next_column_);
-  const int size = sqlite3_column_bytes(handle_, next_column_);
-  ++next_column_;
-  if (data == nullptr) return {};
-  return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
-}
-
-std::optional<std::int64_t> Statement::read_optional_integer() {
-  const bool is_null = next_is_null();
-  const std::int64_t value = read_integer();
-  return is_null ? std::nullopt : std::optional(value);
-}
-
-std::optional<double> Statement::read_optional_real() {
-  const bool is_null = next_is_null();
-  const double value = read_real();
-  return is_null ? std::nullopt : std::optional(value);
-}
-
-std::optional<std::string> Statement::read_optional_text() {
-  if (next_is_null()) {
-    ++next_column_;
-    return std::nullopt;
-  }
-  return read_text();
-}
-
-Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
+SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std::move(file)) {
   const int flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   errno = 0;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle_, flags, checked_file_system());
+  const int code = sqlite3_open_v2(path().c_str(), &handle_, flags, checked_file_system());
   try {
     if (code != SQLITE_OK) fail(code, "open it");
-    if (is_of_another_program(read_header())) refuse_other_program(path_);
+    if (is_of_another_program(read_header())) refuse_other_program(path());
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     int reserved_bytes = kPageChecksumBytes;  // of a new database, and of what VACUUM makes
@@ -229,18 +188,18 @@ Connection::Connection(std::string path, Mode mode) : path_(std::move(path)) {
 
 // SQLite's own handle: closing another descriptor of the file would drop the locks that other
 // connections of this process hold. Null: there is none.
-sqlite3_file* Connection::own_file() {
+sqlite3_file* SqliteConnection::own_file() {
   sqlite3_file* file = nullptr;
   if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK)
     return nullptr;
   return file == nullptr || file->pMethods == nullptr ? nullptr : file;
 }
 
-bool Connection::has_page_checksums() {
+bool SqliteConnection::has_page_checksums() {
   return reserved_bytes_by_header(read_header()) == kPageChecksumBytes;
 }
 
-std::vector<std::string> Connection::changed_pages(std::size_t most) {
+std::vector<std::string> SqliteConnection::changed_pages(std::size_t most) {
   std::vector<std::string> found;
   sqlite3_file* const file = own_file();
   sqlite3_int64 bytes = 0;
@@ -256,13 +215,13 @@ std::vector<std::string> Connection::changed_pages(std::size_t most) {
       if (code != SQLITE_IOERR_DATA) break;
     }
     if (code != SQLITE_IOERR_DATA) continue;
-    if (!logged) logged = pages_in_write_ahead_log(path_ + "-wal");
+    if (!logged) logged = pages_in_write_ahead_log(path() + "-wal");
     if (!logged->contains(at / page_bytes + 1)) found.push_back(last_changed_page());
   }
   return found;
 }
 
-std::string Connection::read_header() {
+std::string SqliteConnection::read_header() {
   sqlite3_file* const file = own_file();
   if (file == nullptr) return {};
   std::string header(kHeaderBytes, '\0');
@@ -277,52 +236,34 @@ void refuse_other_program(const std::string& path) {
                                  path));
 }
 
-Connection::~Connection() {
-  kept_.clear();
+SqliteConnection::~SqliteConnection() {
+  drop_kept();
   sqlite3_close_v2(handle_);
 }
 
-void Connection::execute(const std::string& sql) {
+void SqliteConnection::execute(const std::string& sql) {
   errno = 0;
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code, "execute \"" + sql.substr(0, 60) + "\"");
 }
 
-void Connection::roll_back() noexcept {
+void SqliteConnection::roll_back() noexcept {
   sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-std::int64_t Connection::read_one_integer(std::string_view sql) {
-  Statement statement(*this, sql);
-  return statement.step() ? statement.read_integer() : 0;
-}
-
-Statement& Connection::kept(std::string_view sql) {
-  auto found = kept_.find(sql);
-  if (found == kept_.end()) {
-    found = kept_.emplace(std::string(sql), std::make_unique<Statement>(*this, sql, true)).first;
-  }
-  found->second->reset();
-  return *found->second;
-}
-
-std::int64_t Connection::changes() const {
+std::int64_t SqliteConnection::changes() const {
   return sqlite3_changes64(handle_);
 }
 
-std::int64_t Connection::last_insert_id() const {
-  return sqlite3_last_insert_rowid(handle_);
-}
-
-bool Connection::is_in_transaction() const {
+bool SqliteConnection::is_in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
 }
 
-void Connection::set_patience(std::chrono::milliseconds patience) {
+void SqliteConnection::set_patience(std::chrono::milliseconds patience) {
   sqlite3_busy_timeout(handle_, static_cast<int>(patience.count()));
 }
 
-bool Connection::try_truncate_wal() {
+bool SqliteConnection::try_truncate_wal() {
   const int code =
       sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   if (code == SQLITE_OK) return true;
@@ -330,18 +271,12 @@ bool Connection::try_truncate_wal() {
   fail(code, "empty the write-ahead log");
 }
 
-Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
-  connection_.kept(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN").run();
+void SqliteConnection::begin(TransactionKind kind) {
+  kept(kind == TransactionKind::write ? "BEGIN IMMEDIATE" : "BEGIN").run();
 }
 
-Transaction::~Transaction() {
-  // SQLite itself rolls back after some errors (a full disk); then there is nothing left to do.
-  if (is_open_ && connection_.is_in_transaction()) connection_.roll_back();
-}
-
-void Transaction::commit() {
-  connection_.kept("COMMIT").run();
-  is_open_ = false;
+void SqliteConnection::commit() {
+  kept("COMMIT").run();
 }
 
 }  // namespace llmb::storage

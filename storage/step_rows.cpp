@@ -45,7 +45,7 @@ const std::string& insert_step_sql() {
 }
 
 const std::string& replace_step_sql() {
-  static const std::string sql = "REPLACE " + values_clause();
+  static const std::string sql = put_row_sql("step_sample", 3, "run_id, " + column_list());
   return sql;
 }
 
@@ -53,7 +53,7 @@ const std::string& select_steps_sql() {
   static const std::string sql =
       "SELECT " + column_list() +
       " FROM step_sample WHERE run_id = ? AND segment = ? AND iteration BETWEEN ? AND ?"
-      " ORDER BY iteration";
+      " ORDER BY iteration LIMIT ?";
   return sql;
 }
 
@@ -184,31 +184,42 @@ void take_field(Statement& fields, StepSample& sample) {
                                    value.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
-// Both cursors run in the order of the key, so one pass hands each sample its fields.
-void visit_segment(Connection& connection, RunId run, std::int64_t segment,
-                   const parser::Window& window, const StepVisitor& visit) {
+// So many steps are read at once: an engine may hold all rows of an answer in memory.
+constexpr std::int64_t kStepsAtOnce = 4'096;
+
+std::vector<StepSample> read_some(Connection& connection, RunId run, std::int64_t segment,
+                                  const parser::Window& window) {
+  Statement& steps = connection.kept(select_steps_sql());
+  steps.integer(run).integer(segment);
+  steps.integer(window.first_iteration).integer(window.last_iteration).integer(kStepsAtOnce);
+  std::vector<StepSample> samples;
+  while (steps.step()) samples.push_back(read_step(steps));
+  if (samples.empty()) return samples;
   Statement& fields = connection.kept(
       "SELECT iteration, name, value FROM step_field"
       " WHERE run_id = ? AND segment = ? AND iteration BETWEEN ? AND ?"
       " ORDER BY iteration, position");
   fields.integer(run).integer(segment);
-  fields.integer(window.first_iteration).integer(window.last_iteration);
-  bool has_field = fields.step();
-  std::int64_t field_iteration = has_field ? fields.read_integer() : 0;
-
-  Statement& steps = connection.kept(select_steps_sql());
-  steps.integer(run).integer(segment);
-  steps.integer(window.first_iteration).integer(window.last_iteration);
-  while (steps.step()) {
-    StepSample sample = read_step(steps);
-    while (has_field && field_iteration <= sample.iteration) {
-      if (field_iteration == sample.iteration) take_field(fields, sample);
-      has_field = fields.step();
-      if (has_field) field_iteration = fields.read_integer();
-    }
-    visit(std::move(sample));
+  fields.integer(samples.front().iteration).integer(samples.back().iteration);
+  auto sample = samples.begin();
+  while (fields.step()) {  // both are in the order of the key
+    const std::int64_t iteration = fields.read_integer();
+    while (sample != samples.end() && sample->iteration < iteration) ++sample;
+    if (sample != samples.end() && sample->iteration == iteration) take_field(fields, *sample);
   }
-  fields.reset();
+  return samples;
+}
+
+void visit_segment(Connection& connection, RunId run, std::int64_t segment, parser::Window window,
+                   const StepVisitor& visit) {
+  for (;;) {
+    std::vector<StepSample> samples = read_some(connection, run, segment, window);
+    const bool is_last = static_cast<std::int64_t>(samples.size()) < kStepsAtOnce ||
+                         samples.back().iteration >= window.last_iteration;
+    if (!is_last) window.first_iteration = samples.back().iteration + 1;
+    for (StepSample& sample : samples) visit(std::move(sample));
+    if (is_last) return;
+  }
 }
 
 }  // namespace

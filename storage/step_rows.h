@@ -9,8 +9,8 @@
 
 #include "parser/step_sample.h"
 #include "parser/window.h"
+#include "storage/connection.h"
 #include "storage/records.h"
-#include "storage/sqlite_connection.h"
 
 namespace llmb::storage {
 

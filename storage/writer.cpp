@@ -1,42 +1,17 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include <chrono>
-#include <filesystem>
 #include <map>
 
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
-#include "storage/file_guard.h"
 #include "storage/generation_rows.h"
-#include "storage/local_disk.h"
+#include "storage/open_database.h"
 #include "storage/push_rows.h"
 #include "storage/run_rows.h"
-#include "storage/schema.h"
-#include "storage/sqlite_connection.h"
 #include "storage/step_rows.h"
-#include "storage/writer_lock.h"
 
 namespace llmb::storage {
 namespace {
-
-// Beyond this the log is emptied by force, as soon as no reader is in the way. In quiet times
-// SQLite itself starts it over after wal_autocheckpoint pages.
-constexpr std::uint64_t kWalBytesMax = 64ULL << 20;
-constexpr std::chrono::milliseconds kTruncatePatience{20};
-
-// One name for one file, so that its lock is one too, whatever path led here.
-std::string canonical_path(const std::string& path) {
-  std::error_code error;
-  const auto canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  return error ? path : canonical.string();
-}
-
-std::string checked_path(const OpenOptions& options) {
-  std::string path = canonical_path(options.path);
-  if (!options.allow_network_file_system) require_local_disk(path);
-  return path;
-}
 
 IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation) {
   const RunRecord& run = log.run;
@@ -73,50 +48,17 @@ bool are_in_order(const std::vector<parser::StepSample>& samples) {
 }  // namespace
 
 struct Writer::Impl {
-  // The lock comes first: nothing is read, let alone migrated, while another writer lives.
-  WriterLock lock;
-  Connection connection;
-  FileGuard guard;
+  std::unique_ptr<OpenDatabase> database;
+  Connection& connection;
 
-  explicit Impl(const std::string& path)
-      : lock(path), connection(path, Connection::Mode::read_write), guard(connection) {
-    lock.hold_inode();
-    require_our_schema(connection);
-    require_sound_tables(connection);
-    require_wal();
-    connection.execute(
-        "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;"
-        "PRAGMA journal_size_limit = 16777216;");
-    migrate(connection, all_migrations());
-  }
-
-  void require_wal() {
-    Statement set_mode(connection, "PRAGMA journal_mode = WAL");
-    if (set_mode.step() && set_mode.read_text() == "wal") return;
-    throw StorageError(StorageError::Kind::io,
-                       "cannot use a write-ahead log for " + connection.path() +
-                           ": its file system does not share memory between processes. Put the "
-                           "database on a local disk.");
-  }
-
-  void bound_wal() {
-    struct stat found {};
-    const std::string wal = connection.path() + "-wal";
-    if (stat(wal.c_str(), &found) != 0) return;
-    if (static_cast<std::uint64_t>(found.st_size) <= kWalBytesMax) return;
-    connection.set_patience(kTruncatePatience);
-    try {
-      connection.try_truncate_wal();
-    } catch (const StorageError&) {  // NOLINT: the commit stands; the next one tries again
-    }
-    connection.set_patience(Connection::kPatience);
-  }
+  explicit Impl(const OpenOptions& options)
+      : database(open_writer(options)), connection(database->connection()) {}
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
   // it touched a run.
   template <typename Change>
   void commit_change(Change change) {
-    guard.check();
+    database->check();
     Transaction transaction(connection, Transaction::Kind::write);
     if (change()) connection.kept("UPDATE data_revision SET revision = revision + 1").run();
     transaction.commit();
@@ -125,7 +67,7 @@ struct Writer::Impl {
   [[noreturn]] void refuse_unknown_run(RunId run) const {
     throw StorageError(
         StorageError::Kind::constraint,
-        fmt::format("cannot change run {}: there is none in {}.", run, connection.path()));
+        fmt::format("cannot change run {}: there is none in {}.", run, connection.place()));
   }
 
   // What has to be sent again to the server that this database is pushed to.
@@ -221,7 +163,7 @@ struct Writer::Impl {
   }
 };
 
-Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(checked_path(options))) {}
+Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Writer::~Writer() = default;
 
 RootId Writer::upsert_root(const std::string& path, const std::string& cluster) {
@@ -246,7 +188,7 @@ RootId Writer::upsert_root(const std::string& path, const std::string& cluster) 
             "    (SELECT value FROM run_configuration AS c WHERE c.run_id = run.id"
             "     AND c.key = 'cluster' AND c.position = 0)) AS cluster"
             "  FROM run WHERE run.root_id = ?) AS wanted"
-            " WHERE run.id = wanted.id AND run.cluster IS NOT wanted.cluster")
+            " WHERE run.id = wanted.id AND run.cluster IS DISTINCT FROM wanted.cluster")
         .text(cluster)
         .integer(id)
         .run();
@@ -273,7 +215,7 @@ void Writer::record_scan(RootId root, const std::string& scanned_at, double scan
 }
 
 void Writer::check_file() {
-  impl_->guard.check();
+  impl_->database->check();
 }
 
 std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
@@ -284,7 +226,7 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
     for (const IngestBatch& batch : batches) runs.push_back(impl_->commit_batch(batch));
     return true;
   });
-  impl_->bound_wal();
+  impl_->database->bound_log();
   return runs;
 }
 
@@ -303,7 +245,7 @@ std::vector<PushResult> Writer::commit_pushed(const PushSender& sender,
     }
     return is_changed;
   });
-  impl_->bound_wal();
+  impl_->database->bound_log();
   return results;
 }
 
@@ -393,7 +335,9 @@ void Writer::mark_returned(RootId root, const std::string& relative_path) {
 
 void Writer::park(const ParkedFile& file) {
   impl_->commit_change([&] {
-    impl_->connection.kept("REPLACE INTO parked_file VALUES (?,?,?,?,?,?)")
+    static const std::string sql = put_row_sql(
+        "parked_file", 2, "root_id, relative_path, reason, parked_at, retry_at, failures");
+    impl_->connection.kept(sql)
         .integer(file.root_id)
         .text(file.relative_path)
         .text(file.reason)

@@ -20,6 +20,7 @@
 #include "server/ingest/abandoned_call.h"
 #include "server/report/text_table.h"
 #include "storage/database_check.h"
+#include "storage/database_place.h"
 #include "storage/local_disk.h"
 
 namespace llmb::cli {
@@ -140,6 +141,23 @@ void look_at_roots(std::vector<std::string> roots, Findings& findings) {
   }
 }
 
+void examine_file(const DoctorArguments& arguments, const storage::DatabaseCheck& check,
+                  Findings& findings) {
+  findings.push_back(place_of(arguments.database));
+  findings.push_back(schema_of(check));
+  findings.push_back(room_on_disk(check));
+  if (check.wal_bytes > kWalComfortably) {
+    findings.push_back({"write_ahead_log", Verdict::warning,
+                        mebibytes(check.wal_bytes) +
+                            ": a reader keeps it from being emptied; stop what reads for long"});
+  }
+  add_sentences(findings, "integrity", check.damage,
+                "; put back a backup, or move the file away: the logs are read anew",
+                arguments.is_quick ? "what a quick look shows is sound" : "every page is sound");
+  add_sentences(findings, "references", check.dangling, "; report this",
+                "every row refers to one that is there");
+}
+
 Findings examine(const DoctorArguments& arguments) {
   Findings findings;
   std::vector<std::string> roots = arguments.roots;
@@ -149,23 +167,17 @@ Findings examine(const DoctorArguments& arguments) {
     const storage::DatabaseCheck check = storage::check_database(arguments.database, depth);
     findings.push_back(
         {"database", Verdict::well,
-         fmt::format("{}: {} runs, {} steps", arguments.database, check.runs, check.steps)});
-    findings.push_back(place_of(arguments.database));
-    findings.push_back(schema_of(check));
-    add_sentences(findings, "integrity", check.damage,
-                  "; put back a backup, or move the file away: the logs are read anew",
-                  arguments.is_quick ? "what a quick look shows is sound" : "every page is sound");
-    add_sentences(findings, "references", check.dangling, "; report this",
-                  "every row refers to one that is there");
+         fmt::format("{}: {} runs, {} steps", storage::shown_place(arguments.database), check.runs,
+                     check.steps)});
+    if (check.is_file) {
+      examine_file(arguments, check, findings);
+    } else {
+      findings.push_back({"integrity", Verdict::well,
+                          "its server's to keep: pg_amcheck and its log tell of damage"});
+    }
     if (!arguments.is_quick) {
       add_sentences(findings, "step_counts", check.miscounted, "; report this",
                     "every run has the steps it says");
-    }
-    findings.push_back(room_on_disk(check));
-    if (check.wal_bytes > kWalComfortably) {
-      findings.push_back({"write_ahead_log", Verdict::warning,
-                          mebibytes(check.wal_bytes) +
-                              ": a reader keeps it from being emptied; stop what reads for long"});
     }
     roots.insert(roots.end(), check.roots.begin(), check.roots.end());
   } catch (const storage::StorageError& error) {

@@ -183,9 +183,11 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("ingest", "Read the logs of trees into a database, once or as they grow");
   command->add_flag("--once", arguments->once, "read what is there, and end");
   command->add_flag("--follow", arguments->follow, "go on reading until told to stop");
-  command->add_option("--db", arguments->database,
-                      "the database file (default: llmb-report/llmb-report.db in "
-                      "$XDG_STATE_HOME, else in ~/.local/state)");
+  command
+      ->add_option("--db", arguments->database,
+                   "the database: a file, or postgresql://USER@HOST/NAME (default: "
+                   "llmb-report/llmb-report.db in $XDG_STATE_HOME, else in ~/.local/state)")
+      ->type_name("FILE|URL");
   add_catalog_option(*command, arguments->catalog_file);
   add_log_level_option(*command, arguments->log_level);
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,

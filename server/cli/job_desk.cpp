@@ -17,8 +17,9 @@ void add_desk_options(CLI::App& command, DeskArguments& arguments) {
       ->type_name("FILE");
   command
       .add_option("--db", arguments.database,
-                  "The database file (default: the configuration's, else that of `serve`)")
-      ->type_name("FILE");
+                  "The database, a file or a URL (default: the configuration's, else that of "
+                  "`serve`)")
+      ->type_name("FILE|URL");
   command
       .add_option("--cluster", arguments.cluster,
                   "Name of the cluster, where no configuration names it (default: default)")

@@ -22,6 +22,7 @@
 #include "server/cli/watched_trees.h"
 #include "server/dispatch/runner_place.h"
 #include "server/ingest/abandoned_call.h"
+#include "storage/database_place.h"
 
 namespace llmb::cli {
 namespace {
@@ -142,7 +143,7 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
               << options.cluster->workload_folder << ", which is watched\n";
   }
   if (options.receives) std::cout << "  receiving what agents push\n";
-  std::cout << "  database  " << options.ingest.database.path << '\n'
+  std::cout << "  database  " << storage::shown_place(options.ingest.database.path) << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
 }
 
@@ -215,9 +216,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->type_name("ADDR:PORT");
   command
       ->add_option("--db", arguments->database,
-                   "The database file (default: llmb-report/llmb-report.db in "
-                   "$XDG_STATE_HOME, else in ~/.local/state)")
-      ->type_name("FILE");
+                   "The database: a file, or postgresql://USER@HOST/NAME (default: "
+                   "llmb-report/llmb-report.db in $XDG_STATE_HOME, else in ~/.local/state)")
+      ->type_name("FILE|URL");
   add_catalog_option(*command, arguments->catalog_file);
   add_log_level_option(*command, arguments->log_level);
   command->add_option("--tls-cert", arguments->tls_certificate_file, "Certificate chain, PEM")

@@ -1,4 +1,5 @@
 #include "server/cli/serve_settings.h"
+#include "storage/database_place.h"
 
 #include <yaml-cpp/yaml.h>
 
@@ -49,7 +50,10 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   });
   handlers.emplace_back(
       "listen", [&](const YAML::Node& node) { settings.listen = reader.text(node, "listen"); });
-  add_path("db", settings.database);
+  handlers.emplace_back("db", [&](const YAML::Node& node) {
+    const std::string place = reader.text(node, "db");
+    settings.database = storage::is_postgresql(place) ? place : reader.path(node, "db");
+  });
   add_path("catalog", settings.catalog_file);
   add_path("tls_cert", settings.tls_certificate_file);
   add_path("tls_key", settings.tls_key_file);

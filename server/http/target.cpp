@@ -5,6 +5,7 @@
 
 #include "parser/foundation/hex.h"
 #include "parser/foundation/text.h"
+#include "parser/foundation/utf8.h"
 
 namespace llmb::http {
 namespace {
@@ -141,25 +142,10 @@ bool host_is_allowed(std::string_view host, const std::vector<std::string>& allo
 }
 
 bool is_valid_utf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    if (first < 0x80) {
-      ++i;
-      continue;
-    }
-    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || i + length > text.size()) return false;
-    std::uint32_t code = first & (0x7fU >> length);
-    for (std::size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xc0U) != 0x80) return false;
-      code = (code << 6U) | (next & 0x3fU);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (overlong || surrogate || code > 0x10ffff) return false;
-    i += length;
+  while (!text.empty()) {
+    const std::size_t length = parser::first_character(text).length;
+    if (length == 0) return false;
+    text.remove_prefix(length);
   }
   return true;
 }

@@ -15,6 +15,7 @@
 #include "server/report/report.h"
 #include "server/report/stored_runs.h"
 #include "storage/database.h"
+#include "storage/database_place.h"
 
 namespace llmb::report {
 namespace {
@@ -180,13 +181,15 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
     if (ids->empty()) ids = all_run_ids(reader, source.cluster);
     if (ids->empty()) {
       return source.cluster.empty()
-                 ? parser::fail(fmt::format("the database {} holds no run", source.database))
+                 ? parser::fail(fmt::format("the database {} holds no run",
+                                            storage::shown_place(source.database)))
                  : no_run_of_cluster(source);
     }
     for (const storage::RunId id : *ids) {
       const auto run = reader.run(id);
       if (!run) {
-        return parser::fail(fmt::format("there is no run {} in {}", id, source.database));
+        return parser::fail(
+            fmt::format("there is no run {} in {}", id, storage::shown_place(source.database)));
       }
       if (!is_of_cluster(source, run->cluster)) continue;
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);

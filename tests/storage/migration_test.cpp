@@ -11,7 +11,7 @@
 namespace llmb::storage {
 namespace {
 
-using Mode = Connection::Mode;
+using Mode = SqliteConnection::Mode;
 using testing::HasSubstr;
 
 constexpr Migration kFirst{
@@ -43,7 +43,7 @@ TEST(Migrations, AreAllEmbedded) {
 
 TEST(Migrations, CopyExistingDataFirst) {
   const TemporaryDatabase database;
-  Connection connection(database.path(), Mode::read_write);
+  SqliteConnection connection(database.path(), Mode::read_write);
   migrate(connection, std::vector{kFirst});
   const std::string copy = database.path() + ".before-schema-2";
   EXPECT_FALSE(std::filesystem::exists(copy));
@@ -52,7 +52,7 @@ TEST(Migrations, CopyExistingDataFirst) {
   EXPECT_EQ(connection.read_one_integer("PRAGMA user_version"), 2);
   EXPECT_EQ(connection.read_one_integer("PRAGMA foreign_keys"), 1);
 
-  Connection before(copy, Mode::read_only);
+  SqliteConnection before(copy, Mode::read_only);
   EXPECT_EQ(before.read_one_integer("PRAGMA user_version"), 1);
   EXPECT_EQ(before.read_one_integer("SELECT x FROM a"), 7);
   EXPECT_EQ(before.read_one_integer("SELECT count(*) FROM pragma_table_info('a')"), 1);
@@ -64,11 +64,11 @@ TEST(Migrations, LeaveNothingOfOneThatFails) {
   for (const Migration& bad : {kBroken, kDangling}) {
     const TemporaryDatabase database;
     {
-      Connection connection(database.path(), Mode::read_write);
+      SqliteConnection connection(database.path(), Mode::read_write);
       migrate(connection, std::vector{kFirst});
       EXPECT_THROW(migrate(connection, std::vector{kFirst, kSecond, bad}), StorageError);
     }
-    Connection connection(database.path(), Mode::read_write);
+    SqliteConnection connection(database.path(), Mode::read_write);
     EXPECT_EQ(connection.read_one_integer("PRAGMA user_version"), 2) << bad.name;
     EXPECT_EQ(connection.read_one_integer("SELECT count(*) FROM a"), 1) << bad.name;
     EXPECT_EQ(connection.read_one_integer("SELECT count(*) FROM a WHERE y = 'y'"), 1);
@@ -77,7 +77,7 @@ TEST(Migrations, LeaveNothingOfOneThatFails) {
 
 TEST(Migrations, RefuseANewerSchemaUntouched) {
   const TemporaryDatabase database;
-  Connection connection(database.path(), Mode::read_write);
+  SqliteConnection connection(database.path(), Mode::read_write);
   migrate(connection, std::vector{kFirst, kSecond});
   try {
     migrate(connection, std::vector{kFirst});
@@ -91,7 +91,7 @@ TEST(Migrations, RefuseANewerSchemaUntouched) {
 
 // As a program of schema `version` would have left it: its tables, with what those of `newer` hold.
 void write_older_database(const std::string& older, std::size_t version, const std::string& newer) {
-  Connection connection(older, Mode::read_write);
+  SqliteConnection connection(older, Mode::read_write);
   migrate(connection, all_migrations().first(version));
   connection.execute("PRAGMA foreign_keys = OFF; ATTACH '" + newer + "' AS newer");
   std::vector<std::string> tables;

@@ -43,7 +43,7 @@ class PushPending : public testing::Test {
   }
 
   std::vector<RunId> slowly_found() const {
-    Connection connection(database_.path(), Connection::Mode::read_only);
+    SqliteConnection connection(database_.path(), SqliteConnection::Mode::read_only);
     Statement select(connection,
                      "SELECT run.id FROM run JOIN root ON root.id = run.root_id"
                      " LEFT JOIN push_state AS p ON p.run_id = run.id WHERE root.pushed_from = ''"
@@ -119,7 +119,7 @@ TEST_F(PushPending, LooksOnlyAtRunsThatChanged) {
   EXPECT_THAT(store_.pending(0, 10), IsEmpty());
   writer_.update_configuration(first, {});
   EXPECT_THAT(store_.pending(0, 10), ElementsAre(first));
-  Connection connection(database_.path(), Connection::Mode::read_only);
+  SqliteConnection connection(database_.path(), SqliteConnection::Mode::read_only);
   for (const std::string& sql : pending_sql()) {
     Statement explain(connection, "EXPLAIN QUERY PLAN " + sql);
     while (explain.step()) {
@@ -136,7 +136,7 @@ TEST_F(PushPending, LooksOnlyAtRunsThatChanged) {
 TEST_F(PushPending, LeavesOutPushedTrees) {
   const RunId own = commit(1, 3);
   {
-    Connection connection(database_.path(), Connection::Mode::read_write);
+    SqliteConnection connection(database_.path(), SqliteConnection::Mode::read_write);
     connection.execute("INSERT INTO root (id, path, pushed_from) VALUES (77, '/other', 'eos')");
   }
   IngestBatch other = make_batch(77, "2.out", 3);

@@ -3,6 +3,7 @@
 
 #include "storage/database.h"
 #include "storage/run_list.h"
+#include "storage/sqlite_connection.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -89,7 +90,7 @@ class RunListPlans : public testing::Test {
   RunListPlans() { const Writer writer(database_.options()); }
 
   std::vector<std::string> plan_of(const std::string& sql) const {
-    Connection connection(database_.path(), Connection::Mode::read_only);
+    SqliteConnection connection(database_.path(), SqliteConnection::Mode::read_only);
     Statement explain(connection, "EXPLAIN QUERY PLAN " + sql);
     std::vector<std::string> lines;
     while (explain.step()) {
@@ -111,7 +112,7 @@ TEST_F(RunListPlans, EveryOrderWalksItsIndexAndSortsNothing) {
         query.sort = key;
         query.descending = is_first_page;
         if (!is_first_page) query.after = RunKeyset{"1", 1};
-        for (const std::string& sql : walk_sql(query)) {
+        for (const std::string& sql : walk_sql(sqlite_dialect(), query)) {
           EXPECT_THAT(plan_of(sql), ElementsAre(AllOf(HasSubstr(index), Not(HasSubstr("TEMP")))))
               << run_sort_key_name(key) << " filtered by " << named.name << ": " << sql;
         }
@@ -122,25 +123,27 @@ TEST_F(RunListPlans, EveryOrderWalksItsIndexAndSortsNothing) {
 
 TEST_F(RunListPlans, CountsReadNoRowForWhatTheIndexHolds) {
   for (const NamedFilter& named : all_filters()) {
-    const auto plan = plan_of(count_sql(named.filter));
+    const auto plan = plan_of(count_sql(sqlite_dialect(), named.filter));
     ASSERT_THAT(plan, SizeIs(1)) << named.name;
     const bool is_covered = plan[0].find("USING COVERING INDEX") != std::string::npos;
     EXPECT_EQ(is_covered, named.is_covered) << named.name << ": " << plan[0];
   }
-  EXPECT_THAT(plan_of(count_sql(all_filters().back().filter)), Each(HasSubstr("(workload=?)")));
+  EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), all_filters().back().filter)),
+              Each(HasSubstr("(workload=?)")));
 }
 
 TEST_F(RunListPlans, AJobsOrAnExperimentsRunsAreFoundByItsIndex) {
   RunFilter filter = all_filters().back().filter;
   filter.experiment = {"x"};
-  EXPECT_THAT(plan_of(count_sql(filter)), ElementsAre(HasSubstr("(experiment=?)")));
+  EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), filter)),
+              ElementsAre(HasSubstr("(experiment=?)")));
   filter.job_id = {1};
-  EXPECT_THAT(plan_of(count_sql(filter)), ElementsAre(HasSubstr("(job_id=?)")));
+  EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), filter)), ElementsAre(HasSubstr("(job_id=?)")));
 }
 
 TEST_F(RunListPlans, ExperimentsReadOneIndexInItsOrder) {
   for (const NamedFilter& named : all_filters()) {
-    const auto plan = plan_of(experiments_sql(named.filter));
+    const auto plan = plan_of(experiments_sql(sqlite_dialect(), named.filter));
     ASSERT_FALSE(plan.empty());
     EXPECT_THAT(plan[0], HasSubstr("USING COVERING INDEX run_of_experiment")) << named.name;
     EXPECT_THAT(plan, Each(Not(HasSubstr("TEMP")))) << named.name;

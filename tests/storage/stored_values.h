@@ -60,7 +60,7 @@ inline void add_values(Connection& connection, const std::string& table, const s
 }
 
 inline StoredValues read_stored_values(const std::string& database_path) {
-  Connection connection(database_path, Connection::Mode::read_only);
+  SqliteConnection connection(database_path, SqliteConnection::Mode::read_only);
   StoredValues stored;
   add_values(connection, "run", "id", stored);
   for (const std::string& table :

@@ -1,23 +1,52 @@
-// A folder of its own for one test, removed with it, and records to fill a database with.
+// A database of its own for one test, removed with it, and records to fill it with. It is an SQLite
+// file in a folder of its own; where LLMB_TEST_POSTGRESQL is the URL of a server's database, it is
+// another database of that server, so that the same tests show that both engines do the same.
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "storage/database.h"
+#include "tests/storage/execute_sql.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::storage {
 
 class TemporaryDatabase {
  public:
+  TemporaryDatabase() {
+    if (server_.empty()) return;
+    static int made = 0;
+    name_ = "llmb_test_" + std::to_string(getpid()) + "_" + std::to_string(++made);
+    execute_sql_at_server(server_, "CREATE DATABASE " + name_);
+  }
+  ~TemporaryDatabase() {
+    if (server_.empty()) return;
+    execute_sql_at_server(server_, "DROP DATABASE " + name_ + " WITH (FORCE)");
+  }
+  TemporaryDatabase(const TemporaryDatabase&) = delete;
+  TemporaryDatabase& operator=(const TemporaryDatabase&) = delete;
+
   std::string folder() const { return folder_.path(); }
-  std::string path() const { return folder_.file("llmb.db"); }
+  // Of the file, or the URL.
+  std::string path() const {
+    if (server_.empty()) return folder_.file("llmb.db");
+    const std::size_t name = server_.find("/postgres?");
+    return server_.substr(0, name + 1) + name_ + server_.substr(server_.find('?'));
+  }
   OpenOptions options() const { return OpenOptions{path(), false}; }
 
  private:
+  static std::string server() {
+    const char* const url = std::getenv("LLMB_TEST_POSTGRESQL");
+    return url == nullptr ? "" : url;
+  }
   TemporaryFolder folder_;
+  std::string server_ = server();
+  std::string name_;
 };
 
 inline parser::StepSample make_step(std::int64_t iteration, double step_time_s,

@@ -129,7 +129,7 @@ void train_with_batch(storage::IngestBatch& batch, std::int64_t global_batch_siz
 }
 
 void ApiTest::SetUp() {
-  database_path_ = (folder_ / "test.db").string();
+  database_path_ = database_.path();
   storage_options_.path = database_path_;
   storage_options_.allow_network_file_system = true;
   writer_ = std::make_unique<storage::Writer>(storage_options_);

@@ -16,6 +16,7 @@
 #include "server/http/service.h"
 #include "storage/database.h"
 #include "storage/job_store.h"
+#include "tests/storage/temporary_database.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::api {
@@ -60,6 +61,7 @@ class ApiTest : public ::testing::Test {
   void execute_sql(const std::string& sql);
 
   const TemporaryFolder temporary_;
+  const storage::TemporaryDatabase database_;
   const std::filesystem::path& folder_ = temporary_.path();
   std::string database_path_;
   storage::OpenOptions storage_options_;

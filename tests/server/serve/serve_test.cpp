@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/server/serve/daemon_process.h"
+#include "tests/server/serve/growing_tree.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::cli {
@@ -13,41 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExperiment =
-    "pretrain_grok1_314b_fp8_cs_gpus128_tp4_pp8_cp2_vp8_ep1_etp1_mbs1_gbs1024";
-
 class Serve : public ::testing::Test {
  protected:
-  fs::path log(int job = 123) const {
-    const std::string name = kExperiment;
-    return root_ / "experiments" / name / (name + "_1766415600") / name /
-           ("log-team-a." + name + "_" + std::to_string(job) + "_0.out");
-  }
-
-  void append_steps(int first, int last, int job = 123) const {
-    fs::create_directories(log(job).parent_path());
-    std::ofstream output(log(job), std::ios::app);
-    for (int i = first; i <= last; ++i) {
-      output << "Training epoch 0, iteration " << i << "/49 | lr: 1e-05 | global_batch_size: 1024 "
-             << "| global_step: " << i << " | reduced_train_loss: 11.2 | train_step_timing in s: "
-             << "7.5 | consumed_samples: " << 1024 * (i + 1) << " | TFLOPS_per_GPU: 812.5\n";
-    }
-  }
-
   std::vector<std::string> arguments(std::vector<std::string> further = {}) const {
     std::vector<std::string> all = {"--listen", "127.0.0.1:0", "--db", database_};
-    if (further.empty()) further.push_back(root_.string());
+    if (further.empty()) further.push_back(tree_.root().string());
     all.insert(all.end(), further.begin(), further.end());
     return all;
-  }
-
-  static bool waits_for_steps(DaemonProcess& daemon, int wanted) {
-    return wait_until([&] {
-      const Answer answer = daemon.get("/api/v1/runs");
-      if (answer.status != 200) return false;
-      const auto runs = answer.json()["runs"];
-      return !runs.empty() && runs[0]["step_count"] == wanted;
-    });
   }
 
   void write(const std::string& name, const std::string& text) const {
@@ -56,19 +29,19 @@ class Serve : public ::testing::Test {
 
   const TemporaryFolder temporary_;
   const fs::path& folder_ = temporary_.path();
-  const fs::path root_ = folder_ / "workload";
+  const GrowingTree tree_{folder_ / "workload"};
   const std::string database_ = temporary_.file("test.db");
 };
 
 TEST_F(Serve, ShowsALogThatGrows) {
-  append_steps(0, 20);
+  tree_.append_steps(0, 20);
   DaemonProcess daemon(folder_, arguments());
   ASSERT_NE(daemon.port(), 0) << daemon.errors();
   ASSERT_TRUE(waits_for_steps(daemon, 21)) << daemon.errors();
   const Connection events(daemon.port());
   events.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(events.receive("\r\n\r\n").find("text/event-stream"), std::string::npos);
-  append_steps(21, 49);
+  tree_.append_steps(21, 49);
   EXPECT_NE(events.receive("event: run").find("event: run"), std::string::npos);
   ASSERT_TRUE(waits_for_steps(daemon, 50));
   const auto run = daemon.get("/api/v1/runs").json()["runs"][0];
@@ -83,7 +56,7 @@ TEST_F(Serve, ShowsALogThatGrows) {
 }
 
 TEST_F(Serve, ReadsNothingAgainAfterARestart) {
-  append_steps(0, 49);
+  tree_.append_steps(0, 49);
   std::string before;
   {
     DaemonProcess daemon(folder_, arguments());
@@ -98,7 +71,7 @@ TEST_F(Serve, ReadsNothingAgainAfterARestart) {
 }
 
 TEST_F(Serve, AnswersConditionsAndTheDashboardsAddresses) {
-  append_steps(0, 49);
+  tree_.append_steps(0, 49);
   DaemonProcess daemon(folder_, arguments());
   ASSERT_TRUE(waits_for_steps(daemon, 50)) << daemon.errors();
   const Answer first = daemon.get("/api/v1/runs/1/steps");
@@ -119,7 +92,7 @@ TEST_F(Serve, AnswersConditionsAndTheDashboardsAddresses) {
 }
 
 TEST_F(Serve, RefusesADatabaseThatAnotherDaemonWrites) {
-  append_steps(0, 3);
+  tree_.append_steps(0, 3);
   DaemonProcess first(folder_, arguments());
   ASSERT_NE(first.port(), 0) << first.errors();
   DaemonProcess second(folder_, arguments());
@@ -129,22 +102,22 @@ TEST_F(Serve, RefusesADatabaseThatAnotherDaemonWrites) {
 }
 
 TEST_F(Serve, RefusesAPortInUseAndAnOpenAddress) {
-  append_steps(0, 3);
+  tree_.append_steps(0, 3);
   DaemonProcess first(folder_, arguments());
   const std::string port = std::to_string(first.port());
-  DaemonProcess second(folder_,
-                       {"--listen", port, "--db", (folder_ / "other.db").string(), root_.string()});
+  DaemonProcess second(
+      folder_, {"--listen", port, "--db", (folder_ / "other.db").string(), tree_.root().string()});
   EXPECT_EQ(second.exit_code(), 1);
   EXPECT_NE(second.errors().find("127.0.0.1:" + port), std::string::npos) << second.errors();
   EXPECT_NE(second.errors().find("choose another port"), std::string::npos) << second.errors();
-  DaemonProcess open(
-      folder_, {"--listen", "0.0.0.0:0", "--db", (folder_ / "third.db").string(), root_.string()});
+  DaemonProcess open(folder_, {"--listen", "0.0.0.0:0", "--db", (folder_ / "third.db").string(),
+                               tree_.root().string()});
   EXPECT_EQ(open.exit_code(), 1);
   EXPECT_NE(open.errors().find("behind-proxy"), std::string::npos) << open.errors();
 }
 
 TEST_F(Serve, RefusesACorruptDatabaseAndSaysWhatToDo) {
-  append_steps(0, 3);
+  tree_.append_steps(0, 3);
   write("test.db", std::string(16'384, 'x'));
   DaemonProcess daemon(folder_, arguments());
   EXPECT_EQ(daemon.exit_code(), 1);
@@ -154,9 +127,9 @@ TEST_F(Serve, RefusesACorruptDatabaseAndSaysWhatToDo) {
 }
 
 TEST_F(Serve, RefusesADatabaseWhoseFolderIsMissing) {
-  append_steps(0, 3);
-  DaemonProcess daemon(folder_,
-                       {"--listen", "127.0.0.1:0", "--db", "/nowhere/at/all.db", root_.string()});
+  tree_.append_steps(0, 3);
+  DaemonProcess daemon(
+      folder_, {"--listen", "127.0.0.1:0", "--db", "/nowhere/at/all.db", tree_.root().string()});
   EXPECT_EQ(daemon.exit_code(), 1);
   EXPECT_NE(daemon.errors().find("/nowhere/at"), std::string::npos) << daemon.errors();
 }
@@ -164,18 +137,18 @@ TEST_F(Serve, RefusesADatabaseWhoseFolderIsMissing) {
 TEST_F(Serve, GoesOnWithoutARootUntilItIsThere) {
   DaemonProcess daemon(folder_, arguments());
   ASSERT_NE(daemon.port(), 0) << daemon.errors();
-  EXPECT_NE(daemon.errors().find(root_.string() + " is not a folder"), std::string::npos);
+  EXPECT_NE(daemon.errors().find(tree_.root().string() + " is not a folder"), std::string::npos);
   ASSERT_TRUE(wait_until([&] {
     const Answer answer = daemon.get("/readyz");
     return answer.status == 503 && answer.body.find("\"root_error\"") != std::string::npos;
   }));
-  append_steps(0, 9);
+  tree_.append_steps(0, 9);
   EXPECT_TRUE(waits_for_steps(daemon, 10)) << daemon.errors();
   EXPECT_TRUE(wait_until([&] { return daemon.get("/readyz").status == 200; }));
 }
 
 TEST_F(Serve, SurvivesGarbage) {
-  append_steps(0, 3);
+  tree_.append_steps(0, 3);
   DaemonProcess daemon(folder_, arguments());
   ASSERT_TRUE(waits_for_steps(daemon, 4)) << daemon.errors();
   const std::vector<std::string> garbage = {
@@ -205,9 +178,9 @@ TEST_F(Serve, RefusesBadArgumentsWithTheReason) {
   const std::string file = (folder_ / "bad.yaml").string();
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--db", database_}, "LLMB_WORKLOAD"},
-      {{"--db", database_, "--listen", "nowhere:port", root_.string()}, "ADDRESS:PORT"},
-      {{"--config", file, root_.string()}, file + ":3: unknown key 'http_thread'"},
-      {{"--config", "/no/such.yaml", root_.string()}, "/no/such.yaml"},
+      {{"--db", database_, "--listen", "nowhere:port", tree_.root().string()}, "ADDRESS:PORT"},
+      {{"--config", file, tree_.root().string()}, file + ":3: unknown key 'http_thread'"},
+      {{"--config", "/no/such.yaml", tree_.root().string()}, "/no/such.yaml"},
       {{"--lissten", "x"}, "lissten"}};
   for (const auto& [arguments, reason] : cases) {
     DaemonProcess daemon(folder_, arguments);

@@ -1,0 +1,19 @@
+// Opens the database of a place, whichever its engine is: the path of an SQLite file, or the URL of
+// a PostgreSQL database.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/database.h"
+#include "storage/database_engine.h"
+
+namespace llmb::storage {
+
+// All throw StorageError. The writer is the only one, and brings the schema up to date; beside it,
+// for short transactions of their own, may be any number of others.
+std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options);
+std::unique_ptr<OpenDatabase> open_beside_writer(const OpenOptions& options);
+std::unique_ptr<OpenDatabase> open_reader(const std::string& place);
+
+}  // namespace llmb::storage

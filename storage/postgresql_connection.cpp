@@ -1,0 +1,288 @@
+#include "storage/postgresql_connection.h"
+
+#include <fmt/format.h>
+#include <libpq-fe.h>
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
+#include "storage/database_place.h"
+#include "storage/postgresql_text.h"
+
+namespace llmb::storage {
+namespace {
+
+using Kind = StorageError::Kind;
+
+// Whoever writes holds it until the end of its transaction.
+constexpr std::int64_t kWriteTurn = 0x4C4C4D42'57524954;  // "LLMBWRIT"
+
+Kind kind_of(std::string_view sql_state) {
+  // 54: longer than an index takes, a path of some thousand bytes.
+  for (const char* const fault_of_the_data : {"22", "23", "54"}) {
+    if (sql_state.starts_with(fault_of_the_data)) return Kind::constraint;
+  }
+  if (sql_state == "53100") return Kind::disk_full;
+  if (sql_state.starts_with("53") || sql_state.starts_with("55") || sql_state.starts_with("40")) {
+    return Kind::busy_elsewhere;
+  }
+  if (sql_state.starts_with("XX")) return Kind::corrupt;
+  return Kind::io;
+}
+
+std::string_view advice(Kind kind) {
+  switch (kind) {
+    case Kind::disk_full:
+      return "Free some space on the server's disk; nothing was half-written, and ingest goes on "
+             "by itself.";
+    case Kind::busy_elsewhere:
+      return "The server is busy or out of room for connections; it is tried again.";
+    case Kind::corrupt:
+      return "The server's data is damaged: its log says more. Put back a backup, or give "
+             "llmb-report an empty database: the logs are read anew.";
+    case Kind::constraint:
+      return "The record contradicts what is stored; nothing was written.";
+    default:
+      return "Check that the server runs, that its name, port, user and password in --db are "
+             "right, and that the user may make tables.";
+  }
+}
+
+std::string without_line_end(const char* message) {
+  return std::string(parser::trimmed(message, " \t\n"));
+}
+
+bool has_failed(const PGresult* result) {
+  const ExecStatusType status = PQresultStatus(result);
+  return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
+}
+
+}  // namespace
+
+void PostgresqlResult::clear(pg_result* handle) {
+  PQclear(handle);
+}
+
+// Prepares its text in the session in which it is first run, and in each that follows.
+class PostgresqlStatement : public EngineStatement {
+ public:
+  PostgresqlStatement(PostgresqlConnection& connection, std::string_view sql, std::string name)
+      : connection_(connection), sql_(with_numbered_parameters(sql)), name_(std::move(name)) {}
+
+  void bind_integer(int parameter, std::int64_t value) override {
+    set(parameter, fmt::to_string(value));
+  }
+  void bind_real(int parameter, double value) override {
+    std::array<char, 32> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    set(parameter, std::string(text.data(), end));
+  }
+  void bind_text(int parameter, std::string_view value, bool /*is_borrowed*/) override {
+    set(parameter, postgresql_text(value));
+  }
+  void bind_null(int parameter) override { set(parameter, std::nullopt); }
+
+  bool step() override;
+  void reset() override {
+    rows_ = PostgresqlResult();
+    row_ = -1;
+  }
+
+  bool is_null(int column) const override { return PQgetisnull(rows_.get(), row_, column) != 0; }
+  std::int64_t integer(int column) const override;
+  double real(int column) const override;
+  std::string text(int column) const override { return from_postgresql_text(raw(column)); }
+
+ private:
+  using Value = std::optional<std::string>;
+
+  void set(int parameter, Value value) {
+    const auto place = static_cast<std::size_t>(parameter);
+    if (values_.size() <= place) values_.resize(place + 1);
+    values_[place] = std::move(value);
+  }
+  std::string_view raw(int column) const {
+    return {PQgetvalue(rows_.get(), row_, column),
+            static_cast<std::size_t>(PQgetlength(rows_.get(), row_, column))};
+  }
+  std::string doing() const { return "execute \"" + sql_.sql.substr(0, 60) + "\""; }
+  PostgresqlResult ask();
+
+  PostgresqlConnection& connection_;
+  NumberedSql sql_;
+  std::string name_;  // empty: it is run once
+  std::uint64_t prepared_in_session_ = 0;
+  std::vector<Value> values_;
+  PostgresqlResult rows_;
+  int row_ = -1;
+};
+
+PostgresqlResult PostgresqlStatement::ask() {
+  std::vector<const char*> values(static_cast<std::size_t>(sql_.parameters), nullptr);
+  for (std::size_t i = 0; i < values.size() && i < values_.size(); ++i) {
+    if (values_[i]) values[i] = values_[i]->c_str();
+  }
+  const auto send = [&](PGconn* server) -> PGresult* {
+    if (name_.empty()) {
+      return PQexecParams(server, sql_.sql.c_str(), sql_.parameters, nullptr, values.data(),
+                          nullptr, nullptr, 0);
+    }
+    if (prepared_in_session_ != connection_.session_) {
+      PostgresqlResult prepared(
+          PQprepare(server, name_.c_str(), sql_.sql.c_str(), sql_.parameters, nullptr));
+      if (has_failed(prepared.get())) return prepared.release();
+      prepared_in_session_ = connection_.session_;
+    }
+    return PQexecPrepared(server, name_.c_str(), sql_.parameters, values.data(), nullptr, nullptr,
+                          0);
+  };
+  return connection_.answer_to(send, doing());
+}
+
+bool PostgresqlStatement::step() {
+  if (!rows_) {
+    rows_ = ask();
+    row_ = -1;
+    const auto changed = parser::parse_digits(PQcmdTuples(rows_.get()));
+    const bool is_select = std::string_view(PQcmdStatus(rows_.get())).starts_with("SELECT");
+    if (changed && !is_select) connection_.changes_ = *changed;
+  }
+  if (++row_ < PQntuples(rows_.get())) return true;
+  reset();
+  return false;
+}
+
+std::int64_t PostgresqlStatement::integer(int column) const {
+  const std::string_view value = raw(column);
+  if (value == "t") return 1;
+  return parser::parse_integer(value).value_or(0);  // "f" and NULL are 0
+}
+
+double PostgresqlStatement::real(int column) const {
+  const std::string_view value = raw(column);
+  double number = 0;
+  std::from_chars(value.data(), value.data() + value.size(), number);
+  return number;
+}
+
+PostgresqlConnection::PostgresqlConnection(const std::string& url, Mode mode)
+    : Connection(shown_place(url)), mode_(mode) {
+  // What the URL says itself comes last, and counts.
+  const std::array<const char*, 6> names = {"connect_timeout", "application_name",
+                                            "client_encoding", "keepalives_idle",
+                                            "dbname",          nullptr};
+  const std::array<const char*, 6> values = {"10", "llmb-report", "UTF8",
+                                             "30", url.c_str(),   nullptr};
+  handle_ = PQconnectdbParams(names.data(), values.data(), 1);
+  try {
+    if (is_broken()) fail(nullptr, "reach it");
+    renew();
+  } catch (...) {
+    PQfinish(handle_);
+    throw;
+  }
+}
+
+PostgresqlConnection::~PostgresqlConnection() {
+  drop_kept();
+  PQfinish(handle_);
+}
+
+bool PostgresqlConnection::is_broken() const {
+  return PQstatus(handle_) != CONNECTION_OK;
+}
+
+// What every session begins with; a connection that broke is made first.
+void PostgresqlConnection::renew() {
+  if (is_broken()) {
+    PQreset(handle_);
+    if (is_broken()) fail(nullptr, "reach it again");
+    ++session_;
+  }
+  // Notices ("relation exists") are nobody's to read here.
+  PQsetNoticeProcessor(
+      handle_, [](void*, const char*) {}, nullptr);
+  const char* const begin = mode_ == Mode::read_only
+                                ? "SET default_transaction_read_only = on"
+                                : "SET default_transaction_isolation = 'read committed'";
+  const PostgresqlResult set(PQexec(handle_, begin));
+  if (has_failed(set.get())) fail(set.get(), "begin a session");
+  if (react_) react_();
+}
+
+void PostgresqlConnection::ensure() {
+  if (is_broken()) renew();
+}
+
+PostgresqlResult PostgresqlConnection::answer_to(const Send& send, std::string_view doing) {
+  const bool may_send_again = !is_in_transaction();
+  if (may_send_again) ensure();
+  PostgresqlResult result(send(handle_));
+  if (has_failed(result.get()) && is_broken() && may_send_again) {
+    renew();
+    result = PostgresqlResult(send(handle_));
+  }
+  if (has_failed(result.get())) fail(result.get(), doing);
+  return result;
+}
+
+void PostgresqlConnection::fail(pg_result* result, std::string_view doing) const {
+  const char* const state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
+  const Kind kind = state == nullptr ? Kind::io : kind_of(state);
+  const char* const said = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : nullptr;
+  throw StorageError(
+      kind, fmt::format("cannot {} (database {}): {}. {}", doing, place(),
+                        without_line_end(said ? said : PQerrorMessage(handle_)), advice(kind)));
+}
+
+const SqlDialect& PostgresqlConnection::dialect() const {
+  static constexpr SqlDialect kDialect{"", "ILIKE", "SELECT unnest(CAST(? AS bigint[]))", '{', '}'};
+  return kDialect;
+}
+
+std::unique_ptr<EngineStatement> PostgresqlConnection::prepare(std::string_view sql, bool is_kept) {
+  std::string name = is_kept ? fmt::format("kept_{}", ++statements_made_) : std::string();
+  return std::make_unique<PostgresqlStatement>(*this, sql, std::move(name));
+}
+
+void PostgresqlConnection::execute(const std::string& sql) {
+  answer_to([&](PGconn* server) { return PQexec(server, sql.c_str()); },
+            "execute \"" + sql.substr(0, 60) + "\"");
+}
+
+void PostgresqlConnection::begin(TransactionKind kind) {
+  if (kind == TransactionKind::read) {
+    execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    return;
+  }
+  execute("BEGIN");
+  execute(fmt::format("SELECT pg_advisory_xact_lock({})", kWriteTurn));
+}
+
+// Of a transaction in which a statement failed, PostgreSQL makes a rollback, and says no error.
+void PostgresqlConnection::commit() {
+  const PostgresqlResult result =
+      answer_to([](PGconn* server) { return PQexec(server, "COMMIT"); }, "commit");
+  if (std::string_view(PQcmdStatus(result.get())) != "COMMIT") {
+    throw StorageError(Kind::io, fmt::format("cannot commit (database {}): an earlier statement "
+                                             "of the transaction failed. Nothing was written.",
+                                             place()));
+  }
+}
+
+bool PostgresqlConnection::is_in_transaction() const {
+  const PGTransactionStatusType status = PQtransactionStatus(handle_);
+  return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+}
+
+void PostgresqlConnection::roll_back() noexcept {
+  PQclear(PQexec(handle_, "ROLLBACK"));
+}
+
+}  // namespace llmb::storage

@@ -1,0 +1,78 @@
+// A connection to a PostgreSQL database: the one place that calls libpq. Values travel as text,
+// which holds every double and integer exactly. A SELECT's rows are fetched at once, so a question
+// has to bound them.
+//
+// A connection that broke is made anew before the next transaction, or before the next statement
+// where none is open; one that breaks inside a transaction ends it with an error, and nothing of it
+// is kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "storage/connection.h"
+
+struct pg_conn;
+struct pg_result;
+
+namespace llmb::storage {
+
+class PostgresqlResult {
+ public:
+  PostgresqlResult() = default;
+  explicit PostgresqlResult(pg_result* handle) : handle_(handle, &clear) {}
+  pg_result* get() const { return handle_.get(); }
+  pg_result* release() { return handle_.release(); }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  static void clear(pg_result* handle);
+  std::unique_ptr<pg_result, void (*)(pg_result*)> handle_{nullptr, &clear};
+};
+
+class PostgresqlConnection : public Connection {
+ public:
+  enum class Mode { read_only, read_write };
+
+  // Throws StorageError where the server does not answer within ten seconds, or refuses.
+  PostgresqlConnection(const std::string& url, Mode mode);
+  ~PostgresqlConnection() override;
+
+  const SqlDialect& dialect() const override;
+  std::unique_ptr<EngineStatement> prepare(std::string_view sql, bool is_kept) override;
+  void execute(const std::string& sql) override;
+  std::int64_t changes() const override { return changes_; }
+  void begin(TransactionKind kind) override;
+  void commit() override;
+  bool is_in_transaction() const override;
+  void roll_back() noexcept override;
+
+  // Runs after each time that the connection was made anew. What it throws comes out of whatever
+  // made it so.
+  void on_new_session(std::function<void()> react) { react_ = std::move(react); }
+  // Makes the connection anew if it is known to be broken.
+  void ensure();
+
+ private:
+  friend class PostgresqlStatement;
+  using Send = std::function<pg_result*(pg_conn*)>;
+
+  // Sends, once more where the connection turns out to be broken and no transaction is open.
+  // Throws StorageError, naming what was tried.
+  PostgresqlResult answer_to(const Send& send, std::string_view doing);
+  bool is_broken() const;
+  void renew();
+  [[noreturn]] void fail(pg_result* result, std::string_view doing) const;
+
+  pg_conn* handle_ = nullptr;
+  Mode mode_;
+  std::function<void()> react_;
+  std::uint64_t session_ = 1;  // statements that were prepared in an earlier one are gone
+  std::uint64_t statements_made_ = 0;
+  std::int64_t changes_ = 0;
+};
+
+}  // namespace llmb::storage

@@ -1,0 +1,136 @@
+#include "storage/postgresql_database.h"
+
+#include <fmt/format.h>
+
+#include "migrations/postgresql_migration_files.h"
+#include "storage/postgresql_connection.h"
+
+namespace llmb::storage {
+namespace {
+
+using Mode = PostgresqlConnection::Mode;
+
+// Held by a writer for as long as its session lasts.
+constexpr std::int64_t kOnlyWriter = 0x4C4C4D42'4F4E4C59;  // "LLMBONLY"
+
+std::int64_t newest_version() {
+  return static_cast<std::int64_t>(postgresql_migration_files().size());
+}
+
+// 0: no table of llmb-report is there.
+std::int64_t version_of(Connection& connection) {
+  const bool is_ours =
+      connection.read_one_integer("SELECT to_regclass('llmb_report_schema') IS NOT NULL") != 0;
+  return is_ours ? connection.read_one_integer("SELECT version FROM llmb_report_schema") : 0;
+}
+
+void require_our_database(Connection& connection, std::int64_t version) {
+  if (version > newest_version()) {
+    throw StorageError(
+        StorageError::Kind::newer_schema,
+        fmt::format("refused to open {}: its schema is version {}, and this program knows up to "
+                    "{}. Use the newer program that wrote it, or another database.",
+                    connection.place(), version, newest_version()));
+  }
+  const bool has_others =
+      version == 0 && connection.read_one_integer(
+                          "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()") > 0;
+  if (has_others) {
+    throw StorageError(
+        StorageError::Kind::corrupt,
+        fmt::format("refused to open {}: it has tables of another program. Nothing in it was "
+                    "changed; give llmb-report an empty database (createdb) or schema.",
+                    connection.place()));
+  }
+  const bool is_utf8 = connection.read_one_integer(
+                           "SELECT pg_encoding_to_char(encoding) = 'UTF8' FROM pg_database"
+                           " WHERE datname = current_database()") != 0;
+  if (is_utf8) return;
+  throw StorageError(StorageError::Kind::io,
+                     fmt::format("cannot use {}: its encoding is not UTF-8. Make one that is: "
+                                 "createdb --encoding=UTF8 --template=template0 NAME.",
+                                 connection.place()));
+}
+
+void require_current_schema(Connection& connection) {
+  const std::int64_t version = version_of(connection);
+  require_our_database(connection, version);
+  if (version == newest_version()) return;
+  throw StorageError(StorageError::Kind::io,
+                     fmt::format("cannot read {}: its schema is version {} of {}. Start "
+                                 "`llmb-report ingest` or `serve` on it once; that migrates it.",
+                                 connection.place(), version, newest_version()));
+}
+
+void migrate(Connection& connection) {
+  Transaction transaction(connection, Transaction::Kind::write);
+  const std::int64_t version = version_of(connection);
+  require_our_database(connection, version);
+  const auto files = postgresql_migration_files();
+  for (std::int64_t next = version + 1; next <= newest_version(); ++next) {
+    connection.execute(std::string(files[static_cast<std::size_t>(next - 1)].bytes));
+    connection.execute(fmt::format("UPDATE llmb_report_schema SET version = {}", next));
+  }
+  transaction.commit();
+}
+
+class PostgresqlDatabase : public OpenDatabase {
+ public:
+  PostgresqlDatabase(const std::string& url, Mode mode) : connection_(url, mode) {}
+  PostgresqlConnection& connection() override { return connection_; }
+  void check() override { connection_.ensure(); }
+  DatabaseBytes bytes() override {
+    return {static_cast<std::uint64_t>(
+                connection_.read_one_integer("SELECT pg_database_size(current_database())")),
+            0};
+  }
+
+ private:
+  PostgresqlConnection connection_;
+};
+
+// The server gives up the lock with the session, however that ends; so it is taken anew with each.
+class PostgresqlWriter : public PostgresqlDatabase {
+ public:
+  explicit PostgresqlWriter(const std::string& url) : PostgresqlDatabase(url, Mode::read_write) {
+    take_lock();
+    connection().on_new_session([this] { take_lock(); });
+    migrate(connection());
+  }
+
+ private:
+  void take_lock() {
+    const std::string sql = fmt::format("SELECT pg_try_advisory_lock({})", kOnlyWriter);
+    if (connection().read_one_integer(sql) != 0) return;
+    throw StorageError(StorageError::Kind::busy_elsewhere,
+                       fmt::format("cannot write to {}: another process is already writing to it. "
+                                   "Stop that one, or give this one a database of its own.",
+                                   connection().place()));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url) {
+  return std::make_unique<PostgresqlWriter>(url);
+}
+
+std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url) {
+  try {
+    open_postgresql_writer(url);
+  } catch (const StorageError& error) {
+    // A writer that lives elsewhere has brought the schema up to date itself.
+    if (error.kind != StorageError::Kind::busy_elsewhere) throw;
+  }
+  auto database = std::make_unique<PostgresqlDatabase>(url, Mode::read_write);
+  require_current_schema(database->connection());
+  return database;
+}
+
+std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url) {
+  auto database = std::make_unique<PostgresqlDatabase>(url, Mode::read_only);
+  require_current_schema(database->connection());
+  return database;
+}
+
+}  // namespace llmb::storage

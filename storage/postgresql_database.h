@@ -1,0 +1,16 @@
+// A database of a PostgreSQL server: its schema brought up to date, one writer at a time. In a
+// build without libpq each throws a StorageError that says so.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/database_engine.h"
+
+namespace llmb::storage {
+
+std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url);
+std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url);
+std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url);
+
+}  // namespace llmb::storage

@@ -1,0 +1,30 @@
+// SqlDialect: the words of SQL in which the two engines differ. What both understand is written
+// once, where it is used.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace llmb::storage {
+
+struct SqlDialect {
+  // Before a column: its index is not to be used. SQLite has no statistics of the data to tell that
+  // by itself; PostgreSQL has.
+  std::string_view without_index;
+  // Whether a text contains a pattern, whatever the case of ASCII letters.
+  std::string_view like;
+  // The numbers of a list that is one parameter, as a subquery; list_text() makes that parameter.
+  std::string_view numbers_of_list;
+  char list_begin;
+  char list_end;
+
+  std::string list_text(std::span<const std::int64_t> numbers) const;
+};
+
+// For a row that may be there already: "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT (a) DO
+// UPDATE SET b = excluded.b". `columns`, separated by commas, begin with the key's.
+std::string put_row_sql(std::string_view table, std::size_t key_columns, std::string_view columns);
+
+}  // namespace llmb::storage

@@ -1,0 +1,145 @@
+// llmb-report with its runs in a PostgreSQL database: while the server is away nothing is lost, and
+// what is refused is told.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/job_store.h"
+#include "tests/server/serve/daemon_process.h"
+#include "tests/server/serve/growing_tree.h"
+#include "tests/storage/temporary_database.h"
+
+namespace llmb::cli {
+namespace {
+
+class Postgresql : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::getenv("LLMB_TEST_POSTGRESQL") == nullptr) {
+      GTEST_SKIP() << "needs a PostgreSQL server, which tests/postgresql/with_server.sh gives it";
+    }
+    database_.emplace();
+  }
+
+  std::vector<std::string> arguments() const {
+    return {"--listen", "127.0.0.1:0", "--db", database_->path(), tree_.root().string()};
+  }
+  // What a database administrator does: every session ends in the middle of whatever it does.
+  void end_all_sessions() const {
+    storage::execute_sql_at_server(
+        std::getenv("LLMB_TEST_POSTGRESQL"),
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        " AND application_name = 'llmb-report'");
+  }
+  static void server(const std::string& what) {
+    const std::string folder = std::getenv("LLMB_TEST_POSTGRESQL_FOLDER");
+    const std::string flag = what == "up" ? " --no-install " : " ";
+    const std::string command =
+        LLMB_SOURCE_DIR "/deploy/postgres-dev/" + what + flag + folder + " >/dev/null";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+
+  std::optional<storage::TemporaryDatabase> database_;
+  const TemporaryFolder folder_;
+  const GrowingTree tree_{folder_.path() / "workload"};
+};
+
+TEST_F(Postgresql, HoldsWhatGrowsAndIsReadAgainAfterARestart) {
+  tree_.append_steps(0, 19);
+  {
+    DaemonProcess daemon(folder_.path(), arguments());
+    ASSERT_TRUE(waits_for_steps(daemon, 20)) << daemon.errors();
+    tree_.append_steps(20, 29);
+    ASSERT_TRUE(waits_for_steps(daemon, 30)) << daemon.errors();
+    EXPECT_EQ(daemon.stop(SIGTERM), 0);
+  }
+  tree_.append_steps(30, 49);
+  DaemonProcess daemon(folder_.path(), arguments());
+  ASSERT_TRUE(waits_for_steps(daemon, 50)) << daemon.errors();
+  EXPECT_EQ(daemon.stop(SIGTERM), 0);
+}
+
+TEST_F(Postgresql, SessionsThatEndLoseAndDoubleNothing) {
+  tree_.append_steps(0, 4);
+  DaemonProcess daemon(folder_.path(), arguments());
+  ASSERT_TRUE(waits_for_steps(daemon, 5)) << daemon.errors();
+  for (int i = 1; i < 10; ++i) {
+    tree_.append_steps(i * 5, i * 5 + 4);
+    tree_.append_steps(0, 4, 200 + i);
+    end_all_sessions();
+  }
+  EXPECT_TRUE(waits_for_steps(daemon, 50 + 45)) << daemon.errors();
+}
+
+TEST_F(Postgresql, AServerThatIsAwayIsSaidAndWaitedFor) {
+  tree_.append_steps(0, 9);
+  DaemonProcess daemon(folder_.path(), arguments());
+  ASSERT_TRUE(waits_for_steps(daemon, 10)) << daemon.errors();
+  server("down");
+  tree_.append_steps(10, 19);
+  EXPECT_TRUE(wait_until([&] {
+    const Answer answer = daemon.get("/api/v1/runs");
+    return answer.status == 503 && !answer.header("Retry-After").empty();
+  }));
+  server("up");
+  EXPECT_TRUE(waits_for_steps(daemon, 20)) << daemon.errors();
+}
+
+TEST_F(Postgresql, TakesNoSecondWriter) {
+  DaemonProcess daemon(folder_.path(), arguments());
+  ASSERT_NE(daemon.port(), 0) << daemon.errors();
+  const TemporaryFolder other;
+  DaemonProcess second(other.path(), arguments());
+  EXPECT_NE(second.exit_code(), 0);
+  EXPECT_NE(second.errors().find("another process is already writing to it"), std::string::npos)
+      << second.errors();
+}
+
+TEST_F(Postgresql, RefusesADatabaseWithTablesOfAnotherProgramUntouched) {
+  storage::execute_sql(database_->path(), "CREATE TABLE theirs (id int)");
+  DaemonProcess daemon(folder_.path(), arguments());
+  EXPECT_NE(daemon.exit_code(), 0);
+  EXPECT_NE(daemon.errors().find("tables of another program"), std::string::npos)
+      << daemon.errors();
+  storage::execute_sql(database_->path(), "CREATE TABLE root (id int)");  // there is none yet
+}
+
+TEST_F(Postgresql, AServerThatIsNotThereIsToldWithoutThePassword) {
+  DaemonProcess daemon(folder_.path(),
+                       {"--listen", "127.0.0.1:0", "--db",
+                        "postgresql://llmb:secret@127.0.0.1:9/runs", tree_.root().string()});
+  EXPECT_NE(daemon.exit_code(), 0);
+  const std::string said = daemon.errors();
+  EXPECT_NE(said.find("postgresql://llmb@127.0.0.1:9/runs"), std::string::npos) << said;
+  EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+}
+
+TEST_F(Postgresql, KeepsTokensAndJobs) {
+  storage::JobStore store(database_->options());
+  storage::TokenRecord token;
+  token.name = "ci";
+  token.sha256 = "00";
+  token.scopes = {"submit"};
+  token.created_at = token.expires_at = "2026-01-02T03:04:05Z";
+  EXPECT_EQ(store.insert_token(token), 1);
+  ASSERT_TRUE(store.token_by_hash("00"));
+  storage::JobRecord job;
+  job.submission_id = "s1";
+  job.cluster = "eos";
+  job.experiment = "pretrain_grok1";
+  job.created_at = job.updated_at = token.created_at;
+  const storage::JobRequest request{"ci", "key", "hash", {}};
+  const auto recorded = store.record(request, {job}, job.created_at);
+  ASSERT_EQ(recorded.jobs.size(), 1U);
+  const auto repeated = store.record(request, {job}, job.created_at);
+  EXPECT_EQ(repeated.kind, storage::RecordedRequest::Kind::repeated);
+  EXPECT_EQ(repeated.jobs.at(0).id, recorded.jobs.at(0).id);
+  EXPECT_EQ(store.jobs(10, std::nullopt).size(), 1U);
+}
+
+}  // namespace
+}  // namespace llmb::cli
