@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "parser/step_fields.h"
 #include "storage/row_inserts.h"
@@ -176,12 +177,23 @@ void delete_fields(Connection& connection, RunId run, const StepSample& sample) 
       .run();
 }
 
-// The row's next columns: a name, and its value.
-void take_field(Statement& fields, StepSample& sample) {
-  std::string name = fields.read_text();
-  const std::optional<double> value = fields.read_optional_real();
-  sample.extra_fields.emplace_back(std::move(name),
-                                   value.value_or(std::numeric_limits<double>::quiet_NaN()));
+// Adds the rows (segment, iteration, name, value) to the samples that they are of. Both are in the
+// order of the key.
+void take_fields(Statement& fields, std::vector<StepSample>& samples) {
+  const auto key_of = [](const StepSample& sample) {
+    return std::pair<std::int64_t, std::int64_t>(sample.segment, sample.iteration);
+  };
+  auto sample = samples.begin();
+  while (fields.step()) {
+    const std::int64_t segment = fields.read_integer();
+    const std::pair key(segment, fields.read_integer());
+    while (sample != samples.end() && key_of(*sample) < key) ++sample;
+    if (sample == samples.end() || key < key_of(*sample)) continue;
+    std::string name = fields.read_text();
+    const std::optional<double> value = fields.read_optional_real();
+    sample->extra_fields.emplace_back(std::move(name),
+                                      value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
 }
 
 // So many steps are read at once: an engine may hold all rows of an answer in memory.
@@ -196,17 +208,12 @@ std::vector<StepSample> read_some(Connection& connection, RunId run, std::int64_
   while (steps.step()) samples.push_back(read_step(steps));
   if (samples.empty()) return samples;
   Statement& fields = connection.kept(
-      "SELECT iteration, name, value FROM step_field"
+      "SELECT segment, iteration, name, value FROM step_field"
       " WHERE run_id = ? AND segment = ? AND iteration BETWEEN ? AND ?"
       " ORDER BY iteration, position");
   fields.integer(run).integer(segment);
   fields.integer(samples.front().iteration).integer(samples.back().iteration);
-  auto sample = samples.begin();
-  while (fields.step()) {  // both are in the order of the key
-    const std::int64_t iteration = fields.read_integer();
-    while (sample != samples.end() && sample->iteration < iteration) ++sample;
-    if (sample != samples.end() && sample->iteration == iteration) take_field(fields, *sample);
-  }
+  take_fields(fields, samples);
   return samples;
 }
 
@@ -297,16 +304,7 @@ std::vector<StepSample> read_steps_from(Connection& connection, RunId run, std::
   for (const StepSample* end : {&samples.front(), &samples.back()}) {
     fields.integer(std::int64_t{end->segment}).integer(end->iteration);
   }
-  auto sample = samples.begin();
-  while (fields.step()) {  // both are in the order of the key
-    const std::int64_t segment_of_field = fields.read_integer();
-    const std::tuple key(segment_of_field, fields.read_integer());
-    const auto key_of = [](const StepSample& one) {
-      return std::tuple(std::int64_t{one.segment}, one.iteration);
-    };
-    while (sample != samples.end() && key_of(*sample) < key) ++sample;
-    if (sample != samples.end() && key_of(*sample) == key) take_field(fields, *sample);
-  }
+  take_fields(fields, samples);
   return samples;
 }
 
