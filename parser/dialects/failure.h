@@ -22,7 +22,7 @@ struct FailureSign {
   // failure. `cause` is empty then.
   std::string_view (*cause_by)(std::string_view rest) = nullptr;
   // The line holds these too. Other than the literal they may be as common as they like.
-  std::string_view words;
+  std::string_view words = {};
 };
 
 // In the order in which they are tried: the first that fits names the line.
