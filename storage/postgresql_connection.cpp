@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "parser/foundation/parse_number.h"
-#include "parser/foundation/text.h"
 #include "storage/database_place.h"
 #include "storage/postgresql_text.h"
 
@@ -54,8 +53,9 @@ std::string_view advice(Kind kind) {
   }
 }
 
-std::string without_line_end(const char* message) {
-  return std::string(parser::trimmed(message, " \t\n"));
+// What follows it asks or advises.
+std::string first_line(std::string_view message) {
+  return std::string(message.substr(0, message.find('\n')));
 }
 
 bool has_failed(const PGresult* result) {
@@ -236,9 +236,9 @@ void PostgresqlConnection::fail(pg_result* result, std::string_view doing) const
   const char* const state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
   const Kind kind = state == nullptr ? Kind::io : kind_of(state);
   const char* const said = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : nullptr;
-  throw StorageError(
-      kind, fmt::format("cannot {} (database {}): {}. {}", doing, place(),
-                        without_line_end(said ? said : PQerrorMessage(handle_)), advice(kind)));
+  throw StorageError(kind,
+                     fmt::format("cannot {} (database {}): {}. {}", doing, place(),
+                                 first_line(said ? said : PQerrorMessage(handle_)), advice(kind)));
 }
 
 const SqlDialect& PostgresqlConnection::dialect() const {

@@ -116,6 +116,7 @@ TEST_F(Postgresql, AServerThatIsNotThereIsToldWithoutThePassword) {
   const std::string said = daemon.errors();
   EXPECT_NE(said.find("postgresql://llmb@127.0.0.1:9/runs"), std::string::npos) << said;
   EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+  EXPECT_NE(said.find("Connection refused. Check that the server runs"), std::string::npos) << said;
 }
 
 TEST_F(Postgresql, KeepsTokensAndJobs) {
