@@ -149,7 +149,7 @@ function Board({ answers }: { answers: Answers }) {
           <button
             type="button"
             class="quiet copy"
-            onClick={() => void savePng(boardPicture(measuredFirst), "board")}
+            onClick={() => void savePng([boardPicture(measuredFirst)], "board")}
           >
             Save as PNG
           </button>

@@ -1,25 +1,19 @@
-// The ways a chart leaves the page: its numbers as Markdown or CSV, the picture as PNG.
+// The ways a chart leaves the page: its numbers as Markdown or CSV, what it draws as PNG.
 import { CopyTable, type Exported } from "./copy_buttons";
-import { savePng } from "./pictures";
+import { type Picture, savePng } from "./pictures";
 
 interface Props {
   name: string; // of the file
   table: () => Exported;
-  pictures: () => Iterable<HTMLCanvasElement | SVGSVGElement>;
+  pictures: () => Iterable<Picture>;
 }
 
 export function PlotCopies({ name, table, pictures }: Props) {
-  const save = () => {
-    const all = [...pictures()];
-    all.forEach((picture, at) => {
-      void savePng(picture, all.length > 1 ? `${name}-${at + 1}` : name);
-    });
-  };
   return (
     <details class="plot-copies no-print">
       <summary>Copy</summary>
       <CopyTable table={table} />
-      <button type="button" class="quiet copy" onClick={save}>
+      <button type="button" class="quiet copy" onClick={() => void savePng(pictures(), name)}>
         Save as PNG
       </button>
     </details>
