@@ -20,28 +20,55 @@ class HeldBodies {
   HeldBodies(std::size_t large_bytes_max, std::size_t other_bytes_max)
       : large_(large_bytes_max), other_(other_bytes_max) {}
 
-  // Takes `bytes` of the share of bodies that large, until the pointer's last copy is gone. Null
-  // where the share is used up; it may be overdrawn by the last one that got any.
-  std::shared_ptr<const void> reserve(std::size_t bytes) const {
+  // So many bytes of a share, until it is gone. It may outlive the HeldBodies.
+  class Room {
+   public:
+    Room(std::shared_ptr<std::atomic<std::size_t>> held, std::size_t bytes)
+        : held_(std::move(held)), bytes_(bytes) {}
+    ~Room() { *held_ -= bytes_; }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    // What was kept for making a body becomes the body's: in one step, so that nobody gets in
+    // between, and nothing counts twice.
+    void resize(std::size_t bytes) {
+      *held_ += bytes - bytes_;  // modulo 2^n, where it shrinks
+      bytes_ = bytes;
+    }
+
+   private:
+    const std::shared_ptr<std::atomic<std::size_t>> held_;
+    std::size_t bytes_;
+  };
+
+  // Takes `bytes` of the share of bodies that large. Null where the share is used up; it may be
+  // overdrawn by the last one that got any.
+  std::shared_ptr<Room> reserve(std::size_t bytes) const {
     const Share& share = share_of(bytes);
     std::size_t held = *share.held;
     do {
       if (held >= share.bytes_max) return nullptr;
     } while (!share.held->compare_exchange_weak(held, held + bytes));
-    return {share.held.get(),
-            [counter = share.held, bytes](const void* /*held*/) { *counter -= bytes; }};
+    return std::make_shared<Room>(share.held, bytes);
   }
 
-  // The same body; counted as long as a copy of the returned pointer lives, which may be longer
-  // than this object does. Whoever has made a body first asks reserve() whether there is room.
-  std::shared_ptr<const std::string> count(std::shared_ptr<const std::string> body) const {
+  // The same body; counted as long as a copy of the returned pointer lives. `room` is what was
+  // reserved for making it: it stays with the body, and shrinks or grows to the body's size. Null:
+  // none was, and the body counts whatever is held already.
+  std::shared_ptr<const std::string> count(std::shared_ptr<const std::string> body,
+                                           std::shared_ptr<Room> room = nullptr) const {
     if (!body || body->size() < kCountedFromBytes) return body;
-    const Share& share = share_of(body->size());
-    *share.held += body->size();
+    if (room) {
+      room->resize(body->size());
+    } else {
+      const auto& held = share_of(body->size()).held;
+      *held += body->size();
+      room = std::make_shared<Room>(held, body->size());
+    }
     const std::string* const text = body.get();
-    return {text, [body = std::move(body), counter = share.held](const std::string*) mutable {
-              *counter -= body->size();
+    return {text, [body = std::move(body), room = std::move(room)](const std::string*) mutable {
               body.reset();
+              room.reset();
             }};
   }
 

@@ -85,7 +85,7 @@ class BodySource {
   std::shared_ptr<const std::string> kept(const std::string& key);  // null where none is kept
   std::shared_ptr<const std::string> identity_body();
   // Room for so many bytes; throws RequestError (503) where there is none.
-  std::shared_ptr<const void> reserve(std::size_t bytes) const;
+  std::shared_ptr<HeldBodies::Room> reserve(std::size_t bytes) const;
   // The body's bytes; its headers become the response's.
   std::shared_ptr<const std::string> take(Body body);
 
@@ -117,8 +117,11 @@ std::shared_ptr<const std::string> BodySource::take(Body body) {
 std::shared_ptr<const std::string> BodySource::identity_body() {
   if (response_.body && !response_.body_is_shared) {
     // What another method has done cannot be taken back: it is answered.
-    if (request_.method == "GET" || request_.method == "HEAD") reserve(response_.body->size());
-    response_.body = held_bodies_.count(std::move(response_.body));
+    std::shared_ptr<HeldBodies::Room> room;
+    if (request_.method == "GET" || request_.method == "HEAD") {
+      room = reserve(response_.body->size());
+    }
+    response_.body = held_bodies_.count(std::move(response_.body), std::move(room));
     response_.body_is_shared = true;
   }
   if (response_.body || !response_.make_body) return response_.body;
@@ -126,14 +129,13 @@ std::shared_ptr<const std::string> BodySource::identity_body() {
   if (auto body = kept(key)) return body;
   auto room = reserve(response_.making_bytes_max);
   Body made = response_.make_body();
-  room.reset();
-  if (made.bytes && response_.making_bytes_max == 0) reserve(made.bytes->size());
-  made.bytes = held_bodies_.count(std::move(made.bytes));
+  if (made.bytes && response_.making_bytes_max == 0) room = reserve(made.bytes->size());
+  made.bytes = held_bodies_.count(std::move(made.bytes), std::move(room));
   if (!key.empty() && made.bytes) cache_.keep(key, made);
   return take(std::move(made));
 }
 
-std::shared_ptr<const void> BodySource::reserve(std::size_t bytes) const {
+std::shared_ptr<HeldBodies::Room> BodySource::reserve(std::size_t bytes) const {
   if (bytes < HeldBodies::kCountedFromBytes) return nullptr;
   auto room = held_bodies_.reserve(bytes);
   if (room) return room;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <stdexcept>
 
-#include "server/http/held_bodies.h"
 #include "tests/server/http/raw_client.h"
 
 namespace llmb::http {
@@ -62,42 +61,6 @@ TEST(WorkerPool, OutlivesATaskThatThrows) {
   pool.submit([] { throw std::runtime_error("no memory, say"); });
   pool.submit([&] { was_called = true; });
   EXPECT_TRUE(eventually([&] { return was_called.load(); }));
-}
-
-TEST(HeldBodies, CountABodyUntilItsLastUserIsGone) {
-  constexpr std::size_t kLarge = HeldBodies::kLargeFromBytes;
-  const HeldBodies bodies(3 * kLarge, kLarge);
-  const auto body_of = [](std::size_t size) {
-    return std::make_shared<const std::string>(size, 'x');
-  };
-  auto first = bodies.count(body_of(2 * kLarge));
-  EXPECT_EQ(first->size(), 2 * kLarge);
-  EXPECT_EQ(bodies.large_bytes(), 2 * kLarge);
-  EXPECT_NE(bodies.reserve(kLarge), nullptr);
-  auto second = bodies.count(body_of(kLarge));
-  EXPECT_EQ(bodies.reserve(kLarge), nullptr);
-  auto copy = first;
-  first.reset();
-  EXPECT_EQ(bodies.reserve(kLarge), nullptr);
-  copy.reset();
-  EXPECT_NE(bodies.reserve(kLarge), nullptr);
-  second.reset();
-  EXPECT_EQ(bodies.large_bytes(), 0U);
-}
-
-TEST(HeldBodies, HaveAShareForThoseThatAreNotLarge) {
-  constexpr std::size_t kLarge = HeldBodies::kLargeFromBytes;
-  const HeldBodies bodies(kLarge, kLarge);
-  auto room = bodies.reserve(5 * kLarge);
-  EXPECT_NE(room, nullptr) << "overdrawn by the one that found room";
-  EXPECT_EQ(bodies.reserve(kLarge), nullptr);
-  const auto ordinary = bodies.count(std::make_shared<const std::string>(kLarge - 1, 'x'));
-  const auto small =
-      bodies.count(std::make_shared<const std::string>(HeldBodies::kCountedFromBytes - 1, 'x'));
-  EXPECT_EQ(bodies.other_bytes(), kLarge - 1);
-  EXPECT_NE(bodies.reserve(1), nullptr);
-  room.reset();
-  EXPECT_EQ(bodies.large_bytes(), 0U);
 }
 
 }  // namespace
