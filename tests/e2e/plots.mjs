@@ -94,6 +94,83 @@ describe("every plot", () => {
     });
   });
 
+  test("of a scaling series zooms to the same numbers of GPUs in both, and back", async () => {
+    await withPage(browser, `${daemon.url}/scaling?workload=pretrain_grok1`, {}, async (page) => {
+      const series = page.locator("section.charts").filter({ hasText: /grok1 314b fp8 gb200/ });
+      const plots = series.locator(".scaling-plot");
+      await plots.nth(1).waitFor();
+      const shown = () =>
+        plots.evaluateAll((all) =>
+          all.map((one) => {
+            const labels = [...one.querySelectorAll("text.tick:not([text-anchor=end])")];
+            const ofGpus = labels.map(({ textContent }) => textContent).filter((text) => +text > 0);
+            return `${ofGpus}; ${one.querySelectorAll(".point").length} measured`;
+          }),
+        );
+      const whole = await shown();
+      assert.deepEqual(whole, Array(2).fill("128,256,512; 3 measured"));
+      const first = plots.first().locator("svg");
+      await drag(page, first, 0.35, 0.99);
+      await until("256 and 512 in both", async () =>
+        (await shown()).every((scales) => scales === "256,512; 2 measured"),
+      );
+      await plots.nth(1).getByRole("button", { name: "Show all of it" }).click();
+      await until("all", async () => (await shown()).join() === whole.join());
+      await first.focus();
+      for (let presses = 0; presses < 2; presses += 1) await page.keyboard.press("+");
+      await until("256 alone", async () =>
+        (await shown()).every((scales) => scales === "256; 1 measured"),
+      );
+      for (let presses = 0; presses < 9; presses += 1) await page.keyboard.press("ArrowRight");
+      await until("moved to 512", async () =>
+        (await shown()).every((scales) => scales === "512; 1 measured"),
+      );
+      await page.keyboard.press("0");
+      await until("all again", async () => (await shown()).join() === whole.join());
+    });
+  });
+
+  test("of values zooms into them, moves with shift and a drag, and says what is left", async () => {
+    const pages = [
+      [await comparePath(), ".distribution-plot", "circle.dot"],
+      [`/runs/${(await complete()).id}`, ".agreement-plot", "path.other"],
+    ];
+    for (const [path, name, mark] of pages) {
+      await withPage(browser, daemon.url + path, {}, async (page) => {
+        const plot = page.locator(name);
+        const svg = plot.locator("svg");
+        await plot.locator(mark).first().waitFor();
+        // Where a dot stands, and what the axis says: both follow from what is shown.
+        const view = () =>
+          plot.evaluate((one, mark) => {
+            const ticks = [...one.querySelectorAll("text.tick")].map((tick) => tick.textContent);
+            const { left } = one.querySelector(mark).getBoundingClientRect();
+            return `${ticks.join(" ")} @ ${Math.round(left + scrollX)}`;
+          }, mark);
+        await page.mouse.move(0, 0);
+        const whole = await view();
+        const changed = async (from) => {
+          await until("another view", async () => (await view()) !== from);
+          return view();
+        };
+        await drag(page, svg, 0.5, 0.8);
+        const near = await changed(whole);
+        await page.keyboard.down("Shift");
+        await drag(page, svg, 0.6, 0.7);
+        await page.keyboard.up("Shift");
+        const moved = await changed(near);
+        assert.notEqual(moved, whole);
+        await svg.dblclick();
+        await until("everything", async () => (await view()) === whole);
+        await svg.focus();
+        await page.keyboard.press("+");
+        await changed(whole);
+        await plot.getByRole("button", { name: "Show all of it" }).click();
+        await until("everything", async () => (await view()) === whole);
+      });
+    }
+  });
+
   test("of a history names the run under the crosshair, and zooms into a time", async () => {
     await withPage(browser, `${daemon.url}/history?days=any`, {}, async (page) => {
       const plot = page.locator(".history-plot").first(); // what changed stands first

@@ -183,8 +183,8 @@ test("what is shown moves and zooms within the whole", () => {
   assert.deepEqual(panned({ min: 20, max: 40 }, whole, 0.5), { min: 30, max: 50 });
   assert.deepEqual(panned({ min: 20, max: 40 }, whole, -3), { min: 0, max: 20 });
   assert.deepEqual(panned({ min: 20, max: 40 }, whole, 9), { min: 80, max: 100 });
-  assert.deepEqual(scaledBy({ min: 20, max: 40 }, whole, 0.5), { min: 25, max: 35 });
-  assert.deepEqual(scaledBy({ min: 0, max: 20 }, whole, 2), { min: 0, max: 40 });
-  assert.deepEqual(scaledBy({ min: 10, max: 14 }, whole, 0.5), { min: 10, max: 14 });
-  assert.deepEqual(scaledBy({ min: 1, max: 99 }, whole, 2), whole);
+  assert.deepEqual(scaledBy({ min: 20, max: 40 }, whole, 0.5, 4), { min: 25, max: 35 });
+  assert.deepEqual(scaledBy({ min: 0, max: 20 }, whole, 2, 4), { min: 0, max: 40 });
+  assert.deepEqual(scaledBy({ min: 10, max: 14 }, whole, 0.5, 4), { min: 10, max: 14 });
+  assert.deepEqual(scaledBy({ min: 1, max: 99 }, whole, 2, 4), whole);
 });

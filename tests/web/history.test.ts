@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HistoryChange, HistorySeries } from "../../web/src/api/types";
-import { zoomed } from "../../web/src/chart/drag_zoom";
+import { partOf, shareIn, zoomed } from "../../web/src/chart/plot_zoom";
 import { historyPlot, placesOf, timeTicks, valueTicks, within } from "../../web/src/chart/history_points";
 import { nearestOf } from "../../web/src/chart/nearest_point";
 import {
@@ -143,7 +143,7 @@ test("addresses name the configuration, the run, and the sides of a change", () 
 test("a zoom shows what lies within it, and cuts levels at its edges", () => {
   const all = historyPlot(slowed);
   assert.ok(all);
-  const part = within(all, { from: 0.2, to: 0.8 });
+  const part = within(all, { min: 0.2, max: 0.8 });
   assert.deepEqual(
     part.points.map(({ run }) => run.id),
     [2, 3, 4],
@@ -154,14 +154,18 @@ test("a zoom shows what lies within it, and cuts levels at its edges", () => {
   ]);
   assert.deepEqual(part.marks.length, 1);
   assert.deepEqual(part.range, all.range);
-  const [first, last] = [0, 2].map((at) => timeTicks(slowed.runs, 3, "utc", { from: 0.25, to: 0.5 })[at]);
+  const [first, last] = [0, 2].map((at) => timeTicks(slowed.runs, 3, "utc", { min: 0.25, max: 0.5 })[at]);
   assert.deepEqual([first?.label, last?.label], ["2025-10-08", "2025-10-15"]);
 });
 
 test("a drag zooms into what is shown, in either direction, and a click does not", () => {
-  assert.deepEqual(zoomed({ from: 0, to: 1 }, 0.75, 0.25), { from: 0.25, to: 0.75 });
-  assert.deepEqual(zoomed({ from: 0.5, to: 1 }, 0, 0.5), { from: 0.5, to: 0.75 });
-  assert.deepEqual(zoomed({ from: 0, to: 1 }, 0.5, 0.51), { from: 0, to: 1 });
+  assert.deepEqual(zoomed({ min: 0, max: 1 }, 0.75, 0.25), { min: 0.25, max: 0.75 });
+  assert.deepEqual(zoomed({ min: 0.5, max: 1 }, 0, 0.5), { min: 0.5, max: 0.75 });
+  assert.deepEqual(zoomed({ min: 0, max: 1 }, 0.5, 0.51), { min: 0, max: 1 });
+  const tiny = { min: 0.5, max: 0.51 };
+  assert.deepEqual(zoomed(tiny, 0.2, 0.4), tiny, "an axis can be read at any zoom");
+  assert.deepEqual(partOf({ min: 10, max: 20 }, { min: 0.25, max: 0.5 }), { min: 12.5, max: 15 });
+  assert.equal(shareIn({ min: 10, max: 20 }, 12.5), 0.25);
 });
 
 test("the pointer is at the nearest point, and at none where there is none", () => {

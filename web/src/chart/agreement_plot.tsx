@@ -4,6 +4,9 @@ import { useRef, useState } from "preact/hooks";
 import { formatNumber, formatSeconds, formatTicks } from "../format";
 import { PlotCopies } from "../parts/plot_copies";
 import { valueTicks } from "./history_points";
+import { kPanZoomHint } from "./pan_zoom";
+import { Clipped, partOf, ShowAll, useZoom, ZoomableSvg } from "./plot_zoom";
+import type { Range } from "./scale";
 
 export interface AgreementDot {
   name: string;
@@ -26,7 +29,7 @@ const kTicks = 4;
 const kPadding = 0.08; // of what is spanned, on either side
 const kSpanMin = 0.004; // of the mean: equal results stand on one line, not on a magnified axis
 
-function rangeOf({ ours, dots }: Props): [number, number] {
+function rangeOf({ ours, dots }: Props): Range {
   const deviation = ours.deviation ?? 0;
   const values = [ours.mean - deviation, ours.mean + deviation, ...dots.map(({ value }) => value)];
   const low = Math.min(...values);
@@ -34,18 +37,29 @@ function rangeOf({ ours, dots }: Props): [number, number] {
   const span = Math.max(high - low, kSpanMin * ours.mean);
   const middle = (low + high) / 2;
   const half = span * (0.5 + kPadding);
-  return [middle - half, middle + half];
+  return { min: middle - half, max: middle + half };
 }
 
 export function AgreementPlot(props: Props) {
   const { ours, dots, summary } = props;
   const figure = useRef<HTMLElement>(null);
-  const [low, high] = rangeOf(props);
-  const x = (value: number) => kLeft + ((kWidth - kLeft - kRight) * (value - low)) / (high - low);
+  const zoom = useZoom();
+  const range = partOf(rangeOf(props), zoom.shown);
+  const { min, max } = range;
+  const x = (value: number) => kLeft + ((kWidth - kLeft - kRight) * (value - min)) / (max - min);
+  const isIn = (value: number) => value >= min && value <= max;
   const height = kTop + kRow * (dots.length + 1) + kBottom;
   const rowY = (at: number) => kTop + kRow * (at + 0.5);
   const axisY = height - kBottom;
-  const ticks = valueTicks({ min: low, max: high }, kTicks);
+  const area = {
+    width: kWidth,
+    height,
+    left: kLeft,
+    right: kWidth - kRight,
+    top: kTop,
+    bottom: axisY,
+  };
+  const ticks = valueTicks(range, kTicks);
   const labels = formatTicks(ticks);
   // The row under the pointer: 0 is ours.
   const [row, setRow] = useState<number | null>(null);
@@ -58,14 +72,17 @@ export function AgreementPlot(props: Props) {
   const pointed = row === null ? null : rows[row];
   return (
     <figure class="agreement-plot" ref={figure}>
-      <p class="readout" aria-hidden="true">
-        {pointed && `${pointed.name}: ${formatSeconds(pointed.value)}`}
+      <p class="zoom-head">
+        <span class="readout" aria-hidden="true">
+          {pointed && `${pointed.name}: ${formatSeconds(pointed.value)}`}
+        </span>
+        <ShowAll zoom={zoom} />
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Plot of the tools' results">
-        <svg
-          viewBox={`0 0 ${kWidth} ${height}`}
-          role="img"
-          aria-label={summary}
+        <ZoomableSvg
+          zoom={zoom}
+          area={area}
+          summary={summary}
           onPointerMove={follow}
           onPointerLeave={() => setRow(null)}
         >
@@ -77,42 +94,52 @@ export function AgreementPlot(props: Props) {
               </text>
             </g>
           ))}
-          {pointed && (
-            <line class="cursor" x1={x(pointed.value)} x2={x(pointed.value)} y1={kTop} y2={axisY} />
-          )}
-          <line class="ours-line" x1={x(ours.mean)} x2={x(ours.mean)} y1={kTop} y2={axisY} />
-          <text class="row-name" x={kLeft - 10} y={rowY(0) + 4} text-anchor="end">
-            llmb-report
-          </text>
-          {ours.deviation !== null && (
-            <line
-              class="ours-spread"
-              x1={x(ours.mean - ours.deviation)}
-              x2={x(ours.mean + ours.deviation)}
-              y1={rowY(0)}
-              y2={rowY(0)}
-            />
-          )}
-          <circle class="ours" cx={x(ours.mean)} cy={rowY(0)} r="5" />
-          {dots.map(({ name, value }, at) => (
-            <g key={name}>
-              <text class="row-name" x={kLeft - 10} y={rowY(at + 1) + 4} text-anchor="end">
-                {name}
-              </text>
-              <path
-                class="other"
-                d={`M${x(value)} ${rowY(at + 1) - 5}l5 5l-5 5l-5 -5z`}
-                aria-hidden="true"
-              >
-                <title>{`${name}: ${formatNumber(value)} s`}</title>
-              </path>
-            </g>
+          {rows.map(({ name }, at) => (
+            <text key={name} class="row-name" x={kLeft - 10} y={rowY(at) + 4} text-anchor="end">
+              {name}
+            </text>
           ))}
+          <Clipped area={area}>
+            {pointed && (
+              <line
+                class="cursor"
+                x1={x(pointed.value)}
+                x2={x(pointed.value)}
+                y1={kTop}
+                y2={axisY}
+              />
+            )}
+            <line class="ours-line" x1={x(ours.mean)} x2={x(ours.mean)} y1={kTop} y2={axisY} />
+            {ours.deviation !== null && (
+              <line
+                class="ours-spread"
+                x1={x(ours.mean - ours.deviation)}
+                x2={x(ours.mean + ours.deviation)}
+                y1={rowY(0)}
+                y2={rowY(0)}
+              />
+            )}
+          </Clipped>
+          {isIn(ours.mean) && <circle class="ours" cx={x(ours.mean)} cy={rowY(0)} r="5" />}
+          {dots.map(
+            ({ name, value }, at) =>
+              isIn(value) && (
+                <path
+                  key={name}
+                  class="other"
+                  d={`M${x(value)} ${rowY(at + 1) - 5}l5 5l-5 5l-5 -5z`}
+                  aria-hidden="true"
+                >
+                  <title>{`${name}: ${formatNumber(value)} s`}</title>
+                </path>
+              ),
+          )}
           <text class="tick" x={(kLeft + kWidth) / 2} y={height - 2} text-anchor="middle">
             mean step time, s; the bar is our ± one standard deviation of the steps
           </text>
-        </svg>
+        </ZoomableSvg>
       </div>
+      <p class="legend no-print">{kPanZoomHint}.</p>
       <PlotCopies
         name="agreement"
         table={() => ({

@@ -21,7 +21,8 @@ import {
 } from "./distributions";
 import { valueTicks } from "./history_points";
 import { useMeasuredWidth } from "./measured_width";
-import { isOffScale } from "./scale";
+import { Clipped, partOf, shareIn, ShowAll, useZoom, ZoomableSvg, type PlotArea } from "./plot_zoom";
+import { isOffScale, type Range } from "./scale";
 import { seriesColour } from "./series";
 
 const kRow = 44;
@@ -40,19 +41,24 @@ export function DistributionPlot({ distributions, summary }: Props) {
   const { figure, width } = useMeasuredWidth();
   const svg = useRef<SVGSVGElement>(null);
   const [cursor, setCursor] = useState<number | null>(null);
-  const { min, max } = distributionRange(distributions);
+  const zoom = useZoom();
+  const range = distributionRange(distributions);
+  const shown = partOf(range, zoom.shown);
   const height = kTop + kRow * distributions.length + kBottom;
   const axisY = height - kBottom;
-  const span = width - 2 * kEdge;
-  const x = (value: number) =>
-    kEdge + (span * (Math.min(Math.max(value, min), max) - min)) / (max - min);
-  const ticks = valueTicks({ min, max }, Math.max(4, Math.floor(span / kTickWidth)));
+  const area = { width, height, left: kEdge, right: width - kEdge, top: kTop, bottom: axisY };
+  const span = area.right - area.left;
+  const x = (value: number) => {
+    const onAxis = Math.min(Math.max(value, range.min), range.max);
+    return kEdge + span * shareIn(shown, onAxis);
+  };
+  const ticks = valueTicks(shown, Math.max(4, Math.floor(span / kTickWidth)));
   const labels = formatTicks(ticks);
   const follow = (event: PointerEvent) => {
     const box = svg.current?.getBoundingClientRect();
     if (!box) return;
     const place = (((event.clientX - box.left) / box.width) * width - kEdge) / span;
-    setCursor(place >= 0 && place <= 1 ? min + place * (max - min) : null);
+    setCursor(place >= 0 && place <= 1 ? shown.min + place * (shown.max - shown.min) : null);
   };
   return (
     <figure class="plot-card distribution-plot" ref={figure}>
@@ -61,12 +67,13 @@ export function DistributionPlot({ distributions, summary }: Props) {
         <span class="readout" aria-hidden="true">
           {cursor !== null && `within ${formatSeconds(cursor)}`}
         </span>
+        <ShowAll zoom={zoom} />
       </figcaption>
-      <svg
-        ref={svg}
-        viewBox={`0 0 ${width} ${height}`}
-        role="img"
-        aria-label={summary}
+      <ZoomableSvg
+        zoom={zoom}
+        area={area}
+        summary={summary}
+        svg={svg}
         onPointerMove={follow}
         onPointerLeave={() => setCursor(null)}
       >
@@ -85,15 +92,16 @@ export function DistributionPlot({ distributions, summary }: Props) {
             top={kTop + kRow * at}
             colour={`var(${seriesColour(at)})`}
             x={x}
-            range={{ min, max }}
+            area={area}
+            range={range}
             share={cursor === null || one.values.length === 0 ? null : shareWithin(one, cursor)}
           />
         ))}
         {cursor !== null && (
           <line class="cursor" x1={x(cursor)} x2={x(cursor)} y1={kTop} y2={axisY} />
         )}
-      </svg>
-      <Twin distributions={distributions} range={{ min, max }} />
+      </ZoomableSvg>
+      <Twin distributions={distributions} range={range} />
       <PlotCopies
         name="step-time-distributions"
         table={() => ({
@@ -115,11 +123,12 @@ interface RowProps {
   top: number;
   colour: string;
   x: (value: number) => number;
-  range: { min: number; max: number };
+  area: PlotArea;
+  range: Range; // of the whole axis
   share: number | null; // of its steps at the pointer or before it
 }
 
-function Row({ one, top, colour, x, range, share }: RowProps) {
+function Row({ one, top, colour, x, area, range, share }: RowProps) {
   const y = top + kRow - kSpread / 2 - 6;
   const half = kSpread / 2 + 1;
   const [lower, median, upper] = [one.quantile(0.25), one.quantile(0.5), one.quantile(0.75)];
@@ -130,25 +139,25 @@ function Row({ one, top, colour, x, range, share }: RowProps) {
         {share !== null && `: ${formatPercent(share, 0)} of its steps`}
       </text>
       {one.values.length > 0 && (
-        <rect
-          class="quartiles"
-          x={x(lower)}
-          y={y - half}
-          width={Math.max(1, x(upper) - x(lower))}
-          height={2 * half}
-        />
-      )}
-      {one.values.map((value, at) => (
-        <circle
-          key={at}
-          class={isOffScale(value, range) ? "dot is-off-scale" : "dot"}
-          cx={x(value)}
-          cy={y + kSpread * spreadOf(at)}
-          r="2.6"
-        />
-      ))}
-      {one.values.length > 0 && (
-        <line class="median" x1={x(median)} x2={x(median)} y1={y - half} y2={y + half} />
+        <Clipped area={area}>
+          <rect
+            class="quartiles"
+            x={x(lower)}
+            y={y - half}
+            width={Math.max(1, x(upper) - x(lower))}
+            height={2 * half}
+          />
+          {one.values.map((value, at) => (
+            <circle
+              key={at}
+              class={isOffScale(value, range) ? "dot is-off-scale" : "dot"}
+              cx={x(value)}
+              cy={y + kSpread * spreadOf(at)}
+              r="2.6"
+            />
+          ))}
+          <line class="median" x1={x(median)} x2={x(median)} y1={y - half} y2={y + half} />
+        </Clipped>
       )}
     </g>
   );
@@ -167,7 +176,7 @@ const exportedSeconds = (value: number) => (Number.isNaN(value) ? "" : String(va
 
 interface TwinProps {
   distributions: Distribution[];
-  range: { min: number; max: number };
+  range: Range;
 }
 
 function Twin({ distributions, range }: TwinProps) {

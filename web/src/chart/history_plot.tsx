@@ -3,10 +3,10 @@
 // large as the page's. The table below it is its twin for those who do not see it.
 import type { HistorySeries } from "../api/types";
 import { formatInstant, formatSeconds, formatTicks, type Zone } from "../format";
-import { useDragZoom } from "./drag_zoom";
 import { historyPlot, timeTicks, valueTicks, within, type HistoryMark } from "./history_points";
 import { useMeasuredWidth } from "./measured_width";
 import { useOwnPoint } from "./nearest_point";
+import { shareIn, ShowAll, useZoom, ZoomableSvg } from "./plot_zoom";
 import { ValueGrid } from "./value_grid";
 
 const kHeight = 240;
@@ -25,11 +25,10 @@ interface Props {
 
 export function HistoryPlot({ series, zone, summary }: Props) {
   const { figure, width } = useMeasuredWidth();
-  const zoom = useDragZoom(kLeft, width - kRight, width);
-  const { from, to } = zoom.shown;
+  const zoom = useZoom();
   const all = historyPlot(series);
   const plot = all && within(all, zoom.shown);
-  const x = (place: number) => kLeft + (width - kLeft - kRight) * ((place - from) / (to - from));
+  const x = (place: number) => kLeft + (width - kLeft - kRight) * shareIn(zoom.shown, place);
   const { at, follow } = useOwnPoint(width, plot?.points.map(({ place }) => x(place)) ?? []);
   if (!plot) return null;
   const { min, max } = plot.range;
@@ -38,6 +37,14 @@ export function HistoryPlot({ series, zone, summary }: Props) {
     kHeight - kBottom - (kHeight - kTop - kBottom) * ((value - min) / (max - min));
   const ticks = valueTicks(plot.range, kValueTicks);
   const labels = formatTicks(ticks);
+  const area = {
+    width,
+    height: kHeight,
+    left: kLeft,
+    right: width - kRight,
+    top: kTop,
+    bottom: kHeight - kBottom,
+  };
   const timeCount = Math.max(2, Math.floor((width - kLeft) / kTimeTickWidth));
   return (
     <figure class="plot-card history-plot" ref={figure}>
@@ -46,26 +53,9 @@ export function HistoryPlot({ series, zone, summary }: Props) {
         <span class="readout" aria-hidden="true">
           {pointed && runWords(pointed.run, zone)}
         </span>
-        {zoom.isZoomed && (
-          <button type="button" class="quiet no-print" onClick={zoom.reset}>
-            Show all of it
-          </button>
-        )}
+        <ShowAll zoom={zoom} />
       </figcaption>
-      <svg
-        viewBox={`0 0 ${width} ${kHeight}`}
-        role="img"
-        aria-label={summary}
-        {...follow}
-        onPointerMove={(event) => {
-          follow.onPointerMove(event);
-          zoom.onDrag(event);
-        }}
-        onPointerDown={zoom.onPointerDown}
-        onPointerUp={zoom.onPointerUp}
-        onDblClick={zoom.reset}
-      >
-        {zoom.drag && <Dragged drag={zoom.drag} width={width} />}
+      <ZoomableSvg zoom={zoom} area={area} summary={summary} {...follow}>
         <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {plot.isInTime &&
           timeTicks(series.runs, timeCount, zone, zoom.shown).map(({ place, label }) => (
@@ -99,26 +89,8 @@ export function HistoryPlot({ series, zone, summary }: Props) {
             <title>{runWords(run, zone)}</title>
           </circle>
         ))}
-      </svg>
+      </ZoomableSvg>
     </figure>
-  );
-}
-
-interface DraggedProps {
-  drag: { start: number; end: number };
-  width: number; // of the view box
-}
-
-function Dragged({ drag: { start, end }, width }: DraggedProps) {
-  const span = width - kLeft - kRight;
-  return (
-    <rect
-      class="dragged"
-      x={kLeft + span * Math.min(start, end)}
-      width={span * Math.abs(end - start)}
-      y={kTop}
-      height={kHeight - kBottom - kTop}
-    />
   );
 }
 

@@ -2,7 +2,7 @@
 // times, and the axes of both. Pure.
 import type { HistorySeries } from "../api/types";
 import { formatInstant, type Zone } from "../format";
-import type { Extent } from "./drag_zoom";
+import { kWhole } from "./plot_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
 
 export interface HistoryPoint {
@@ -85,7 +85,7 @@ export function historyPlot(series: HistorySeries): HistoryPlotData | null {
 }
 
 // What of it lies in a part of the axis; the scale of the values stays.
-export function within(plot: HistoryPlotData, { from, to }: Extent): HistoryPlotData {
+export function within(plot: HistoryPlotData, { min: from, max: to }: Range): HistoryPlotData {
   const isIn = ({ place }: { place: number }) => place >= from && place <= to;
   return {
     ...plot,
@@ -118,7 +118,7 @@ export function timeTicks(
   runs: HistorySeries["runs"],
   count: number,
   zone: Zone,
-  { from, to }: Extent = { from: 0, to: 1 },
+  { min: from, max: to }: Range = kWhole,
 ): { place: number; label: string }[] {
   const times = runs.map(({ launched_at }) => Date.parse(launched_at ?? ""));
   const first = Math.min(...times);

@@ -24,7 +24,7 @@ export function useNearestPoint(
       onPoint(nearestOf(xs, ((event.clientX - box.left) / box.width) * viewWidth));
     }
   };
-  return { ref: svg, onPointerMove, onPointerLeave: () => onPoint(null) };
+  return { svg, onPointerMove, onPointerLeave: () => onPoint(null) };
 }
 
 // Of a plot that shares its crosshair with no other.

@@ -1,5 +1,6 @@
-// How one moves through a step chart beside dragging in it: with shift and a drag, or the arrow
-// keys, what is shown moves; + and - zoom, 0 shows everything.
+// How one moves through a plot beside dragging in it: with shift and a drag, or the arrow keys, what
+// is shown moves; + and - zoom, 0 shows everything. The keys of every plot, and the rest of it for
+// uPlot's; plot_zoom.tsx has it for those that are SVG.
 import type uPlot from "uplot";
 import type { Range } from "./scale";
 
@@ -19,9 +20,9 @@ export function panned(shown: Range, whole: Range, by: number): Range {
   return { min, max: min + width };
 }
 
-// About the middle of what is shown.
-export function scaledBy(shown: Range, whole: Range, factor: number): Range {
-  const wanted = Math.max(kIterationsMin, (shown.max - shown.min) * factor);
+// About the middle of what is shown, which is never less than `widthMin`.
+export function scaledBy(shown: Range, whole: Range, factor: number, widthMin: number): Range {
+  const wanted = Math.max(widthMin, (shown.max - shown.min) * factor);
   const width = Math.min(wanted, whole.max - whole.min);
   const middle = (shown.min + shown.max) / 2;
   return panned({ min: middle - width / 2, max: middle + width / 2 }, whole, 0);
@@ -46,14 +47,26 @@ function shownOf(plot: uPlot): Range {
   return min == null || max == null ? wholeOf(plot) : { min, max };
 }
 
-const kKeys: Record<string, (shown: Range, whole: Range) => Range> = {
+type Move = (shown: Range, whole: Range, widthMin: number) => Range;
+
+const kNearer: Move = (shown, whole, widthMin) => scaledBy(shown, whole, kZoomFactor, widthMin);
+
+const kKeys: Record<string, Move> = {
   ArrowLeft: (shown, whole) => panned(shown, whole, -kPanShare),
   ArrowRight: (shown, whole) => panned(shown, whole, kPanShare),
-  "+": (shown, whole) => scaledBy(shown, whole, kZoomFactor),
-  "=": (shown, whole) => scaledBy(shown, whole, kZoomFactor),
-  "-": (shown, whole) => scaledBy(shown, whole, 1 / kZoomFactor),
+  "+": kNearer,
+  "=": kNearer,
+  "-": (shown, whole, widthMin) => scaledBy(shown, whole, 1 / kZoomFactor, widthMin),
   "0": (_, whole) => whole,
 };
+
+// What a key makes of what is shown; undefined for any other key, which the page keeps.
+export function moveOfKey(event: KeyboardEvent): Move | undefined {
+  const move = kKeys[event.key];
+  if (!move || event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  event.preventDefault();
+  return move;
+}
 
 // With shift a drag moves; uPlot's own would zoom. One of uPlot's options.
 export const kDragWithoutShift: uPlot.Cursor.Bind = {
@@ -73,10 +86,8 @@ export function followMoves(
     for (const each of all()) each.setScale("x", range);
   };
   const onKey = (event: KeyboardEvent) => {
-    const move = kKeys[event.key];
-    if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    show(move(shownOf(plot()), wholeOf(plot())));
+    const move = moveOfKey(event);
+    if (move) show(move(shownOf(plot()), wholeOf(plot()), kIterationsMin));
   };
   let began: { x: number; shown: Range } | null = null;
   const onDown = (event: PointerEvent) => {

@@ -1,9 +1,10 @@
 // One plot of a scaling series, as SVG: measured points with a line and intervals, published ones
-// as hollow squares, and the value that every scale would reach without loss. The table beside it
-// is its twin for those who do not see it.
+// as hollow squares, and the value that every scale would reach without loss. Crosshair and zoom are
+// those of the plots beside it. The table below is its twin for those who do not see it.
 import { formatTicks as plainTicks, formatCount } from "../format";
 import { useMeasuredWidth } from "./measured_width";
 import { useNearestPoint } from "./nearest_point";
+import { Clipped, isShown, shareIn, ShowAll, ZoomableSvg, type Zoom } from "./plot_zoom";
 import { placeOf, type PlotPoint, type ScalingPlotData } from "./scaling_points";
 import { ValueGrid } from "./value_grid";
 
@@ -18,6 +19,8 @@ const kLabelWidth = 46; // of a number of GPUs and the space around it
 interface Props {
   title: string;
   plot: ScalingPlotData;
+  axis: readonly number[]; // the scales of all plots that are linked, rising
+  zoom: Zoom;
   format: (value: number) => string;
   formatTicks?: (ticks: readonly number[]) => string[];
   colour: "time" | "flops";
@@ -27,14 +30,25 @@ interface Props {
 }
 
 export function ScalingPlot(props: Props) {
-  const { title, plot, format, formatTicks = plainTicks, colour, summary } = props;
+  const { title, plot, axis, zoom, format, formatTicks = plainTicks, colour, summary } = props;
   const { figure, width } = useMeasuredWidth();
-  const x = (gpus: number) => kLeft + (width - kLeft - kRight) * placeOf(gpus, plot.gpus);
-  const follow = useNearestPoint(width, plot.gpus.map(x), (at) =>
-    props.onPoint(at === null ? null : (plot.gpus[at] ?? null)),
+  const area = {
+    width,
+    height: kHeight,
+    left: kLeft,
+    right: width - kRight,
+    top: kTop,
+    bottom: kHeight - kBottom,
+  };
+  const x = (gpus: number) =>
+    kLeft + (area.right - kLeft) * shareIn(zoom.shown, placeOf(gpus, axis));
+  const isIn = ({ gpus }: { gpus: number }) => isShown(zoom.shown, placeOf(gpus, axis));
+  const scales = plot.gpus.filter((gpus) => isIn({ gpus }));
+  const follow = useNearestPoint(width, scales.map(x), (at) =>
+    props.onPoint(at === null ? null : (scales[at] ?? null)),
   );
-  const pointed = props.pointed !== null && plot.gpus.includes(props.pointed) ? props.pointed : null;
-  const labelled = plot.gpus.reduce<number[]>((shown, gpus) => {
+  const pointed = props.pointed !== null && scales.includes(props.pointed) ? props.pointed : null;
+  const labelled = scales.reduce<number[]>((shown, gpus) => {
     const last = shown[shown.length - 1];
     return last === undefined || x(gpus) - x(last) >= kLabelWidth ? [...shown, gpus] : shown;
   }, []);
@@ -53,8 +67,9 @@ export function ScalingPlot(props: Props) {
         <span class="readout" aria-hidden="true">
           {pointed !== null && pointWords(plot, pointed, format)}
         </span>
+        <ShowAll zoom={zoom} />
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={summary} {...follow}>
+      <ZoomableSvg zoom={zoom} area={area} summary={summary} {...follow}>
         <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {labelled.map((gpus) => (
           <text key={gpus} class="tick" x={x(gpus)} y={kHeight - kBottom + 18} text-anchor="middle">
@@ -82,7 +97,7 @@ export function ScalingPlot(props: Props) {
             y2={y(plot.ideal)}
           />
         )}
-        {plot.published.map((point) => (
+        {plot.published.filter(isIn).map((point) => (
           <rect
             key={point.gpus}
             class="published"
@@ -92,8 +107,12 @@ export function ScalingPlot(props: Props) {
             height="8"
           />
         ))}
-        {plot.measured.length > 1 && <polyline class="line" points={path} />}
-        {plot.measured.map((point, at) => (
+        {plot.measured.length > 1 && (
+          <Clipped area={area}>
+            <polyline class="line" points={path} />
+          </Clipped>
+        )}
+        {plot.measured.filter(isIn).map((point, at) => (
           <Measured
             key={at}
             point={point}
@@ -103,7 +122,7 @@ export function ScalingPlot(props: Props) {
             format={format}
           />
         ))}
-      </svg>
+      </ZoomableSvg>
     </figure>
   );
 }

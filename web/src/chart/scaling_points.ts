@@ -12,7 +12,7 @@ export interface ScalingPlotData {
   measured: PlotPoint[];
   published: PlotPoint[];
   ideal: number | null; // what every scale would reach, were there no loss
-  gpus: number[]; // the axis: every scale once, rising
+  gpus: number[]; // every scale once, rising
   bottom: number; // of the value axis
   top: number;
 }
@@ -87,6 +87,11 @@ export function roundUp(value: number): number {
   const magnitude = 10 ** Math.floor(Math.log10(value));
   const steps = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8, 10];
   return magnitude * (steps.find((step) => step * magnitude >= value) ?? 10);
+}
+
+// Every scale of several plots that share an axis.
+export function sharedAxis(plots: readonly ScalingPlotData[]): number[] {
+  return [...new Set(plots.flatMap(({ gpus }) => gpus))].sort((a, b) => a - b);
 }
 
 // Where a scale stands between the smallest (0) and the largest (1); the middle for one alone.

@@ -5,6 +5,7 @@ import type { ComparedRun } from "../api/types";
 import { DistributionPlot } from "../chart/distribution_plot";
 import { distributionOf } from "../chart/distributions";
 import { OverlayChart, type OverlaidRun } from "../chart/overlay_chart";
+import { kPanZoomHint } from "../chart/pan_zoom";
 import { formatPlural } from "../format";
 import { Pending } from "../parts/pending";
 import { useAnswer } from "../state/answer";
@@ -84,6 +85,7 @@ function Spread({ overlaid, runs }: SpreadProps) {
           the median.
           {without && " Steps that the figures above leave out are left out here, too."}
         </span>
+        <span class="no-print">{kPanZoomHint}.</span>
       </p>
     </section>
   );

@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { HistorySeries } from "../api/types";
 import { HistoryPlot } from "../chart/history_plot";
+import { kPanZoomHint } from "../chart/pan_zoom";
 import { formatCount, formatInstant, formatNumber, formatPlural, kUnknown } from "../format";
 import { amountWords, causeWords, levelWords, newestWords, seriesName } from "../history_words";
 import { PlotCopies } from "../parts/plot_copies";
@@ -51,7 +52,7 @@ export function HistorySection({ series }: { series: HistorySeries }) {
             <span>▲ slower from here on, ▼ faster</span>
           </>
         )}
-        <span class="no-print">Drag to zoom, double-click to see everything.</span>
+        <span class="no-print">{kPanZoomHint}.</span>
       </p>
       {series.changes.length > 0 && <ChangeList series={series} />}
       <p class="window-note">{newestWords(series)}</p>

@@ -3,8 +3,10 @@
 import { useRef, useState } from "preact/hooks";
 import { fetchScaling } from "../api/client";
 import type { PublishedPoint, Scaling, ScalingPoint, ScalingSeries } from "../api/types";
+import { kPanZoomHint } from "../chart/pan_zoom";
+import { useZoom } from "../chart/plot_zoom";
 import { ScalingPlot } from "../chart/scaling_plot";
-import { efficiencyPlot, throughputPlot } from "../chart/scaling_points";
+import { efficiencyPlot, sharedAxis, throughputPlot } from "../chart/scaling_points";
 import {
   formatCount,
   formatKey,
@@ -119,7 +121,8 @@ function Series({ series }: { series: ScalingSeries }) {
   const throughput = throughputPlot(series);
   const efficiency = efficiencyPlot(series);
   const [pointed, setPointed] = useState<number | null>(null);
-  const linked = { pointed, onPoint: setPointed };
+  const axis = sharedAxis([throughput, efficiency]);
+  const linked = { axis, zoom: useZoom(), pointed, onPoint: setPointed };
   return (
     <section class="charts" aria-label={label} ref={section}>
       <div class="section-head">
@@ -152,6 +155,7 @@ function Series({ series }: { series: ScalingSeries }) {
         <span>● measured, with the 95 % interval over runs</span>
         {series.published.length > 0 && <span>□ published in {series.document}</span>}
         <span>┄ as at the smallest scale</span>
+        {axis.length > 1 && <span class="no-print">{kPanZoomHint}.</span>}
       </p>
       <Table series={series} />
       <PlotCopies
