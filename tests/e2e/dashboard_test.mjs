@@ -16,3 +16,4 @@ import "./exports.mjs";
 import "./newcomer.mjs";
 import "./every_page.mjs";
 import "./live_pages.mjs";
+import "./one_stream.mjs";

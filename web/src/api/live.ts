@@ -1,6 +1,7 @@
-// One server-sent event stream for the whole page. The browser reconnects a stream that broke;
+// The stream of changes that the whole page listens to. The browser reconnects a stream that broke;
 // one that the server refused is opened anew here, more and more slowly.
 import { signal } from "@preact/signals";
+import { openStream } from "./shared_stream";
 import type { JobChange, RunChange } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -101,10 +102,10 @@ export function parseJobChange(data: string): JobChange | null {
   }
 }
 
-export const live = new Live(() => new EventSource("/api/v1/events"));
+export const live = new Live(openStream);
 
 // A browser keeps six connections to one server over HTTP/1.1, for all tabs together: a page that
-// nobody sees gives its stream back, and reloads what it shows when it is seen again.
+// nobody sees listens to none, and reloads what it shows when it is seen again.
 export function startLive(): void {
   const follow = () => {
     if (document.visibilityState === "visible") live.start();

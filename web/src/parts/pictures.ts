@@ -57,7 +57,9 @@ async function imageOf(svg: SVGSVGElement, width: number, height: number) {
 // What the page says above a picture: its run's name, or its section's, and its figure's caption.
 function titleOf(picture: Picture): string {
   const caption = picture.closest("figure")?.querySelector("figcaption")?.cloneNode(true);
-  if (caption instanceof HTMLElement) caption.querySelector(".readout")?.remove();
+  if (caption instanceof HTMLElement) {
+    caption.querySelectorAll(".readout, button").forEach((part) => part.remove());
+  }
   const owner =
     document.querySelector("h1.run-name") ?? picture.closest("section")?.querySelector("h2");
   return [owner, caption]
