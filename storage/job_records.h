@@ -36,6 +36,7 @@ struct JobRecord {
   std::string created_at;
   std::optional<std::string> started_at;
   std::optional<std::string> ended_at;
+  std::optional<std::string> limit_ends_at;  // of a running job: its time limit ends it then
   std::string updated_at;
   bool is_queued = false;  // the daemon gives it to sbatch, not the command that recorded it
   // When sbatch was called, and since when it is known to run no more. Nothing: not yet.
@@ -65,6 +66,7 @@ struct RunJob {
   std::int64_t revision = 0;
   std::string state;
   std::string trouble;
+  std::optional<std::string> limit_ends_at;
 };
 
 // What ingest asks of the job that writes a log.

@@ -15,7 +15,7 @@ constexpr std::string_view kJobColumns =
     "id, submission_id, cluster, job_id, submit_time_s, revision, state, state_reason, trouble,"
     " cancel_requested_at, experiment, launch_id, run_folder, submission, submitted_by,"
     " restart_count, exit_code, nodes, created_at, started_at, ended_at, updated_at, is_queued,"
-    " sbatch_called_at, sbatch_ended_at, is_lost";
+    " sbatch_called_at, sbatch_ended_at, is_lost, limit_ends_at";
 
 // The launch tells a job from a later one with the same number. The tree of 2024 has no folder for
 // a launch: there, its logs are named by the job. A run that fits another job better, or one of
@@ -69,6 +69,7 @@ JobRecord read_job(Statement& row) {
   job.sbatch_called_at = row.read_optional_text();
   job.sbatch_ended_at = row.read_optional_text();
   job.is_lost = row.read_boolean();
+  job.limit_ends_at = row.read_optional_text();
   return job;
 }
 
@@ -91,7 +92,8 @@ void bind_changing(Statement& statement, const JobRecord& job) {
       .boolean(job.is_queued)
       .text(job.sbatch_called_at)
       .text(job.sbatch_ended_at)
-      .boolean(job.is_lost);
+      .boolean(job.is_lost)
+      .text(job.limit_ends_at);
 }
 
 // "state NOT IN (…)" for every state in which a job is over; the names are constants.
@@ -164,8 +166,8 @@ struct JobStore::Impl {
         "INSERT INTO job (job_id, submit_time_s, state, state_reason, trouble,"
         " cancel_requested_at, restart_count, exit_code, nodes, started_at, ended_at, updated_at,"
         " launch_id, run_folder, is_queued, sbatch_called_at, sbatch_ended_at, is_lost,"
-        " submission_id, cluster, experiment, submission, submitted_by, created_at)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id");
+        " limit_ends_at, submission_id, cluster, experiment, submission, submitted_by, created_at)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id");
     bind_changing(insert, job);
     insert.text(job.submission_id).text(job.cluster).text(job.experiment);
     insert.text(job.submission).text(job.submitted_by).text(job.created_at);
@@ -262,8 +264,8 @@ bool JobStore::update(const JobRecord& job) {
         "UPDATE job SET job_id = ?, submit_time_s = ?, state = ?, state_reason = ?, trouble = ?,"
         " cancel_requested_at = ?, restart_count = ?, exit_code = ?, nodes = ?, started_at = ?,"
         " ended_at = ?, updated_at = ?, launch_id = ?, run_folder = ?, is_queued = ?,"
-        " sbatch_called_at = ?, sbatch_ended_at = ?, is_lost = ?, revision = revision + 1"
-        " WHERE id = ?");
+        " sbatch_called_at = ?, sbatch_ended_at = ?, is_lost = ?, limit_ends_at = ?,"
+        " revision = revision + 1 WHERE id = ?");
     bind_changing(update, job);
     update.integer(job.id).run();
     return true;

@@ -152,7 +152,8 @@ std::optional<RunJob> Reader::job_of(RunId id) {
   // The launch tells a job from a later one with the same number.
   static const std::string sql =
       "SELECT " + fit_of_job("job.run_folder", "run.relative_path") +
-      " AS fit, job.cluster, job.id, job.revision, job.state, job.trouble FROM run"
+      " AS fit, job.cluster, job.id, job.revision, job.state, job.trouble,"
+      " job.limit_ends_at FROM run"
       " JOIN root ON root.id = run.root_id JOIN job"
       " ON job.job_id = run.job_id AND (job.launch_id = run.launch_id"
       " OR (run.launch_id IS NULL AND job.experiment = run.experiment))"
@@ -166,6 +167,7 @@ std::optional<RunJob> Reader::job_of(RunId id) {
   job.revision = select.read_integer();
   job.state = select.read_text();
   job.trouble = select.read_text();
+  job.limit_ends_at = select.read_optional_text();
   if (!fits_best(fitting, select)) return std::nullopt;
   return job;
 }

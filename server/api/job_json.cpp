@@ -19,6 +19,7 @@ Json job_json(const storage::JobRecord& job) {
   json["created_at"] = job.created_at;
   json["started_at"] = nullable(job.started_at);
   json["ended_at"] = nullable(job.ended_at);
+  json["limit_ends_at"] = nullable(job.limit_ends_at);
   json["updated_at"] = job.updated_at;
   json["cancel_requested_at"] = nullable(job.cancel_requested_at);
   json["revision"] = job.revision;

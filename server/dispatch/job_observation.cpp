@@ -82,6 +82,12 @@ void apply_observation(JobRecord& job, const ObservedJob& observed,
       observed.state != JobState::pending && (!has_ended || !observed.nodes.empty());
   job.started_at = has_started ? instant_or_nothing(observed.start_time_s) : std::nullopt;
   job.ended_at = has_ended ? instant_or_nothing(observed.end_time_s) : std::nullopt;
+  // Accounting does not know when a limit comes: what the queue said stays.
+  if (has_ended || !has_started) {
+    job.limit_ends_at.reset();
+  } else if (observed.end_time_s) {
+    job.limit_ends_at = instant_or_nothing(observed.end_time_s);
+  }
   job.exit_code = has_ended ? observed.exit_code : std::nullopt;
 }
 

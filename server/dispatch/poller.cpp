@@ -58,6 +58,7 @@ struct Poller::Turn {
       }
       row.ended_at = evidence.ended_at_s ? instant_text(instant_of_unix_s(*evidence.ended_at_s))
                                          : instant_text(now);
+      row.limit_ends_at.reset();
     });
   }
 

@@ -29,7 +29,7 @@ struct ObservedJob {
   std::string partition;
   std::string nodes;
   std::optional<std::int64_t> start_time_s;
-  std::optional<std::int64_t> end_time_s;
+  std::optional<std::int64_t> end_time_s;  // of one that runs: squeue only, when its limit ends it
   std::optional<std::int64_t> exit_code;
 };
 

@@ -272,8 +272,10 @@ Json run_details_json(const storage::RunRecord& run, const RootPaths& roots,
   Json json = run_json(run, roots);
   json["job"] = nullptr;
   if (job) {
-    json["job"] = {
-        {"id", job->id}, {"state", job->state}, {"trouble", null_if_empty(job->trouble)}};
+    json["job"] = {{"id", job->id},
+                   {"state", job->state},
+                   {"trouble", null_if_empty(job->trouble)},
+                   {"limit_ends_at", nullable(job->limit_ends_at)}};
   }
   add_particulars(json, told_run(run));
   json["profiles"] = profiles_json(run.profiles);

@@ -8,7 +8,7 @@ import type {
   MetricComparison,
   RankMeasure,
   Reference,
-  Run,
+  RunDetails,
   RunInsight,
   Steps,
 } from "../../web/src/api/types";
@@ -16,7 +16,7 @@ import { tableCsv, tableMarkdown } from "../../web/src/export_text";
 import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
-import { outlookOf } from "../../web/src/outlook";
+import { limitWords, outlookOf } from "../../web/src/outlook";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { documentTables } from "../../web/src/state/reference_tables";
 import { decisionWords, intervalWords, verdictWords } from "../../web/src/verdict_words";
@@ -86,7 +86,7 @@ test("a running run is told when it reaches its window and its end", () => {
     last_iteration: 20,
     declared_last_iteration: 49,
     grown_at: "2026-01-01T00:00:00Z",
-  } as Run;
+  } as RunDetails;
   const steps = { segment: [0, 0, 1], step_time_s: [10, 10, 99] } as unknown as Steps;
   const outlook = outlookOf(run, steps, Date.parse("2026-01-01T00:00:04Z"));
   assert.equal(outlook?.paceS, 10);
@@ -95,6 +95,20 @@ test("a running run is told when it reaches its window and its end", () => {
   assert.equal(outlookOf({ ...run, status: "complete" }, steps, 0), null);
   const past = outlookOf({ ...run, last_iteration: 45 }, steps, Date.parse(run.grown_at));
   assert.equal(past?.window?.isReached, true);
+  const limitedAt = (limit_ends_at: string | null) => {
+    const job = { id: 1, state: "running", trouble: null, limit_ends_at } as RunDetails["job"];
+    const limited = outlookOf({ ...run, job }, steps, Date.parse("2026-01-01T00:00:04Z"));
+    return limited ? limitWords(limited, "utc") : "no outlook";
+  };
+  assert.equal(limitedAt(null), "");
+  assert.equal(
+    limitedAt("2026-01-01T00:02:55Z"),
+    "At this pace its job's time limit, at 00:02 UTC, ends it at about iteration 37, " +
+      "before its window does (44): it will not be complete.",
+  );
+  assert.match(limitedAt("2026-01-01T00:04:05Z"), /about iteration 44: its window \(to 44\) will be/);
+  assert.match(limitedAt("2026-01-01T00:04:50Z"), /^At this pace it ends before its job's time limit/);
+  assert.match(limitedAt("2025-12-31T23:59:00Z"), /about iteration 20, before/, "it is past");
 });
 
 test("a long table holds the rows on the screen and some around it", () => {

@@ -1,6 +1,7 @@
 // When a running run reaches the end of its window and its own end, as far as its newest steps
 // tell. Pure.
-import type { Run, Steps } from "./api/types";
+import type { RunDetails, Steps } from "./api/types";
+import { formatClock, formatCount, type Zone } from "./format";
 import { parseWindow } from "./state/window";
 
 const kNewestSteps = 10; // the pace is their median
@@ -16,6 +17,7 @@ export interface Outlook {
   window: Milestone | null;
   end: Milestone | null;
   silentS: number; // since the log grew
+  limit: { atMs: number; iteration: number } | null; // of its job's time: what is done by then
 }
 
 function medianOf(values: number[]): number | null {
@@ -27,7 +29,7 @@ function medianOf(values: number[]): number | null {
 }
 
 // Null where no step of the segment has a time, or the run is not running.
-export function outlookOf(run: Run, steps: Steps, nowMs: number): Outlook | null {
+export function outlookOf(run: RunDetails, steps: Steps, nowMs: number): Outlook | null {
   const last = run.last_iteration;
   if (run.status !== "running" || last === null) return null;
   const times = steps.step_time_s.filter(
@@ -50,5 +52,32 @@ export function outlookOf(run: Run, steps: Steps, nowMs: number): Outlook | null
     window: milestone(parseWindow(run.window)?.last),
     end: milestone(run.declared_last_iteration),
     silentS,
+    limit: limitOf(run, last, paceS, silentS, nowMs),
   };
+}
+
+function limitOf(run: RunDetails, last: number, paceS: number, silentS: number, nowMs: number) {
+  const atMs = Date.parse(run.job?.limit_ends_at ?? "");
+  if (!Number.isFinite(atMs)) return null;
+  const leftS = (atMs - nowMs) / 1000 + Math.min(silentS, paceS);
+  return { atMs, iteration: last + Math.max(0, Math.floor(leftS / paceS)) };
+}
+
+// What a job's time limit makes of the run; empty where nothing is known of one.
+export function limitWords({ window, end, limit }: Outlook, zone: Zone): string {
+  if (!limit) return "";
+  const { iteration } = limit;
+  const limited =
+    `At this pace its job's time limit, at ${formatClock(limit.atMs, zone)}, ends it at about ` +
+    `iteration ${formatCount(iteration)}`;
+  if (window && iteration < window.iteration) {
+    return `${limited}, before its window does (${formatCount(window.iteration)}): it will not be complete.`;
+  }
+  if (end && iteration < end.iteration) {
+    return (
+      `${limited}: its window (to ${formatCount(window?.iteration)}) will be whole, but it ends ` +
+      `before its last iteration (${formatCount(end.iteration)}) and will not be complete.`
+    );
+  }
+  return `At this pace it ends before its job's time limit, which is at ${formatClock(limit.atMs, zone)}.`;
 }

@@ -174,7 +174,12 @@ TEST_F(RunResource, TellsOfTheJobThatItCameFrom) {
   EXPECT_EQ(json["job"]["id"], job.id);
   EXPECT_EQ(json["job"]["state"], "running");
   EXPECT_TRUE(json["job"]["trouble"].is_null());
+  EXPECT_TRUE(json["job"]["limit_ends_at"].is_null());
   EXPECT_NE(get(path).etag, tag);
+  job.limit_ends_at = "2026-01-01T00:35:00.000000Z";
+  ASSERT_TRUE(jobs.update(job));
+  EXPECT_EQ(get_json(path)["job"]["limit_ends_at"], *job.limit_ends_at);
+  job = *jobs.job(job.id);
   // The same number in another cluster or year.
   storage::JobRecord other = job;
   other.submission_id = "llmb-2";
@@ -183,9 +188,13 @@ TEST_F(RunResource, TellsOfTheJobThatItCameFrom) {
   jobs.insert(other);
   job.state = storage::JobState::completed;
   job.trouble = "none to speak of";
+  job.limit_ends_at.reset();
   ASSERT_TRUE(jobs.update(job));
   json = get_json(path);
-  EXPECT_EQ(json["job"], (Json{{"id", job.id}, {"state", "completed"}, {"trouble", job.trouble}}));
+  EXPECT_EQ(json["job"], (Json{{"id", job.id},
+                               {"state", "completed"},
+                               {"trouble", job.trouble},
+                               {"limit_ends_at", nullptr}}));
 }
 
 }  // namespace

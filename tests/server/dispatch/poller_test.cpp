@@ -56,13 +56,17 @@ TEST_F(PollerTest, FollowsAJobToItsEnd) {
   EXPECT_EQ(poller_.poll_once().changed, 0U);
   EXPECT_EQ(now(job).state_reason, "Priority");
   EXPECT_EQ(now(job).submit_time_s, 1000);
-  slurm_.queue_holds(queued(job, "RUNNING", R"(,"nodes":"node[1-2]","start_time":1010)"));
+  slurm_.queue_holds(
+      queued(job, "RUNNING", R"(,"nodes":"node[1-2]","start_time":1010,"end_time":3110)"));
   poller_.poll_once();
   EXPECT_EQ(now(job).nodes, "node[1-2]");
   EXPECT_EQ(now(job).started_at, "1970-01-01T00:16:50.000000Z");
+  EXPECT_EQ(now(job).limit_ends_at, "1970-01-01T00:51:50.000000Z");
+  EXPECT_FALSE(now(job).ended_at);
   slurm_.queue_holds(queued(job, "COMPLETED", R"(,"start_time":1010,"end_time":1020)"));
   poller_.poll_once();
   EXPECT_EQ(now(job).ended_at, "1970-01-01T00:17:00.000000Z");
+  EXPECT_FALSE(now(job).limit_ends_at);
   EXPECT_THAT(changes_, testing::ElementsAre("pending", "running", "completed"));
   const std::size_t calls = slurm_.calls().size();
   EXPECT_EQ(poller_.poll_once().unfinished, 0U);

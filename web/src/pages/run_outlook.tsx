@@ -1,7 +1,7 @@
 // What a running run is at, and when it will reach the end of its window and its own end.
 import type { RunDetails, Steps } from "../api/types";
 import { formatClock, formatCount, formatProgress, formatSeconds, formatSpan } from "../format";
-import { outlookOf, type Milestone } from "../outlook";
+import { limitWords, outlookOf, type Milestone, type Outlook } from "../outlook";
 import { nowMs } from "../state/service";
 import { zone } from "../state/zone";
 
@@ -41,7 +41,7 @@ export function RunOutlook({ run, steps }: { run: RunDetails; steps: Steps }) {
             )}
           </dl>
           <p class="window-note">
-            {verdictOn(run, outlook.window, outlook.silentS, outlook.paceS)}
+            {verdictOn(run, outlook)}
           </p>
         </>
       )}
@@ -63,12 +63,8 @@ function Reach({ name, milestone }: { name: string; milestone: Milestone }) {
   );
 }
 
-function verdictOn(
-  run: RunDetails,
-  window: Milestone | null,
-  silentS: number,
-  paceS: number,
-): string {
+function verdictOn(run: RunDetails, outlook: Outlook): string {
+  const { window, silentS, paceS, limit } = outlook;
   if (run.failure_cause === "hung") {
     return "Unless its log goes on, it will reach neither the end of its window nor its own.";
   }
@@ -79,7 +75,6 @@ function verdictOn(
     );
   }
   if (!window) return "";
-  if (window.isReached) return "It has passed its window; the result stands once the run ends.";
   const declared = run.declared_last_iteration;
   if (declared !== null && declared < window.iteration) {
     return (
@@ -87,5 +82,8 @@ function verdictOn(
       `(${formatCount(window.iteration)}): it will not be complete.`
     );
   }
-  return "At this pace it reaches the end of its window, unless its job's time limit comes first.";
+  if (limit) return limitWords(outlook, zone.value);
+  return window.isReached
+    ? "It has passed its window; the result stands once the run ends."
+    : "At this pace it reaches the end of its window, unless its job's time limit comes first.";
 }
