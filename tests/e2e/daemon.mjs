@@ -29,6 +29,8 @@ export async function until(what, isDone, withinMs = 15_000) {
 }
 
 export class Daemon {
+  through = []; // words of a command that starts the program
+
   static async make() {
     const daemon = new Daemon();
     daemon.folder = mkdtempSync(path.join(tmpdir(), "llmb-e2e-"));
@@ -72,8 +74,9 @@ export class Daemon {
     const listen = `127.0.0.1:${this.port}`;
     const options = ["serve", "--db", this.database, "--listen", listen, ...others];
     if (this.configuration) options.splice(1, 0, "--config", this.configuration);
+    const [first, ...words] = [...this.through, program, ...options];
     this.output = "";
-    this.process = spawn(program, options, { stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(first, words, { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream.on("data", (bytes) => {
         this.output += bytes;

@@ -8,6 +8,7 @@ import "./scaling_page.mjs";
 import "./history_page.mjs";
 import "./other_pages.mjs";
 import "./jobs_page.mjs";
+import "./health_page.mjs";
 import "./pushed_runs.mjs";
 import "./many_runs.mjs";
 import "./copies.mjs";

@@ -1,15 +1,13 @@
 // Every page in light and dark, narrow and wide: nothing that axe finds, nothing wider than the
 // screen, and a picture of each (in LLMB_SCREENSHOTS, where that names a folder).
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
+import { kLooks, violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
 import { browser, daemon, findRun, overflow } from "./site.mjs";
 
-const require = createRequire(new URL("../../web/package.json", import.meta.url));
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const pictures = process.env.LLMB_SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });
 
@@ -55,27 +53,6 @@ async function longestRunPath() {
 async function comparePath() {
   const { runs } = await daemon.get("/api/v1/runs?limit=2&q=gpus96_");
   return `/compare?runs=${runs.map((run) => run.id).join(",")}`;
-}
-
-const kLooks = [
-  { width: 360, colorScheme: "light" },
-  { width: 1280, colorScheme: "dark" },
-  { width: 2560, colorScheme: "light" },
-];
-
-// The script is evaluated by the test, past the page's content security policy.
-async function violations(page) {
-  await page.evaluate(axe);
-  const { violations: found } = await page.evaluate(() =>
-    window.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  return found.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes
-        .map((node) => node.target.join(" "))
-        .slice(0, 4)
-        .join(", ")}`,
-  );
 }
 
 // Plots are drawn anew in the frame after the one that shows them their new width.

@@ -2,10 +2,10 @@
 // what is still to be read, the jobs' Slurm.
 import { fetchReadiness } from "../api/client";
 import type { PushAgent, Root } from "../api/types";
-import { formatBytes, formatCount, formatKey, formatSpan, kUnknown } from "../format";
+import { formatBytes, formatCount, formatKey, formatPlural, formatSpan, kUnknown } from "../format";
 import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
-import { Ago, Instant } from "../parts/values";
+import { Ago, breakable, Instant } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { nowMs, rootList, service } from "../state/service";
 import { jobsAreOn, useJobs } from "../state/jobs";
@@ -23,8 +23,7 @@ export function HealthPage() {
       <div class="page-head">
         <h1>Health</h1>
         <p class="count">
-          {causes.value.value &&
-            (causes.value.value.length === 0 ? "all is well" : "not all is well")}
+          {causes.value.value && stateWords(causes.value.value.length > 0)}
         </p>
       </div>
       {(causes.value.value ?? []).map(({ cause, detail }) => (
@@ -40,6 +39,12 @@ export function HealthPage() {
       <Slurm />
     </>
   );
+}
+
+function stateWords(isIll: boolean): string {
+  const parked = service.value?.files_parked ?? 0;
+  if (isIll) return "not all is well";
+  return parked > 0 ? `${formatPlural(parked, "log")} cannot be read` : "all is well";
 }
 
 function Reading() {
@@ -190,9 +195,7 @@ function Parked() {
           isTall
           heads={["log", "why", "#tries", "set aside", "tried again"]}
           rows={files.map((file) => [
-            <code>
-              {roots.get(file.root_id) ?? ""}/{file.relative_path}
-            </code>,
+            <code>{breakable(`${roots.get(file.root_id) ?? ""}/${file.relative_path}`)}</code>,
             <span class="why">{file.reason}</span>,
             formatCount(file.failures),
             <Ago at={file.parked_at} />,

@@ -1,0 +1,72 @@
+// The health page where a log cannot be read: set aside, with the reason, until it can.
+import assert from "node:assert/strict";
+import { chmodSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { kLooks, violations } from "./axe.mjs";
+import { withPage } from "./browser.mjs";
+import { Daemon, until } from "./daemon.mjs";
+import { NemoLog } from "./logs.mjs";
+import { browser, overflow } from "./site.mjs";
+
+const kHostile = "pretrain_grok1_314b_<img src=x onerror='window.wasHostile=1'>_gpus8";
+
+describe("logs that cannot be read", () => {
+  let service;
+  let log;
+  before(async () => {
+    service = await Daemon.make();
+    new NemoLog(service.tree, { gpus: 384, jobId: 62001, launchedAt: 1800000000 }).growTo(49);
+    log = new NemoLog(service.tree, { experiment: kHostile, jobId: 62002, launchedAt: 1800000001 });
+    log.growTo(20);
+    chmodSync(log.file, 0);
+    // Root may read every file, unless it has no such right.
+    if (process.geteuid() === 0) {
+      const without = "--bounding-set=-dac_override,-dac_read_search";
+      service.through = ["setpriv", without, "--"];
+    }
+    await service.start();
+    await until("one log is set aside", async () => {
+      const { parked_files: files } = await service.get("/api/v1/roots");
+      return files.length === 1;
+    });
+  });
+  after(() => service?.remove());
+
+  const row = (page) =>
+    page.getByRole("region", { name: "Table: Logs set aside" }).locator("tbody tr");
+
+  for (const { width, colorScheme } of kLooks) {
+    test(`are listed with the reason, ${width} px, ${colorScheme}`, async () => {
+      const options = { viewport: { width, height: 900 }, colorScheme, reducedMotion: "reduce" };
+      await withPage(browser, `${service.url}/health`, options, async (page) => {
+        await row(page).waitFor();
+        const [name, why, tries] = await row(page).locator("th, td").allInnerTexts();
+        assert.equal(name.trim(), path.join(service.tree, path.relative(service.tree, log.file)));
+        assert.match(why, /Permission denied/);
+        await page.getByText("1 log cannot be read", { exact: true }).waitFor();
+        assert.ok(Number(tries) >= 1, tries);
+        assert.equal(await page.evaluate(() => window.wasHostile), undefined);
+        assert.equal(await overflow(page), 0);
+        if (process.env.LLMB_SCREENSHOTS) {
+          const file = `health-parked-${width}-${colorScheme}.png`;
+          await page.screenshot({ path: path.join(process.env.LLMB_SCREENSHOTS, file), fullPage: true });
+        }
+        assert.deepEqual(await violations(page), []);
+      });
+    });
+  }
+
+  test("are counted, and gone from the table once they are read", async () => {
+    await withPage(browser, `${service.url}/health`, {}, async (page) => {
+      await row(page).waitFor();
+      const count = page.locator(".facts > div").filter({ hasText: "Logs set aside" });
+      assert.match(await count.innerText(), /\b1$/);
+      chmodSync(log.file, 0o644);
+      await page.getByText("every log that was found can be read").waitFor({ timeout: 90_000 });
+      await page.getByText("all is well", { exact: true }).waitFor();
+      const { runs } = await service.get("/api/v1/runs?job_id=62002");
+      assert.equal(runs[0].last_iteration, 20);
+    });
+  });
+});
