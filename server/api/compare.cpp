@@ -1,6 +1,6 @@
-// GET /api/v1/compare?runs=1,2,… or ?base=1,2&candidate=3,4: up to eight runs side by side. Two
-// runs are two sides, more are grouped by configuration; every side stands against the first one
-// and against the published result.
+// GET /api/v1/compare?runs=1,2,… or ?base=1,2&candidate=3,4;5: up to eight runs side by side. Two
+// runs are two sides, more are grouped by configuration, or stand on the sides that were named;
+// every side stands against the first one and against the published result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,6 +59,26 @@ void check_count(const std::vector<storage::RunId>& ids) {
                   kComparedRunsMax));
 }
 
+// `candidate`: one side, or several with a semicolon between them.
+void add_candidates(Question& question, const std::string& text) {
+  const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), ';') + 1);
+  question.options.side_names = {"base"};
+  std::size_t begin = 0;
+  for (std::size_t side = 1; side <= count; ++side) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    for (const storage::RunId id : read_run_ids("candidate", text.substr(begin, end - begin))) {
+      if (std::find(question.ids.begin(), question.ids.end(), id) != question.ids.end()) {
+        throw bad_request(fmt::format("Run {} is on two sides.", id));
+      }
+      question.ids.push_back(id);
+      question.options.sides.push_back(side);
+    }
+    question.options.side_names.push_back(count == 1 ? "candidate"
+                                                     : fmt::format("candidate {}", side));
+    begin = end + 1;
+  }
+}
+
 // Two runs are two sides; `base` and `candidate` name sides of any size; more runs are grouped.
 Question read_question(const QueryParameters& parameters) {
   Question question;
@@ -77,18 +97,11 @@ Question read_question(const QueryParameters& parameters) {
   if (runs || !base || !candidate) {
     throw bad_request(
         "Give either 'runs', up to 8 run ids separated by commas (runs=3,7,8), or both 'base' and "
-        "'candidate', each such a list.");
+        "'candidate', each such a list; of 'candidate' several with a semicolon between them.");
   }
   question.ids = read_run_ids("base", *base);
   question.options.sides.assign(question.ids.size(), 0);
-  for (const storage::RunId id : read_run_ids("candidate", *candidate)) {
-    if (std::find(question.ids.begin(), question.ids.end(), id) != question.ids.end()) {
-      throw bad_request(fmt::format("Run {} is on both sides.", id));
-    }
-    question.ids.push_back(id);
-    question.options.sides.push_back(1);
-  }
-  question.options.side_names = {"base", "candidate"};
+  add_candidates(question, *candidate);
   check_count(question.ids);
   return question;
 }

@@ -124,9 +124,9 @@ describe("comparing runs", () => {
     const { runs } = await daemon.get(`/api/v1/runs?${query}`);
     const ids = runs.map((run) => run.id);
     await withPage(browser, `${daemon.url}/compare?runs=${ids.join(",")}`, {}, async (page) => {
-      await page.getByText("Name two groups").click();
+      await page.getByText("Name groups").click();
       await page.getByLabel("the first group").fill("old switch");
-      await page.getByLabel("the second, measured against it").fill("new switch");
+      await page.getByLabel("the second, measured against the first").fill("new switch");
       // By the order of their launches, so that either has both configurations.
       for (const [at, id] of ids.entries()) {
         const choice = page.getByLabel(new RegExp(`run ${id},`));
@@ -153,9 +153,54 @@ describe("comparing runs", () => {
       for (const at of [1, 3]) assert.ok(lines[at].startsWith(`${launch} -r ${more}`), lines[at]);
       await page.reload();
       await page.getByRole("heading", { name: "Against group old switch" }).waitFor();
-      await page.getByText("Name two groups").click();
+      await page.getByText("Name groups").click();
       await page.getByRole("link", { name: "Group them by configuration" }).click();
       await page.getByRole("heading", { name: "Against group A" }).waitFor();
+    });
+  });
+
+  test("compares several groups that its reader names, each against the first", async () => {
+    const query = "limit=4&q=nemotron4_15b_bf16_gpus128&sort=launched_at";
+    const ids = (await daemon.get(`/api/v1/runs?${query}`)).runs.map((run) => run.id);
+    await withPage(browser, `${daemon.url}/compare?runs=${ids.join(",")}`, {}, async (page) => {
+      await page.getByText("Name groups").click();
+      const names = ["monday", "tuesday", "wednesday"];
+      const fields = page.locator(".groups .field input");
+      const another = page.getByRole("button", { name: "Another group" });
+      await another.click();
+      for (const [at, name] of names.entries()) await fields.nth(at).fill(name);
+      for (const [at, id] of ids.entries()) {
+        const label = names[Math.min(at, 2)];
+        await page.getByLabel(new RegExp(`run ${id},`)).selectOption({ label });
+      }
+      await another.click();
+      await page.getByText("Each group needs a run.").waitFor();
+      const submit = page.getByRole("button", { name: "Compare these groups" });
+      assert.equal(await submit.isDisabled(), true);
+      await page.getByRole("button", { name: "Drop the last group" }).click();
+      await submit.click();
+      await page.getByRole("heading", { name: "Against group monday" }).waitFor();
+      const sides = `base=${ids[0]}&candidate=${ids[1]};${ids[2]},${ids[3]}`;
+      const { comparisons } = await daemon.get(`/api/v1/compare?${sides}`);
+      const table = page.getByRole("region", { name: "Table: Step times of the groups" });
+      const cells = await table.locator("tbody tr").evaluateAll((all) =>
+        all.map((row) => [...row.cells].map(({ innerText }) => innerText.trim())),
+      );
+      assert.deepEqual(cells.map(([name]) => name), names);
+      assert.deepEqual(cells.map(([, count]) => count), ["1", "1", "2"]);
+      for (const [at, { metrics }] of comparisons.entries()) {
+        const { smallest_visible_difference: visible } = metrics.step_time_s;
+        const [, , , against, interval, from, more] = cells[at + 1];
+        assert.match(against, /slower|faster|as fast/);
+        assert.match(interval, /slower|faster/);
+        assert.equal(from, `${(100 * visible).toFixed(2)} %`);
+        assert.match(more, /^(decided|over 50|\d+)$/);
+      }
+      for (const name of names.slice(1)) {
+        await page.getByRole("heading", { name: `Group ${name}` }).waitFor();
+      }
+      await page.reload();
+      await page.getByRole("heading", { name: "Group wednesday" }).waitFor();
     });
   });
 

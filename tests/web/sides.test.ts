@@ -1,4 +1,4 @@
-// Two sides of a comparison in a URL, and the commands that launch a configuration again.
+// The sides of a comparison in a URL, and the commands that launch a configuration again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSides, sidesQuery, type Sides } from "../../web/src/state/sides";
@@ -16,12 +16,26 @@ test("sides stand in the URL with their names, beside what the page measures ove
   assert.deepEqual(readSides(query), sides);
 });
 
+test("of several sides each has its name and its place", () => {
+  const sides: Sides = [
+    { name: "", runs: [3] },
+    { name: "", runs: [5, 6] },
+    { name: "new; switch", runs: [7] },
+  ];
+  const query = sidesQuery(sides, new URLSearchParams());
+  assert.equal(query.get("candidate"), "5,6;7");
+  assert.deepEqual(query.getAll("candidate_name"), ["", "new; switch"]);
+  assert.deepEqual(readSides(query), sides);
+  assert.deepEqual(sidesOf("base=1&candidate=2;3;2;4")?.map(({ runs }) => runs), [[1], [2], [3], [4]]);
+  assert.equal(sidesOf("base=1&candidate=2;3;4;5;6;7;8;9;10")?.length, 8);
+});
+
 test("a side without runs is none, a run is of one side, and eight are all", () => {
   assert.equal(sidesOf("base=1,2"), null);
   assert.equal(sidesOf("base=1&candidate=1"), null);
   assert.equal(sidesOf("base=x&candidate=2"), null);
-  assert.deepEqual(sidesOf("base=1,2&candidate=2,3")?.[1].runs, [3]);
-  assert.equal(sidesOf("base=1,2,3,4,5&candidate=6,7,8,9,10")?.[1].runs.length, 3);
+  assert.deepEqual(sidesOf("base=1,2&candidate=2,3")?.[1]?.runs, [3]);
+  assert.equal(sidesOf("base=1,2,3,4,5&candidate=6,7,8,9,10")?.[1]?.runs.length, 3);
   assert.equal(sidesOf("base=1,2,3,4,5,6,7,8&candidate=9"), null);
 });
 

@@ -44,6 +44,14 @@ export function runsToDecide({
   return isOpen && more !== null && more > 0 ? more : null;
 }
 
+// The same as a cell of a table.
+export function moreRunsWords(comparison: MetricComparison): string {
+  const { verdict, equivalence, more_runs_to_decide: more } = comparison;
+  if (verdict === "not_comparable" || verdict === "cannot_be_told") return "";
+  if (verdict !== "no_difference_shown" || equivalence?.is_equivalent) return "decided";
+  return more === null ? "over 50" : String(more);
+}
+
 // What such runs can show, and how many more would decide; empty where it is decided or not tested.
 export function decisionWords(comparison: MetricComparison): string {
   const { verdict, equivalence, smallest_visible_difference: visible } = comparison;

@@ -1,4 +1,5 @@
 // /compare on a real database.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/server/api/sample_database.h"
@@ -104,7 +105,40 @@ TEST_F(Compare, SidesCanBeNamed) {
   const std::string path = "/api/v1/compare";
   EXPECT_THAT(get_detail(path, {{"base", "1"}}, 400), HasSubstr("both 'base' and 'candidate'"));
   EXPECT_THAT(get_detail(path, {{"base", "1,2"}, {"candidate", "2"}}, 400),
-              HasSubstr("Run 2 is on both sides"));
+              HasSubstr("Run 2 is on two sides"));
+}
+
+TEST_F(Compare, SeveralSidesStandAgainstTheFirst) {
+  const auto a1 = add_clean("a", 1, 7.40);
+  const auto a2 = add_clean("a", 2, 7.41);
+  const auto b1 = add_clean("a", 3, 7.60);
+  const auto b2 = add_clean("a", 4, 7.61);
+  const auto c = add_clean("a", 5, 7.405);
+  const std::string path = "/api/v1/compare";
+  const Json json = get_json(path, {{"base", fmt::format("{},{}", a1, a2)},
+                                    {"candidate", fmt::format("{};{},{}", c, b1, b2)}});
+  ASSERT_EQ(json["groups"].size(), 3U);
+  EXPECT_EQ(json["groups"][0]["name"], "base");
+  EXPECT_EQ(json["groups"][1]["name"], "candidate 1");
+  EXPECT_EQ(json["groups"][1]["run_ids"], Json({c}));
+  EXPECT_EQ(json["groups"][2]["name"], "candidate 2");
+  EXPECT_EQ(json["groups"][2]["run_ids"], Json({b1, b2}));
+  ASSERT_EQ(json["comparisons"].size(), 2U);
+  for (const Json& entry : json["comparisons"]) EXPECT_EQ(entry["baseline"], 0);
+  const auto step = [&](std::size_t at) {
+    return json["comparisons"][at]["metrics"]["step_time_s"];
+  };
+  EXPECT_EQ(step(0)["verdict"], "no_difference_shown");
+  EXPECT_GT(step(0)["smallest_visible_difference"].get<double>(), 0);
+  EXPECT_EQ(step(1)["verdict"], "slower");
+  EXPECT_NEAR(step(1)["ratio"].get<double>(), 7.605 / 7.405, 1e-6);  // of logarithms
+  EXPECT_GT(step(1)["ratio_low"].get<double>(), 1);
+  const auto refusal = [&](const std::string& candidate) {
+    return get_detail(path, {{"base", "1"}, {"candidate", candidate}}, 400);
+  };
+  EXPECT_THAT(refusal("2;3,2"), HasSubstr("Run 2 is on two sides"));
+  EXPECT_THAT(refusal("2;"), HasSubstr("'candidate' is ''"));
+  EXPECT_THAT(refusal("2;3;4;5;6;7;8;9"), HasSubstr("More than 8 runs"));
 }
 
 // The noise between runs is that of the database's own, once it holds enough of them.

@@ -33,7 +33,7 @@ function Commands({ more, groups }: { more: number; groups: RunGroup[] }) {
     const group = groups[at];
     if (!group) return [];
     const command = commandOf(run, more);
-    return command ? [`# ${nameOfGroup(group.group)}\n${command}`] : [];
+    return command ? [`# ${nameOfGroup(group.group, groups)}\n${command}`] : [];
   });
   if (lines.length === 0) return null;
   const text = lines.join("\n");

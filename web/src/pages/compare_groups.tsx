@@ -1,71 +1,103 @@
-// The form that makes two named groups of the compared runs, in place of those by configuration.
+// The form that makes named groups of the compared runs, in place of those by configuration.
 import { useState } from "preact/hooks";
 import type { ComparedRun } from "../api/types";
 import { navigate, place } from "../state/location";
+import { kPicksMax } from "../state/picks";
 import {
   compareAt,
+  nameOfSide,
   readSides,
   sidesQuery,
   withoutSides,
-  type Side,
   type Sides,
 } from "../state/sides";
 
-// Of a group, or of none.
-type Choice = 0 | 1 | null;
+const kOrdinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+const kGroupsMin = 2;
+const kExamples = ["before", "after"];
+
+// Groups by configuration lead.
+function startOf(runs: ComparedRun[], sides: Sides | null) {
+  const groups = sides?.length ?? 1 + Math.max(0, ...runs.map(({ group }) => group ?? 0));
+  const sideOf = ({ id, group }: ComparedRun) =>
+    sides ? sides.findIndex((side) => side.runs.includes(id)) : (group ?? -1);
+  return {
+    names: Array.from({ length: Math.max(kGroupsMin, groups) }, (_, at) => sides?.[at]?.name ?? ""),
+    choices: new Map(runs.map((run) => [run.id, sideOf(run)])), // -1: of none
+  };
+}
 
 export function GroupsForm({ runs }: { runs: ComparedRun[] }) {
   const { query } = place.value;
   const sides = readSides(query);
-  const [names, setNames] = useState(sides ? sides.map(({ name }) => name) : ["", ""]);
-  const [choices, setChoices] = useState(() => new Map(runs.map((run) => [run.id, first(run)])));
-  const of = (at: 0 | 1): Side => ({
-    name: (names[at] ?? "").trim(),
+  const [{ names, choices }, change] = useState(() => startOf(runs, sides));
+  const all = names.map((name, at) => ({
+    name: name.trim(),
     runs: runs.filter(({ id }) => choices.get(id) === at).map(({ id }) => id),
-  });
-  const wanted: Sides = [of(0), of(1)];
-  const isWhole = wanted.every((side) => side.runs.length > 0);
-  const nameOf = (at: 0 | 1) => (names[at] ?? "").trim() || ["A", "B"][at];
-  const name = (at: 0 | 1, label: string, placeholder: string) => (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        value={names[at]}
-        placeholder={placeholder}
-        maxLength={40}
-        autocomplete="off"
-        onInput={({ currentTarget: { value } }) =>
-          setNames((before) => before.map((one, place) => (place === at ? value : one)))
-        }
-      />
-    </label>
-  );
+  }));
+  const isWhole = all.every((side) => side.runs.length > 0);
+  const setName = (at: number, name: string) =>
+    change({ choices, names: names.map((one, place) => (place === at ? name : one)) });
+  const dropLast = () => {
+    const last = names.length - 1;
+    change({
+      names: names.slice(0, last),
+      choices: new Map([...choices].map(([id, at]) => [id, at === last ? -1 : at])),
+    });
+  };
   return (
     <details class="twin groups">
-      <summary>Name two groups</summary>
+      <summary>Name groups</summary>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isWhole) navigate(compareAt(sidesQuery(wanted, query)));
+          if (isWhole) navigate(compareAt(sidesQuery(all, query)));
         }}
       >
         <div class="filters">
-          {name(0, "the first group", "before")}
-          {name(1, "the second, measured against it", "after")}
+          {names.map((name, at) => (
+            <label key={at} class="field">
+              <span>{labelOf(at)}</span>
+              <input
+                value={name}
+                placeholder={kExamples[at] ?? nameOfSide([], at)}
+                maxLength={40}
+                autocomplete="off"
+                onInput={({ currentTarget: { value } }) => setName(at, value)}
+              />
+            </label>
+          ))}
+          {names.length < Math.min(kPicksMax, runs.length) && (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => change({ choices, names: [...names, ""] })}
+            >
+              Another group
+            </button>
+          )}
+          {names.length > kGroupsMin && (
+            <button type="button" class="quiet" onClick={dropLast}>
+              Drop the last group
+            </button>
+          )}
         </div>
         <ul>
           {runs.map((run) => (
             <li key={run.id}>
               <label>
                 <select
-                  value={String(choices.get(run.id) ?? "")}
+                  value={String(choices.get(run.id) ?? -1)}
                   onChange={({ currentTarget: { value } }) =>
-                    setChoices((before) => new Map(before).set(run.id, choiceOf(value)))
+                    change({ names, choices: new Map(choices).set(run.id, Number(value)) })
                   }
                 >
-                  <option value="0">{nameOf(0)}</option>
-                  <option value="1">{nameOf(1)}</option>
-                  <option value="">neither</option>
+                  {names.map((_, at) => (
+                    <option key={at} value={String(at)}>
+                      {nameOfSide(all, at)}
+                    </option>
+                  ))}
+                  <option value="-1">none of them</option>
                 </select>{" "}
                 run {run.id}
                 {run.job_id !== null && `, job ${run.job_id}`}
@@ -85,13 +117,9 @@ export function GroupsForm({ runs }: { runs: ComparedRun[] }) {
   );
 }
 
-// Groups by configuration lead: whatever is not of the first one is of the second.
-function first({ group }: ComparedRun): Choice {
-  return group === null ? null : group === 0 ? 0 : 1;
-}
-
-function choiceOf(value: string): Choice {
-  return value === "0" ? 0 : value === "1" ? 1 : null;
+function labelOf(at: number): string {
+  const name = `the ${kOrdinals[at] ?? "next"}`;
+  return at === 0 ? `${name} group` : `${name}, measured against the first`;
 }
 
 function byConfiguration(sides: Sides, query: URLSearchParams): URLSearchParams {

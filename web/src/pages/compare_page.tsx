@@ -7,21 +7,31 @@ import type {
   ComparedRun,
   Comparison,
   GroupComparison,
+  RunGroup,
 } from "../api/types";
-import { formatKey, formatNumber, formatPlural, formatSpeed, kUnknown } from "../format";
+import {
+  formatCount,
+  formatKey,
+  formatNumber,
+  formatPercent,
+  formatPlural,
+  formatSpeed,
+  kUnknown,
+} from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { StatusMark } from "../parts/status_mark";
+import { Table } from "../parts/table";
 import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
-import { decisionWords, intervalWords, verdictWords } from "../verdict_words";
+import { decisionWords, intervalWords, moreRunsWords, verdictWords } from "../verdict_words";
 import { place } from "../state/location";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
-import { nameOfGroup, readSides } from "../state/sides";
+import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
 import { DecidingCommands } from "./compare_commands";
 import { GroupsForm } from "./compare_groups";
 import { ComparedSteps } from "./compare_steps";
@@ -63,8 +73,7 @@ function Compared({ picks }: { picks: number[] }) {
   const query = apiParameters(kMeasuringKeys);
   const sides = readSides(place.value.query);
   if (sides) {
-    query.set("base", sides[0].runs.join(","));
-    query.set("candidate", sides[1].runs.join(","));
+    for (const [key, value] of sidesParameters(sides)) query.set(key, value);
   } else {
     query.set("runs", picks.join(","));
   }
@@ -82,7 +91,7 @@ function Compared({ picks }: { picks: number[] }) {
           <Obstacles comparison={comparison} />
           <Runs comparison={comparison} />
           <Verdicts comparison={comparison} />
-          <ComparedSteps runs={comparison.runs} />
+          <ComparedSteps runs={comparison.runs} groups={comparison.groups} />
           <Differences comparison={comparison} />
           <p class="window-note">{comparison.method}</p>
         </>
@@ -99,7 +108,7 @@ function Obstacles({ comparison }: { comparison: Comparison }) {
       <h2>Not comparable</h2>
       {barred.map(({ group, baseline, obstacles }) => (
         <p key={group}>
-          {nameOfGroup(group)} with {nameOfGroup(baseline)}:{" "}
+          {nameOfGroup(group, comparison.groups)} with {nameOfGroup(baseline, comparison.groups)}:{" "}
           {obstacles.map(({ text, metrics }) => `${text} ${barredText(metrics)}`).join(" ")}
         </p>
       ))}
@@ -154,7 +163,7 @@ function Runs({ comparison }: { comparison: Comparison }) {
           </thead>
           <tbody>
             {comparison.runs.map((run) => (
-              <RunRow key={run.id} run={run} />
+              <RunRow key={run.id} run={run} groups={comparison.groups} />
             ))}
           </tbody>
         </table>
@@ -165,12 +174,12 @@ function Runs({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function RunRow({ run }: { run: ComparedRun }) {
+function RunRow({ run, groups }: { run: ComparedRun; groups: RunGroup[] }) {
   const { published } = run;
   const speed = published.speed_against_reference;
   return (
     <tr class={run.group === null ? "is-left-out" : ""}>
-      <td>{run.group === null ? kUnknown : nameOfGroup(run.group)}</td>
+      <td>{run.group === null ? kUnknown : nameOfGroup(run.group, groups)}</td>
       <th scope="row" class="run-cell">
         <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
         <span class="sub">
@@ -203,14 +212,44 @@ function Verdicts({ comparison }: { comparison: Comparison }) {
   return (
     <section aria-labelledby="verdicts-title">
       <div class="section-head">
-        <h2 id="verdicts-title">Against group {nameOfGroup(0)}</h2>
+        <h2 id="verdicts-title">Against group {nameOfGroup(0, comparison.groups)}</h2>
       </div>
+      {comparison.comparisons.length > 1 && <ComparedGroups comparison={comparison} />}
       <ul class="verdicts">
         {comparison.comparisons.map((entry) => (
           <GroupVerdict key={entry.group} entry={entry} comparison={comparison} />
         ))}
       </ul>
     </section>
+  );
+}
+
+// Of several groups at a glance: the step time of each, beside the first.
+function ComparedGroups({ comparison: { comparisons, groups } }: { comparison: Comparison }) {
+  const steps = (group: number) =>
+    groups.find((one) => one.group === group)?.metrics.step_time_s.mean ?? null;
+  const metric = "step_time_s";
+  return (
+    <Table
+      name="Step times of the groups"
+      heads={["group", "#runs", "#step time, s", "against it", "95 % interval", "#would show from", "#more runs of each"]}
+      rows={[
+        [nameOfGroup(0, groups), formatCount(groups[0]?.run_ids.length), formatNumber(steps(0)), "", "", "", ""],
+        ...comparisons.map(({ group, metrics }) => {
+          const compared = metrics[metric];
+          const { smallest_visible_difference: visible } = compared;
+          return [
+            nameOfGroup(group, groups),
+            formatCount(groups.find((one) => one.group === group)?.run_ids.length),
+            formatNumber(steps(group)),
+            <b class={`told told-${compared.verdict}`}>{verdictWords(metric, compared)}</b>,
+            intervalWords(metric, compared).replace(/^95 % interval: |\.$/g, ""),
+            visible === null ? kUnknown : formatPercent(visible, 2),
+            moreRunsWords(compared),
+          ];
+        }),
+      ]}
+    />
   );
 }
 
@@ -224,7 +263,7 @@ function GroupVerdict({ entry, comparison }: GroupVerdictProps) {
   return (
     <li>
       <h3>
-        Group {nameOfGroup(entry.group)}
+        Group {nameOfGroup(entry.group, comparison.groups)}
         {group && <span class="sub">{breakable(group.experiment)}</span>}
       </h3>
       <dl class="facts">
@@ -273,7 +312,7 @@ function Differences({ comparison }: { comparison: Comparison }) {
                 <td />
                 {groups.map(({ group }) => (
                   <th key={group} scope="col">
-                    {nameOfGroup(group)}
+                    {nameOfGroup(group, groups)}
                   </th>
                 ))}
               </tr>

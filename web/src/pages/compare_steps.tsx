@@ -1,7 +1,7 @@
 // The steps of the compared runs: over each other by iteration, and how they spread over the windows.
 import { useMemo } from "preact/hooks";
 import { fetchSteps } from "../api/client";
-import type { ComparedRun } from "../api/types";
+import type { ComparedRun, RunGroup } from "../api/types";
 import { DistributionPlot } from "../chart/distribution_plot";
 import { distributionOf } from "../chart/distributions";
 import { OverlayChart, type OverlaidRun } from "../chart/overlay_chart";
@@ -13,7 +13,12 @@ import { queryValue } from "../state/page_query";
 import { nameOfGroup } from "../state/sides";
 import { parseWindow } from "../state/window";
 
-export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
+interface Props {
+  runs: ComparedRun[];
+  groups: RunGroup[];
+}
+
+export function ComparedSteps({ runs, groups }: Props) {
   const shown = runs.filter((run) => run.step_time_s_mean !== null);
   const ids = shown.map(({ id }) => id);
   const answer = useAnswer(
@@ -26,9 +31,9 @@ export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
     () =>
       (steps ?? []).flatMap((each) => {
         const run = shown.find(({ id }) => id === each.run_id);
-        return run ? [{ id: run.id, name: runName(run), steps: each }] : [];
+        return run ? [{ id: run.id, name: runName(run, groups), steps: each }] : [];
       }),
-    [steps],
+    [steps, groups],
   );
   if (ids.length === 0) return null;
   return (
@@ -45,8 +50,8 @@ export function ComparedSteps({ runs }: { runs: ComparedRun[] }) {
   );
 }
 
-function runName(run: ComparedRun): string {
-  const group = run.group === null ? "left out" : nameOfGroup(run.group);
+function runName(run: ComparedRun, groups: RunGroup[]): string {
+  const group = run.group === null ? "left out" : nameOfGroup(run.group, groups);
   return `${group}: ${run.job_id === null ? `run ${run.id}` : `job ${run.job_id}`}`;
 }
 

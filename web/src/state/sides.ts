@@ -1,8 +1,8 @@
 // What a comparison is of, as its URL says it: runs, which the API groups by their configuration, or
-// two sides of runs that somebody named. Pure but for the names, which are those of the page's URL.
+// two to eight sides of runs that somebody named. Pure but for what reads the page's own URL.
+import type { RunGroup } from "../api/types";
 import { groupName } from "../verdict_words";
-import { hrefOf } from "./location";
-import { queryValue } from "./page_query";
+import { hrefOf, place } from "./location";
 import { kPicksMax, readPicks } from "./picks";
 
 export interface Side {
@@ -10,44 +10,61 @@ export interface Side {
   runs: number[];
 }
 
-export type Sides = readonly [Side, Side]; // the first is what the other is measured against
+export type Sides = readonly Side[]; // the others are measured against the first
 
-const kKeys = ["base", "candidate"] as const;
+const kKeys = ["runs", "base", "base_name", "candidate", "candidate_name"];
 
 // Null where the URL names no two sides. A run is of one side, and all are eight at most.
 export function readSides(query: URLSearchParams): Sides | null {
-  const [base, candidate] = kKeys.map((key) => readPicks(query.get(key)));
-  if (!base || !candidate) return null;
-  const others = candidate.filter((id) => !base.includes(id)).slice(0, kPicksMax - base.length);
-  if (base.length === 0 || others.length === 0) return null;
-  const name = (at: 0 | 1) => (query.get(`${kKeys[at]}_name`) ?? "").trim();
+  const names = [query.get("base_name") ?? "", ...query.getAll("candidate_name")];
+  const lists = [query.get("base") ?? "", ...(query.get("candidate") ?? "").split(";")];
+  const taken = new Set<number>();
+  const sides = lists.flatMap((list, at): Side[] => {
+    const fresh = readPicks(list).filter((id) => !taken.has(id));
+    const runs = fresh.slice(0, kPicksMax - taken.size);
+    runs.forEach((id) => taken.add(id));
+    return runs.length > 0 || at === 0 ? [{ name: (names[at] ?? "").trim(), runs }] : [];
+  });
+  return sides.length > 1 && sides[0]?.runs.length ? sides : null;
+}
+
+// As the API takes them.
+export function sidesParameters([base, ...others]: Sides): [string, string][] {
   return [
-    { name: name(0), runs: base },
-    { name: name(1), runs: others },
+    ["base", base?.runs.join(",") ?? ""],
+    ["candidate", others.map(({ runs }) => runs.join(",")).join(";")],
   ];
 }
 
 // `rest`: of the page's query, what does not say which runs are compared.
 export function sidesQuery(sides: Sides, rest: URLSearchParams): URLSearchParams {
   const query = withoutSides(rest);
-  kKeys.forEach((key, at) => {
-    const side = sides[at as 0 | 1];
-    query.set(key, side.runs.join(","));
-    if (side.name) query.set(`${key}_name`, side.name);
-  });
+  const [base, ...others] = sides.map(({ name }) => name);
+  for (const [key, value] of sidesParameters(sides)) {
+    query.set(key, value);
+    if (key === "base" && base) query.set("base_name", base);
+  }
+  if (others.some(Boolean)) others.forEach((name) => query.append("candidate_name", name));
   return query;
 }
 
 export function withoutSides(query: URLSearchParams): URLSearchParams {
   const rest = new URLSearchParams(query);
-  for (const key of ["runs", ...kKeys.flatMap((side) => [side, `${side}_name`])]) rest.delete(key);
+  for (const key of kKeys) rest.delete(key);
   return rest;
 }
 
 export const compareAt = (query: URLSearchParams) => hrefOf("/compare", query);
 
-// As the URL names it, else its letter.
-export function nameOfGroup(group: number): string {
-  const key = kKeys[group];
-  return (key && queryValue(key) && queryValue(`${key}_name`).trim()) || groupName(group);
+// As the URL names the side that the group's runs are on, else its letter. A side whose runs are all
+// left out has no group, so a group's number does not tell its side.
+export function nameOfGroup(group: number, groups: readonly RunGroup[]): string {
+  const run = groups.find((one) => one.group === group)?.run_ids[0];
+  const sides = readSides(place.value.query) ?? [];
+  const at = sides.findIndex(({ runs }) => run !== undefined && runs.includes(run));
+  return at < 0 ? groupName(group) : nameOfSide(sides, at);
+}
+
+export function nameOfSide(sides: readonly { name: string }[], at: number): string {
+  return sides[at]?.name.trim() || groupName(at);
 }
