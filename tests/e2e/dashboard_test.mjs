@@ -9,6 +9,7 @@ import "./history_page.mjs";
 import "./other_pages.mjs";
 import "./jobs_page.mjs";
 import "./health_page.mjs";
+import "./job_limit.mjs";
 import "./pushed_runs.mjs";
 import "./many_runs.mjs";
 import "./copies.mjs";
