@@ -242,7 +242,9 @@ void PostgresqlConnection::fail(pg_result* result, std::string_view doing) const
 }
 
 const SqlDialect& PostgresqlConnection::dialect() const {
-  static constexpr SqlDialect kDialect{"", "ILIKE", "SELECT unnest(CAST(? AS bigint[]))", '{', '}'};
+  // Of an array PostgreSQL looks up each number in the column's index; of a subquery it does not
+  // know how many there are.
+  static constexpr SqlDialect kDialect{"", "ILIKE", " = ANY (CAST(? AS bigint[]))", '{', '}'};
   return kDialect;
 }
 

@@ -119,11 +119,8 @@ std::vector<RunRecord> Reader::runs_not_listed_by(std::uint64_t catalog_hash, st
     std::vector<RunRecord> runs;
     Statement& select = impl_->connection.kept(sql);
     select.bits(catalog_hash).integer(limit);
-    while (select.step()) {
-      runs.push_back(read_run_row(select));
-      runs.back().configuration = read_configuration(impl_->connection, runs.back().id);
-      runs.back().facts.segments = read_segments(impl_->connection, runs.back().id);
-    }
+    while (select.step()) runs.push_back(read_run_row(select));
+    read_listed_parts(impl_->connection, runs);
     return runs;
   });
 }

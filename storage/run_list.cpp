@@ -7,6 +7,8 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "parser/foundation/parse_number.h"
@@ -276,9 +278,9 @@ Where where_of_page(const SqlDialect& dialect, const RunQuery& query,
         dialect, query.filter, [&](std::string_view column) { return column == sorted_by; }, false);
   }
   Where where;
-  where.add(fmt::format("{}id IN ({})", are_sorted(gathered) ? "" : dialect.without_index,
-                        dialect.numbers_of_list),
-            dialect.list_text(*gathered));
+  where.add(
+      fmt::format("{}id{}", are_sorted(gathered) ? "" : dialect.without_index, dialect.is_in_list),
+      dialect.list_text(*gathered));
   return where;
 }
 
@@ -351,6 +353,23 @@ PageKeys find_page(Connection& connection, const RunQuery& query, const Gathered
     append_half(connection, column, question_of(dialect, query, gathered, absent), wanted, keys);
   }
   return keys;
+}
+
+// In the order of `ids`, which were found in this transaction.
+std::vector<RunRecord> read_listed_runs(Connection& connection, const std::vector<RunId>& ids) {
+  std::unordered_map<RunId, std::size_t> places;
+  for (const RunId id : ids) places.emplace(id, places.size());
+  const SqlDialect& dialect = connection.dialect();
+  Statement& select =
+      connection.kept(fmt::format("{} WHERE id{}", select_run_sql(), dialect.is_in_list));
+  select.text(dialect.list_text(ids));
+  std::vector<RunRecord> runs(ids.size());
+  while (select.step()) {
+    RunRecord run = read_run_row(select);
+    runs[places.at(run.id)] = std::move(run);
+  }
+  read_listed_parts(connection, runs);
+  return runs;
 }
 
 // Along run_of_experiment, which holds all that is asked for; what it does not hold, other terms
@@ -427,17 +446,7 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
     ids.pop_back();
     page.next = keysets[limit - 1];
   }
-  page.runs.reserve(ids.size());
-  static const std::string sql = select_run_sql() + " WHERE id = ?";
-  for (const RunId id : ids) {
-    Statement& select = connection.kept(sql);
-    select.integer(id);
-    if (!select.step()) continue;
-    page.runs.push_back(read_run_row(select));
-    select.reset();
-    page.runs.back().configuration = read_configuration(connection, id);
-    page.runs.back().facts.segments = read_segments(connection, id);
-  }
+  page.runs = read_listed_runs(connection, ids);
   return page;
 }
 

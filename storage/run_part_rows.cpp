@@ -1,7 +1,10 @@
 // The parts of a run that have tables of their own. Most ticks of a growing log change none of
 // them, so each is compared with what is stored before it is written.
-#include <map>
+#include <fmt/format.h>
+
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "parser/foundation/parse_number.h"
 #include "storage/evidence_rows.h"
@@ -58,6 +61,10 @@ void write_events(Connection& connection, RunId run, const std::vector<LogEvent>
   }
 }
 
+constexpr std::string_view kSegmentColumns =
+    "segment, first_iteration, last_iteration, step_count, nan_step_count, first_nan_iteration,"
+    " first_offset";
+
 void write_segments(Connection& connection, RunId run, const std::vector<SegmentFacts>& segments,
                     bool is_new) {
   std::vector<SegmentFacts> stored;
@@ -71,9 +78,7 @@ void write_segments(Connection& connection, RunId run, const std::vector<Segment
         .run();
   }
   static const std::string sql =
-      put_row_sql("run_segment", 2,
-                  "run_id, segment, first_iteration, last_iteration, step_count, nan_step_count,"
-                  " first_nan_iteration, first_offset");
+      put_row_sql("run_segment", 2, fmt::format("run_id, {}", kSegmentColumns));
   Statement& replace = connection.kept(sql);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const SegmentFacts& segment = segments[i];
@@ -83,6 +88,27 @@ void write_segments(Connection& connection, RunId run, const std::vector<Segment
     replace.integer(segment.step_count).integer(segment.nan_step_count);
     replace.integer(segment.first_nan_iteration).bits(segment.first_offset).run();
   }
+}
+
+constexpr std::string_view kValueColumns = "key, value, source";
+
+void read_value(Statement& row, RunConfiguration& configuration) {
+  std::string key = row.read_text();
+  std::string value = row.read_text();
+  const auto source = parser::config_source_from_name(row.read_text());
+  configuration.set(std::move(key), std::move(value), source.value_or(parser::ConfigSource::path));
+}
+
+SegmentFacts read_segment(Statement& row) {
+  SegmentFacts segment;
+  segment.segment = static_cast<std::int32_t>(row.read_integer());
+  segment.first_iteration = row.read_integer();
+  segment.last_iteration = row.read_integer();
+  segment.step_count = row.read_integer();
+  segment.nan_step_count = row.read_integer();
+  segment.first_nan_iteration = row.read_optional_integer();
+  segment.first_offset = row.read_bits();
+  return segment;
 }
 
 }  // namespace
@@ -142,38 +168,51 @@ LogCursor read_cursor_columns(Statement& row) {
 }
 
 RunConfiguration read_configuration(Connection& connection, RunId run) {
-  Statement& select = connection.kept(
-      "SELECT key, value, source FROM run_configuration WHERE run_id = ? ORDER BY key, position");
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM run_configuration WHERE run_id = ? ORDER BY key, position", kValueColumns);
+  Statement& select = connection.kept(sql);
   select.integer(run);
   RunConfiguration configuration;
-  while (select.step()) {
-    std::string key = select.read_text();
-    std::string value = select.read_text();
-    const auto source = parser::config_source_from_name(select.read_text());
-    configuration.set(std::move(key), std::move(value),
-                      source.value_or(parser::ConfigSource::path));
-  }
+  while (select.step()) read_value(select, configuration);
   return configuration;
 }
 
 std::vector<SegmentFacts> read_segments(Connection& connection, RunId run) {
-  Statement& select = connection.kept(
-      "SELECT segment, first_iteration, last_iteration, step_count, nan_step_count,"
-      " first_nan_iteration, first_offset FROM run_segment WHERE run_id = ? ORDER BY segment");
+  static const std::string sql =
+      fmt::format("SELECT {} FROM run_segment WHERE run_id = ? ORDER BY segment", kSegmentColumns);
+  Statement& select = connection.kept(sql);
   select.integer(run);
   std::vector<SegmentFacts> segments;
-  while (select.step()) {
-    SegmentFacts segment;
-    segment.segment = static_cast<std::int32_t>(select.read_integer());
-    segment.first_iteration = select.read_integer();
-    segment.last_iteration = select.read_integer();
-    segment.step_count = select.read_integer();
-    segment.nan_step_count = select.read_integer();
-    segment.first_nan_iteration = select.read_optional_integer();
-    segment.first_offset = select.read_bits();
-    segments.push_back(segment);
-  }
+  while (select.step()) segments.push_back(read_segment(select));
   return segments;
+}
+
+void read_listed_parts(Connection& connection, std::span<RunRecord> runs) {
+  std::unordered_map<RunId, RunRecord*> by_id;
+  std::vector<RunId> ids;
+  for (RunRecord& run : runs) {
+    by_id.emplace(run.id, &run);
+    ids.push_back(run.id);
+  }
+  const SqlDialect& dialect = connection.dialect();
+  const std::string list = dialect.list_text(ids);
+  const auto rows_of_runs = [&](std::string_view columns, std::string_view table,
+                                std::string_view order) -> Statement& {
+    return connection
+        .kept(fmt::format("SELECT run_id, {} FROM {} WHERE run_id{} ORDER BY run_id, {}", columns,
+                          table, dialect.is_in_list, order))
+        .text(list);
+  };
+  Statement& values = rows_of_runs(kValueColumns, "run_configuration", "key, position");
+  while (values.step()) {
+    RunRecord& run = *by_id.at(values.read_integer());
+    read_value(values, run.configuration);
+  }
+  Statement& segments = rows_of_runs(kSegmentColumns, "run_segment", "segment");
+  while (segments.step()) {
+    RunRecord& run = *by_id.at(segments.read_integer());
+    run.facts.segments.push_back(read_segment(segments));
+  }
 }
 
 std::vector<LogEvent> read_events(Connection& connection, RunId run) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ RunRecord read_run_row(Statement& row);
 
 parser::RunConfiguration read_configuration(Connection& connection, RunId run);
 std::vector<parser::SegmentFacts> read_segments(Connection& connection, RunId run);
+// The configuration and the segments of each, which a list shows: two questions in all, however
+// many runs there are. No two are of one id.
+void read_listed_parts(Connection& connection, std::span<RunRecord> runs);
 std::vector<parser::LogEvent> read_events(Connection& connection, RunId run);
 // All that a run has in tables of its own, but for its steps.
 void read_run_parts(Connection& connection, RunRecord& run);

@@ -15,8 +15,9 @@ struct SqlDialect {
   std::string_view without_index;
   // Whether a text contains a pattern, whatever the case of ASCII letters.
   std::string_view like;
-  // The numbers of a list that is one parameter, as a subquery; list_text() makes that parameter.
-  std::string_view numbers_of_list;
+  // After a column: it is one of the numbers of a list that is one parameter, which list_text()
+  // makes.
+  std::string_view is_in_list;
   char list_begin;
   char list_end;
 

@@ -152,7 +152,8 @@ bool SqliteStatement::step() {
 }  // namespace
 
 const SqlDialect& sqlite_dialect() {
-  static constexpr SqlDialect kDialect{"+", "LIKE", "SELECT value FROM json_each(?)", '[', ']'};
+  static constexpr SqlDialect kDialect{"+", "LIKE", " IN (SELECT value FROM json_each(?))", '[',
+                                       ']'};
   return kDialect;
 }
 

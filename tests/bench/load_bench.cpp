@@ -6,14 +6,18 @@
 // cached one, and SQLite reads its pages anew. The processor's time is that of server and client
 // together; other programs on the machine do not lengthen it.
 //
-//   load_bench [RUNS] [STEPS_PER_RUN] [QUESTIONS]      10,000, 54 and 200 where not given
+//   load_bench [RUNS] [STEPS_PER_RUN] [QUESTIONS] [DATABASE]
+//
+// 10,000, 54, 200 and a new file where not given. DATABASE is the URL of an empty PostgreSQL
+// database, whose server's work is not in the processor's time:
+//
+//   tests/postgresql/with_server.sh bash -c 'load_bench 10000 54 200 "$LLMB_TEST_POSTGRESQL"'
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -179,11 +183,11 @@ void measure_results(Bench& bench, int runs, int count) {
   }
 }
 
-void serve_and_measure(llmb::storage::Writer& writer, const std::string& path, int runs,
+void serve_and_measure(llmb::storage::Writer& writer, const std::string& place, int runs,
                        int count) {
   llmb::http::EventChannel events;
   llmb::api::ApiOptions options;
-  options.database_path = path;
+  options.database_path = place;
   options.ingest_status = [] { return llmb::ingest::IngestStatus(); };
   options.server_counters = [] { return llmb::http::ServerCounters(); };
   options.events = &events;
@@ -196,7 +200,7 @@ void serve_and_measure(llmb::storage::Writer& writer, const std::string& path, i
   server_options.threads = 1;
   llmb::http::Server server(server_options, router);
   server.start();
-  Bench bench(server.port(), writer, llmb::storage::Reader(path).run(1)->configuration);
+  Bench bench(server.port(), writer, llmb::storage::Reader(place).run(1)->configuration);
   measure_lists(bench, runs, count);
   measure_results(bench, runs, count);
   server.stop();
@@ -209,13 +213,11 @@ int main(int argc, char** argv) {
   const std::int64_t steps_per_run = argc > 2 ? std::atoll(argv[2]) : 54;
   const int count = argc > 3 ? std::atoi(argv[3]) : 200;
   const llmb::TemporaryFolder folder;
-  const std::string path = folder.file("llmb.db");
-  {
-    llmb::storage::Writer writer({path, true});
-    write_many_runs(writer, runs, steps_per_run);
-    std::printf("the file is %.1f MB; times in ms\n",
-                static_cast<double>(std::filesystem::file_size(path)) / 1e6);
-    serve_and_measure(writer, path, runs, count);
-  }
+  const std::string place = argc > 4 ? argv[4] : folder.file("llmb.db");
+  llmb::storage::Writer writer({place, true});
+  write_many_runs(writer, runs, steps_per_run);
+  const std::uint64_t bytes = llmb::storage::Reader(place).totals().database_bytes;
+  std::printf("the database takes %.1f MB; times in ms\n", static_cast<double>(bytes) / 1e6);
+  serve_and_measure(writer, place, runs, count);
   return 0;
 }
