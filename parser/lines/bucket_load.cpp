@@ -8,135 +8,159 @@ namespace llmb::parser {
 
 namespace {
 
-using Positions = BucketLoad::Positions;
 constexpr double kTextBytes{kTypicalLogText.size()};
-constexpr double kSeldom = 0.5;  // of bytes that the page lacks: once in two pages
+constexpr double kSeldom = 0.5;  // of what the page lacks: once in two pages
 
 std::uint8_t byte_of(std::string_view text, std::size_t at) {
   return static_cast<std::uint8_t>(text[at]);
 }
 
-// What is to be known of the typical text, by nibble, byte and pair.
-struct TextIndex {
-  // By the fingerprint's byte k and the nibble there: where such a fingerprint may begin.
-  std::array<std::array<Positions, 16>, kFingerprintBytes> low{};
-  std::array<std::array<Positions, 16>, kFingerprintBytes> high{};
-  std::array<double, 256> byte_rates{};
-  // By high nibble, half, and eight bits of low nibbles: the sum of their bytes' rates.
-  std::array<std::array<std::array<float, 256>, 2>, 16> half_row_rates{};
-  std::array<std::array<std::uint8_t, 256>, 256> pair_counts{};
+// How often bytes and pairs of them are in the typical text.
+struct ByteCounts {
+  std::array<double, 256> rates{};
+  std::array<std::array<std::uint8_t, 256>, 256> pairs{};
 
-  TextIndex() {
+  ByteCounts() {
     for (std::size_t at = 0; at < kTypicalLogText.size(); ++at) {
       const std::uint8_t byte = byte_of(kTypicalLogText, at);
-      for (std::size_t k = 0; k < kFingerprintBytes && k <= at; ++k) {
-        const std::uint64_t bit = std::uint64_t{1} << ((at - k) % 64);
-        low[k][byte & 0xf][(at - k) / 64] |= bit;
-        high[k][byte >> 4][(at - k) / 64] |= bit;
-      }
-      byte_rates[byte] += 1;
+      rates[byte] += 1;
       if (at > 0) {
-        std::uint8_t& count = pair_counts[byte_of(kTypicalLogText, at - 1)][byte];
+        std::uint8_t& count = pairs[byte_of(kTypicalLogText, at - 1)][byte];
         if (count < 255) ++count;
       }
     }
-    for (double& rate : byte_rates) rate = std::max(rate, kSeldom) / kTextBytes;
-    for (std::size_t row = 0; row < 16; ++row) {
-      for (std::size_t half = 0; half < 2; ++half) sum_up(row, half);
-    }
-  }
-
-  void sum_up(std::size_t row, std::size_t half) {
-    std::array<float, 256>& sums = half_row_rates[row][half];
-    for (unsigned nibbles = 1; nibbles < 256; ++nibbles) {
-      const auto lowest = static_cast<std::size_t>(std::countr_zero(nibbles));
-      const auto rate = static_cast<float>(byte_rates[row * 16 + half * 8 + lowest]);
-      sums[nibbles] = sums[nibbles & (nibbles - 1)] + rate;
-    }
-  }
-
-  double rate_of(unsigned low_nibbles, unsigned high_nibbles) const {
-    float sum = 0;
-    for (unsigned highs = high_nibbles; highs != 0; highs &= highs - 1) {
-      const auto& row = half_row_rates[static_cast<std::size_t>(std::countr_zero(highs))];
-      sum += row[0][low_nibbles & 0xff] + row[1][low_nibbles >> 8];
-    }
-    return std::min(1.0F, sum);
+    for (double& rate : rates) rate = std::max(rate, kSeldom) / kTextBytes;
   }
 };
 
-const TextIndex& text_index() {
-  static const auto index = std::make_unique<const TextIndex>();
-  return *index;
+const ByteCounts& byte_counts() {
+  static const auto counts = std::make_unique<const ByteCounts>();
+  return *counts;
 }
 
-std::uint16_t bit_of(unsigned nibble) {
-  return static_cast<std::uint16_t>(1U << nibble);
+// By look-up and value: at which positions of the typical text it is found, and how often.
+template <typename Filter>
+struct TextIndex {
+  using Positions = typename BucketLoad<Filter>::Positions;
+  struct Value {
+    Positions positions{};
+    double rate = 0;
+  };
+  std::array<std::array<Value, Filter::kValues>, Filter::kLookups> values{};
+
+  TextIndex() {
+    for (std::size_t lookup = 0; lookup < Filter::kLookups; ++lookup) {
+      for (std::size_t at = 0; at + kFingerprintBytes <= kTypicalLogText.size(); ++at) {
+        const unsigned first = byte_of(kTypicalLogText, at + Filter::first_byte(lookup));
+        const unsigned second = byte_of(kTypicalLogText, at + Filter::second_byte(lookup));
+        Value& value = values[lookup][Filter::value_of(lookup, first, second)];
+        value.positions[at / 64] |= std::uint64_t{1} << (at % 64);
+        value.rate += 1;
+      }
+      for (Value& value : values[lookup]) value.rate = std::max(value.rate, kSeldom) / kTextBytes;
+    }
+  }
+};
+
+template <typename Filter>
+const TextIndex<Filter>& text_index() {
+  static const auto index = std::make_unique<const TextIndex<Filter>>();
+  return *index;
 }
 
 }  // namespace
 
-void BucketLoad::add(std::string_view literal, std::size_t anchor) {
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    ByteSet& set = bytes_[k];
-    if (anchor + k >= literal.size()) {  // past the literal's end any byte may stand
-      set.low_nibbles = set.high_nibbles = 0xffff;
-      set.low_positions.fill(~std::uint64_t{0});
-      set.high_positions.fill(~std::uint64_t{0});
+template <typename Filter>
+FingerprintValues<Filter>::FingerprintValues(std::string_view literal, std::size_t anchor) {
+  const std::string_view bytes = literal.substr(anchor, kFingerprintBytes);
+  const auto is_allowed = [&](std::size_t at, unsigned byte) {
+    return at >= bytes.size() || byte == byte_of(bytes, at);
+  };
+  for (std::size_t lookup = 0; lookup < Filter::kLookups; ++lookup) {
+    const std::size_t first_at = Filter::first_byte(lookup);
+    const std::size_t second_at = Filter::second_byte(lookup);
+    Lookup& own = lookups_[lookup];
+    own.is_one = second_at < bytes.size();
+    if (own.is_one) {
+      const unsigned first = byte_of(bytes, first_at);
+      own.first =
+          static_cast<std::uint8_t>(Filter::value_of(lookup, first, byte_of(bytes, second_at)));
+      own.values.set(own.first);
       continue;
     }
-    const std::uint8_t byte = byte_of(literal, anchor + k);
-    set.low_nibbles = static_cast<std::uint16_t>(set.low_nibbles | bit_of(byte & 0xf));
-    set.high_nibbles = static_cast<std::uint16_t>(set.high_nibbles | bit_of(byte >> 4));
-    const Positions& low = text_index().low[k][byte & 0xf];
-    const Positions& high = text_index().high[k][byte >> 4];
-    for (std::size_t word = 0; word < kWords; ++word) {
-      set.low_positions[word] |= low[word];
-      set.high_positions[word] |= high[word];
+    for (unsigned first = 0; first < 256 && !own.values.all(); ++first) {
+      if (!is_allowed(first_at, first)) continue;
+      for (unsigned second = 0; second < 256 && !own.values.all(); ++second) {
+        own.values.set(Filter::value_of(lookup, first, second));
+      }
     }
   }
 }
 
-double BucketLoad::pass_rate_with(std::string_view literal, std::size_t anchor,
-                                  double limit) const {
-  const TextIndex& text = text_index();
-  const std::size_t length = std::min(kFingerprintBytes, literal.size() - anchor);
-  double rate_of_independent_bytes = 1;
-  for (std::size_t k = 0; k < length; ++k) {
-    const std::uint8_t byte = byte_of(literal, anchor + k);
-    const ByteSet& set = bytes_[k];
-    rate_of_independent_bytes *= text.rate_of(set.low_nibbles | unsigned{bit_of(byte & 0xf)},
-                                              set.high_nibbles | unsigned{bit_of(byte >> 4)});
+template <typename Filter>
+void BucketLoad<Filter>::add(const FingerprintValues<Filter>& fingerprint) {
+  expected_rate_ = expected_rate_with(fingerprint);
+  counted_rate_ = counted_rate_with(fingerprint);
+  for (std::size_t k = 0; k < Filter::kLookups; ++k) {
+    Lookup& lookup = lookups_[k];
+    fingerprint.for_each_other(k, lookup.values, [&](std::size_t value) {
+      const auto& in_text = text_index<Filter>().values[k][value];
+      lookup.rate += in_text.rate;
+      for (std::size_t word = 0; word < kWords; ++word) {
+        lookup.positions[word] |= in_text.positions[word];
+      }
+    });
+    lookup.values |= fingerprint.of(k);
   }
-  if (rate_of_independent_bytes >= limit) return rate_of_independent_bytes;
+}
+
+template <typename Filter>
+double BucketLoad<Filter>::expected_rate_with(const FingerprintValues<Filter>& fingerprint) const {
+  double expected = 1;
+  for (std::size_t k = 0; k < Filter::kLookups; ++k) {
+    double rate = lookups_[k].rate;
+    fingerprint.for_each_other(k, lookups_[k].values, [&](std::size_t value) {
+      rate += text_index<Filter>().values[k][value].rate;
+    });
+    expected *= std::min(1.0, rate);
+  }
+  return expected;
+}
+
+template <typename Filter>
+double BucketLoad<Filter>::counted_rate_with(const FingerprintValues<Filter>& fingerprint) const {
   Positions passed;
   passed.fill(~std::uint64_t{0});
-  for (std::size_t k = 0; k < length; ++k) {
-    const std::uint8_t byte = byte_of(literal, anchor + k);
-    const ByteSet& set = bytes_[k];
-    const Positions& low = text.low[k][byte & 0xf];
-    const Positions& high = text.high[k][byte >> 4];
-    for (std::size_t word = 0; word < kWords; ++word) {
-      passed[word] &=
-          (set.low_positions[word] | low[word]) & (set.high_positions[word] | high[word]);
-    }
+  for (std::size_t k = 0; k < Filter::kLookups; ++k) {
+    if (fingerprint.of(k).all()) continue;
+    Positions allowed = lookups_[k].positions;
+    fingerprint.for_each_other(k, lookups_[k].values, [&](std::size_t value) {
+      const Positions& more = text_index<Filter>().values[k][value].positions;
+      for (std::size_t word = 0; word < kWords; ++word) allowed[word] |= more[word];
+    });
+    for (std::size_t word = 0; word < kWords; ++word) passed[word] &= allowed[word];
   }
   std::size_t count = 0;
   for (const std::uint64_t word : passed) {
     if (word != 0) count += static_cast<std::size_t>(std::popcount(word));
   }
-  return static_cast<double>(count) / kTextBytes + rate_of_independent_bytes;
+  return static_cast<double>(count) / kTextBytes;
 }
+
+template class FingerprintValues<PairFilter>;
+template class FingerprintValues<NibbleFilter>;
+template class BucketLoad<PairFilter>;
+template class BucketLoad<NibbleFilter>;
 
 double likelihood_in_log(std::string_view bytes) {
   constexpr double kOfBytes = 4;  // what the bytes' own rates count beside the pairs
-  const TextIndex& text = text_index();
-  double likelihood = text.byte_rates[byte_of(bytes, 0)];
+  const ByteCounts& text = byte_counts();
+  double likelihood = text.rates[byte_of(bytes, 0)];
   for (std::size_t at = 1; at < bytes.size(); ++at) {
     const std::uint8_t before = byte_of(bytes, at - 1);
-    const double rate = text.byte_rates[byte_of(bytes, at)];
-    likelihood *= (text.pair_counts[before][byte_of(bytes, at)] + kOfBytes * rate) /
-                  (text.byte_rates[before] * kTextBytes + kOfBytes);
+    const double rate = text.rates[byte_of(bytes, at)];
+    likelihood *= (text.pairs[before][byte_of(bytes, at)] + kOfBytes * rate) /
+                  (text.rates[before] * kTextBytes + kOfBytes);
   }
   return likelihood;
 }

@@ -1,5 +1,5 @@
 // CandidateSearch: one search of a block, as far as all engines share it: comparing the literals
-// of a candidate's buckets, and knowing when no later candidate can be an earlier hit.
+// that a candidate may be, and knowing when no later candidate can be an earlier hit.
 //
 // Engines visit fingerprint positions in rising order. Literals have their fingerprints at
 // different anchors, so the first hit found need not be the first in the block: once one is known,
@@ -34,33 +34,27 @@ class CandidateSearch {
   std::size_t end() const { return end_; }  // fingerprint positions from here on cannot matter
   const std::optional<LiteralHit>& hit() const { return hit_; }
 
-  // Compares the literals of the buckets (a bit each) whose fingerprint may begin at `position`.
-  void check(std::size_t position, unsigned buckets) {
-    if (buckets == 0) return;
+  // Compares the literals whose fingerprint begins at `position`.
+  void check(std::size_t position) {
     const std::uint64_t here = bytes_at(position);
-    for (const FingerprintPlan::Member& member : plan_.whole_members_like(here)) {
-      if (here == member.bytes) compare(position, member);
+    for (const FingerprintPlan::Member& member : plan_.members_like(here)) {
+      if (((here ^ member.bytes) & member.mask) == 0) compare(position, member);
     }
-    for (buckets &= plan_.short_buckets; buckets != 0; buckets &= buckets - 1) {
-      const auto bucket = static_cast<std::size_t>(std::countr_zero(buckets));
-      for (const FingerprintPlan::Member& member : plan_.short_members[bucket]) {
-        if (((here ^ member.bytes) & member.mask) == 0) compare(position, member);
-      }
+    for (const FingerprintPlan::Member& member : plan_.short_members) {
+      if (((here ^ member.bytes) & member.mask) == 0) compare(position, member);
     }
   }
 
-  // The buckets by the exact tables; bytes past the block's end are allowed, as check() looks.
-  unsigned buckets_at(std::size_t position) const {
-    unsigned buckets = 0xff;
-    for (std::size_t k = 0; k < kFingerprintBytes && position + k < size() && buckets != 0; ++k) {
-      buckets &= plan_.byte_tables[k][bytes()[position + k]];
+  // Those of the positions `at` + i for which bit i of `lanes` is set.
+  void check_lanes(std::size_t at, std::uint64_t lanes) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      check(at + static_cast<std::size_t>(std::countr_zero(lanes)));
     }
-    return buckets;
   }
 
   // All positions from `position` to the end, one after the other: what is left at a block's end.
   void check_rest(std::size_t position) {
-    for (; position < end_; ++position) check(position, buckets_at(position));
+    for (; position < end_; ++position) check(position);
   }
 
  private:

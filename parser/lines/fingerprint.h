@@ -7,7 +7,6 @@
 namespace llmb::parser {
 
 inline constexpr std::size_t kFingerprintBytes = 8;
-inline constexpr std::size_t kBuckets = 8;
 
 // `best` is the fastest that this program was built with and this CPU has. All find the same.
 enum class ScanEngine { best, portable, ssse3, avx2, avx512, neon };

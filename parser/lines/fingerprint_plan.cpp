@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
+#include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "parser/lines/bucket_load.h"
@@ -19,10 +20,15 @@ struct Choice {
 };
 
 // Puts each literal where it lets the fewest more positions pass.
+template <typename Filter>
 class Planner {
  public:
-  explicit Planner(const std::vector<std::string>& literals)
-      : literals_(literals), choices_(literals.size()), anchors_(literals.size()) {}
+  // Uses the first `bucket_count` buckets only.
+  Planner(const std::vector<std::string>& literals, std::size_t bucket_count)
+      : literals_(literals),
+        choices_(literals.size()),
+        anchors_(literals.size()),
+        loads_(bucket_count) {}
 
   std::vector<Choice> choose() {
     // The hardest to tell apart from a log's text come first: they shape the buckets.
@@ -36,6 +42,15 @@ class Planner {
   }
 
  private:
+  using Values = FingerprintValues<Filter>;
+
+  // A place for a literal, and how many more positions at least would pass.
+  struct Place {
+    double rise_min = 0;
+    std::size_t bucket = 0;
+    std::size_t anchor = 0;  // index into anchors_ of the literal
+  };
+
   // Keeps the few best places for the literal's fingerprint; returns the likelihood of the best.
   double find_rarest_anchors(std::size_t index) {
     constexpr std::size_t kAnchorsMax = 8;
@@ -53,49 +68,85 @@ class Planner {
   }
 
   void place(std::size_t index) {
-    const std::string& literal = literals_[index];
-    double least = kFingerprintBytes;  // more than any rise
-    bool empty_seen = false;           // one empty bucket is as good as another
-    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-      if (pass_rates_[bucket] == 0 && std::exchange(empty_seen, true)) continue;
-      for (const std::size_t anchor : anchors_[index]) {
-        const double limit = pass_rates_[bucket] + least;
-        const double rise =
-            (*loads_)[bucket].pass_rate_with(literal, anchor, limit) - pass_rates_[bucket];
-        if (rise >= least) continue;
-        least = rise;
-        choices_[index] = {bucket, anchor};
+    std::vector<Values> fingerprints;
+    for (const std::size_t anchor : anchors_[index]) {
+      fingerprints.emplace_back(literals_[index], anchor);
+    }
+    const Place best = best_of(places_of(fingerprints), fingerprints);
+    loads_[best.bucket].add(fingerprints[best.anchor]);
+    choices_[index] = {best.bucket, anchors_[index][best.anchor]};
+  }
+
+  std::vector<Place> places_of(const std::vector<Values>& fingerprints) const {
+    std::vector<Place> places;
+    bool empty_seen = false;  // one empty bucket is as good as another
+    for (std::size_t bucket = 0; bucket < loads_.size(); ++bucket) {
+      const BucketLoad<Filter>& load = loads_[bucket];
+      if (load.is_empty() && std::exchange(empty_seen, true)) continue;
+      for (std::size_t i = 0; i < fingerprints.size(); ++i) {
+        const double rise = load.expected_rate_with(fingerprints[i]) - load.expected_rate();
+        places.push_back({rise, bucket, i});
       }
     }
-    const Choice choice = choices_[index];
-    (*loads_)[choice.bucket].add(literal, choice.anchor);
-    pass_rates_[choice.bucket] += least;
+    std::ranges::stable_sort(places, {}, &Place::rise_min);
+    return places;
+  }
+
+  // Counting costs most, and is left where the expectation alone decides.
+  Place best_of(const std::vector<Place>& places, const std::vector<Values>& fingerprints) const {
+    Place best = places.front();
+    double least = kFingerprintBytes;  // more than any rise
+    for (const Place& place : places) {
+      if (place.rise_min >= least) break;
+      const BucketLoad<Filter>& load = loads_[place.bucket];
+      const double rise =
+          place.rise_min + load.counted_rate_with(fingerprints[place.anchor]) - load.counted_rate();
+      if (rise >= least) continue;
+      least = rise;
+      best = place;
+    }
+    return best;
   }
 
   const std::vector<std::string>& literals_;
   std::vector<Choice> choices_;
   std::vector<std::vector<std::size_t>> anchors_;  // by literal, the rarest first
-  // 0: nothing in it yet. Large, so not on the stack.
-  std::unique_ptr<std::array<BucketLoad, kBuckets>> loads_ =
-      std::make_unique<std::array<BucketLoad, kBuckets>>();
-  std::array<double, kBuckets> pass_rates_{};
+  std::vector<BucketLoad<Filter>> loads_;
 };
 
-void add_to_tables(FingerprintPlan& plan, const std::string& literal, const Choice& choice) {
-  const auto bit = static_cast<std::uint8_t>(1U << choice.bucket);
-  const auto allow = [bit](std::uint8_t& entry) { entry = static_cast<std::uint8_t>(entry | bit); };
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    if (choice.anchor + k >= literal.size()) {
-      for (std::uint8_t& entry : plan.byte_tables[k]) allow(entry);
-      for (std::uint8_t& entry : plan.low_nibble_tables[k]) allow(entry);
-      for (std::uint8_t& entry : plan.high_nibble_tables[k]) allow(entry);
-      continue;
-    }
-    const auto byte = static_cast<std::uint8_t>(literal[choice.anchor + k]);
-    allow(plan.byte_tables[k][byte]);
-    allow(plan.low_nibble_tables[k][byte & 0xf]);
-    allow(plan.high_nibble_tables[k][byte >> 4]);
+template <typename Filter>
+void add_to_tables(FilterTables<Filter>& tables, const std::string& literal, const Choice& choice) {
+  const FingerprintValues<Filter> fingerprint(literal, choice.anchor);
+  const unsigned bit = 1U << (choice.bucket % kBucketsOfTable);
+  auto& set = tables.sets[choice.bucket / kBucketsOfTable];
+  for (std::size_t lookup = 0; lookup < Filter::kLookups; ++lookup) {
+    fingerprint.for_each_other(lookup, {}, [&](std::size_t value) {
+      set[lookup][value] = static_cast<std::uint8_t>(set[lookup][value] | bit);
+    });
   }
+}
+
+template <typename Filter>
+std::vector<Choice> plan_tables(const std::vector<std::string>& literals, std::size_t bucket_count,
+                                FilterTables<Filter>& tables) {
+  std::vector<Choice> choices = Planner<Filter>(literals, bucket_count).choose();
+  for (std::size_t i = 0; i < choices.size(); ++i) add_to_tables(tables, literals[i], choices[i]);
+  return choices;
+}
+
+bool uses_nibbles(ScanEngine engine) {
+  return engine == ScanEngine::ssse3 || engine == ScanEngine::avx2 || engine == ScanEngine::neon;
+}
+
+// Which bucket does not matter to the portable engine, but that the fingerprints are rare does.
+std::vector<Choice> plan_filter(FingerprintPlan& plan) {
+  if (!uses_nibbles(plan.engine)) {
+    return plan_tables(plan.literals, PairFilter::kBuckets, plan.pairs);
+  }
+  // Two sets of tables cost twice as much: few literals are told apart by one.
+  constexpr std::size_t kLiteralsOfOneSet = 48;
+  plan.nibble_set_count = plan.literals.size() <= kLiteralsOfOneSet ? 1 : plan.nibbles.sets.size();
+  return plan_tables(plan.literals, plan.nibble_set_count * kBucketsOfTable, plan.nibbles);
 }
 
 FingerprintPlan::Member member_of(const std::string& literal, std::size_t index,
@@ -111,21 +162,12 @@ FingerprintPlan::Member member_of(const std::string& literal, std::size_t index,
   return member;
 }
 
-void add_member(FingerprintPlan& plan, const FingerprintPlan::Member& member, std::size_t bucket) {
-  if (~member.mask == 0) {
-    plan.whole_members.push_back(member);
-  } else {
-    plan.short_members[bucket].push_back(member);
-    plan.short_buckets |= 1U << bucket;
-  }
-}
-
-void sort_whole_members(FingerprintPlan& plan) {
+void sort_members(FingerprintPlan& plan) {
   const auto slot_of = [](const FingerprintPlan::Member& member) {
     return FingerprintPlan::slot_of(member.bytes);
   };
-  std::ranges::stable_sort(plan.whole_members, {}, slot_of);
-  for (const FingerprintPlan::Member& member : plan.whole_members) {
+  std::ranges::stable_sort(plan.members, {}, slot_of);
+  for (const FingerprintPlan::Member& member : plan.members) {
     ++plan.slot_begins[slot_of(member) + 1];
   }
   std::partial_sum(plan.slot_begins.begin(), plan.slot_begins.end(), plan.slot_begins.begin());
@@ -149,19 +191,24 @@ void plan_grams(FingerprintPlan& plan, const std::vector<Choice>& choices) {
 
 }  // namespace
 
-FingerprintPlan plan_fingerprints(std::vector<std::string> literals) {
+FingerprintPlan plan_fingerprints(std::vector<std::string> literals, ScanEngine engine) {
+  if (literals.size() > std::numeric_limits<std::uint16_t>::max()) {
+    throw std::invalid_argument("literal scanner: more than 65,535 literals");
+  }
   FingerprintPlan plan;
+  plan.engine = engine;
   plan.literals = std::move(literals);
-  const std::vector<Choice> choices = Planner(plan.literals).choose();
+  const std::vector<Choice> choices = plan_filter(plan);
   for (std::size_t index = 0; index < choices.size(); ++index) {
     const std::string& literal = plan.literals[index];
-    const Choice& choice = choices[index];
-    add_member(plan, member_of(literal, index, choice.anchor), choice.bucket);
-    plan.anchor_max = std::max(plan.anchor_max, choice.anchor);
+    const std::size_t anchor = choices[index].anchor;
+    const bool is_short = literal.size() < FingerprintPlan::kGramBytes;
+    (is_short ? plan.short_members : plan.members).push_back(member_of(literal, index, anchor));
+    plan.anchor_max = std::max(plan.anchor_max, anchor);
     plan.holds_line_end = plan.holds_line_end || literal.find_first_of("\r\n") != std::string::npos;
-    add_to_tables(plan, literal, choice);
+    plan.first_bytes[static_cast<std::uint8_t>(literal[anchor])] = true;
   }
-  sort_whole_members(plan);
+  sort_members(plan);
   plan_grams(plan, choices);
   return plan;
 }

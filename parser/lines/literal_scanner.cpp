@@ -39,9 +39,7 @@ LiteralScanner::LiteralScanner(std::vector<std::string> literals, Engine engine)
     throw std::invalid_argument("literal scanner: engine " + std::string(engine_name(engine)) +
                                 " is not available on this machine");
   }
-  FingerprintPlan plan = plan_fingerprints(std::move(literals));
-  plan.engine = engine;
-  plan_ = std::make_shared<const FingerprintPlan>(std::move(plan));
+  plan_ = std::make_shared<const FingerprintPlan>(plan_fingerprints(std::move(literals), engine));
 }
 
 std::optional<LiteralScanner::Hit> LiteralScanner::find(std::string_view block,

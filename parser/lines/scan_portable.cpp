@@ -20,9 +20,7 @@ std::size_t scan_grams(CandidateSearch& search) {
   const std::uint8_t* const bytes = search.bytes();
   const std::size_t size = search.size();
   const auto check_before = [&search](std::size_t gram) {
-    for (std::size_t at = gram + 1 - kStride; at <= gram; ++at) {
-      search.check(at, search.buckets_at(at));
-    }
+    for (std::size_t at = gram + 1 - kStride; at <= gram; ++at) search.check(at);
   };
   std::size_t gram = search.from() + kStride - 1;
   const auto is_left = [&](std::size_t grams) {
@@ -45,15 +43,13 @@ std::size_t scan_grams(CandidateSearch& search) {
   return gram + 1 - kStride;
 }
 
-// Some literal is shorter than a gram: each position by the exact tables.
+// Some literal is shorter than a gram: each position by its byte.
 std::size_t scan_bytes(CandidateSearch& search) {
-  const auto& tables = search.plan().byte_tables;
+  const auto& first_bytes = search.plan().first_bytes;
   const std::uint8_t* const bytes = search.bytes();
   std::size_t at = search.from();
-  for (; at < search.end() && at + 1 < search.size(); ++at) {
-    if ((tables[0][bytes[at]] & tables[1][bytes[at + 1]]) != 0) {
-      search.check(at, search.buckets_at(at));
-    }
+  for (; at < search.end() && at < search.size(); ++at) {
+    if (first_bytes[bytes[at]]) search.check(at);
   }
   return at;
 }

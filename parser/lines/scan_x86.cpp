@@ -1,6 +1,6 @@
-// The engines of x86-64, chosen at run time. SSSE3 and AVX2 look all buckets up at once: two
-// shuffles a fingerprint byte, by its nibbles, for 16 or 32 positions. AVX-512 with VBMI has
-// shuffles of 128 entries: one a byte, by seven of its bits, for 64 positions.
+// The engines of x86-64, chosen at run time. SSSE3 and AVX2 have shuffles of 16 entries: two a
+// fingerprint byte, for 16 or 32 positions. AVX-512 with VBMI has such of 128 entries: one a pair
+// of bytes, for 64 positions.
 #include "parser/lines/scan_engines.h"
 
 #if defined(__x86_64__)
@@ -27,70 +27,82 @@ namespace {
 
 static_assert(kFingerprintBytes == 8);  // each engine has the eight written out
 
+using NibbleSet = FilterTables<NibbleFilter>::Set;
+
 // ---- SSSE3: 16 positions
 
-struct Tables16 {
-  __m128i low[kFingerprintBytes];
-  __m128i high[kFingerprintBytes];
-};
+#define LLMB_SSSE3 __attribute__((target("ssse3")))
 
-// The buckets whose k-th fingerprint bytes may be those of the 16 positions from `bytes` on.
-__attribute__((target("ssse3"))) inline __m128i by_byte_16(const Tables16& tables, std::size_t k,
-                                                           const std::uint8_t* bytes) {
-  const __m128i nibble = _mm_set1_epi8(0x0f);
-  const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + k));
-  const __m128i low = _mm_and_si128(block, nibble);
-  const __m128i high = _mm_and_si128(_mm_srli_epi16(block, 4), nibble);
-  return _mm_and_si128(_mm_shuffle_epi8(tables.low[k], low),
-                       _mm_shuffle_epi8(tables.high[k], high));
+LLMB_SSSE3 inline __m128i load_16(const std::uint8_t* bytes) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
 }
 
-// By all their bytes; reads kFingerprintBytes - 1 bytes past the 16. Written out, since -O2 leaves
-// so short a loop rolled.
-__attribute__((target("ssse3"))) inline __m128i buckets_of_16(const Tables16& tables,
-                                                              const std::uint8_t* bytes) {
-  __m128i buckets = by_byte_16(tables, 0, bytes);
-  buckets = _mm_and_si128(buckets, by_byte_16(tables, 1, bytes));
-  buckets = _mm_and_si128(buckets, by_byte_16(tables, 2, bytes));
-  buckets = _mm_and_si128(buckets, by_byte_16(tables, 3, bytes));
-  buckets = _mm_and_si128(buckets, by_byte_16(tables, 4, bytes));
-  buckets = _mm_and_si128(buckets, by_byte_16(tables, 5, bytes));
-  buckets = _mm_and_si128(buckets, by_byte_16(tables, 6, bytes));
-  return _mm_and_si128(buckets, by_byte_16(tables, 7, bytes));
+// The buckets of the set whose k-th fingerprint bytes may be those of 16 positions.
+LLMB_SSSE3 inline __m128i look_up_16(const NibbleSet& set, std::size_t k, __m128i low,
+                                     __m128i high) {
+  return _mm_and_si128(_mm_shuffle_epi8(load_16(set[2 * k].data()), low),
+                       _mm_shuffle_epi8(load_16(set[2 * k + 1].data()), high));
+}
+
+// Of `kSets` sets of buckets those by all bytes of the 16 positions from `bytes` on; reads
+// kFingerprintBytes - 1 bytes past them.
+template <std::size_t kSets>
+LLMB_SSSE3 inline std::uint32_t lanes_of_16(const std::array<NibbleSet, 2>& sets,
+                                            const std::uint8_t* bytes) {
+  const __m128i nibble = _mm_set1_epi8(0x0f);
+  __m128i first = _mm_set1_epi8(-1);
+  __m128i second = kSets == 2 ? first : _mm_setzero_si128();
+  __m128i block = load_16(bytes);
+#pragma GCC unroll 8
+  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
+    const __m128i behind = k + 1 < kFingerprintBytes ? load_16(bytes + k + 1) : block;
+    const __m128i low = _mm_and_si128(block, nibble);
+    const __m128i high = _mm_and_si128(_mm_xor_si128(_mm_srli_epi16(block, 4), behind), nibble);
+    first = _mm_and_si128(first, look_up_16(sets[0], k, low, high));
+    if (kSets == 2) second = _mm_and_si128(second, look_up_16(sets[1], k, low, high));
+    block = behind;
+  }
+  const __m128i none = _mm_cmpeq_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(none)) ^ 0xffffU;
 }
 
 // ---- AVX2: 32 positions
 
-struct Tables32 {
-  __m256i low[kFingerprintBytes];
-  __m256i high[kFingerprintBytes];
-};
+#define LLMB_AVX2 __attribute__((target("avx2")))
 
-__attribute__((target("avx2"))) inline __m256i twice(const FingerprintPlan::NibbleTable& table) {
-  return _mm256_broadcastsi128_si256(
-      _mm_loadu_si128(reinterpret_cast<const __m128i*>(table.data())));
+LLMB_AVX2 inline __m256i load_32(const std::uint8_t* bytes) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
 }
 
-__attribute__((target("avx2"))) inline __m256i by_byte_32(const Tables32& tables, std::size_t k,
-                                                          const std::uint8_t* bytes) {
+LLMB_AVX2 inline __m256i load_twice(const std::uint8_t* table) {
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+}
+
+LLMB_AVX2 inline __m256i look_up_32(const NibbleSet& set, std::size_t k, __m256i low,
+                                    __m256i high) {
+  return _mm256_and_si256(_mm256_shuffle_epi8(load_twice(set[2 * k].data()), low),
+                          _mm256_shuffle_epi8(load_twice(set[2 * k + 1].data()), high));
+}
+
+template <std::size_t kSets>
+LLMB_AVX2 inline std::uint32_t lanes_of_32(const std::array<NibbleSet, 2>& sets,
+                                           const std::uint8_t* bytes) {
   const __m256i nibble = _mm256_set1_epi8(0x0f);
-  const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + k));
-  const __m256i low = _mm256_and_si256(block, nibble);
-  const __m256i high = _mm256_and_si256(_mm256_srli_epi16(block, 4), nibble);
-  return _mm256_and_si256(_mm256_shuffle_epi8(tables.low[k], low),
-                          _mm256_shuffle_epi8(tables.high[k], high));
-}
-
-__attribute__((target("avx2"))) inline __m256i buckets_of_32(const Tables32& tables,
-                                                             const std::uint8_t* bytes) {
-  __m256i buckets = by_byte_32(tables, 0, bytes);
-  buckets = _mm256_and_si256(buckets, by_byte_32(tables, 1, bytes));
-  buckets = _mm256_and_si256(buckets, by_byte_32(tables, 2, bytes));
-  buckets = _mm256_and_si256(buckets, by_byte_32(tables, 3, bytes));
-  buckets = _mm256_and_si256(buckets, by_byte_32(tables, 4, bytes));
-  buckets = _mm256_and_si256(buckets, by_byte_32(tables, 5, bytes));
-  buckets = _mm256_and_si256(buckets, by_byte_32(tables, 6, bytes));
-  return _mm256_and_si256(buckets, by_byte_32(tables, 7, bytes));
+  __m256i first = _mm256_set1_epi8(-1);
+  __m256i second = kSets == 2 ? first : _mm256_setzero_si256();
+  __m256i block = load_32(bytes);
+#pragma GCC unroll 8
+  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
+    const __m256i behind = k + 1 < kFingerprintBytes ? load_32(bytes + k + 1) : block;
+    const __m256i low = _mm256_and_si256(block, nibble);
+    const __m256i high =
+        _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi16(block, 4), behind), nibble);
+    first = _mm256_and_si256(first, look_up_32(sets[0], k, low, high));
+    if (kSets == 2) second = _mm256_and_si256(second, look_up_32(sets[1], k, low, high));
+    block = behind;
+  }
+  const __m256i none = _mm256_cmpeq_epi8(_mm256_or_si256(first, second), _mm256_setzero_si256());
+  return ~static_cast<std::uint32_t>(_mm256_movemask_epi8(none));
 }
 
 // ---- AVX-512: 64 positions
@@ -98,71 +110,51 @@ __attribute__((target("avx2"))) inline __m256i buckets_of_32(const Tables32& tab
 #define LLMB_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 
 struct Tables64 {
-  __m512i below_64[kFingerprintBytes];
-  __m512i from_64[kFingerprintBytes];
+  __m512i below_64[PairFilter::kLookups];
+  __m512i from_64[PairFilter::kLookups];
 };
 
-// Entries by a byte's lower seven bits: of the two bytes that share them, either passes.
 LLMB_AVX512 void load_tables(const FingerprintPlan& plan, Tables64& tables) {
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    const std::uint8_t* const entries = plan.byte_tables[k].data();
-    tables.below_64[k] =
-        _mm512_or_si512(_mm512_loadu_si512(entries), _mm512_loadu_si512(entries + 128));
-    tables.from_64[k] =
-        _mm512_or_si512(_mm512_loadu_si512(entries + 64), _mm512_loadu_si512(entries + 192));
+  for (std::size_t k = 0; k < PairFilter::kLookups; ++k) {
+    const std::uint8_t* const entries = plan.pairs.sets[0][k].data();
+    tables.below_64[k] = _mm512_loadu_si512(entries);
+    tables.from_64[k] = _mm512_loadu_si512(entries + 64);
   }
 }
 
-LLMB_AVX512 inline __m512i by_byte_64(const Tables64& tables, std::size_t k,
-                                      const std::uint8_t* bytes) {
-  return _mm512_permutex2var_epi8(tables.below_64[k], _mm512_loadu_si512(bytes + k),
-                                  tables.from_64[k]);
+// The buckets whose k-th pair of fingerprint bytes may be those of 64 positions.
+LLMB_AVX512 inline __m512i by_pair_64(const Tables64& tables, std::size_t k, __m512i first,
+                                      __m512i second) {
+  const __m512i values = _mm512_xor_si512(first, _mm512_add_epi8(second, second));
+  return _mm512_permutex2var_epi8(tables.below_64[k], values, tables.from_64[k]);
 }
 
 LLMB_AVX512 inline __m512i and_3(__m512i a, __m512i b, __m512i c) {
   return _mm512_ternarylogic_epi64(a, b, c, 0x80);
 }
 
-LLMB_AVX512 inline __m512i buckets_of_64(const Tables64& tables, const std::uint8_t* bytes) {
-  const __m512i first = and_3(by_byte_64(tables, 0, bytes), by_byte_64(tables, 1, bytes),
-                              by_byte_64(tables, 2, bytes));
-  const __m512i middle = and_3(by_byte_64(tables, 3, bytes), by_byte_64(tables, 4, bytes),
-                               by_byte_64(tables, 5, bytes));
-  const __m512i last = _mm512_and_si512(by_byte_64(tables, 6, bytes), by_byte_64(tables, 7, bytes));
-  return and_3(first, middle, last);
+// `blocks`: the bytes of 64 positions, and those from 1 to 7 behind.
+LLMB_AVX512 inline std::uint64_t lanes_of_64(const Tables64& tables, const __m512i (&blocks)[8]) {
+  const auto by_pair = [&](std::size_t k)
+                           LLMB_AVX512 { return by_pair_64(tables, k, blocks[k], blocks[k + 1]); };
+  const __m512i begin = and_3(by_pair(0), by_pair(1), by_pair(2));
+  const __m512i end = and_3(by_pair(4), by_pair(5), by_pair(6));
+  const __m512i buckets = and_3(begin, by_pair(3), end);
+  return _mm512_test_epi8_mask(buckets, buckets);
 }
 
-// `lanes`: a bit for each of the bytes from `buckets` on that is not 0.
-void check_lanes(CandidateSearch& search, std::size_t at, const std::uint8_t* buckets,
-                 std::uint64_t lanes) {
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-    search.check(at + lane, buckets[lane]);
-  }
+LLMB_AVX512 inline std::uint64_t lanes_of_64(const Tables64& tables, const std::uint8_t* bytes) {
+  const __m512i blocks[8] = {_mm512_loadu_si512(bytes),     _mm512_loadu_si512(bytes + 1),
+                             _mm512_loadu_si512(bytes + 2), _mm512_loadu_si512(bytes + 3),
+                             _mm512_loadu_si512(bytes + 4), _mm512_loadu_si512(bytes + 5),
+                             _mm512_loadu_si512(bytes + 6), _mm512_loadu_si512(bytes + 7)};
+  return lanes_of_64(tables, blocks);
 }
 
-// `lanes`: which of the positions count.
-__attribute__((target("ssse3"), noinline)) void check_16(CandidateSearch& search, std::size_t at,
-                                                         __m128i buckets, std::uint64_t lanes) {
-  alignas(16) std::array<std::uint8_t, 16> bucket_bits;
-  _mm_store_si128(reinterpret_cast<__m128i*>(bucket_bits.data()), buckets);
-  const auto none = _mm_movemask_epi8(_mm_cmpeq_epi8(buckets, _mm_setzero_si128()));
-  check_lanes(search, at, bucket_bits.data(), static_cast<std::uint16_t>(~none) & lanes);
-}
-
-__attribute__((target("avx2"), noinline)) void check_32(CandidateSearch& search, std::size_t at,
-                                                        __m256i buckets, std::uint64_t lanes) {
-  alignas(32) std::array<std::uint8_t, 32> bucket_bits;
-  _mm256_store_si256(reinterpret_cast<__m256i*>(bucket_bits.data()), buckets);
-  const auto none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(buckets, _mm256_setzero_si256()));
-  check_lanes(search, at, bucket_bits.data(), static_cast<std::uint32_t>(~none) & lanes);
-}
-
-LLMB_AVX512 __attribute__((noinline)) void check_64(CandidateSearch& search, std::size_t at,
-                                                    __m512i buckets, std::uint64_t lanes) {
-  alignas(64) std::array<std::uint8_t, 64> bucket_bits;
-  _mm512_store_si512(bucket_bits.data(), buckets);
-  check_lanes(search, at, bucket_bits.data(), _mm512_test_epi8_mask(buckets, buckets) & lanes);
+// Out of the scan's loop, which few of its rounds leave.
+__attribute__((noinline)) void check_lanes(CandidateSearch& search, std::size_t at,
+                                           std::uint64_t lanes) {
+  search.check_lanes(at, lanes);
 }
 
 // Whether `width` positions from `at` on are left, with all their fingerprint bytes.
@@ -188,21 +180,35 @@ RestBytes<kWidth> rest_bytes(const CandidateSearch& search, std::size_t at) {
   return rest;
 }
 
-__attribute__((target("ssse3"))) void check_rest_16(CandidateSearch& search, std::size_t at,
-                                                    const Tables16& tables) {
+template <std::size_t kSets>
+LLMB_SSSE3 void scan_by_16(CandidateSearch& search) {
   constexpr std::size_t kWidth = 16;
+  const auto& sets = search.plan().nibbles.sets;
+  std::size_t at = search.from();
+  for (; is_left(search, at, 2 * kWidth); at += 2 * kWidth) {
+    const std::uint32_t first = lanes_of_16<kSets>(sets, search.bytes() + at);
+    const std::uint32_t second = lanes_of_16<kSets>(sets, search.bytes() + at + kWidth);
+    const std::uint32_t lanes = first | second << kWidth;
+    if (lanes != 0) check_lanes(search, at, lanes);
+  }
   for (; at < search.end(); at += kWidth) {
     const auto rest = rest_bytes<kWidth>(search, at);
-    check_16(search, at, buckets_of_16(tables, rest.data()), low_bits(search.size() - at));
+    check_lanes(search, at, lanes_of_16<kSets>(sets, rest.data()) & low_bits(search.size() - at));
   }
 }
 
-__attribute__((target("avx2"))) void check_rest_32(CandidateSearch& search, std::size_t at,
-                                                   const Tables32& tables) {
+template <std::size_t kSets>
+LLMB_AVX2 void scan_by_32(CandidateSearch& search) {
   constexpr std::size_t kWidth = 32;
+  const auto& sets = search.plan().nibbles.sets;
+  std::size_t at = search.from();
+  for (; is_left(search, at, kWidth); at += kWidth) {
+    const std::uint32_t lanes = lanes_of_32<kSets>(sets, search.bytes() + at);
+    if (lanes != 0) check_lanes(search, at, lanes);
+  }
   for (; at < search.end(); at += kWidth) {
     const auto rest = rest_bytes<kWidth>(search, at);
-    check_32(search, at, buckets_of_32(tables, rest.data()), low_bits(search.size() - at));
+    check_lanes(search, at, lanes_of_32<kSets>(sets, rest.data()) & low_bits(search.size() - at));
   }
 }
 
@@ -210,59 +216,24 @@ LLMB_AVX512 void check_rest_64(CandidateSearch& search, std::size_t at, const Ta
   constexpr std::size_t kWidth = 64;
   for (; at < search.end(); at += kWidth) {
     const std::size_t left = search.size() - at;
-    __m512i buckets = _mm512_set1_epi8(-1);
-    for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
+    __m512i blocks[8];
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 8; ++k) {
       const __mmask64 there = low_bits(left - std::min(left, k));
-      const __m512i block = _mm512_maskz_loadu_epi8(there, search.bytes() + at + k);
-      buckets = _mm512_and_si512(
-          buckets, _mm512_permutex2var_epi8(tables.below_64[k], block, tables.from_64[k]));
+      blocks[k] = _mm512_maskz_loadu_epi8(there, search.bytes() + at + k);
     }
-    check_64(search, at, buckets, low_bits(left));
+    check_lanes(search, at, lanes_of_64(tables, blocks) & low_bits(left));
   }
 }
 
 }  // namespace
 
-__attribute__((target("ssse3"))) void scan_ssse3(CandidateSearch& search) {
-  constexpr std::size_t kWidth = 16;
-  Tables16 tables;
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    tables.low[k] = _mm_loadu_si128(
-        reinterpret_cast<const __m128i*>(search.plan().low_nibble_tables[k].data()));
-    tables.high[k] = _mm_loadu_si128(
-        reinterpret_cast<const __m128i*>(search.plan().high_nibble_tables[k].data()));
-  }
-  std::size_t at = search.from();
-  for (; is_left(search, at, 2 * kWidth); at += 2 * kWidth) {
-    const __m128i first = buckets_of_16(tables, search.bytes() + at);
-    const __m128i second = buckets_of_16(tables, search.bytes() + at + kWidth);
-    const __m128i none = _mm_cmpeq_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
-    if (_mm_movemask_epi8(none) != 0xffff) {
-      check_16(search, at, first, low_bits(kWidth));
-      check_16(search, at + kWidth, second, low_bits(kWidth));
-    }
-  }
-  check_rest_16(search, at, tables);
+void scan_ssse3(CandidateSearch& search) {
+  search.plan().nibble_set_count == 1 ? scan_by_16<1>(search) : scan_by_16<2>(search);
 }
 
-__attribute__((target("avx2"))) void scan_avx2(CandidateSearch& search) {
-  constexpr std::size_t kWidth = 32;
-  Tables32 tables;
-  for (std::size_t k = 0; k < kFingerprintBytes; ++k) {
-    tables.low[k] = twice(search.plan().low_nibble_tables[k]);
-    tables.high[k] = twice(search.plan().high_nibble_tables[k]);
-  }
-  std::size_t at = search.from();
-  for (; is_left(search, at, 2 * kWidth); at += 2 * kWidth) {
-    const __m256i first = buckets_of_32(tables, search.bytes() + at);
-    const __m256i second = buckets_of_32(tables, search.bytes() + at + kWidth);
-    const __m256i any = _mm256_or_si256(first, second);
-    if (_mm256_testz_si256(any, any) == 0) {
-      check_32(search, at, first, low_bits(kWidth));
-      check_32(search, at + kWidth, second, low_bits(kWidth));
-    }
-  }
-  check_rest_32(search, at, tables);
+void scan_avx2(CandidateSearch& search) {
+  search.plan().nibble_set_count == 1 ? scan_by_32<1>(search) : scan_by_32<2>(search);
 }
 
 LLMB_AVX512 void scan_avx512(CandidateSearch& search) {
@@ -271,13 +242,14 @@ LLMB_AVX512 void scan_avx512(CandidateSearch& search) {
   load_tables(search.plan(), tables);
   std::size_t at = search.from();
   for (; is_left(search, at, kWidth); at += kWidth) {
-    const __m512i buckets = buckets_of_64(tables, search.bytes() + at);
-    if (_mm512_test_epi8_mask(buckets, buckets) != 0)
-      check_64(search, at, buckets, low_bits(kWidth));
+    const std::uint64_t lanes = lanes_of_64(tables, search.bytes() + at);
+    if (lanes != 0) check_lanes(search, at, lanes);
   }
   check_rest_64(search, at, tables);
 }
 
+#undef LLMB_SSSE3
+#undef LLMB_AVX2
 #undef LLMB_AVX512
 
 }  // namespace llmb::parser

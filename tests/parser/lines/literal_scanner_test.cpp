@@ -96,6 +96,41 @@ TEST_P(EveryEngine, FindsWhatTheOracleFindsInRandomBlocks) {
   }
 }
 
+// As the wanted literals are: hundreds of phrases of a few words, some short, that share most of
+// their letters with each other and with the text.
+TEST_P(EveryEngine, FindsWhatTheOracleFindsOfHundredsOfPhrases) {
+  std::mt19937 random(20261123);
+  const Literals words = {
+      "error", "out of memory", "CUDA", "iteration", "checkpoint", ": ", "_",
+      "rank",  "step",          "=",    "failed",    "Error",      " ",  "/s",
+      "loss",  "[0]",           "tps",  "Exception", "\x80\xff",   "#",  "4096"};
+  const auto phrase = [&](std::size_t word_count) {
+    std::string text;
+    for (std::size_t i = 0; i < word_count; ++i) text += words[random() % words.size()];
+    return text;
+  };
+  for (int round = 0; round < 12; ++round) {
+    Literals literals(40 + random() % 400);
+    for (std::string& literal : literals) {
+      literal = phrase(1 + random() % 4);
+      // Often its beginning only, in some rounds down to one byte.
+      const std::size_t kept = std::max<std::size_t>(round % 3 == 0 ? 1 : 4, random() % 20);
+      if (random() % 4 == 0 && kept < literal.size()) literal.resize(kept);
+    }
+    std::string block;
+    while (block.size() < 600) {
+      std::string piece = random() % 3 == 0 ? literals[random() % literals.size()] : phrase(2);
+      if (random() % 3 == 0) piece[random() % piece.size()] = static_cast<char>(random() & 0xff);
+      block += piece;
+    }
+    block.resize(600 - random() % 70);
+    const PlacedBlock placed(block, random() % 64);
+    SCOPED_TRACE("round " + std::to_string(round));
+    ASSERT_NO_FATAL_FAILURE(expect_same_hits(literals, placed.view()));
+    ASSERT_NO_FATAL_FAILURE(expect_same_set(literals, placed.view()));
+  }
+}
+
 TEST_P(EveryEngine, FindsALiteralAtEveryPositionAlignmentAndBlockLength) {
   for (const std::string literal :
        {"T", "TF", "TFL", "TFLO", "TFLOP/s/GPU", "TFLOP/s/GPU of all"}) {
