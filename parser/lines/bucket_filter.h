@@ -51,7 +51,7 @@ template <typename Filter>
 struct FilterTables {
   using Table = std::array<std::uint8_t, Filter::kValues>;
   using Set = std::array<Table, Filter::kLookups>;
-  std::array<Set, Filter::kBuckets / kBucketsOfTable> sets{};
+  alignas(64) std::array<Set, Filter::kBuckets / kBucketsOfTable> sets{};
 };
 
 }  // namespace llmb::parser

@@ -114,12 +114,15 @@ struct Tables64 {
   __m512i from_64[PairFilter::kLookups];
 };
 
-LLMB_AVX512 void load_tables(const FingerprintPlan& plan, Tables64& tables) {
+LLMB_AVX512 inline Tables64 load_tables(const FingerprintPlan& plan) {
+  Tables64 tables;
+#pragma GCC unroll 8
   for (std::size_t k = 0; k < PairFilter::kLookups; ++k) {
     const std::uint8_t* const entries = plan.pairs.sets[0][k].data();
-    tables.below_64[k] = _mm512_loadu_si512(entries);
-    tables.from_64[k] = _mm512_loadu_si512(entries + 64);
+    tables.below_64[k] = _mm512_load_si512(entries);
+    tables.from_64[k] = _mm512_load_si512(entries + 64);
   }
+  return tables;
 }
 
 // The buckets whose k-th pair of fingerprint bytes may be those of 64 positions.
@@ -143,11 +146,17 @@ LLMB_AVX512 inline std::uint64_t lanes_of_64(const Tables64& tables, const __m51
   return _mm512_test_epi8_mask(buckets, buckets);
 }
 
+// Each once: the compiler would load those that are asked for twice again.
+LLMB_AVX512 inline __m512i load_64(const std::uint8_t* bytes) {
+  __m512i block = _mm512_loadu_si512(bytes);
+  asm("" : "+v"(block));
+  return block;
+}
+
 LLMB_AVX512 inline std::uint64_t lanes_of_64(const Tables64& tables, const std::uint8_t* bytes) {
-  const __m512i blocks[8] = {_mm512_loadu_si512(bytes),     _mm512_loadu_si512(bytes + 1),
-                             _mm512_loadu_si512(bytes + 2), _mm512_loadu_si512(bytes + 3),
-                             _mm512_loadu_si512(bytes + 4), _mm512_loadu_si512(bytes + 5),
-                             _mm512_loadu_si512(bytes + 6), _mm512_loadu_si512(bytes + 7)};
+  const __m512i blocks[8] = {load_64(bytes),     load_64(bytes + 1), load_64(bytes + 2),
+                             load_64(bytes + 3), load_64(bytes + 4), load_64(bytes + 5),
+                             load_64(bytes + 6), load_64(bytes + 7)};
   return lanes_of_64(tables, blocks);
 }
 
@@ -212,7 +221,7 @@ LLMB_AVX2 void scan_by_32(CandidateSearch& search) {
   }
 }
 
-LLMB_AVX512 void check_rest_64(CandidateSearch& search, std::size_t at, const Tables64& tables) {
+LLMB_AVX512 void check_rest_64(CandidateSearch& search, std::size_t at) {
   constexpr std::size_t kWidth = 64;
   for (; at < search.end(); at += kWidth) {
     const std::size_t left = search.size() - at;
@@ -222,7 +231,8 @@ LLMB_AVX512 void check_rest_64(CandidateSearch& search, std::size_t at, const Ta
       const __mmask64 there = low_bits(left - std::min(left, k));
       blocks[k] = _mm512_maskz_loadu_epi8(there, search.bytes() + at + k);
     }
-    check_lanes(search, at, lanes_of_64(tables, blocks) & low_bits(left));
+    const std::uint64_t lanes = lanes_of_64(load_tables(search.plan()), blocks) & low_bits(left);
+    if (lanes != 0) check_lanes(search, at, lanes);
   }
 }
 
@@ -238,14 +248,20 @@ void scan_avx2(CandidateSearch& search) {
 
 LLMB_AVX512 void scan_avx512(CandidateSearch& search) {
   constexpr std::size_t kWidth = 64;
-  Tables64 tables;
-  load_tables(search.plan(), tables);
   std::size_t at = search.from();
-  for (; is_left(search, at, kWidth); at += kWidth) {
-    const std::uint64_t lanes = lanes_of_64(tables, search.bytes() + at);
-    if (lanes != 0) check_lanes(search, at, lanes);
+  while (is_left(search, at, kWidth)) {
+    // Loaded again after each check: to keep them over it would cost as many stores, too.
+    const Tables64 tables = load_tables(search.plan());
+    const std::size_t last =
+        std::min(search.end() - 1, search.size() - kWidth - kFingerprintBytes + 1);
+    std::uint64_t lanes = 0;
+    do {
+      lanes = lanes_of_64(tables, search.bytes() + at);
+      at += kWidth;
+    } while (lanes == 0 && at <= last);
+    if (lanes != 0) check_lanes(search, at - kWidth, lanes);
   }
-  check_rest_64(search, at, tables);
+  check_rest_64(search, at);
 }
 
 #undef LLMB_SSSE3
