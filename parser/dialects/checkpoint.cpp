@@ -125,8 +125,9 @@ std::span<const std::string_view> checkpoint_literals() {
   return kLiterals;
 }
 
-std::optional<CheckpointEvent> read_checkpoint(const Record& record) {
-  for (const Sign& sign : kCheckpointSigns) {
+std::optional<CheckpointEvent> read_checkpoint(const Record& record, SignIndex::Signs signs) {
+  for (const std::size_t i : signs) {
+    const Sign& sign = kCheckpointSigns[i];
     const std::size_t at = record.text.find(sign.literal);
     if (at == std::string_view::npos) continue;
     CheckpointEvent event;

@@ -76,11 +76,11 @@ std::string_view operation_of(std::string_view text) {
 
 }  // namespace
 
-std::optional<LogEvent> read_failure(const Record& record, std::string_view raw) {
-  const auto signs = failure_signs();
+std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
+                                     SignIndex::Signs signs) {
   const std::string_view text = without_collector_prefix(record.text);
-  for (std::size_t i = 0; i < signs.size(); ++i) {
-    const FailureSign& sign = signs[i];
+  for (const std::size_t i : signs) {
+    const FailureSign& sign = failure_signs()[i];
     const std::size_t at = text.find(sign.literal);
     if (at == std::string_view::npos || text.find(sign.words) == std::string_view::npos) continue;
     const RE2* pattern = pattern_of(i);

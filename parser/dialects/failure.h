@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "parser/dialects/dialect.h"
+#include "parser/dialects/sign_index.h"
 
 namespace llmb::parser {
 
@@ -29,7 +30,9 @@ struct FailureSign {
 std::span<const FailureSign> failure_signs();
 
 // The event that a line tells of, if it tells of one. `raw` is the line before it was cleaned: the
-// rank stands in the label that cleaning takes off.
-std::optional<LogEvent> read_failure(const Record& record, std::string_view raw = {});
+// rank stands in the label that cleaning takes off. `signs`: the rows of failure_signs() to try,
+// which are all whose literal the line holds.
+std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
+                                     SignIndex::Signs signs);
 
 }  // namespace llmb::parser

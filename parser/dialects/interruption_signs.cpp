@@ -38,8 +38,9 @@ std::span<const std::string_view> interruption_literals() {
   return kInterruptionLiterals;
 }
 
-std::optional<InterruptionSign> read_interruption(const Record& record) {
-  for (const LineSign& sign : kInterruptionSigns) {
+std::optional<InterruptionSign> read_interruption(const Record& record, SignIndex::Signs signs) {
+  for (const std::size_t i : signs) {
+    const LineSign& sign = kInterruptionSigns[i];
     if (record.text.find(sign.literal) != std::string_view::npos) return sign.sign;
   }
   return std::nullopt;

@@ -8,12 +8,14 @@
 #include <string_view>
 
 #include "parser/dialects/dialect.h"
+#include "parser/dialects/sign_index.h"
 
 namespace llmb::parser {
 
 // Lines that hold none of these tell of nothing.
 std::span<const std::string_view> interruption_literals();
 
-std::optional<InterruptionSign> read_interruption(const Record& record);
+// `signs`: of interruption_literals() those to try, which are all that the line holds.
+std::optional<InterruptionSign> read_interruption(const Record& record, SignIndex::Signs signs);
 
 }  // namespace llmb::parser

@@ -58,9 +58,9 @@ const WantedLiterals& WantedLiterals::instance() {
 
 WantedLiterals::WantedLiterals()
     : scanner_(gather()),
-      failures_(set_of(failure_literals())),
-      checkpoints_(set_of(checkpoint_literals())),
-      interruptions_(set_of(interruption_literals())),
+      failures_(scanner_.literals(), failure_literals()),
+      checkpoints_(scanner_.literals(), checkpoint_literals()),
+      interruptions_(scanner_.literals(), interruption_literals()),
       nccl_trace_(set_of(std::array{NcclTraceReader::kLiteral})),
       rank_reports_(set_of(rank_report_literals())),
       stated_configuration_(set_of(stated_configuration_literals())) {
@@ -77,9 +77,9 @@ LiteralSet WantedLiterals::set_of(Texts literals) const {
   return set;
 }
 
-void WantedLiterals::find_in(std::string_view text, LiteralSet& found) const {
+void WantedLiterals::find_in(std::string_view text, LiteralSet& found, std::size_t from) const {
   found.clear();
-  scanner_.find_all(text, found);
+  scanner_.find_all(text, found, from);
 }
 
 }  // namespace llmb::parser

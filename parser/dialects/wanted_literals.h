@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/dialects/sign_index.h"
 #include "parser/lines/literal_scanner.h"
 
 namespace llmb::parser {
@@ -20,15 +21,16 @@ class WantedLiterals {
   const LiteralScanner& scanner() const { return scanner_; }
 
   LiteralSet none() const { return LiteralSet(scanner_.literals().size()); }
-  // Replaces `found`, a none() once, by what `text` holds. The sets below are to be compared with
-  // it: one that it intersects has a literal in the text.
-  void find_in(std::string_view text, LiteralSet& found) const;
+  // Replaces `found`, a none() once, by what `text` holds from `from` on. The sets below are to be
+  // compared with it: one that it intersects has a literal in the text.
+  void find_in(std::string_view text, LiteralSet& found, std::size_t from = 0) const;
 
   const LiteralSet& of_dialect(std::size_t reader) const { return dialects_[reader]; }
-  const LiteralSet& of_failures() const { return failures_; }
-  const LiteralSet& of_checkpoints() const { return checkpoints_; }
+  // Of failure_signs(), checkpoint_literals(), interruption_literals().
+  const SignIndex& of_failures() const { return failures_; }
+  const SignIndex& of_checkpoints() const { return checkpoints_; }
+  const SignIndex& of_interruptions() const { return interruptions_; }
   const LiteralSet& of_nccl_trace() const { return nccl_trace_; }
-  const LiteralSet& of_interruptions() const { return interruptions_; }
   const LiteralSet& of_rank_reports() const { return rank_reports_; }
   const LiteralSet& of_stated_configuration() const { return stated_configuration_; }
 
@@ -40,9 +42,9 @@ class WantedLiterals {
 
   LiteralScanner scanner_;
   std::vector<LiteralSet> dialects_;  // in the order of make_dialect_readers()
-  LiteralSet failures_;
-  LiteralSet checkpoints_;
-  LiteralSet interruptions_;
+  SignIndex failures_;
+  SignIndex checkpoints_;
+  SignIndex interruptions_;
   LiteralSet nccl_trace_;
   LiteralSet rank_reports_;
   LiteralSet stated_configuration_;

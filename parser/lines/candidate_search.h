@@ -24,8 +24,9 @@ class CandidateSearch {
   CandidateSearch(const FingerprintPlan& plan, std::string_view block, std::size_t from)
       : plan_(plan), block_(block), from_(from), end_(block.size()) {}
   // Gathers all literals of the block instead of the first.
-  CandidateSearch(const FingerprintPlan& plan, std::string_view block, LiteralSet& found)
-      : plan_(plan), block_(block), from_(0), end_(block.size()), found_(&found) {}
+  CandidateSearch(const FingerprintPlan& plan, std::string_view block, std::size_t from,
+                  LiteralSet& found)
+      : plan_(plan), block_(block), from_(from), end_(block.size()), found_(&found) {}
 
   const FingerprintPlan& plan() const { return plan_; }
   const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(block_.data()); }

@@ -56,7 +56,7 @@ bool LineFilter::next_in_complete_lines(Line& line) {
   const std::size_t before = last_delimiter(block_, position_, hit->position);
   const std::size_t begin = before == kNoDelimiter ? position_ : before + 1;
   const std::size_t end = first_delimiter(block_, hit->position, complete_lines_end_);
-  line = {block_.substr(begin, end - begin), block_offset_ + begin};
+  line = {block_.substr(begin, end - begin), block_offset_ + begin, hit->position - begin};
   position_ = end + 1;
   commit_to(position_);
   return true;
@@ -72,10 +72,10 @@ bool LineFilter::next_from_held_line(Line& line) {
     held_.append(block_.substr(position_, end + 1 - position_));
     finished_.swap(held_);
     held_.clear();
-    line = {std::string_view(finished_).substr(0, finished_.size() - 1), committed_offset_};
+    const std::uint64_t offset = committed_offset_;
     position_ = end + 1;
     commit_to(position_);
-    return scanner_->find(line.bytes).has_value();
+    return take_finished(finished_.size() - 1, offset, line);
   }
   if (rest > room) {
     drop_line(position_ + look_at);
@@ -120,8 +120,15 @@ void LineFilter::drop_line(std::size_t resume_at) {
 bool LineFilter::take_unterminated(Line& line) {
   finished_.swap(held_);
   held_.clear();
-  line = {finished_, committed_offset_};
-  return !finished_.empty() && scanner_->find(finished_).has_value();
+  return take_finished(finished_.size(), committed_offset_, line);
+}
+
+// Of finished_ the first bytes, which are a line; false where they hold no literal.
+bool LineFilter::take_finished(std::size_t bytes, std::uint64_t offset, Line& line) {
+  const std::string_view text = std::string_view(finished_).substr(0, bytes);
+  const auto hit = scanner_->find(text);
+  line = {text, offset, hit ? hit->position : 0};
+  return hit.has_value();
 }
 
 }  // namespace llmb::parser

@@ -19,8 +19,9 @@
 namespace llmb::parser {
 
 struct Line {
-  std::string_view bytes;    // without its delimiter; valid during the callback only
-  std::uint64_t offset = 0;  // where it begins in the log
+  std::string_view bytes;     // without its delimiter; valid during the callback only
+  std::uint64_t offset = 0;   // where it begins in the log
+  std::size_t first_hit = 0;  // in bytes: no literal begins before
 };
 
 class LineFilter {
@@ -94,6 +95,7 @@ class LineFilter {
   void drop_line(std::size_t resume_at);
   void commit_to(std::size_t position) { committed_offset_ = block_offset_ + position; }
   bool take_unterminated(Line& line);
+  bool take_finished(std::size_t bytes, std::uint64_t offset, Line& line);
 
   const LiteralScanner* scanner_;
   std::size_t line_bytes_max_;

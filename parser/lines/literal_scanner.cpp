@@ -50,9 +50,9 @@ std::optional<LiteralScanner::Hit> LiteralScanner::find(std::string_view block,
   return search.hit();
 }
 
-void LiteralScanner::find_all(std::string_view block, LiteralSet& found) const {
-  if (block.empty()) return;
-  CandidateSearch search(*plan_, block, found);
+void LiteralScanner::find_all(std::string_view block, LiteralSet& found, std::size_t from) const {
+  if (from >= block.size()) return;
+  CandidateSearch search(*plan_, block, from, found);
   scan(search);
 }
 

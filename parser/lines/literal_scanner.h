@@ -32,8 +32,9 @@ class LiteralScanner {
   // lowest literal. Reads no byte outside the block.
   std::optional<Hit> find(std::string_view block, std::size_t from = 0) const;
 
-  // Adds to `found`, a LiteralSet of literals().size(), every literal that `block` holds.
-  void find_all(std::string_view block, LiteralSet& found) const;
+  // Adds to `found`, a LiteralSet of literals().size(), every literal that begins in `block` at or
+  // after `from`.
+  void find_all(std::string_view block, LiteralSet& found, std::size_t from = 0) const;
 
   const std::vector<std::string>& literals() const;
   bool holds_line_end() const;  // some literal has a '\n' or '\r'

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,16 @@ class LiteralSet {
     std::uint64_t common = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) common |= words_[i] & other.words_[i];
     return common != 0;
+  }
+
+  // Calls on_literal(std::size_t) for each that both hold, in rising order.
+  template <typename OnLiteral>
+  void for_each_common(const LiteralSet& other, OnLiteral on_literal) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t common = words_[i] & other.words_[i]; common != 0; common &= common - 1) {
+        on_literal(i * kWordBits + static_cast<std::size_t>(std::countr_zero(common)));
+      }
+    }
   }
 
  private:

@@ -22,6 +22,12 @@ constexpr std::string_view kStateVersion = "llmb-log-reader-13";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
+// Whether cleaning took off more of the line than what stands before its first literal.
+bool has_lost_bytes(const Line& line, std::string_view cleaned) {
+  const std::size_t before = line.bytes.size() - cleaned.size();
+  return before > line.first_hit || line.bytes.substr(before).data() != cleaned.data();
+}
+
 }  // namespace
 
 struct LogReader::Impl {
@@ -35,6 +41,12 @@ struct LogReader::Impl {
     return nccl.is_empty() ? 0 : nccl.read_run(lines);
   }
   void offer(const Record& record);
+  // Finds those of the table that the line may have.
+  bool has_signs(const SignIndex& table) {
+    if (!found.intersects(table.literals())) return false;
+    table.find(found, signs);
+    return true;
+  }
   // `line` holds NcclTraceReader::kLiteral. True where it is a collective's, and nothing else.
   bool read_nccl_trace(std::string_view line);
   void keep_refused(const Record& record, const RefusalCounts& before);
@@ -56,22 +68,23 @@ struct LogReader::Impl {
   std::array<std::vector<RefusedLine>, kLineRefusalCount> refused;  // by reason
   std::string scratch;
   LiteralSet found = wanted.none();  // in what is being read
+  std::vector<std::uint16_t> signs;  // of one table, by what was found
 };
 
 void LogReader::Impl::read_line(const Line& line) {
-  wanted.find_in(line.bytes, found);
+  wanted.find_in(line.bytes, found, line.first_hit);
   if (found.intersects(wanted.of_nccl_trace()) && read_nccl_trace(line.bytes)) return;
   const Record record{clean_line(line.bytes, scratch), line.offset};
-  if (record.text.size() != line.bytes.size()) wanted.find_in(record.text, found);
+  if (has_lost_bytes(line, record.text)) wanted.find_in(record.text, found);
   offer(record);
-  if (found.intersects(wanted.of_failures())) {
-    if (auto event = read_failure(record, line.bytes)) ledger.add_event(std::move(*event));
+  if (has_signs(wanted.of_failures())) {
+    if (auto event = read_failure(record, line.bytes, signs)) ledger.add_event(std::move(*event));
   }
-  if (found.intersects(wanted.of_checkpoints())) {
-    if (const auto checkpoint = read_checkpoint(record)) ledger.add_checkpoint(*checkpoint);
+  if (has_signs(wanted.of_checkpoints())) {
+    if (const auto checkpoint = read_checkpoint(record, signs)) ledger.add_checkpoint(*checkpoint);
   }
-  if (found.intersects(wanted.of_interruptions())) {
-    if (const auto sign = read_interruption(record)) {
+  if (has_signs(wanted.of_interruptions())) {
+    if (const auto sign = read_interruption(record, signs)) {
       ledger.see_interruption(*sign, record.offset);
     }
   }

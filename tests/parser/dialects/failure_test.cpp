@@ -2,13 +2,35 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "log_samples.h"
+#include "parser/dialects/wanted_literals.h"
 
 namespace llmb::parser {
 namespace {
 
+// By the signs whose literals the scan finds in the line, as LogReader does.
+std::optional<LogEvent> read(const Record& record) {
+  const WantedLiterals& wanted = WantedLiterals::instance();
+  LiteralSet found = wanted.none();
+  wanted.find_in(record.text, found);
+  std::vector<std::uint16_t> signs;
+  wanted.of_failures().find(found, signs);
+  return read_failure(record, {}, signs);
+}
+
+// The slow oracle: by every sign.
+std::optional<LogEvent> read_by_all(const Record& record) {
+  std::vector<std::uint16_t> signs(failure_signs().size());
+  std::iota(signs.begin(), signs.end(), std::uint16_t{0});
+  return read_failure(record, {}, signs);
+}
+
 std::string cause_of(std::string_view line) {
-  const auto event = read_failure({line, 0});
+  const auto event = read({line, 0});
+  const auto by_all = read_by_all({line, 0});
+  EXPECT_EQ(event ? event->cause : "none", by_all ? by_all->cause : "none") << line;
   if (!event) return "none";
   return (event->kind == LogEvent::Kind::finish_marker ? "finish:" : "") + event->cause;
 }
@@ -129,7 +151,7 @@ TEST(Failure, IsNotSeenInOrdinaryLines) {
 
 TEST(Failure, KeepsAtMost500BytesThatShowTheCause) {
   const auto event =
-      read_failure({std::string(5000, 'x') + "CUDA out of memory" + std::string(5000, 'y'), 7});
+      read({std::string(5000, 'x') + "CUDA out of memory" + std::string(5000, 'y'), 7});
   ASSERT_TRUE(event.has_value());
   EXPECT_LE(event->line.size(), 500U);
   EXPECT_NE(event->line.find("CUDA out of memory"), std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "parser/dialects/checkpoint.h"
@@ -34,9 +35,9 @@ std::vector<Asker> all_askers() {
   Texts failures;
   for (const FailureSign& sign : failure_signs()) failures.push_back(sign.literal);
   std::vector<Asker> askers = {
-      {failures, wanted.of_failures()},
-      {texts(checkpoint_literals()), wanted.of_checkpoints()},
-      {texts(interruption_literals()), wanted.of_interruptions()},
+      {failures, wanted.of_failures().literals()},
+      {texts(checkpoint_literals()), wanted.of_checkpoints().literals()},
+      {texts(interruption_literals()), wanted.of_interruptions().literals()},
       {{NcclTraceReader::kLiteral}, wanted.of_nccl_trace()},
       {texts(rank_report_literals()), wanted.of_rank_reports()},
       {texts(stated_configuration_literals()), wanted.of_stated_configuration()},
@@ -54,6 +55,17 @@ bool holds_any(std::string_view line, const Texts& literals) {
   });
 }
 
+// Literals of all askers among blanks, some of them spoilt.
+std::string random_line(std::mt19937& random, const Texts& all) {
+  std::string line(random() % 80, ' ');
+  for (std::uint32_t parts = random() % 4; parts > 0; --parts) {
+    std::string part(all[random() % all.size()]);
+    if (random() % 3 == 0) part[random() % part.size()] = 'e';  // no longer that literal
+    line.insert(random() % (line.size() + 1), part);
+  }
+  return line;
+}
+
 TEST(WantedLiterals, TellsWhoWantsALine) {
   const std::vector<Asker> askers = all_askers();
   Texts all;
@@ -64,12 +76,7 @@ TEST(WantedLiterals, TellsWhoWantsALine) {
   LiteralSet found = wanted.none();
   std::mt19937 random(7);
   for (int round = 0; round < 4000; ++round) {
-    std::string line(random() % 80, ' ');
-    for (std::uint32_t parts = random() % 4; parts > 0; --parts) {
-      std::string part(all[random() % all.size()]);
-      if (random() % 3 == 0) part[random() % part.size()] = 'e';  // no longer that literal
-      line.insert(random() % (line.size() + 1), part);
-    }
+    const std::string line = random_line(random, all);
     wanted.find_in(line, found);
     for (std::size_t i = 0; i < askers.size(); ++i) {
       ASSERT_EQ(found.intersects(askers[i].set), holds_any(line, askers[i].literals))
@@ -77,6 +84,38 @@ TEST(WantedLiterals, TellsWhoWantsALine) {
     }
     EXPECT_EQ(wanted.scanner().find(line).has_value(), holds_any(line, all)) << line;
   }
+}
+
+TEST(SignIndex, LeavesOutNoSignWhoseLiteralTheLineHolds) {
+  const WantedLiterals& wanted = WantedLiterals::instance();
+  Texts failures;
+  for (const FailureSign& sign : failure_signs()) failures.push_back(sign.literal);
+  const std::pair<Texts, const SignIndex&> tables[] = {
+      {failures, wanted.of_failures()},
+      {texts(checkpoint_literals()), wanted.of_checkpoints()},
+      {texts(interruption_literals()), wanted.of_interruptions()},
+  };
+  LiteralSet found = wanted.none();
+  std::vector<std::uint16_t> signs;
+  std::mt19937 random(8);
+  for (const auto& [literals, index] : tables) {
+    for (int round = 0; round < 2000; ++round) {
+      const std::string line = random_line(random, literals);
+      wanted.find_in(line, found);
+      index.find(found, signs);
+      EXPECT_TRUE(std::ranges::is_sorted(signs));
+      for (std::size_t sign = 0; sign < literals.size(); ++sign) {
+        const bool is_there = line.find(literals[sign]) != std::string::npos;
+        const bool is_told = std::ranges::find(signs, sign) != signs.end();
+        ASSERT_TRUE(is_told || !is_there) << literals[sign] << " in " << line;
+      }
+    }
+  }
+}
+
+TEST(SignIndex, RefusesASignThatNoScanFinds) {
+  EXPECT_NO_THROW(SignIndex({"Error"}, Texts{"Error", "ValueError"}));
+  EXPECT_THROW(SignIndex({"Error"}, Texts{"Error", "Exception"}), std::logic_error);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using oracle::FilterOutcome;
 class Collector {
  public:
   void operator()(const Line& line) {
-    outcome_.lines.push_back({std::string(line.bytes), line.offset});
+    outcome_.lines.push_back({std::string(line.bytes), line.offset, line.first_hit});
   }
   FilterOutcome outcome(const LineFilter& filter) const {
     FilterOutcome outcome = outcome_;
@@ -56,7 +56,7 @@ TEST(LineFilter, HandsOnLinesThatHoldALiteral) {
   const auto outcome = whole(scanner, "step 1\nnothing\r\nstep and loss\rstep 3\n\nlast loss",
                              LineFilter::kLineBytesMax);
   const std::vector<oracle::FoundLine> expected = {
-      {"step 1", 0}, {"step and loss", 16}, {"step 3", 30}, {"last loss", 38}};
+      {"step 1", 0}, {"step and loss", 16}, {"step 3", 30}, {"last loss", 38, 5}};
   EXPECT_EQ(outcome.lines, expected);
   EXPECT_EQ(outcome.committed_offset, 38U);
   EXPECT_EQ(outcome.lines_too_long, 0);
@@ -120,7 +120,7 @@ TEST(LineFilter, HandsOnWhatNoRunTook) {
     LineFilter filter(scanner, 0, limit);
     std::vector<oracle::FoundLine> found;
     const auto on_line = [&](const Line& line) {
-      found.push_back({std::string(line.bytes), line.offset});
+      found.push_back({std::string(line.bytes), line.offset, line.first_hit});
     };
     std::size_t lines_in_runs = 0;
     const auto on_run = [&](std::string_view lines) {

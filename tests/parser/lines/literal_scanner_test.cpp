@@ -59,6 +59,13 @@ class EveryEngine : public testing::TestWithParam<Engine> {
       const bool is_there = block.find(literals[i]) != std::string_view::npos;
       ASSERT_EQ(found.contains(i), is_there) << "literal " << i << " in " << block.size();
     }
+    const std::size_t from = block.size() / 3;
+    found.clear();
+    scanner.find_all(block, found, from);
+    for (std::size_t i = 0; i < literals.size(); ++i) {
+      const bool is_there = block.find(literals[i], from) != std::string_view::npos;
+      ASSERT_EQ(found.contains(i), is_there) << "literal " << i << " from " << from;
+    }
   }
 };
 
@@ -218,6 +225,10 @@ TEST(LiteralSet, IntersectsWhereBothHoldALiteral) {
   one.add(149);
   EXPECT_TRUE(odd.intersects(one));
   EXPECT_TRUE(one.contains(148) && one.contains(149) && !one.contains(147));
+  one.add(3);
+  std::vector<std::size_t> common;
+  odd.for_each_common(one, [&](std::size_t literal) { common.push_back(literal); });
+  EXPECT_EQ(common, (std::vector<std::size_t>{3, 149}));
   one.clear();
   EXPECT_FALSE(odd.intersects(one) || one.contains(149));
 }

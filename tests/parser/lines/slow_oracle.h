@@ -28,6 +28,7 @@ inline std::optional<LiteralScanner::Hit> find(const std::vector<std::string>& l
 struct FoundLine {
   std::string bytes;
   std::uint64_t offset = 0;
+  std::size_t first_hit = 0;
 
   bool operator==(const FoundLine&) const = default;
 };
@@ -56,8 +57,9 @@ inline FilterOutcome filter(const std::vector<std::string>& literals, std::strin
       outcome.in_dropped_line = too_long;
       outcome.committed_offset = too_long ? log.size() : begin;
     }
-    if (!too_long && (!at_end || finished) && find(literals, line, 0)) {
-      outcome.lines.push_back({std::string(line), begin});
+    const auto hit = find(literals, line, 0);
+    if (!too_long && (!at_end || finished) && hit) {
+      outcome.lines.push_back({std::string(line), begin, hit->position});
     }
     begin = at + 1;
   }
