@@ -143,6 +143,10 @@ http::Response answer(Context& context, const Route& route, const http::Request&
       return timed->time(make);
     };
   }
+  if (response.write_body) {
+    response.write_body = [timed, write = std::move(response.write_body)](
+                              const http::TextSink& sink) { timed->time([&] { write(sink); }); };
+  }
   return response;
 }
 

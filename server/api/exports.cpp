@@ -21,13 +21,15 @@ namespace {
 using report::ExportLines;
 using report::LineFormat;
 
-// What one answer may hold: about 100 MB.
+// What one answer may hold: about 200 MB.
 constexpr std::size_t kExportedRunsMax = 50'000;
-constexpr std::size_t kExportedStepsMax = 200'000;
-// A line of half that, in a text that grows by doubling.
-constexpr std::size_t kExportBytesAStep = 1'000;
-constexpr std::size_t kExportBytesARun = 6'000;
+constexpr std::size_t kExportedStepsMax = 1'000'000;
+// What a line takes of an answer that is held, packed.
+constexpr std::size_t kExportBytesAStep = 100;
+constexpr std::size_t kExportBytesARun = 1'000;
 constexpr std::int64_t kPageRuns = 500;
+// Lines are given away by so many bytes.
+constexpr std::size_t kGivenBytes = std::size_t{64} * 1024;
 
 RequestError too_many(std::size_t max, const char* what, const char* advice) {
   return {413, "Too many lines",
@@ -35,13 +37,14 @@ RequestError too_many(std::size_t max, const char* what, const char* advice) {
                       advice)};
 }
 
-http::Body body_of(ExportLines lines, const std::string& name) {
-  return {std::make_shared<const std::string>(std::move(lines).finish()),
-          {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", name)}}};
+void give_lines(ExportLines& lines, const http::TextSink& sink, std::size_t from_bytes) {
+  if (lines.text().size() < from_bytes) return;
+  sink(lines.text());
+  lines.forget_text();
 }
 
-http::Body render_runs(Context& context, storage::RunQuery query, LineFormat format,
-                       const std::string& name) {
+void write_runs(Context& context, storage::RunQuery query, LineFormat format,
+                const http::TextSink& sink) {
   ExportLines lines = ExportLines::of_runs(format);
   context.readers.with_reader([&](storage::Reader& reader) {
     const report::RootPaths roots = report::root_paths(reader.roots());
@@ -53,32 +56,35 @@ http::Body render_runs(Context& context, storage::RunQuery query, LineFormat for
         if (seen.size() > kExportedRunsMax)
           throw too_many(kExportedRunsMax, "runs", "filters such as since");
         lines.add_run(run, roots);
+        give_lines(lines, sink, kGivenBytes);
       }
       query.after = page.next;
     } while (query.after);
     return true;
   });
-  return body_of(std::move(lines), name);
+  give_lines(lines, sink, 0);
 }
 
-http::Body render_steps(Context& context, storage::RunId id,
-                        const std::optional<parser::Window>& window, LineFormat format,
-                        const std::string& name) {
+void write_steps(Context& context, storage::RunId id, const std::optional<parser::Window>& window,
+                 LineFormat format, const http::TextSink& sink) {
   ExportLines lines = ExportLines::of_steps(format);
   context.readers.with_reader([&](storage::Reader& reader) {
     reader.visit_steps(id, window, std::nullopt, [&](parser::StepSample&& sample) {
       if (lines.line_count() == kExportedStepsMax)
         throw too_many(kExportedStepsMax, "steps", "window=FIRST-LAST");
       lines.add_step(sample);
+      give_lines(lines, sink, kGivenBytes);
     });
     return true;
   });
-  return body_of(std::move(lines), name);
+  give_lines(lines, sink, 0);
 }
 
-http::Response with_type(http::Response response, LineFormat format) {
+http::Response as_file(http::Response response, LineFormat format, const std::string& name) {
   response.content_type =
       format == LineFormat::csv ? "text/csv; charset=utf-8" : "application/x-ndjson";
+  response.headers.emplace_back("Content-Disposition",
+                                fmt::format("attachment; filename=\"{}\"", name));
   return response;
 }
 
@@ -95,14 +101,14 @@ http::Response export_runs(Context& context, const http::Request& request, LineF
   query.descending = sort.descending;
   query.limit = kPageRuns;
   const std::string name = fmt::format("runs.{}", suffix_of(format));
-  http::Response response = tagged_response(list_etag(context, request, parameters), [=, &context] {
-    return render_runs(context, query, format, name);
-  });
+  http::Response response = written_response(
+      list_etag(context, request, parameters),
+      [=, &context](const http::TextSink& sink) { write_runs(context, query, format, sink); });
   const std::int64_t runs = context.readers.with_reader(
       [&](storage::Reader& reader) { return reader.run_count(query.filter); });
   response.making_bytes_max =
       kExportBytesARun * std::min(kExportedRunsMax, static_cast<std::size_t>(runs));
-  return with_type(std::move(response), format);
+  return as_file(std::move(response), format, name);
 }
 
 http::Response export_steps(Context& context, const http::Request& request, LineFormat format) {
@@ -111,12 +117,13 @@ http::Response export_steps(Context& context, const http::Request& request, Line
   const auto window = parameters.window("window");
   const std::string name = fmt::format("run-{}-steps.{}", id, suffix_of(format));
   const std::string etag = run_etag(context, id, name + "?" + parameters.canonical());
-  http::Response response = tagged_response(
-      etag, [=, &context] { return render_steps(context, id, window, format, name); });
+  http::Response response = written_response(etag, [=, &context](const http::TextSink& sink) {
+    write_steps(context, id, window, format, sink);
+  });
   response.making_bytes_max =
       std::min(kExportedStepsMax * kExportBytesAStep,
                making_bytes_of_steps(context, id, window, kExportBytesAStep));
-  return with_type(std::move(response), format);
+  return as_file(std::move(response), format, name);
 }
 
 }  // namespace

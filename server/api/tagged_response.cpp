@@ -18,6 +18,14 @@ http::Response tagged_response(std::string etag, std::function<http::Body()> ren
   return response;
 }
 
+http::Response written_response(std::string etag,
+                                std::function<void(const http::TextSink&)> write) {
+  http::Response response;
+  response.etag = std::move(etag);
+  response.write_body = std::move(write);
+  return response;
+}
+
 http::Response hashed_response(std::string body) {
   http::Response response = http::json_response(std::move(body));
   response.etag = hash_text(*response.body);

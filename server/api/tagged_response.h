@@ -18,6 +18,9 @@ std::string hash_text(std::string_view text);
 // that. The request and the Context do.
 http::Response tagged_response(std::string etag, std::function<http::Body()> render);
 
+// The same for what may be large: `write` gives the text piece by piece.
+http::Response written_response(std::string etag, std::function<void(const http::TextSink&)> write);
+
 // For what has no revision: the tag is the content's own hash.
 http::Response hashed_response(std::string body);
 

@@ -32,12 +32,23 @@ int parse_weight(std::string_view parameters) {
   return std::min(weight, 1000);
 }
 
+int gzip_level(Effort effort) {
+  return effort == Effort::once ? 1 : effort == Effort::kept ? 5 : 9;
+}
+
+int zstd_level(Effort effort) {
+  return effort == Effort::once ? 1 : effort == Effort::kept ? 3 : 15;
+}
+
+constexpr int kWindowBitsForGzip = 15 + 16;
+// By which the output of a CompressionStream grows.
+constexpr std::size_t kPartBytes = std::size_t{64} * 1024;
+
 std::string gzip(std::string_view bytes, int level) {
   if (bytes.size() > std::numeric_limits<uInt>::max()) {
     throw std::length_error("cannot gzip a body of 4 GiB or more");
   }
   z_stream stream = {};
-  constexpr int kWindowBitsForGzip = 15 + 16;
   if (deflateInit2(&stream, level, Z_DEFLATED, kWindowBitsForGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
   }
@@ -54,11 +65,13 @@ std::string gzip(std::string_view bytes, int level) {
   return out;
 }
 
+struct FreeCompressor {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+using ZstdCompressor = std::unique_ptr<ZSTD_CCtx, FreeCompressor>;
+
 std::string zstd(std::string_view bytes, int level) {
-  struct FreeContext {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  };
-  thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+  thread_local const ZstdCompressor context(ZSTD_createCCtx());
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   const std::size_t size =
       ZSTD_compressCCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size(), level);
@@ -114,18 +127,88 @@ bool is_compressible(std::string_view content_type) {
 
 std::string compress(std::string_view bytes, Encoding encoding, Effort effort) {
   switch (encoding) {
-    case Encoding::gzip: {
-      const int level = effort == Effort::once ? 1 : effort == Effort::kept ? 5 : 9;
-      return gzip(bytes, level);
-    }
-    case Encoding::zstd: {
-      const int level = effort == Effort::once ? 1 : effort == Effort::kept ? 3 : 15;
-      return zstd(bytes, level);
-    }
+    case Encoding::gzip:
+      return gzip(bytes, gzip_level(effort));
+    case Encoding::zstd:
+      return zstd(bytes, zstd_level(effort));
     case Encoding::identity:
       break;
   }
   return std::string(bytes);
+}
+
+class CompressionStream::Gzip {
+ public:
+  explicit Gzip(int level) {
+    if (deflateInit2(&stream_, level, Z_DEFLATED, kWindowBitsForGzip, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~Gzip() { deflateEnd(&stream_); }
+  Gzip(const Gzip&) = delete;
+  Gzip& operator=(const Gzip&) = delete;
+
+  std::string add(std::string_view piece, bool is_last) {
+    std::string out;
+    // zlib's interface lacks a const; it only reads.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+    stream_.avail_in = static_cast<uInt>(piece.size());
+    do {
+      const std::size_t begin = out.size();
+      out.resize(begin + kPartBytes);
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + begin);
+      stream_.avail_out = kPartBytes;
+      if (deflate(&stream_, is_last ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
+        throw std::runtime_error("gzip of a response's block failed");
+      }
+      out.resize(begin + kPartBytes - stream_.avail_out);
+    } while (stream_.avail_out == 0);
+    return out;
+  }
+
+ private:
+  z_stream stream_ = {};
+};
+
+class CompressionStream::Zstd {
+ public:
+  explicit Zstd(int level) : context_(ZSTD_createCCtx()) {
+    if (!context_) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
+  }
+
+  std::string add(std::string_view piece, bool is_last) {
+    std::string out;
+    ZSTD_inBuffer in = {piece.data(), piece.size(), 0};
+    std::size_t left = 0;
+    do {
+      const std::size_t begin = out.size();
+      out.resize(begin + kPartBytes);
+      ZSTD_outBuffer part = {out.data() + begin, kPartBytes, 0};
+      left =
+          ZSTD_compressStream2(context_.get(), &part, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
+      if (ZSTD_isError(left) != 0) throw std::runtime_error("zstd of a response's block failed");
+      out.resize(begin + part.pos);
+    } while (is_last ? left > 0 : in.pos < in.size);
+    return out;
+  }
+
+ private:
+  const ZstdCompressor context_;
+};
+
+CompressionStream::CompressionStream(Encoding encoding, Effort effort) {
+  if (encoding == Encoding::gzip) gzip_ = std::make_unique<Gzip>(gzip_level(effort));
+  if (encoding == Encoding::zstd) zstd_ = std::make_unique<Zstd>(zstd_level(effort));
+}
+
+CompressionStream::~CompressionStream() = default;
+
+std::string CompressionStream::add(std::string_view piece, bool is_last) {
+  if (gzip_) return gzip_->add(piece, is_last);
+  if (zstd_) return zstd_->add(piece, is_last);
+  return std::string(piece);
 }
 
 std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t bytes_max) {

@@ -1,8 +1,9 @@
 // Compression of response bodies: which encoding a client wants, and the two that there are.
-// Pure functions, thread-safe.
+// The functions are pure and thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,25 @@ bool is_compressible(std::string_view content_type);
 enum class Effort { once, kept, embedded };
 
 std::string compress(std::string_view bytes, Encoding encoding, Effort effort);
+
+// Compresses bytes that come piece by piece: what it gives, put together, is one stream, whatever
+// the pieces were. Not thread-safe.
+class CompressionStream {
+ public:
+  CompressionStream(Encoding encoding, Effort effort);  // gzip or zstd
+  ~CompressionStream();
+  CompressionStream(const CompressionStream&) = delete;
+  CompressionStream& operator=(const CompressionStream&) = delete;
+
+  // The next part of the stream, which may be empty; with the last piece its end.
+  std::string add(std::string_view piece, bool is_last);
+
+ private:
+  class Gzip;
+  class Zstd;
+  std::unique_ptr<Gzip> gzip_;
+  std::unique_ptr<Zstd> zstd_;
+};
 
 // What zstd compressed. Nothing where it is no such data, is cut off, or would become longer than
 // `bytes_max`, of which no more is made.

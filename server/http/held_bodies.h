@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "server/http/packed_body.h"
+
 namespace llmb::http {
 
 class HeldBodies {
@@ -57,19 +59,13 @@ class HeldBodies {
   // none was, and the body counts whatever is held already.
   std::shared_ptr<const std::string> count(std::shared_ptr<const std::string> body,
                                            std::shared_ptr<Room> room = nullptr) const {
-    if (!body || body->size() < kCountedFromBytes) return body;
-    if (room) {
-      room->resize(body->size());
-    } else {
-      const auto& held = share_of(body->size()).held;
-      *held += body->size();
-      room = std::make_shared<Room>(held, body->size());
-    }
-    const std::string* const text = body.get();
-    return {text, [body = std::move(body), room = std::move(room)](const std::string*) mutable {
-              body.reset();
-              room.reset();
-            }};
+    const std::size_t bytes = body ? body->size() : 0;
+    return count(std::move(body), bytes, std::move(room));
+  }
+  std::shared_ptr<const PackedBody> count(std::shared_ptr<const PackedBody> body,
+                                          std::shared_ptr<Room> room = nullptr) const {
+    const std::size_t bytes = body ? body->held_bytes() : 0;
+    return count(std::move(body), bytes, std::move(room));
   }
 
   std::size_t large_bytes() const { return *large_.held; }
@@ -83,6 +79,24 @@ class HeldBodies {
   };
   const Share& share_of(std::size_t bytes) const {
     return bytes >= kLargeFromBytes ? large_ : other_;
+  }
+
+  template <typename T>
+  std::shared_ptr<const T> count(std::shared_ptr<const T> body, std::size_t bytes,
+                                 std::shared_ptr<Room> room) const {
+    if (bytes < kCountedFromBytes) return body;
+    if (room) {
+      room->resize(bytes);
+    } else {
+      const auto& held = share_of(bytes).held;
+      *held += bytes;
+      room = std::make_shared<Room>(held, bytes);
+    }
+    const T* const content = body.get();
+    return {content, [body = std::move(body), room = std::move(room)](const T*) mutable {
+              body.reset();
+              room.reset();
+            }};
   }
 
   const Share large_;

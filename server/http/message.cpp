@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "server/http/packed_body.h"
+
 namespace llmb::http {
 namespace {
 
@@ -14,6 +16,10 @@ std::optional<std::string> first_of(const std::vector<std::pair<std::string, std
 }
 
 }  // namespace
+
+std::size_t Body::held_bytes() const {
+  return packed ? packed->held_bytes() : bytes ? bytes->size() : 0;
+}
 
 std::optional<std::string> Request::query_value(std::string_view name) const {
   return first_of(query, name);

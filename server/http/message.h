@@ -14,6 +14,7 @@
 namespace llmb::http {
 
 class EventChannel;
+class PackedBody;
 
 struct Request {
   std::string method;  // upper case
@@ -33,8 +34,14 @@ struct Request {
 // A body, and the headers that are only known once it is made.
 struct Body {
   std::shared_ptr<const std::string> bytes;
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::shared_ptr<const PackedBody> packed = nullptr;  // instead of bytes, where it is large
+
+  bool is_there() const { return bytes != nullptr || packed != nullptr; }
+  std::size_t held_bytes() const;  // in memory
 };
+
+using TextSink = std::function<void(std::string_view)>;
 
 struct Response {
   int status = 200;
@@ -46,8 +53,11 @@ struct Response {
   // after the handler has returned, and not at all where the client's copy or the server's cache is
   // still good. May throw RequestError (request_error.h).
   std::function<Body()> make_body;
-  // About how much memory make_body takes, the body included, where that may be a MiB and more: so
-  // much room is kept for it while it is called. 0: less.
+  // The same for a body that may be large: gives its text piece by piece. From a MiB on it is
+  // packed as it comes (packed_body.h), and sent block by block as the client takes it.
+  std::function<void(const TextSink&)> write_body;
+  // About how much memory make_body or write_body takes, the body included, where that may be a MiB
+  // and more: so much room is kept for it while it is called. 0: less.
   std::size_t making_bytes_max = 0;
   // The body already compressed, where that was done beforehand.
   std::shared_ptr<const std::string> gzip_body;

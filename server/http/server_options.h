@@ -41,8 +41,8 @@ struct ServerOptions {
   std::chrono::milliseconds idle_deadline{60'000};
   std::chrono::milliseconds event_heartbeat{15'000};
   std::size_t response_cache_bytes_max = std::size_t{32} * 1024 * 1024;
-  // Bodies of a MiB or more in memory at once, from being made to being sent, and smaller ones. A
-  // request for which there is no room gets a 503.
+  // Bodies of a MiB or more in memory at once, from being made to being sent, packed where they are
+  // held so, and smaller ones. A request for which there is no room gets a 503.
   std::size_t large_bodies_bytes_max = std::size_t{128} * 1024 * 1024;
   std::size_t other_bodies_bytes_max = std::size_t{128} * 1024 * 1024;
 };
@@ -63,7 +63,7 @@ struct ServerCounters {
   std::uint64_t requests_waiting = 0;
   std::uint64_t requests_refused_busy = 0;  // answered 503: a pool's queue or the memory was full
   std::uint64_t large_bodies_bytes = 0;     // in memory now, what making them takes included
-  std::uint64_t other_bodies_bytes = 0;     // of 4 KiB to a MiB
+  std::uint64_t other_bodies_bytes = 0;     // of 4 KiB to a MiB, and blocks of larger ones
   // From a request's last byte to its response's first: how many took at most
   // kLatencyBoundsS[i] seconds and more than the bound before; the last element: longer than all.
   std::array<std::uint64_t, kLatencyBoundsS.size() + 1> latency_counts = {};

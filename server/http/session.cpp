@@ -22,7 +22,7 @@ using Phase = ConnectionTable::Phase;
 constexpr std::size_t kReadBytes = 1024;
 constexpr std::size_t kReadBodyBytes = std::size_t{32} * 1024;
 // What a client must take within one write deadline; larger than all but exports.
-constexpr std::size_t kWritePieceBytes = std::size_t{1024} * 1024;
+constexpr std::size_t kWritePieceBytes = BodyBlocks::kWholeBlockBytes;
 constexpr std::chrono::seconds kGoodbyeDeadline{1};
 constexpr std::size_t kGoodbyeBytesMax = std::size_t{4} * 1024 * 1024;
 
@@ -158,17 +158,22 @@ asio::awaitable<bool> Session::send_continue() {
 }
 
 asio::awaitable<bool> Session::write(const WireResponse& wire) {
+  BodyBlocks blocks = wire.blocks();
   std::string_view head = wire.head;
-  std::string_view body = wire.body ? std::string_view(*wire.body) : std::string_view();
+  std::string_view block = blocks.next();
+  std::size_t sent = kWritePieceBytes;  // since the deadline was set
   ErrorCode ec;
   do {
-    const std::string_view piece = body.substr(0, kWritePieceBytes);
-    entry_.enter(Phase::writing, Clock::now() + service_.options.write_deadline);
-    const Stream::Buffers buffers = {asio::buffer(head), asio::buffer(piece)};
+    if (sent >= kWritePieceBytes) {
+      entry_.enter(Phase::writing, Clock::now() + service_.options.write_deadline);
+      sent = 0;
+    }
+    const Stream::Buffers buffers = {asio::buffer(head), asio::buffer(block)};
     co_await stream_.write(buffers, ec);
+    sent += block.size();
     head = {};
-    body.remove_prefix(piece.size());
-  } while (!ec && !body.empty());
+    block = blocks.next();
+  } while (!ec && !block.empty());
   co_return !ec;
 }
 

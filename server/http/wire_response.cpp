@@ -67,8 +67,12 @@ std::string_view header_of(const Request& request, std::string_view lower_case_n
 }
 
 struct ChosenBody {
-  std::shared_ptr<const std::string> bytes;
+  Body body;
   Encoding encoding = Encoding::identity;
+
+  std::size_t size() const {  // as it goes out
+    return body.packed ? body.packed->size() : body.bytes ? body.bytes->size() : 0;
+  }
 };
 
 // Where a response's body comes from: what was kept, or what the response can make.
@@ -79,15 +83,17 @@ class BodySource {
       : request_(request), response_(response), cache_(cache), held_bodies_(held_bodies) {}
 
   ChosenBody choose();
+  // Room for so many bytes; throws RequestError (503) where there is none.
+  std::shared_ptr<HeldBodies::Room> reserve(std::size_t bytes) const;
 
  private:
   std::string cache_key(Encoding encoding) const;
-  std::shared_ptr<const std::string> kept(const std::string& key);  // null where none is kept
-  std::shared_ptr<const std::string> identity_body();
-  // Room for so many bytes; throws RequestError (503) where there is none.
-  std::shared_ptr<HeldBodies::Room> reserve(std::size_t bytes) const;
-  // The body's bytes; its headers become the response's.
-  std::shared_ptr<const std::string> take(Body body);
+  Body kept(const std::string& key);  // not there where none is kept
+  // As it is, or already in the encoding that is wanted where it was packed while it was made.
+  ChosenBody made_body(Encoding wanted);
+  Body make(Encoding wanted) const;
+  // The same body; its headers become the response's.
+  Body take(Body body);
 
   const Request& request_;
   Response& response_;
@@ -103,18 +109,27 @@ std::string BodySource::cache_key(Encoding encoding) const {
   return key += encoding_name(encoding);
 }
 
-std::shared_ptr<const std::string> BodySource::kept(const std::string& key) {
-  if (key.empty()) return nullptr;
+Body BodySource::kept(const std::string& key) {
+  if (key.empty()) return {};
   return take(cache_.find(key));
 }
 
-std::shared_ptr<const std::string> BodySource::take(Body body) {
+Body BodySource::take(Body body) {
+  if (!body.is_there()) return body;
   response_.headers.insert(response_.headers.end(), body.headers.begin(), body.headers.end());
-  if (body.bytes) made_headers_ = std::move(body.headers);
-  return std::move(body.bytes);
+  made_headers_ = body.headers;
+  return body;
 }
 
-std::shared_ptr<const std::string> BodySource::identity_body() {
+Body BodySource::make(Encoding wanted) const {
+  if (!response_.write_body) return response_.make_body();
+  BodyPacker packer(wanted);
+  response_.write_body([&](std::string_view text) { packer.append(text); });
+  BodyPacker::Made made = std::move(packer).finish();
+  return {std::move(made.whole), {}, std::move(made.packed)};
+}
+
+ChosenBody BodySource::made_body(Encoding wanted) {
   if (response_.body && !response_.body_is_shared) {
     // What another method has done cannot be taken back: it is answered.
     std::shared_ptr<HeldBodies::Room> room;
@@ -124,15 +139,18 @@ std::shared_ptr<const std::string> BodySource::identity_body() {
     response_.body = held_bodies_.count(std::move(response_.body), std::move(room));
     response_.body_is_shared = true;
   }
-  if (response_.body || !response_.make_body) return response_.body;
-  const std::string key = cache_key(Encoding::identity);
-  if (auto body = kept(key)) return body;
+  const bool can_make = response_.make_body || response_.write_body;
+  if (response_.body || !can_make) return {{response_.body}};
+  if (Body body = kept(cache_key(Encoding::identity)); body.bytes) return {std::move(body)};
   auto room = reserve(response_.making_bytes_max);
-  Body made = response_.make_body();
-  if (made.bytes && response_.making_bytes_max == 0) room = reserve(made.bytes->size());
-  made.bytes = held_bodies_.count(std::move(made.bytes), std::move(room));
-  if (!key.empty() && made.bytes) cache_.keep(key, made);
-  return take(std::move(made));
+  Body made = make(wanted);
+  if (made.is_there() && response_.making_bytes_max == 0) room = reserve(made.held_bytes());
+  made.bytes = held_bodies_.count(std::move(made.bytes), made.packed ? nullptr : room);
+  made.packed = held_bodies_.count(std::move(made.packed), std::move(room));
+  const Encoding encoding = made.packed ? wanted : Encoding::identity;
+  const std::string key = cache_key(encoding);
+  if (!key.empty() && made.is_there()) cache_.keep(key, made);
+  return {take(std::move(made)), encoding};
 }
 
 std::shared_ptr<HeldBodies::Room> BodySource::reserve(std::size_t bytes) const {
@@ -149,20 +167,22 @@ ChosenBody BodySource::choose() {
   const Encoding wanted = is_compressible(response_.content_type)
                               ? negotiate_encoding(header_of(request_, "accept-encoding"))
                               : Encoding::identity;
-  if (wanted == Encoding::identity) return {identity_body()};
-  if (wanted == Encoding::gzip && response_.gzip_body) return {response_.gzip_body, wanted};
-  if (wanted == Encoding::zstd && response_.zstd_body) return {response_.zstd_body, wanted};
+  if (wanted == Encoding::gzip && response_.gzip_body) return {{response_.gzip_body}, wanted};
+  if (wanted == Encoding::zstd && response_.zstd_body) return {{response_.zstd_body}, wanted};
 
   const std::string key = cache_key(wanted);
-  if (auto packed = kept(key)) return {std::move(packed), wanted};
-  std::shared_ptr<const std::string> plain = identity_body();
-  if (!plain || plain->size() <= kCompressedFromBytes) return {std::move(plain)};
-  const bool is_kept = !key.empty() && plain->size() < kQuickEffortFromBytes;
+  if (Body body = kept(key); body.is_there()) return {std::move(body), wanted};
+  ChosenBody plain = made_body(wanted);
+  if (wanted == Encoding::identity || !plain.body.bytes || plain.size() <= kCompressedFromBytes) {
+    return plain;
+  }
+  const bool is_kept = !key.empty() && plain.size() < kQuickEffortFromBytes;
   auto packed = held_bodies_.count(std::make_shared<const std::string>(
-      compress(*plain, wanted, is_kept ? Effort::kept : Effort::once)));
-  if (packed->size() >= plain->size()) return {std::move(plain)};
-  if (!key.empty()) cache_.keep(key, {packed, made_headers_});
-  return {std::move(packed), wanted};
+      compress(*plain.body.bytes, wanted, is_kept ? Effort::kept : Effort::once)));
+  if (packed->size() >= plain.size()) return plain;
+  Body body{std::move(packed), made_headers_};
+  if (!key.empty()) cache_.keep(key, body);
+  return {std::move(body), wanted};
 }
 
 void append_status_line(std::string& head, int status) {
@@ -214,7 +234,10 @@ WireResponse make_wire_response(const Request& request, Response& response,
   }
   ChosenBody chosen;
   if (response.events == nullptr) {
-    chosen = BodySource(request, response, cache, held_bodies).choose();
+    BodySource source(request, response, cache, held_bodies);
+    chosen = source.choose();
+    const bool is_unpacked = chosen.body.packed && chosen.encoding == Encoding::identity;
+    if (is_unpacked) wire.block_room = source.reserve(PackedBody::kBlockBytes);
   }
   append_status_line(wire.head, wire.status);
   append_shared_headers(wire.head, response, options);
@@ -232,9 +255,12 @@ WireResponse make_wire_response(const Request& request, Response& response,
   if (may_have_body) append_header(wire.head, "Content-Type", response.content_type);
   if (response.events == nullptr && may_have_body) {
     wire.head += "Content-Length: ";
-    append_number(wire.head, chosen.bytes ? chosen.bytes->size() : 0);
+    append_number(wire.head, chosen.size());
     wire.head += "\r\n";
-    if (request.method != "HEAD") wire.body = std::move(chosen.bytes);
+    if (request.method != "HEAD") {
+      wire.body = std::move(chosen.body.bytes);
+      wire.packed_body = std::move(chosen.body.packed);
+    }
   }
   wire.head += "\r\n";
   return wire;

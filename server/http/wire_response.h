@@ -8,13 +8,21 @@
 #include "server/http/body_cache.h"
 #include "server/http/held_bodies.h"
 #include "server/http/message.h"
+#include "server/http/packed_body.h"
 
 namespace llmb::http {
 
 struct WireResponse {
   int status = 200;
-  std::string head;                         // status line and headers, with the empty line
-  std::shared_ptr<const std::string> body;  // null: none (304, HEAD, an event stream)
+  std::string head;  // status line and headers, with the empty line
+  // One of them, or none (304, HEAD, an event stream).
+  std::shared_ptr<const std::string> body;
+  std::shared_ptr<const PackedBody> packed_body;
+
+  // For the block that is unpacked while the body is sent.
+  std::shared_ptr<HeldBodies::Room> block_room;
+
+  BodyBlocks blocks() const { return {body.get(), packed_body.get()}; }
 };
 
 struct WireOptions {
@@ -23,8 +31,8 @@ struct WireOptions {
   bool is_tls = false;  // sends Strict-Transport-Security
 };
 
-// May call response.make_body, and throws what that throws; throws RequestError (503) where there
-// is no room for the body. The headers of a made body become the response's.
+// May call response.make_body or write_body, and throws what that throws; throws RequestError (503)
+// where there is no room for the body. The headers of a made body become the response's.
 WireResponse make_wire_response(const Request& request, Response& response,
                                 const WireOptions& options, BodyCache& cache,
                                 const HeldBodies& held_bodies);

@@ -27,7 +27,9 @@ class ExportLines {
   void add_step(const parser::StepSample& sample);
 
   std::size_t line_count() const { return line_count_; }
-  std::string finish() && { return std::move(text_); }
+  // The lines since it was called last.
+  const std::string& text() const { return text_; }
+  void forget_text() { text_.clear(); }
 
  private:
   // `example`: a flat object with the keys of all lines.

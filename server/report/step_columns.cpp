@@ -75,14 +75,25 @@ void JsonColumn::add_text(std::string_view text) {
   text_ += to_text(Json(text));
 }
 
-void JsonColumn::append_to(std::string& document) {
-  document += '[';
-  document += text_;
-  for (; pending_nulls_ > 0; --pending_nulls_, ++rows_) document += rows_ > 0 ? ",null" : "null";
-  document += ']';
+void JsonColumn::pack(const TextPacking& packing) {
+  constexpr std::size_t kPackedFromBytes = 8'192;
+  if (text_.size() < kPackedFromBytes) return;
+  packed_.push_back(packing.pack(text_));
+  packed_.back().shrink_to_fit();
+  text_.clear();
 }
 
-StepColumns::StepColumns() : columns_(kFieldCount) {}
+void JsonColumn::write(const TextPacking& packing,
+                       const std::function<void(std::string_view)>& sink) const {
+  sink("[");
+  for (const std::string& text : packed_) sink(packing.unpack(text));
+  sink(text_);
+  for (std::size_t row = rows_; row < row_count(); ++row) sink(row > 0 ? ",null" : "null");
+  sink("]");
+}
+
+StepColumns::StepColumns(TextPacking packing)
+    : packing_(std::move(packing)), columns_(kFieldCount) {}
 
 void StepColumns::add(const StepSample& sample) {
   auto column = columns_.begin();
@@ -93,6 +104,13 @@ void StepColumns::add(const StepSample& sample) {
   add_interruptions(sample);
   add_extra_fields(sample);
   ++row_count_;
+  if (row_count_ % kRowsPacked == 0) pack();
+}
+
+void StepColumns::pack() {
+  for (JsonColumn& column : columns_) column.pack(packing_);
+  interruptions_.pack(packing_);
+  for (auto& [name, column] : extra_columns_) column.pack(packing_);
 }
 
 void StepColumns::add_interruptions(const StepSample& sample) {
@@ -124,43 +142,30 @@ void StepColumns::add_extra_fields(const StepSample& sample) {
   }
 }
 
-std::string StepColumns::finish(storage::RunId run) {
-  std::string document = fmt::format("{{\"run_id\":{}", run);
-  // Grown step by step, a large document would be in memory two and a half times.
-  std::size_t byte_count = document.size() + 4096;
-  for (const JsonColumn& column : columns_) byte_count += column.byte_count();
-  byte_count += interruptions_.byte_count();
-  for (const auto& [name, column] : extra_columns_) {
-    byte_count += 2 * name.size() + column.byte_count() + 5 * (row_count_ - column.row_count());
-  }
-  document.reserve(byte_count);
+void StepColumns::write(storage::RunId run, const std::function<void(std::string_view)>& sink) && {
+  sink(fmt::format("{{\"run_id\":{}", run));
+  const auto give = [&](std::string_view before, std::string_view name, JsonColumn& column) {
+    sink(before);
+    sink(to_text(Json(name)));
+    sink(":");
+    column.write(packing_, sink);
+    column = JsonColumn();
+  };
   auto next = columns_.begin();
   parser::for_each_step_field([&](const auto& field) {
-    if (field.column == StepColumn::always || next->has_values()) {
-      document.append(",\"").append(field.name).append("\":");
-      next->append_to(document);
-      *next = JsonColumn();
-    }
+    if (field.column == StepColumn::always || next->has_values()) give(",", field.name, *next);
     ++next;
   });
-  if (interruptions_.has_values()) {
-    document += ",\"interruptions\":";
-    interruptions_.append_to(document);
-    interruptions_ = JsonColumn();
-  }
-  document += ",\"extra_fields\":{";
+  if (interruptions_.has_values()) give(",", "interruptions", interruptions_);
+  sink(",\"extra_fields\":{");
   bool is_first = true;
   for (auto& [name, column] : extra_columns_) {
     if (!column.has_values()) continue;
     column.add_nulls(row_count_ - column.row_count());
-    if (!is_first) document += ',';
+    give(is_first ? "" : ",", name, column);
     is_first = false;
-    document += to_text(Json(name)) + ":";
-    column.append_to(document);
-    column = JsonColumn();
   }
-  document += fmt::format("}},\"extra_values_left_out\":{}}}", extra_fields_left_out_);
-  return document;
+  sink(fmt::format("}},\"extra_values_left_out\":{}}}", extra_fields_left_out_));
 }
 
 }  // namespace llmb::report

@@ -65,6 +65,23 @@ class Client {
     return text.substr(head + 4);
   }
 
+  // Reads the answer to the request that was sent; how many bytes its body had.
+  std::size_t read_and_forget() {
+    std::string head;
+    while (head.find("\r\n\r\n") == std::string::npos) receive(head);
+    if (head.rfind("HTTP/1.1 200", 0) != 0) give_up(head);
+    const std::size_t at = head.find("Content-Length: ");
+    if (at == std::string::npos) give_up("no length: " + head);
+    const std::size_t length = std::strtoull(head.c_str() + at + 16, nullptr, 10);
+    std::size_t received = head.size() - head.find("\r\n\r\n") - 4;
+    while (received < length) {
+      std::string piece;
+      receive(piece);
+      received += piece.size();
+    }
+    return length;
+  }
+
  private:
   void receive(std::string& text) {
     const ssize_t count = recv(socket_, buffer_.data(), buffer_.size(), 0);

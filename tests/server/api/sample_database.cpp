@@ -173,6 +173,12 @@ http::Response ApiTest::answer(http::Request& request) {
   const http::WireResponse wire = service_->finish(request, response, {});
   response.status = wire.status;
   response.body = wire.body;
+  if (wire.packed_body) {
+    std::string text;
+    auto blocks = wire.blocks();
+    for (auto block = blocks.next(); !block.empty(); block = blocks.next()) text += block;
+    response.body = std::make_shared<const std::string>(std::move(text));
+  }
   return response;
 }
 
