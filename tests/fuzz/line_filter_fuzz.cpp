@@ -69,7 +69,7 @@ void feed_in_chunks(LineFilter& filter, std::string_view log, std::size_t from, 
     const std::string_view piece = log.substr(from, std::min(wish, to - from));
     const std::vector<char> chunk(piece.begin(), piece.end());
     filter.feed({chunk.data(), chunk.size()}, [&outcome](const Line& line) {
-      outcome.lines.push_back({std::string(line.bytes), line.offset});
+      outcome.lines.push_back({std::string(line.bytes), line.offset, line.first_hit});
     });
     from += chunk.size();
   }
@@ -92,7 +92,7 @@ void check_engine(const LiteralScanner& scanner, std::string_view log, std::size
   LineFilter after(scanner, before.committed_offset(), limit, before.in_dropped_line());
   feed_in_chunks(after, log, before.committed_offset(), log.size(), outcome);
   after.finish([&outcome](const Line& line) {
-    outcome.lines.push_back({std::string(line.bytes), line.offset});
+    outcome.lines.push_back({std::string(line.bytes), line.offset, line.first_hit});
   });
   note(after);
   require(outcome == llmb::parser::oracle::filter(literals, log, limit, true));
