@@ -19,7 +19,12 @@ import { insightSentences, ordinal } from "../../web/src/insight_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { documentTables } from "../../web/src/state/reference_tables";
-import { decisionWords, intervalWords, verdictWords } from "../../web/src/verdict_words";
+import {
+  decisionWords,
+  intervalRange,
+  intervalWords,
+  verdictWords,
+} from "../../web/src/verdict_words";
 import { isHurried, rowLayout, visibleRows } from "../../web/src/state/virtual_rows";
 
 const insight: RunInsight = {
@@ -207,10 +212,13 @@ test("an interval says which way each of its ends goes", () => {
   const told = compared("no_difference_shown", 0, { ratio_low: 0.999, ratio_high: 1.0124 });
   const words = "95 % interval: 0.10 % faster to 1.24 % slower.";
   assert.equal(intervalWords("step_time_s", told), words);
+  assert.equal(intervalRange("step_time_s", told), "0.10 % faster to 1.24 % slower");
   const both = compared("faster", -0.019, { ratio_low: 0.979, ratio_high: 0.9836 });
   assert.equal(intervalWords("step_time_s", both), "95 % interval: 1.64 % to 2.10 % faster.");
   assert.match(intervalWords("tflops_per_gpu", told), /0\.10 % slower to 1\.24 % faster/);
-  assert.equal(intervalWords("step_time_s", compared("cannot_be_told", null)), "");
+  for (const words of [intervalRange, intervalWords]) {
+    assert.equal(words("step_time_s", compared("cannot_be_told", null)), "");
+  }
 });
 
 test("what is not decided says what would decide it; what is equivalent is decided", () => {

@@ -21,8 +21,8 @@ export function verdictWords(metric: ComparedMetric, comparison: MetricCompariso
     : `${words}, within run-to-run noise`;
 }
 
-// "95 % interval: 1.24 % to 2.81 % slower."; empty where nothing was tested.
-export function intervalWords(
+// "1.24 % to 2.81 % slower", the interval of the difference at 95 %; empty where nothing was tested.
+export function intervalRange(
   metric: ComparedMetric,
   { ratio_low: low, ratio_high: high }: MetricComparison,
 ): string {
@@ -30,7 +30,13 @@ export function intervalWords(
   const ends = [low - 1, high - 1].sort((a, b) => Math.abs(a) - Math.abs(b));
   const [near = 0, far = 0] = ends;
   const from = near * far > 0 ? formatPercent(Math.abs(near), 2) : directed(metric, near, 2);
-  return `95 % interval: ${from} to ${directed(metric, far, 2)}.`;
+  return `${from} to ${directed(metric, far, 2)}`;
+}
+
+// The same as a sentence of its own.
+export function intervalWords(metric: ComparedMetric, comparison: MetricComparison): string {
+  const range = intervalRange(metric, comparison);
+  return range && `95 % interval: ${range}.`;
 }
 
 // How many more runs of each group would decide; null where it is decided, cannot be tested, or

@@ -28,7 +28,13 @@ import { breakable } from "../parts/values";
 import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
-import { decisionWords, intervalWords, moreRunsWords, verdictWords } from "../verdict_words";
+import {
+  decisionWords,
+  intervalRange,
+  intervalWords,
+  moreRunsWords,
+  verdictWords,
+} from "../verdict_words";
 import { place } from "../state/location";
 import { kPicksMax, kPicksMin, readPicks } from "../state/picks";
 import { nameOfGroup, readSides, sidesParameters } from "../state/sides";
@@ -226,24 +232,32 @@ function Verdicts({ comparison }: { comparison: Comparison }) {
 
 // Of several groups at a glance: the step time of each, beside the first.
 function ComparedGroups({ comparison: { comparisons, groups } }: { comparison: Comparison }) {
-  const steps = (group: number) =>
-    groups.find((one) => one.group === group)?.metrics.step_time_s.mean ?? null;
+  const measured = (number: number) => {
+    const group = groups.find((one) => one.group === number);
+    const mean = group?.metrics.step_time_s.mean ?? null;
+    return [nameOfGroup(number, groups), formatCount(group?.run_ids.length), formatNumber(mean)];
+  };
   const metric = "step_time_s";
   return (
     <Table
       name="Step times of the groups"
-      heads={["group", "#runs", "#step time, s", "against it", "95 % interval", "#would show from", "#more runs of each"]}
+      heads={[
+        "group",
+        "#runs",
+        "#step time, s",
+        "against it",
+        "95 % interval",
+        "#would show from",
+        "#more runs of each",
+      ]}
       rows={[
-        [nameOfGroup(0, groups), formatCount(groups[0]?.run_ids.length), formatNumber(steps(0)), "", "", "", ""],
-        ...comparisons.map(({ group, metrics }) => {
-          const compared = metrics[metric];
-          const { smallest_visible_difference: visible } = compared;
+        [...measured(0), "", "", "", ""],
+        ...comparisons.map(({ group, metrics: { [metric]: compared } }) => {
+          const { smallest_visible_difference: visible, verdict } = compared;
           return [
-            nameOfGroup(group, groups),
-            formatCount(groups.find((one) => one.group === group)?.run_ids.length),
-            formatNumber(steps(group)),
-            <b class={`told told-${compared.verdict}`}>{verdictWords(metric, compared)}</b>,
-            intervalWords(metric, compared).replace(/^95 % interval: |\.$/g, ""),
+            ...measured(group),
+            <b class={`told told-${verdict}`}>{verdictWords(metric, compared)}</b>,
+            intervalRange(metric, compared),
             visible === null ? kUnknown : formatPercent(visible, 2),
             moreRunsWords(compared),
           ];
