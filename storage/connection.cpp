@@ -28,6 +28,11 @@ Statement& Statement::borrowed_text(std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bytes(std::string_view value) {
+  engine_->bind_bytes(next_parameter_++, value);
+  return *this;
+}
+
 Statement& Statement::null() {
   engine_->bind_null(next_parameter_++);
   return *this;

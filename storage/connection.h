@@ -31,6 +31,7 @@ class EngineStatement {
   virtual void bind_real(int parameter, double value) = 0;
   // Borrowed: the text stands until the statement has run; otherwise it is copied.
   virtual void bind_text(int parameter, std::string_view value, bool is_borrowed) = 0;
+  virtual void bind_bytes(int parameter, std::string_view value) = 0;
   virtual void bind_null(int parameter) = 0;
   // True: the next row stands ready. False: there is none, and the statement is reset.
   virtual bool step() = 0;
@@ -40,6 +41,7 @@ class EngineStatement {
   virtual std::int64_t integer(int column) const = 0;
   virtual double real(int column) const = 0;
   virtual std::string text(int column) const = 0;
+  virtual std::string bytes(int column) const = 0;
 };
 
 // Parameters are bound, and columns read, one after the other from the left.
@@ -53,6 +55,8 @@ class Statement {
   Statement& text(std::string_view value);
   // The same without a copy: the text stands until the statement has run.
   Statement& borrowed_text(std::string_view value);
+  // Of a column of bytes, which hold anything. Copied.
+  Statement& bytes(std::string_view value);
   Statement& null();
   Statement& boolean(bool value) { return integer(value ? 1 : 0); }
   Statement& bits(std::uint64_t value) { return integer(static_cast<std::int64_t>(value)); }
@@ -80,6 +84,7 @@ class Statement {
   std::int64_t read_integer() { return engine_->integer(next_column_++); }
   double read_real() { return engine_->real(next_column_++); }
   std::string read_text() { return engine_->text(next_column_++); }
+  std::string read_bytes() { return engine_->bytes(next_column_++); }
   bool read_boolean() { return read_integer() != 0; }
   std::uint64_t read_bits() { return static_cast<std::uint64_t>(read_integer()); }
   std::optional<std::int64_t> read_optional_integer();

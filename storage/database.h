@@ -53,6 +53,10 @@ class Writer {
   // What an agent on another cluster tells of its logs, in one transaction. Each is stored as
   // ingest would have stored it, below a root of the sender's cluster, or left as its result says.
   std::vector<PushResult> commit_pushed(const PushSender& sender, std::span<const LogTelling> logs);
+  // Text of logs that were told, in one transaction. Of each where the text that is held of its log
+  // ends now; nothing: no run is held by the sender's word under that name.
+  std::vector<std::optional<std::uint64_t>> commit_log_blocks(
+      const PushSender& sender, std::span<const LogBlockTelling> blocks);
   void record_push_agent(const PushAgentRecord& agent);
   // It has said its last word: its runs stay, and any other store may take them over at once.
   void forget_push_agent(const std::string& store_id);
@@ -136,6 +140,10 @@ class Reader {
   // What is held of a cluster's logs by a store's word, by run, those after `after`.
   std::vector<HeldLog> held_logs(const std::string& store_id, const std::string& cluster,
                                  RunId after, std::int64_t limit);
+  // Of the text of a pushed log: where the last block ends (0: there is none), and the blocks that
+  // hold bytes from `begin` up to `end`.
+  std::uint64_t log_text_end(RunId id);
+  std::vector<LogBlock> log_blocks(RunId id, std::uint64_t begin, std::uint64_t end);
 
   // Every (root, relative_path) with its cursor, for ingest's start: nothing is read again.
   struct KnownFile {

@@ -17,6 +17,7 @@ constexpr std::string_view kRemovals[] = {
     "DELETE FROM run_rank_measure WHERE run_id = ?",
     "DELETE FROM run_profile WHERE run_id = ?",
     "DELETE FROM log_cursor WHERE run_id = ?",
+    "DELETE FROM log_text WHERE run_id = ?",
     "DELETE FROM pushed_run WHERE run_id = ?",
     "DELETE FROM push_state WHERE run_id = ?",
     "DELETE FROM step_field WHERE run_id = ?",

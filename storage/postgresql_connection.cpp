@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -86,6 +88,9 @@ class PostgresqlStatement : public EngineStatement {
   void bind_text(int parameter, std::string_view value, bool /*is_borrowed*/) override {
     set(parameter, postgresql_text(value));
   }
+  void bind_bytes(int parameter, std::string_view value) override {
+    set(parameter, std::string(value), kBinary);
+  }
   void bind_null(int parameter) override { set(parameter, std::nullopt); }
 
   bool step() override;
@@ -98,14 +103,21 @@ class PostgresqlStatement : public EngineStatement {
   std::int64_t integer(int column) const override;
   double real(int column) const override;
   std::string text(int column) const override { return from_postgresql_text(raw(column)); }
+  std::string bytes(int column) const override;
 
  private:
-  using Value = std::optional<std::string>;
+  // As libpq numbers how a value is written.
+  static constexpr int kText = 0;
+  static constexpr int kBinary = 1;
+  struct Value {
+    std::optional<std::string> bytes;
+    int format = kText;
+  };
 
-  void set(int parameter, Value value) {
+  void set(int parameter, std::optional<std::string> bytes, int format = kText) {
     const auto place = static_cast<std::size_t>(parameter);
     if (values_.size() <= place) values_.resize(place + 1);
-    values_[place] = std::move(value);
+    values_[place] = {std::move(bytes), format};
   }
   std::string_view raw(int column) const {
     return {PQgetvalue(rows_.get(), row_, column),
@@ -124,14 +136,20 @@ class PostgresqlStatement : public EngineStatement {
 };
 
 PostgresqlResult PostgresqlStatement::ask() {
-  std::vector<const char*> values(static_cast<std::size_t>(sql_.parameters), nullptr);
-  for (std::size_t i = 0; i < values.size() && i < values_.size(); ++i) {
-    if (values_[i]) values[i] = values_[i]->c_str();
+  const auto count = static_cast<std::size_t>(sql_.parameters);
+  std::vector<const char*> values(count, nullptr);
+  std::vector<int> lengths(count, 0);
+  std::vector<int> formats(count, kText);
+  for (std::size_t i = 0; i < count && i < values_.size(); ++i) {
+    if (!values_[i].bytes) continue;
+    values[i] = values_[i].bytes->c_str();
+    lengths[i] = static_cast<int>(values_[i].bytes->size());
+    formats[i] = values_[i].format;
   }
   const auto send = [&](PGconn* server) -> PGresult* {
     if (name_.empty()) {
       return PQexecParams(server, sql_.sql.c_str(), sql_.parameters, nullptr, values.data(),
-                          nullptr, nullptr, 0);
+                          lengths.data(), formats.data(), kText);
     }
     if (prepared_in_session_ != connection_.session_) {
       PostgresqlResult prepared(
@@ -139,8 +157,8 @@ PostgresqlResult PostgresqlStatement::ask() {
       if (has_failed(prepared.get())) return prepared.release();
       prepared_in_session_ = connection_.session_;
     }
-    return PQexecPrepared(server, name_.c_str(), sql_.parameters, values.data(), nullptr, nullptr,
-                          0);
+    return PQexecPrepared(server, name_.c_str(), sql_.parameters, values.data(), lengths.data(),
+                          formats.data(), kText);
   };
   return connection_.answer_to(send, doing());
 }
@@ -169,6 +187,17 @@ double PostgresqlStatement::real(int column) const {
   double number = 0;
   std::from_chars(value.data(), value.data() + value.size(), number);
   return number;
+}
+
+// The server writes bytes as hexadecimal digits.
+std::string PostgresqlStatement::bytes(int column) const {
+  const auto* digits =
+      reinterpret_cast<const unsigned char*>(PQgetvalue(rows_.get(), row_, column));  // NOLINT
+  std::size_t size = 0;
+  const std::unique_ptr<unsigned char, decltype(&PQfreemem)> bytes(PQunescapeBytea(digits, &size),
+                                                                   PQfreemem);
+  if (!bytes) throw std::bad_alloc();
+  return {bytes.get(), bytes.get() + size};
 }
 
 PostgresqlConnection::PostgresqlConnection(const std::string& url, Mode mode)

@@ -71,6 +71,26 @@ struct PushResult {
   bool is_new = false;  // a run that the server did not have
 };
 
+// A log's text travels and is kept in blocks of this size, each as zstd; the last one is shorter.
+inline constexpr std::uint64_t kLogBlockBytes = std::uint64_t{256} << 10U;
+// Of a longer log the middle is neither sent nor kept.
+inline constexpr std::uint64_t kLogHeadBytes = std::uint64_t{16} << 20U;
+inline constexpr std::uint64_t kLogTailBytes = std::uint64_t{48} << 20U;
+
+struct LogBlock {
+  std::uint64_t first_byte = 0;  // a multiple of kLogBlockBytes
+  std::uint64_t byte_count = 0;
+  std::string packed;
+};
+
+// A block of the log that a store knows by this path and generation.
+struct LogBlockTelling {
+  std::string root_path;
+  std::string relative_path;
+  std::int64_t generation = 0;
+  LogBlock block;
+};
+
 // A log as a server holds it by a store's word.
 struct HeldLog {
   RunId run = 0;  // the server's
@@ -79,6 +99,7 @@ struct HeldLog {
   std::int64_t generation = 0;  // these two are the store's numbers
   std::int64_t revision = 0;
   std::int64_t step_count = 0;
+  std::uint64_t text_bytes = 0;  // where the last block of its text ends
 };
 
 // An agent that had pushed all and has been silent for longer is not listed: its database is gone,

@@ -25,6 +25,9 @@ constexpr std::string_view kLacks =
 
 constexpr std::string_view kPending =
     "SELECT run_id FROM push_state WHERE is_pending = 1 AND run_id > ? ORDER BY run_id LIMIT ?";
+constexpr std::string_view kTextPending =
+    "SELECT run_id FROM push_state WHERE is_text_pending = 1 AND run_id > ? AND is_pending = 0"
+    " ORDER BY run_id LIMIT ?";
 constexpr std::string_view kPendingCount = "SELECT count(*) FROM push_state WHERE is_pending = 1";
 
 std::string file_of(const std::string& path) {
@@ -34,6 +37,13 @@ std::string file_of(const std::string& path) {
                          ": what an agent pushes stands in a file of its own. Name one with --db.");
 }
 
+// Of a row of push_state: more of the log was read than the server holds of its text.
+std::string lacks_text(const std::string& held) {
+  return "(" + held +
+         " < (SELECT coalesce(max(c.byte_offset), 0) FROM log_cursor AS c"
+         " WHERE c.run_id = push_state.run_id))";
+}
+
 std::string new_runs_sql() {
   return "SELECT EXISTS (SELECT 1" + std::string(kFromNewRuns) + ")";
 }
@@ -41,7 +51,8 @@ std::string new_runs_sql() {
 }  // namespace
 
 std::vector<std::string> pending_sql() {
-  return {new_runs_sql(), std::string(kPending), std::string(kPendingCount)};
+  return {new_runs_sql(), std::string(kPending), std::string(kTextPending),
+          std::string(kPendingCount)};
 }
 
 struct PushStore::Impl {
@@ -76,6 +87,14 @@ struct PushStore::Impl {
     while (has_new()) {
       change([&] { connection.kept(note).integer(kNewRunsAtOnce).run(); });
     }
+  }
+
+  std::vector<RunId> runs_of(std::string_view sql, RunId after, std::int64_t limit) {
+    Statement& select = connection.kept(sql);
+    select.integer(after).integer(limit);
+    std::vector<RunId> runs;
+    while (select.step()) runs.push_back(select.read_integer());
+    return runs;
   }
 
   bool read_head(LogTelling& log) {
@@ -161,11 +180,44 @@ std::int64_t PushStore::data_revision() {
 
 std::vector<RunId> PushStore::pending(RunId after, std::int64_t limit) {
   impl_->note_new_runs();
-  Statement& select = impl_->connection.kept(kPending);
-  select.integer(after).integer(limit);
-  std::vector<RunId> runs;
-  while (select.step()) runs.push_back(select.read_integer());
-  return runs;
+  return impl_->runs_of(kPending, after, limit);
+}
+
+std::vector<RunId> PushStore::text_pending(RunId after, std::int64_t limit) {
+  return impl_->runs_of(kTextPending, after, limit);
+}
+
+std::optional<PushStore::LogText> PushStore::log_text(RunId run) {
+  Connection& connection = impl_->connection;
+  const std::optional<LogCursor> cursor = read_cursor(connection, run);
+  Statement& find = connection.kept(
+      "SELECT root.path, run.relative_path, run.generation, p.text_bytes FROM run"
+      " JOIN root ON root.id = run.root_id JOIN push_state AS p ON p.run_id = run.id"
+      " WHERE run.id = ?");
+  if (!find.integer(run).step()) return std::nullopt;
+  LogText text;
+  text.root_path = find.read_text();
+  text.relative_path = find.read_text();
+  text.generation = find.read_integer();
+  text.server_bytes = find.read_bits();
+  find.reset();
+  text.cursor = cursor.value_or(LogCursor{});
+  return text;
+}
+
+void PushStore::keep_text(RunId run, std::optional<std::uint64_t> end) {
+  impl_->change([&] {
+    if (!end) {
+      impl_->connection.kept("UPDATE push_state SET is_text_pending = 0 WHERE run_id = ?")
+          .integer(run)
+          .run();
+      return;
+    }
+    static const std::string sql =
+        "UPDATE push_state SET text_bytes = ?1, is_text_pending = " + lacks_text("?1") +
+        " WHERE run_id = ?2";
+    impl_->connection.kept(sql).bits(*end).integer(run).run();
+  });
 }
 
 std::int64_t PushStore::pending_count() {
@@ -222,11 +274,12 @@ void PushStore::compare(std::span<const HeldLog> held) {
     for (const HeldLog& log : held) {
       impl_->connection
           .kept(
-              "INSERT INTO push_state (run_id, server_revision, server_step_count)"
-              " SELECT run.id, ?4, ?5 FROM run JOIN root ON root.id = run.root_id"
+              "INSERT INTO push_state (run_id, server_revision, server_step_count, text_bytes)"
+              " SELECT run.id, ?4, ?5, ?6 FROM run JOIN root ON root.id = run.root_id"
               " WHERE root.pushed_from = '' AND root.path = ?1"
               " AND run.relative_path = ?2 AND run.generation = ?3"
               " ON CONFLICT (run_id) DO UPDATE SET is_confirmed = 1, server_revision = ?4,"
+              " text_bytes = ?6,"
               " server_step_count = ?5, from_segment = iif(server_revision = ?4"
               " AND server_step_count = ?5, from_segment, -1),"
               " is_pending = is_pending OR server_revision <> ?4 OR server_step_count <> ?5")
@@ -235,6 +288,7 @@ void PushStore::compare(std::span<const HeldLog> held) {
           .integer(log.generation)
           .integer(log.revision)
           .integer(log.step_count)
+          .bits(log.text_bytes)
           .run();
     }
   });
@@ -244,11 +298,14 @@ void PushStore::end_comparison() {
   impl_->change([&] {
     impl_->connection.execute(
         "UPDATE push_state SET server_revision = 0, server_step_count = 0, from_segment = -1,"
-        " from_iteration = 0, is_confirmed = 1 WHERE is_confirmed = 0");
+        " from_iteration = 0, text_bytes = 0, is_confirmed = 1 WHERE is_confirmed = 0");
     impl_->connection.execute("UPDATE push_state SET from_iteration = 0 WHERE from_segment = -1");
     impl_->connection.execute(
         "UPDATE push_state SET is_pending = NOT is_pending WHERE is_pending <> " +
         std::string(kLacks));
+    impl_->connection.execute(
+        "UPDATE push_state SET is_text_pending = NOT is_text_pending WHERE is_text_pending <> " +
+        lacks_text("text_bytes"));
   });
 }
 

@@ -50,6 +50,20 @@ class PushStore {
   };
   void keep_answers(std::span<const Answer> answers);
 
+  // Of which runs, known to the server, it may lack text, by id, those after `after`; how many.
+  std::vector<RunId> text_pending(RunId after, std::int64_t limit);
+  // What is known of a run's text. Nothing: the run is gone.
+  struct LogText {
+    std::string root_path;
+    std::string relative_path;
+    std::int64_t generation = 0;
+    LogCursor cursor;
+    std::uint64_t server_bytes = 0;  // where the text that the server holds ends
+  };
+  std::optional<LogText> log_text(RunId run);
+  // The server holds the text up to `end`; nothing: there is no more to send until the log changes.
+  void keep_text(RunId run, std::optional<std::uint64_t> end);
+
   // After the server was started anew: all that it holds is compared with what it acknowledged.
   // What differs, and what it does not hold, is pending as a whole from then on.
   void begin_comparison();

@@ -2,6 +2,7 @@
 
 #include "storage/cluster_match.h"
 #include "storage/database.h"
+#include "storage/log_text_rows.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
 #include "storage/run_list.h"
@@ -204,16 +205,7 @@ std::optional<RunRecord> Reader::run_at(RootId root, const std::string& relative
 }
 
 std::optional<LogCursor> Reader::cursor(RunId id) {
-  return impl_->ask([&]() -> std::optional<LogCursor> {
-    static const std::string sql =
-        "SELECT " + std::string(kCursorColumns) + " FROM log_cursor WHERE run_id = ?";
-    Statement& select = impl_->connection.kept(sql);
-    select.integer(id);
-    if (!select.step()) return std::nullopt;
-    LogCursor cursor = read_cursor_columns(select);
-    select.reset();
-    return cursor;
-  });
+  return impl_->ask([&] { return read_cursor(impl_->connection, id); });
 }
 
 std::vector<parser::StepSample> Reader::steps(RunId id, std::optional<parser::Window> window) {
@@ -276,6 +268,14 @@ std::vector<HeldLog> Reader::held_logs(const std::string& store_id, const std::s
                                        RunId after, std::int64_t limit) {
   return impl_->ask(
       [&] { return read_held_logs(impl_->connection, store_id, cluster, after, limit); });
+}
+
+std::uint64_t Reader::log_text_end(RunId id) {
+  return impl_->ask([&] { return storage::log_text_end(impl_->connection, id); });
+}
+
+std::vector<LogBlock> Reader::log_blocks(RunId id, std::uint64_t begin, std::uint64_t end) {
+  return impl_->ask([&] { return read_log_blocks(impl_->connection, id, begin, end); });
 }
 
 std::vector<Reader::KnownFile> Reader::known_files() {

@@ -167,6 +167,16 @@ LogCursor read_cursor_columns(Statement& row) {
   return cursor;
 }
 
+std::optional<LogCursor> read_cursor(Connection& connection, RunId run) {
+  static const std::string sql =
+      fmt::format("SELECT {} FROM log_cursor WHERE run_id = ?", kCursorColumns);
+  Statement& select = connection.kept(sql);
+  if (!select.integer(run).step()) return std::nullopt;
+  LogCursor cursor = read_cursor_columns(select);
+  select.reset();
+  return cursor;
+}
+
 RunConfiguration read_configuration(Connection& connection, RunId run) {
   static const std::string sql = fmt::format(
       "SELECT {} FROM run_configuration WHERE run_id = ? ORDER BY key, position", kValueColumns);

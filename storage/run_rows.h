@@ -69,5 +69,6 @@ void read_run_parts(Connection& connection, RunRecord& run);
 inline constexpr const char* kCursorColumns =
     "device, inode, head_hash, head_length, tail_hash, tail_length, byte_offset, parser_state";
 LogCursor read_cursor_columns(Statement& row);
+std::optional<LogCursor> read_cursor(Connection& connection, RunId run);
 
 }  // namespace llmb::storage

@@ -103,6 +103,11 @@ class SqliteStatement : public EngineStatement {
     check_bound(
         sqlite3_bind_text64(handle_, parameter + 1, data, value.size(), keeping, SQLITE_UTF8));
   }
+  void bind_bytes(int parameter, std::string_view value) override {
+    const char* data = value.empty() ? "" : value.data();
+    check_bound(sqlite3_bind_blob64(handle_, parameter + 1, data, value.size(),
+                                    SQLITE_TRANSIENT));  // NOLINT
+  }
   void bind_null(int parameter) override { check_bound(sqlite3_bind_null(handle_, parameter + 1)); }
 
   bool step() override;
@@ -117,6 +122,12 @@ class SqliteStatement : public EngineStatement {
   double real(int column) const override { return sqlite3_column_double(handle_, column); }
   std::string text(int column) const override {
     const void* data = sqlite3_column_text(handle_, column);
+    const int size = sqlite3_column_bytes(handle_, column);
+    if (data == nullptr) return {};
+    return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
+  }
+  std::string bytes(int column) const override {
+    const void* data = sqlite3_column_blob(handle_, column);  // null where there are none
     const int size = sqlite3_column_bytes(handle_, column);
     if (data == nullptr) return {};
     return {static_cast<const char*>(data), static_cast<std::size_t>(size)};

@@ -5,6 +5,7 @@
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
 #include "storage/generation_rows.h"
+#include "storage/log_text_rows.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
 #include "storage/run_rows.h"
@@ -247,6 +248,25 @@ std::vector<PushResult> Writer::commit_pushed(const PushSender& sender,
   });
   impl_->database->bound_log();
   return results;
+}
+
+std::vector<std::optional<std::uint64_t>> Writer::commit_log_blocks(
+    const PushSender& sender, std::span<const LogBlockTelling> blocks) {
+  std::vector<std::optional<std::uint64_t>> ends;
+  ends.reserve(blocks.size());
+  impl_->commit_change([&] {
+    Connection& connection = impl_->connection;
+    for (const LogBlockTelling& told : blocks) {
+      std::optional<std::uint64_t>& end = ends.emplace_back();
+      const auto run = find_told_run(connection, sender.cluster, sender.store_id, told);
+      if (!run) continue;
+      write_log_block(connection, *run, told.block);
+      end = log_text_end(connection, *run);
+    }
+    return false;  // of no run anything changed
+  });
+  impl_->database->bound_log();
+  return ends;
 }
 
 void Writer::record_push_agent(const PushAgentRecord& agent) {

@@ -59,6 +59,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/jobs/{id}/log", get_job_log, Work::waiting},
     Route{"GET", "/api/v1/push", get_push, Work::waiting},
     Route{"POST", "/api/v1/push", post_push, Work::waiting, kPushBytesMax},
+    Route{"POST", "/api/v1/push/text", post_push_text, Work::waiting, kPushBytesMax},
     Route{"GET", "/api/v1/roots", get_roots, Work::quick},
     Route{"GET", "/api/v1/status", get_status, Work::quick},
     Route{"GET", "/api/v1/events", get_events, Work::quick},

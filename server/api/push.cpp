@@ -1,17 +1,15 @@
 // POST /api/v1/push: what an agent on another cluster tells of its logs. GET /api/v1/push: what is
 // held by its word, for its comparison. Both take a token of the scope `ingest` that is bound to
-// the cluster. Rows are written by ingest's one writer; where that has no room, or takes long, the
-// agent is told when to come again, and finds out then what was stored.
+// the cluster (push_gate.h). An agent that got no answer finds out what was stored when it comes
+// again.
 #include <fmt/format.h>
 
-#include <atomic>
-#include <chrono>
-#include <future>
 #include <memory>
 
 #include "server/api/access.h"
 #include "server/api/change_events.h"
 #include "server/api/json.h"
+#include "server/api/push_gate.h"
 #include "server/api/query_parameters.h"
 #include "server/api/request_error.h"
 #include "server/api/resources.h"
@@ -30,49 +28,8 @@ using storage::PushVerdict;
 
 // One request of that size takes some ten times as much memory while it is read.
 constexpr std::size_t kBodyBytesMax = std::size_t{8} << 20U;
-constexpr int kPushesAtOnce = 2;
-constexpr std::chrono::seconds kPatience{20};  // for the writer
 constexpr std::size_t kLogsMax = 1'000;
 constexpr std::int64_t kHeldLogsMax = 2'000;
-
-RequestError busy(const char* why, const char* retry_after_s) {
-  return {503, "Busy", why, {{"Retry-After", retry_after_s}}};
-}
-
-void require_receiving(const Context& context) {
-  if (context.options.write && context.options.tokens != nullptr) return;
-  throw RequestError(501, "Receiving is off",
-                     "This server takes no pushed runs: start it with `llmb-report serve "
-                     "--receive`.");
-}
-
-void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster) {
-  if (!cluster.empty() && token.cluster == cluster) return;
-  throw RequestError(
-      403, "Forbidden",
-      token.cluster.empty()
-          ? fmt::format("The token '{}' is bound to no cluster: make one with `llmb-report token "
-                        "create NAME --scope ingest --for-cluster {}`.",
-                        token.name, cluster)
-          : fmt::format("The token '{}' is for the runs of cluster '{}', not of '{}'.", token.name,
-                        token.cluster, cluster));
-}
-
-// As many as may be read and written at once.
-class Turn {
- public:
-  explicit Turn(std::atomic<int>& under_way) : under_way_(under_way) {
-    if (under_way_.fetch_add(1) < kPushesAtOnce) return;
-    under_way_.fetch_sub(1);
-    throw busy("Other agents push just now.", "1");
-  }
-  ~Turn() { under_way_.fetch_sub(1); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  std::atomic<int>& under_way_;
-};
 
 std::string plain_body(const http::Request& request) {
   const std::string encoding = request.header("content-encoding").value_or("identity");
@@ -97,26 +54,18 @@ struct PushWork {
   storage::PushAgentRecord agent;
   bool is_last = false;      // the sender goes for good
   std::string renamed_from;  // the sender's cluster was called so; empty: it was not
-  std::atomic<bool> is_given_up = false;
-  std::promise<std::vector<storage::PushResult>> results;
+  std::vector<storage::PushResult> results;
 };
 
 void write_work(storage::Writer& writer, PushWork& work) {
-  if (work.is_given_up) return;
-  try {
-    if (!work.renamed_from.empty()) {
-      writer.rename_pushed_cluster(work.renamed_from, work.sender.cluster);
-    }
-    std::vector<storage::PushResult> results;
-    if (!work.logs.empty()) results = writer.commit_pushed(work.sender, work.logs);
-    if (work.is_last) {
-      writer.forget_push_agent(work.agent.store_id);
-    } else {
-      writer.record_push_agent(work.agent);
-    }
-    work.results.set_value(std::move(results));
-  } catch (...) {
-    work.results.set_exception(std::current_exception());
+  if (!work.renamed_from.empty()) {
+    writer.rename_pushed_cluster(work.renamed_from, work.sender.cluster);
+  }
+  if (!work.logs.empty()) work.results = writer.commit_pushed(work.sender, work.logs);
+  if (work.is_last) {
+    writer.forget_push_agent(work.agent.store_id);
+  } else {
+    writer.record_push_agent(work.agent);
   }
 }
 
@@ -141,12 +90,7 @@ void take_request(push::PushRequest&& request, const parser::Catalog& catalog, P
 
 std::shared_ptr<PushWork> read_work(Context& context, const http::Request& request,
                                     const storage::TokenRecord& token) {
-  if (request.header("content-type").value_or("") != push::kContentType) {
-    throw RequestError(415, "Unsupported media type",
-                       fmt::format("The body has to be {}, as agents of this program's version "
-                                   "(`llmb-report ingest --push`) send it.",
-                                   push::kContentType));
-  }
+  require_content_type(request, push::kContentType);
   auto work = std::make_shared<PushWork>();
   try {
     push::PushRequest told = push::unpack_request(plain_body(request), kLogsMax);
@@ -179,44 +123,19 @@ void find_renaming(Context& context, const storage::TokenRecord& token, PushWork
   }
 }
 
-std::vector<storage::PushResult> written(Context& context, const std::shared_ptr<PushWork>& work) {
-  auto results = work->results.get_future();
-  const bool is_taken =
-      context.options.write([work](storage::Writer& writer) { write_work(writer, *work); });
-  if (!is_taken) throw busy("Too much waits to be written.", "2");
-  if (results.wait_for(kPatience) != std::future_status::ready) {
-    work->is_given_up = true;
-    throw busy("Nothing is written just now (a full disk, say): see /readyz.", "30");
-  }
-  try {
-    return results.get();
-  } catch (const std::future_error&) {  // ingest stopped before its turn
-    throw busy("The server stops.", "10");
-  } catch (const storage::StorageError& error) {
-    if (error.kind != storage::StorageError::Kind::constraint) throw;
-    throw RequestError(422, "Not storable", error.what());
-  }
-}
-
-http::Response uncached_json(const Json& json) {
-  http::Response response = http::json_response(to_text(json));
-  response.cache_control = "no-store";
-  return response;
-}
-
 }  // namespace
 
 http::Response post_push(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   require_receiving(context);
   const storage::TokenRecord token = require_token(context, request, "ingest");
-  const Turn turn(context.pushes_under_way);
+  const PushTurn turn(context);
   const auto work = read_work(context, request, token);
   find_renaming(context, token, *work);
-  const auto results = written(context, work);
-  Json json = {{"format", push::kFormat}, {"instance", context.instance}};
+  write_in_turn(context, [work](storage::Writer& writer) { write_work(writer, *work); });
+  Json json;
   json["results"] = Json::array();
-  for (const storage::PushResult& result : results) {
+  for (const storage::PushResult& result : work->results) {
     json["results"].push_back({{"verdict", std::string(push::push_verdict_name(result.verdict))},
                                {"revision", result.revision},
                                {"step_count", result.step_count}});
@@ -225,7 +144,7 @@ http::Response post_push(Context& context, const http::Request& request) {
     publish_change(*context.options.events,
                    {result.is_new ? Kind::added : Kind::grown, result.run});
   }
-  return uncached_json(json);
+  return answer_agent(context, json);
 }
 
 http::Response get_push(Context& context, const http::Request& request) {
@@ -239,18 +158,19 @@ http::Response get_push(Context& context, const http::Request& request) {
   const std::int64_t limit = parameters.integer("limit", 1, kHeldLogsMax).value_or(kHeldLogsMax);
   const auto logs = context.readers.with_reader(
       [&](storage::Reader& reader) { return reader.held_logs(store, cluster, after, limit); });
-  Json json = {{"format", push::kFormat}, {"instance", context.instance}};
+  Json json;
   json["logs"] = Json::array();
   for (const storage::HeldLog& log : logs) {
     json["logs"].push_back({{"root", push::text_json(log.root_path)},
                             {"relative_path", push::text_json(log.relative_path)},
                             {"generation", log.generation},
                             {"revision", log.revision},
-                            {"step_count", log.step_count}});
+                            {"step_count", log.step_count},
+                            {"text_bytes", log.text_bytes}});
   }
   const bool may_have_more = static_cast<std::int64_t>(logs.size()) == limit;
   json["next_after"] = may_have_more ? Json(logs.back().run) : Json(nullptr);
-  return uncached_json(json);
+  return answer_agent(context, json);
 }
 
 }  // namespace llmb::api

@@ -36,6 +36,7 @@ http::Response delete_job(Context& context, const http::Request& request);
 http::Response get_job_log(Context& context, const http::Request& request);
 http::Response get_push(Context& context, const http::Request& request);
 http::Response post_push(Context& context, const http::Request& request);
+http::Response post_push_text(Context& context, const http::Request& request);
 http::Response get_roots(Context& context, const http::Request& request);
 http::Response get_status(Context& context, const http::Request& request);
 http::Response get_events(Context& context, const http::Request& request);

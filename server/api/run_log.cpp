@@ -2,7 +2,7 @@
 // the one that the run was read from, below a root that is watched; links are not followed, and
 // nothing but a regular file is opened. A file system that does not answer is not waited for
 // (file_call.h). A log that was rewritten since is refused: the offsets of the run mean nothing in
-// it.
+// it. Of a pushed run it is the text that its agent sent along, if it did.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -18,6 +18,7 @@
 #include "server/dispatch/file_call.h"
 #include "server/ingest/file_identity.h"
 #include "server/ingest/root_directory.h"
+#include "server/push/log_text_request.h"
 #include "server/report/log_excerpt.h"
 
 namespace llmb::api {
@@ -28,40 +29,61 @@ constexpr std::int64_t kLinesMax = 500;
 // On either side of the byte: what holds the lines of nearly every log.
 constexpr std::uint64_t kSideBytes = std::uint64_t{256} << 10U;
 
-struct FoundLog {
+struct WantedLines {
+  std::optional<std::uint64_t> offset;
+  std::size_t before = 0;
+  std::size_t after = 0;
+};
+
+// The bytes of a log that hold the wanted lines.
+struct WantedBytes {
+  WantedBytes(std::uint64_t size_bytes_in, const WantedLines& lines)
+      : size_bytes(size_bytes_in),
+        offset(std::min(lines.offset.value_or(UINT64_MAX), std::max(size_bytes_in, kOne) - kOne)),
+        begin(offset > kSideBytes ? offset - kSideBytes : 0),
+        end(offset + kSideBytes) {}
+
+  static constexpr std::uint64_t kOne = 1;
+  std::uint64_t size_bytes;  // of the log
+  std::uint64_t offset;      // that the lines are around
+  std::uint64_t begin;
+  std::uint64_t end;  // may lie behind the log's
+};
+
+// `bytes` stand at `begin` of the log.
+Json lines_json(std::string_view bytes, std::uint64_t begin, const WantedBytes& wanted,
+                const WantedLines& lines) {
+  const report::LogBlock block = {bytes, begin, begin + bytes.size() >= wanted.size_bytes};
+  Json json;
+  json["size_bytes"] = wanted.size_bytes;
+  json["offset"] = wanted.offset;
+  json.update(report::log_excerpt_json(
+      report::cut_excerpt(block, wanted.offset, lines.before, lines.after)));
+  return json;
+}
+
+// A log of a tree that is watched here.
+struct WatchedLog {
   std::string root_path;
   std::string relative_path;
   storage::LogCursor cursor;
 };
 
-FoundLog find_log(Context& context, storage::RunId id) {
-  return context.readers.with_reader([&](storage::Reader& reader) -> FoundLog {
-    const auto run = reader.run(id);
-    if (!run) throw run_not_found(id);
-    if (run->is_superseded) {
-      throw RequestError{410, "Log rewritten",
-                         "The log was rewritten since this run was read; what it held is gone."};
-    }
-    const auto roots = reader.roots();
-    const auto record = std::find_if(roots.begin(), roots.end(),
-                                     [&](const auto& root) { return root.id == run->root_id; });
-    if (record != roots.end() && !record->pushed_from.empty()) {
-      throw not_found(fmt::format(
-          "The log of this run is not here: it stays on its cluster, '{}', whose agent pushed what "
-          "it read of it. There it is {}/{}.",
-          record->pushed_from, record->path, run->relative_path));
-    }
-    const auto watched = context.options.ingest_status().roots;
-    const auto root = std::find_if(watched.begin(), watched.end(),
-                                   [&](const auto& status) { return status.id == run->root_id; });
-    if (root == watched.end()) {
-      throw not_found("The tree of this run's log is not watched by this server.");
-    }
-    return {root->path, run->relative_path, reader.cursor(id).value_or(storage::LogCursor{})};
-  });
+WatchedLog find_watched(Context& context, storage::Reader& reader, const storage::RunRecord& run) {
+  if (run.is_superseded) {
+    throw RequestError{410, "Log rewritten",
+                       "The log was rewritten since this run was read; what it held is gone."};
+  }
+  const auto watched = context.options.ingest_status().roots;
+  const auto root = std::find_if(watched.begin(), watched.end(),
+                                 [&](const auto& status) { return status.id == run.root_id; });
+  if (root == watched.end()) {
+    throw not_found("The tree of this run's log is not watched by this server.");
+  }
+  return {root->path, run.relative_path, reader.cursor(run.id).value_or(storage::LogCursor{})};
 }
 
-parser::FileDescriptor open_log(const FoundLog& log) {
+parser::FileDescriptor open_log(const WatchedLog& log) {
   const auto root = ingest::RootDirectory::open(log.root_path);
   if (!root) {
     throw log_unreadable(
@@ -79,8 +101,8 @@ RequestError cannot_read(const parser::Error& error) {
   return log_unreadable(fmt::format("The log cannot be read: {}.", error.message));
 }
 
-Json read_lines(const parser::FileDescriptor& file, const FoundLog& log,
-                std::optional<std::int64_t> asked, std::int64_t before, std::int64_t after) {
+Json read_lines(const parser::FileDescriptor& file, const WatchedLog& log,
+                const WantedLines& lines) {
   const auto identity = ingest::check_identity(file.get(), log.cursor);
   if (!identity) throw cannot_read(identity.error());
   if (*identity != ingest::Identity::same) {
@@ -90,21 +112,54 @@ Json read_lines(const parser::FileDescriptor& file, const FoundLog& log,
   }
   struct stat status {};
   if (fstat(file.get(), &status) != 0) throw cannot_read({std::strerror(errno)});
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  const std::uint64_t last = size == 0 ? 0 : size - 1;
-  const std::uint64_t offset = std::min(asked ? static_cast<std::uint64_t>(*asked) : last, last);
-  const std::uint64_t begin = offset > kSideBytes ? offset - kSideBytes : 0;
-  const auto wanted = static_cast<std::size_t>(offset - begin + kSideBytes);
-  const auto bytes = ingest::read_at(file.get(), begin, wanted);
+  const WantedBytes wanted(static_cast<std::uint64_t>(status.st_size), lines);
+  const auto bytes = ingest::read_at(file.get(), wanted.begin,
+                                     static_cast<std::size_t>(wanted.end - wanted.begin));
   if (!bytes) throw cannot_read(bytes.error());
-  const report::LogBlock block = {*bytes, begin, begin + bytes->size() >= size};
-  const report::LogExcerpt excerpt = report::cut_excerpt(
-      block, offset, static_cast<std::size_t>(before), static_cast<std::size_t>(after));
-  Json json;
-  json["size_bytes"] = size;
-  json["offset"] = offset;
-  json.update(report::log_excerpt_json(excerpt));
-  return json;
+  return lines_json(*bytes, wanted.begin, wanted, lines);
+}
+
+// Calls are counted by tree: who asks for logs of one that hangs holds up neither the others nor
+// the jobs.
+Json watched_lines(const WatchedLog& log, const WantedLines& lines) {
+  auto json = dispatch::ask_file_system<Json>(
+      fmt::format("{}/{}", log.root_path, log.relative_path),
+      [=]() -> parser::Result<Json> { return read_lines(open_log(log), log, lines); },
+      dispatch::kFilePatience, log.root_path);
+  if (!json) throw cannot_read(json.error());
+  return *std::move(json);
+}
+
+// The text around the wanted byte, as far as it is kept without a gap.
+Json pushed_lines(storage::Reader& reader, const storage::RunRecord& run,
+                  const storage::RootRecord& root, const WantedLines& lines) {
+  const std::uint64_t size = reader.log_text_end(run.id);
+  if (size == 0) {
+    throw not_found(fmt::format(
+        "The log of this run is not here: it stays on its cluster, '{}', whose agent pushed what "
+        "it read of it (with --push-logs it sends the log's text, too). There it is {}/{}.",
+        root.pushed_from, root.path, run.relative_path));
+  }
+  const WantedBytes wanted(size, lines);
+  std::string bytes;
+  std::uint64_t begin = wanted.begin / storage::kLogBlockBytes * storage::kLogBlockBytes;
+  for (const storage::LogBlock& block : reader.log_blocks(run.id, wanted.begin, wanted.end)) {
+    if (block.first_byte != begin + bytes.size()) {  // a gap before it
+      if (block.first_byte > wanted.offset) break;
+      bytes.clear();
+      begin = block.first_byte;
+    }
+    const auto text = push::unpacked_block(block);
+    if (!text) throw log_unreadable("The text that is kept of this run's log is damaged.");
+    bytes += *text;
+  }
+  if (wanted.offset < begin || wanted.offset >= begin + bytes.size()) {
+    throw not_found(fmt::format(
+        "That part of the log is not here: of a log beyond {} MiB its agent sends the beginning "
+        "and the end.",
+        (storage::kLogHeadBytes + storage::kLogTailBytes) >> 20U));
+  }
+  return lines_json(bytes, begin, wanted, lines);
 }
 
 }  // namespace
@@ -112,20 +167,26 @@ Json read_lines(const parser::FileDescriptor& file, const FoundLog& log,
 http::Response get_run_log(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {"offset", "before", "after"});
   const storage::RunId id = id_parameter(request);
-  const auto offset = parameters.integer("offset", 0, INT64_MAX);
-  const std::int64_t before = parameters.integer("before", 0, kLinesMax).value_or(kLines);
-  const std::int64_t after = parameters.integer("after", 0, kLinesMax).value_or(kLines);
-  const FoundLog log = find_log(context, id);
-  // Counted by tree: who asks for logs of one that hangs holds up neither the others nor the jobs.
-  const auto lines = dispatch::ask_file_system<Json>(
-      fmt::format("{}/{}", log.root_path, log.relative_path),
-      [=]() -> parser::Result<Json> {
-        return read_lines(open_log(log), log, offset, before, after);
-      },
-      dispatch::kFilePatience, log.root_path);
-  if (!lines) throw cannot_read(lines.error());
+  const auto count = [&](const char* name) {
+    return static_cast<std::size_t>(parameters.integer(name, 0, kLinesMax).value_or(kLines));
+  };
+  WantedLines lines{std::nullopt, count("before"), count("after")};
+  if (const auto offset = parameters.integer("offset", 0, INT64_MAX)) lines.offset = *offset;
   Json json = {{"run_id", id}};
-  json.update(*lines);
+  const auto watched =
+      context.readers.with_reader([&](storage::Reader& reader) -> std::optional<WatchedLog> {
+        const auto run = reader.run(id);
+        if (!run) throw run_not_found(id);
+        const auto roots = reader.roots();
+        const auto root = std::find_if(roots.begin(), roots.end(), [&](const auto& record) {
+          return record.id == run->root_id;
+        });
+        const bool is_pushed = root != roots.end() && !root->pushed_from.empty();
+        if (!is_pushed) return find_watched(context, reader, *run);
+        json.update(pushed_lines(reader, *run, *root, lines));
+        return std::nullopt;
+      });
+  if (watched) json.update(watched_lines(*watched, lines));
   return hashed_response(to_text(json));
 }
 

@@ -67,6 +67,7 @@ void read_fields(const Json& json, Manifest& manifest) {
   manifest.catalog_file = read_path(fields, "catalog_file", true);
   manifest.database_folder = read_path(fields, "database_folder", false);
   fields.read("allow_network_file_system", manifest.allow_network_file_system);
+  fields.read("push_logs", manifest.sends_text);
   for (const Json& root : fields.array("roots")) {
     manifest.roots.push_back(push::read_text(root, "roots"));
     if (!manifest.roots.back().starts_with('/')) push::refuse_field("roots", "absolute paths");
@@ -136,6 +137,7 @@ std::string manifest_text(const Manifest& manifest) {
                      {"catalog_file", push::text_json(manifest.catalog_file)},
                      {"database_folder", push::text_json(manifest.database_folder)},
                      {"allow_network_file_system", manifest.allow_network_file_system},
+                     {"push_logs", manifest.sends_text},
                      {"roots", std::move(roots)},
                      {"tasks", std::move(tasks)}};
   return json.dump(1) + '\n';

@@ -14,7 +14,7 @@
 namespace llmb::backfill {
 
 // Raised where an older program would read something else out of it.
-inline constexpr std::int64_t kManifestFormat = 1;
+inline constexpr std::int64_t kManifestFormat = 2;
 
 struct Manifest {
   std::string id;      // a submission's (dispatch/submission_mark.h): the comment of its array jobs
@@ -25,6 +25,7 @@ struct Manifest {
   std::string catalog_file;
   std::string database_folder;
   bool allow_network_file_system = false;
+  bool sends_text = false;  // of the logs, too
   std::vector<std::string> roots;
   std::vector<Share> tasks;  // numbered from 1
   bool operator==(const Manifest&) const = default;

@@ -262,8 +262,8 @@ int Backfill::do_task() {
     return say_bad(fmt::format("{} has {} tasks, and no task {}", work_.path(),
                                manifest_.tasks.size(), arguments_.task));
   }
-  auto push =
-      push_options({manifest_.server, manifest_.token_file, manifest_.ca_file, manifest_.cluster});
+  auto push = push_options({manifest_.server, manifest_.token_file, manifest_.ca_file,
+                            manifest_.cluster, manifest_.sends_text});
   if (!push) return say_failed(push.error().message);
   auto catalog = read_catalog(manifest_.catalog_file);
   if (!catalog) return say_failed(catalog.error().message);

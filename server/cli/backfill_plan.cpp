@@ -63,6 +63,7 @@ void take_places(const BackfillArguments& arguments, backfill::Manifest& manifes
   take(manifest.catalog_file, arguments.catalog_file);
   take(manifest.database_folder, arguments.database_folder);
   if (arguments.allow_network_file_system) manifest.allow_network_file_system = true;
+  if (arguments.push.sends_text) manifest.sends_text = true;
 }
 
 // Another server, cluster, tree or cut is another back-fill.

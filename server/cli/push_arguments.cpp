@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iostream>
 
+#include "server/cli/log_text_source.h"
 #include "server/cli/version.h"
 #include "server/dispatch/text_check.h"
 #include "server/http/client.h"
@@ -37,14 +38,18 @@ void add_push_options(CLI::App& command, PushArguments& arguments) {
       .add_option("--cluster", arguments.cluster,
                   "With --push: the name of this cluster, as the token has it")
       ->type_name("NAME");
+  command.add_flag("--push-logs", arguments.sends_text,
+                   "With --push: send the text of the logs, too, so that the server can show their "
+                   "lines (of one beyond 64 MiB the beginning and the end)");
 }
 
 parser::Result<std::optional<push::PushOptions>> push_options(const PushArguments& arguments) {
   if (arguments.url.empty()) {
-    if (arguments.token_file.empty() && arguments.ca_file.empty() && arguments.cluster.empty()) {
+    if (arguments.token_file.empty() && arguments.ca_file.empty() && arguments.cluster.empty() &&
+        !arguments.sends_text) {
       return std::nullopt;
     }
-    return parser::fail("--token-file, --ca-file and --cluster need --push URL");
+    return parser::fail("--token-file, --ca-file, --cluster and --push-logs need --push URL");
   }
   auto server = http::parse_url(arguments.url);
   if (!server) return tl::unexpected(server.error());
@@ -61,6 +66,7 @@ parser::Result<std::optional<push::PushOptions>> push_options(const PushArgument
   options.cluster = arguments.cluster;
   options.machine = push::machine_name();
   options.version = version_number();
+  if (arguments.sends_text) options.read_text = log_text_source();
   return options;
 }
 

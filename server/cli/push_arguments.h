@@ -19,6 +19,7 @@ struct PushArguments {
   std::string token_file;
   std::string ca_file;
   std::string cluster;
+  bool sends_text = false;
 };
 
 void add_push_options(CLI::App& command, PushArguments& arguments);

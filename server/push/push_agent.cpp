@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "parser/foundation/instant.h"
+#include "server/push/log_texts.h"
 #include "server/push/push_batches.h"
 #include "server/push/push_link.h"
 #include "storage/push_store.h"
@@ -46,6 +47,8 @@ struct PushAgent::Impl {
       : options(std::move(given)),
         store(options.database_path),
         batches(store),
+        texts(store, options.read_text,
+              options.leaves_when_level ? milliseconds(0) : options.text_rest),
         link(options, store.store_id(), is_stopping) {}
 
   void run();
@@ -57,10 +60,13 @@ struct PushAgent::Impl {
   // While the server is at work on one batch, the next one is made ready.
   milliseconds send(Ready ready);
   milliseconds keep(const Ready& ready, const LinkAnswer& answer);
-  // Nothing was to be sent just now.
+  // No steps were to be sent just now.
   milliseconds idle();
+  milliseconds send_text(const std::vector<storage::LogBlockTelling>& blocks);
   milliseconds after_refusal(const Batch& batch, const LinkAnswer& answer);
   milliseconds fail(const std::string& trouble, std::optional<milliseconds> rest);
+  // A server answered; one that was started anew is compared with first.
+  void note_answer(const std::string& answering_instance);
   void count_pending();
   void wait(milliseconds rest);
 
@@ -68,6 +74,7 @@ struct PushAgent::Impl {
   std::atomic<bool> is_stopping = false;
   storage::PushStore store;
   PushBatches batches;
+  LogTexts texts;
   PushLink link;
   std::string instance;  // that all was compared with; empty: none yet
   std::int64_t seen_revision = -1;
@@ -154,11 +161,24 @@ milliseconds PushAgent::Impl::idle() {
   const bool owes_the_news = said_pending > 0 && resting_until.empty();
   counts_at = Clock::now();
   count_pending();
-  if (said_pending == 0 && options.leaves_when_level) return send({{}, link.last_body(), true});
+  if (const auto blocks = texts.next(); !blocks.empty()) return send_text(blocks);
+  const bool is_level = said_pending == 0 && texts.is_level();
+  if (is_level && options.leaves_when_level) return send({{}, link.last_body(), true});
   if (said_pending == 0 && owes_the_news) return send(ready_to_go({}));
+  has_more = !is_level;
   const std::lock_guard lock(mutex);
-  status.is_level = said_pending == 0;
+  status.is_level = is_level;
   return options.look_interval;
+}
+
+milliseconds PushAgent::Impl::send_text(const std::vector<storage::LogBlockTelling>& blocks) {
+  const LinkAnswer answer = link.send_text(blocks);
+  if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
+  texts.keep(answer.text_ends);
+  spoke_at = Clock::now();
+  has_more = true;
+  note_answer(answer.instance);
+  return milliseconds(0);
 }
 
 // In pages, each compared before the next is asked for.
@@ -224,23 +244,25 @@ milliseconds PushAgent::Impl::keep(const Ready& ready, const LinkAnswer& answer)
   }
   if (!answers.empty()) store.keep_answers(answers);
   batches.grow();
+  note_answer(answer.instance);
+  has_left = ready.is_last && !instance.empty();
+  const bool has_all = batch.logs.empty() && said_pending == 0 && texts.is_level();
+  has_more |= !has_all;
+  const std::lock_guard lock(mutex);
+  status.logs_answered += batch.logs.size();
+  status.is_level = options.leaves_when_level ? has_left : has_all;
+  return milliseconds(0);
+}
+
+void PushAgent::Impl::note_answer(const std::string& answering_instance) {
   backoff = milliseconds(0);
-  if (answer.instance != instance) {  // all is compared first
+  if (answering_instance != instance) {  // all is compared first
     instance.clear();
     next.reset();
   }
-  has_left = ready.is_last && !instance.empty();
-  bool was_troubled = false;
-  {
-    const std::lock_guard lock(mutex);
-    was_troubled = !status.trouble.empty();
-    status.trouble.clear();
-    status.logs_answered += batch.logs.size();
-    status.is_level =
-        options.leaves_when_level ? has_left : batch.logs.empty() && said_pending == 0;
-  }
-  if (was_troubled) spdlog::info("pushing goes on; {} logs to go", status.logs_pending);
-  return milliseconds(0);
+  const std::lock_guard lock(mutex);
+  if (!status.trouble.empty()) spdlog::info("pushing goes on; {} logs to go", status.logs_pending);
+  status.trouble.clear();
 }
 
 // Something in the batch is at fault: the logs are sent one by one, and that one rests.

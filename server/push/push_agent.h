@@ -28,7 +28,8 @@ class PushAgent {
   PushAgent& operator=(const PushAgent&) = delete;
 
   void start();
-  void stop();  // within a fifth of a second
+  // Within a fifth of a second; while a log's text is read, once that is there.
+  void stop();
   PushStatus status() const;
 
  private:

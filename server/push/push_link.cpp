@@ -9,6 +9,7 @@
 #include "parser/foundation/text.h"
 #include "server/http/compression.h"
 #include "server/push/json_fields.h"
+#include "server/push/log_text_request.h"
 #include "server/push/packed_telling.h"
 
 namespace llmb::push {
@@ -64,6 +65,7 @@ storage::HeldLog read_held(const Json& json) {
   fields.read("generation", log.generation);
   fields.read("revision", log.revision);
   fields.read("step_count", log.step_count);
+  fields.read("text_bytes", log.text_bytes);
   return log;
 }
 
@@ -184,6 +186,23 @@ LinkAnswer PushLink::send(std::string body) const {
     for (const Json& result : fields.array("results")) {
       answer.results.push_back(read_result(result));
     }
+  });
+  return answer;
+}
+
+LinkAnswer PushLink::send_text(const std::vector<storage::LogBlockTelling>& blocks) const {
+  LinkAnswer answer;
+  const std::string answered = ask({.method = "POST",
+                                    .target = "/api/v1/push/text",
+                                    .headers = {{"Content-Type", kTextContentType}},
+                                    .body = packed_text_request(head(), blocks)},
+                                   answer);
+  if (!answer.trouble.empty()) return answer;
+  read_body(answered, answer, [&](const JsonFields& fields) {
+    for (const Json& end : fields.array("text_bytes")) {
+      read_value(end, "text_bytes", answer.text_ends.emplace_back());
+    }
+    if (answer.text_ends.size() != blocks.size()) refuse_field("text_bytes", "of each block");
   });
   return answer;
 }

@@ -24,6 +24,7 @@ struct LinkAnswer {
   std::string instance;
   std::vector<storage::PushResult> results;
   std::vector<storage::HeldLog> held;
+  std::vector<std::optional<std::uint64_t>> text_ends;  // of each block, see LogTexts::keep()
   std::optional<std::int64_t> next_after;
 };
 
@@ -38,6 +39,7 @@ class PushLink {
   std::string body(const std::vector<std::string>& logs) const;
   std::string last_body() const;
   LinkAnswer send(std::string body) const;
+  LinkAnswer send_text(const std::vector<storage::LogBlockTelling>& blocks) const;
   // What every telling says of how far behind this agent is.
   void say_behind(std::int64_t logs_pending, std::optional<parser::Instant> since);
 

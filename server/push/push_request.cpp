@@ -23,18 +23,6 @@ void visit_names(Head& head, const Visit& visit) {
   visit("pending_since", head.pending_since);
 }
 
-PushHead unpack_head(PackReader& reader) {
-  PushHead head;
-  visit_names(head, [&](const char* name, std::string& text) {
-    reader.read(name, text);
-    if (text.size() > kNameBytesMax) refuse_field(name, "of at most 256 bytes");
-  });
-  if (head.store_id.empty()) refuse_field("store_id", "there");
-  reader.read("logs_pending", head.logs_pending);
-  reader.read("is_last", head.is_last);
-  return head;
-}
-
 void require_own_form(PackReader& reader) {
   const bool is_ours = reader.left() >= kMagic.size() &&
                        reader.raw(kMagic.size(), "format") == kMagic &&
@@ -47,6 +35,24 @@ void require_own_form(PackReader& reader) {
 
 }  // namespace
 
+void pack_head(PackWriter& writer, const PushHead& head) {
+  visit_names(head, [&](const char* /*name*/, const std::string& text) { writer.write(text); });
+  writer.write(head.logs_pending);
+  writer.write(head.is_last);
+}
+
+PushHead unpack_head(PackReader& reader) {
+  PushHead head;
+  visit_names(head, [&](const char* name, std::string& text) {
+    reader.read(name, text);
+    if (text.size() > kNameBytesMax) refuse_field(name, "of at most 256 bytes");
+  });
+  if (head.store_id.empty()) refuse_field("store_id", "there");
+  reader.read("logs_pending", head.logs_pending);
+  reader.read("is_last", head.is_last);
+  return head;
+}
+
 std::string packed_log(const storage::LogTelling& log) {
   PackWriter writer;
   pack_telling(writer, log);
@@ -58,9 +64,7 @@ std::string packed_request(const PushHead& head, const std::vector<std::string>&
   writer.raw(kMagic);
   writer.count(static_cast<std::uint64_t>(kFormat));
   writer.word(form_hash());
-  visit_names(head, [&](const char* /*name*/, const std::string& text) { writer.write(text); });
-  writer.write(head.logs_pending);
-  writer.write(head.is_last);
+  pack_head(writer, head);
   writer.count(packed_logs.size());
   for (const std::string& log : packed_logs) writer.raw(log);
   return writer.take();

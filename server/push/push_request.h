@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/push/packed_values.h"
 #include "storage/push_records.h"
 
 namespace llmb::push {
@@ -23,6 +24,10 @@ struct PushHead {
   std::string pending_since = {};  // RFC 3339 UTC; empty: nothing is pending
   bool is_last = false;            // this store has said all, and never speaks again
 };
+
+// As the form of each request begins, behind its name. The second throws BadTelling.
+void pack_head(PackWriter& writer, const PushHead& head);
+PushHead unpack_head(PackReader& reader);
 
 struct PushRequest {
   PushHead head;

@@ -17,6 +17,7 @@ Manifest manifest_of(const std::vector<Part>& first, const std::vector<Part>& se
   manifest.cluster = "eos";
   manifest.token_file = "/home/me/eos.token";
   manifest.database_folder = "/var/tmp";
+  manifest.sends_text = true;
   manifest.roots = {"/lustre/w", "/lustre/\xff of another"};
   for (const auto& parts : {first, second}) {
     Share& share = manifest.tasks.emplace_back();
@@ -65,8 +66,8 @@ TEST(Manifest, RefusesWhatIsCutOffOrOfAnotherFormat) {
   for (std::size_t length = 0; length + 2 < text.size(); length += 7) {
     EXPECT_NE(refusal_of(text.substr(0, length)), "it was read") << length;
   }
-  EXPECT_THAT(refusal_of(with(text, "\"format\": 1", "\"format\": 2")),
-              HasSubstr("of the format 2, and this program reads 1"));
+  EXPECT_THAT(refusal_of(with(text, "\"format\": 2", "\"format\": 3")),
+              HasSubstr("of the format 3, and this program reads 2"));
   EXPECT_THAT(refusal_of(with(text, "\"cluster\"", "\"clusters\"")), HasSubstr("'cluster'"));
   EXPECT_THAT(refusal_of(with(text, "\"logs\": 1", "\"logs\": \"1\"")), HasSubstr("'logs'"));
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "server/push/log_text_request.h"
 #include "tests/server/serve/backfill_fixture.h"
 #include "tests/server/serve/cutting_proxy.h"
 #include "tests/storage/same_logs.h"
@@ -43,6 +44,25 @@ TEST_F(BackfillTest, ReadsATreeAsOneIngestWould) {
   const auto again = backfill(port_, {tree_});
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_EQ(storage::Reader(central()).data_revision(), revision);
+}
+
+TEST_F(BackfillTest, SendsTheTextOfTheLogsWhereThatIsAskedFor) {
+  const auto run = backfill(port_, {"--tasks", "4", "--push-logs", tree_});
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  storage::Reader reader(central());
+  storage::RunQuery all;
+  all.limit = 500;
+  const auto runs = reader.runs(all).runs;
+  EXPECT_THAT(runs, SizeIs(kLogs));
+  for (const storage::RunRecord& one : runs) {
+    std::string text;
+    for (const auto& block : reader.log_blocks(one.id, 0, one.size_bytes)) {
+      text += push::unpacked_block(block).value_or("damaged");
+    }
+    std::ostringstream log;
+    log << std::ifstream(tree_ + "/" + one.relative_path, std::ios::binary).rdbuf();
+    EXPECT_EQ(text, log.str()) << one.relative_path;
+  }
 }
 
 TEST_F(BackfillTest, GoesOnAfterATaskIsKilledAtAnyByte) {

@@ -1,0 +1,108 @@
+#include "server/api/push_gate.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "server/api/request_error.h"
+#include "server/push/packed_telling.h"
+
+namespace llmb::api {
+namespace {
+
+constexpr int kPushesAtOnce = 2;
+constexpr std::chrono::seconds kPatience{20};  // for the writer
+
+RequestError busy(const char* why, const char* retry_after_s) {
+  return {503, "Busy", why, {{"Retry-After", retry_after_s}}};
+}
+
+// Shared with the writer's thread.
+struct WriteTask {
+  std::function<void(storage::Writer&)> task;
+  std::atomic<bool> is_given_up = false;
+  std::promise<void> done;
+
+  void run(storage::Writer& writer) {
+    if (is_given_up) return;
+    try {
+      task(writer);
+      done.set_value();
+    } catch (...) {
+      done.set_exception(std::current_exception());
+    }
+  }
+};
+
+}  // namespace
+
+void require_receiving(const Context& context) {
+  if (context.options.write && context.options.tokens != nullptr) return;
+  throw RequestError(501, "Receiving is off",
+                     "This server takes no pushed runs: start it with `llmb-report serve "
+                     "--receive`.");
+}
+
+void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster) {
+  if (!cluster.empty() && token.cluster == cluster) return;
+  throw RequestError(
+      403, "Forbidden",
+      token.cluster.empty()
+          ? fmt::format("The token '{}' is bound to no cluster: make one with `llmb-report token "
+                        "create NAME --scope ingest --for-cluster {}`.",
+                        token.name, cluster)
+          : fmt::format("The token '{}' is for the runs of cluster '{}', not of '{}'.", token.name,
+                        token.cluster, cluster));
+}
+
+void require_content_type(const http::Request& request, const char* wanted) {
+  if (request.header("content-type").value_or("") == wanted) return;
+  throw RequestError(415, "Unsupported media type",
+                     fmt::format("The body has to be {}, as agents of this program's version "
+                                 "(`llmb-report ingest --push`) send it.",
+                                 wanted));
+}
+
+PushTurn::PushTurn(Context& context) : under_way_(context.pushes_under_way) {
+  if (under_way_.fetch_add(1) < kPushesAtOnce) return;
+  under_way_.fetch_sub(1);
+  throw busy("Other agents push just now.", "1");
+}
+
+PushTurn::~PushTurn() {
+  under_way_.fetch_sub(1);
+}
+
+void write_in_turn(Context& context, std::function<void(storage::Writer&)> task) {
+  const auto shared = std::make_shared<WriteTask>();
+  shared->task = std::move(task);
+  auto done = shared->done.get_future();
+  if (!context.options.write([shared](storage::Writer& writer) { shared->run(writer); })) {
+    throw busy("Too much waits to be written.", "2");
+  }
+  if (done.wait_for(kPatience) != std::future_status::ready) {
+    shared->is_given_up = true;
+    throw busy("Nothing is written just now (a full disk, say): see /readyz.", "30");
+  }
+  try {
+    done.get();
+  } catch (const std::future_error&) {  // ingest stopped before its turn
+    throw busy("The server stops.", "10");
+  } catch (const storage::StorageError& error) {
+    if (error.kind != storage::StorageError::Kind::constraint) throw;
+    throw RequestError(422, "Not storable", error.what());
+  }
+}
+
+http::Response answer_agent(const Context& context, const Json& fields) {
+  Json json = {{"format", push::kFormat}, {"instance", context.instance}};
+  json.update(fields);
+  http::Response response = http::json_response(to_text(json));
+  response.cache_control = "no-store";
+  return response;
+}
+
+}  // namespace llmb::api

@@ -1,0 +1,40 @@
+// What every request of an agent passes: that this server receives, that the token is of the
+// agent's cluster, that few are at work at once, and the one writer of ingest.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "server/api/context.h"
+#include "server/api/json.h"
+#include "server/http/message.h"
+#include "storage/job_records.h"
+
+namespace llmb::api {
+
+void require_receiving(const Context& context);
+void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster);
+void require_content_type(const http::Request& request, const char* wanted);
+
+// As many as may be read and written at once; another is answered 503.
+class PushTurn {
+ public:
+  explicit PushTurn(Context& context);
+  ~PushTurn();
+  PushTurn(const PushTurn&) = delete;
+  PushTurn& operator=(const PushTurn&) = delete;
+
+ private:
+  std::atomic<int>& under_way_;
+};
+
+// Runs `task` on the thread of ingest's writer, and throws what it throws. Throws RequestError 503
+// where the writer has no room or does not come to it in time; the task, which owns all it uses,
+// may be under way then, but does not begin any more.
+void write_in_turn(Context& context, std::function<void(storage::Writer&)> task);
+
+// Every answer to an agent: `fields`, behind the form's version and this start of the server.
+http::Response answer_agent(const Context& context, const Json& fields);
+
+}  // namespace llmb::api

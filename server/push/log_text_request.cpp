@@ -1,0 +1,80 @@
+#include "server/push/log_text_request.h"
+
+#include <fmt/format.h>
+
+#include "server/http/compression.h"
+#include "server/push/packed_values.h"
+
+namespace llmb::push {
+namespace {
+
+using storage::kLogBlockBytes;
+using storage::LogBlock;
+using storage::LogBlockTelling;
+
+constexpr std::string_view kMagic = "llmb-text 1 ";
+
+LogBlockTelling unpack_block(PackReader& reader) {
+  LogBlockTelling told;
+  reader.read("root_path", told.root_path);
+  reader.read("relative_path", told.relative_path);
+  reader.read("generation", told.generation);
+  reader.read("first_byte", told.block.first_byte);
+  reader.read("byte_count", told.block.byte_count);
+  reader.read("packed", told.block.packed);
+  if (!unpacked_block(told.block)) refuse_field("packed", "a block of the log's text");
+  return told;
+}
+
+}  // namespace
+
+LogBlock packed_block(std::uint64_t first_byte, std::string_view text) {
+  return {first_byte, text.size(), http::compress(text, http::Encoding::zstd, http::Effort::kept)};
+}
+
+std::optional<std::string> unpacked_block(const LogBlock& block) {
+  constexpr std::uint64_t kLast = std::uint64_t{1} << 62U;
+  const bool has_place = block.first_byte % kLogBlockBytes == 0 && block.first_byte < kLast &&
+                         block.byte_count > 0 && block.byte_count <= kLogBlockBytes;
+  if (!has_place) return std::nullopt;
+  auto text = http::decompress_zstd(block.packed, kLogBlockBytes);
+  if (text && text->size() != block.byte_count) text.reset();
+  return text;
+}
+
+std::string packed_text_request(const PushHead& head, const std::vector<LogBlockTelling>& blocks) {
+  PackWriter writer;
+  writer.raw(kMagic);
+  pack_head(writer, head);
+  writer.count(blocks.size());
+  for (const LogBlockTelling& told : blocks) {
+    writer.write(told.root_path);
+    writer.write(told.relative_path);
+    writer.write(told.generation);
+    writer.write(told.block.first_byte);
+    writer.write(told.block.byte_count);
+    writer.write(told.block.packed);
+  }
+  return writer.take();
+}
+
+LogTextRequest unpack_text_request(std::string_view body) {
+  PackReader reader(body, body.size());
+  if (reader.left() < kMagic.size() || reader.raw(kMagic.size(), "format") != kMagic) {
+    refuse_field("format", "1: agent and server are of versions that do not go together");
+  }
+  LogTextRequest request{unpack_head(reader), {}};
+  const std::size_t count = reader.length("blocks");
+  if (count > kTextBlocksMax) refuse_field("blocks", fmt::format("at most {}", kTextBlocksMax));
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      request.blocks.push_back(unpack_block(reader));
+    } catch (const BadTelling& error) {
+      throw BadTelling(fmt::format("the entry {} of 'blocks': {}", i, error.what()));
+    }
+  }
+  if (reader.left() > 0) refuse_field("blocks", "the last of the body");
+  return request;
+}
+
+}  // namespace llmb::push

@@ -1,0 +1,68 @@
+#include "storage/log_text_rows.h"
+
+namespace llmb::storage {
+
+std::optional<RunId> find_told_run(Connection& connection, const std::string& cluster,
+                                   const std::string& store_id, const LogBlockTelling& told) {
+  Statement& find = connection.kept(
+      "SELECT run.id FROM run JOIN root ON root.id = run.root_id"
+      " JOIN pushed_run AS p ON p.run_id = run.id WHERE root.pushed_from = ? AND root.path = ?"
+      " AND run.relative_path = ? AND p.store_id = ? AND p.generation = ?");
+  find.text(cluster)
+      .text(told.root_path)
+      .text(told.relative_path)
+      .text(store_id)
+      .integer(told.generation);
+  std::optional<RunId> run;
+  if (find.step()) run = find.read_integer();
+  find.reset();
+  return run;
+}
+
+void write_log_block(Connection& connection, RunId run, const LogBlock& block) {
+  connection
+      .kept(
+          "INSERT INTO log_text (run_id, first_byte, byte_count, packed) VALUES (?, ?, ?, ?)"
+          " ON CONFLICT (run_id, first_byte) DO UPDATE SET byte_count = excluded.byte_count,"
+          " packed = excluded.packed WHERE log_text.byte_count < excluded.byte_count")
+      .integer(run)
+      .bits(block.first_byte)
+      .bits(block.byte_count)
+      .bytes(block.packed)
+      .run();
+  const std::uint64_t end = block.first_byte + block.byte_count;
+  if (end <= kLogHeadBytes + kLogTailBytes) return;
+  connection.kept("DELETE FROM log_text WHERE run_id = ? AND first_byte >= ? AND first_byte < ?")
+      .integer(run)
+      .bits(kLogHeadBytes)
+      .bits((end - kLogTailBytes) / kLogBlockBytes * kLogBlockBytes)
+      .run();
+}
+
+std::uint64_t log_text_end(Connection& connection, RunId run) {
+  Statement& find = connection.kept(
+      "SELECT first_byte + byte_count FROM log_text WHERE run_id = ?"
+      " ORDER BY first_byte DESC LIMIT 1");
+  const std::uint64_t end = find.integer(run).step() ? find.read_bits() : 0;
+  find.reset();
+  return end;
+}
+
+std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::uint64_t begin,
+                                      std::uint64_t end) {
+  Statement& select = connection.kept(
+      "SELECT first_byte, byte_count, packed FROM log_text"
+      " WHERE run_id = ? AND first_byte >= ? AND first_byte < ? ORDER BY first_byte");
+  select.integer(run).bits(begin / kLogBlockBytes * kLogBlockBytes).bits(end);
+  std::vector<LogBlock> blocks;
+  while (select.step()) {
+    LogBlock block;
+    block.first_byte = select.read_bits();
+    block.byte_count = select.read_bits();
+    block.packed = select.read_bytes();
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+}  // namespace llmb::storage

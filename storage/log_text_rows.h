@@ -1,0 +1,27 @@
+// The rows of log_text: the text of pushed logs, in blocks. All functions run inside a transaction
+// of the caller's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/connection.h"
+#include "storage/push_records.h"
+
+namespace llmb::storage {
+
+// The run that is held by the word of `store_id` under that name; nothing: there is none.
+std::optional<RunId> find_told_run(Connection& connection, const std::string& cluster,
+                                   const std::string& store_id, const LogBlockTelling& told);
+
+// Takes the place of a shorter block. Of a long log the middle goes.
+void write_log_block(Connection& connection, RunId run, const LogBlock& block);
+// Where the last block ends; 0: there is none.
+std::uint64_t log_text_end(Connection& connection, RunId run);
+// Those that hold bytes from `begin` up to `end`, in their order.
+std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::uint64_t begin,
+                                      std::uint64_t end);
+
+}  // namespace llmb::storage

@@ -1,0 +1,76 @@
+// The text of logs that agents send along, and the lines that are shown of it.
+#include <gmock/gmock.h>
+
+#include "tests/server/api/push_fixture.h"
+
+namespace llmb::api {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(Push, SaysThatTheLogStaysOnItsCluster) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  const std::string run = get_json("/api/v1/runs")["runs"][0]["id"].dump();
+  EXPECT_THAT(get_detail("/api/v1/runs/" + run + "/log", {}, 404),
+              HasSubstr("it stays on its cluster, 'eos'"));
+}
+
+TEST_F(Push, ShowsTheTextThatWasSentAlong) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  const std::string log =
+      "/api/v1/runs/" + get_json("/api/v1/runs")["runs"][0]["id"].dump() + "/log";
+  const std::string path = spool.batch("alpha", 10).relative_path;
+  std::string text;
+  for (int i = 0; text.size() < 3 * storage::kLogBlockBytes; ++i) {
+    text += "line " + std::to_string(i) + "\n";
+  }
+  const auto send = [&](std::uint64_t block, std::int64_t generation = 0) {
+    const std::uint64_t first = block * storage::kLogBlockBytes;
+    const std::string piece = text.substr(first, storage::kLogBlockBytes);
+    return post_text(spool.store.store_id(),
+                     {{"/lustre/w", path, generation, push::packed_block(first, piece)}});
+  };
+  EXPECT_EQ(send(0, 5), Json::array({nullptr}));  // that generation was never told
+  EXPECT_EQ(send(0), Json::array({storage::kLogBlockBytes}));
+  EXPECT_EQ(send(2), Json::array({3 * storage::kLogBlockBytes}));
+  const Json first = get_json(log, {{"offset", "8"}, {"before", "2"}, {"after", "1"}});
+  EXPECT_EQ(first["lines"][1]["text"], "line 1");
+  EXPECT_EQ(first["lines"].size(), 3U);
+  EXPECT_EQ(first["size_bytes"], 3 * storage::kLogBlockBytes);
+  const std::string in_the_gap = std::to_string(storage::kLogBlockBytes + 10);
+  EXPECT_THAT(get_detail(log, {{"offset", in_the_gap}}, 404), HasSubstr("is not here"));
+  const Json behind_it = get_json(
+      log, {{"offset", std::to_string(2 * storage::kLogBlockBytes + 100)}, {"before", "500"}});
+  EXPECT_GE(behind_it["lines"][0]["offset"], 2 * storage::kLogBlockBytes);
+  send(1);
+  const Json in_it = get_json(log, {{"offset", in_the_gap}, {"after", "0"}, {"before", "0"}});
+  const std::size_t begin = text.rfind('\n', storage::kLogBlockBytes + 10) + 1;
+  EXPECT_EQ(in_it["lines"][0]["offset"], begin);
+  EXPECT_EQ(in_it["lines"][0]["text"], text.substr(begin, text.find('\n', begin) - begin));
+}
+
+TEST_F(Push, TakesTextOfTheTokensClusterOnly) {
+  Spool spool(agent_path());
+  spool.commit(spool.batch("alpha", 10));
+  push_all(spool);
+  const storage::LogBlockTelling told{"/lustre/w", spool.batch("alpha", 10).relative_path, 0,
+                                      push::packed_block(0, "line\n")};
+  const auto status = [&](http::Request request) { return answer(request).status; };
+  http::Request request = text_request_of(spool.store.store_id(), {told});
+  request.body.pop_back();
+  EXPECT_EQ(status(request), 400);
+  request = request_of("s", {});
+  request.path = request.target = "/api/v1/push/text";
+  EXPECT_EQ(status(request), 415);
+  authorization_ = token_for("dgx");
+  EXPECT_EQ(status(text_request_of(spool.store.store_id(), {told})), 403);
+  cluster_ = "dgx";
+  EXPECT_EQ(post_text(spool.store.store_id(), {told}), Json::array({nullptr}));
+}
+
+}  // namespace
+}  // namespace llmb::api
