@@ -26,6 +26,16 @@ case "${1:-}" in
 esac
 jobs="${LLMB_BUILD_JOBS:-$(nproc)}"
 
+# Several run at once: each says all it has to say when it is done.
+run_fuzz_target() {
+  local said status=0
+  said="$("$1" -max_total_time="${LLMB_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
+    -verbosity=0 -print_final_stats=1 2>&1)" || status=$?
+  printf -- '-- %s\n%s\n' "$1" "$said"
+  return "$status"
+}
+export -f run_fuzz_target
+
 say "Packages"
 install_missing "${LLMB_BUILD_PACKAGES[@]}" "${LLMB_TEST_PACKAGES[@]}"
 install_node
@@ -52,11 +62,7 @@ if [ "$quick" -eq 0 ]; then
   say "Fuzz smoke"
   cmake --preset fuzz
   cmake --build --preset fuzz --target llmb_fuzz_targets -j "$jobs"
-  for target in build/fuzz/bin/*_fuzz; do
-    echo "-- $target"
-    "$target" -max_total_time="${LLMB_FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 \
-      -verbosity=0 -print_final_stats=1
-  done
+  printf '%s\0' build/fuzz/bin/*_fuzz | xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz_target "$@"' fuzz
 
   if [ "$aarch64" -eq 1 ]; then
     say "The parser on aarch64, under qemu-user"
@@ -77,4 +83,5 @@ if [ "$quick" -eq 0 ]; then
 fi
 
 say "Tests"
-ctest --test-dir build/check --output-on-failure -j "$jobs"
+# One more at once than there are cores: the longest of them wait for Slurm, or for a mount that hangs.
+ctest --test-dir build/check --output-on-failure -j "$((jobs + 1))"

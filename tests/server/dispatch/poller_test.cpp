@@ -376,6 +376,7 @@ TEST_F(PollerRecoveryTest, GivesUpNoJobWhoseSbatchStillRuns) {
   const std::string mark = job.submission_id;
   const pid_t orphan = fork();
   if (orphan == 0) {
+    setpgid(0, 0);  // so that its child ends with it
     execl("/bin/sh", "sh", "-c", "sleep 60 & wait", mark.c_str(), nullptr);
     _exit(127);
   }
@@ -385,7 +386,7 @@ TEST_F(PollerRecoveryTest, GivesUpNoJobWhoseSbatchStillRuns) {
   for (int minutes = 10; minutes < 15; ++minutes) poll_at(std::chrono::minutes(minutes));
   EXPECT_EQ(now(job).state, JobState::submitting);
   EXPECT_FALSE(now(job).sbatch_ended_at);
-  kill(orphan, SIGKILL);
+  kill(-orphan, SIGKILL);
   waitpid(orphan, nullptr, 0);
   poll_at(std::chrono::minutes(20));
   EXPECT_TRUE(now(job).sbatch_ended_at);
