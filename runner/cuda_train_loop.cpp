@@ -9,6 +9,7 @@
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/device_world.h"
+#include "runner/cuda_product_plans.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/ceiling_shapes.h"
@@ -36,7 +37,16 @@ template <typename T>
 void run_rank_of(World& world, const Options& options, const RunSettings& settings,
                  const Layout& layout, TrainOutput output) {
   OpCeilings ceilings = profile_ceilings(world, options, settings);
+  const std::string plans = agree_on_product_plans(world, options, settings, output.log);
   cuda::Ops<T> ops;
+  if (!plans.empty()) {
+    if (const std::string why_not = ops.pin_plans(plans); !why_not.empty()) {
+      output.log.write(fmt::format(
+          "llmb-step-runner: rank {} multiplies by the library's suggestions, not as rank 0 does: "
+          "{}\n",
+          world.rank(), why_not));
+    }
+  }
   cuda::DeviceWorld devices(world, ops.stream(),
                             settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
   RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output, std::move(ceilings))

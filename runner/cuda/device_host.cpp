@@ -11,11 +11,12 @@ namespace {
 DeviceInfo info_of(int index) {
   DeviceInfo info;
   info.index = index;
-  info.name = fmt::format("double {}", index);
+  info.name = "double";
   info.pci_address = fmt::format("0000:{:02x}:00.0", index + 1);
   info.compute_capability = 90;
   info.multiprocessors = 1;
   info.memory_bytes = host_devices().memory_bytes;
+  info.driver_version = host_devices().driver_version;
   return info;
 }
 

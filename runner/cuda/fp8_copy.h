@@ -26,16 +26,16 @@ class Fp8Copy {
   }
   std::int64_t rows() const { return rows_; }
   std::int64_t bytes() const { return rows_ * padded_cols(); }
-  std::int64_t padded_cols() const {
-    return (cols_ + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
+  std::int64_t padded_cols() const { return padded(cols_); }
+  static std::int64_t padded(std::int64_t cols) {
+    constexpr std::int64_t kRowMultiple = 16;
+    return (cols + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
   }
   GemmOperand operand(bool is_transposed, const float* inverse) const {
     return {block_.data(), number_type_of<Fp8>(), padded_cols(), is_transposed, inverse};
   }
 
  private:
-  static constexpr std::int64_t kRowMultiple = 16;
-
   PoolBlock block_;
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 0;

@@ -3,6 +3,7 @@
 // the algorithm for one shape; it is found once, by heuristics or by timing (`tune`), and kept.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,8 +69,9 @@ void check(const Gemm& gemm);
 
 struct TunedGemm {
   std::string key;
-  std::string algorithm;  // bits of the library's own, in hex
-  double time_s = 0;      // of one product
+  std::string algorithm;    // bits of the library's own, in hex
+  double time_s = 0;        // of one product
+  double first_time_s = 0;  // by the algorithm that the library names first
   double tflops_per_s = 0;
 };
 
@@ -88,14 +90,22 @@ class GemmEngine {
   // beta d. Throws DeviceError where no algorithm serves the shape.
   void run(const Gemm& gemm, Stream stream);
 
-  // Times the algorithms that the library offers for this shape, on random operands of its own (the
-  // pointers in `gemm` are not used), and keeps the quickest. Waits. Where device memory for the
-  // operands is lacking, throws OutOfDeviceMemory. The double has one algorithm and times that.
-  TunedGemm tune(const Gemm& gemm, Stream stream);
+  // Times the algorithms that the library offers for this shape and this engine's workspace, on
+  // random operands of its own (the pointers in `gemm` are not used), and keeps the quickest
+  // (choose_algorithm); after `until` no further one is begun. Waits. Where device memory for the
+  // operands is lacking, throws OutOfDeviceMemory.
+  TunedGemm tune(
+      const Gemm& gemm, Stream stream,
+      std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
 
-  // The plans that are known, as JSON with the library's version and the device's name; and plans
-  // to use from now on instead of any search. Where version or device differ, they are not taken,
-  // and the answer says so; else it is empty.
+  // Whether the product has a plan that was tuned or pinned. A pinned one that the library does not
+  // take, or that wants more workspace than there is, is forgotten.
+  bool has_plan(const Gemm& gemm);
+
+  // The plans that are known, as JSON with the library's version, the device's name and its
+  // driver's version; and plans to use from now on instead of any search. Where one of these
+  // differs, they are not taken, and the answer says so; else it is empty. Throws
+  // std::invalid_argument where it is no such JSON.
   std::string plans_as_json() const;
   std::string pin_plans(const std::string& json);
 

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
-#include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm.h"
 #include "runner/cuda/gemm_plans.h"
@@ -24,7 +23,7 @@ namespace {
 constexpr int kCandidatesMax = 16;
 constexpr int kTimedRuns = 6;
 
-cudaDataType_t data_type(NumberType type) {
+cudaDataType_t matrix_type(NumberType type) {
   switch (type) {
     case NumberType::bf16:
       return CUDA_R_16BF;
@@ -41,7 +40,7 @@ class Layout {
  public:
   Layout(NumberType type, std::int64_t rows, std::int64_t cols, std::int64_t stride,
          std::int64_t batch, std::int64_t batch_stride) {
-    check(cublaslt().cublasLtMatrixLayoutCreate(&layout_, data_type(type),
+    check(cublaslt().cublasLtMatrixLayoutCreate(&layout_, matrix_type(type),
                                                 static_cast<std::uint64_t>(rows),
                                                 static_cast<std::uint64_t>(cols), stride),
           "describe a matrix");
@@ -193,6 +192,7 @@ struct GemmEngine::State {
   struct Plan {
     std::unique_ptr<Description> description;
     cublasLtMatmulAlgo_t algorithm{};
+    bool is_chosen = false;  // by timing, or pinned
   };
 
   cublasLtHandle_t handle = nullptr;
@@ -235,16 +235,23 @@ struct GemmEngine::State {
     Plan plan{std::make_unique<Description>(gemm), {}};
     if (const auto pin = pinned.find(key); pin != pinned.end()) {
       plan.algorithm = algorithm_of(pin->second, key);
-      cublasLtMatmulHeuristicResult_t result{};
-      const Description& description = *plan.description;
-      check(cublaslt().cublasLtMatmulAlgoCheck(handle, description.matmul(), description.a(),
-                                               description.b(), description.d(), description.d(),
-                                               &plan.algorithm, &result),
-            "use the pinned plan of " + key);
+      plan.is_chosen = true;
+      check(accept(*plan.description, plan.algorithm), "use the pinned plan of " + key);
     } else {
       plan.algorithm = candidates(gemm, *plan.description, 1).front();
     }
     return plans.emplace(key, std::move(plan)).first->second;
+  }
+
+  // Whether the library takes the algorithm for this product, in the workspace that there is.
+  cublasStatus_t accept(const Description& description,
+                        const cublasLtMatmulAlgo_t& algorithm) const {
+    cublasLtMatmulHeuristicResult_t result{};
+    const cublasStatus_t status = cublaslt().cublasLtMatmulAlgoCheck(
+        handle, description.matmul(), description.a(), description.b(), description.d(),
+        description.d(), &algorithm, &result);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+    return result.workspaceSize <= workspace.bytes() ? status : CUBLAS_STATUS_NOT_SUPPORTED;
   }
 
   void multiply(const Gemm& gemm, const Description& description,
@@ -284,43 +291,56 @@ void GemmEngine::run(const Gemm& gemm, Stream stream) {
   state_->multiply(gemm, *plan.description, plan.algorithm, stream);
 }
 
-TunedGemm GemmEngine::tune(const Gemm& gemm, Stream stream) {
+TunedGemm GemmEngine::tune(const Gemm& gemm, Stream stream,
+                           std::chrono::steady_clock::time_point until) {
   check(gemm);
   const GemmBuffers buffers(gemm, stream);
-  State::Plan& plan = state_->plan_for(gemm);
+  const std::string key = plan_key(gemm);
+  State::Plan plan{std::make_unique<Description>(gemm), {}, true};
   plan.description->set_scales(buffers.gemm());
-  TunedGemm tuned{plan_key(gemm), "", std::numeric_limits<double>::infinity(), 0};
+  const auto algorithms = state_->candidates(gemm, *plan.description, kCandidatesMax);
   std::string refusal;
-  for (const auto& algorithm : state_->candidates(gemm, *plan.description, kCandidatesMax)) {
-    double time_s = 0;
+  const auto time_of = [&](std::size_t index) -> std::optional<double> {
     try {
-      time_s = state_->time_of(buffers.gemm(), *plan.description, algorithm, stream);
+      return state_->time_of(buffers.gemm(), *plan.description, algorithms[index], stream);
     } catch (const DeviceError& error) {
       if (!is_refusal(error)) throw;
       refusal = error.what();  // offered for the shape, and then not for this device
-      continue;
+      return std::nullopt;
     }
-    if (time_s >= tuned.time_s) continue;
-    tuned.time_s = time_s;
-    plan.algorithm = algorithm;
-  }
-  if (std::isinf(tuned.time_s)) {
-    throw DeviceError("tune " + tuned.key, "every algorithm was refused", refusal, "");
-  }
-  tuned.algorithm = hex_of(plan.algorithm);
-  tuned.tflops_per_s = flops_of(gemm) / tuned.time_s / 1e12;
+  };
+  const auto choice = choose_algorithm(algorithms.size(), time_of, until);
+  if (!choice) throw DeviceError("tune " + key, "every algorithm was refused", refusal, "");
+  plan.algorithm = algorithms[choice->index];
+  TunedGemm tuned{key, hex_of(plan.algorithm), choice->time_s, choice->first_time_s,
+                  flops_of(gemm) / choice->time_s / 1e12};
+  state_->plans.insert_or_assign(key, std::move(plan));
   return tuned;
 }
 
+bool GemmEngine::has_plan(const Gemm& gemm) {
+  const std::string key = plan_key(gemm);
+  if (const auto known = state_->plans.find(key); known != state_->plans.end()) {
+    return known->second.is_chosen;
+  }
+  if (!state_->pinned.contains(key)) return false;
+  try {
+    return state_->plan_for(gemm).is_chosen;
+  } catch (const DeviceError&) {
+    state_->pinned.erase(key);
+    return false;
+  }
+}
+
 std::string GemmEngine::plans_as_json() const {
-  GemmPlans plans{gemm_library(), current_device().name, state_->pinned};
+  GemmPlans plans{gemm_place(), state_->pinned};
   for (const auto& [key, plan] : state_->plans) plans.algorithms[key] = hex_of(plan.algorithm);
   return gemm_plans_as_json(plans);
 }
 
 std::string GemmEngine::pin_plans(const std::string& json) {
   GemmPlans plans = gemm_plans_from_json(json);
-  std::string why_not = why_plans_differ(plans, gemm_library(), current_device().name);
+  std::string why_not = why_plans_differ(plans, gemm_place());
   if (!why_not.empty()) return why_not;
   state_->pinned = std::move(plans.algorithms);
   state_->plans.clear();

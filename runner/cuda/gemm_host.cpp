@@ -2,14 +2,18 @@
 // the result's type once, where cuBLASLt rounds.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "runner/cpu/gemm.h"
-#include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm.h"
 #include "runner/cuda/gemm_plans.h"
+#include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
 #include "runner/cuda/stream.h"
 
@@ -80,12 +84,46 @@ void multiply(const Gemm& gemm, std::int64_t index) {
   store(gemm, first, sums);
 }
 
-constexpr const char* kAlgorithm = "cpu";
+// They compute alike, and differ by what HostDeviceOptions says that they take.
+std::string algorithm_name(std::size_t index) {
+  return fmt::format("cpu {}", index);
+}
+std::size_t algorithm_count() {
+  return std::max<std::size_t>(1, host_devices().product_times_s.size());
+}
+bool is_algorithm(const std::string& name) {
+  for (std::size_t index = 0; index < algorithm_count(); ++index) {
+    if (name == algorithm_name(index)) return true;
+  }
+  return false;
+}
+
+struct Run {
+  std::mutex mutex;
+  HostProducts products;
+};
+Run& run_products() {
+  static Run all;
+  return all;
+}
 
 }  // namespace
 
+HostProducts host_products() {
+  Run& all = run_products();
+  const std::lock_guard lock(all.mutex);
+  return all.products;
+}
+
+void forget_host_products() {
+  Run& all = run_products();
+  const std::lock_guard lock(all.mutex);
+  all.products.clear();
+}
+
 struct GemmEngine::State {
   std::map<std::string, std::string> plans;
+  std::set<std::string> chosen;  // of the plans, those that were tuned or pinned
 };
 
 GemmEngine::GemmEngine(std::size_t) : state_(std::make_unique<State>()) {
@@ -103,34 +141,67 @@ void GemmEngine::run(const Gemm& gemm, Stream stream) {
   for (const float* scale : {gemm.a.scale, gemm.b.scale}) {
     if (scale) require_on_device(scale, sizeof(float), "product's scale");
   }
-  state_->plans.emplace(plan_key(gemm), kAlgorithm);
+  const std::string key = plan_key(gemm);
+  const auto plan = state_->plans.emplace(key, algorithm_name(0)).first;
+  if (!is_algorithm(plan->second)) {
+    throw DeviceError("use the pinned plan of " + key, "it is no algorithm", plan->second, "");
+  }
+  {
+    Run& all = run_products();
+    const std::lock_guard lock(all.mutex);
+    all.products[key].insert(plan->second);
+  }
   compute_on_stream(stream, [gemm] {
     for (std::int64_t i = 0; i < gemm.batch; ++i) multiply(gemm, i);
   });
 }
 
-TunedGemm GemmEngine::tune(const Gemm& gemm, Stream stream) {
+TunedGemm GemmEngine::tune(const Gemm& gemm, Stream stream,
+                           std::chrono::steady_clock::time_point until) {
   check(gemm);
   const GemmBuffers buffers(gemm, stream);
-  synchronize(stream);
-  const auto begin = std::chrono::steady_clock::now();
-  run(buffers.gemm(), stream);
-  synchronize(stream);
-  const double time_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  state_->plans[plan_key(gemm)] = kAlgorithm;
-  return {plan_key(gemm), kAlgorithm, time_s, flops_of(gemm) / time_s / 1e12};
+  const std::vector<double> told = host_devices().product_times_s;
+  const auto time_of = [&](std::size_t index) -> std::optional<double> {
+    if (!told.empty()) return told[index] > 0 ? std::optional(told[index]) : std::nullopt;
+    synchronize(stream);
+    const auto begin = std::chrono::steady_clock::now();
+    compute_on_stream(stream, [&] {
+      for (std::int64_t i = 0; i < gemm.batch; ++i) multiply(buffers.gemm(), i);
+    });
+    synchronize(stream);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const std::string key = plan_key(gemm);
+  const auto choice = choose_algorithm(algorithm_count(), time_of, until);
+  if (!choice) throw DeviceError("tune " + key, "every algorithm was refused", "", "");
+  const std::string algorithm = algorithm_name(choice->index);
+  state_->plans[key] = algorithm;
+  state_->chosen.insert(key);
+  return {key, algorithm, choice->time_s, choice->first_time_s,
+          flops_of(gemm) / choice->time_s / 1e12};
+}
+
+bool GemmEngine::has_plan(const Gemm& gemm) {
+  const std::string key = plan_key(gemm);
+  if (!state_->chosen.contains(key)) return false;
+  if (is_algorithm(state_->plans[key])) return true;
+  state_->plans.erase(key);
+  state_->chosen.erase(key);
+  return false;
 }
 
 std::string GemmEngine::plans_as_json() const {
-  return gemm_plans_as_json({gemm_library(), current_device().name, state_->plans});
+  return gemm_plans_as_json({gemm_place(), state_->plans});
 }
 
 std::string GemmEngine::pin_plans(const std::string& json) {
   GemmPlans plans = gemm_plans_from_json(json);
-  std::string why_not = why_plans_differ(plans, gemm_library(), current_device().name);
-  if (why_not.empty()) state_->plans = std::move(plans.algorithms);
-  return why_not;
+  std::string why_not = why_plans_differ(plans, gemm_place());
+  if (!why_not.empty()) return why_not;
+  state_->plans = std::move(plans.algorithms);
+  state_->chosen.clear();
+  for (const auto& [key, algorithm] : state_->plans) state_->chosen.insert(key);
+  return "";
 }
 
 std::size_t GemmEngine::plan_count() const {

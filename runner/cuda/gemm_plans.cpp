@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "runner/cuda/device.h"
 #include "runner/cuda/stream.h"
 #include "runner/data/counter_random.h"
 
 namespace llmb::runner::cuda {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 had no driver
 
 // Elements from the first to the last one, of all products of the batch.
 std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t stride, std::int64_t batch,
@@ -74,8 +75,9 @@ DeviceMemory random_operand(NumberType type, std::size_t bytes, Stream stream) {
 
 std::string gemm_plans_as_json(const GemmPlans& plans) {
   const nlohmann::json json = {{"version", kVersion},
-                               {"library", plans.library},
-                               {"device", plans.device},
+                               {"library", plans.place.library},
+                               {"device", plans.place.device},
+                               {"driver", plans.place.driver},
                                {"algorithms", plans.algorithms}};
   return json.dump(1) + "\n";
 }
@@ -84,24 +86,53 @@ GemmPlans gemm_plans_from_json(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("version") != kVersion) throw std::invalid_argument("another version");
-    return {json.at("library"), json.at("device"),
+    return {{json.at("library"), json.at("device"), json.at("driver")},
             json.at("algorithms").get<std::map<std::string, std::string>>()};
   } catch (const std::exception& error) {
-    throw std::invalid_argument(fmt::format(
-        "Could not read the plans of matrix products: {}. Remove the file to have it made anew.",
-        error.what()));
+    throw std::invalid_argument(
+        fmt::format("it does not hold plans of matrix products: {}", error.what()));
   }
 }
 
-std::string why_plans_differ(const GemmPlans& plans, const std::string& library,
-                             const std::string& device) {
-  if (plans.library != library) {
-    return fmt::format("the plans are of {}, this is {}", plans.library, library);
+GemmPlace gemm_place() {
+  const DeviceInfo device = current_device();
+  constexpr int kMajor = 1000;
+  constexpr int kMinor = 10;
+  return {gemm_library(), device.name,
+          fmt::format("a driver for CUDA {}.{}", device.driver_version / kMajor,
+                      device.driver_version % kMajor / kMinor)};
+}
+
+std::string why_plans_differ(const GemmPlans& plans, const GemmPlace& place) {
+  if (plans.place.library != place.library) {
+    return fmt::format("the plans are of {}, this is {}", plans.place.library, place.library);
   }
-  if (plans.device != device) {
-    return fmt::format("the plans are of a {}, this is a {}", plans.device, device);
+  if (plans.place.device != place.device) {
+    return fmt::format("the plans are of a {}, this is a {}", plans.place.device, place.device);
+  }
+  if (plans.place.driver != place.driver) {
+    return fmt::format("the plans are of {}, this is {}", plans.place.driver, place.driver);
   }
   return "";
+}
+
+std::optional<AlgorithmChoice> choose_algorithm(
+    std::size_t count, const std::function<std::optional<double>(std::size_t)>& time_of,
+    std::chrono::steady_clock::time_point until) {
+  constexpr double kWon = 0.99;
+  std::optional<AlgorithmChoice> choice;
+  for (std::size_t index = 0; index < count; ++index) {
+    if (choice && std::chrono::steady_clock::now() >= until) break;
+    const std::optional<double> time_s = time_of(index);
+    if (!time_s) continue;
+    if (!choice) {
+      choice = {index, *time_s, *time_s};
+    } else if (*time_s < choice->time_s && *time_s < kWon * choice->first_time_s) {
+      choice->index = index;
+      choice->time_s = *time_s;
+    }
+  }
+  return choice;
 }
 
 double flops_of(const Gemm& gemm) {

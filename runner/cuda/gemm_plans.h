@@ -3,7 +3,11 @@
 // quicker than any training step.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "runner/cuda/gemm.h"
@@ -11,17 +15,37 @@
 
 namespace llmb::runner::cuda {
 
-struct GemmPlans {
+// What decides whether a plan of one machine is one of another's.
+struct GemmPlace {
   std::string library;
   std::string device;
+  std::string driver;
+};
+// Of the calling thread's device.
+GemmPlace gemm_place();
+
+struct GemmPlans {
+  GemmPlace place;
   std::map<std::string, std::string> algorithms;  // by plan_key
 };
 std::string gemm_plans_as_json(const GemmPlans& plans);
 // Throws std::invalid_argument where it is no such file.
 GemmPlans gemm_plans_from_json(const std::string& json);
-// Empty where the plans are of this library and device.
-std::string why_plans_differ(const GemmPlans& plans, const std::string& library,
-                             const std::string& device);
+// Empty where the plans are of this place.
+std::string why_plans_differ(const GemmPlans& plans, const GemmPlace& place);
+
+// The quickest of so many algorithms, the library's suggestion first.
+struct AlgorithmChoice {
+  std::size_t index = 0;
+  double time_s = 0;
+  double first_time_s = 0;  // of the first that was not refused
+};
+// `time_of` gives the seconds of one product, or nothing where the algorithm is refused. A later
+// algorithm has to be quicker by a hundredth: less is what two measurements differ by. After
+// `until` none is begun but the first. Nothing where all are refused.
+std::optional<AlgorithmChoice> choose_algorithm(
+    std::size_t count, const std::function<std::optional<double>(std::size_t)>& time_of,
+    std::chrono::steady_clock::time_point until);
 
 double flops_of(const Gemm& gemm);
 

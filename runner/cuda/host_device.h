@@ -3,6 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace llmb::runner::cuda {
 
@@ -23,11 +27,21 @@ struct HostDeviceOptions {
   int device_count = 8;
   std::int64_t memory_bytes = std::int64_t{16} << 30;  // of each
   HostTiming timing = HostTiming::soon;
+  // What each algorithm of a matrix product is said to take, whatever the shape, the library's
+  // suggestion first; 0: refused. None: there is one, and its time is measured.
+  std::vector<double> product_times_s{};
+  int driver_version = 12040;
 };
 
 // For devices chosen and streams made from now on; there are none of either at this moment.
 void set_host_devices(const HostDeviceOptions& options);
 HostDeviceOptions host_devices();
+
+// By which algorithms ("cpu 1") the products of each plan_key ran, on any device, since they were
+// forgotten. One product that all ranks compute alike has one.
+using HostProducts = std::map<std::string, std::set<std::string>>;
+HostProducts host_products();
+void forget_host_products();
 
 // What the calling thread told the profiler (profiler.h).
 struct HostProfiler {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -96,6 +97,8 @@ class Ops : public MemoryPool {
     return copy;
   }
   void finish() { synchronize(stream()); }
+  // GemmEngine::pin_plans of this rank's products.
+  std::string pin_plans(const std::string& json) { return gemm_.pin_plans(json); }
   const TensorBytes& memory_meter() const { return tensor_bytes(); }
 
   // Of this stream's operations; an outer profiler collects meanwhile (profiler.h).

@@ -36,18 +36,22 @@ struct Ceiling {
 };
 using CeilingSink = std::function<void(const Ceiling&)>;
 
+// Which operands a linear layer's products have: an FP8 run's head is BF16, and its router, like
+// any other's, fp32; an expert's rows are those that came to it.
+enum class LinearKind : std::uint8_t { layer, expert, router, head };
+
 // A linear layer on one rank: its three products are measured.
 struct LinearShape {
   std::string name;  // "attention qkv"
   std::int64_t rows = 0;
   std::int64_t in = 0;
   std::int64_t out = 0;
-  double count = 1;         // a pass of the model, on one rank
-  bool is_grouped = false;  // of an expert
+  double count = 1;  // a pass of the model, on one rank
+  LinearKind kind = LinearKind::layer;
 
   // "linear.forward", "grouped_linear.backward_weight"
   std::string operation(const std::string& pass) const {
-    return (is_grouped ? "grouped_linear." : "linear.") + pass;
+    return (kind == LinearKind::expert ? "grouped_linear." : "linear.") + pass;
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "runner/plan/layer_cost.h"
 
@@ -27,11 +28,9 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
   const double moe_layers =
       spec.is_moe() ? layers / static_cast<double>(shape.moe_layer_interval) : 0;
   const auto add_mlp = [&](const std::string& name, std::int64_t mlp_rows, std::int64_t width,
-                           double count, bool is_grouped = false) {
-    shapes.linears.push_back(
-        {name + " fc1", mlp_rows, shape.hidden_size, up * width, count, is_grouped});
-    shapes.linears.push_back(
-        {name + " fc2", mlp_rows, width, shape.hidden_size, count, is_grouped});
+                           double count, LinearKind kind = LinearKind::layer) {
+    shapes.linears.push_back({name + " fc1", mlp_rows, shape.hidden_size, up * width, count, kind});
+    shapes.linears.push_back({name + " fc2", mlp_rows, width, shape.hidden_size, count, kind});
   };
   shapes.linears.push_back(
       {"qkv", rows, shape.hidden_size, query + 2 * spec.key_value_size() / sizes.tp, layers});
@@ -42,15 +41,15 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
     const std::int64_t chosen = rows / sizes.tp * sizes.etp * sizes.ep * shape.experts_per_token;
     add_mlp("expert", std::max<std::int64_t>(1, chosen / shape.expert_count),
             shape.expert_ffn_hidden_size / sizes.etp,
-            moe_layers * static_cast<double>(shape.expert_count) / sizes.ep, true);
+            moe_layers * static_cast<double>(shape.expert_count) / sizes.ep, LinearKind::expert);
   }
   if (shape.shared_expert_ffn_hidden_size > 0) {
     add_mlp("shared_expert", rows, shape.shared_expert_ffn_hidden_size / sizes.tp, moe_layers);
   }
   const HeadCost head = head_cost(settings);
-  shapes.linears.push_back({"head", head.chunk_rows, shape.hidden_size,
-                            shape.vocabulary_size / sizes.tp,
-                            static_cast<double>(head.rows) / static_cast<double>(head.chunk_rows)});
+  shapes.linears.push_back(
+      {"head", head.chunk_rows, shape.hidden_size, shape.vocabulary_size / sizes.tp,
+       static_cast<double>(head.rows) / static_cast<double>(head.chunk_rows), LinearKind::head});
   shapes.attention.batch = settings.batch.micro_batch_size;
   shapes.attention.head_count = shape.attention_head_count / sizes.tp;
   shapes.attention.group_count = std::max<std::int64_t>(1, shape.query_group_count / sizes.tp);
@@ -68,6 +67,32 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
   }
   shapes.copy_bytes = settings.backend == Backend::cpu ? kCopyBytesOnCpu : kCopyBytes;
   return shapes;
+}
+
+std::vector<LinearShape> fixed_linear_shapes(const RunSettings& settings) {
+  std::vector<LinearShape> fixed;
+  for (LinearShape& linear : ceiling_shapes(settings).linears) {
+    if (linear.kind != LinearKind::expert) fixed.push_back(std::move(linear));
+  }
+  // The chunks of the head, and the last one, where it is smaller.
+  const HeadCost head = head_cost(settings);
+  LinearShape& chunks = fixed.back();
+  const std::int64_t whole_chunks = head.rows / head.chunk_rows;
+  chunks.count = static_cast<double>(whole_chunks);
+  if (const std::int64_t rest = head.rows % head.chunk_rows; rest > 0) {
+    LinearShape last = chunks;
+    last.rows = rest;
+    last.count = 1;
+    fixed.push_back(std::move(last));
+  }
+  const ModelSpec& spec = settings.spec;
+  if (!spec.is_moe()) return fixed;
+  const double moe_layers = static_cast<double>(spec.shape.layer_count) / settings.sizes.pp /
+                            static_cast<double>(spec.shape.moe_layer_interval);
+  fixed.push_back(
+      {"router", token_counts(spec, settings.sizes, settings.batch.micro_batch_size).resident,
+       spec.shape.hidden_size, spec.shape.expert_count, moe_layers, LinearKind::router});
+  return fixed;
 }
 
 }  // namespace llmb::runner

@@ -2,11 +2,17 @@
 // what `llmb-step-runner ceilings` measures. Experts' rows are taken as spread evenly.
 #pragma once
 
+#include <vector>
+
 #include "runner/operation/ceiling.h"
 #include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
 
 CeilingShapes ceiling_shapes(const RunSettings& settings);
+
+// The linear layers whose products have the same shape in every step, on any rank: those of the
+// ceilings but for the experts, whose rows differ; the head's last chunk; the router.
+std::vector<LinearShape> fixed_linear_shapes(const RunSettings& settings);
 
 }  // namespace llmb::runner

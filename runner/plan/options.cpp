@@ -136,6 +136,17 @@ void add_run_options(CLI::App& app, Options& options) {
       ->check(CLI::PositiveNumber);
   group->add_option("--seed", options.seed, "of weights and tokens")->capture_default_str();
   group->add_option("--learning-rate", options.learning_rate, "of AdamW")->capture_default_str();
+  group
+      ->add_option("--tune-seconds", options.tune_seconds,
+                   "CUDA: time the algorithms of matrix products before the first step, for so "
+                   "long at most; 0 takes those that cuBLASLt names first")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  group
+      ->add_option("--product-plans", options.product_plans_path,
+                   "file that keeps the algorithms that were chosen: a later run on such a GPU, "
+                   "driver and cuBLASLt takes them from there, and repeats its bits; '' keeps none")
+      ->capture_default_str();
   group->add_flag("--dry-run", options.dry_run, "print the plan and end");
   group
       ->add_option("--ceiling-seconds", options.ceiling_seconds,

@@ -52,6 +52,10 @@ struct Options {
   std::optional<Backend> backend;    // none: the best that the build has
   std::optional<int> virtual_ranks;  // ranks as threads of this process
   std::optional<int> rank_slice;     // this rank of the layout alone, without the others
+  // CUDA: how long the algorithms of matrix products are timed before the first step (0: not at
+  // all), and the file that keeps the choice (empty: none).
+  double tune_seconds = 20;
+  std::string product_plans_path = "product_plans.json";
   int launched_ranks = 1;  // processes that a launcher started, this one included; no flag
   std::optional<LogFormat> log_format;  // none: that of the workload's recipe
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;

@@ -6,29 +6,17 @@
 #include "runner/cuda/host_device.h"
 #include "runner/cuda_train_loop.h"
 #include "tests/runner/backend/small_models.h"
+#include "tests/runner/cuda/changed_devices.h"
 
 namespace llmb::runner {
 namespace {
 
+using testing::ChangedDevices;
 using testing::expect_same;
 using ::testing::HasSubstr;
 using testing::kBatch;
 using testing::small;
 using testing::step_of;
-
-// The double as a test wants it, until the test ends.
-class ChangedDevices {
- public:
-  explicit ChangedDevices(const cuda::HostDeviceOptions& options) : before_(cuda::host_devices()) {
-    cuda::set_host_devices(options);
-  }
-  ~ChangedDevices() { cuda::set_host_devices(before_); }
-  ChangedDevices(const ChangedDevices&) = delete;
-  ChangedDevices& operator=(const ChangedDevices&) = delete;
-
- private:
-  cuda::HostDeviceOptions before_;
-};
 
 // What an operation reads without waiting for what writes it is NaN then, each time.
 TEST(CudaDouble, ShowsThatWorkIsInTheOrderOfTheStream) {

@@ -3,15 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 
-#include "runner/cuda_train_loop.h"
-#include "runner/plan/fp8_weights.h"
+#include "tests/runner/backend/cuda_run.h"
 #include "tests/runner/cuda/device_setup.h"
-#include "tests/runner/train/tiny_run.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::runner {
@@ -19,35 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// --backend cpu made the settings; who runs them is told by the function that is called.
-std::string run(const Arguments& arguments, bool on_cuda,
-                std::int64_t gpu_bytes = std::int64_t{80} << 30) {
-  const ParsedOptions parsed = parse_options(arguments, {});
-  EXPECT_FALSE(parsed.exit_code) << parsed.text;
-  auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
-  if (!settings) throw std::invalid_argument(settings.error().message);
-  std::ostringstream text;
-  LogSink log(text);
-  if (on_cuda) {
-    settings->backend = Backend::cuda;
-    settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, gpu_bytes);
-    EXPECT_EQ(cuda_refusal(*settings), std::nullopt);
-    train_on_cuda(parsed.options, *settings, {log});
-  } else {
-    train_on_cpu(parsed.options, *settings, {log});
-  }
-  return text.str();
-}
-
-std::vector<double> losses_of(const std::string& log) {
-  static const std::regex loss("(?:reduced_train_loss|lm loss): ([0-9.E+-]+)");
-  std::vector<double> losses;
-  for (std::sregex_iterator at(log.begin(), log.end(), loss), end; at != end; ++at) {
-    losses.push_back(std::stod((*at)[1].str()));
-  }
-  return losses;
-}
 
 void expect_same_losses(const std::string& cuda, const std::string& cpu, std::size_t steps) {
   const std::vector<double> on_cuda = losses_of(cuda);
@@ -59,26 +26,23 @@ void expect_same_losses(const std::string& cuda, const std::string& cpu, std::si
   }
 }
 
-Arguments shorter(const Arguments& more) {
-  return joined(tiny_llama(joined({"--num-layers", "2"}, more)), {});
-}
-
 using CudaRun = testing::OnDevice;
 
 TEST_F(CudaRun, LogsTheLossesOfTheCpu) {
   if (cuda::count_devices().count < 2) GTEST_SKIP() << "two devices are needed";
   const Arguments arguments = shorter({"--steps", "3", "--global-batch-size", "2", "--dp", "2"});
-  const std::string cuda = run(arguments, true);
-  expect_same_losses(cuda, run(arguments, false), 3);
+  const std::string cuda = log_of(arguments, true);
+  expect_same_losses(cuda, log_of(arguments, false), 3);
   EXPECT_THAT(cuda, HasSubstr("2 ranks, each on a CUDA device"));
   EXPECT_THAT(cuda, HasSubstr("memory of this rank (stage 0) in MiB, counted and planned"));
   EXPECT_THAT(cuda, Not(HasSubstr("CPUs")));
 }
 
 TEST_F(CudaRun, PrintsTheProfilesOperations) {
-  const std::string cuda = run(shorter({"--steps", "3", "--global-batch-size", "1", "--profile",
-                                        "--profile-start-step", "1", "--profile-stop-step", "3"}),
-                               true);
+  const std::string cuda =
+      log_of(shorter({"--steps", "3", "--global-batch-size", "1", "--profile",
+                      "--profile-start-step", "1", "--profile-stop-step", "3"}),
+             true);
   EXPECT_THAT(cuda, HasSubstr("profile: steps 1 to 3 (before 3), rank 0"));
   // Calls, seconds, microseconds, share of the time; then speed and share of what was measured.
   const std::string times = " +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+%";
@@ -97,10 +61,10 @@ TEST_F(CudaRun, PrintsTheProfilesOperations) {
 // Four weights in each of two layers, and two micro-batches.
 TEST_F(CudaRun, CastsFp8WeightsOnceAStepWhereTheCopiesFit) {
   const auto profile_of = [](const char* micro_batch_size, std::int64_t gpu_bytes) {
-    return run(shorter({"--dtype", "fp8_cs", "--seq-length", "16", "--steps", "1",
-                        "--global-batch-size", "2", "--micro-batch-size", micro_batch_size,
-                        "--profile", "--profile-start-step", "0", "--profile-stop-step", "1"}),
-               true, gpu_bytes);
+    return log_of(shorter({"--dtype", "fp8_cs", "--seq-length", "16", "--steps", "1",
+                           "--global-batch-size", "2", "--micro-batch-size", micro_batch_size,
+                           "--profile", "--profile-start-step", "0", "--profile-stop-step", "1"}),
+                  true, gpu_bytes);
   };
   constexpr std::int64_t kEnough = std::int64_t{80} << 30;
   const std::string kept = profile_of("1", kEnough);
@@ -124,20 +88,20 @@ TEST_F(CudaRun, GoesOnFromACheckpointOfTheCpu) {
   const std::filesystem::path path = folder.path() / "saved";
   const Arguments save = shorter({"--steps", "2", "--global-batch-size", "1", "--checkpoint-path",
                                   path.string(), "--checkpoint"});
-  run(save, false);
+  log_of(save, false);
   const Arguments load =
       shorter({"--steps", "4", "--global-batch-size", "1", "--load-checkpoint", path.string()});
-  const std::string cuda = run(load, true);
-  const std::string cpu = run(load, false);
+  const std::string cuda = log_of(load, true);
+  const std::string cpu = log_of(load, false);
   const std::vector<double> losses = losses_of(cpu);
   expect_same_losses(cuda, cpu, losses.size());
   EXPECT_FALSE(losses.empty());
 }
 
 TEST_F(CudaRun, RunsOneRankOfALargeLayoutAlone) {
-  const std::string cuda = run(shorter({"--steps", "1", "--global-batch-size", "4", "--tp", "2",
-                                        "--pp", "2", "--dp", "2", "--rank-slice", "5"}),
-                               true);
+  const std::string cuda = log_of(shorter({"--steps", "1", "--global-batch-size", "4", "--tp", "2",
+                                           "--pp", "2", "--dp", "2", "--rank-slice", "5"}),
+                                  true);
   EXPECT_THAT(cuda, HasSubstr("rank-slice: 5 of 8"));
 }
 

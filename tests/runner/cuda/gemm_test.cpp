@@ -263,7 +263,8 @@ TEST_F(GemmTest, KeepsTunedPlansAndTakesThemBack) {
 TEST_F(GemmTest, TakesNoPlansOfAnotherLibraryAndNoOtherFile) {
   GemmEngine engine;
   const std::string of_another =
-      R"({"version": 1, "library": "BLAS 1", "device": "a", "algorithms": {"k": "x"}})";
+      R"({"version": 2, "library": "BLAS 1", "device": "a", "driver": "b",
+          "algorithms": {"k": "x"}})";
   EXPECT_THAT(engine.pin_plans(of_another), HasSubstr("the plans are of BLAS 1, this is"));
   EXPECT_EQ(engine.plan_count(), 0U);
   EXPECT_THROW(engine.pin_plans("no json"), std::invalid_argument);
