@@ -8,6 +8,7 @@
 #include "runner/cuda/ceilings.h"
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
+#include "runner/cuda/device_meter.h"
 #include "runner/cuda/device_world.h"
 #include "runner/cuda_product_plans.h"
 #include "runner/parallel/loopback_communicator.h"
@@ -49,7 +50,15 @@ void run_rank_of(World& world, const Options& options, const RunSettings& settin
   }
   cuda::DeviceWorld devices(world, ops.stream(),
                             settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
-  RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output, std::move(ceilings))
+  cuda::DeviceMeter meter(cuda::current_device().pci_address, fmt::format("rank {}", world.rank()),
+                          [&log = output.log](const std::string& line) { log.write(line); });
+  const bool is_told = meter.why_nothing().empty();
+  if (!is_told && (world.rank() == 0 || settings.rank_slice)) {
+    output.log.write("llmb-step-runner: no clocks, power or energy: " + meter.why_nothing() + "\n");
+  }
+  DeviceUseSource device_use = [&meter] { return meter.take(); };
+  RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output, std::move(ceilings),
+                            std::move(device_use))
       .train();
 }
 

@@ -11,6 +11,28 @@ nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
+// Of rank 0's device, what it tells; and the energy of a token, of all of them.
+void add_device(const RunSettings& settings, const StepRecord& step, nlohmann::ordered_json& line) {
+  if (step.energy_j_per_gpu) {
+    const double tokens = static_cast<double>(settings.batch.global_batch_size) *
+                          static_cast<double>(settings.spec.shape.sequence_length);
+    line["energy_j_per_gpu"] = *step.energy_j_per_gpu;
+    line["energy_j_per_token"] = *step.energy_j_per_gpu * settings.world_size() / tokens;
+  }
+  nlohmann::ordered_json device = nlohmann::ordered_json::object();
+  const auto add = [&device](const char* name, const std::optional<double>& value) {
+    if (value) device[name] = *value;
+  };
+  add("energy_j", step.device.energy_j);
+  add("power_w", step.device.power_w);
+  add("sm_clock_hz", step.device.sm_clock_hz);
+  add("memory_clock_hz", step.device.memory_clock_hz);
+  add("temperature_c_max", step.device.temperature_c);
+  if (device.empty()) return;
+  device["throttle_reasons"] = step.device.throttle_reasons;
+  line["device"] = std::move(device);
+}
+
 }  // namespace
 
 CommunicationByGroup communication_of(const RankGroups& groups) {
@@ -53,6 +75,7 @@ std::string phase_line(const RunSettings& settings, const StepRecord& step,
         {"calls", totals.calls}, {"bytes_sent", totals.bytes_sent}, {"time_s", totals.time_s}};
   }
   line["communication"] = std::move(groups);
+  add_device(settings, step, line);
   return line.dump() + "\n";
 }
 

@@ -1,5 +1,6 @@
 // The side file beside the log: one JSON object a line and step, with what the log's line has no
-// room for: rank 0's phases, and what it communicated. Keys are SI units, as everywhere.
+// room for: rank 0's phases, what it communicated, and what its device did (clocks, power, energy),
+// with the joules of a token. Keys are SI units, as everywhere.
 #pragma once
 
 #include <map>

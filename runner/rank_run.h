@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runner/checkpoint/checkpoint.h"
 #include "runner/model/transformer_stage.h"
 #include "runner/nccl_trace_log.h"
 #include "runner/op_table_text.h"
+#include "runner/operation/device_use.h"
 #include "runner/phase_log.h"
 #include "runner/plan/options.h"
 #include "runner/plan/plan_text.h"
@@ -49,6 +53,10 @@ inline TrainerSettings trainer_settings(const Options& options, const RunSetting
   return trainer;
 }
 
+// What this rank's device did since the last call, asked at each step's end; null where nobody
+// tells.
+using DeviceUseSource = std::function<DeviceUse()>;
+
 // "rank-slice: 3 of 512, no communication"; empty for a whole run.
 inline std::string slice_label(const RunSettings& settings) {
   if (!settings.rank_slice) return "";
@@ -63,12 +71,13 @@ class RankRun {
   // `ops`, `world` and the rest outlive it; the world's groups are of the backend's memory.
   RankRun(typename Backend::Ops& ops, World& world, const Options& options,
           const RunSettings& settings, const Layout& layout, TrainOutput output,
-          OpCeilings ceilings = {})
+          OpCeilings ceilings = {}, DeviceUseSource device_use = nullptr)
       : ops_(ops),
         options_(options),
         settings_(settings),
         output_(output),
         ceilings_(std::move(ceilings)),
+        device_use_(std::move(device_use)),
         trainer_(ops, world, settings.spec, layout, trainer_settings(options, settings),
                  [&](int chunk, ParameterStore<Backend>& store, RankGroups& groups) {
                    return std::make_unique<TransformerStage<Backend>>(
@@ -86,6 +95,7 @@ class RankRun {
   void train() {
     load();
     trainer_.groups().host().barrier("train.begin");
+    if (device_use_) device_use_();  // what came before is no step's
     timer_.begin_step();
     for (std::int64_t step = head_.first_step; step < head_.end_step(); ++step) {
       trace_calls(options_.enable_nccl_trace && step - head_.first_step < kTracedSteps);
@@ -152,10 +162,10 @@ class RankRun {
     const CommunicationByGroup before = communication_of(trainer_.groups());
     const StepResult result = trainer_.step(step, options_.learning_rate);
     ops_.finish();
-    trainer_.groups().host().barrier("train.step_end");
-    const double step_time_s = timer_.end_step();
-    profiled_time_s_ += step_time_s;
-    if (is_first_rank()) log_step(result, step_time_s, before);
+    StepRecord record;
+    end_step(record);
+    profiled_time_s_ += record.step_time_s;
+    if (is_first_rank()) log_step(result, record, before);
     if (!result.is_updated || std::isnan(result.loss)) {
       throw NotANumber(fmt::format(
           "step {}: loss {}, gradient norm {}; a lower --learning-rate or another --seed may help",
@@ -163,12 +173,25 @@ class RankRun {
     }
   }
 
-  void log_step(const StepResult& result, double step_time_s, const CommunicationByGroup& before) {
-    StepRecord record;
+  // All ranks have come; where devices tell their energy, these meet in the place of a barrier.
+  void end_step(StepRecord& record) {
+    Communicator& host = trainer_.groups().host();
+    if (device_use_) {
+      record.device = device_use_();
+      std::vector<double> energy = {record.device.energy_j.value_or(0),
+                                    record.device.energy_j ? 1.0 : 0.0};
+      host.all_reduce(energy, ReduceOp::sum, "train.step_end");
+      if (energy[1] > 0) record.energy_j_per_gpu = energy[0] / energy[1];
+    } else {
+      host.barrier("train.step_end");
+    }
+    record.step_time_s = timer_.end_step();
+  }
+
+  void log_step(const StepResult& result, StepRecord record, const CommunicationByGroup& before) {
     record.step = result.step;
-    record.step_time_s = step_time_s;
     record.tflops_per_gpu =
-        model_flops_per_step(settings_) / step_time_s / settings_.world_size() / kTera;
+        model_flops_per_step(settings_) / record.step_time_s / settings_.world_size() / kTera;
     record.learning_rate = options_.learning_rate;
     record.loss = result.loss;
     if (settings_.spec.is_moe()) record.auxiliary_loss = result.auxiliary_loss;
@@ -205,6 +228,7 @@ class RankRun {
   const RunSettings& settings_;
   TrainOutput output_;
   OpCeilings ceilings_;  // what a profile's operations are held against
+  DeviceUseSource device_use_;
   StepLogHead head_;
   RankTrainer<Backend> trainer_;
   StepTimer timer_;

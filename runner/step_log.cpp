@@ -15,6 +15,11 @@ namespace megatron = parser::step_line_grammar::megatron;
 
 constexpr int kMillisecondsPerSecond = 1000;
 
+// As Megatron prints them with --log-energy; llmb-report derives joules a token from the first,
+// whatever the dialect of the line.
+constexpr std::string_view kEnergyPerGpu = "energy per GPU (J/iter/GPU)";
+constexpr std::string_view kPowerPerGpu = "power per GPU (W/GPU)";
+
 long long whole(std::int64_t value) {
   return static_cast<long long>(value);
 }
@@ -42,6 +47,10 @@ std::string nemo_line(const StepLogHead& head, const StepRecord& step) {
   line += nemo_field(nemo::kTflopsPerGpu, step.tflops_per_gpu);
   line += nemo_field(nemo::kConsumedSamples, (step.step + 1) * head.global_batch_size);
   line += nemo_field(nemo::kGradNorm, step.grad_norm);
+  if (step.energy_j_per_gpu) {
+    line += nemo_field(kEnergyPerGpu, *step.energy_j_per_gpu);
+    line += nemo_field(kPowerPerGpu, *step.energy_j_per_gpu / step.step_time_s);
+  }
   if (!head.label.empty()) line += std::string(nemo::kFieldSeparator) + head.label;
   return line + "\n";
 }
@@ -70,6 +79,11 @@ std::string megatron_lines(const StepLogHead& head, const StepRecord& step,
                   whole((step.step + 1) * head.global_batch_size));
   text += text_of(" %s: %.1f |", name_of(megatron::kStepTimeMs).c_str(),
                   step.step_time_s * kMillisecondsPerSecond);
+  if (step.energy_j_per_gpu) {
+    text += text_of(" %s: %.1f |", name_of(kEnergyPerGpu).c_str(), *step.energy_j_per_gpu);
+    text += text_of(" %s: %.1f |", name_of(kPowerPerGpu).c_str(),
+                    *step.energy_j_per_gpu / step.step_time_s);
+  }
   text += text_of(" %s: %.6E |", name_of(megatron::kLearningRate).c_str(), step.learning_rate);
   text += text_of(" %s: %5lld |", name_of(megatron::kGlobalBatchSize).c_str(),
                   whole(head.global_batch_size));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "runner/operation/device_use.h"
 #include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
@@ -22,6 +23,9 @@ struct StepRecord {
   double grad_norm = 0;
   std::int64_t memory_bytes_max = 0;
   std::int64_t memory_bytes_allocated = 0;
+  // Of the step, a GPU's, the mean over all ranks; and what rank 0's did.
+  std::optional<double> energy_j_per_gpu;
+  DeviceUse device;
 };
 
 // What stays the same from step to step.

@@ -1,5 +1,7 @@
-// A library with NVML's binary interface and known answers, for clocks_test: as a driver that knows
-// one device, without energy counters, and that has two Xid errors to tell.
+// A library with NVML's binary interface and known answers: as a driver that knows one device
+// without an energy counter, at 0000:1b:00.0, and those of the CUDA double, which take 700 W each
+// and count an uncorrectable ECC error with every reading; and that has two Xid errors to tell.
+#include <chrono>
 #include <cstring>
 
 #include "runner/cuda/nvml.h"
@@ -8,7 +10,14 @@ namespace nvml = llmb::runner::cuda::nvml;
 
 namespace {
 int device_place;
+int counting_place;
 int xid_errors_left = 2;
+unsigned long long ecc_errors = 0;
+const auto begin = std::chrono::steady_clock::now();
+
+bool counts(nvml::Device device) {
+  return device == reinterpret_cast<nvml::Device>(&counting_place);
+}
 constexpr nvml::Status kNotSupported = 3;
 constexpr nvml::Status kNotFound = 6;
 constexpr nvml::Status kTimeout = 10;
@@ -20,8 +29,9 @@ nvml::Status nvmlInit_v2() {
   return 0;
 }
 nvml::Status nvmlDeviceGetHandleByPciBusId_v2(const char* address, nvml::Device* device) {
-  if (std::strcmp(address, "0000:1b:00.0") != 0) return kNotFound;
-  *device = reinterpret_cast<nvml::Device>(&device_place);
+  const bool is_double = std::strncmp(address, "0000:0", 6) == 0;
+  if (!is_double && std::strcmp(address, "0000:1b:00.0") != 0) return kNotFound;
+  *device = reinterpret_cast<nvml::Device>(is_double ? &counting_place : &device_place);
   return 0;
 }
 nvml::Status nvmlDeviceGetClockInfo(nvml::Device, int clock, unsigned* mhz) {
@@ -40,15 +50,19 @@ nvml::Status nvmlDeviceGetEnforcedPowerLimit(nvml::Device, unsigned* milliwatts)
   *milliwatts = 700000;
   return 0;
 }
-nvml::Status nvmlDeviceGetTotalEnergyConsumption(nvml::Device, unsigned long long*) {
-  return kNotSupported;
+nvml::Status nvmlDeviceGetTotalEnergyConsumption(nvml::Device device, unsigned long long* mj) {
+  if (!counts(device)) return kNotSupported;
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  *mj = static_cast<unsigned long long>(time.count() * 700e3);
+  return 0;
 }
 nvml::Status nvmlDeviceGetCurrentClocksThrottleReasons(nvml::Device, unsigned long long* reasons) {
   *reasons = 0x01 | 0x04 | 0x40;
   return 0;
 }
-nvml::Status nvmlDeviceGetTotalEccErrors(nvml::Device, int errors, int, unsigned long long* count) {
-  *count = errors == nvml::kErrorsCorrected ? 5 : 0;
+nvml::Status nvmlDeviceGetTotalEccErrors(nvml::Device device, int errors, int,
+                                         unsigned long long* count) {
+  *count = errors == nvml::kErrorsCorrected ? 5 : (counts(device) ? ecc_errors++ : 0);
   return 0;
 }
 nvml::Status nvmlEventSetCreate(nvml::EventSet* set) {

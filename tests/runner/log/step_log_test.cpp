@@ -91,6 +91,24 @@ TEST(StepLog, MegatronBridgeLinesAreReadAsTheyWereMeasured) {
   EXPECT_EQ(summary.status, parser::RunStatus::complete) << summary.status_reason;
 }
 
+TEST(StepLog, EnergyOfAGpuIsReadFromBothForms) {
+  for (const LogFormat format : {LogFormat::nemo, LogFormat::megatron_bridge}) {
+    const StepLogHead head{format, 0, 50, 256};
+    std::string text;
+    for (std::int64_t step = 0; step < 50; ++step) {
+      StepRecord made = record(step);
+      made.step_time_s = 2;
+      made.energy_j_per_gpu = 1250;
+      text += step_lines(head, made, kDateTime);
+    }
+    const ParsedLog log = parser::parse_log(text + finish_line(head, kDateTime));
+    EXPECT_EQ(log.facts.lines_not_understood, 0);
+    EXPECT_EQ(verdict_on(log).energy_j_per_gpu_mean, 1250) << text;
+    EXPECT_THAT(log.samples.at(7).extra_fields,
+                testing::Contains(testing::Pair("power per GPU (W/GPU)", 625)));
+  }
+}
+
 TEST(StepLog, ANanMakesTheRunInvalidInBothForms) {
   for (const LogFormat format : {LogFormat::nemo, LogFormat::megatron_bridge}) {
     const StepLogHead head{format, 0, 1, 8};
