@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "server/api/api.h"
 #include "server/api/change_events.h"
+#include "server/api/database_watch.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/poller.h"
 #include "server/dispatch/send_queue.h"
@@ -75,8 +77,10 @@ struct Jobs {
 struct Daemon::Parts {
   explicit Parts(const DaemonOptions& options)
       : jobs(options.cluster ? std::make_unique<Jobs>(options, events) : nullptr),
-        ingest(ingest_options(options),
-               [this](const ingest::RunChange& change) { api::publish_change(events, change); }),
+        ingest(options.reads_only ? nullptr : make_ingest(options)),
+        watch(options.reads_only
+                  ? std::make_unique<api::DatabaseWatch>(options.ingest.database.path, events)
+                  : nullptr),
         tokens(options.receives && !jobs
                    ? std::make_unique<storage::JobStore>(options.ingest.database)
                    : nullptr),
@@ -84,7 +88,7 @@ struct Daemon::Parts {
         api(api_options(options)) {
     if (jobs) {
       jobs->judge_again = [this](const std::vector<storage::RunId>& runs) {
-        ingest.ask_for_verdicts(runs);
+        ingest->ask_for_verdicts(runs);
       };
     }
     api.add_routes(router);
@@ -92,16 +96,25 @@ struct Daemon::Parts {
     server.emplace(options.http, router);
   }
 
-  static ingest::IngestOptions ingest_options(const DaemonOptions& options) {
-    ingest::IngestOptions result = options.ingest;
-    result.catalog = options.catalog;
-    return result;
+  std::unique_ptr<ingest::Ingest> make_ingest(const DaemonOptions& options) {
+    ingest::IngestOptions ingest_options = options.ingest;
+    ingest_options.catalog = options.catalog;
+    return std::make_unique<ingest::Ingest>(
+        std::move(ingest_options),
+        [this](const ingest::RunChange& change) { api::publish_change(events, change); });
+  }
+
+  // Of a server that watches nothing: nothing is left to do.
+  ingest::IngestStatus ingest_status() const {
+    ingest::IngestStatus nothing_to_do;
+    nothing_to_do.first_scan_done = true;
+    return ingest ? ingest->status() : nothing_to_do;
   }
 
   api::ApiOptions api_options(const DaemonOptions& options) {
     api::ApiOptions result;
     result.database_path = options.ingest.database.path;
-    result.ingest_status = [this] { return ingest.status(); };
+    result.ingest_status = [this] { return ingest_status(); };
     result.server_counters = [this] { return server->counters(); };
     result.events = &events;
     result.version = options.version;
@@ -110,7 +123,7 @@ struct Daemon::Parts {
     result.tokens = jobs ? &jobs->store : tokens.get();
     if (options.receives) {
       result.write = [this](std::function<void(storage::Writer&)> task) {
-        return ingest.write(std::move(task));
+        return ingest->write(std::move(task));
       };
     }
     if (jobs) {
@@ -125,7 +138,8 @@ struct Daemon::Parts {
 
   http::EventChannel events;
   const std::unique_ptr<Jobs> jobs;
-  ingest::Ingest ingest;
+  const std::unique_ptr<ingest::Ingest> ingest;  // one of the two is there
+  const std::unique_ptr<api::DatabaseWatch> watch;
   const std::unique_ptr<storage::JobStore> tokens;  // where jobs have none
   const http::StaticFiles dashboard;
   api::Api api;
@@ -141,13 +155,15 @@ Daemon::~Daemon() {
 
 void Daemon::start() {
   parts_->server->start();
-  parts_->ingest.start();
+  if (parts_->ingest) parts_->ingest->start();
+  if (parts_->watch) parts_->watch->start();
   if (parts_->jobs) parts_->jobs->start();
 }
 
 void Daemon::stop() {
   if (parts_->jobs) parts_->jobs->stop();
-  parts_->ingest.stop();
+  if (parts_->watch) parts_->watch->stop();
+  if (parts_->ingest) parts_->ingest->stop();
   parts_->server->stop();
 }
 

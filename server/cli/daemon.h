@@ -24,6 +24,9 @@ struct DaemonOptions {
   std::vector<std::string> submitters;
   std::vector<std::string> cors_origins;  // see ApiOptions
   bool receives = false;                  // what agents on other clusters push
+  // Serves what another process writes into the database. No tree is watched, nothing is received,
+  // and jobs are off.
+  bool reads_only = false;
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

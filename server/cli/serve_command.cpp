@@ -38,6 +38,7 @@ struct ServeArguments {
   std::string tls_key_file;
   bool behind_proxy = false;
   bool receive = false;
+  bool read_only = false;
   bool allow_network_file_system = false;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> cors_origins;
@@ -49,6 +50,7 @@ constexpr const char* kServeExamples = R"(Examples:
   llmb-report serve --config /etc/llmb-report.yaml
   llmb-report serve --listen 0.0.0.0:8642 --tls-cert server.pem --tls-key server.key
   llmb-report serve --receive --db central.db --listen 0.0.0.0:8642 --tls-cert … --tls-key …
+  llmb-report serve --read-only --db postgresql://reports@standby.example/reports
 
 Without a ROOT: the configuration's roots, else $LLMB_WORKLOAD, else the older $STAGE_PATH, else
 every folder in $LLMB_INSTALL/workloads; and with all of them the workload_folder of the
@@ -73,15 +75,23 @@ ServeSettings settings_of(const ServeArguments& arguments) {
   settings.tls_key_file = set_or_nothing(arguments.tls_key_file);
   settings.behind_proxy = set_or_nothing(arguments.behind_proxy);
   settings.receive = set_or_nothing(arguments.receive);
+  settings.read_only = set_or_nothing(arguments.read_only);
   settings.allow_network_file_system = set_or_nothing(arguments.allow_network_file_system);
   settings.allowed_hosts = arguments.allowed_hosts;
   settings.cors_origins = arguments.cors_origins;
   return settings;
 }
 
-DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress& listen) {
-  DaemonOptions options;
-  options.version = version_number();
+// What is watched, and the jobs of whose cluster.
+void choose_sources(const ServeSettings& settings, DaemonOptions& options) {
+  options.receives = settings.receive.value_or(false);
+  options.reads_only = settings.read_only.value_or(false);
+  if (options.reads_only) {
+    if (settings.roots.empty() && !options.receives && !settings.cluster) return;
+    throw BadConfiguration(
+        "--read-only serves what another process writes into the database: leave out the trees to "
+        "watch, --receive and the configuration's cluster here, or --read-only");
+  }
   std::optional<ingest::RootOptions> of_jobs;
   if (settings.cluster) {
     options.cluster = settings.cluster->settings;
@@ -97,6 +107,12 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.ingest.roots = choose_roots(settings.roots, notes, of_jobs);
   note_missing_roots(options.ingest.roots, notes);
   for (const std::string& note : notes) std::cerr << "llmb-report serve: " << note << '\n';
+}
+
+DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress& listen) {
+  DaemonOptions options;
+  options.version = version_number();
+  choose_sources(settings, options);
   options.ingest.database.path = settings.database ? *settings.database : default_database_path();
   options.ingest.database.allow_network_file_system =
       settings.allow_network_file_system.value_or(false);
@@ -112,7 +128,6 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.http.tls_key_file = settings.tls_key_file.value_or("");
   options.http.behind_proxy = settings.behind_proxy.value_or(false);
   options.http.allowed_hosts = settings.allowed_hosts;
-  options.receives = settings.receive.value_or(false);
   options.http.threads = settings.http_threads.value_or(options.http.threads);
   // What ingest may have open at once, and as much again for the database and for Slurm's commands.
   options.http.descriptors_reserved = 2 * static_cast<std::size_t>(options.ingest.open_files_max);
@@ -143,6 +158,7 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
               << options.cluster->workload_folder << ", which is watched\n";
   }
   if (options.receives) std::cout << "  receiving what agents push\n";
+  if (options.reads_only) std::cout << "  writing nothing\n";
   std::cout << "  database  " << storage::shown_place(options.ingest.database.path) << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
 }
@@ -186,10 +202,10 @@ int run_serve(const ServeArguments& arguments) {
       if (!catalog) return complain(catalog.error().message, kBadArguments);
       options.catalog = std::move(*catalog);
     }
-    if (options.ingest.roots.empty() && !options.receives) {
+    if (options.ingest.roots.empty() && !options.receives && !options.reads_only) {
       return complain(
           "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file; "
-          "or say --receive, for what agents push",
+          "or say --receive, for what agents push, or --read-only, for what another process writes",
           kBadArguments);
     }
     begin_log(arguments.log_level);
@@ -230,6 +246,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   command->add_flag("--receive", arguments->receive,
                     "Take the runs that agents on other clusters push (ingest --push), by tokens "
                     "of the scope ingest; no ROOT is needed");
+  command->add_flag("--read-only", arguments->read_only,
+                    "Write nothing: serve what another llmb-report writes into the database, of "
+                    "which --db may name a PostgreSQL standby");
   command
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")

@@ -59,6 +59,7 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   add_path("tls_key", settings.tls_key_file);
   add_boolean("behind_proxy", settings.behind_proxy);
   add_boolean("receive", settings.receive);
+  add_boolean("read_only", settings.read_only);
   handlers.emplace_back("allowed_hosts", [&](const YAML::Node& node) {
     settings.allowed_hosts = reader.texts(node, "allowed_hosts");
   });
@@ -95,6 +96,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
   tls_key: server.key
   behind_proxy: false
   receive: false                    # runs that agents push (ingest --push)
+  read_only: false                  # serve what another process writes into the database
   allowed_hosts: [report.example.org]
   cors_origins: [https://notebooks.example.org]   # whose pages may read the API
   allow_network_file_system: false
@@ -122,6 +124,7 @@ ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   take_if_unset(first.tls_key_file, second.tls_key_file);
   take_if_unset(first.behind_proxy, second.behind_proxy);
   take_if_unset(first.receive, second.receive);
+  take_if_unset(first.read_only, second.read_only);
   take_if_unset(first.allow_network_file_system, second.allow_network_file_system);
   take_if_unset(first.http_threads, second.http_threads);
   take_if_unset(first.reader_threads, second.reader_threads);

@@ -99,6 +99,70 @@ TEST_F(Postgresql, TakesNoSecondWriter) {
       << second.errors();
 }
 
+TEST_F(Postgresql, HasAsManyServersAsReadOnly) {
+  tree_.append_steps(0, 9);
+  DaemonProcess writer(folder_.path(), arguments());
+  ASSERT_TRUE(waits_for_steps(writer, 10)) << writer.errors();
+  const TemporaryFolder elsewhere;
+  const std::vector<std::string> read_only = {"--listen", "127.0.0.1:0", "--db", database_->path(),
+                                              "--read-only"};
+  DaemonProcess first(elsewhere.path(), read_only);
+  DaemonProcess second(elsewhere.path(), read_only);
+  for (DaemonProcess* const reader : {&first, &second}) {
+    EXPECT_TRUE(waits_for_steps(*reader, 10)) << reader->errors();
+    EXPECT_EQ(reader->get("/api/v1/runs").body, writer.get("/api/v1/runs").body);
+  }
+  Connection events(second.port());
+  events.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_NE(events.receive("text/event-stream").find("200 OK"), std::string::npos);
+  tree_.append_steps(10, 19);
+  EXPECT_NE(events.receive("event: reset").find("event: reset"), std::string::npos);
+  // A server that is away is waited for by all of them.
+  server("down");
+  EXPECT_TRUE(wait_until([&] { return second.get("/api/v1/runs").status == 503; }));
+  server("up");
+  tree_.append_steps(20, 29);
+  EXPECT_TRUE(waits_for_steps(first, 30)) << first.errors();
+  EXPECT_TRUE(waits_for_steps(second, 30)) << second.errors();
+}
+
+// A standby answers questions only, and takes no session that would LISTEN or lock.
+TEST_F(Postgresql, AStandbyServesWhatItFollows) {
+  struct Standby {
+    explicit Standby(std::string folder_in) : folder(std::move(folder_in)) {}
+    ~Standby() { stop(); }
+    int stop() const {
+      return std::system((std::string(LLMB_SOURCE_DIR "/deploy/postgres-dev/down --remove ") +
+                          folder + " >/dev/null")
+                             .c_str());
+    }
+    const std::string folder;
+  };
+  tree_.append_steps(0, 9);
+  DaemonProcess writer(folder_.path(), arguments());
+  ASSERT_TRUE(waits_for_steps(writer, 10)) << writer.errors();
+  const std::string first = std::getenv("LLMB_TEST_POSTGRESQL_FOLDER");
+  const Standby standby(first + "-standby");
+  const std::string start =
+      LLMB_SOURCE_DIR "/deploy/postgres-dev/standby " + first + " " + standby.folder;
+  ASSERT_EQ(std::system((start + " >/dev/null").c_str()), 0) << start;
+  std::string place = database_->path();
+  place.replace(place.find(first), first.size(), standby.folder);
+  const TemporaryFolder elsewhere;
+  DaemonProcess reader(elsewhere.path(), {"--listen", "127.0.0.1:0", "--db", place, "--read-only"});
+  ASSERT_TRUE(waits_for_steps(reader, 10)) << reader.errors();
+  tree_.append_steps(10, 19);
+  EXPECT_TRUE(waits_for_steps(reader, 20)) << reader.errors();
+  for (const char* const target : {"/api/v1/runs", "/api/v1/runs/1/steps", "/api/v1/experiments"}) {
+    EXPECT_EQ(reader.get(target).body, writer.get(target).body) << target;
+  }
+  // The first server goes: what was followed is served on.
+  server("down");
+  EXPECT_EQ(reader.get("/api/v1/runs").status, 200);
+  EXPECT_EQ(reader.get("/readyz").status, 200);
+  server("up");
+}
+
 TEST_F(Postgresql, RefusesADatabaseWithTablesOfAnotherProgramUntouched) {
   storage::execute_sql(database_->path(), "CREATE TABLE theirs (id int)");
   DaemonProcess daemon(folder_.path(), arguments());
