@@ -158,13 +158,14 @@ milliseconds PushAgent::Impl::turn() {
 }
 
 milliseconds PushAgent::Impl::idle() {
-  const bool owes_the_news = said_pending > 0 && resting_until.empty();
+  const bool owes_the_news =
+      said_pending > 0 && resting_until.empty() && !options.leaves_when_level;
   counts_at = Clock::now();
   count_pending();
+  if (said_pending == 0 && owes_the_news) return send(ready_to_go({}));
   if (const auto blocks = texts.next(); !blocks.empty()) return send_text(blocks);
   const bool is_level = said_pending == 0 && texts.is_level();
   if (is_level && options.leaves_when_level) return send({{}, link.last_body(), true});
-  if (said_pending == 0 && owes_the_news) return send(ready_to_go({}));
   has_more = !is_level;
   const std::lock_guard lock(mutex);
   status.is_level = is_level;

@@ -15,20 +15,21 @@ describe("a central server", () => {
     central = await Daemon.make();
     await central.start(["--receive"]);
     push("eos", 40001);
-    push("selene", 40002);
+    push("selene", 40002, ["--push-logs"]);
   });
   after(() => central?.remove());
 
   const treeOf = (cluster) => path.join(central.folder, cluster);
 
   // One complete run, by an agent of the cluster.
-  function push(cluster, jobId) {
+  function push(cluster, jobId, more = []) {
     new NemoLog(treeOf(cluster), { gpus: 512, jobId }).growTo(49);
     const file = path.join(central.folder, `${cluster}.token`);
     const about = ["--scope", "ingest", "--for-cluster", cluster, "--db", central.database];
     writeFileSync(file, central.makeToken(cluster, about));
     const words = ["ingest", "--once", "--db", path.join(central.folder, `${cluster}.db`)];
     words.push("--push", central.url, "--token-file", file, "--cluster", cluster, treeOf(cluster));
+    words.push(...more);
     const pushed = spawnSync(process.env.LLMB_REPORT_BIN, words, { encoding: "utf8" });
     assert.equal(pushed.status, 0, pushed.stderr);
   }
@@ -81,6 +82,17 @@ describe("a central server", () => {
       await page.goto(`${url}?log=0`);
       await page.getByText(/it stays on its cluster, 'eos'/).waitFor();
       complaints.expect(/\/log|status of 404/);
+    });
+  });
+
+  test("shows the lines of a log whose text was sent along", async () => {
+    const { runs } = await central.get("/api/v1/runs?cluster=selene");
+    const { byte_offset: offsets } = await central.get(`/api/v1/runs/${runs[0].id}/steps`);
+    const url = `${central.url}/runs/${runs[0].id}?log=${offsets[20]}`;
+    await withPage(browser, url, {}, async (page) => {
+      const chosen = page.locator(".log-lines .is-chosen");
+      await chosen.getByText(/iteration 20\b/).waitFor();
+      assert.ok((await page.locator(".log-lines li").count()) > 20, "with its neighbours");
     });
   });
 });

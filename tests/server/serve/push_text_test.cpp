@@ -99,6 +99,7 @@ TEST_F(PushText, IsThatOfTheLogsAlsoWhereTheyGrow) {
   push::PushAgent agent(with_text(port_));
   agent.start();
   ASSERT_TRUE(is_level(agent)) << agent.status().trouble;
+  EXPECT_EQ(agents().at(0).logs_pending, 0);
   for (const auto& [name, size] : sizes) logs_.set(name, size + 100'000);
   logs_.set("e", 20'000);
   commit_logs();
