@@ -164,6 +164,12 @@ void write_http(OpenMetricsText& text, const http::ServerCounters& counters) {
         counters.event_streams_open);
   counter(text, "llmb_http_deadlines_missed", "", "Connections closed at a deadline.",
           counters.deadlines_missed);
+  counter(text, "llmb_http_requests_busy", "",
+          "Requests answered 503, for want of threads or room.", counters.requests_refused_busy);
+  text.begin_family("llmb_http_bodies_held_bytes", "gauge", "bytes",
+                    "Response bodies in memory now, by whether they are large ones (over 1 MiB).");
+  text.sample("", {{"large", "true"}}, counters.large_bodies_bytes);
+  text.sample("", {{"large", "false"}}, counters.other_bodies_bytes);
 }
 
 void write_http_latency(OpenMetricsText& text, const http::ServerCounters& counters) {

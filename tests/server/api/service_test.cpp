@@ -129,6 +129,18 @@ TEST_F(Service, NamesTheRootThatHangsAndSinceWhen) {
   EXPECT_EQ(get_json("/api/v1/roots")["roots"][0]["hangs_since"], nullptr);
 }
 
+TEST_F(Service, MeasuresTheBodiesThatItHolds) {
+  counters_.large_bodies_bytes = 5'000'000;
+  counters_.other_bodies_bytes = 7'000;
+  counters_.requests_refused_busy = 3;
+  const std::string metrics = *get("/metrics").body;
+  for (const char* const line :
+       {"llmb_http_bodies_held_bytes{large=\"true\"} 5000000",
+        "llmb_http_bodies_held_bytes{large=\"false\"} 7000", "llmb_http_requests_busy_total 3"}) {
+    EXPECT_NE(metrics.find("\n" + std::string(line) + "\n"), std::string::npos) << line;
+  }
+}
+
 TEST_F(Service, SaysThatTheDatabaseIsUnreadable) {
   fill();
   writer_.reset();
