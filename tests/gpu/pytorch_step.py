@@ -1,6 +1,7 @@
 """Whole training steps of Llama 3.1 8B's shape in PyTorch, with so many layers: torch.compile, scaled
 dot-product attention, fp32 weights cast by autocast, fused AdamW, gradients clipped by their norm; one
-sequence of 8192 tokens a step, as run_all trains it with llmb-step-runner."""
+sequence of 8192 tokens a step, as run_all trains it with llmb-step-runner. Numbers are
+pytorch_gradients.py's to compare."""
 import sys
 import time
 
