@@ -7,13 +7,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "server/api/api.h"
-#include "server/http/server.h"
+#include "tests/bench/api_server.h"
 #include "tests/bench/http_client.h"
 #include "tests/bench/many_runs.h"
 #include "tests/server/api/stand_in_cluster.h"
@@ -23,11 +22,8 @@ namespace {
 
 using namespace llmb;
 using bench::Client;
+using bench::milliseconds_since;
 using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point began) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - began).count();
-}
 
 void print(const char* state, const std::string& what, const std::vector<double>& times_ms) {
   std::printf("%-6s %-28s n %4zu  p50 %8.2f ms  p99 %8.2f ms\n", state, what.c_str(),
@@ -41,28 +37,17 @@ class BusyBench {
             const std::string& database)
       : writer_(writer),
         touched_(storage::Reader(database).run(1)->configuration),
-        cluster_(folder, {database, true}, events_) {
-    api::ApiOptions options;
-    options.database_path = database;
-    options.ingest_status = [] { return ingest::IngestStatus(); };
-    options.server_counters = [this] { return server_->counters(); };
-    options.events = &events_;
-    options.version = "bench";
-    cluster_.connect(options);
-    cluster_.hang_sbatch();
-    api_ = std::make_unique<api::Api>(std::move(options));
-    api_->add_routes(router_);
-    http::ServerOptions server_options;
-    server_options.port = 0;
-    server_ = std::make_unique<http::Server>(server_options, router_);
-    server_->start();
-  }
+        server_(database, 0, [&](api::ApiOptions& options) {
+          cluster_.emplace(folder, storage::OpenOptions{database, true}, *options.events);
+          cluster_->connect(options);
+          cluster_->hang_sbatch();
+        }) {}
 
   void measure(const char* state, int count) {
     // A change before each question, so that no answer is a cached one.
     for (const char* target : {"/healthz", "/api/v1/runs?limit=50", "/api/v1/experiments",
                                "/api/v1/runs/7", "/api/v1/jobs"}) {
-      Client client(server_->port());
+      Client client(server_.port());
       std::vector<double> times_ms;
       for (int i = 0; i < count; ++i) {
         writer_.update_configuration(1, touched_);
@@ -76,40 +61,40 @@ class BusyBench {
   }
 
   void make_busy() {
-    const std::string authorization = cluster_.authorization("ci", "submit");
+    const std::string authorization = cluster_->authorization("ci", "submit");
     for (int i = 0; i < 8; ++i) {
       busy_.emplace_back([this, authorization] { submit(authorization); });
     }
     for (int i = 0; i < 4; ++i) {
       busy_.emplace_back([this] {
-        Client client(server_->port());
+        Client client(server_.port());
         while (!is_over_) {
           client.get("/api/v1/scaling");
           ++scalings_;
         }
       });
     }
-    while (!cluster_.sbatch_hangs()) std::this_thread::yield();
+    while (!cluster_->sbatch_hangs()) std::this_thread::yield();
   }
 
   void end() {
     std::printf("%d scalings of all runs were answered meanwhile\n", scalings_.load());
     is_over_ = true;
-    cluster_.let_sbatch_go();
+    cluster_->let_sbatch_go();
     for (std::thread& thread : busy_) thread.join();
-    server_->stop();
+    server_.stop();
   }
 
  private:
   void measure_events(const char* state, int count) {
-    Client client(server_->port());
+    Client client(server_.port());
     client.send_request("/api/v1/events");
     client.read_until("\nid: ");
     std::vector<double> times_ms;
     for (int i = 0; i < count; ++i) {
       const std::string mark = "{\"run_id\":" + std::to_string(++last_event_) + "}";
       const auto began = Clock::now();
-      events_.publish("run", mark);
+      server_.events().publish("run", mark);
       client.read_until(mark);
       times_ms.push_back(milliseconds_since(began));
     }
@@ -120,7 +105,7 @@ class BusyBench {
     const std::string body =
         R"({"workload": "pretrain_nemotron4", "model_size": "15b", "dtype": "bf16",
             "gpu_type": "h100", "proxy": true, "runner_options": {"steps": 3}, "scale": 8})";
-    Client client(server_->port());
+    Client client(server_.port());
     client.send_text(
         "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + authorization +
         "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
@@ -130,11 +115,8 @@ class BusyBench {
 
   storage::Writer& writer_;
   const parser::RunConfiguration touched_;
-  http::EventChannel events_;
-  api::StandInCluster cluster_;
-  http::Router router_;
-  std::unique_ptr<api::Api> api_;
-  std::unique_ptr<http::Server> server_;
+  std::optional<api::StandInCluster> cluster_;  // made with the server's events
+  bench::ApiServer server_;
   std::vector<std::thread> busy_;
   std::atomic<bool> is_over_ = false;
   std::atomic<int> scalings_ = 0;

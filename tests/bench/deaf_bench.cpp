@@ -16,19 +16,16 @@
 #include <string>
 #include <vector>
 
-#include "server/api/api.h"
-#include "server/http/server.h"
+#include "storage/database.h"
+#include "tests/bench/api_server.h"
 #include "tests/bench/http_client.h"
 #include "tests/temporary_folder.h"
 
 namespace {
 
 using namespace llmb;
+using bench::milliseconds_since;
 using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point began) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - began).count();
-}
 
 double rounded(double value, double units_of_one) {
   return std::round(value * units_of_one) / units_of_one;
@@ -75,25 +72,12 @@ void forget_peak() {
 
 class DeafBench {
  public:
-  explicit DeafBench(const std::string& database) {
-    api::ApiOptions options;
-    options.database_path = database;
-    options.ingest_status = [] { return ingest::IngestStatus(); };
-    options.server_counters = [this] { return server_->counters(); };
-    options.events = &events_;
-    options.version = "bench";
-    api_ = std::make_unique<api::Api>(std::move(options));
-    api_->add_routes(router_);
-    http::ServerOptions server_options;
-    server_options.port = 0;
-    server_ = std::make_unique<http::Server>(server_options, router_);
-    server_->start();
-  }
+  explicit DeafBench(const std::string& database) : server_(database) {}
 
   void read_one(const std::string& target, const std::string& headers) {
     forget_peak();
     const double before = memory_mib("VmRSS:");
-    bench::Client client(server_->port());
+    bench::Client client(server_.port());
     const auto began = Clock::now();
     client.send_text("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
     const std::size_t bytes = client.read_and_forget();
@@ -106,24 +90,24 @@ class DeafBench {
   // Each asks for a window of its own where `are_alike` is false, so that no two answers are one.
   void leave_unread(std::int64_t steps, int clients, bool are_alike) {
     forget_peak();
-    const auto before = server_->counters();
+    const auto before = server_.counters();
     const double memory_before = memory_mib("VmRSS:");
     std::vector<std::unique_ptr<bench::Client>> deaf;
     for (int i = 0; i < clients; ++i) {
       const std::int64_t last = are_alike ? steps : steps - i;
-      deaf.push_back(std::make_unique<bench::Client>(server_->port()));
+      deaf.push_back(std::make_unique<bench::Client>(server_.port()));
       deaf.back()->send_request("/api/v1/runs/1/steps?window=0-" + std::to_string(last));
     }
     std::vector<double> quick_ms;
-    bench::Client quick(server_->port());
+    bench::Client quick(server_.port());
     const auto began = Clock::now();
     do {
       const auto asked = Clock::now();
       quick.get("/healthz");
       quick_ms.push_back(milliseconds_since(asked));
-    } while (server_->counters().requests_computing > 0);
+    } while (server_.counters().requests_computing > 0);
     const double made_ms = milliseconds_since(began);
-    const auto after = server_->counters();
+    const auto after = server_.counters();
     std::printf(
         "%d clients that do not read, %s: made in %.0f ms, %ld refused; held %+.0f MiB (counted "
         "%.0f), peak %+.0f MiB; /healthz n %zu p50 %.2f ms, p99 %.2f ms, longest %.1f ms\n",
@@ -137,10 +121,7 @@ class DeafBench {
   }
 
  private:
-  http::EventChannel events_;
-  http::Router router_;
-  std::unique_ptr<api::Api> api_;
-  std::unique_ptr<http::Server> server_;
+  bench::ApiServer server_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -92,6 +93,11 @@ class Client {
   std::string unread_;
   std::array<char, std::size_t{1} << 16U> buffer_{};
 };
+
+inline double milliseconds_since(std::chrono::steady_clock::time_point began) {
+  const auto taken = std::chrono::steady_clock::now() - began;
+  return std::chrono::duration<double, std::milli>(taken).count();
+}
 
 inline double percentile(std::vector<double> values, double fraction) {
   std::sort(values.begin(), values.end());

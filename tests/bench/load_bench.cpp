@@ -22,9 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "server/api/api.h"
-#include "server/http/server.h"
 #include "storage/database.h"
+#include "tests/bench/api_server.h"
 #include "tests/bench/http_client.h"
 #include "tests/bench/many_runs.h"
 #include "tests/temporary_folder.h"
@@ -33,13 +32,10 @@ namespace {
 
 using llmb::bench::Client;
 using llmb::bench::kExperiments;
+using llmb::bench::milliseconds_since;
 using llmb::bench::percentile;
 using llmb::bench::write_many_runs;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
 
 class Bench {
  public:
@@ -58,7 +54,7 @@ class Bench {
       const std::clock_t processor_began = std::clock();
       const auto began = Clock::now();
       body = client_.get(question);
-      wall_ms.push_back(1e3 * seconds_since(began));
+      wall_ms.push_back(milliseconds_since(began));
       processor_ms.push_back(1e3 * static_cast<double>(std::clock() - processor_began) /
                              CLOCKS_PER_SEC);
     }
@@ -185,21 +181,7 @@ void measure_results(Bench& bench, int runs, int count) {
 
 void serve_and_measure(llmb::storage::Writer& writer, const std::string& place, int runs,
                        int count) {
-  llmb::http::EventChannel events;
-  llmb::api::ApiOptions options;
-  options.database_path = place;
-  options.ingest_status = [] { return llmb::ingest::IngestStatus(); };
-  options.server_counters = [] { return llmb::http::ServerCounters(); };
-  options.events = &events;
-  options.version = "bench";
-  llmb::api::Api api(options);
-  llmb::http::Router router;
-  api.add_routes(router);
-  llmb::http::ServerOptions server_options;
-  server_options.port = 0;
-  server_options.threads = 1;
-  llmb::http::Server server(server_options, router);
-  server.start();
+  llmb::bench::ApiServer server(place, 1);
   Bench bench(server.port(), writer, llmb::storage::Reader(place).run(1)->configuration);
   measure_lists(bench, runs, count);
   measure_results(bench, runs, count);
