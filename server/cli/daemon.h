@@ -27,6 +27,7 @@ struct DaemonOptions {
   // Serves what another process writes into the database. No tree is watched, nothing is received,
   // and jobs are off.
   bool reads_only = false;
+  bool stands_by = false;  // does that for as long as another process writes (standing_by.h)
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

@@ -16,6 +16,7 @@
 #include "server/cli/listen_address.h"
 #include "server/cli/log_level.h"
 #include "server/cli/serve_settings.h"
+#include "server/cli/standing_by.h"
 #include "server/cli/stop_deadline.h"
 #include "server/cli/stop_signals.h"
 #include "server/cli/version.h"
@@ -39,6 +40,7 @@ struct ServeArguments {
   bool behind_proxy = false;
   bool receive = false;
   bool read_only = false;
+  bool stand_by = false;
   bool allow_network_file_system = false;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> cors_origins;
@@ -76,6 +78,7 @@ ServeSettings settings_of(const ServeArguments& arguments) {
   settings.behind_proxy = set_or_nothing(arguments.behind_proxy);
   settings.receive = set_or_nothing(arguments.receive);
   settings.read_only = set_or_nothing(arguments.read_only);
+  settings.stand_by = set_or_nothing(arguments.stand_by);
   settings.allow_network_file_system = set_or_nothing(arguments.allow_network_file_system);
   settings.allowed_hosts = arguments.allowed_hosts;
   settings.cors_origins = arguments.cors_origins;
@@ -86,11 +89,13 @@ ServeSettings settings_of(const ServeArguments& arguments) {
 void choose_sources(const ServeSettings& settings, DaemonOptions& options) {
   options.receives = settings.receive.value_or(false);
   options.reads_only = settings.read_only.value_or(false);
+  options.stands_by = settings.stand_by.value_or(false);
   if (options.reads_only) {
-    if (settings.roots.empty() && !options.receives && !settings.cluster) return;
+    const bool writes = !settings.roots.empty() || options.receives || settings.cluster;
+    if (!writes && !options.stands_by) return;
     throw BadConfiguration(
         "--read-only serves what another process writes into the database: leave out the trees to "
-        "watch, --receive and the configuration's cluster here, or --read-only");
+        "watch, --receive, --stand-by and the configuration's cluster here, or --read-only");
   }
   std::optional<ingest::RootOptions> of_jobs;
   if (settings.cluster) {
@@ -158,7 +163,10 @@ void announce(const DaemonOptions& options, std::uint16_t port) {
               << options.cluster->workload_folder << ", which is watched\n";
   }
   if (options.receives) std::cout << "  receiving what agents push\n";
-  if (options.reads_only) std::cout << "  writing nothing\n";
+  if (options.reads_only) {
+    std::cout << (options.stands_by ? "  standing by, while another process writes\n"
+                                    : "  writing nothing\n");
+  }
   std::cout << "  database  " << storage::shown_place(options.ingest.database.path) << '\n'
             << "  serving   " << url_of(options, port) << "\nStop with Ctrl-C." << std::endl;
 }
@@ -168,15 +176,16 @@ constexpr std::chrono::seconds kStopPatience{15};
 
 void follow_until_told_to_stop(const DaemonOptions& options) {
   StopSignals signals;
-  Daemon daemon(options);
-  daemon.start();
-  announce(options, daemon.port());
+  const auto daemon = daemon_that_may_write(options, signals, announce);
+  if (!daemon) return;
+  daemon->start();
+  announce(options, daemon->port());
   while (signals.wait(std::chrono::hours(1)) == 0) {
   }
   signals.restore();
   spdlog::info("stopping");
   const StopDeadline deadline(kStopPatience, 0);
-  daemon.stop();
+  daemon->stop();
 }
 
 std::string advice_on(const storage::StorageError& error) {
@@ -249,6 +258,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   command->add_flag("--read-only", arguments->read_only,
                     "Write nothing: serve what another llmb-report writes into the database, of "
                     "which --db may name a PostgreSQL standby");
+  command->add_flag("--stand-by", arguments->stand_by,
+                    "Where another llmb-report writes the database: do as --read-only until it "
+                    "ends, and then go on in its place");
   command
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")

@@ -60,6 +60,7 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
   add_boolean("behind_proxy", settings.behind_proxy);
   add_boolean("receive", settings.receive);
   add_boolean("read_only", settings.read_only);
+  add_boolean("stand_by", settings.stand_by);
   handlers.emplace_back("allowed_hosts", [&](const YAML::Node& node) {
     settings.allowed_hosts = reader.texts(node, "allowed_hosts");
   });
@@ -97,6 +98,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
   behind_proxy: false
   receive: false                    # runs that agents push (ingest --push)
   read_only: false                  # serve what another process writes into the database
+  stand_by: false                   # the same until that process ends, and then do its work
   allowed_hosts: [report.example.org]
   cors_origins: [https://notebooks.example.org]   # whose pages may read the API
   allow_network_file_system: false
@@ -125,6 +127,7 @@ ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   take_if_unset(first.behind_proxy, second.behind_proxy);
   take_if_unset(first.receive, second.receive);
   take_if_unset(first.read_only, second.read_only);
+  take_if_unset(first.stand_by, second.stand_by);
   take_if_unset(first.allow_network_file_system, second.allow_network_file_system);
   take_if_unset(first.http_threads, second.http_threads);
   take_if_unset(first.reader_threads, second.reader_threads);

@@ -163,6 +163,25 @@ TEST_F(Postgresql, AStandbyServesWhatItFollows) {
   server("up");
 }
 
+TEST_F(Postgresql, AServerThatStandsByTakesOver) {
+  tree_.append_steps(0, 9);
+  std::vector<std::string> standing_by = arguments();
+  standing_by.emplace_back("--stand-by");
+  DaemonProcess writer(folder_.path(), standing_by);
+  ASSERT_TRUE(waits_for_steps(writer, 10)) << writer.errors();
+  const TemporaryFolder elsewhere;
+  DaemonProcess other(elsewhere.path(), standing_by);
+  ASSERT_TRUE(waits_for_steps(other, 10)) << other.errors();
+  // An end of all sessions makes no second writer: who is faster is the one.
+  end_all_sessions();
+  tree_.append_steps(10, 19);
+  ASSERT_TRUE(waits_for_steps(writer, 20)) << writer.errors();
+  ASSERT_TRUE(waits_for_steps(other, 20)) << other.errors();
+  writer.stop(SIGKILL);
+  tree_.append_steps(20, 29);
+  EXPECT_TRUE(waits_for_steps(other, 30)) << other.errors();
+}
+
 TEST_F(Postgresql, RefusesADatabaseWithTablesOfAnotherProgramUntouched) {
   storage::execute_sql(database_->path(), "CREATE TABLE theirs (id int)");
   DaemonProcess daemon(folder_.path(), arguments());

@@ -47,9 +47,34 @@ TEST_F(ReadOnly, ServesWhatAnotherWritesAndTellsOfIt) {
   EXPECT_EQ(reader.stop(SIGTERM), 0);
 }
 
+TEST_F(ReadOnly, StandsByUntilTheWriterIsKilled) {
+  tree_.append_steps(0, 9);
+  const TemporaryFolder elsewhere;
+  const auto all = arguments({"--stand-by", tree_.root().string()});
+  auto first = std::make_unique<DaemonProcess>(folder_.path(), all);
+  ASSERT_TRUE(waits_for_steps(*first, 10)) << first->errors();
+  auto second = std::make_unique<DaemonProcess>(elsewhere.path(), all);
+  ASSERT_TRUE(waits_for_steps(*second, 10)) << second->errors();
+  EXPECT_THAT(second->output(), HasSubstr("standing by"));
+  for (int round = 1; round <= 3; ++round) {
+    SCOPED_TRACE(round);
+    first->stop(SIGKILL);
+    tree_.append_steps(10 * round, 10 * round + 9);
+    // At the port where it stood by.
+    ASSERT_TRUE(waits_for_steps(*second, 10 * round + 10)) << second->errors();
+    EXPECT_THAT(second->errors(), HasSubstr("takes over"));
+    first = std::make_unique<DaemonProcess>(folder_.path(), all);
+    ASSERT_TRUE(waits_for_steps(*first, 10 * round + 10)) << first->errors();
+    std::swap(first, second);
+  }
+  EXPECT_EQ(second->stop(SIGTERM), 0);
+  EXPECT_EQ(first->stop(SIGTERM), 0);
+}
+
 TEST_F(ReadOnly, RefusesWhatItWouldHaveToWrite) {
   std::filesystem::create_directories(tree_.root());
-  for (const std::string& more : {tree_.root().string(), std::string("--receive")}) {
+  for (const std::string& more :
+       {tree_.root().string(), std::string("--receive"), std::string("--stand-by")}) {
     DaemonProcess daemon(folder_.path(), arguments({"--read-only", more}));
     EXPECT_EQ(daemon.exit_code(), 2);
     EXPECT_THAT(daemon.errors(), HasSubstr("leave out the trees to watch"));

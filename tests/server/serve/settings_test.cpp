@@ -37,6 +37,7 @@ TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
   EXPECT_EQ(settings.behind_proxy, false);
   EXPECT_EQ(settings.receive, false);
   EXPECT_EQ(settings.read_only, false);
+  EXPECT_EQ(settings.stand_by, false);
   EXPECT_EQ(settings.allowed_hosts, std::vector<std::string>{"report.example.org"});
   EXPECT_EQ(settings.allow_network_file_system, false);
   EXPECT_EQ(settings.http_threads, 2);
