@@ -50,7 +50,7 @@ void run_rank_of(World& world, const Options& options, const RunSettings& settin
   }
   cuda::DeviceWorld devices(world, ops.stream(),
                             settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
-  cuda::DeviceMeter meter(cuda::current_device().pci_address, fmt::format("rank {}", world.rank()),
+  cuda::DeviceMeter meter(cuda::current_device().pci_address, world.rank(),
                           [&log = output.log](const std::string& line) { log.write(line); });
   const bool is_told = meter.why_nothing().empty();
   if (!is_told && (world.rank() == 0 || settings.rank_slice)) {

@@ -13,26 +13,28 @@ double seconds_of(DeviceMeter::Clock::time_point at) {
 
 }  // namespace
 
-std::string xid_line(const std::string& who, const std::string& pci_address, std::uint64_t xid,
+std::string xid_line(int rank, const std::string& pci_address, std::uint64_t xid,
                      std::int64_t count) {
   return fmt::format(
-      "llmb-step-runner: {}: the driver told of an error of its GPU: NVRM: Xid (PCI:{}): {} ({} "
+      "[rank{}]: llmb-step-runner: the driver told of an error of its GPU: NVRM: Xid (PCI:{}): {} "
+      "({} "
       "since the run began); dmesg of this node has its words\n",
-      who, pci_address, xid, count);
+      rank, pci_address, xid, count);
 }
 
-std::string ecc_line(const std::string& who, const std::string& pci_address, std::int64_t errors) {
+std::string ecc_line(int rank, const std::string& pci_address, std::int64_t errors) {
   return fmt::format(
-      "llmb-step-runner: {}: uncorrectable ECC error of its GPU {} ({} since the run began): its "
+      "[rank{}]: llmb-step-runner: uncorrectable ECC error of its GPU {} ({} since the run began): "
+      "its "
       "numbers are not to be trusted; nvidia-smi -q -d ECC tells more\n",
-      who, pci_address, errors);
+      rank, pci_address, errors);
 }
 
-DeviceMeter::DeviceMeter(const std::string& pci_address, std::string who, EventSink tell,
+DeviceMeter::DeviceMeter(const std::string& pci_address, int rank, EventSink tell,
                          const LibraryPlaces& places, std::chrono::milliseconds period)
     : reader_(pci_address, places),
       pci_address_(pci_address),
-      who_(std::move(who)),
+      rank_(rank),
       tell_(std::move(tell)),
       period_(period) {
   if (!reader_.why_nothing().empty()) return;
@@ -71,14 +73,14 @@ void DeviceMeter::read() {
   const double at_s = seconds_of(Clock::now());
   for (const std::uint64_t xid : reader_.take_xid_errors()) {
     const std::int64_t count = ++xid_counts_[xid];
-    if ((count & (count - 1)) == 0) tell_(xid_line(who_, pci_address_, xid, count));
+    if ((count & (count - 1)) == 0) tell_(xid_line(rank_, pci_address_, xid, count));
   }
   if (const auto errors = reading.ecc_errors_uncorrected) {
     // Those of earlier runs count since the driver was loaded, and are not this run's.
     if (!ecc_errors_at_begin_) ecc_errors_at_begin_ = errors;
     const std::int64_t since = *errors - *ecc_errors_at_begin_;
     if (since > 0 && since >= 2 * ecc_errors_told_) {
-      tell_(ecc_line(who_, pci_address_, since));
+      tell_(ecc_line(rank_, pci_address_, since));
       ecc_errors_told_ = since;
     }
   }

@@ -26,8 +26,8 @@ class DeviceMeter {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kPeriod{100};
 
-  // `who` begins each line that tells of an error: "rank 3". The first reading is taken here.
-  DeviceMeter(const std::string& pci_address, std::string who, EventSink tell,
+  // The rank is named in each line that tells of an error. The first reading is taken here.
+  DeviceMeter(const std::string& pci_address, int rank, EventSink tell,
               const LibraryPlaces& places = usual_library_places(),
               std::chrono::milliseconds period = kPeriod);
   // Tells what came since the last reading.
@@ -46,7 +46,7 @@ class DeviceMeter {
 
   ClockReader reader_;
   const std::string pci_address_;
-  const std::string who_;
+  const int rank_;
   const EventSink tell_;
   const std::chrono::milliseconds period_;
   std::optional<std::int64_t> ecc_errors_at_begin_;
@@ -59,9 +59,10 @@ class DeviceMeter {
   std::thread thread_;
 };
 
-// The lines, in words that llmb-report's classes of failures know.
-std::string xid_line(const std::string& who, const std::string& pci_address, std::uint64_t xid,
+// The lines, in words that llmb-report's classes of failures know, and with the rank where it looks
+// for it.
+std::string xid_line(int rank, const std::string& pci_address, std::uint64_t xid,
                      std::int64_t count);
-std::string ecc_line(const std::string& who, const std::string& pci_address, std::int64_t errors);
+std::string ecc_line(int rank, const std::string& pci_address, std::int64_t errors);
 
 }  // namespace llmb::runner::cuda

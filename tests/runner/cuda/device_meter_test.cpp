@@ -54,13 +54,14 @@ std::vector<std::string> causes_in(const std::string& text) {
 
 TEST(DeviceMeter, ReadsBesideTheTraining) {
   Told told;
-  DeviceMeter meter("0000:01:00.0", "rank 3", told.sink(), kStandIn, 1ms);
+  DeviceMeter meter("0000:01:00.0", 3, told.sink(), kStandIn, 1ms);
   EXPECT_EQ(meter.why_nothing(), "");
   // Every reading counts an error more; those before the run are not told of.
   ASSERT_TRUE(told.wait_for("(4 since the run began)")) << told.text();
   EXPECT_THAT(told.text(), Not(HasSubstr("(3 since"))) << "it is told of when it has doubled";
-  EXPECT_THAT(told.text(), HasSubstr("llmb-step-runner: rank 3: uncorrectable ECC error of its GPU "
-                                     "0000:01:00.0 (1 since the run began): "));
+  EXPECT_THAT(told.text(),
+              HasSubstr("[rank3]: llmb-step-runner: uncorrectable ECC error of its GPU "
+                        "0000:01:00.0 (1 since the run began): "));
   const DeviceUse use = meter.take();
   EXPECT_GT(use.energy_j.value(), 0);
   EXPECT_GT(use.power_w.value(), 0);
@@ -70,21 +71,24 @@ TEST(DeviceMeter, ReadsBesideTheTraining) {
 
 TEST(DeviceMeter, StandsWhereNvmlIsMissing) {
   Told told;
-  DeviceMeter meter("0000:ff:00.0", "rank 0", told.sink(), kStandIn, 1ms);
+  DeviceMeter meter("0000:ff:00.0", 0, told.sink(), kStandIn, 1ms);
   EXPECT_THAT(meter.why_nothing(), HasSubstr("NVML knows no device"));
   EXPECT_EQ(meter.take().energy_j, std::nullopt);
   EXPECT_EQ(told.text(), "");
 }
 
 TEST(DeviceMeter, TellsOfErrorsInWordsThatTheReportKnows) {
-  EXPECT_THAT(causes_in(xid_line("rank 3", "0000:1b:00.0", 79, 2)),
+  EXPECT_THAT(causes_in(xid_line(3, "0000:1b:00.0", 79, 2)),
               testing::ElementsAre("gpu_hardware_error"));
-  EXPECT_THAT(causes_in(xid_line("rank 3", "0000:1b:00.0", 31, 2)),
+  EXPECT_THAT(causes_in(xid_line(3, "0000:1b:00.0", 31, 2)),
               testing::ElementsAre("illegal_memory_access"));
-  EXPECT_THAT(causes_in(xid_line("rank 3", "0000:1b:00.0", 43, 2)),
+  EXPECT_THAT(causes_in(xid_line(3, "0000:1b:00.0", 43, 2)),
               testing::ElementsAre("gpu_process_error"));
-  EXPECT_THAT(causes_in(ecc_line("rank 3", "0000:1b:00.0", 2)),
+  EXPECT_THAT(causes_in(ecc_line(3, "0000:1b:00.0", 2)),
               testing::ElementsAre("gpu_hardware_error"));
+  const auto events = parser::parse_log(ecc_line(3, "0000:1b:00.0", 2)).facts.events;
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events.front().rank, 3);
 }
 
 // A run without NVML says so; that is no failure.
