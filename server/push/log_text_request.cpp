@@ -1,7 +1,5 @@
 #include "server/push/log_text_request.h"
 
-#include <fmt/format.h>
-
 #include "server/http/compression.h"
 #include "server/push/packed_values.h"
 
@@ -63,17 +61,9 @@ LogTextRequest unpack_text_request(std::string_view body) {
   if (reader.left() < kMagic.size() || reader.raw(kMagic.size(), "format") != kMagic) {
     refuse_field("format", "1: agent and server are of versions that do not go together");
   }
-  LogTextRequest request{unpack_head(reader), {}};
-  const std::size_t count = reader.length("blocks");
-  if (count > kTextBlocksMax) refuse_field("blocks", fmt::format("at most {}", kTextBlocksMax));
-  for (std::size_t i = 0; i < count; ++i) {
-    try {
-      request.blocks.push_back(unpack_block(reader));
-    } catch (const BadTelling& error) {
-      throw BadTelling(fmt::format("the entry {} of 'blocks': {}", i, error.what()));
-    }
-  }
-  if (reader.left() > 0) refuse_field("blocks", "the last of the body");
+  LogTextRequest request;
+  request.head = unpack_head(reader);
+  request.blocks = unpack_entries(reader, "blocks", kTextBlocksMax, unpack_block);
   return request;
 }
 

@@ -73,18 +73,9 @@ std::string packed_request(const PushHead& head, const std::vector<std::string>&
 PushRequest unpack_request(std::string_view body, std::size_t logs_max) {
   PackReader reader(body, kMemoryMax);
   require_own_form(reader);
-  PushRequest request{unpack_head(reader), {}};
-  const std::size_t count = reader.length("logs");
-  if (count > logs_max) refuse_field("logs", fmt::format("at most {}", logs_max));
-  request.logs.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    try {
-      request.logs.push_back(unpack_telling(reader));
-    } catch (const BadTelling& error) {
-      throw BadTelling(fmt::format("the entry {} of 'logs': {}", i, error.what()));
-    }
-  }
-  if (reader.left() > 0) refuse_field("logs", "the last of the body");
+  PushRequest request;
+  request.head = unpack_head(reader);
+  request.logs = unpack_entries(reader, "logs", logs_max, unpack_telling);
   return request;
 }
 

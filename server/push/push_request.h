@@ -29,6 +29,26 @@ struct PushHead {
 void pack_head(PackWriter& writer, const PushHead& head);
 PushHead unpack_head(PackReader& reader);
 
+// The rest of a request: at most `max` entries, each as `read_one` reads it, and no byte behind
+// them. What that throws as BadTelling is told with the entry's number.
+template <typename ReadOne>
+auto unpack_entries(PackReader& reader, const char* name, std::size_t max,
+                    const ReadOne& read_one) {
+  std::vector<decltype(read_one(reader))> entries;
+  const std::size_t count = reader.length(name);
+  if (count > max) refuse_field(name, "at most " + std::to_string(max));
+  entries.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      entries.push_back(read_one(reader));
+    } catch (const BadTelling& error) {
+      throw BadTelling("the entry " + std::to_string(i) + " of '" + name + "': " + error.what());
+    }
+  }
+  if (reader.left() > 0) refuse_field(name, "the last of the body");
+  return entries;
+}
+
 struct PushRequest {
   PushHead head;
   std::vector<storage::LogTelling> logs;
