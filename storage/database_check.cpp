@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "storage/copy_mark.h"
 #include "storage/database_place.h"
 #include "storage/open_database.h"
 #include "storage/schema.h"
@@ -110,6 +111,7 @@ DatabaseCheck check_file(const std::string& path, CheckDepth depth) {
   DatabaseCheck check;
   check.schema_version_newest = static_cast<std::int64_t>(all_migrations().size());
   check.schema_version = require_our_schema(connection);
+  refuse_half_copied(connection);
   check.database_bytes = bytes_of(file);
   check.wal_bytes = bytes_of(file.string() + "-wal");
   check.disk_free_bytes = free_bytes_at(file);

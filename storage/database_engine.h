@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "storage/connection.h"
 
@@ -12,6 +13,10 @@ struct DatabaseBytes {
   std::uint64_t database = 0;
   std::uint64_t write_ahead_log = 0;  // 0 where that is not the database's own
 };
+
+// Throws StorageError where a database is not to be written: called when a writer has the lock, and
+// nothing of the database has been changed.
+using AdmitDatabase = std::function<void(Connection&)>;
 
 class OpenDatabase {
  public:

@@ -5,20 +5,33 @@
 #include "storage/sqlite_database.h"
 
 namespace llmb::storage {
+namespace {
 
-std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options) {
-  if (is_postgresql(options.path)) return open_postgresql_writer(options.path);
-  return open_sqlite_writer(options);
+std::unique_ptr<OpenDatabase> whole(std::unique_ptr<OpenDatabase> database) {
+  refuse_half_copied(database->connection());
+  return database;
 }
 
+}  // namespace
+
+std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options, const AdmitDatabase& admit) {
+  if (is_postgresql(options.path)) return open_postgresql_writer(options.path, admit);
+  return open_sqlite_writer(options, admit);
+}
+
+// A writer that lives elsewhere has brought the schema up to date itself.
 std::unique_ptr<OpenDatabase> open_beside_writer(const OpenOptions& options) {
-  if (is_postgresql(options.path)) return open_postgresql_beside_writer(options.path);
-  return open_sqlite_beside_writer(options);
+  try {
+    open_writer(options);
+  } catch (const StorageError& error) {
+    if (error.kind != StorageError::Kind::busy_elsewhere) throw;
+  }
+  return whole(is_postgresql(options.path) ? open_postgresql_beside_writer(options.path)
+                                           : open_sqlite_beside_writer(options));
 }
 
 std::unique_ptr<OpenDatabase> open_reader(const std::string& place) {
-  if (is_postgresql(place)) return open_postgresql_reader(place);
-  return open_sqlite_reader(place);
+  return whole(is_postgresql(place) ? open_postgresql_reader(place) : open_sqlite_reader(place));
 }
 
 }  // namespace llmb::storage

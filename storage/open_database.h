@@ -5,14 +5,17 @@
 #include <memory>
 #include <string>
 
+#include "storage/copy_mark.h"
 #include "storage/database.h"
 #include "storage/database_engine.h"
 
 namespace llmb::storage {
 
-// All throw StorageError. The writer is the only one, and brings the schema up to date; beside it,
-// for short transactions of their own, may be any number of others.
-std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options);
+// All throw StorageError, also for a database that another one is being copied into (copy_mark.h),
+// unless `admit` takes that. The writer is the only one, and brings the schema up to date; beside
+// it, for short transactions of their own, may be any number of others.
+std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options,
+                                          const AdmitDatabase& admit = refuse_half_copied);
 std::unique_ptr<OpenDatabase> open_beside_writer(const OpenOptions& options);
 std::unique_ptr<OpenDatabase> open_reader(const std::string& place);
 

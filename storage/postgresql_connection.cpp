@@ -273,7 +273,20 @@ void PostgresqlConnection::fail(pg_result* result, std::string_view doing) const
 const SqlDialect& PostgresqlConnection::dialect() const {
   // Of an array PostgreSQL looks up each number in the column's index; of a subquery it does not
   // know how many there are.
-  static constexpr SqlDialect kDialect{"", "ILIKE", " = ANY (CAST(? AS bigint[]))", '{', '}'};
+  static constexpr SqlDialect kDialect{
+      "",
+      "ILIKE",
+      " = ANY (CAST(? AS bigint[]))",
+      '{',
+      '}',
+      "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
+      "SELECT name, type, place FROM (SELECT CAST(a.attname AS text) COLLATE \"C\" AS name,"
+      "  format_type(a.atttypid, NULL) AS type,"
+      "  coalesce(array_position(CAST(i.indkey AS smallint[]), a.attnum) + 1, 0) AS place"
+      " FROM pg_attribute AS a LEFT JOIN pg_index AS i ON i.indrelid = a.attrelid AND "
+      "i.indisprimary"
+      " WHERE a.attrelid = to_regclass(CAST(? AS text)) AND a.attnum > 0 AND NOT a.attisdropped"
+      "  AND a.attgenerated = '') AS columns ORDER BY place = 0, place, name"};
   return kDialect;
 }
 

@@ -92,9 +92,12 @@ class PostgresqlDatabase : public OpenDatabase {
 // The server gives up the lock with the session, however that ends; so it is taken anew with each.
 class PostgresqlWriter : public PostgresqlDatabase {
  public:
-  explicit PostgresqlWriter(const std::string& url) : PostgresqlDatabase(url, Mode::read_write) {
+  PostgresqlWriter(const std::string& url, const AdmitDatabase& admit)
+      : PostgresqlDatabase(url, Mode::read_write) {
     take_lock();
     connection().on_new_session([this] { take_lock(); });
+    require_our_database(connection(), version_of(connection()));
+    admit(connection());
     migrate(connection());
   }
 
@@ -111,17 +114,12 @@ class PostgresqlWriter : public PostgresqlDatabase {
 
 }  // namespace
 
-std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url) {
-  return std::make_unique<PostgresqlWriter>(url);
+std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
+                                                     const AdmitDatabase& admit) {
+  return std::make_unique<PostgresqlWriter>(url, admit);
 }
 
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url) {
-  try {
-    open_postgresql_writer(url);
-  } catch (const StorageError& error) {
-    // A writer that lives elsewhere has brought the schema up to date itself.
-    if (error.kind != StorageError::Kind::busy_elsewhere) throw;
-  }
   auto database = std::make_unique<PostgresqlDatabase>(url, Mode::read_write);
   require_current_schema(database->connection());
   return database;

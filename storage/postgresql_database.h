@@ -9,7 +9,9 @@
 
 namespace llmb::storage {
 
-std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url);
+std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
+                                                     const AdmitDatabase& admit);
+// A database that is up to date.
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url);
 std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url);
 

@@ -1,5 +1,6 @@
 #include "storage/push_store.h"
 
+#include "storage/copy_mark.h"
 #include "storage/database_place.h"
 #include "storage/file_guard.h"
 #include "storage/push_rows.h"
@@ -62,6 +63,7 @@ struct PushStore::Impl {
   explicit Impl(const std::string& path)
       : connection(file_of(path), SqliteConnection::Mode::read_write), guard(connection) {
     require_current_schema(connection);
+    refuse_half_copied(connection);
     connection.execute("PRAGMA synchronous = NORMAL");
   }
 

@@ -20,6 +20,11 @@ struct SqlDialect {
   std::string_view is_in_list;
   char list_begin;
   char list_end;
+  // The names of all tables; and of the table that is the parameter, the columns that hold what was
+  // written into them, those of the primary key first, in its order, the others by name: each with
+  // its type and its place in the key, 0 for none.
+  std::string_view table_list;
+  std::string_view column_list;
 
   std::string list_text(std::span<const std::int64_t> numbers) const;
 };

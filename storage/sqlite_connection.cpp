@@ -163,8 +163,16 @@ bool SqliteStatement::step() {
 }  // namespace
 
 const SqlDialect& sqlite_dialect() {
-  static constexpr SqlDialect kDialect{"+", "LIKE", " IN (SELECT value FROM json_each(?))", '[',
-                                       ']'};
+  static constexpr SqlDialect kDialect{"+",
+                                       "LIKE",
+                                       " IN (SELECT value FROM json_each(?))",
+                                       '[',
+                                       ']',
+                                       "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
+                                       "name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+                                       " ORDER BY name",
+                                       "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE "
+                                       "hidden = 0 ORDER BY pk = 0, pk, name"};
   return kDialect;
 }
 

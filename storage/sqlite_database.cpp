@@ -79,9 +79,11 @@ struct HeldLock {
 
 class SqliteWriter : private HeldLock, public GuardedSqliteDatabase {
  public:
-  explicit SqliteWriter(const std::string& path) : HeldLock(path), GuardedSqliteDatabase(path) {
+  SqliteWriter(const std::string& path, const AdmitDatabase& admit)
+      : HeldLock(path), GuardedSqliteDatabase(path) {
     lock.hold_inode();
     require_our_schema(connection());
+    admit(connection());
     require_sound_tables(connection());
     require_wal();
     connection().execute(
@@ -113,17 +115,12 @@ class SqliteWriter : private HeldLock, public GuardedSqliteDatabase {
 
 }  // namespace
 
-std::unique_ptr<OpenDatabase> open_sqlite_writer(const OpenOptions& options) {
-  return std::make_unique<SqliteWriter>(checked_path(options));
+std::unique_ptr<OpenDatabase> open_sqlite_writer(const OpenOptions& options,
+                                                 const AdmitDatabase& admit) {
+  return std::make_unique<SqliteWriter>(checked_path(options), admit);
 }
 
 std::unique_ptr<OpenDatabase> open_sqlite_beside_writer(const OpenOptions& options) {
-  try {
-    open_sqlite_writer(options);
-  } catch (const StorageError& error) {
-    // A writer that lives elsewhere has brought the schema up to date itself.
-    if (error.kind != StorageError::Kind::busy_elsewhere) throw;
-  }
   auto database =
       std::make_unique<GuardedSqliteDatabase>(std::filesystem::canonical(options.path).string());
   require_current_schema(database->connection());

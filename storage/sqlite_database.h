@@ -10,7 +10,9 @@
 
 namespace llmb::storage {
 
-std::unique_ptr<OpenDatabase> open_sqlite_writer(const OpenOptions& options);
+std::unique_ptr<OpenDatabase> open_sqlite_writer(const OpenOptions& options,
+                                                 const AdmitDatabase& admit);
+// A database that is up to date.
 std::unique_ptr<OpenDatabase> open_sqlite_beside_writer(const OpenOptions& options);
 std::unique_ptr<OpenDatabase> open_sqlite_reader(const std::string& path);
 

@@ -16,7 +16,8 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url) {
+std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
+                                                     const AdmitDatabase& /*admit*/) {
   refuse(url);
 }
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url) {

@@ -33,6 +33,8 @@ void add_audit_command(CLI::App& app, int& exit_code);
 
 // What is wrong with a database and the trees that it follows.
 void add_doctor_command(CLI::App& app, int& exit_code);
+// All of a database into another one, of whichever engine.
+void add_copy_db_command(CLI::App& app, int& exit_code);
 // Writes the sample tree, and lets one run of it grow.
 void add_sample_command(CLI::App& app, int& exit_code);
 

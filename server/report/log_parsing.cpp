@@ -357,7 +357,7 @@ LogReport parse_logs(FoundLogs discovery, const ParsingOptions& options) {
         } else {
           errors[i] = std::move(run.error());
         }
-        progress.add_log();
+        progress.add_done();
       }
     };
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());

@@ -13,7 +13,7 @@ constexpr int kBarWidth = 24;
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::size_t total) : total_(total) {
+ProgressLine::ProgressLine(std::size_t total, const char* things) : total_(total), things_(things) {
   if (isatty(STDERR_FILENO) == 0 || total == 0) return;
   thread_ = std::thread([this] { draw_until_stopped(); });
 }
@@ -33,9 +33,10 @@ void ProgressLine::draw_until_stopped() {
   while (!changed_.wait_for(lock, kRedrawInterval, [this] { return is_stopped_; })) {
     const std::size_t done = done_;
     const auto filled = static_cast<int>(done * kBarWidth / total_);
-    std::fprintf(stderr, "\r[%.*s%*s] %zu of %zu logs, %.1f GB\033[K", filled,
-                 "########################", kBarWidth - filled, "", done, total_,
-                 static_cast<double>(bytes_) / 1e9);
+    std::fprintf(stderr, "\r[%.*s%*s] %zu of %zu %s", filled, "########################",
+                 kBarWidth - filled, "", done, total_, things_);
+    if (bytes_ > 0) std::fprintf(stderr, ", %.1f GB", static_cast<double>(bytes_) / 1e9);
+    std::fputs("\033[K", stderr);
     was_drawn = true;
   }
   if (was_drawn) std::fputs("\r\033[K", stderr);

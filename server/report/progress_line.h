@@ -12,20 +12,22 @@ namespace llmb::report {
 
 class ProgressLine {
  public:
-  // `total`: how many logs there are. Draws from a thread of its own, if stderr is a terminal.
-  explicit ProgressLine(std::size_t total);
+  // `total`: how many there are of `things`, a literal. Draws from a thread of its own, if stderr
+  // is a terminal.
+  explicit ProgressLine(std::size_t total, const char* things = "logs");
   ~ProgressLine();  // removes the line
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   // Thread-safe.
   void add_bytes(std::uint64_t bytes) { bytes_ += bytes; }
-  void add_log() { ++done_; }
+  void add_done(std::size_t count = 1) { done_ += count; }
 
  private:
   void draw_until_stopped();
 
   const std::size_t total_;
+  const char* const things_;
   std::atomic<std::size_t> done_ = 0;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::mutex mutex_;

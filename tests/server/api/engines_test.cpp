@@ -12,6 +12,7 @@
 #include "parser/foundation/text.h"
 #include "server/ingest/ingest.h"
 #include "tests/server/api/sample_database.h"
+#include "tests/storage/copied_databases.h"
 
 namespace llmb::api {
 namespace {
@@ -91,8 +92,12 @@ class Engines : public ApiTest {
   }
 
   void expect_same(const std::vector<std::pair<std::string, Pairs>>& questions) {
-    const auto of_file = ask_all(questions, file_);
-    const auto of_server = ask_all(questions, database_path_);
+    expect_same(questions, file_, database_path_);
+  }
+  void expect_same(const std::vector<std::pair<std::string, Pairs>>& questions,
+                   const std::string& file, const std::string& server) {
+    const auto of_file = ask_all(questions, file);
+    const auto of_server = ask_all(questions, server);
     for (std::size_t i = 0; i < questions.size(); ++i) {
       std::string question = questions[i].first;
       for (const auto& [name, value] : questions[i].second) question += "&" + name + "=" + value;
@@ -171,6 +176,23 @@ TEST_F(Engines, GiveTheSameAnswersOfRealLogs) {
     questions.emplace_back("/api/v1/compare", Pairs{{"runs", pair}});
   }
   expect_same(questions);
+}
+
+TEST_F(Engines, GiveTheSameAnswersOfACopyAndOfACopyOfThat) {
+  std::vector<storage::IngestBatch> batches = batches_of_real_logs(folder_);
+  for (storage::IngestBatch& batch : batches) batch.root_id = 1;
+  other_->commit(batches);
+  other_->park(
+      {2, "odd \xff", "cannot be read", "2026-05-06T07:08:09Z", "2026-05-06T08:08:09Z", 3});
+  const storage::NewPlace server(storage::Engine::postgresql);
+  const storage::NewPlace back(storage::Engine::sqlite);
+  storage::copy_all(file_, server.options());
+  storage::copy_all(server.path(), back.options());
+  auto questions = all_resources(static_cast<storage::RunId>(batches.size()));
+  for (auto& question : all_lists()) questions.push_back(std::move(question));
+  questions.emplace_back("/api/v1/compare", Pairs{{"runs", "3,4,5"}});
+  expect_same(questions, file_, server.path());
+  expect_same(questions, file_, back.path());
 }
 
 // Logs grow, are rewritten, cut, lost and found, in an order that a seed gives.
