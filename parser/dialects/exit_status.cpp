@@ -44,6 +44,7 @@ constexpr auto kErrors = std::to_array<Error>({
     {EDQUOT, "disk_full_or_quota"},
     {EMFILE, "file_limit"},
     {ENFILE, "file_limit"},
+    {EAGAIN, "file_limit"},
     {ENOMEM, "host_oom_kill"},
     {EADDRINUSE, "rendezvous_failure"},
     {ECONNREFUSED, "rendezvous_failure"},
@@ -52,6 +53,32 @@ constexpr auto kErrors = std::to_array<Error>({
     {ENETUNREACH, "rendezvous_failure"},
     {ECONNRESET, "peer_lost"},
     {EPIPE, "peer_lost"},
+});
+
+struct NamedError {
+  std::string_view beginning;
+  std::string_view cause;
+};
+
+constexpr auto kCudaErrors = std::to_array<NamedError>({
+    {"OUT_OF_MEMORY", "cuda_oom"},
+    {"ILLEGAL_ADDRESS", "illegal_memory_access"},
+    {"MISALIGNED_ADDRESS", "illegal_memory_access"},
+    {"INVALID_ADDRESS_SPACE", "illegal_memory_access"},
+    {"ASSERT", "device_side_assert"},
+    {"ECC_UNCORRECTABLE", "gpu_hardware_error"},
+    {"NVLINK_UNCORRECTABLE", "gpu_hardware_error"},
+    {"HARDWARE_STACK_ERROR", "gpu_hardware_error"},
+    {"NO_DEVICE", "gpu_unavailable"},
+    {"INVALID_DEVICE", "gpu_unavailable"},
+    {"DEVICE_UNAVAILABLE", "gpu_unavailable"},
+    {"DEVICES_UNAVAILABLE", "gpu_unavailable"},
+    {"NOT_INITIALIZED", "gpu_unavailable"},
+    {"SYSTEM_", "gpu_unavailable"},
+    {"COMPAT_NOT_SUPPORTED_ON_DEVICE", "gpu_unavailable"},
+    {"INSUFFICIENT_DRIVER", "gpu_unavailable"},
+    {"NO_BINARY_FOR_GPU", "gpu_unavailable"},
+    {"UNSUPPORTED_PTX_VERSION", "gpu_unavailable"},
 });
 
 std::string_view cause_of_signal_number(int signal) {
@@ -83,6 +110,13 @@ std::string_view cause_of_exit_status(std::string_view rest) {
 std::string_view cause_of_signal(std::string_view rest) {
   const std::optional<int> signal = leading_integer(rest);
   return signal && *signal > 0 ? cause_of_signal_number(*signal) : std::string_view();
+}
+
+std::string_view cause_of_cuda_error(std::string_view rest) {
+  const auto* const found =
+      std::find_if(kCudaErrors.begin(), kCudaErrors.end(),
+                   [&](const NamedError& one) { return rest.starts_with(one.beginning); });
+  return found == kCudaErrors.end() ? "cuda_error" : found->cause;
 }
 
 std::string_view cause_of_errno(std::string_view rest) {

@@ -15,6 +15,9 @@ std::string_view cause_of_exit_status(std::string_view rest);
 // `rest`: what follows "on signal ": "9 (Killed)".
 std::string_view cause_of_signal(std::string_view rest);
 
+// `rest`: what follows "CUDA_ERROR_": "NO_DEVICE: no CUDA-capable device is detected".
+std::string_view cause_of_cuda_error(std::string_view rest);
+
 // `rest`: what follows "[Errno " or "errno: ": "28] No space left on device". Linux's numbers;
 // empty for those that say nothing of the cause.
 std::string_view cause_of_errno(std::string_view rest);

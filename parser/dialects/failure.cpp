@@ -74,6 +74,12 @@ std::string_view operation_of(std::string_view text) {
   return rest.substr(0, std::min<std::size_t>(length, 40));
 }
 
+// `after`: where the sign's literal ends in `text`.
+std::string_view cause_of(const FailureSign& sign, std::string_view text, std::size_t after) {
+  if (sign.cause_of_line != nullptr) return sign.cause_of_line(text);
+  return sign.cause_by == nullptr ? sign.cause : sign.cause_by(text.substr(after));
+}
+
 }  // namespace
 
 std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
@@ -88,9 +94,7 @@ std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
         !RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern)) {
       continue;
     }
-    const std::string_view cause = sign.cause_by == nullptr
-                                       ? sign.cause
-                                       : sign.cause_by(text.substr(at + sign.literal.size()));
+    const std::string_view cause = cause_of(sign, text, at + sign.literal.size());
     if (cause.empty()) continue;
     const bool is_failure = sign.kind == LogEvent::Kind::failure;
     if (is_failure && weight_of(record.text) == LineWeight::echo) return std::nullopt;

@@ -22,6 +22,8 @@ struct FailureSign {
   // The cause by what follows the literal, where it is not always the same; an empty answer is no
   // failure. `cause` is empty then.
   std::string_view (*cause_by)(std::string_view rest) = nullptr;
+  // The cause by the whole line; an empty answer is no failure. `cause` is empty then.
+  std::string_view (*cause_of_line)(std::string_view line) = nullptr;
   // The line holds these too. Other than the literal they may be as common as they like.
   std::string_view words = {};
 };

@@ -110,10 +110,12 @@ constexpr std::array kClasses = {
                  root,
                  "The program refused its configuration: the quoted line says which value.",
                  {}},
-    FailureClass{"file_limit",
-                 root,
-                 "The limit of open files is too low: raise it (ulimit -n) in the job.",
-                 {}},
+    FailureClass{
+        "file_limit",
+        root,
+        "The job may not open so many files, or start so many threads: raise the limit (ulimit -n, "
+        "ulimit -u), or start fewer data loader workers.",
+        {}},
     FailureClass{"file_system_error",
                  root,
                  "A file system refused or lost a file: check the mount on the quoted node, and "

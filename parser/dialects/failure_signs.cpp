@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/dialects/exception_cause.h"
 #include "parser/dialects/exit_status.h"
 #include "parser/dialects/failure.h"
 
@@ -13,19 +14,7 @@ namespace {
 constexpr auto kFinish = LogEvent::Kind::finish_marker;
 constexpr auto kFailure = LogEvent::Kind::failure;
 
-// The last line of a traceback: "ValueError: …", "torch.distributed.DistBackendError: …",
-// "AssertionError" without a word, "triton.runtime.errors.OutOfResources: …", at the beginning of a
-// line or of what a logger prints at the level of an error.
-constexpr std::string_view kException =
-    R"((?:^[ |+]*|^.{0,80}(?:ERROR|CRITICAL|FATAL)\b.{0,160}?(?:\] | - | \| )|)"
-    R"(^E\d{4} .{0,200}?\] ))"
-    R"((?:(?:\w+\.)*(?:_?[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration))"
-    R"(|Exception|BrokenProcessPool)|(?:[a-z_]\w*\.)+[A-Z]\w+)(?:: |:?\s*$))";
 constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
-// Python's message where a value does not fit: an option by its name, or what it has to be.
-constexpr std::string_view kRefusedOption =
-    R"(^(?:\w+\.)*(?:AssertionError|ValueError|NotImplementedError|RuntimeError): .*)"
-    R"((?:^|[ '"`(])--[a-z][a-z-]+)";
 // What any exception or logged error says of a file, whoever raised it.
 constexpr std::string_view kErrorOfFile =
     R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception)|Exception): )";
@@ -33,13 +22,13 @@ constexpr std::string_view kErrorOfFile =
 // `words` of a message whose exception ends in Error: not searched for in all lines.
 constexpr FailureSign in_error(std::string_view cause, std::string_view words,
                                std::string_view pattern = {}) {
-  return {cause, kFailure, "Error: ", pattern, nullptr, words};
+  return {cause, kFailure, "Error: ", pattern, nullptr, nullptr, words};
 }
 
-// What readers of data say of a file.
-constexpr std::string_view kDamagedData =
-    R"((?i)^[\w.]+: .*\b(?:parquet|mmap|dataset|shard|tokenizer)\b)"
-    R"(.*(?:corrupt|truncated|magic bytes|greater than|unexpected end))";
+// Any exception in whose last line the literal stands: its class by type and words.
+constexpr FailureSign any_exception(std::string_view literal) {
+  return {{}, kFailure, literal, {}, nullptr, cause_of_exception};
+}
 
 constexpr FailureSign by_number(std::string_view literal,
                                 std::string_view (*cause_by)(std::string_view),
@@ -93,13 +82,14 @@ constexpr std::array kSignsOfOne = {
     failure("host_oom_kill", "std::bad_alloc"),
     failure("host_oom_kill", "low on resource: memory"),
     failure("disk_full_or_quota", "low on resource: ephemeral-storage"),
+    failure("host_oom_kill", "node had condition", R"(\bMemoryPressure\b)"),
+    failure("disk_full_or_quota", "node had condition", R"(\bDiskPressure\b)"),
     // Of every device that torch knows: "XPU out of memory. Tried to allocate …".
     failure("cuda_oom", "out of memory. Tried to allocate"),
     failure("cuda_oom", "HIP out of memory"),
     failure("cuda_oom", "CUDA out of memory"),
     failure("cuda_oom", "CUDA error: out of memory"),
     failure("cuda_oom", "OutOfMemoryError: "),
-    failure("cuda_oom", "CUDA_ERROR_OUT_OF_MEMORY"),
     failure("cuda_oom", "out of memory",
             R"((?i)\b(?:cuda|hip|npu|xpu|hpu|gpu|device|triton|hbm)\b.{0,30}: out of memory)"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: Out of memory"),
@@ -115,19 +105,24 @@ constexpr std::array kSignsOfOne = {
     failure("host_oom_kill", "Out Of Memory", R"(tasks? [0-9,-]+: Out Of Memory)"),
     failure("host_oom_kill", "Out of memory: Kill"),
     failure("host_oom_kill", "OOMKilled"),
-    failure("host_oom_kill", "DataLoader worker ", R"(killed by signal: Killed)"),
+    in_error("host_oom_kill", "DataLoader worker ", R"(killed by signal: Killed)"),
     failure("host_oom_kill", "Cannot allocate memory"),
     failure("host_oom_kill", "MemoryError", R"(^MemoryError\b)"),
+    in_error("shared_memory_full", "DataLoader worker ", R"(killed by signal: Bus error)"),
     failure("shared_memory_full", "insufficient shared memory"),
     in_error("shared_memory_full", "unable to allocate shared memory"),
-    failure("shared_memory_full", "unable to open shared memory object"),
-    failure("shared_memory_full", "unable to write to file </torch_"),
+    in_error("shared_memory_full", "unable to open shared memory object"),
+    in_error("shared_memory_full", "unable to write to file </torch_"),
 
     // The GPU and its driver.
     failure("gpu_hardware_error", "NVRM: Xid",
             R"(Xid \([^)]*\): (?:48|6[1-4]|69|74|79|9[245]|1[1-4][0-9])\b)"),
     failure("illegal_memory_access", "NVRM: Xid", R"(Xid \([^)]*\): 31\b)"),
     failure("gpu_process_error", "NVRM: Xid"),
+    failure("gpu_hardware_error", "SXid (PCI", R"(SXid \([^)]*\): \d+, Fatal)"),
+    failure(
+        "gpu_hardware_error", " amdgpu: ",
+        R"((?i)amdgpu: .*(?:gpu reset begin|failed to respond|ring .*timeout|gpu hang|ras error))"),
     failure("illegal_memory_access", "Memory access fault by GPU node"),
     failure("gpu_hardware_error", "HSA_STATUS_ERROR"),
     failure("gpu_hardware_error", "HW Exception by GPU node"),
@@ -136,7 +131,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_hardware_error", "Session is failing", R"(session error)"),
     failure("gpu_unavailable", "no kernel image is available"),
     failure("gpu_unavailable", "rror 802", R"((?i)error 802\b)"),
-    failure("gpu_unavailable", "driver on your system is too old"),
+    in_error("gpu_unavailable", "driver on your system is too old"),
     failure("gpu_unavailable", "abric manager",
             R"((?i)fabric manager.*(?:not|fail|error|stopped|inactive))"),
     failure("gpu_unavailable", "abric Manager",
@@ -150,17 +145,19 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_hardware_error", "Unable to determine the device handle for"),
     failure("gpu_unavailable", "CUDA driver version is insufficient"),
     failure("gpu_unavailable", "no CUDA-capable device is detected"),
-    failure("gpu_unavailable", "Found no NVIDIA driver on your system"),
+    in_error("gpu_unavailable", "Found no NVIDIA driver on your system"),
     in_error("gpu_unavailable", "CUDA unknown error"),
-    failure("gpu_unavailable", "No CUDA GPUs are available"),
+    in_error("gpu_unavailable", "No CUDA GPUs are available"),
     failure("gpu_unavailable", "Failed to initialize NVML"),
+    failure("gpu_unavailable", "NVIDIA-SMI has failed"),
     failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),
     failure("gpu_unavailable", "CUDA error: system not yet initialized"),
     failure("gpu_unavailable", "CUDA error: invalid device ordinal"),
     failure("illegal_memory_access", "an illegal memory access was encountered"),
-    failure("illegal_memory_access", "CUDA_ERROR_ILLEGAL_ADDRESS"),
     failure("illegal_memory_access", "CUDA error: misaligned address"),
     failure("device_side_assert", "device-side assert triggered"),
+    failure("device_side_assert", "], thread: [", R"(Assertion .* failed)"),
+    by_number("CUDA_ERROR_", cause_of_cuda_error),
     failure("cuda_error", "CUDA error: "),
     failure("cuda_error", "HIP error: "),
     in_error("cuda_error", "CUDA Error: "),
@@ -173,44 +170,38 @@ constexpr std::array kSignsOfOne = {
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
 
     // Numbers.
-    failure("nan_loss", "found NaN in local forward loss"),
-    failure("nan_loss", "found Inf in local forward loss"),
-    failure("nan_gradient", "found NaN in local"),
-    failure("nan_gradient", "found Inf in local"),
+    in_error("nan_loss", "found NaN in local forward loss"),
+    in_error("nan_loss", "found Inf in local forward loss"),
+    in_error("nan_gradient", "found NaN in local"),
+    in_error("nan_gradient", "found Inf in local"),
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
-    failure("nan_loss", "loss is NaN"),
+    failure("nan_loss", "oss is NaN"),
     failure("nan_loss", "loss is nan", R"((?i)error|abort|stop|exit|diverge)"),
-    failure("nan_loss", "Loss is NaN"),
-    failure("nan_gradient", "oss scale already at minimum"),
-    failure("nan_gradient", "inimum loss scale reached"),
-    failure("nan_gradient", "NaN in gradient"),
-    failure("nan_gradient", "gradient norm is NaN"),
-    failure("nan_gradient", "The total norm of order ", R"(non-finite)"),
+    in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),
 
     // Files, modules, tokens.
-    failure("disk_full_or_quota", "PytorchStreamWriter failed"),
-    failure("disk_full_or_quota", "[enforce fail at inline_container"),
+    in_error("disk_full_or_quota", "PytorchStreamWriter failed"),
+    in_error("disk_full_or_quota", "[enforce fail at inline_container"),
     failure("disk_full_or_quota", "No space left on device"),
     failure("disk_full_or_quota", "Disk quota exceeded"),
-    failure("disk_full_or_quota", "ENOSPC"),
     failure("file_limit", "Too many open files"),
+    failure("file_limit", "can't start new thread"),
+    failure("file_limit", "hread creation failed"),
+    failure("file_limit", "pthread_create", R"(pthread_create\b.*(?:fail|: Resource temporarily))"),
     failure("file_system_error", "Stale file handle"),
-    failure("file_system_error", "[Errno 5] Input/output error"),
-    failure("file_system_error", "[Errno 13] Permission denied"),
-    failure("file_system_error", "[Errno 30] Read-only file system"),
     failure("file_system_error", "Transport endpoint is not connected"),
     in_error("file_system_error", "Input/output error",
              R"((?i)error\b.*Input/output error|failed)"),
     in_error("file_system_error", " cannot be opened", kErrorOfFile),
     in_error("file_limit", "received 0 items of ancdata"),
-    failure("hf_authentication", "GatedRepoError"),
-    failure("hf_authentication", "gated repo", R"((?i)cannot access|trying to access)"),
-    failure("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
-    failure("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
-    failure("hf_authentication", "Invalid user token"),
-    failure("hf_unreachable", "429 Client Error", R"(huggingface|hf\.co|Too Many Requests)"),
+    in_error("hf_authentication", "GatedRepoError"),
+    in_error("hf_authentication", "gated repo", R"((?i)cannot access|trying to access)"),
+    in_error("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
+    in_error("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
+    in_error("hf_authentication", "Invalid user token"),
+    in_error("hf_unreachable", "429 Client Error", R"(huggingface|hf\.co|Too Many Requests)"),
     failure("hf_unreachable", "couldn't connect to 'https://huggingface.co'"),
-    failure("hf_unreachable", "LocalEntryNotFoundError"),
+    in_error("hf_unreachable", "LocalEntryNotFoundError"),
     failure("hf_unreachable", "OfflineModeIsEnabled"),
     failure("hf_unreachable", "huggingface.co",
             R"((?i)name resolution|NameResolutionError|Max retries exceeded)"),
@@ -221,6 +212,8 @@ constexpr std::array kSignsOfOne = {
     failure("missing_module", "ImportError: ", R"(^ImportError: )"),
     failure("missing_module", "cannot open shared object file"),
     failure("missing_module", ": undefined symbol: "),
+    failure("missing_module", " not found (required by "),
+    failure("missing_module", ": No module named "),
     failure("tokenizer_or_data_missing",
             "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
     in_error("missing_module", "cannot import name "),
@@ -228,20 +221,20 @@ constexpr std::array kSignsOfOne = {
     in_error("missing_module", "annot find a working triton installation"),
     in_error("missing_module", "Error building extension "),
     in_error("missing_module", "indicate binary incompatibility"),
-    failure("tokenizer_or_data_missing", "RepositoryNotFoundError"),
-    failure("tokenizer_or_data_missing", "Can't load tokenizer for "),
-    failure("tokenizer_or_data_missing", "is not a valid model identifier"),
+    in_error("tokenizer_or_data_missing", "RepositoryNotFoundError"),
+    in_error("tokenizer_or_data_missing", "Can't load tokenizer for "),
+    in_error("tokenizer_or_data_missing", "is not a valid model identifier"),
     failure("tokenizer_or_data_missing", "can't open file '"),
-    failure("tokenizer_or_data_missing", "could not parse ModelProto"),
-    failure("tokenizer_or_data_missing", "No such file or directory",
-            R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
+    in_error("tokenizer_or_data_missing", "could not parse ModelProto"),
+    in_error("tokenizer_or_data_missing", "No such file or directory",
+             R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
     in_error("tokenizer_or_data_missing", "o file found "),
     in_error("tokenizer_or_data_missing", "o files found "),
     in_error("tokenizer_or_data_missing", " does not exist",
              R"(^(?:\w+\.)*\w+(?:Error|Exception): .*(?:[Ff]ile|[Pp]ath|[Dd]ata|[Cc]heckpoint|/))"),
-    failure("checkpoint_unreadable", "SafetensorError"),
-    failure("checkpoint_unreadable", "UnpicklingError"),
-    failure("checkpoint_unreadable", "PytorchStreamReader failed"),
+    in_error("checkpoint_unreadable", "SafetensorError"),
+    in_error("checkpoint_unreadable", "UnpicklingError"),
+    in_error("checkpoint_unreadable", "PytorchStreamReader failed"),
     failure("checkpoint_unreadable", "CheckpointException"),
     failure("checkpoint_unreadable", "CheckpointingException"),
     in_error("checkpoint_unreadable", "Error(s) in loading state_dict"),
@@ -249,8 +242,6 @@ constexpr std::array kSignsOfOne = {
     // A parameter's name that one side does not know.
     failure("checkpoint_unreadable", "KeyError: '",
             R"(KeyError: '[^' ]+\.(?:weight|bias|scale|_extra_state)'$)"),
-    failure("checkpoint_unreadable", "Missing key(s) in state_dict"),
-    failure("checkpoint_unreadable", "size mismatch for ", R"(copying a param with shape)"),
     failure("configuration_error", "error: unrecognized arguments"),
     failure("configuration_error", "error: the following arguments are required"),
     failure("configuration_error", "error: argument --"),
@@ -260,13 +251,12 @@ constexpr std::array kSignsOfOne = {
     failure("configuration_error", "rror parsing override '"),
     failure("configuration_error", "omegaconf.errors.", R"(^omegaconf\.errors\.\w+)"),
     failure("configuration_error", "is not in struct", R"(^(?:\w+\.)*\w+: |Key ')"),
-    failure("configuration_error", "MissingMandatoryValue"),
     in_error("configuration_error", "WORLD_SIZE", kRefusedValue),
     in_error("configuration_error", "nvalid parallel ", kRefusedValue),
     in_error("configuration_error", "must be a multiple of ", kRefusedValue),
-    failure("configuration_error", "divisible by ", kRefusedValue),
-    failure("configuration_error", "world size ", kRefusedValue),
-    failure("configuration_error", "world_size ", kRefusedValue),
+    in_error("configuration_error", "divisible by ", kRefusedValue),
+    in_error("configuration_error", "world size ", kRefusedValue),
+    in_error("configuration_error", "world_size ", kRefusedValue),
 
 };
 
@@ -289,51 +279,60 @@ constexpr std::array kSignsOfOthers = {
             "DEADLINE_EXCEEDED: ", R"((?i)barrier|coordination|collective|heartbeat)"),
     failure("nccl_timeout", "Termination timeout for "),
     failure("nccl_timeout", "Getting socket times out"),
+    failure("nccl_timeout", "The Notify register has not received"),
     failure("peer_lost", "the JAX distributed service detected fatal errors"),
     failure("peer_lost", "eartbeat timeout", R"((?i)task.*heartbeat timeout)"),
     failure("peer_lost", "missing heartbeats"),
-    failure("peer_lost", "ncclRemoteError"),
-    failure("peer_lost", "remote process exited or there was a network error"),
-    failure("nccl_system_error", "ncclSystemError"),
-    failure("nccl_system_error", "unhandled system error"),
-    failure("nccl_system_error", "NCCL WARN NET/", R"(Request .*completed with error)"),
-    failure("nccl_system_error", "NCCL WARN NET/IB",
-            R"(Got completion .*(?:error|status=)|Async event|Unable to open device|failed)"),
+    in_error("peer_lost", "ncclRemoteError"),
+    in_error("peer_lost", "remote process exited or there was a network error"),
+    in_error("nccl_system_error", "ncclSystemError"),
+    in_error("nccl_system_error", "unhandled system error"),
+    failure("peer_lost", "Connection closed by remote peer"),
+    failure(
+        "nccl_system_error", "NCCL WARN ",
+        R"(NCCL WARN NET/.*(?i:error|fail|couldn't|unable|timed out|refused|status=|async event))"),
+    failure("nccl_system_error", "NCCL WARN ",
+            R"(NCCL WARN (?:socket|(?:Call to |Connect |Net |bootstrap|\[?Proxy).*)"
+            R"((?i:error|fail|timed out|refused)))"),
+    failure("nccl_system_error", "Transport retry count exceeded"),
+    failure("cuda_error", "UCX  ERROR ", R"((?:\bcu|\bhip)[A-Z]\w+\(.*failed)"),
+    failure("nccl_system_error", "UCX  ERROR "),
+    failure("nccl_system_error",
+            ": non-zero status: ", R"(\.(?:cpp|cu|h)\b.*: non-zero status: \d)"),
+    failure("peer_lost", "NCCL error", R"(remote process exited)"),
     failure("nccl_error", "NCCL error"),
     in_error("nccl_error", "HCCL error"),
     in_error("nccl_error", "OPS function error: Hccl"),
     failure("nccl_error", "NCCL WARN Cuda failure "),
     failure("nccl_error", "Failed to bind NVLink SHARP"),
-    failure("nccl_error", "ncclInternalError"),
-    failure("nccl_error", "ncclUnhandledCudaError"),
+    in_error("nccl_error", "ncclInternalError"),
+    in_error("nccl_error", "ncclUnhandledCudaError"),
     failure("nccl_error", ") detected by watchdog at work"),
     failure("nccl_error", "NCCL communicator was aborted"),
     failure("gloo_error", "Gloo connectFullMesh failed"),
     in_error("gloo_error", "monitoredBarrier", R"((?i)fail)"),
-    failure("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
+    in_error("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
     failure("peer_lost", "Connection closed by peer"),
     failure("peer_lost", "Connection reset by peer"),
-    failure("peer_lost", "Connection closed by remote peer"),
     in_error("gloo_error", "third_party/gloo", R"(Error: )"),
-    failure("gloo_error", "[enforce fail at ", R"(gloo)"),
+    in_error("gloo_error", "[enforce fail at ", R"(gloo)"),
     in_error("rendezvous_failure", "ncclUniqueId", R"((?i)timeout|timed out)"),
     failure("rendezvous_failure", "ssh: connect to host "),
+    failure("rendezvous_failure", "Host key verification failed"),
+    failure("rendezvous_failure", "Permission denied (publickey"),
+    failure("rendezvous_failure", "MPI_ERRORS_ARE_FATAL"),
     in_error("rendezvous_failure", " not reachable via ssh"),
     failure("rendezvous_failure", "emporary failure in name resolution"),
     failure("rendezvous_failure", "Name or service not known"),
     failure("rendezvous_failure", "No address associated with hostname"),
-    failure("rendezvous_failure", "RendezvousConnectionError"),
-    failure("rendezvous_failure", "RendezvousTimeoutError"),
-    failure("rendezvous_failure", "RendezvousClosedError"),
-    failure("rendezvous_failure", "The client socket has failed to connect"),
-    failure("rendezvous_failure", "The client socket has timed out"),
+    failure("rendezvous_failure", "Rendezvous", R"(Rendezvous(?:Connection|Timeout|Closed)Error)"),
+    failure("rendezvous_failure", "The client socket has ",
+            R"(has (?:failed to connect|timed out))"),
     failure("rendezvous_failure", "The server socket has failed to "),
-    failure("rendezvous_failure", "EADDRINUSE"),
     failure("rendezvous_failure", "ddress already in use"),
-    failure("rendezvous_failure", " clients joined"),
+    in_error("rendezvous_failure", " clients joined"),
     failure("rendezvous_failure", "o socket interface found"),
-    failure("peer_lost", "recvValue failed on SocketImpl"),
-    failure("peer_lost", "sendBytes failed on SocketImpl"),
+    failure("peer_lost", " failed on SocketImpl"),
     failure("rendezvous_failure", "Maximum number of nodes ", R"(exceeded)"),
 
     // Launching.
@@ -348,16 +347,24 @@ constexpr std::array kSignsOfOthers = {
     failure("srun_launch_error", "srun: error: Application launch failed"),
     failure("srun_launch_error", "srun: fatal: "),
     failure("srun_launch_error", "srun: unrecognized option"),
+    failure(
+        "srun_launch_error", "srun: error: ",
+        R"(srun: error: .*(?i:munge|authenticat|credential|socket timed out|invalid|not permitted|)"
+        R"(configuration|plugin|partition|step creation))"),
     failure("srun_launch_error", "error: execve(): "),
     failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),
     failure("srun_launch_error", "sbatch: error: "),
+    failure("srun_launch_error", "ORTE was unable to "),
 
     // What is left when a process has ended.
     failure("segmentation_fault", "Segmentation fault"),
     failure("segmentation_fault", "double free or corruption"),
     failure("segmentation_fault", "corrupted size vs. prev_size"),
     failure("segmentation_fault", "stack smashing detected"),
-    failure("segmentation_fault", "(): invalid ", R"(^(?:free|malloc|realloc|munmap_chunk)\(\): )"),
+    failure("segmentation_fault", "(): invalid ", R"(^(?:\w*alloc\w*|munmap_chunk)\(\): )"),
+    failure("segmentation_fault", "free(): ", R"(^free\(\): )"),
+    failure("segmentation_fault", "malloc(): ", R"(^malloc\(\): )"),
+    failure("child_failed", "*** Process received signal ***"),
     // A shell's word about a child: "run.sh: line 4:  4102 Killed            python train.py".
     failure("segmentation_fault", "Illegal instruction ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "Floating point exception", R"(: line \d+: +\d+ )"),
@@ -365,17 +372,28 @@ constexpr std::array kSignsOfOthers = {
     failure("task_killed", " Bus error       ", R"(: line \d+: +\d+ )"),
     failure("child_failed", " Aborted         ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "pure virtual method called"),
-    failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
-    by_number("Error: [Errno ", cause_of_errno, kException),
+    by_number("Error: [Errno ", cause_of_errno, kExceptionHead),
     by_number("(errno: ", cause_of_errno),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
     failure("task_killed",
             "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Aborted|Bus error))"),
-    failure("task_killed", "(SIGKILL) received by PID"),
+    failure("task_killed", " received by PID", R"(\(SIG(?:KILL|TERM)\) received)"),
+    failure("segmentation_fault", " received by PID",
+            R"(\*\*\* SIG(?:SEGV|ILL|FPE|BUS) (?:\([^)]*\) )?received)"),
+    failure("child_failed", " received by PID", R"(\*\*\* SIGABRT (?:\([^)]*\) )?received)"),
+    failure("task_killed", "(core dumped)", R"(^(?:Bus error|Killed) +\(core dumped\))"),
+    failure("child_failed", "(core dumped)", R"(^Aborted +\(core dumped\))"),
+    failure("segmentation_fault", "(core dumped)",
+            R"(^(?:Illegal instruction|Floating point exception) +\(core dumped\))"),
+    by_number("aught signal ", cause_of_signal),
+    failure("segmentation_fault", "Fatal Python error: ", R"(error: (?:Bus|Illegal|Floating))"),
+    failure("child_failed", "Fatal Python error: ", R"(error: Aborted)"),
+    failure("segmentation_fault", "Check failed: ",
+            R"((?:^F\d{4} |^\[[\d :,-]+ C \d+ \d+\] |: F [\w./]+:\d+\] ).*Check failed: )"),
+    failure("segmentation_fault", "Non-OK-status: ", R"(^F\d{4} |: F )"),
     failure("task_killed", "SignalException: Process "),
-    failure("task_killed", "(SIGTERM) received by PID"),
     failure("task_killed", "srun: Force Terminated job"),
     failure("task_killed", " STEPD TERMINATED ON ",
             R"(\*\*\* (?:STEP|JOB) .* STEPD TERMINATED ON )"),
@@ -385,76 +403,41 @@ constexpr std::array kSignsOfOthers = {
     by_number("terminated with exit code ", cause_of_exit_status),
     by_number("exited on signal ", cause_of_signal),
     // Ray's word about a worker, around what the worker said itself.
+    failure("node_failure", "its node has died"),
+    failure("node_failure", "'s node has crashed"),
     failure("child_failed", "A worker died or was killed"),
-    failure("child_failed", "ActorDiedError"),
+    in_error("child_failed", "ActorDiedError"),
     failure("child_failed", "RayTaskError("),
-    failure("child_failed", "ChildFailedError"),
+    in_error("child_failed", "ChildFailedError"),
     failure("python_traceback", "Traceback (most recent call last)"),
 };
 
-// What is left of the exceptions: the class by the words of the message, whoever raised it. In the
-// order in which a reader would ask: memory, numbers, the device, files, the checkpoint, the
-// others, the configuration.
+// What is left of the exceptions: the class by type and words of the message, whoever raised it.
 constexpr std::array kSignsOfExceptions = {
-    in_error("host_oom_kill", "DefaultCPUAllocator: "),
-    failure("cuda_oom",
-            "Error: ", R"((?i)^[\w.]+: .*\b(?:not enough|insufficient) (?:\w+ )?memory)"),
-    failure("host_oom_kill", "MemoryError: ", kException),
-    failure("nan_gradient", "Error: ", R"((?i)^[\w.]+: .*\bgrad.*\b(?:nan|inf|non-?finite)\b)"),
-    failure("nan_loss", "Error: ", R"((?i)^[\w.]+: .*(?:\bloss\b|value|tensor).*\b(?:nan|inf)\b)"),
-    failure("gpu_unavailable", "Error: ",
-            R"((?i)^[\w.]+: .*\b(?:requires|not compiled with|without|no \w+) (?:cuda|gpus?)\b)"),
-    failure("gpu_unavailable", "Exception: ", R"((?i)^[\w.]+: .*\bno \w+ gpu)"),
-    failure(
-        "checkpoint_unreadable", "Error: ",
-        R"((?i)^[\w.]+: .*\b(?:checkpoint|state_dict|restore).*(?:match|not equal|corrupt|miss))"),
-    failure("checkpoint_unreadable", "BadZipFile"),
-    failure(
-        "rendezvous_failure", "Error: ",
-        R"((?i)^[\w.]+: .*\b(?:connect|socket|store)\b.{0,40}\b(?:timed out|refused|unreachable))"),
-    failure("tokenizer_or_data_missing", "NotFoundError: ", kException),
-    in_error("tokenizer_or_data_missing", "does not appear to have a file named"),
-    in_error("tokenizer_or_data_missing", "Repo id must be in the form"),
-    in_error("tokenizer_or_data_missing", "Unrecognized model in "),
-    failure("tokenizer_or_data_missing", "Error: ", kDamagedData),
-    failure("tokenizer_or_data_missing", "pyarrow.lib.", kDamagedData),
-    failure("configuration_error", "Error: ", kRefusedOption),
-    failure("configuration_error", "MisconfigurationException: "),
-    failure("configuration_error", "ValidationError: ", R"(validation errors? for )"),
-    failure("configuration_error", "yaml.scanner."),
-    failure("configuration_error", "yaml.parser."),
-    failure("configuration_error", "ConfigError: ", kException),
-    failure(
-        "configuration_error", "Error: ",
-        R"(^(?:\w+\.)*(?:AssertionError|ValueError|NotImplementedError|RuntimeError): .*)"
-        R"(\b(?:(?:is|are) not equal to|(?:does not|do not|not)(?: yet)? support|must have|)"
-        R"(not supported (?:with|when|for|in|on)\b|)"
-        R"(mutually exclusive|cannot be used (?:with|together)|must be (?:set|specified|given)))"),
-};
-
-constexpr std::array kAnyException = {
-    failure("python_exception", "Error: ", kException),
-    failure("python_exception", "AssertionError", kException),
-    failure("python_exception", "NotImplementedError", kException),
-    failure("python_exception", "RuntimeError", kException),
-    failure("python_exception", "TimeoutError", kException),
-    failure("python_exception", "Exception", kException),
-    failure("python_exception", "StopIteration", kException),
-    failure("python_exception", "TimeoutExpired", kException),
-    failure("python_exception", "BrokenProcessPool", kException),
-    failure("python_exception", "torch._dynamo.exc.", kException),
-    failure("python_exception", "pyarrow.lib.", kException),
-    failure("python_exception", ".errors.", kException),
-    failure("python_exception", ".exceptions.", kException),
+    any_exception("Error: "),
+    any_exception("AssertionError"),
+    any_exception("NotImplementedError"),
+    any_exception("RuntimeError"),
+    any_exception("TimeoutError"),
+    any_exception("Exception"),
+    any_exception("StopIteration"),
+    any_exception("TimeoutExpired"),
+    any_exception("BrokenProcessPool"),
+    any_exception("BadZipFile"),
+    any_exception("torch._dynamo.exc."),
+    any_exception("pyarrow.lib."),
+    any_exception(".errors."),
+    any_exception(".exceptions."),
+    any_exception("yaml.scanner."),
+    any_exception("yaml.parser."),
 };
 
 constexpr auto kSigns = [] {
   constexpr std::size_t kOfRanks = kSignsOfOne.size() + kSignsOfOthers.size();
-  std::array<FailureSign, kOfRanks + kSignsOfExceptions.size() + kAnyException.size()> all;
+  std::array<FailureSign, kOfRanks + kSignsOfExceptions.size()> all;
   auto end = std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), all.begin());
   end = std::copy(kSignsOfOthers.begin(), kSignsOfOthers.end(), end);
-  end = std::copy(kSignsOfExceptions.begin(), kSignsOfExceptions.end(), end);
-  std::copy(kAnyException.begin(), kAnyException.end(), end);
+  std::copy(kSignsOfExceptions.begin(), kSignsOfExceptions.end(), end);
   return all;
 }();
 

@@ -172,6 +172,10 @@ constexpr auto kWarnings = std::to_array<std::string_view>(
      "DEBUG:",     "DEBUG - ",  "etrying",    "will retry",      "falling back", "Falling back",
      "going to /", "gnoring ",  "estarting ", "previous attempt"});
 
+// What TensorFlow, XLA and NCCL say where they look for a device or a library, and go on without.
+constexpr auto kLooksFor =
+    std::to_array<std::string_view>({"failed call to cuInit", "Failed to open lib"});
+
 // Whose warnings are the last word: NVRx's monitor ends the rank that it warns of.
 constexpr auto kLastWords = std::to_array<std::string_view>({"RankMonitorServer"});
 
@@ -198,7 +202,9 @@ LineWeight weight_of(std::string_view line) {
   if (is_echo(line) || holds_any(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
   if (has_glog_level(text, "EF") || holds_any(line, kLastWords)) return LineWeight::statement;
-  if (has_glog_level(text, "IW") || holds_any(line, kWarnings)) return LineWeight::warning;
+  if (has_glog_level(text, "IW") || holds_any(line, kWarnings) || holds_any(line, kLooksFor)) {
+    return LineWeight::warning;
+  }
   return LineWeight::statement;
 }
 

@@ -30,8 +30,8 @@ bool tells_of_sigterm(const LogEvent& failure) {
 // torchrun's table ("traceback : Signal 9 (SIGKILL) received by PID 123"), DeepSpeed's runner
 // ("exits with return code = -9"), mpirun ("exited on signal 9"), a shell ("line 4: 41 Killed").
 bool names_the_signal_of_a_worker(const LogEvent& failure) {
-  return holds_any(failure.line, {") received by PID",
-                                  "return code = ", "(exitcode: ", "exited on signal ", ": line "});
+  return holds_any(failure.line, {") received by PID", "return code = ", "(exitcode: ",
+                                  "exited on signal ", ": line ", "(core dumped)"});
 }
 
 // "ValueError: …": a rank's own words, which do not tell of other ranks.
@@ -42,6 +42,12 @@ bool is_own_exception(const LogEvent& failure) {
   return std::none_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view word) {
     return failure.line.find(word) != std::string::npos;
   });
+}
+
+// A launcher, a scheduler or a shell saw a process end, and not because others had ended.
+bool tells_of_a_death(const LogEvent& failure) {
+  return failure.cause == "child_failed" ||
+         (failure.cause == "task_killed" && !tells_of_sigterm(failure));
 }
 
 }  // namespace
@@ -82,8 +88,15 @@ void FirstCause::offer(const LogEvent& failure) {
   const bool ends_traceback = depth == CauseDepth::none && depth_ == CauseDepth::traceback &&
                               failure.line.find("SignalException") != std::string::npos;
   if (chosen_ != nullptr && depth >= depth_ && !ends_traceback) return;
+  // That a worker failed, or the head of a traceback, says less than the death that was told
+  // before.
+  const bool says_less = depth == CauseDepth::worker_failed || depth == CauseDepth::traceback;
+  if (says_less && chosen_ != nullptr && tells_of_a_death(*chosen_)) return;
   // That others lost it follows from what ended the rank.
-  if (depth == CauseDepth::peer_lost && chosen_ != nullptr && is_own_exception(*chosen_)) return;
+  if (depth == CauseDepth::peer_lost && chosen_ != nullptr &&
+      (is_own_exception(*chosen_) || tells_of_a_death(*chosen_))) {
+    return;
+  }
   chosen_ = &failure;
   depth_ = depth;
 }

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "labelled_failures.h"
+#include "labelled_failures_of_programs.h"
+#include "labelled_failures_of_rarer_kinds.h"
 #include "labelled_failures_of_threads.h"
 #include "log_samples.h"
 #include "parser/foundation/content_hash.h"
@@ -100,6 +102,8 @@ std::vector<LabelledText> labelled_texts() {
   std::vector<const Failure*> failures;
   for (const Failure& failure : kFailures) failures.push_back(&failure);
   for (const Failure& failure : kFailuresOfThreads) failures.push_back(&failure);
+  for (const Failure& failure : kFailuresOfRarerKinds) failures.push_back(&failure);
+  for (const Failure& failure : kFailuresOfPrograms) failures.push_back(&failure);
   std::vector<LabelledText> logs;
   for (std::size_t f = 0; f < failures.size(); ++f) {
     for (std::size_t p = 0; p < kPrefixes.size(); ++p) {
@@ -178,6 +182,18 @@ TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
        "node-1:811:902 [0] NCCL INFO NET/IB : No device found.",
        "2025-12-22 15:12:03 - INFO - on error: Disk quota exceeded is reported to the team",
        "+ echo 'slurmstepd: error: *** STEP 1.0 CANCELLED AT'",
+       "node-1:811:902 [0] misc/ibvwrap.cc:63 NCCL WARN Failed to open libibverbs.so[.1]",
+       "2025-12-22 15:12:01.631918: E external/xla/xla/stream_executor/cuda/cuda_driver.cc:397] "
+       "failed call to cuInit: CUDA_ERROR_NO_DEVICE",
+       "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0",
+       "slurmstepd: error: TMPDIR [/scratch/user] is not writeable",
+       "slurmstepd: error: Setting TMPDIR to /tmp",
+       "DEBUG:DotProductAttention:Disabling FlashAttention 2 as it does not support MLA.",
+       "libfabric:85:1747438790::core:core:fi_getinfo_():1392<warn> fi_getinfo: provider efa "
+       "output "
+       "empty list",
+       "nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 12028, Non-fatal, Link 42 egress error",
+       "Detected CUDA files, patching ldflags; Building extension module fused_adam...",
        "# FileNotFoundError: see the manual"});
   int cuts = 0;
   std::vector<std::string> misjudged;

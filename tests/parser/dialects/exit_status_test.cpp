@@ -39,6 +39,13 @@ TEST(ErrorNumber, NamesTheClassWhoeverPrintsIt) {
   EXPECT_EQ(cause_of_errno("?"), "");
 }
 
+TEST(CudaError, NamesTheClassByItsName) {
+  EXPECT_EQ(cause_of_cuda_error("OUT_OF_MEMORY: out of memory"), "cuda_oom");
+  EXPECT_EQ(cause_of_cuda_error("NO_DEVICE"), "gpu_unavailable");
+  EXPECT_EQ(cause_of_cuda_error("ECC_UNCORRECTABLE"), "gpu_hardware_error");
+  EXPECT_EQ(cause_of_cuda_error("LAUNCH_FAILED: unspecified"), "cuda_error");
+}
+
 TEST(ErrorNumber, AndExitStatusNameClassesThatThereAre) {
   for (int number = -64; number < 256; ++number) {
     const std::string text = std::to_string(number);

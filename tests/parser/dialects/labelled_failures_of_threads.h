@@ -388,7 +388,7 @@ inline constexpr std::array<Failure, 147> kFailuresOfThreads = {{
     {"shared_memory_full", "disk_full_or_quota",
      "RuntimeError: unable to allocate shared memory(shm) for file </torch_12_3>: Resource "
      "temporarily unavailable (11)"},
-    {"host_oom_kill", "python_exception",
+    {"file_limit", "host_oom_kill python_exception",
      "BlockingIOError: [Errno 11] Resource temporarily unavailable"},
     {"nccl_error", "cuda_error nccl_system_error",
      "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:77, unhandled cuda error "

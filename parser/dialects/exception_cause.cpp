@@ -1,0 +1,240 @@
+#include "parser/dialects/exception_cause.h"
+
+#include <re2/re2.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llmb::parser {
+namespace {
+
+struct Words {
+  std::string_view cause;
+  // RE2 that the whole of the type's last part matches; empty for any type.
+  std::string_view type;
+  // RE2 that matches within the message, whatever its case; empty for any message.
+  std::string_view message;
+  // RE2 of messages that are meant otherwise, and go to a later row.
+  std::string_view unless = {};
+  // RE2 that the message matches too; empty for none.
+  std::string_view with = {};
+};
+
+// Messages may be a MiB long, and say at their beginning what happened.
+constexpr std::size_t kMessageReach = 2000;
+
+// A message that refuses a setting.
+constexpr std::string_view kRefusal =
+    R"(\bno .{0,60} (?:is|are) available|\b(?:must|should|ha(?:s|ve) to|)"
+    R"(needs? to) (?:not )?(?:be|have|match|equal|divide|specif|)"
+    R"(provide|use|set|contain|include)|\bcan(?:not|'t| not) (?:be )?(?:use|set|specif|combin|mix|)"
+    R"(enabl|have|shard|split)|\bonly (?:be )?(?:support|implement|available|allow|)"
+    R"(works? with|one )"
+    R"(of|valid)|(?:\bnot|n't)(?: yet| currently| be)? (?:support|implement|allow|compatib|)"
+    R"(available|recogni[sz]|permit|divisible|a multiple|equal|set\b|specified|given|provided|)"
+    R"(configured|defined)|\bunsupported\b|\b(?:is|are) required\b|\brequires? |\bconflict|)"
+    R"(mutually exclusive|\bincompatible|\binconsistent|\binvalid (?:value|choice|option|arg|)"
+    R"(config|parallel|setting)|\b(?:unknown|undefined) |\bunrecogni[sz]ed |divisible by|)"
+    R"(multiple of|)"
+    R"(\b(?:less|greater|larger|smaller|more|fewer|bigger) than\b|\bexceed|\btoo (?:large|small|)"
+    R"(many|few|big|long)\b|\bplease (?:set|specify|provide|select|choose|correct|)"
+    R"(enable|disable|ensure|make sure)|\b(?:config\w*|argument)s?\b.*\bmismatch|)"
+    R"(\bmake sure (?:that )?--)";
+
+// A message about what the program computes with, rather than about how it was set up.
+constexpr std::string_view kOfTensors =
+    R"(\btensors?(?: (?:[^pm]|m[^o]|p[^a])|[^ a-z_-]|$)|\bshapes?\b|dimension|\bdtype|)"
+    R"(broadcast|operand|input_ids|attention.?mask|)"
+    R"(unpack|\bconvert|out of (?:range|bounds)|aten::|\bsame device|inplace|backward|\biterat)";
+
+// What a program is set up with.
+constexpr std::string_view kSetting =
+    R"(parallel|batch|world.?size|pipeline|expert|\bnum_|\bmax_|seq|layers|heads|config|setting|)"
+    R"(argument|option|flag|recipe|precision|fp8|fp16|bf16|\bgpus?\b|\bnodes\b|\branks\b|)"
+    R"(environment variable)";
+
+// In the order in which a reader would ask: memory, numbers, modules, the others, the device, the
+// hub, the checkpoint, files, the configuration.
+constexpr std::array kWords = {
+    Words{"host_oom_kill", R"(_?(?:Array)?MemoryError|ObjectStoreFullError)", ""},
+    Words{"host_oom_kill", "", R"(DefaultCPUAllocator|can(?:'t|not) allocate memory|host memory)"},
+    Words{"cuda_oom", "", R"(\b(?:not enough|insufficient|out of) (?:\w+ )?memory)"},
+
+    Words{"nan_gradient", "",
+          R"(\bgrad.*\b(?:nan|inf|non-?finite)\b|\b(?:nan|inf|non-?finite)\b.*\bgrad|loss scale|)"
+          R"(returned nan)"},
+    Words{"nan_loss", "",
+          R"((?:\bloss|value|tensor|logits|activation).*\b(?:nan|inf|non-?finite|infinite)\b|)"
+          R"(\b(?:nan|non-?finite|infinite)\b.*\bloss\b)"},
+
+    Words{"missing_module",
+          R"(ModuleNotFoundError|ImportError|DistributionNotFound|)"
+          R"(VersionConflict|PackageNotFoundError|MissingCUDAException)",
+          ""},
+    Words{"missing_module", "",
+          R"(failed to import|no module named|cannot import|\bnot installed\b|)"
+          R"(please (?:re)?(?:install|upgrade|update|downgrade)|\bpip3? install|)"
+          R"(^operator [\w:]+ does not exist|undefined (?:symbol|reference)|shared object|)"
+          R"(\bglibc|cuda_home|)"
+          R"(compiling objects|building extension|binary incompatib|)"
+          R"(compiled (?:against|with|for) (?:a )?different|c(?:\+\+)? compiler)"},
+    Words{"missing_module", "",
+          R"(\bversions?\b.*(?:required|supported|incompatib|mismatch|too old|or (?:higher|newer|)"
+          R"(later|above|greater|older|lower)|but)|)"
+          R"((?:require|need|support)s?\b.*\b(?:versions?\b|[a-z][\w.-]+ ?[<>=~]=? ?v?\d+\.\d))",
+          R"(checkpoint|compute capability)"},
+    Words{"missing_module", "AttributeError", R"(^module '[\w.]+' has no attribute)"},
+    Words{"missing_module", "CalledProcessError",
+          R"([/'" ](?:gcc|g\+\+|cc|nvcc|ninja|clang|hipcc)\b)"},
+    Words{"task_killed", "CalledProcessError|ProcessExitedException", R"(SIG(?:KILL|BUS)\b)"},
+    Words{"segmentation_fault", "CalledProcessError|ProcessExitedException",
+          R"(SIG(?:SEGV|ILL|FPE)\b)"},
+    Words{"child_failed",
+          R"(ProcessExitedException|ProcessRaisedException|ChildFailedError|ActorDiedError)", ""},
+    Words{"child_failed", "CalledProcessError", R"(python|torchrun|accelerate|deepspeed)"},
+
+    Words{"nccl_error", "",
+          R"(\b(?:nccl|rccl|hccl|oneccl|xccl|nvshmem)\w*\b.*(?:fail|error|abort)|)"
+          R"(mismatch.*\bcollectives?\b|\bcollectives?\b.*mismatch)"},
+    Words{"nccl_timeout", "",
+          R"((?:all.?reduce|all.?gather|barrier|collective|broadcast|reduce.?scatter|all.?to.?all))"
+          R"(.*\btim(?:ed|e)[ -]?out)"},
+    Words{"hf_authentication", "GatedRepoError", ""},
+    Words{"hf_authentication", "HfHubHTTPError", R"(\b40[13]\b)"},
+    Words{"hf_unreachable",
+          R"(HfHubHTTPError|OfflineModeIsEnabled|LocalEntryNotFoundError|)"
+          R"(ReadTimeout|ConnectTimeout|ProxyError|SSLError|MaxRetryError)",
+          ""},
+    Words{
+        "hf_unreachable", "",
+        R"((?:huggingface\.co|\bhf\.co|\bhub\b).*(?:\b5\d\d\b|timed? ?out|unavailable|unreachable|)"
+        R"(retries|connect|offline)|(?:\b5\d\d\b|couldn't (?:reach|connect)).*)"
+        R"((?:huggingface|\bhf\.co|\bhub\b))",
+        R"(can't load)"},
+    Words{"rendezvous_failure", "Dist(?:Store|Network)Error", ""},
+    Words{"rendezvous_failure", "",
+          R"(env:// rendezvous|\bwait timeout after|\bmaster_(?:addr|port)\b)"},
+    Words{"rendezvous_failure", "ConnectionRefusedError|ConnectionTimeoutError", ""},
+    Words{"rendezvous_failure", "",
+          R"(\b(?:connect|socket|(?:tcp)?store|rendezvous|coordinator)\w*\b.{0,60})"
+          R"(\b(?:timed? ?out|refused|unreachable))"},
+    Words{"peer_lost", "BrokenPipeError|ConnectionResetError|ConnectionAbortedError", ""},
+
+    Words{
+        "gpu_unavailable", "",
+        R"(\b(?:requires?|not compiled with|without|no(?: \w+)?) (?:an? )?(?:cuda|gpus?|tpus?)\b|)"
+        R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
+        R"(compute capability|\bampere\b|(?:unable|failed) to initialize backend)"},
+    Words{
+        "cuda_error", "",
+        R"(\b(?:cuda|cublas|cudnn|cufft|curand|cusparse|cusolver|hip|hipblas|rocblas|miopen|nvrtc|)"
+        R"(triton error|npu|acl|hpu|cutlass|habana|pt_bridge|syn(?:node|status|graph|launch|)"
+        R"(tensor|device)|)"
+        R"(nrt|neuroncores?|xpu|tpu))"
+        R"([\w:]*.*\b(?:error|fail(?:ed|ure)?|status|invalid|unable|no valid|exception)\b)"},
+
+    Words{"checkpoint_unreadable",
+          R"(\w*Checkpoint\w*|\w*Safetensor\w*|UnpicklingError|BadZipFile)", "", R"(recompute)"},
+    Words{"checkpoint_unreadable", "", R"(\barchive\b.*corrupt|\binvalid (?:header|magic))"},
+    Words{"checkpoint_unreadable", "EOFError", R"(ran out of input)"},
+    Words{"checkpoint_unreadable", "",
+          R"((?:\bcheckpoint|\bckpt|state.?dict|\brestor|\bon-disk|safetensors|optimizer state).*)"
+          R"((?:match|not equal|corrupt|miss|unexpected|invalid|incompatib|not found|differ|)"
+          R"(truncat|unable|cannot|can't|fail|shape))",
+          R"(recompute)"},
+    Words{
+        "checkpoint_unreadable", "",
+        R"((?:fail|unable|cannot|could not|can't|error|mismatch).{0,60}\b(?:find|load|read|restor|)"
+        R"(resum|deserializ)\w*.{0,40}(?:checkpoint|ckpt|weights|state.?dict))",
+        R"(huggingface)"},
+
+    Words{"file_system_error", "PermissionError|IsADirectoryError|NotADirectoryError", ""},
+    Words{"file_system_error", "",
+          R"(permission denied|read-only file system|stale file|input/output error|)"
+          R"(transport endpoint)",
+          R"(\b40[13]\b|forbidden)"},
+    Words{"disk_full_or_quota", "", R"(no space left|quota exceeded|\bdisk is full)"},
+    Words{"tokenizer_or_data_missing",
+          R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|ReadError|)"
+          R"(UnicodeDecodeError|NoSuchKey)",
+          ""},
+    Words{"tokenizer_or_data_missing", R"(Arrow\w+)", R"(pars|json|parquet|column|schema|bytes)"},
+    Words{"tokenizer_or_data_missing", "",
+          R"(does not appear to have a file named|repo id must be|unrecognized model in|)"
+          R"(can't load (?:the )?(?:model|tokenizer|config|feature)|couldn't find|)"
+          R"(could not (?:find|open|read)|failed to (?:download|open|read|find)|)"
+          R"(unable to (?:open|read|find|load (?:the )?(?:tokenizer|vocab|data))|)"
+          R"(\bno [\w ]*\b(?:files?|data|samples?|shards?)\b.*\bfound|no such file|)"
+          R"(\b(?:files?|paths?|director(?:y|ies)|data(?:set)?s?|tokenizer|vocab\w*|corpus|shard|)"
+          R"(parquet|mmap)\b.*(?:not found|missing|does ?n.t exist|not exist|n.t match|is empty|)"
+          R"(corrupt|truncated|magic bytes|greater than|unexpected end|no such))"},
+
+    Words{"file_system_error", "",
+          R"(failed to (?:upload|write|save)|(?:\bs3\b|s3://|gs://|\bgcs\b|endpoint url))"
+          R"(.*(?:denied|fail|forbidden|closed|error|unable|timed out|could not))"},
+
+    Words{"configuration_error",
+          R"(MisconfigurationException|\w*Config\w*(?:Error|Exception)|ValidationError|UsageError|)"
+          R"(Argument(?:Type)?Error|(?:Scanner|Parser|Constructor|Composer|YAML|)"
+          R"(TOMLDecode)Error|Interpolation\w+)",
+          ""},
+    Words{"configuration_error", "",
+          R"(\bnot (?:found )?in (?:the )?(?:registry|config)|error locating target)"},
+    Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",
+          R"((?:^|[ '"`(])--[a-z][a-z-]+)"},
+    Words{"configuration_error", "(?:Assertion|Value|NotImplemented)Error", kRefusal, kOfTensors},
+    Words{"configuration_error", "RuntimeError|Exception", kRefusal, kOfTensors, kSetting},
+};
+
+// kWords and the head, compiled when the first exception is read.
+struct Compiled {
+  struct Row {
+    std::unique_ptr<RE2> type, message, unless, with;
+  };
+
+  Compiled() : head(std::string(kExceptionHead)) {
+    RE2::Options any_case;
+    any_case.set_case_sensitive(false);
+    const auto compile = [](std::string_view text, const RE2::Options& options) {
+      return text.empty() ? nullptr : std::make_unique<RE2>(std::string(text), options);
+    };
+    for (const Words& words : kWords) {
+      Row& row = rows.emplace_back();
+      row.type = compile(words.type, RE2::Options());
+      row.message = compile(words.message, any_case);
+      row.unless = compile(words.unless, any_case);
+      row.with = compile(words.with, any_case);
+    }
+  }
+
+  RE2 head;
+  std::vector<Row> rows;
+};
+
+bool holds(const re2::StringPiece& text, const std::unique_ptr<RE2>& pattern) {
+  return pattern == nullptr || RE2::PartialMatch(text, *pattern);
+}
+
+}  // namespace
+
+std::string_view cause_of_exception(std::string_view line) {
+  static const Compiled compiled;
+  re2::StringPiece message(line.data(), line.size());
+  re2::StringPiece type;
+  re2::StringPiece dotted_type;
+  if (!RE2::FindAndConsume(&message, compiled.head, &type, &dotted_type)) return {};
+  if (type.empty()) type = dotted_type;
+  message = message.substr(0, kMessageReach);
+  for (std::size_t i = 0; i < kWords.size(); ++i) {
+    const Compiled::Row& row = compiled.rows[i];
+    if (row.type != nullptr && !RE2::FullMatch(type, *row.type)) continue;
+    if (!holds(message, row.message) || !holds(message, row.with)) continue;
+    if (row.unless != nullptr && RE2::PartialMatch(message, *row.unless)) continue;
+    return kWords[i].cause;
+  }
+  return "python_exception";
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,70 @@
+#include "parser/dialects/exception_cause.h"
+
+#include <gtest/gtest.h>
+
+#include "parser/dialects/failure_class.h"
+
+namespace llmb::parser {
+namespace {
+
+TEST(ExceptionCause, IsToldByTheTypeWhereItSaysIt) {
+  EXPECT_EQ(cause_of_exception("numpy.core._exceptions._ArrayMemoryError: x"), "host_oom_kill");
+  EXPECT_EQ(cause_of_exception("json.decoder.JSONDecodeError: Expecting value: line 1 column 1"),
+            "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of_exception("yaml.constructor.ConstructorError: x"), "configuration_error");
+  EXPECT_EQ(cause_of_exception("torch.distributed.DistStoreError: x"), "rendezvous_failure");
+  EXPECT_EQ(cause_of_exception("PermissionError: x"), "file_system_error");
+  EXPECT_EQ(cause_of_exception("torch.distributed.elastic.errors.ChildFailedError:"),
+            "child_failed");
+}
+
+TEST(ExceptionCause, IsToldByTheWordsWhoeverRaisedIt) {
+  EXPECT_EQ(cause_of_exception("RuntimeError: in function gemm: cuBLAS Error: not supported"),
+            "cuda_error");
+  EXPECT_EQ(cause_of_exception("RuntimeError: NPU function error: aclrtSynchronizeDevice"),
+            "cuda_error");
+  EXPECT_EQ(cause_of_exception("ValueError: found NaN in loss on rank 3"), "nan_loss");
+  EXPECT_EQ(cause_of_exception("RuntimeError: operator torchvision::nms does not exist"),
+            "missing_module");
+  EXPECT_EQ(cause_of_exception("AssertionError: CublasLt version 12.1.3.x or higher required"),
+            "missing_module");
+  EXPECT_EQ(cause_of_exception("RuntimeError: Failed to download s3://b/index.json"),
+            "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of_exception("ValueError: on-disk value metadata do not match"),
+            "checkpoint_unreadable");
+}
+
+// What refuses a setting is the configuration; what refuses a tensor is the program.
+TEST(ExceptionCause, OfARefusalIsTheConfigurationWhereASettingIsMeant) {
+  EXPECT_EQ(cause_of_exception("ValueError: Cannot use sequence parallelism without tensor "
+                               "parallelism"),
+            "configuration_error");
+  EXPECT_EQ(cause_of_exception("RuntimeError: world size (4) is not divisible by 8"),
+            "configuration_error");
+  EXPECT_EQ(cause_of_exception("ValueError: tensors must have equal shapes"), "python_exception");
+  EXPECT_EQ(cause_of_exception("RuntimeError: 'weight' must be 2-D"), "python_exception");
+  EXPECT_EQ(cause_of_exception("ValueError: too many values to unpack"), "python_exception");
+}
+
+TEST(ExceptionCause, IsNoMoreThanAnExceptionWhereNothingIsSaid) {
+  EXPECT_EQ(cause_of_exception("KeyError: 'labels'"), "python_exception");
+  EXPECT_EQ(cause_of_exception("AssertionError"), "python_exception");
+  EXPECT_EQ(cause_of_exception("torch.utils.checkpoint.CheckpointError: Recomputed values differ"),
+            "python_exception");
+}
+
+TEST(ExceptionCause, OfAnyOtherLineIsNothing) {
+  EXPECT_EQ(cause_of_exception(""), "");
+  EXPECT_EQ(cause_of_exception("    raise ValueError("), "");
+  EXPECT_EQ(cause_of_exception("training loss 3.1, no error"), "");
+}
+
+TEST(ExceptionCause, HasAClass) {
+  for (const char* const line : {"ImportError: x", "BrokenPipeError: x", "OSError: no space left",
+                                 "RuntimeError: requires a GPU", "RuntimeError: NCCL failed"}) {
+    EXPECT_NE(find_failure_class(cause_of_exception(line)), nullptr) << line;
+  }
+}
+
+}  // namespace
+}  // namespace llmb::parser
