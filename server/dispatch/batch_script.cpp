@@ -152,7 +152,8 @@ void start_runner(std::string& script, const Plan& plan, const ClusterSettings& 
     script += " " + shell_quoted("--checkpoint-path=" + run_folder +
                                  "/code/nemo_experiments/default/checkpoints");
   }
-  script += " &\n";
+  // A JSON line a step beside the log: its phases, clocks, power, energy and joules a token.
+  script += " --phases=\"$log_folder/phases_$job.jsonl\" &\n";
 }
 
 void start_recipe(std::string& script, const Plan& plan) {

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -142,6 +143,13 @@ TEST_F(OnSlurm, EveryFamilyRunsOnTwoNodesAndItsResultIsInTheApi) {
     const json log = lane_->get_json("/api/v1/jobs/" + std::to_string(id) + "/log");
     EXPECT_THAT(log["path"].get<std::string>(), HasSubstr("_" + ended["job_id"].dump() + "_0.out"));
     EXPECT_THAT(log["text"].get<std::string>(), HasSubstr("rank_count=8"));
+    const std::filesystem::path folder = std::filesystem::path(log["path"]).parent_path();
+    std::ifstream phases(folder / ("phases_" + ended["job_id"].dump() + ".jsonl"));
+    int steps = 0;
+    for (std::string line; std::getline(phases, line); ++steps) {
+      EXPECT_EQ(json::parse(line)["step"], steps) << line;
+    }
+    EXPECT_EQ(steps, 50);
   }
 }
 
