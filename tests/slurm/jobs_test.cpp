@@ -7,7 +7,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <thread>
 
 #include "server/dispatch/slurm_commands.h"
@@ -28,20 +27,6 @@ class Ending : public ::testing::Environment {
 };
 [[maybe_unused]] const auto* const kEnding =
     ::testing::AddGlobalTestEnvironment(std::make_unique<Ending>().release());
-
-// A test that failed says what was going on.
-class FailureEvidence : public ::testing::EmptyTestEventListener {
- public:
-  void OnTestEnd(const ::testing::TestInfo& test) override {
-    if (!test.result()->Failed()) return;
-    for (const Lane* const lane : Lane::all()) std::cout << lane->evidence() << std::endl;
-  }
-};
-[[maybe_unused]] const bool kListens = [] {
-  ::testing::UnitTest::GetInstance()->listeners().Append(
-      std::make_unique<FailureEvidence>().release());
-  return true;
-}();
 
 class OnSlurm : public ::testing::Test {
  protected:

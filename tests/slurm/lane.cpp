@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <iostream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -41,6 +43,20 @@ std::string tail(const fs::path& file, int lines) {
   const CommandAnswer answer = run({"tail", "-n", std::to_string(lines), file.string()});
   return "--- " + file.string() + "\n" + answer.output + answer.errors;
 }
+
+// A test that failed says what was going on.
+class FailureEvidence : public ::testing::EmptyTestEventListener {
+ public:
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    if (!test.result()->Failed()) return;
+    for (const Lane* const lane : Lane::all()) std::cout << lane->evidence() << std::endl;
+  }
+};
+[[maybe_unused]] const bool kListens = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(
+      std::make_unique<FailureEvidence>().release());
+  return true;
+}();
 
 }  // namespace
 
