@@ -126,7 +126,8 @@ constexpr std::array kWords = {
         "gpu_unavailable", "",
         R"(\b(?:requires?|not compiled with|without|no(?: \w+)?) (?:an? )?(?:cuda|gpus?|tpus?)\b|)"
         R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
-        R"(compute capability|\bampere\b|(?:unable|failed) to initialize backend)"},
+        R"(compute capability|gpu architecture|\bampere\b|(?:unable|)"
+        R"(failed) to initialize backend)"},
     Words{
         "cuda_error", "",
         R"(\b(?:cuda|cublas|cudnn|cufft|curand|cusparse|cusolver|hip|hipblas|rocblas|miopen|nvrtc|)"
@@ -155,7 +156,9 @@ constexpr std::array kWords = {
           R"(permission denied|read-only file system|stale file|input/output error|)"
           R"(transport endpoint)",
           R"(\b40[13]\b|forbidden)"},
-    Words{"disk_full_or_quota", "", R"(no space left|quota exceeded|\bdisk is full)"},
+    Words{"disk_full_or_quota", "",
+          R"(no space left|quota exceeded|\bdisk is full|)"
+          R"(inline_container)"},
     Words{"tokenizer_or_data_missing",
           R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|ReadError|)"
           R"(UnicodeDecodeError|NoSuchKey)",
@@ -165,7 +168,8 @@ constexpr std::array kWords = {
           R"(does not appear to have a file named|repo id must be|unrecognized model in|)"
           R"(can't load (?:the )?(?:model|tokenizer|config|feature)|couldn't find|)"
           R"(could not (?:find|open|read)|failed to (?:download|open|read|find)|)"
-          R"(unable to (?:open|read|find|load (?:the )?(?:tokenizer|vocab|data))|)"
+          R"(\bno (?:data|samples?) left|unable to (?:open|read|find|load (?:the )?(?:tokenizer|)"
+          R"(vocab|data))|)"
           R"(\bno [\w ]*\b(?:files?|data|samples?|shards?)\b.*\bfound|no such file|)"
           R"(\b(?:files?|paths?|director(?:y|ies)|data(?:set)?s?|tokenizer|vocab\w*|corpus|shard|)"
           R"(parquet|mmap)\b.*(?:not found|missing|does ?n.t exist|not exist|n.t match|is empty|)"
@@ -217,24 +221,38 @@ bool holds(const re2::StringPiece& text, const std::unique_ptr<RE2>& pattern) {
   return pattern == nullptr || RE2::PartialMatch(text, *pattern);
 }
 
-}  // namespace
-
-std::string_view cause_of_exception(std::string_view line) {
-  static const Compiled compiled;
-  re2::StringPiece message(line.data(), line.size());
-  re2::StringPiece type;
-  re2::StringPiece dotted_type;
-  if (!RE2::FindAndConsume(&message, compiled.head, &type, &dotted_type)) return {};
-  if (type.empty()) type = dotted_type;
+// Null where the words say nothing.
+const Words* find_words(const Compiled& compiled, re2::StringPiece type, re2::StringPiece message) {
   message = message.substr(0, kMessageReach);
   for (std::size_t i = 0; i < kWords.size(); ++i) {
     const Compiled::Row& row = compiled.rows[i];
     if (row.type != nullptr && !RE2::FullMatch(type, *row.type)) continue;
     if (!holds(message, row.message) || !holds(message, row.with)) continue;
     if (row.unless != nullptr && RE2::PartialMatch(message, *row.unless)) continue;
-    return kWords[i].cause;
+    return &kWords[i];
   }
-  return "python_exception";
+  return nullptr;
+}
+
+const Compiled& compiled() {
+  static const Compiled once;
+  return once;
+}
+
+}  // namespace
+
+std::string_view cause_of_exception(std::string_view line) {
+  re2::StringPiece message(line.data(), line.size());
+  re2::StringPiece type;
+  re2::StringPiece dotted_type;
+  if (!RE2::FindAndConsume(&message, compiled().head, &type, &dotted_type)) return {};
+  const Words* words = find_words(compiled(), type.empty() ? dotted_type : type, message);
+  return words == nullptr ? "python_exception" : words->cause;
+}
+
+std::string_view cause_of_native_exception(std::string_view message) {
+  const Words* words = find_words(compiled(), "", {message.data(), message.size()});
+  return words == nullptr ? std::string_view() : words->cause;
 }
 
 }  // namespace llmb::parser

@@ -20,4 +20,8 @@ inline constexpr std::string_view kExceptionHead =
 // say more, empty where the line is no exception.
 std::string_view cause_of_exception(std::string_view line);
 
+// The same of a C++ exception that nobody caught, by its `message`: what follows "  what():  ".
+// Empty where the words say nothing.
+std::string_view cause_of_native_exception(std::string_view message);
+
 }  // namespace llmb::parser

@@ -59,6 +59,13 @@ TEST(ExceptionCause, OfAnyOtherLineIsNothing) {
   EXPECT_EQ(cause_of_exception("training loss 3.1, no error"), "");
 }
 
+TEST(NativeException, IsToldByItsWords) {
+  EXPECT_EQ(cause_of_native_exception("[enforce fail at inline_container.cc:664] . unexpected pos"),
+            "disk_full_or_quota");
+  EXPECT_EQ(cause_of_native_exception("NCCL error: unhandled failure"), "nccl_error");
+  EXPECT_EQ(cause_of_native_exception("vector::_M_range_check"), "");
+}
+
 TEST(ExceptionCause, HasAClass) {
   for (const char* const line : {"ImportError: x", "BrokenPipeError: x", "OSError: no space left",
                                  "RuntimeError: requires a GPU", "RuntimeError: NCCL failed"}) {

@@ -8,7 +8,7 @@
 
 namespace llmb::parser {
 
-inline constexpr std::array<Failure, 146> kFailuresOfPrograms = {{
+inline constexpr std::array<Failure, 168> kFailuresOfPrograms = {{
     {"python_exception", "configuration_error",
      "RuntimeError: The size of tensor a (17016944) must match the size of tensor b (896) at "
      "non-singleton dimension 1"},
@@ -404,6 +404,68 @@ inline constexpr std::array<Failure, 146> kFailuresOfPrograms = {{
     {"python_exception", "",
      "UnboundLocalError: local variable 'loss' referenced before assignment"},
     {"python_exception", "", "RuntimeError: Trying to backward through the graph a second time"},
+    {"nan_loss", "",
+     "  File \"/opt/OLMo/olmo/train.py\", line 810, in train_step\n"
+     "    raise ValueError(\"nan loss encountered\")\n"
+     "ValueError: nan loss encountered"},
+    {"python_exception", "", "ValueError: too many values to unpack (expected 4)"},
+    {"configuration_error", "gpu_unavailable",
+     "lightning_fabric.utilities.exceptions.MisconfigurationException: You requested gpu: [1]\n"
+     " But your machine only has: [0]"},
+    {"configuration_error", "",
+     "ValueError: You selected an invalid strategy name: `strategy=None`. It must be either a "
+     "string or an instance of `pytorch_lightning.strategies.Strategy`. Example choices: auto, "
+     "ddp, ddp_spawn, deepspeed, ..."},
+    {"configuration_error", "python_exception",
+     "pytorch_lightning.utilities.exceptions.MisconfigurationException: "
+     "ModelCheckpoint(monitor='val_loss') not found in the returned metrics: ['loss', 'l_mle']. "
+     "HINT: Did you call self.log('val_loss', value) in the LightningModule?"},
+    {"configuration_error", "python_exception",
+     "pytorch_lightning.utilities.exceptions.MisconfigurationException: No `test_dataloader()` "
+     "method defined to run `Trainer.test`."},
+    {"python_exception", "", "AttributeError: 'Trainer' object has no attribute 'num_devices'"},
+    {"missing_module", "gpu_unavailable python_exception cuda_error",
+     "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'\n"
+     "triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error"},
+    {"python_exception", "missing_module",
+     "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n"
+     "RuntimeError: Internal Triton PTX codegen error: \n"
+     "ptxas /tmp/compile-ptx-src-d54ff1, line 150; error   : Feature 'Kernel parameter size larger "
+     "than 4352 bytes' requires PTX ISA .version 8.1 or later"},
+    {"python_exception", "host_oom_kill",
+     "_pickle.PicklingError: Can't pickle <class 'MemoryError'>: it's not the same object as "
+     "builtins.MemoryError"},
+    {"checkpoint_unreadable", "tokenizer_or_data_missing python_exception",
+     "    training_predictors = pickle.load(f)\n"
+     "EOFError: Ran out of input"},
+    {"tokenizer_or_data_missing", "file_system_error", "RuntimeError: No data left in file"},
+    {"checkpoint_unreadable", "tokenizer_or_data_missing",
+     "_pickle.UnpicklingError: Caught UnpicklingError in DataLoader worker process 3.\n"
+     "Original Traceback (most recent call last):\n"
+     "_pickle.UnpicklingError: pickle data was truncated"},
+    {"host_oom_kill", "",
+     "2019-05-30T21:59:29 ERROR: DataLoader worker (pid 4347) is killed by signal: Killed. "},
+    {"file_system_error", "tokenizer_or_data_missing",
+     "ValueError: /data/.vector_cache/wiki.en.bin cannot be opened for loading!"},
+    {"missing_module", "",
+     "ModuleNotFoundError: No module named 'mlx_vlm.models.nemotronh_nano_omni_reasoning_v3'"},
+    {"configuration_error", "missing_module python_exception",
+     "ERROR:root:Model type nemotronh_nano_omni_reasoning_v3 not supported. Error: No module named "
+     "'mlx_vlm.models.nemotronh'\n"
+     "ValueError: Model type nemotronh_nano_omni_reasoning_v3 not supported."},
+    {"gpu_unavailable", "missing_module python_exception",
+     "nvcc fatal   : Unsupported gpu architecture 'compute_100a'\n"
+     "ninja: build stopped: subcommand failed.\n"
+     "RuntimeError: The current GPU architecture 12.1 is not supported by this build"},
+    {"python_exception", "configuration_error",
+     "torch._dynamo.exc.FailOnRecompileLimitHit: recompile_limit reached with fullgraph=True"},
+    {"python_exception", "", "RuntimeError: Pin memory thread exited unexpectedly"},
+    {"python_exception", "",
+     "torch._dynamo.exc.InternalTorchDynamoError: AttributeError: 'NoneType' object has no "
+     "attribute 'guards'"},
+    {"disk_full_or_quota", "file_system_error checkpoint_unreadable",
+     "terminate called after throwing an instance of 'c10::Error'\n"
+     "  what():  [enforce fail at inline_container.cc:664] . unexpected pos 704 vs 598"},
 }};
 
 }  // namespace llmb::parser
