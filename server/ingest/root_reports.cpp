@@ -58,6 +58,10 @@ void RootReports::lacks_memory() {
   });
 }
 
+void RootReports::advise(const std::string& advice) {
+  warn("{}: {}", root_.path, advice);
+}
+
 void RootReports::parked(const FileState& file, const std::string& reason,
                          std::chrono::milliseconds rest) {
   if (may_log_again(root_.path + '/' + file.relative_path)) {

@@ -26,6 +26,7 @@ class RootReports {
   void cannot_list(const UnreadableDirectory& directory);
   void cannot_read_database(const std::string& error);
   void lacks_memory();
+  void advise(const std::string& advice);
   void parked(const FileState& file, const std::string& reason, std::chrono::milliseconds rest);
   void unparked(const std::string& relative_path);
   void vanished(const std::string& relative_path);

@@ -172,6 +172,7 @@ void Scanner::end_scan(SteadyTime now) {
                                  ? local_scan_pause(scan_cost_, options_.scan_interval)
                                  : scan_pause(std::chrono::duration_cast<milliseconds>(scan_work_),
                                               options_.scan_interval);
+  if (is_local) advise(pause);
   next_scan_ = now + pause;
   favoured_due_ = SteadyTime::max();
   if (follows_ && root_.directory != nullptr && pause > 2 * options_.scan_interval) {
@@ -181,6 +182,15 @@ void Scanner::end_scan(SteadyTime now) {
   configs_due_ = now;
   was_scanned_ = true;
   listener_.on_scan_end(scan_work_);
+}
+
+void Scanner::advise(milliseconds pause) {
+  if (!follows_ || scan_is_full_ || has_advised_) return;
+  const double share = std::chrono::duration<double>(scan_cost_.checks) / (scan_work_ + pause);
+  const auto advice = advice_on_watches({tree_.watches(), tree_.directories().size(), share});
+  if (!advice) return;
+  has_advised_ = true;
+  listener_.on_advice(*advice);
 }
 
 void Scanner::tell_missing_mounts() {

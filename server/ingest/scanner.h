@@ -27,6 +27,8 @@ class Scanner {
     // A scan ended, with or without success; how long it worked.
     std::function<void(std::chrono::steady_clock::duration)> on_scan_end;
     std::function<void(const UnreadableDirectory&)> on_unreadable;
+    // Once: more watches would make it cheaper.
+    std::function<void(const std::string&)> on_advice;
   };
 
   // References outlive the Scanner. No allowance: one scan, and nothing is followed.
@@ -45,6 +47,7 @@ class Scanner {
   void begin_scan(SteadyTime now);
   void end_scan(SteadyTime now);
   void tell_missing_mounts();
+  void advise(std::chrono::milliseconds pause);
   // One directory. False: nothing is left to do now.
   bool work_once(SteadyTime now);
   bool check_next();
@@ -70,6 +73,7 @@ class Scanner {
   std::int64_t young_since_ns_ = 0;    // as of its beginning
   std::chrono::steady_clock::duration scan_work_{0};
   ScanCost scan_cost_;
+  bool has_advised_ = false;
   SteadyTime next_scan_{};
   SteadyTime next_full_scan_{};
   std::vector<DirectoryIndex> favoured_;

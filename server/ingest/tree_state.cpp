@@ -190,7 +190,13 @@ void TreeState::check(DirectoryIndex index) {
     check_opened(index);
     return;
   }
-  const auto status = root_.directory->stat_directory(directory.relative_path);
+  // An idle scan waits for memory most of the time. The first log's path, which is needed next,
+  // begins with the directory's: so one is fetched and not two.
+  const std::string& path = directory.logs.empty()
+                                ? directory.relative_path
+                                : files_.at(directory.logs.front()).relative_path;
+  path_.assign(path, 0, directory.relative_path.size());
+  const auto status = root_.directory->stat_directory(path_);
   if (!status) {
     if (means_no_such_file(errno)) lose(index);
     return;
@@ -240,7 +246,7 @@ void TreeState::check_logs(DirectoryIndex index, int fd, std::size_t path_begin)
   }
   // It was active later than a directory that has a watch: its listing takes that watch over.
   if (allowance_ && !directory.is_watched && !directory.logs.empty() &&
-      plan_.would_choose(index, directory.active_at_ns)) {
+      plan_.would_evict_for(directory.active_at_ns)) {
     list(directory.relative_path);
   }
 }

@@ -69,6 +69,7 @@ class TreeState {
   int event_fd() const { return allowance_ ? watch_.fd() : -1; }
 
   const DirectoryTable& directories() const { return directories_; }
+  std::size_t watches() const { return plan_.size(); }
 
  private:
   struct Listing {
@@ -103,6 +104,7 @@ class TreeState {
   Listener listener_;
   DirectoryTable directories_;
   InnerMounts mounts_;
+  std::string path_;  // reused for every check
   std::optional<TreeWalk> walk_;
   bool walks_everything_ = false;
   std::uint32_t walk_number_ = 0;

@@ -1,6 +1,9 @@
 #include "server/ingest/watch_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <fstream>
 
 namespace llmb::ingest {
@@ -8,6 +11,7 @@ namespace {
 
 constexpr std::size_t kWatchesOfOldKernels = 8'192;
 constexpr std::size_t kLeftToOthersMost = 16'384;
+constexpr double kMuchOfACore = 0.03;
 
 }  // namespace
 
@@ -43,9 +47,8 @@ void WatchPlan::set(DirectoryIndex directory, std::int64_t active_at_ns) {
   known->second = active_at_ns;
 }
 
-bool WatchPlan::would_choose(DirectoryIndex directory, std::int64_t active_at_ns) const {
-  if (!by_activity_.empty() && by_activity_.begin()->first < active_at_ns) return true;
-  return active_at_.contains(directory);
+bool WatchPlan::would_evict_for(std::int64_t active_at_ns) const {
+  return !by_activity_.empty() && by_activity_.begin()->first < active_at_ns;
 }
 
 void WatchPlan::remove(DirectoryIndex directory) {
@@ -71,6 +74,15 @@ std::size_t default_watches_max() {
   std::size_t limit = 0;
   if (!(limit_file >> limit)) limit = kWatchesOfOldKernels;
   return watches_of_limit(limit);
+}
+
+std::optional<std::string> advice_on_watches(const WatchUse& use) {
+  if (use.checks_share <= kMuchOfACore || use.watches >= use.directories) return std::nullopt;
+  const std::size_t limit = std::bit_ceil(use.directories + kLeftToOthersMost);
+  return fmt::format(
+      "{} of {} folders have an inotify watch, and asking about the others takes {:.0f} % of a "
+      "core; `sysctl fs.inotify.max_user_watches={}` and a restart would give each one",
+      use.watches, use.directories, use.checks_share * 100, limit);
 }
 
 }  // namespace llmb::ingest

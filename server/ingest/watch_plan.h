@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -43,8 +44,8 @@ class WatchPlan {
   Choice offer(DirectoryIndex directory, std::int64_t active_at_ns);
   // That of a directory that has a watch, earlier than it was or later.
   void set(DirectoryIndex directory, std::int64_t active_at_ns);
-  // Whether offer() would choose it.
-  bool would_choose(DirectoryIndex directory, std::int64_t active_at_ns) const;
+  // Whether one that has none, and was active at that time, would take the watch of another.
+  bool would_evict_for(std::int64_t active_at_ns) const;
   // It has lost its watch, or could not be given one.
   void remove(DirectoryIndex directory);
   // The kernel refused one more watch: from now on there are as many as there are now.
@@ -64,5 +65,13 @@ class WatchPlan {
 std::size_t watches_of_limit(std::size_t limit);
 // Of the watches that the kernel allows this user.
 std::size_t default_watches_max();
+
+struct WatchUse {
+  std::size_t watches = 0;
+  std::size_t directories = 0;
+  double checks_share = 0;  // of a core, that asking about the directories without one takes
+};
+// What whoever runs the machine can do where that takes more than three hundredths; else nothing.
+std::optional<std::string> advice_on_watches(const WatchUse& use);
 
 }  // namespace llmb::ingest

@@ -19,9 +19,9 @@ TEST(WatchPlan, GivesTheWatchOfTheLeastActiveToOneThatWasActiveLater) {
   WatchPlan plan(std::make_shared<WatchAllowance>(2));
   plan.offer(1, 10);
   plan.offer(2, 5);
-  EXPECT_FALSE(plan.would_choose(3, 5));
+  EXPECT_FALSE(plan.would_evict_for(5));
   EXPECT_FALSE(plan.offer(3, 4).is_chosen);
-  EXPECT_TRUE(plan.would_choose(3, 7));
+  EXPECT_TRUE(plan.would_evict_for(7));
   const auto choice = plan.offer(3, 7);
   EXPECT_TRUE(choice.is_chosen);
   EXPECT_EQ(choice.evicted, 2U);
@@ -33,11 +33,11 @@ TEST(WatchPlan, TakesTheWatchOfOneThatWasSetBackFirst) {
   WatchPlan plan(std::make_shared<WatchAllowance>(2));
   plan.offer(1, 10);
   plan.offer(2, 20);
-  EXPECT_FALSE(plan.would_choose(3, 5));
+  EXPECT_FALSE(plan.would_evict_for(5));
   plan.set(2, -100);
   plan.set(7, 100);  // it has none
   EXPECT_EQ(plan.size(), 2U);
-  EXPECT_TRUE(plan.would_choose(3, 5));
+  EXPECT_TRUE(plan.would_evict_for(5));
   EXPECT_EQ(plan.offer(3, 5).evicted, 2U);
   plan.set(1, -100);
   plan.offer(1, 30);
@@ -61,6 +61,18 @@ TEST(WatchPlan, LeavesWatchesToTheUsersOtherPrograms) {
   EXPECT_EQ(watches_of_limit(0), 0U);
   EXPECT_EQ(watches_of_limit(8'192), 6'144U);
   EXPECT_EQ(watches_of_limit(1'048'576), 1'032'192U);
+}
+
+TEST(WatchPlan, AdvisesALimitThatGivesEachDirectoryAWatch) {
+  const WatchUse few{6'144, 401'002, 0.08};
+  const auto advice = advice_on_watches(few);
+  ASSERT_TRUE(advice);
+  EXPECT_NE(advice->find("6144 of 401002 folders"), std::string::npos) << *advice;
+  EXPECT_NE(advice->find("takes 8 % of a core"), std::string::npos) << *advice;
+  const auto limit_at = advice->find('=') + 1;
+  EXPECT_GE(watches_of_limit(std::stoull(advice->substr(limit_at))), few.directories) << *advice;
+  EXPECT_FALSE(advice_on_watches({6'144, 401'002, 0.02})) << "it costs little";
+  EXPECT_FALSE(advice_on_watches({401'002, 401'002, 0.08})) << "each has one";
 }
 
 TEST(WatchPlan, MakesNoMoreWhereTheKernelRefused) {
