@@ -147,7 +147,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_unavailable", "no CUDA-capable device is detected"),
     in_error("gpu_unavailable", "Found no NVIDIA driver on your system"),
     in_error("gpu_unavailable", "CUDA unknown error"),
-    in_error("gpu_unavailable", "No CUDA GPUs are available"),
+    failure("gpu_unavailable", "No CUDA GPUs are available"),
     failure("gpu_unavailable", "Failed to initialize NVML"),
     failure("gpu_unavailable", "NVIDIA-SMI has failed"),
     failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),

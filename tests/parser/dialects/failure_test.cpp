@@ -62,6 +62,8 @@ TEST(Failure, IsToldByItsLine) {
   EXPECT_EQ(cause_of("AssertionError: found NaN in local grad norm in backward pass"),
             "nan_gradient");
   EXPECT_EQ(cause_of("job exited with code 1"), "job_exited");
+  EXPECT_EQ(cause_of("llmb-step-runner: No CUDA GPUs are available to this program"),
+            "gpu_unavailable");
 }
 
 TEST(Failure, IsTheLastLineOfATracebackInAnySpelling) {
