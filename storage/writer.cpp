@@ -51,9 +51,12 @@ bool are_in_order(const std::vector<parser::StepSample>& samples) {
 struct Writer::Impl {
   std::unique_ptr<OpenDatabase> database;
   Connection& connection;
+  std::int64_t revision;  // the data's, as this writer has stored it
 
   explicit Impl(const OpenOptions& options)
-      : database(open_writer(options)), connection(database->connection()) {}
+      : database(open_writer(options)),
+        connection(database->connection()),
+        revision(connection.read_one_integer("SELECT revision FROM data_revision")) {}
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
   // it touched a run.
@@ -61,8 +64,24 @@ struct Writer::Impl {
   void commit_change(Change change) {
     database->check();
     Transaction transaction(connection, Transaction::Kind::write);
-    if (change()) connection.kept("UPDATE data_revision SET revision = revision + 1").run();
+    const std::int64_t raised = change() ? raise_revision() : revision;
     transaction.commit();
+    revision = raised;
+  }
+
+  // A database that went back (a replica that had not received everything took over, a backup was
+  // put back) would get what comes behind steps that it lacks.
+  std::int64_t raise_revision() {
+    const std::int64_t raised =
+        connection.kept("UPDATE data_revision SET revision = revision + 1 RETURNING revision")
+            .run_for_id();
+    if (raised > revision) return raised;
+    throw StorageError(
+        StorageError::Kind::lost,
+        fmt::format("the database {} went back to an earlier state while it was in use: {} changes "
+                    "of runs that were stored are not in it. Nothing more is written to it. Start "
+                    "llmb-report anew: it goes on reading each log where that state left off.",
+                    connection.place(), revision - raised + 1));
   }
 
   [[noreturn]] void refuse_unknown_run(RunId run) const {

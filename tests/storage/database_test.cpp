@@ -155,6 +155,28 @@ TEST(Writer, RefusesADamagedPage) {
   EXPECT_EQ(refusal(database.options()).kind, Kind::corrupt);
 }
 
+TEST(Writer, WritesNothingMoreWhereTheDatabaseWentBack) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  for (int steps = 1; steps <= 3; ++steps) {
+    const IngestBatch batch = make_batch(root, "a.out", steps);
+    writer.commit({&batch, 1});
+  }
+  // As where a replica takes over that lacks the last change.
+  execute_sql(database.path(), "UPDATE data_revision SET revision = revision - 1");
+  const IngestBatch batch = make_batch(root, "a.out", 4);
+  try {
+    writer.commit({&batch, 1});
+    FAIL() << "it was written";
+  } catch (const StorageError& error) {
+    EXPECT_EQ(error.kind, StorageError::Kind::lost);
+    EXPECT_THAT(error.what(), testing::HasSubstr("1 changes of runs that were stored"));
+  }
+  EXPECT_EQ(Reader(database.path()).totals().steps, 3);
+  EXPECT_THROW(writer.commit({&batch, 1}), StorageError);
+}
+
 TEST(Writer, RefusesAFileSystemThatIsNotKnownToBeLocal) {
   if (!std::filesystem::exists("/proc/self")) GTEST_SKIP() << "no /proc";
   const StorageError error = refusal({"/proc/llmb.db", false});

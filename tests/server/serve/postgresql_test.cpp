@@ -16,6 +16,39 @@
 namespace llmb::cli {
 namespace {
 
+// A second server that follows the first one, and takes no session that would LISTEN or lock.
+class Standby {
+ public:
+  Standby() {
+    const std::string command =
+        LLMB_SOURCE_DIR "/deploy/postgres-dev/standby " + first_ + " " + folder_;
+    is_up_ = run(command);
+  }
+  ~Standby() { run(LLMB_SOURCE_DIR "/deploy/postgres-dev/down --remove " + folder_); }
+  Standby(const Standby&) = delete;
+  Standby& operator=(const Standby&) = delete;
+
+  bool is_up() const { return is_up_; }
+  // The URL of the same database here.
+  std::string url_of(std::string url) const {
+    return url.replace(url.find(first_), first_.size(), folder_);
+  }
+  const std::string& folder() const { return folder_; }
+  // From now on it is a first one itself.
+  void promote() const {
+    storage::execute_sql_at_server(url_of(server_url()), "SELECT pg_promote()");
+  }
+
+ private:
+  static std::string server_url() { return std::getenv("LLMB_TEST_POSTGRESQL"); }
+  static bool run(const std::string& command) {
+    return std::system((command + " >/dev/null").c_str()) == 0;
+  }
+  const std::string first_ = std::getenv("LLMB_TEST_POSTGRESQL_FOLDER");
+  const std::string folder_ = first_ + "-standby";
+  bool is_up_ = false;
+};
+
 class Postgresql : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -126,30 +159,15 @@ TEST_F(Postgresql, HasAsManyServersAsReadOnly) {
   EXPECT_TRUE(waits_for_steps(second, 30)) << second.errors();
 }
 
-// A standby answers questions only, and takes no session that would LISTEN or lock.
 TEST_F(Postgresql, AStandbyServesWhatItFollows) {
-  struct Standby {
-    explicit Standby(std::string folder_in) : folder(std::move(folder_in)) {}
-    ~Standby() { stop(); }
-    int stop() const {
-      return std::system((std::string(LLMB_SOURCE_DIR "/deploy/postgres-dev/down --remove ") +
-                          folder + " >/dev/null")
-                             .c_str());
-    }
-    const std::string folder;
-  };
   tree_.append_steps(0, 9);
   DaemonProcess writer(folder_.path(), arguments());
   ASSERT_TRUE(waits_for_steps(writer, 10)) << writer.errors();
-  const std::string first = std::getenv("LLMB_TEST_POSTGRESQL_FOLDER");
-  const Standby standby(first + "-standby");
-  const std::string start =
-      LLMB_SOURCE_DIR "/deploy/postgres-dev/standby " + first + " " + standby.folder;
-  ASSERT_EQ(std::system((start + " >/dev/null").c_str()), 0) << start;
-  std::string place = database_->path();
-  place.replace(place.find(first), first.size(), standby.folder);
+  const Standby standby;
+  ASSERT_TRUE(standby.is_up());
   const TemporaryFolder elsewhere;
-  DaemonProcess reader(elsewhere.path(), {"--listen", "127.0.0.1:0", "--db", place, "--read-only"});
+  DaemonProcess reader(elsewhere.path(), {"--listen", "127.0.0.1:0", "--db",
+                                          standby.url_of(database_->path()), "--read-only"});
   ASSERT_TRUE(waits_for_steps(reader, 10)) << reader.errors();
   tree_.append_steps(10, 19);
   EXPECT_TRUE(waits_for_steps(reader, 20)) << reader.errors();
@@ -180,6 +198,25 @@ TEST_F(Postgresql, AServerThatStandsByTakesOver) {
   writer.stop(SIGKILL);
   tree_.append_steps(20, 29);
   EXPECT_TRUE(waits_for_steps(other, 30)) << other.errors();
+}
+
+// libpq asks one host after the other for the one that takes writes.
+TEST_F(Postgresql, GoesOnAtTheStandbyThatTakesOver) {
+  tree_.append_steps(0, 9);
+  const Standby standby;
+  ASSERT_TRUE(standby.is_up());
+  std::vector<std::string> both = arguments();
+  std::string& url = both[3];
+  url += "," + standby.folder() + "&target_session_attrs=read-write";
+  DaemonProcess daemon(folder_.path(), both);
+  ASSERT_TRUE(waits_for_steps(daemon, 10)) << daemon.errors();
+  server("down");  // which sends the standby all that it has
+  tree_.append_steps(10, 19);
+  EXPECT_TRUE(wait_until([&] { return daemon.get("/api/v1/runs").status == 503; }));
+  standby.promote();
+  EXPECT_TRUE(waits_for_steps(daemon, 20)) << daemon.errors();
+  EXPECT_EQ(daemon.stop(SIGTERM), 0);
+  server("up");
 }
 
 TEST_F(Postgresql, RefusesADatabaseWithTablesOfAnotherProgramUntouched) {
