@@ -15,6 +15,8 @@ constexpr std::int64_t kRunsMax = 256;
 constexpr std::int64_t kStepsMax = 20'000;
 // As how many steps a row counts that stands beside a run: a block of a log's text, some ten KiB.
 constexpr std::int64_t kStepsABlock = 256;
+// More than a run has: a damaged database may hold any number, and sums are made of them.
+constexpr std::int64_t kStepsOfARunMax = std::int64_t{1} << 40U;
 
 // The rows of a table one after the other; null: there are no more.
 class RowWalk {
@@ -117,7 +119,8 @@ RunComparison compare_runs(Connection& from, Connection& to, const TableLayout& 
       ++found.standing;
       missing.interrupt();
     } else {
-      missing.add(ours.id(), std::get<std::int64_t>((*ours.row())[step_count]),
+      const auto steps = std::get<std::int64_t>((*ours.row())[step_count]);
+      missing.add(ours.id(), std::clamp<std::int64_t>(steps, 0, kStepsOfARunMax),
                   our_blocks.count(ours.id()));
       if (is_there) found.stale.push_back(ours.id());
     }
