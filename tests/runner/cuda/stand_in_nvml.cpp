@@ -1,6 +1,8 @@
 // A library with NVML's binary interface and known answers: as a driver that knows one device
 // without an energy counter, at 0000:1b:00.0, and those of the CUDA double, which take 700 W each
-// and count an uncorrectable ECC error with every reading; and that has two Xid errors to tell.
+// and count an uncorrectable ECC error with every reading; and that has two Xid errors to tell. As
+// NVML itself, it is asked by several threads.
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -11,8 +13,8 @@ namespace nvml = llmb::runner::cuda::nvml;
 namespace {
 int device_place;
 int counting_place;
-int xid_errors_left = 2;
-unsigned long long ecc_errors = 0;
+std::atomic<int> xid_errors_told = 0;
+std::atomic<unsigned long long> ecc_errors = 0;
 const auto begin = std::chrono::steady_clock::now();
 
 bool counts(nvml::Device device) {
@@ -73,10 +75,14 @@ nvml::Status nvmlDeviceRegisterEvents(nvml::Device, unsigned long long types, nv
   return types == nvml::kEventXid ? 0 : kNotSupported;
 }
 nvml::Status nvmlEventSetWait_v2(nvml::EventSet, nvml::EventData* event, unsigned) {
-  if (xid_errors_left == 0) return kTimeout;
-  --xid_errors_left;
+  constexpr int kXidErrors = 2;
+  const int told = xid_errors_told.fetch_add(1);
+  if (told >= kXidErrors) {
+    xid_errors_told = kXidErrors;
+    return kTimeout;
+  }
   event->type = nvml::kEventXid;
-  event->data = xid_errors_left == 1 ? 79 : 94;
+  event->data = told == 0 ? 79 : 94;
   return 0;
 }
 }
