@@ -224,7 +224,8 @@ std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& s
                                     const std::string& cluster, RunId after, std::int64_t limit) {
   Statement& select = connection.kept(
       "SELECT run.id, root.path, run.relative_path, p.generation, p.revision, run.step_count,"
-      " (SELECT max(t.first_byte + t.byte_count) FROM log_text AS t WHERE t.run_id = run.id)"
+      " (SELECT t.first_byte + t.byte_count FROM log_text AS t WHERE t.run_id = run.id"
+      "  ORDER BY t.first_byte DESC LIMIT 1)"
       " FROM pushed_run AS p JOIN run ON run.id = p.run_id JOIN root ON root.id = run.root_id"
       " WHERE p.store_id = ? AND root.pushed_from = ? AND p.run_id > ? ORDER BY p.run_id LIMIT ?");
   select.text(store_id).text(cluster).integer(after).integer(limit);

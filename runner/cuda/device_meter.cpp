@@ -17,16 +17,14 @@ std::string xid_line(int rank, const std::string& pci_address, std::uint64_t xid
                      std::int64_t count) {
   return fmt::format(
       "[rank{}]: llmb-step-runner: the driver told of an error of its GPU: NVRM: Xid (PCI:{}): {} "
-      "({} "
-      "since the run began); dmesg of this node has its words\n",
+      "({} since the run began); dmesg of this node has its words\n",
       rank, pci_address, xid, count);
 }
 
 std::string ecc_line(int rank, const std::string& pci_address, std::int64_t errors) {
   return fmt::format(
       "[rank{}]: llmb-step-runner: uncorrectable ECC error of its GPU {} ({} since the run began): "
-      "its "
-      "numbers are not to be trusted; nvidia-smi -q -d ECC tells more\n",
+      "its numbers are not to be trusted; nvidia-smi -q -d ECC tells more\n",
       rank, pci_address, errors);
 }
 

@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cstdint>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -10,12 +10,15 @@
 #include "storage/storage_error.h"
 
 namespace llmb::api {
+namespace {
 
-DatabaseWatch::DatabaseWatch(std::string database_path, http::EventChannel& events,
-                             std::chrono::milliseconds interval)
+constexpr std::chrono::milliseconds kInterval{1'000};
+
+}  // namespace
+
+DatabaseWatch::DatabaseWatch(std::string database_path, http::EventChannel& events)
     : database_path_(std::move(database_path)),
       events_(events),
-      interval_(interval),
       revision_(storage::Reader(database_path_).data_revision()) {}
 
 DatabaseWatch::~DatabaseWatch() {
@@ -37,7 +40,7 @@ void DatabaseWatch::stop() {
 
 bool DatabaseWatch::wait() {
   std::unique_lock lock(mutex_);
-  return stopped_.wait_for(lock, interval_, [this] { return is_stopping_; });
+  return stopped_.wait_for(lock, kInterval, [this] { return is_stopping_; });
 }
 
 void DatabaseWatch::run() {

@@ -4,8 +4,8 @@
 // sessions cannot LISTEN.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,11 +17,8 @@ namespace llmb::api {
 // Not thread-safe: one thread makes, starts and stops it.
 class DatabaseWatch {
  public:
-  static constexpr std::chrono::milliseconds kInterval{1'000};
-
   // Throws StorageError where the database cannot be read. `events` outlives it.
-  DatabaseWatch(std::string database_path, http::EventChannel& events,
-                std::chrono::milliseconds interval = kInterval);
+  DatabaseWatch(std::string database_path, http::EventChannel& events);
   ~DatabaseWatch();  // stops
   DatabaseWatch(const DatabaseWatch&) = delete;
   DatabaseWatch& operator=(const DatabaseWatch&) = delete;
@@ -36,7 +33,6 @@ class DatabaseWatch {
 
   const std::string database_path_;
   http::EventChannel& events_;
-  const std::chrono::milliseconds interval_;
   std::int64_t revision_;  // that browsers have been told of
   std::mutex mutex_;       // guards what follows
   std::condition_variable stopped_;

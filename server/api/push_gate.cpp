@@ -20,7 +20,6 @@ RequestError busy(const char* why, const char* retry_after_s) {
   return {503, "Busy", why, {{"Retry-After", retry_after_s}}};
 }
 
-// Shared with the writer's thread.
 struct WriteTask {
   std::function<void(storage::Writer&)> task;
   std::atomic<bool> is_given_up = false;
@@ -77,14 +76,16 @@ PushTurn::~PushTurn() {
 }
 
 void write_in_turn(Context& context, std::function<void(storage::Writer&)> task) {
-  const auto shared = std::make_shared<WriteTask>();
-  shared->task = std::move(task);
-  auto done = shared->done.get_future();
-  if (!context.options.write([shared](storage::Writer& writer) { shared->run(writer); })) {
-    throw busy("Too much waits to be written.", "2");
-  }
+  auto written = std::make_shared<WriteTask>();
+  written->task = std::move(task);
+  auto done = written->done.get_future();
+  // The writer alone holds it: where that goes without having come to it, `done` knows.
+  const std::weak_ptr<WriteTask> waiting = written;
+  const bool is_taken = context.options.write(
+      [written = std::move(written)](storage::Writer& writer) { written->run(writer); });
+  if (!is_taken) throw busy("Too much waits to be written.", "2");
   if (done.wait_for(kPatience) != std::future_status::ready) {
-    shared->is_given_up = true;
+    if (const auto late = waiting.lock()) late->is_given_up = true;
     throw busy("Nothing is written just now (a full disk, say): see /readyz.", "30");
   }
   try {

@@ -39,11 +39,10 @@ struct WantedLines {
 struct WantedBytes {
   WantedBytes(std::uint64_t size_bytes_in, const WantedLines& lines)
       : size_bytes(size_bytes_in),
-        offset(std::min(lines.offset.value_or(UINT64_MAX), std::max(size_bytes_in, kOne) - kOne)),
+        offset(std::min(lines.offset.value_or(UINT64_MAX), size_bytes > 0 ? size_bytes - 1 : 0)),
         begin(offset > kSideBytes ? offset - kSideBytes : 0),
         end(offset + kSideBytes) {}
 
-  static constexpr std::uint64_t kOne = 1;
   std::uint64_t size_bytes;  // of the log
   std::uint64_t offset;      // that the lines are around
   std::uint64_t begin;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "parser/foundation/grouped_number.h"
 #include "parser/foundation/safe_text.h"
 #include "server/push/machine_name.h"
 
@@ -111,7 +112,7 @@ std::string progress_line(const std::vector<TaskProgress>& tasks) {
     logs += task.logs;
     logs_told += task.logs_told;
   }
-  return text + fmt::format(", {} of {} logs", grouped(logs_told), grouped(logs));
+  return text + fmt::format(", {} of {} logs", parser::grouped(logs_told), parser::grouped(logs));
 }
 
 std::vector<std::int64_t> tasks_to_begin(const std::vector<TaskProgress>& tasks) {
@@ -131,16 +132,6 @@ bool all_done(const std::vector<TaskProgress>& tasks) {
 
 bool any_under_way(const std::vector<TaskProgress>& tasks) {
   return count(tasks, Standing::running) + count(tasks, Standing::waiting) > 0;
-}
-
-std::string grouped(std::int64_t number) {
-  std::string text = fmt::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t at = text.size(); at > first + 3;) {
-    at -= 3;
-    text.insert(at, ",");
-  }
-  return text;
 }
 
 }  // namespace llmb::backfill

@@ -55,7 +55,4 @@ std::vector<std::int64_t> tasks_to_begin(const std::vector<TaskProgress>& tasks)
 bool all_done(const std::vector<TaskProgress>& tasks);
 bool any_under_way(const std::vector<TaskProgress>& tasks);
 
-// "21,000".
-std::string grouped(std::int64_t number);
-
 }  // namespace llmb::backfill

@@ -1,4 +1,5 @@
 #include "server/cli/backfill_plan.h"
+#include "parser/foundation/grouped_number.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -115,7 +116,7 @@ parser::Result<void> measure_and_cut(const BackfillArguments& arguments,
       std::cerr << "llmb-report backfill: " << report::printable(note) << '\n';
     }
     std::cerr << fmt::format("{}: {} logs, {:.1f} MB\n", report::printable(root),
-                             backfill::grouped(measured->folder.all.logs),
+                             parser::grouped(measured->folder.all.logs),
                              static_cast<double>(measured->folder.all.bytes) / 1e6);
     folders.push_back(std::move(measured->folder));
   }
@@ -173,7 +174,7 @@ void write_cut(const backfill::Manifest& manifest, std::ostream& output) {
   output << fmt::format("{:>6} {:>10} {:>12} {:>8}\n", "task", "logs", "MB", "folders");
   const auto line = [&](const std::string& name, const backfill::Measure& measure,
                         std::size_t folders) {
-    output << fmt::format("{:>6} {:>10} {:>12.1f} {:>8}\n", name, backfill::grouped(measure.logs),
+    output << fmt::format("{:>6} {:>10} {:>12.1f} {:>8}\n", name, parser::grouped(measure.logs),
                           static_cast<double>(measure.bytes) / 1e6, folders);
   };
   std::size_t folders = 0;

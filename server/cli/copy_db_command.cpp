@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "parser/foundation/grouped_number.h"
 #include "server/cli/complaint.h"
 #include "server/cli/exit_codes.h"
 #include "server/report/progress_line.h"
@@ -50,23 +51,16 @@ struct CopyArguments {
   bool only_prepares = false;
 };
 
-// "1,234,567".
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
 // What stderr says of what was found, and of what is to be done.
 void say_beginning(const storage::DatabaseCopy& copy) {
   const auto& runs = copy.runs();
   if (copy.was_begun()) {
     std::cerr << fmt::format(
         "Going on: {} runs are there, {} of before have changed or are gone.\n",
-        grouped(runs.standing), grouped(runs.removed));
+        parser::grouped(runs.standing), parser::grouped(runs.removed));
   }
-  std::cerr << fmt::format("To copy: {} runs with {} steps.\n", grouped(runs.missing),
-                           grouped(runs.missing_steps));
+  std::cerr << fmt::format("To copy: {} runs with {} steps.\n", parser::grouped(runs.missing),
+                           parser::grouped(runs.missing_steps));
 }
 
 void copy_runs(storage::DatabaseCopy& copy) {
@@ -97,8 +91,8 @@ std::string compare(const std::vector<storage::CopiedTable>& tables) {
       verdict = fmt::format("DIFFERENT: the copy has {} rows, checksum {:016x}", table.to.rows,
                             table.to.checksum);
     }
-    shown.add({table.name, grouped(table.from.rows), fmt::format("{:016x}", table.from.checksum),
-               std::move(verdict)});
+    shown.add({table.name, parser::grouped(table.from.rows),
+               fmt::format("{:016x}", table.from.checksum), std::move(verdict)});
   }
   shown.print(std::cout);
   return different;

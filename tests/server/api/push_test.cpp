@@ -264,6 +264,15 @@ TEST_F(Push, SaysWhenToComeAgainWhereTheWriterHasNoRoom) {
   EXPECT_THAT(push_all(spool), ElementsAre("taken"));
 }
 
+TEST_F(Push, SaysSoAtOnceWhereTheServerStops) {
+  Spool spool(agent_path());
+  const storage::RunId run = spool.commit(spool.batch("alpha", 10));
+  writer_has_gone_ = true;
+  const http::Response response = post(spool, {*spool.store.tell(run, 100)});
+  EXPECT_EQ(response.status, 503);
+  EXPECT_THAT(*response.body, HasSubstr("The server stops."));
+}
+
 TEST_F(Push, RefusesWhatItDoesNotUnderstandAndWritesNothing) {
   Spool spool(agent_path());
   const storage::RunId run = spool.commit(spool.batch("alpha", 10));

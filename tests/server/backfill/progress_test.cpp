@@ -71,12 +71,5 @@ TEST(ProgressLine, SaysAllTasksInOneLine) {
       testing::HasSubstr("5 failed (task 7: the disk\\x0ais full; task 11: x; task 12: x; …)"));
 }
 
-TEST(ProgressLine, GroupsDigits) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1'000), "1,000");
-  EXPECT_EQ(grouped(1'234'567), "1,234,567");
-}
-
 }  // namespace
 }  // namespace llmb::backfill
