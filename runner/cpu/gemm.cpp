@@ -6,6 +6,7 @@
 
 #ifdef LLMB_HAVE_CBLAS
 #include <cblas.h>
+#include <string>
 #endif
 
 namespace llmb::runner::cpu {
@@ -91,7 +92,9 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Operand<T> a,
 
 const char* gemm_library() {
 #ifdef LLMB_HAVE_CBLAS
-  return openblas_get_config();
+  // It puts the words together anew in one buffer with each call, whoever reads there meanwhile.
+  static const std::string config = openblas_get_config();
+  return config.c_str();
 #else
   return "plain loops";
 #endif
