@@ -20,6 +20,7 @@
 #include "labelled_failures_of_programs.h"
 #include "labelled_failures_of_rarer_kinds.h"
 #include "labelled_failures_of_threads.h"
+#include "labelled_logs.h"
 #include "log_samples.h"
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/run_summary.h"
@@ -166,6 +167,40 @@ TEST(CauseEvaluation, OfLogsThatFailed) {
                              score.logs, score.acceptable);
   }
   for (const std::string& mistake : found_instead) std::cout << "  " << mistake << '\n';
+}
+
+// Whole logs, each set by itself: what share has the exact cause, an acceptable one, and the line
+// that a reader would quote.
+void judge_whole_logs(const std::string& set) {
+  Score score;
+  int quoted = 0;
+  std::string mistakes;
+  for (const LabelledLog& log : labelled_logs(set)) {
+    const ParsedLog parsed = parse_log(log.text);
+    const RunSummary summary = summarize_run(parsed.samples, parsed.facts, {11, 44}, false);
+    const std::string& cause = summary.failure_cause;
+    const LogEvent* const failure = ending_failure(parsed.facts, summary);
+    const std::string line = failure == nullptr ? "" : failure->line;
+    const bool is_exact = cause == log.cause;
+    const bool is_acceptable = is_exact || holds_word(log.acceptable, cause);
+    const bool is_quoted = line.find(log.line) != std::string::npos;
+    ++score.logs;
+    score.exact += is_exact ? 1 : 0;
+    score.acceptable += is_acceptable ? 1 : 0;
+    quoted += is_quoted ? 1 : 0;
+    if (is_exact && is_quoted) continue;
+    mistakes += fmt::format("  {}{} ({}): {}: {}\n", is_acceptable ? "" : "WRONG ", log.cause,
+                            log.line, cause, line.substr(0, 120));
+  }
+  const auto percent = [&](int count) { return 100.0 * count / score.logs; };
+  std::cout << fmt::format(
+      "{}: {} logs, {:.1f} % exact, {:.1f} % acceptable, {:.1f} % with the line\n{}", set,
+      score.logs, percent(score.exact), percent(score.acceptable), percent(quoted), mistakes);
+  EXPECT_GT(score.logs, 0);
+}
+
+TEST(CauseEvaluation, OfLogsOfLaunchers) {
+  judge_whole_logs("launchers");
 }
 
 // A healthy log, as it grows and when it has ended.
