@@ -33,7 +33,8 @@ constexpr std::string_view kRefusal =
     R"(enabl|have|shard|split)|\bonly (?:be )?(?:support|implement|available|allow|)"
     R"(works? with|one )"
     R"(of|valid)|(?:\bnot|n't)(?: yet| currently| be)? (?:support|implement|allow|compatib|)"
-    R"(available|recogni[sz]|permit|divisible|a multiple|equal|set\b|specified|given|provided|)"
+    R"(available|recogni[sz]|permit|divisible|a multiple|equal|match|set\b|specified|given|)"
+    R"(provided|)"
     R"(configured|defined)|\bunsupported\b|\b(?:is|are) required\b|\brequires? |\bconflict|)"
     R"(mutually exclusive|\bincompatible|\binconsistent|\binvalid (?:value|choice|option|arg|)"
     R"(config|parallel|setting)|\b(?:unknown|undefined) |\bunrecogni[sz]ed |divisible by|)"
@@ -60,7 +61,9 @@ constexpr std::string_view kSetting =
 constexpr std::array kWords = {
     Words{"host_oom_kill", R"(_?(?:Array)?MemoryError|ObjectStoreFullError)", ""},
     Words{"host_oom_kill", "", R"(DefaultCPUAllocator|can(?:'t|not) allocate memory|host memory)"},
-    Words{"cuda_oom", "", R"(\b(?:not enough|insufficient|out of) (?:\w+ )?memory)"},
+    Words{"cuda_oom", "",
+          R"(\b(?:not enough|insufficient|out of) (?:\w+ )?memory|)"
+          R"(\b(?:larger|more|less) than .{0,40}\bmemory\b)"},
 
     Words{"nan_gradient", "",
           R"(\bgrad.*\b(?:nan|inf|non-?finite)\b|\b(?:nan|inf|non-?finite)\b.*\bgrad|loss scale|)"
@@ -92,7 +95,10 @@ constexpr std::array kWords = {
     Words{"segmentation_fault", "CalledProcessError|ProcessExitedException",
           R"(SIG(?:SEGV|ILL|FPE)\b)"},
     Words{"child_failed",
-          R"(ProcessExitedException|ProcessRaisedException|ChildFailedError|ActorDiedError)", ""},
+          R"(ProcessExitedException|ProcessRaisedException|ChildFailedError|ActorDiedError|)"
+          R"(WorkerCrashedError|RayActorError|ActorUnavailableError)",
+          ""},
+    Words{"node_failure", "NodeDiedError", ""},
     Words{"child_failed", "CalledProcessError", R"(python|torchrun|accelerate|deepspeed)"},
 
     Words{"nccl_error", "",
@@ -122,11 +128,17 @@ constexpr std::array kWords = {
           R"(\b(?:timed? ?out|refused|unreachable))"},
     Words{"peer_lost", "BrokenPipeError|ConnectionResetError|ConnectionAbortedError", ""},
 
+    Words{"gpu_hardware_error", "",
+          R"(\bdevice halted|\bhalt(?:ed)? (?:unexpected|premature)|\buncorrectable\b|)"
+          R"(\bhardware (?:error|fault|exception|failure)|fallen off the bus|\bgpu hang\b)"},
+    Words{"gpu_unavailable", "DeferredCudaCallError", ""},
     Words{
         "gpu_unavailable", "",
+        R"(is_available\(\) is false|\bdevice (?:acquire|busy|not found|already)|)"
+        R"(\bnum_gpus\b.*assert|)"
         R"(\b(?:requires?|not compiled with|without|no(?: \w+)?) (?:an? )?(?:cuda|gpus?|tpus?)\b|)"
         R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
-        R"(compute capability|gpu architecture|\bampere\b|(?:unable|)"
+        R"(compute capability|gpu[ -]architecture|\bampere\b|(?:unable|)"
         R"(failed) to initialize backend)"},
     Words{
         "cuda_error", "",
@@ -141,9 +153,11 @@ constexpr std::array kWords = {
     Words{"checkpoint_unreadable", "", R"(\barchive\b.*corrupt|\binvalid (?:header|magic))"},
     Words{"checkpoint_unreadable", "EOFError", R"(ran out of input)"},
     Words{"checkpoint_unreadable", "",
-          R"((?:\bcheckpoint|\bckpt|state.?dict|\brestor|\bon-disk|safetensors|optimizer state).*)"
-          R"((?:match|not equal|corrupt|miss|unexpected|invalid|incompatib|not found|differ|)"
-          R"(truncat|unable|cannot|can't|fail|shape))",
+          R"(\b(?:zarr|tensorstore|ocdbt)\b.*(?:not found|not exist|error|fail|corrupt))"},
+    Words{"checkpoint_unreadable", "",
+          R"((?:\bcheckpoint|\bckpt|state.?dict|\brestor|\bon-disk|safetensors|optimizer state))"
+          R"(.*(?:match|not equal|corrupt|miss|unexpected|invalid|incompatib|not found|)"
+          R"(differ|truncat|unable|cannot|can't|fail|shape))",
           R"(recompute)"},
     Words{
         "checkpoint_unreadable", "",
@@ -159,13 +173,23 @@ constexpr std::array kWords = {
     Words{"disk_full_or_quota", "",
           R"(no space left|quota exceeded|\bdisk is full|)"
           R"(inline_container)"},
+    Words{"configuration_error",
+          R"(MisconfigurationException|\w*Config\w*(?:Error|Exception)|ValidationError|UsageError|)"
+          R"(Argument(?:Type)?Error|(?:Scanner|Parser|Constructor|Composer|YAML|)"
+          R"(TOMLDecode)Error|Interpolation\w+)",
+          ""},
     Words{"tokenizer_or_data_missing",
           R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|ReadError|)"
           R"(UnicodeDecodeError|NoSuchKey)",
           ""},
     Words{"tokenizer_or_data_missing", R"(Arrow\w+)", R"(pars|json|parquet|column|schema|bytes)"},
     Words{"tokenizer_or_data_missing", "",
-          R"(does not appear to have a file named|repo id must be|unrecognized model in|)"
+          R"(decompress|untagged enum|\bunpack requires a buffer|cannot mmap|)"
+          R"(\bcorrupt(?:ed)? (?:block|data|input|record|shard|file)|)"
+          R"(\bunexpected end of|\bnot a gzip|\bbad (?:magic|checksum)|crc (?:check|mismatch))"},
+    Words{"tokenizer_or_data_missing", "",
+          R"(does not appear to have a file named|/[^ ]+ does(?: not|n.t) exist|repo id must be|)"
+          R"(unrecognized model in|)"
           R"(can't load (?:the )?(?:model|tokenizer|config|feature)|couldn't find|)"
           R"(could not (?:find|open|read)|failed to (?:download|open|read|find)|)"
           R"(\bno (?:data|samples?) left|unable to (?:open|read|find|load (?:the )?(?:tokenizer|)"
@@ -176,14 +200,14 @@ constexpr std::array kWords = {
           R"(corrupt|truncated|magic bytes|greater than|unexpected end|no such))"},
 
     Words{"file_system_error", "",
-          R"(failed to (?:upload|write|save)|(?:\bs3\b|s3://|gs://|\bgcs\b|endpoint url))"
-          R"(.*(?:denied|fail|forbidden|closed|error|unable|timed out|could not))"},
+          R"(failed to (?:upload|write|save)|(?:\bs3\b|s3://|gs://|\bgcs\b|endpoint url|)"
+          R"(\bstorage\.|amazonaws|in bucket\b))"
+          R"(.*(?:denied|fail|forbidden|closed|error|unable|timed out|could not|not have|expired)|)"
+          R"(an error occurred \(\w+\) when calling the \w+ operation)"},
+    Words{"file_system_error", "(?:OS|IO|BlockingIO)Error", R"(^\[errno \d+\].*: b?['"]/)"},
+    // Without a number: of a library that looks for files.
+    Words{"tokenizer_or_data_missing", "(?:OS|IO|Environment)Error", "", R"(^\[errno|^caught )"},
 
-    Words{"configuration_error",
-          R"(MisconfigurationException|\w*Config\w*(?:Error|Exception)|ValidationError|UsageError|)"
-          R"(Argument(?:Type)?Error|(?:Scanner|Parser|Constructor|Composer|YAML|)"
-          R"(TOMLDecode)Error|Interpolation\w+)",
-          ""},
     Words{"configuration_error", "",
           R"(\bnot (?:found )?in (?:the )?(?:registry|config)|error locating target)"},
     Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",

@@ -14,7 +14,8 @@ inline constexpr std::string_view kExceptionHead =
     R"((?:^[ |+]*|^.{0,80}(?:ERROR|CRITICAL|FATAL)\b.{0,160}?(?:\] | - | \| )|)"
     R"(^E\d{4} .{0,200}?\] ))"
     R"((?:(?:\w+\.)*(_?[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration)|)"
-    R"(Exception|BrokenProcessPool)|(?:[a-z_]\w*\.)+([A-Z]\w+))(?:: |:?\s*$))";
+    R"(Exception|BrokenProcessPool)|)"
+    R"((?:[a-z_]\w*\.)+([A-Z]\w+|error|gaierror|timeout))(?:: |:?\s*$))";
 
 // The class of the exception that `line` tells of; "python_exception" where neither type nor words
 // say more, empty where the line is no exception.

@@ -29,6 +29,17 @@ constexpr auto kErrors = std::to_array<Error>({
     {ENOENT, "tokenizer_or_data_missing"},
     {ENOTDIR, "tokenizer_or_data_missing"},
     {EISDIR, "tokenizer_or_data_missing"},
+    {ENODATA, "file_system_error"},
+    {ENOLCK, "file_system_error"},
+    {EBADMSG, "file_system_error"},
+    {EBUSY, "file_system_error"},
+    {EFBIG, "file_system_error"},
+    {ELOOP, "file_system_error"},
+    {ENAMETOOLONG, "file_system_error"},
+    {EOPNOTSUPP, "file_system_error"},
+    {EXDEV, "file_system_error"},
+    {ECOMM, "file_system_error"},
+    {EPROTO, "file_system_error"},
     {EPERM, "file_system_error"},
     {EACCES, "file_system_error"},
     {EIO, "file_system_error"},
@@ -51,6 +62,9 @@ constexpr auto kErrors = std::to_array<Error>({
     {ETIMEDOUT, "rendezvous_failure"},
     {EHOSTUNREACH, "rendezvous_failure"},
     {ENETUNREACH, "rendezvous_failure"},
+    {ENETDOWN, "rendezvous_failure"},
+    {EADDRNOTAVAIL, "rendezvous_failure"},
+    {ECONNABORTED, "peer_lost"},
     {ECONNRESET, "peer_lost"},
     {EPIPE, "peer_lost"},
 });
@@ -90,6 +104,8 @@ std::string_view cause_of_signal_number(int signal) {
     case SIGKILL:
     case SIGBUS:
       return "task_killed";
+    case SIGINT:
+      return "interrupted";
     case SIGTERM:
       return {};
     default:

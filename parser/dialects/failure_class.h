@@ -20,6 +20,7 @@ enum class CauseDepth {
   worker_failed,  // a launcher saw a worker fail: its own traceback says no more
   traceback,      // the head of a traceback, whose last line is the cause
   killed,         // a task was killed, or was ended because another one failed
+  complaint,      // a shell or a step's daemon could not do something, and goes on
   survivable,     // a warning: the program said that it goes on
   consequence,    // a task ended with an error code
   none,           // further than all others

@@ -36,6 +36,16 @@ constexpr FailureSign by_number(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
 }
 
+// What a program says that ends itself; a crash where the words say nothing.
+std::string_view cause_of_fatal_words(std::string_view rest) {
+  const std::string_view cause = cause_of_native_exception(rest);
+  return cause.empty() ? "segmentation_fault" : cause;
+}
+
+constexpr FailureSign by_words(std::string_view literal, std::string_view pattern) {
+  return by_number(literal, cause_of_fatal_words, pattern);
+}
+
 constexpr FailureSign failure(std::string_view cause, std::string_view literal,
                               std::string_view pattern = {}) {
   return {cause, kFailure, literal, pattern};
@@ -69,6 +79,7 @@ constexpr std::array kSignsOfOne = {
     failure("preempted", "preempted", R"((?i)\b(?:job|node|instance|pod|vm)\b.{0,40}\bpreempted)"),
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
     failure("interrupted", "KeyboardInterrupt", R"(^KeyboardInterrupt\b)"),
+    failure("interrupted", "SignalException: Process ", R"(got signal: 2\b)"),
 
     // Memory.
     failure("locked_memory_limit", "ibv_reg_",
@@ -77,7 +88,7 @@ constexpr std::array kSignsOfOne = {
             R"((?i)ibv_create_\w+.*(?:allocate memory|errno 12))"),
     failure("host_oom_kill", "ray.exceptions.OutOfMemoryError"),
     failure("host_oom_kill", "killed due to memory pressure"),
-    failure("host_oom_kill", "xceeded job memory limit"),
+    failure("host_oom_kill", " memory limit", R"((?i)exceeded (?:\w+ )?memory limit)"),
     failure("host_oom_kill", "Memory cgroup out of memory: Kill"),
     failure("host_oom_kill", "std::bad_alloc"),
     failure("host_oom_kill", "low on resource: memory"),
@@ -165,6 +176,7 @@ constexpr std::array kSignsOfOne = {
     in_error("cuda_error", "cuBLAS Error"),
     in_error("cuda_error", "CUDA driver error"),
     in_error("cuda_error", "Triton Error [CUDA]"),
+    failure("cuda_error", "nrt_", R"(\bnrt_\w+ status=[1-9])"),
     failure("cuda_error", "NRT_EXEC", R"((?i)error.*NRT_EXEC|NRT_EXEC\w*(?:ERR|FAIL))"),
     failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
@@ -230,8 +242,6 @@ constexpr std::array kSignsOfOne = {
              R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
     in_error("tokenizer_or_data_missing", "o file found "),
     in_error("tokenizer_or_data_missing", "o files found "),
-    in_error("tokenizer_or_data_missing", " does not exist",
-             R"(^(?:\w+\.)*\w+(?:Error|Exception): .*(?:[Ff]ile|[Pp]ath|[Dd]ata|[Cc]heckpoint|/))"),
     in_error("checkpoint_unreadable", "SafetensorError"),
     in_error("checkpoint_unreadable", "UnpicklingError"),
     in_error("checkpoint_unreadable", "PytorchStreamReader failed"),
@@ -239,6 +249,7 @@ constexpr std::array kSignsOfOne = {
     failure("checkpoint_unreadable", "CheckpointingException"),
     in_error("checkpoint_unreadable", "Error(s) in loading state_dict"),
     in_error("checkpoint_unreadable", "Missing key in checkpoint"),
+    failure("checkpoint_unreadable", "exit-on-missing-checkpoint", R"(set \.\.\. exiting)"),
     // A parameter's name that one side does not know.
     failure("checkpoint_unreadable", "KeyError: '",
             R"(KeyError: '[^' ]+\.(?:weight|bias|scale|_extra_state)'$)"),
@@ -303,7 +314,8 @@ constexpr std::array kSignsOfOthers = {
     failure("nccl_error", "NCCL error"),
     in_error("nccl_error", "HCCL error"),
     in_error("nccl_error", "OPS function error: Hccl"),
-    failure("nccl_error", "NCCL WARN Cuda failure "),
+    failure("nccl_error", "NCCL WARN ",
+            R"(NCCL WARN (?:Cuda failure |.*(?:failed ?:|[Mm]ismatch|Duplicate GPU)))"),
     failure("nccl_error", "Failed to bind NVLink SHARP"),
     in_error("nccl_error", "ncclInternalError"),
     in_error("nccl_error", "ncclUnhandledCudaError"),
@@ -352,6 +364,8 @@ constexpr std::array kSignsOfOthers = {
         R"(srun: error: .*(?i:munge|authenticat|credential|socket timed out|invalid|not permitted|)"
         R"(configuration|plugin|partition|step creation))"),
     failure("srun_launch_error", "error: execve(): "),
+    failure("srun_launch_error", "slurmstepd: error: ",
+            R"((?i)slurmstepd: error: [^*]*(?:fail|unable|cannot|denied|invalid|no such))"),
     failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),
     failure("srun_launch_error", "sbatch: error: "),
     failure("srun_launch_error", "ORTE was unable to "),
@@ -365,7 +379,11 @@ constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "free(): ", R"(^free\(\): )"),
     failure("segmentation_fault", "malloc(): ", R"(^malloc\(\): )"),
     failure("child_failed", "*** Process received signal ***"),
-    // A shell's word about a child: "run.sh: line 4:  4102 Killed            python train.py".
+    // A shell's word about a command: "run.sh: line 4: torchrun: command not found".
+    failure("missing_module", ": command not found", R"(: line \d+: )"),
+    failure("file_system_error", ": Permission denied", R"(: line \d+: .*denied$)"),
+    failure("tokenizer_or_data_missing", ": No such file or directory", R"(: line \d+: .*tory$)"),
+    // And about a child: "run.sh: line 4:  4102 Killed            python train.py".
     failure("segmentation_fault", "Illegal instruction ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "Floating point exception", R"(: line \d+: +\d+ )"),
     failure("task_killed", " Killed          ", R"(: line \d+: +\d+ )"),
@@ -377,8 +395,9 @@ constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",
             R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
-    failure("task_killed",
-            "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Aborted|Bus error))"),
+    failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Bus error))"),
+    // A program aborts itself: what it said before is nearer to the cause.
+    failure("child_failed", "srun: error: ", R"(tasks? [0-9,-]+: Aborted)"),
     failure("task_killed", " received by PID", R"(\(SIG(?:KILL|TERM)\) received)"),
     failure("segmentation_fault", " received by PID",
             R"(\*\*\* SIG(?:SEGV|ILL|FPE|BUS) (?:\([^)]*\) )?received)"),
@@ -390,9 +409,11 @@ constexpr std::array kSignsOfOthers = {
     by_number("aught signal ", cause_of_signal),
     failure("segmentation_fault", "Fatal Python error: ", R"(error: (?:Bus|Illegal|Floating))"),
     failure("child_failed", "Fatal Python error: ", R"(error: Aborted)"),
-    failure("segmentation_fault", "Check failed: ",
-            R"((?:^F\d{4} |^\[[\d :,-]+ C \d+ \d+\] |: F [\w./]+:\d+\] ).*Check failed: )"),
-    failure("segmentation_fault", "Non-OK-status: ", R"(^F\d{4} |: F )"),
+    by_words("Check failed: ",
+             R"((?:^F\d{4} |^\[[\d :,-]+ C \d+ \d+\] |: F [\w./]+:\d+\] ).*Check failed: )"),
+    by_words("Non-OK-status: ", R"(^F\d{4} |: F )"),
+    // "python3: aio.cpp:125: int wait(int): Assertion `done >= least' failed."
+    by_words(": Assertion `", R"(^(?:[\w./-]+: )?[^ ]+:\d+: .*' failed\.)"),
     failure("task_killed", "SignalException: Process "),
     failure("task_killed", "srun: Force Terminated job"),
     failure("task_killed", " STEPD TERMINATED ON ",
@@ -427,6 +448,7 @@ constexpr std::array kSignsOfExceptions = {
     any_exception("BadZipFile"),
     any_exception("torch._dynamo.exc."),
     any_exception("pyarrow.lib."),
+    any_exception(".error: "),
     any_exception(".errors."),
     any_exception(".exceptions."),
     any_exception("yaml.scanner."),

@@ -197,6 +197,19 @@ std::string_view without_collector_prefix(std::string_view line) {
   return line;
 }
 
+bool is_complaint_of_a_shell(std::string_view line) {
+  line = trimmed(line);
+  constexpr std::string_view kLine = ": line ";
+  const std::size_t at = line.find(kLine);
+  if (at == std::string_view::npos) return false;
+  const std::size_t digits = length_of_run(line, at + kLine.size(), is_digit);
+  if (digits == 0 || line.substr(at + kLine.size() + digits, 2) != ": ") return false;
+  constexpr auto kComplaints = std::to_array<std::string_view>(
+      {": command not found", ": Permission denied", ": No such file or directory"});
+  return std::any_of(kComplaints.begin(), kComplaints.end(),
+                     [&](std::string_view words) { return line.ends_with(words); });
+}
+
 LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
   if (is_echo(line) || holds_any(line, kEchoes)) return LineWeight::echo;

@@ -17,6 +17,9 @@ enum class LineWeight {
 // `line`: cleaned of colours; labels of launchers may stand before it.
 LineWeight weight_of(std::string_view line);
 
+// "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
+bool is_complaint_of_a_shell(std::string_view line);
+
 // Without what collectors and launchers put before a line: RFC 3339 stamps with a zone and the
 // stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ",
 // "node-7: " (pdsh), and "[rank3]:" and "[default3]:" where they stand more than once.

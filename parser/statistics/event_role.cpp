@@ -26,6 +26,7 @@ EventRole role_beside_root(const LogEvent& failure) {
     case CauseDepth::peer_lost:
     case CauseDepth::exception:
       return EventRole::cascade;
+    case CauseDepth::complaint:
     case CauseDepth::survivable:
       return EventRole::survived;
     case CauseDepth::worker_signal:

@@ -44,6 +44,13 @@ bool is_own_exception(const LogEvent& failure) {
   });
 }
 
+// What Slurm's step daemon could not do, other than start the program.
+bool is_complaint(const LogEvent& failure) {
+  if (is_complaint_of_a_shell(failure.line)) return true;
+  return failure.cause == "srun_launch_error" && holds_any(failure.line, {"slurmstepd: error: "}) &&
+         !holds_any(failure.line, {"execve"});
+}
+
 // A launcher, a scheduler or a shell saw a process end, and not because others had ended.
 bool tells_of_a_death(const LogEvent& failure) {
   return failure.cause == "child_failed" ||
@@ -58,6 +65,7 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (known->depth < CauseDepth::survivable && was_logged_as_warning(failure))
     return CauseDepth::survivable;
   if (tells_of_sigterm(failure)) return CauseDepth::none;
+  if (is_complaint(failure)) return CauseDepth::complaint;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }

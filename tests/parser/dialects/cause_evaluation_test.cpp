@@ -149,7 +149,9 @@ TEST(CauseEvaluation, OfLogsThatFailed) {
       score->exact += is_exact ? 1 : 0;
       score->acceptable += is_acceptable ? 1 : 0;
     }
-    if (!is_exact) found_instead.insert(fmt::format("{} told as {}", failure->cause, cause));
+    if (!is_exact)
+      found_instead.insert(fmt::format("{}{} told as {}: {:.90}", is_acceptable ? "" : "WRONG ",
+                                       failure->cause, cause, failure->text));
   }
   for (std::size_t half = 0; half < 2; ++half) {
     const Score& score = halves.at(half);
@@ -229,6 +231,10 @@ TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
        "empty list",
        "nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 12028, Non-fatal, Link 42 egress error",
        "Detected CUDA files, patching ldflags; Building extension module fused_adam...",
+       "/etc/profile.d/modules.sh: line 3: module: command not found",
+       "/home/u/.bashrc: line 9: /opt/site/setup.sh: No such file or directory",
+       "slurmstepd: error: Failed to send MESSAGE_TASK_EXIT: Connection refused",
+       "node-1:811:902 [0] NCCL WARN Missing \"iommu=pt\" from kernel command line",
        "# FileNotFoundError: see the manual"});
   int cuts = 0;
   std::vector<std::string> misjudged;

@@ -95,6 +95,9 @@ TEST(Failure, IsToldByTheNumberOfTheEnd) {
   EXPECT_EQ(cause_of("OSError: [Errno 121] Remote I/O error: '/data/a'"), "file_system_error");
   EXPECT_EQ(cause_of("command terminated with exit code 137"), "task_killed");
   EXPECT_EQ(cause_of("command terminated with exit code 0"), "none");
+  EXPECT_EQ(cause_of("x exits with return code = -2"), "interrupted");
+  EXPECT_EQ(cause_of("OSError: [Errno 37] No locks available"), "file_system_error");
+  EXPECT_EQ(cause_of("OSError: [Errno 85] Interrupted: '/data/a'"), "file_system_error");
 }
 
 // Words that no row of the table knows in this order: the class follows from what they are about.
@@ -118,6 +121,12 @@ TEST(Failure, OfAnyExceptionIsToldByItsWords) {
   EXPECT_EQ(cause_of("[Rank 7] Work WorkNCCL(SeqNum=1) timed out in blocking wait."),
             "nccl_timeout");
   EXPECT_EQ(cause_of("AssertionError: set --expert-parallel too"), "configuration_error");
+  EXPECT_EQ(cause_of("OSError: /models/x is no folder of a model"), "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of("zlib.error: Error -3 while decompressing data"), "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of("hydra.errors.MissingConfigException: could not find 'model'"),
+            "configuration_error");
+  EXPECT_EQ(cause_of("a.b.ClientError: An error occurred (Slow) when calling the Put operation: x"),
+            "file_system_error");
   for (const char* const line :
        {"ValueError: the nanny was inferior", "TypeError: no value", "KeyError: 'memory'",
         "RuntimeError: a - b -- c", "ValueError: the match is lost"}) {
@@ -129,6 +138,12 @@ TEST(Failure, IsToldByAShellAndByTheCLibrary) {
   EXPECT_EQ(cause_of("run.sh: line 4:  4102 Killed                  python a.py"), "task_killed");
   EXPECT_EQ(cause_of("run.sh: line 4:  4102 Illegal instruction     (core dumped) python a.py"),
             "segmentation_fault");
+  EXPECT_EQ(cause_of("run.sh: line 4: torchrun: command not found"), "missing_module");
+  EXPECT_EQ(cause_of("bash: line 1: /w/train.sh: Permission denied"), "file_system_error");
+  EXPECT_EQ(cause_of("python3: a/b.cpp:12: int f(int): Assertion `n > 0' failed."),
+            "segmentation_fault");
+  EXPECT_EQ(cause_of("F0101 00:00:00.1 90 a.cc:4] Non-OK-status: x: the device halted"),
+            "gpu_hardware_error");
   EXPECT_EQ(cause_of("free(): invalid pointer"), "segmentation_fault");
   EXPECT_EQ(cause_of("f(): invalid pointer"), "none");
   EXPECT_EQ(cause_of("  File \"a.py\", line 4: 1 Killed"), "none");

@@ -67,6 +67,17 @@ TEST(EventRoles, AKilledRankIsTheRootOfWhatItsPeersLost) {
   EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
 }
 
+// A shell goes on after what it could not do: the root where nothing else is one.
+TEST(EventRoles, OfAShellsComplaintIsRootOnlyWhereNothingElseIs) {
+  LogFacts facts = log_of({20});
+  LogEvent complaint = failure("missing_module", 20);
+  complaint.line = "run.sh: line 4: tool: command not found";
+  facts.events = {complaint, failure("task_exited", 20)};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
+  facts.events = {complaint, failure("python_exception", 20, 3), failure("task_exited", 20)};
+  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0", "symptom 0"));
+}
+
 TEST(EventRoles, AreToldForEachAttempt) {
   LogFacts facts = log_of({20, 10});
   facts.events = {failure("nccl_timeout", 20, 6), failure("task_exited", 20),
