@@ -205,6 +205,10 @@ TEST(CauseEvaluation, OfLogsOfLaunchers) {
   judge_whole_logs("launchers");
 }
 
+TEST(CauseEvaluation, OfLogsOfPrograms) {
+  judge_whole_logs("programs");
+}
+
 // A healthy log, as it grows and when it has ended.
 TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
   constexpr auto kHarmless = std::to_array<const char*>(
