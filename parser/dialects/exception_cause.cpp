@@ -134,7 +134,8 @@ constexpr std::array kWords = {
     Words{"gpu_unavailable", "DeferredCudaCallError", ""},
     Words{
         "gpu_unavailable", "",
-        R"(is_available\(\) is false|\bdevice (?:acquire|busy|not found|already)|)"
+        R"(is_available\(\) is false|cudagetdevicecount|)"
+        R"(\bdevice (?:acquire|busy|not found|already)|)"
         R"(\bnum_gpus\b.*assert|)"
         R"(\b(?:requires?|not compiled with|without|no(?: \w+)?) (?:an? )?(?:cuda|gpus?|tpus?)\b|)"
         R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
@@ -145,7 +146,7 @@ constexpr std::array kWords = {
         R"(\b(?:cuda|cublas|cudnn|cufft|curand|cusparse|cusolver|hip|hipblas|rocblas|miopen|nvrtc|)"
         R"(triton error|npu|acl|hpu|cutlass|habana|pt_bridge|syn(?:node|status|graph|launch|)"
         R"(tensor|device)|)"
-        R"(nrt|neuroncores?|xpu|tpu))"
+        R"(nrt|neuroncores?|xpu|tpu|nvml))"
         R"([\w:]*.*\b(?:error|fail(?:ed|ure)?|status|invalid|unable|no valid|exception)\b)"},
 
     Words{"checkpoint_unreadable",
@@ -156,7 +157,7 @@ constexpr std::array kWords = {
           R"(\b(?:zarr|tensorstore|ocdbt)\b.*(?:not found|not exist|error|fail|corrupt))"},
     Words{"checkpoint_unreadable", "",
           R"((?:\bcheckpoint|\bckpt|state.?dict|\brestor|\bon-disk|safetensors|optimizer state))"
-          R"(.*(?:match|not equal|corrupt|miss|unexpected|invalid|incompatib|not found|)"
+          R"(.*(?:match|not equal|corrupt|miss|unexpected|invalid|incompatib|not found|\bbut\b|)"
           R"(differ|truncat|unable|cannot|can't|fail|shape))",
           R"(recompute)"},
     Words{
@@ -184,6 +185,9 @@ constexpr std::array kWords = {
           ""},
     Words{"tokenizer_or_data_missing", R"(Arrow\w+)", R"(pars|json|parquet|column|schema|bytes)"},
     Words{"tokenizer_or_data_missing", "",
+          R"(\btokenizer\b.*\b(?:couldn't|could not|can't|cannot|unable|fail|missing)|)"
+          R"(\b(?:couldn't|could not|can't|cannot|unable|fail\w*)\b.{0,40}\btokenizer\b|)"
+          R"(\b(?:no|zero|0) (?:rows|records|samples|documents|examples|sequences|tokens)\b|)"
           R"(decompress|untagged enum|\bunpack requires a buffer|cannot mmap|)"
           R"(\bcorrupt(?:ed)? (?:block|data|input|record|shard|file)|)"
           R"(\bunexpected end of|\bnot a gzip|\bbad (?:magic|checksum)|crc (?:check|mismatch))"},

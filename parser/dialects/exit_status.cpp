@@ -95,6 +95,29 @@ constexpr auto kCudaErrors = std::to_array<NamedError>({
     {"UNSUPPORTED_PTX_VERSION", "gpu_unavailable"},
 });
 
+// In the words of cudaGetErrorString().
+constexpr auto kCudaMessages = std::to_array<NamedError>({
+    {"out of memory", "cuda_oom"},
+    {"misaligned address", "illegal_memory_access"},
+    {"an illegal memory access", "illegal_memory_access"},
+    {"operation not supported on global/shared", "illegal_memory_access"},
+    {"invalid program counter", "illegal_memory_access"},
+    {"device-side assert", "device_side_assert"},
+    {"uncorrectable", "gpu_hardware_error"},
+    {"hardware stack error", "gpu_hardware_error"},
+    {"no CUDA-capable device", "gpu_unavailable"},
+    {"no ROCm-capable device", "gpu_unavailable"},
+    {"invalid device ordinal", "gpu_unavailable"},
+    {"initialization error", "gpu_unavailable"},
+    {"system not yet initialized", "gpu_unavailable"},
+    {"system has unsupported", "gpu_unavailable"},
+    {"forward compatibility", "gpu_unavailable"},
+    {"CUDA driver version", "gpu_unavailable"},
+    {"all CUDA-capable devices", "gpu_unavailable"},
+    {"CUDA-capable device(s)", "gpu_unavailable"},
+    {"no kernel image", "gpu_unavailable"},
+});
+
 std::string_view cause_of_signal_number(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -133,6 +156,18 @@ std::string_view cause_of_cuda_error(std::string_view rest) {
       std::find_if(kCudaErrors.begin(), kCudaErrors.end(),
                    [&](const NamedError& one) { return rest.starts_with(one.beginning); });
   return found == kCudaErrors.end() ? "cuda_error" : found->cause;
+}
+
+std::string_view cause_of_cuda_message(std::string_view rest) {
+  const auto* const found =
+      std::find_if(kCudaMessages.begin(), kCudaMessages.end(),
+                   [&](const NamedError& one) { return rest.starts_with(one.beginning); });
+  return found == kCudaMessages.end() ? "cuda_error" : found->cause;
+}
+
+std::string_view cause_of_shell_status(std::string_view rest) {
+  const std::optional<int> status = leading_integer(rest);
+  return status && *status > kSignalBase ? cause_of_exit_status(rest) : std::string_view();
 }
 
 std::string_view cause_of_errno(std::string_view rest) {

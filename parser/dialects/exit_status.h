@@ -18,6 +18,12 @@ std::string_view cause_of_signal(std::string_view rest);
 // `rest`: what follows "CUDA_ERROR_": "NO_DEVICE: no CUDA-capable device is detected".
 std::string_view cause_of_cuda_error(std::string_view rest);
 
+// `rest`: what follows "CUDA error: ": CUDA's own sentence, "out of memory". HIP has the same ones.
+std::string_view cause_of_cuda_message(std::string_view rest);
+
+// `rest`: what follows "non-zero exit status ": "137." Only for what tells of a signal.
+std::string_view cause_of_shell_status(std::string_view rest);
+
 // `rest`: what follows "[Errno " or "errno: ": "28] No space left on device". Linux's numbers;
 // empty for those that say nothing of the cause.
 std::string_view cause_of_errno(std::string_view rest);

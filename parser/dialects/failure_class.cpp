@@ -74,7 +74,8 @@ constexpr std::array kClasses = {
                  "Somebody or something cancelled the job (scancel): see the accounting record "
                  "(sacct) for who.",
                  none},
-    FailureClass{"interrupted", root, "Somebody pressed Ctrl-C, or sent the same signal.",
+    FailureClass{"interrupted", root,
+                 "Somebody pressed Ctrl-C, closed the terminal, or sent the same signal.",
                  exception},
     FailureClass{"disk_full_or_quota",
                  root,

@@ -4,52 +4,11 @@
 #include <algorithm>
 #include <array>
 
-#include "parser/dialects/exception_cause.h"
-#include "parser/dialects/exit_status.h"
-#include "parser/dialects/failure.h"
+#include "parser/dialects/failure_signs_of_others.h"
 
 namespace llmb::parser {
+namespace signs {
 namespace {
-
-constexpr auto kFinish = LogEvent::Kind::finish_marker;
-constexpr auto kFailure = LogEvent::Kind::failure;
-
-constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
-// What any exception or logged error says of a file, whoever raised it.
-constexpr std::string_view kErrorOfFile =
-    R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception)|Exception): )";
-
-// `words` of a message whose exception ends in Error: not searched for in all lines.
-constexpr FailureSign in_error(std::string_view cause, std::string_view words,
-                               std::string_view pattern = {}) {
-  return {cause, kFailure, "Error: ", pattern, nullptr, nullptr, words};
-}
-
-// Any exception in whose last line the literal stands: its class by type and words.
-constexpr FailureSign any_exception(std::string_view literal) {
-  return {{}, kFailure, literal, {}, nullptr, cause_of_exception};
-}
-
-constexpr FailureSign by_number(std::string_view literal,
-                                std::string_view (*cause_by)(std::string_view),
-                                std::string_view pattern = {}) {
-  return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
-}
-
-// What a program says that ends itself; a crash where the words say nothing.
-std::string_view cause_of_fatal_words(std::string_view rest) {
-  const std::string_view cause = cause_of_native_exception(rest);
-  return cause.empty() ? "segmentation_fault" : cause;
-}
-
-constexpr FailureSign by_words(std::string_view literal, std::string_view pattern) {
-  return by_number(literal, cause_of_fatal_words, pattern);
-}
-
-constexpr FailureSign failure(std::string_view cause, std::string_view literal,
-                              std::string_view pattern = {}) {
-  return {cause, kFailure, literal, pattern};
-}
 
 // What ends a job or one process: the scheduler, memory, the GPU, numbers, files.
 constexpr std::array kSignsOfOne = {
@@ -65,6 +24,8 @@ constexpr std::array kSignsOfOne = {
 
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
+    failure("time_limit", "longer than specified deadline"),
+    by_line(": job killed", cause_of_killed_job),
     failure("node_failure", "DUE TO NODE FAILURE"),
     failure("node_failure", "Node failure on "),
     failure("node_failure", "lost communication with a remote daemon"),
@@ -76,10 +37,11 @@ constexpr std::array kSignsOfOne = {
     failure("preempted", "DUE TO PREEMPTION"),
     failure("preempted", "DUE TO JOB REQUEUE"),
     failure("preempted", "termination is imminent"),
+    failure("preempted", "auto-requeue signal"),
     failure("preempted", "preempted", R"((?i)\b(?:job|node|instance|pod|vm)\b.{0,40}\bpreempted)"),
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
     failure("interrupted", "KeyboardInterrupt", R"(^KeyboardInterrupt\b)"),
-    failure("interrupted", "SignalException: Process ", R"(got signal: 2\b)"),
+    failure("interrupted", "SignalException: Process ", R"(got signal: [12]\b)"),
 
     // Memory.
     failure("locked_memory_limit", "ibv_reg_",
@@ -120,6 +82,7 @@ constexpr std::array kSignsOfOne = {
     failure("host_oom_kill", "Cannot allocate memory"),
     failure("host_oom_kill", "MemoryError", R"(^MemoryError\b)"),
     failure("shared_memory_full", "DataLoader worker ", R"(killed by signal: Bus error)"),
+    failure("file_limit", "Too many open files"),
     failure("shared_memory_full", "insufficient shared memory"),
     in_error("shared_memory_full", "unable to allocate shared memory"),
     in_error("shared_memory_full", "unable to open shared memory object"),
@@ -127,13 +90,14 @@ constexpr std::array kSignsOfOne = {
 
     // The GPU and its driver.
     failure("gpu_hardware_error", "NVRM: Xid",
-            R"(Xid \([^)]*\): (?:48|6[1-4]|69|74|79|9[245]|1[1-4][0-9])\b)"),
+            R"(Xid \([^)]*\): (?:48|6[1-4]|69|74|79|9[245]|1[0-7][0-9])\b)"),
     failure("illegal_memory_access", "NVRM: Xid", R"(Xid \([^)]*\): 31\b)"),
     failure("gpu_process_error", "NVRM: Xid"),
     failure("gpu_hardware_error", "SXid (PCI", R"(SXid \([^)]*\): \d+, Fatal)"),
     failure(
         "gpu_hardware_error", " amdgpu: ",
         R"((?i)amdgpu: .*(?:gpu reset begin|failed to respond|ring .*timeout|gpu hang|ras error))"),
+    failure("illegal_memory_access", " amdgpu: ", R"(amdgpu: .*page fault)"),
     failure("illegal_memory_access", "Memory access fault by GPU node"),
     failure("gpu_hardware_error", "HSA_STATUS_ERROR"),
     failure("gpu_hardware_error", "HW Exception by GPU node"),
@@ -161,22 +125,20 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_unavailable", "No CUDA GPUs are available"),
     failure("gpu_unavailable", "Failed to initialize NVML"),
     failure("gpu_unavailable", "NVIDIA-SMI has failed"),
+    failure("gpu_unavailable", "No devices were found", R"(^No devices were found\s*$)"),
     failure("gpu_unavailable", "CUDA-capable device(s) is/are busy or unavailable"),
-    failure("gpu_unavailable", "CUDA error: system not yet initialized"),
-    failure("gpu_unavailable", "CUDA error: invalid device ordinal"),
     failure("illegal_memory_access", "an illegal memory access was encountered"),
-    failure("illegal_memory_access", "CUDA error: misaligned address"),
     failure("device_side_assert", "device-side assert triggered"),
     failure("device_side_assert", "], thread: [", R"(Assertion .* failed)"),
     by_number("CUDA_ERROR_", cause_of_cuda_error),
-    failure("cuda_error", "CUDA error: "),
-    failure("cuda_error", "HIP error: "),
+    by_number("CUDA error: ", cause_of_cuda_message),
+    by_number("HIP error: ", cause_of_cuda_message),
     in_error("cuda_error", "CUDA Error: "),
     in_error("cuda_error", "cuDNN Error"),
     in_error("cuda_error", "cuBLAS Error"),
     in_error("cuda_error", "CUDA driver error"),
     in_error("cuda_error", "Triton Error [CUDA]"),
-    failure("cuda_error", "nrt_", R"(\bnrt_\w+ status=[1-9])"),
+    failure("cuda_error", "nrt_load status", R"(nrt_load status=[1-9])"),
     failure("cuda_error", "NRT_EXEC", R"((?i)error.*NRT_EXEC|NRT_EXEC\w*(?:ERR|FAIL))"),
     failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
@@ -196,7 +158,6 @@ constexpr std::array kSignsOfOne = {
     in_error("disk_full_or_quota", "[enforce fail at inline_container"),
     failure("disk_full_or_quota", "No space left on device"),
     failure("disk_full_or_quota", "Disk quota exceeded"),
-    failure("file_limit", "Too many open files"),
     failure("file_limit", "can't start new thread"),
     failure("file_limit", "hread creation failed"),
     failure("file_limit", "pthread_create", R"(pthread_create\b.*(?:fail|: Resource temporarily))"),
@@ -257,6 +218,9 @@ constexpr std::array kSignsOfOne = {
     failure("configuration_error", "error: the following arguments are required"),
     failure("configuration_error", "error: argument --"),
     failure("configuration_error", "ERROR: Could not consume arg"),
+    failure("configuration_error", "Error: ",
+            R"(^Error: (?:No such (?:option|command)|Invalid value|Missing (?:option|argument|)"
+            R"(parameter|command)|Got unexpected))"),
     failure("configuration_error", "ConfigCompositionException"),
     failure("configuration_error", "Could not override '"),
     failure("configuration_error", "rror parsing override '"),
@@ -271,190 +235,6 @@ constexpr std::array kSignsOfOne = {
 
 };
 
-// What ranks say of each other, launchers of ranks, and a process with its last line.
-constexpr std::array kSignsOfOthers = {
-    // Ranks that talk to each other.
-    failure("nccl_timeout", "Watchdog caught collective operation timeout"),
-    failure("nccl_timeout", "Timeout at NCCL work"),
-    failure("nccl_timeout", "timed out in blocking wait"),
-    failure("nccl_timeout", "Some NCCL operations have failed or timed out"),
-    failure("nccl_timeout", "DeepEP error: timeout"),
-    failure("nccl_timeout", "eartbeat monitor timed out"),
-    failure("nccl_timeout", "atchdog got stuck"),
-    failure("nccl_timeout", "ProcessGroupNCCL watchdog hang"),
-    // NVRx: a rank went silent, and its monitor ends it.
-    failure("nccl_timeout", "Did not get ", R"(Did not get (?:initial|subsequent) heartbeat)"),
-    failure("rendezvous_failure", "cluster registration failed"),
-    failure("rendezvous_failure", "DEADLINE_EXCEEDED: ", R"((?i)register|\[init\]|connect)"),
-    failure("nccl_timeout",
-            "DEADLINE_EXCEEDED: ", R"((?i)barrier|coordination|collective|heartbeat)"),
-    failure("nccl_timeout", "Termination timeout for "),
-    failure("nccl_timeout", "Getting socket times out"),
-    failure("nccl_timeout", "The Notify register has not received"),
-    failure("peer_lost", "the JAX distributed service detected fatal errors"),
-    failure("peer_lost", "eartbeat timeout", R"((?i)task.*heartbeat timeout)"),
-    failure("peer_lost", "missing heartbeats"),
-    in_error("peer_lost", "ncclRemoteError"),
-    in_error("peer_lost", "remote process exited or there was a network error"),
-    in_error("nccl_system_error", "ncclSystemError"),
-    in_error("nccl_system_error", "unhandled system error"),
-    failure("peer_lost", "Connection closed by remote peer"),
-    failure(
-        "nccl_system_error", "NCCL WARN ",
-        R"(NCCL WARN NET/.*(?i:error|fail|couldn't|unable|timed out|refused|status=|async event))"),
-    failure("nccl_system_error", "NCCL WARN ",
-            R"(NCCL WARN (?:socket|(?:Call to |Connect |Net |bootstrap|\[?Proxy).*)"
-            R"((?i:error|fail|timed out|refused)))"),
-    failure("nccl_system_error", "Transport retry count exceeded"),
-    failure("cuda_error", "UCX  ERROR ", R"((?:\bcu|\bhip)[A-Z]\w+\(.*failed)"),
-    failure("nccl_system_error", "UCX  ERROR "),
-    failure("nccl_system_error",
-            ": non-zero status: ", R"(\.(?:cpp|cu|h)\b.*: non-zero status: \d)"),
-    failure("peer_lost", "NCCL error", R"(remote process exited)"),
-    failure("nccl_error", "NCCL error"),
-    in_error("nccl_error", "HCCL error"),
-    in_error("nccl_error", "OPS function error: Hccl"),
-    failure("nccl_error", "NCCL WARN ",
-            R"(NCCL WARN (?:Cuda failure |.*(?:failed ?:|[Mm]ismatch|Duplicate GPU)))"),
-    failure("nccl_error", "Failed to bind NVLink SHARP"),
-    in_error("nccl_error", "ncclInternalError"),
-    in_error("nccl_error", "ncclUnhandledCudaError"),
-    failure("nccl_error", ") detected by watchdog at work"),
-    failure("nccl_error", "NCCL communicator was aborted"),
-    failure("gloo_error", "Gloo connectFullMesh failed"),
-    in_error("gloo_error", "monitoredBarrier", R"((?i)fail)"),
-    in_error("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
-    failure("peer_lost", "Connection closed by peer"),
-    failure("peer_lost", "Connection reset by peer"),
-    in_error("gloo_error", "third_party/gloo", R"(Error: )"),
-    in_error("gloo_error", "[enforce fail at ", R"(gloo)"),
-    in_error("rendezvous_failure", "ncclUniqueId", R"((?i)timeout|timed out)"),
-    failure("rendezvous_failure", "ssh: connect to host "),
-    failure("rendezvous_failure", "Host key verification failed"),
-    failure("rendezvous_failure", "Permission denied (publickey"),
-    failure("rendezvous_failure", "MPI_ERRORS_ARE_FATAL"),
-    in_error("rendezvous_failure", " not reachable via ssh"),
-    failure("rendezvous_failure", "emporary failure in name resolution"),
-    failure("rendezvous_failure", "Name or service not known"),
-    failure("rendezvous_failure", "No address associated with hostname"),
-    failure("rendezvous_failure", "Rendezvous", R"(Rendezvous(?:Connection|Timeout|Closed)Error)"),
-    failure("rendezvous_failure", "The client socket has ",
-            R"(has (?:failed to connect|timed out))"),
-    failure("rendezvous_failure", "The server socket has failed to "),
-    failure("rendezvous_failure", "ddress already in use"),
-    in_error("rendezvous_failure", " clients joined"),
-    failure("rendezvous_failure", "o socket interface found"),
-    failure("peer_lost", " failed on SocketImpl"),
-    failure("rendezvous_failure", "Maximum number of nodes ", R"(exceeded)"),
-
-    // Launching.
-    failure("container_error", "error: pyxis: "),
-    failure("container_error", "spank_pyxis.so", R"(error: )"),
-    failure("container_error", "enroot-", R"(enroot-[a-z0-9]+: )"),
-    failure("container_error", "nvidia-container-cli: "),
-    failure("container_error", "ErrImagePull"),
-    failure("container_error", "ImagePullBackOff"),
-    failure("srun_launch_error", "srun: error: Unable to "),
-    failure("srun_launch_error", "srun: error: Task launch for "),
-    failure("srun_launch_error", "srun: error: Application launch failed"),
-    failure("srun_launch_error", "srun: fatal: "),
-    failure("srun_launch_error", "srun: unrecognized option"),
-    failure(
-        "srun_launch_error", "srun: error: ",
-        R"(srun: error: .*(?i:munge|authenticat|credential|socket timed out|invalid|not permitted|)"
-        R"(configuration|plugin|partition|step creation))"),
-    failure("srun_launch_error", "error: execve(): "),
-    failure("srun_launch_error", "slurmstepd: error: ",
-            R"((?i)slurmstepd: error: [^*]*(?:fail|unable|cannot|denied|invalid|no such))"),
-    failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),
-    failure("srun_launch_error", "sbatch: error: "),
-    failure("srun_launch_error", "ORTE was unable to "),
-
-    // What is left when a process has ended.
-    failure("segmentation_fault", "Segmentation fault"),
-    failure("segmentation_fault", "double free or corruption"),
-    failure("segmentation_fault", "corrupted size vs. prev_size"),
-    failure("segmentation_fault", "stack smashing detected"),
-    failure("segmentation_fault", "(): invalid ", R"(^(?:\w*alloc\w*|munmap_chunk)\(\): )"),
-    failure("segmentation_fault", "free(): ", R"(^free\(\): )"),
-    failure("segmentation_fault", "malloc(): ", R"(^malloc\(\): )"),
-    failure("child_failed", "*** Process received signal ***"),
-    // A shell's word about a command: "run.sh: line 4: torchrun: command not found".
-    failure("missing_module", ": command not found", R"(: line \d+: )"),
-    failure("file_system_error", ": Permission denied", R"(: line \d+: .*denied$)"),
-    failure("tokenizer_or_data_missing", ": No such file or directory", R"(: line \d+: .*tory$)"),
-    // And about a child: "run.sh: line 4:  4102 Killed            python train.py".
-    failure("segmentation_fault", "Illegal instruction ", R"(: line \d+: +\d+ )"),
-    failure("segmentation_fault", "Floating point exception", R"(: line \d+: +\d+ )"),
-    failure("task_killed", " Killed          ", R"(: line \d+: +\d+ )"),
-    failure("task_killed", " Bus error       ", R"(: line \d+: +\d+ )"),
-    failure("child_failed", " Aborted         ", R"(: line \d+: +\d+ )"),
-    failure("segmentation_fault", "pure virtual method called"),
-    by_number("Error: [Errno ", cause_of_errno, kExceptionHead),
-    by_number("(errno: ", cause_of_errno),
-    failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
-    failure("task_exited", "Exited with exit code ",
-            R"(tasks? [0-9,-]+: Exited with exit code [1-9])"),
-    failure("task_killed", "srun: error: ", R"(tasks? [0-9,-]+: (?:Terminated|Killed|Bus error))"),
-    // A program aborts itself: what it said before is nearer to the cause.
-    failure("child_failed", "srun: error: ", R"(tasks? [0-9,-]+: Aborted)"),
-    failure("task_killed", " received by PID", R"(\(SIG(?:KILL|TERM)\) received)"),
-    failure("segmentation_fault", " received by PID",
-            R"(\*\*\* SIG(?:SEGV|ILL|FPE|BUS) (?:\([^)]*\) )?received)"),
-    failure("child_failed", " received by PID", R"(\*\*\* SIGABRT (?:\([^)]*\) )?received)"),
-    failure("task_killed", "(core dumped)", R"(^(?:Bus error|Killed) +\(core dumped\))"),
-    failure("child_failed", "(core dumped)", R"(^Aborted +\(core dumped\))"),
-    failure("segmentation_fault", "(core dumped)",
-            R"(^(?:Illegal instruction|Floating point exception) +\(core dumped\))"),
-    by_number("aught signal ", cause_of_signal),
-    failure("segmentation_fault", "Fatal Python error: ", R"(error: (?:Bus|Illegal|Floating))"),
-    failure("child_failed", "Fatal Python error: ", R"(error: Aborted)"),
-    by_words("Check failed: ",
-             R"((?:^F\d{4} |^\[[\d :,-]+ C \d+ \d+\] |: F [\w./]+:\d+\] ).*Check failed: )"),
-    by_words("Non-OK-status: ", R"(^F\d{4} |: F )"),
-    // "python3: aio.cpp:125: int wait(int): Assertion `done >= least' failed."
-    by_words(": Assertion `", R"(^(?:[\w./-]+: )?[^ ]+:\d+: .*' failed\.)"),
-    failure("task_killed", "SignalException: Process "),
-    failure("task_killed", "srun: Force Terminated job"),
-    failure("task_killed", " STEPD TERMINATED ON ",
-            R"(\*\*\* (?:STEP|JOB) .* STEPD TERMINATED ON )"),
-    failure("task_killed", "terminate called after throwing an instance of"),
-    by_number("what():  ", cause_of_native_exception),
-    by_number("return code = ", cause_of_exit_status),
-    by_number("(exitcode: ", cause_of_exit_status),
-    by_number("terminated with exit code ", cause_of_exit_status),
-    by_number("exited on signal ", cause_of_signal),
-    // Ray's word about a worker, around what the worker said itself.
-    failure("node_failure", "its node has died"),
-    failure("node_failure", "'s node has crashed"),
-    failure("child_failed", "A worker died or was killed"),
-    in_error("child_failed", "ActorDiedError"),
-    failure("child_failed", "RayTaskError("),
-    in_error("child_failed", "ChildFailedError"),
-    failure("python_traceback", "Traceback (most recent call last)"),
-};
-
-// What is left of the exceptions: the class by type and words of the message, whoever raised it.
-constexpr std::array kSignsOfExceptions = {
-    any_exception("Error: "),
-    any_exception("AssertionError"),
-    any_exception("NotImplementedError"),
-    any_exception("RuntimeError"),
-    any_exception("TimeoutError"),
-    any_exception("Exception"),
-    any_exception("StopIteration"),
-    any_exception("TimeoutExpired"),
-    any_exception("BrokenProcessPool"),
-    any_exception("BadZipFile"),
-    any_exception("torch._dynamo.exc."),
-    any_exception("pyarrow.lib."),
-    any_exception(".error: "),
-    any_exception(".errors."),
-    any_exception(".exceptions."),
-    any_exception("yaml.scanner."),
-    any_exception("yaml.parser."),
-};
-
 constexpr auto kSigns = [] {
   constexpr std::size_t kOfRanks = kSignsOfOne.size() + kSignsOfOthers.size();
   std::array<FailureSign, kOfRanks + kSignsOfExceptions.size()> all;
@@ -465,9 +245,10 @@ constexpr auto kSigns = [] {
 }();
 
 }  // namespace
+}  // namespace signs
 
 std::span<const FailureSign> failure_signs() {
-  return kSigns;
+  return signs::kSigns;
 }
 
 }  // namespace llmb::parser

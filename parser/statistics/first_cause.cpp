@@ -44,7 +44,7 @@ bool is_own_exception(const LogEvent& failure) {
   });
 }
 
-// What Slurm's step daemon could not do, other than start the program.
+// What a step daemon could not do, other than start the program: others say why.
 bool is_complaint(const LogEvent& failure) {
   if (is_complaint_of_a_shell(failure.line)) return true;
   return failure.cause == "srun_launch_error" && holds_any(failure.line, {"slurmstepd: error: "}) &&
@@ -66,6 +66,8 @@ CauseDepth depth_of(const LogEvent& failure) {
     return CauseDepth::survivable;
   if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (is_complaint(failure)) return CauseDepth::complaint;
+  // mpirun's daemons: ssh or a shell said before why not.
+  if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }

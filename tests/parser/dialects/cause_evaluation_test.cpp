@@ -198,7 +198,10 @@ void judge_whole_logs(const std::string& set) {
   std::cout << fmt::format(
       "{}: {} logs, {:.1f} % exact, {:.1f} % acceptable, {:.1f} % with the line\n{}", set,
       score.logs, percent(score.exact), percent(score.acceptable), percent(quoted), mistakes);
-  EXPECT_GT(score.logs, 0);
+  EXPECT_GE(score.logs, 50);
+  EXPECT_GE(score.exact, score.logs * 90 / 100);
+  EXPECT_GE(score.acceptable, score.logs * 95 / 100);
+  EXPECT_GE(quoted, score.logs * 90 / 100);
 }
 
 TEST(CauseEvaluation, OfLogsOfLaunchers) {

@@ -46,11 +46,28 @@ TEST(CudaError, NamesTheClassByItsName) {
   EXPECT_EQ(cause_of_cuda_error("LAUNCH_FAILED: unspecified"), "cuda_error");
 }
 
+TEST(CudaError, NamesTheClassByItsSentence) {
+  EXPECT_EQ(cause_of_cuda_message("out of memory"), "cuda_oom");
+  EXPECT_EQ(cause_of_cuda_message("misaligned address"), "illegal_memory_access");
+  EXPECT_EQ(
+      cause_of_cuda_message("system has unsupported display driver / cuda driver combination"),
+      "gpu_unavailable");
+  EXPECT_EQ(cause_of_cuda_message("unspecified launch failure"), "cuda_error");
+  EXPECT_EQ(cause_of_cuda_message(""), "cuda_error");
+}
+
+TEST(ShellStatus, TellsOfSignalsOnly) {
+  EXPECT_EQ(cause_of_shell_status("137."), "task_killed");
+  EXPECT_EQ(cause_of_shell_status("139"), "segmentation_fault");
+  EXPECT_EQ(cause_of_shell_status("1."), "");
+  EXPECT_EQ(cause_of_shell_status("-9"), "");
+}
+
 TEST(ErrorNumber, AndExitStatusNameClassesThatThereAre) {
   for (int number = -64; number < 256; ++number) {
     const std::string text = std::to_string(number);
-    for (const std::string_view cause :
-         {cause_of_exit_status(text), cause_of_signal(text), cause_of_errno(text)}) {
+    for (const std::string_view cause : {cause_of_exit_status(text), cause_of_shell_status(text),
+                                         cause_of_signal(text), cause_of_errno(text)}) {
       if (cause.empty()) continue;
       EXPECT_NE(find_failure_class(cause), nullptr) << cause;
     }

@@ -96,6 +96,11 @@ TEST(Failure, IsToldByTheNumberOfTheEnd) {
   EXPECT_EQ(cause_of("command terminated with exit code 137"), "task_killed");
   EXPECT_EQ(cause_of("command terminated with exit code 0"), "none");
   EXPECT_EQ(cause_of("x exits with return code = -2"), "interrupted");
+  EXPECT_EQ(cause_of("ERROR:cli.launcher:Rank 2 crashed with exit code -7."), "task_killed");
+  EXPECT_EQ(cause_of("TERM_RUNLIMIT: job killed after reaching the run limit."), "time_limit");
+  EXPECT_EQ(cause_of("=>> PBS: job killed: mem 9kb exceeded limit 8kb"), "host_oom_kill");
+  EXPECT_EQ(cause_of("TERM_OWNER: job killed by owner."), "cancelled");
+  EXPECT_EQ(cause_of("a stale: job killed"), "none");
   EXPECT_EQ(cause_of("OSError: [Errno 37] No locks available"), "file_system_error");
   EXPECT_EQ(cause_of("OSError: [Errno 85] Interrupted: '/data/a'"), "file_system_error");
 }

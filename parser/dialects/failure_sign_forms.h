@@ -1,0 +1,70 @@
+// The forms in which the tables of signs say their rows.
+#pragma once
+
+#include <string_view>
+
+#include "parser/dialects/exception_cause.h"
+#include "parser/dialects/exit_status.h"
+#include "parser/dialects/failure.h"
+
+namespace llmb::parser::signs {
+
+inline constexpr auto kFinish = LogEvent::Kind::finish_marker;
+inline constexpr auto kFailure = LogEvent::Kind::failure;
+
+inline constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Error: )";
+// What any exception or logged error says of a file, whoever raised it.
+inline constexpr std::string_view kErrorOfFile =
+    R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception)|Exception): )";
+
+// `words` of a message whose exception ends in Error: not searched for in all lines.
+constexpr FailureSign in_error(std::string_view cause, std::string_view words,
+                               std::string_view pattern = {}) {
+  return {cause, kFailure, "Error: ", pattern, nullptr, nullptr, words};
+}
+
+constexpr FailureSign by_line(std::string_view literal,
+                              std::string_view (*cause_of_line)(std::string_view)) {
+  return {{}, LogEvent::Kind::failure, literal, {}, nullptr, cause_of_line};
+}
+
+// Any exception in whose last line the literal stands: its class by type and words.
+constexpr FailureSign any_exception(std::string_view literal) {
+  return by_line(literal, cause_of_exception);
+}
+
+constexpr FailureSign by_number(std::string_view literal,
+                                std::string_view (*cause_by)(std::string_view),
+                                std::string_view pattern = {}) {
+  return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
+}
+
+// LSF: "TERM_RUNLIMIT: job killed after …", PBS: "=>> PBS: job killed: walltime 86431 exceeded …".
+inline std::string_view cause_of_killed_job(std::string_view line) {
+  const auto holds = [&](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  };
+  if (holds("RUNLIMIT") || holds("CPULIMIT") || holds("walltime") || holds("cput")) {
+    return "time_limit";
+  }
+  if (holds("MEMLIMIT") || holds("SWAP") || holds(" mem ") || holds("vmem")) return "host_oom_kill";
+  if (holds("PREEMPT")) return "preempted";
+  return holds("TERM_") || holds("PBS") ? "cancelled" : "";
+}
+
+// What a program says that ends itself; a crash where the words say nothing.
+inline std::string_view cause_of_fatal_words(std::string_view rest) {
+  const std::string_view cause = cause_of_native_exception(rest);
+  return cause.empty() ? "segmentation_fault" : cause;
+}
+
+constexpr FailureSign by_words(std::string_view literal, std::string_view pattern) {
+  return by_number(literal, cause_of_fatal_words, pattern);
+}
+
+constexpr FailureSign failure(std::string_view cause, std::string_view literal,
+                              std::string_view pattern = {}) {
+  return {cause, kFailure, literal, pattern};
+}
+
+}  // namespace llmb::parser::signs
