@@ -60,7 +60,9 @@ constexpr std::string_view kSetting =
 // hub, the checkpoint, files, the configuration.
 constexpr std::array kWords = {
     Words{"host_oom_kill", R"(_?(?:Array)?MemoryError|ObjectStoreFullError)", ""},
-    Words{"host_oom_kill", "", R"(DefaultCPUAllocator|can(?:'t|not) allocate memory|host memory)"},
+    Words{"host_oom_kill", "",
+          R"(DefaultCPUAllocator|)"
+          R"(can(?:'t|not) allocate memory|host memory)"},
     Words{"cuda_oom", "",
           R"(\b(?:not enough|insufficient|out of) (?:\w+ )?memory|)"
           R"(\b(?:larger|more|less) than .{0,40}\bmemory\b)"},
@@ -88,6 +90,8 @@ constexpr std::array kWords = {
           R"(later|above|greater|older|lower)|but)|)"
           R"((?:require|need|support)s?\b.*\b(?:versions?\b|[a-z][\w.-]+ ?[<>=~]=? ?v?\d+\.\d))",
           R"(checkpoint|compute capability)"},
+    Words{"missing_module", "",
+          R"(\bjit load|\bversions? (?:[\w.]+ )?(?:do(?:es)? not|don't|doesn't) match)"},
     Words{"missing_module", "AttributeError", R"(^module '[\w.]+' has no attribute)"},
     Words{"missing_module", "CalledProcessError",
           R"([/'" ](?:gcc|g\+\+|cc|nvcc|ninja|clang|hipcc)\b)"},
@@ -179,6 +183,9 @@ constexpr std::array kWords = {
           R"(Argument(?:Type)?Error|(?:Scanner|Parser|Constructor|Composer|YAML|)"
           R"(TOMLDecode)Error|Interpolation\w+)",
           ""},
+    Words{"configuration_error", "",
+          R"(\b(?:cannot|can't|could not|couldn't|unable to) find (?:\w+ ){0,3}(?:config\w*|)"
+          R"(presets?|recipes?|overrides?)\b)"},
     Words{"tokenizer_or_data_missing",
           R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|ReadError|)"
           R"(UnicodeDecodeError|NoSuchKey)",

@@ -212,6 +212,10 @@ TEST(CauseEvaluation, OfLogsOfPrograms) {
   judge_whole_logs("programs");
 }
 
+TEST(CauseEvaluation, OfLogsOfRuns) {
+  judge_whole_logs("runs");
+}
+
 // A healthy log, as it grows and when it has ended.
 TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
   constexpr auto kHarmless = std::to_array<const char*>(
