@@ -18,6 +18,7 @@
 #include "storage/job_records.h"
 #include "storage/push_records.h"
 #include "storage/records.h"
+#include "storage/retention_records.h"
 #include "storage/run_query.h"
 #include "storage/storage_error.h"
 
@@ -47,7 +48,8 @@ class Writer {
 
   // All batches in one transaction: samples, statistics and cursor, or nothing. Returns the runs'
   // ids in the order of the batches. A higher generation supersedes the lower ones, of which the
-  // newest few are kept (generation_rows.h).
+  // newest few are kept (generation_rows.h). 0 for a batch that continues a run which was removed
+  // meanwhile, and of which nothing is stored.
   std::vector<RunId> commit(std::span<const IngestBatch> batches);
 
   // What an agent on another cluster tells of its logs, in one transaction. Each is stored as
@@ -64,12 +66,17 @@ class Writer {
   // constraint where both have a tree of one path.
   void rename_pushed_cluster(const std::string& from, const std::string& to);
 
+  // Removes logs, of which `newest` are runs that a plan named, in one transaction; those that do
+  // not fit the policy any more stay.
+  RemovalCount remove_logs(const RetentionPolicy& policy, std::span<const RunId> newest,
+                           parser::Instant now);
+
   // A llmb-config appeared after the log. Without `listed`, what lists show stays as it was.
   void update_configuration(RunId run, const parser::RunConfiguration& configuration,
                             const std::optional<ListedResult>& listed = {});
   // Of runs that another catalog had judged.
   void update_listed(std::span<const std::pair<RunId, ListedResult>> results);
-  // The file is gone; its data stays.
+  // The file is gone; its data stays. Of a log that was removed nothing is kept any more.
   void mark_vanished(RootId root, const std::string& relative_path, const std::string& at);
 
   // It is there again, as it was.
@@ -158,6 +165,13 @@ class Reader {
     LogCursor cursor;
   };
   std::vector<KnownFile> known_files();
+
+  // What a policy would remove now.
+  RemovalPlan removal_plan(const RetentionPolicy& policy, parser::Instant now);
+  // A watched log that was removed, and that stands as it was as far as is known; all of them.
+  std::optional<RemovedLog> removed_log(RootId root, const std::string& relative_path);
+  std::vector<RemovedLog> removed_logs();
+  RemovalTotal removal_total();
 
   struct Totals {
     std::int64_t runs = 0;

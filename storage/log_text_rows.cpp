@@ -31,12 +31,37 @@ void write_log_block(Connection& connection, RunId run, const LogBlock& block) {
       .bytes(block.packed)
       .run();
   const std::uint64_t end = block.first_byte + block.byte_count;
+  connection.kept("DELETE FROM log_text WHERE run_id = ? AND first_byte < ? AND byte_count = 0")
+      .integer(run)
+      .bits(end)
+      .run();
   if (end <= kLogHeadBytes + kLogTailBytes) return;
   connection.kept("DELETE FROM log_text WHERE run_id = ? AND first_byte >= ? AND first_byte < ?")
       .integer(run)
       .bits(kLogHeadBytes)
       .bits((end - kLogTailBytes) / kLogBlockBytes * kLogBlockBytes)
       .run();
+}
+
+// An empty block stands where the text ended.
+void remove_log_text(Connection& connection, RunId run) {
+  const std::uint64_t end = log_text_end(connection, run);
+  connection.kept("DELETE FROM log_text WHERE run_id = ?").integer(run).run();
+  if (end == 0) return;
+  connection
+      .kept("INSERT INTO log_text (run_id, first_byte, byte_count, packed) VALUES (?, ?, 0, ?)")
+      .integer(run)
+      .bits(end)
+      .bytes("")
+      .run();
+}
+
+std::uint64_t log_text_stored_bytes(Connection& connection, RunId run) {
+  Statement& find = connection.kept(
+      "SELECT CAST(coalesce(sum(length(packed)), 0) AS bigint) FROM log_text WHERE run_id = ?");
+  const std::uint64_t bytes = find.integer(run).step() ? find.read_bits() : 0;
+  find.reset();
+  return bytes;
 }
 
 std::uint64_t log_text_end(Connection& connection, RunId run) {
@@ -52,7 +77,8 @@ std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::ui
                                       std::uint64_t end) {
   Statement& select = connection.kept(
       "SELECT first_byte, byte_count, packed FROM log_text"
-      " WHERE run_id = ? AND first_byte >= ? AND first_byte < ? ORDER BY first_byte");
+      " WHERE run_id = ? AND first_byte >= ? AND first_byte < ? AND byte_count > 0"
+      " ORDER BY first_byte");
   select.integer(run).bits(begin / kLogBlockBytes * kLogBlockBytes).bits(end);
   std::vector<LogBlock> blocks;
   while (select.step()) {

@@ -18,7 +18,11 @@ std::optional<RunId> find_told_run(Connection& connection, const std::string& cl
 
 // Takes the place of a shorter block. Of a long log the middle goes.
 void write_log_block(Connection& connection, RunId run, const LogBlock& block);
-// Where the last block ends; 0: there is none.
+// The text is removed on purpose; log_text_end() stays, so that its agent does not send it again.
+void remove_log_text(Connection& connection, RunId run);
+// What its blocks take, packed.
+std::uint64_t log_text_stored_bytes(Connection& connection, RunId run);
+// Where the last block ends, removed or not; 0: there is none.
 std::uint64_t log_text_end(Connection& connection, RunId run);
 // Those that hold bytes from `begin` up to `end`, in their order.
 std::vector<LogBlock> read_log_blocks(Connection& connection, RunId run, std::uint64_t begin,

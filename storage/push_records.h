@@ -58,7 +58,7 @@ struct PushSender {
 enum class PushVerdict {
   taken,     // stored
   known,     // it had been stored already
-  covered,   // another store has told as much or more of the same bytes
+  covered,   // another store has told as much or more of the same bytes, or they were removed here
   deferred,  // another store tells this log just now; to be sent again later
   conflict,  // the server holds another revision than the sender believes: send all of it
 };
@@ -91,7 +91,7 @@ struct LogBlockTelling {
   LogBlock block;
 };
 
-// A log as a server holds it by a store's word.
+// A log as a server holds it by a store's word, or held it until it was removed on purpose.
 struct HeldLog {
   RunId run = 0;  // the server's
   std::string root_path;

@@ -1,8 +1,11 @@
 #include "storage/push_rows.h"
 
+#include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "storage/evidence_rows.h"
+#include "storage/removed_log_rows.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
@@ -57,8 +60,9 @@ std::vector<StoredWord> stored_words(Connection& connection, RootId root,
 }
 
 // Heads of different lengths prove nothing: that of a log is longer once the log is.
-bool may_be_of_one_content(const StoredWord& word, const LogTelling& log) {
-  return word.head_length != log.head_length || word.head_hash == log.head_hash;
+bool may_be_of_one_content(std::uint64_t head_hash, std::uint32_t head_length,
+                           const LogTelling& log) {
+  return head_length != log.head_length || head_hash == log.head_hash;
 }
 
 bool says_the_same(Connection& connection, const StoredWord& word, const LogTelling& log) {
@@ -70,10 +74,12 @@ bool says_the_same(Connection& connection, const StoredWord& word, const LogTell
 }
 
 PushDecision answer_of(PushVerdict verdict, const StoredWord& word) {
-  return {verdict, word.revision, word.step_count, word.run, word.run_generation, false};
+  return {verdict, word.revision, word.step_count, word.run, word.run_generation, false, 0};
 }
 
-constexpr PushDecision kNothingHeld{PushVerdict::conflict, 0, 0, 0, 0, false};
+constexpr PushDecision kNothingHeld{PushVerdict::conflict, 0, 0, 0, 0, false, 0};
+// There is no run to it, and its agent need not send it.
+constexpr PushDecision kRemoved{PushVerdict::covered, 0, 0, 0, 0, false, 0};
 
 // What the telling adds is all that came behind the steps before it, in the same revision.
 bool is_last_word(Connection& connection, const StoredWord& own, const LogTelling& log) {
@@ -106,14 +112,53 @@ PushDecision decide_on_other(Connection& connection, const StoredWord& word,
                              const PushSender& sender, const LogTelling& log) {
   const bool has_less = log.run.facts.bytes_read < word.bytes_read;
   if (has_less || says_the_same(connection, word, log)) {
-    return {PushVerdict::covered, 0, 0, word.run, word.run_generation, false};
+    return {PushVerdict::covered, 0, 0, word.run, word.run_generation, false, 0};
   }
   const bool is_fresh = word.told_at > parser::instant_text(sender.now - kTakeOverAfter) &&
                         word.told_at <= parser::instant_text(sender.now) &&
                         is_agent(connection, word.store_id);
-  if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation, false};
+  if (is_fresh) return {PushVerdict::deferred, 0, 0, word.run, word.run_generation, false, 0};
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
   return answer_of(PushVerdict::taken, word);
+}
+
+bool adds_bytes(const RemovedLog& removed, const LogTelling& log) {
+  return log.run.facts.bytes_read > removed.bytes_read;
+}
+
+// What the sender itself had told of the log before that was removed. Nothing: not so, or the log
+// has grown, or was rewritten, and is new; `grown` is then the row that goes with that.
+std::optional<PushDecision> decide_on_own_removed(Connection& connection,
+                                                  std::span<const RemovedLog> all,
+                                                  const PushSender& sender, const LogTelling& log,
+                                                  RunId& grown) {
+  bool is_older = false;
+  for (const RemovedLog& removed : all) {
+    if (removed.store_id != sender.store_id) continue;
+    is_older |= log.run.generation < removed.store_generation;
+    if (log.run.generation != removed.store_generation) continue;
+    if (adds_bytes(removed, log)) {
+      grown = removed.id;
+      return std::nullopt;
+    }
+    PushDecision decision = kRemoved;
+    decision.revision = log.run.revision;
+    decision.step_count = log.run.step_count;
+    if (decision.revision != removed.store_revision ||
+        decision.step_count != removed.store_step_count) {
+      update_removed_word(connection, removed.id, decision.revision, decision.step_count);
+    }
+    return decision;
+  }
+  return is_older ? std::optional(kRemoved) : std::nullopt;
+}
+
+bool is_removed_of_other(std::span<const RemovedLog> all, const PushSender& sender,
+                         const LogTelling& log) {
+  return std::any_of(all.begin(), all.end(), [&](const RemovedLog& removed) {
+    return removed.store_id != sender.store_id && !adds_bytes(removed, log) &&
+           may_be_of_one_content(removed.cursor.head_hash, removed.cursor.head_length, log);
+  });
 }
 
 }  // namespace
@@ -140,10 +185,19 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
     const bool is_own = word.store_id == sender.store_id && word.generation == log.run.generation;
     if (is_own) return decide_on_own(connection, word, log);
   }
+  const auto removed = find_removed_pushed_logs(connection, root, log.run.relative_path);
+  RunId grown = 0;
+  if (const auto answer = decide_on_own_removed(connection, removed, sender, log, grown)) {
+    return *answer;
+  }
   for (const StoredWord& word : words) {
-    if (word.store_id == sender.store_id || !may_be_of_one_content(word, log)) continue;
+    if (word.store_id == sender.store_id ||
+        !may_be_of_one_content(word.head_hash, word.head_length, log)) {
+      continue;
+    }
     return decide_on_other(connection, word, sender, log);
   }
+  if (is_removed_of_other(removed, sender, log)) return kRemoved;
   if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
   // The store's own number where no other store's log has it, so that older ones find their place.
   std::int64_t generation = log.run.generation;
@@ -152,7 +206,7 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
     generation = words.front().run_generation + 1;
     break;
   }
-  return {PushVerdict::taken, 0, 0, 0, generation, words.empty()};
+  return {PushVerdict::taken, 0, 0, 0, generation, words.empty(), grown};
 }
 
 void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,
@@ -223,11 +277,15 @@ std::vector<PushAgentRecord> read_push_agents(Connection& connection,
 std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& store_id,
                                     const std::string& cluster, RunId after, std::int64_t limit) {
   Statement& select = connection.kept(
-      "SELECT run.id, root.path, run.relative_path, p.generation, p.revision, run.step_count,"
+      "SELECT run.id AS id, root.path, run.relative_path, p.generation, p.revision,"
+      " run.step_count,"
       " (SELECT t.first_byte + t.byte_count FROM log_text AS t WHERE t.run_id = run.id"
       "  ORDER BY t.first_byte DESC LIMIT 1)"
       " FROM pushed_run AS p JOIN run ON run.id = p.run_id JOIN root ON root.id = run.root_id"
-      " WHERE p.store_id = ? AND root.pushed_from = ? AND p.run_id > ? ORDER BY p.run_id LIMIT ?");
+      " WHERE p.store_id = ?1 AND root.pushed_from = ?2 AND p.run_id > ?3"
+      " UNION ALL SELECT r.id, root.path, r.relative_path, r.store_generation, r.store_revision,"
+      " r.store_step_count, r.bytes_read FROM removed_log AS r JOIN root ON root.id = r.root_id"
+      " WHERE r.store_id = ?1 AND root.pushed_from = ?2 AND r.id > ?3 ORDER BY id LIMIT ?4");
   select.text(store_id).text(cluster).integer(after).integer(limit);
   std::vector<HeldLog> logs;
   while (select.step()) {

@@ -25,6 +25,7 @@ struct PushDecision {
   RunId run = 0;                 // that the telling is about; 0: a new one
   std::int64_t generation = 0;   // of that run here
   bool is_first_of_log = false;  // nothing is held of any generation
+  RunId removed = 0;  // the row of removed_log that goes, because its log has grown; 0: none
 };
 PushDecision decide_on(Connection& connection, RootId root, const PushSender& sender,
                        const LogTelling& log);

@@ -147,8 +147,9 @@ struct PushStore::Impl {
       case PushVerdict::conflict:
         connection
             .kept(
-                "UPDATE push_state SET server_revision = ?, server_step_count = ?,"
-                " from_segment = -1, from_iteration = 0, is_pending = 1 WHERE run_id = ?")
+                "UPDATE push_state SET server_revision = ?1, server_step_count = ?2,"
+                " from_segment = -1, from_iteration = 0, is_pending = 1,"
+                " text_bytes = iif(?1 = 0, 0, text_bytes), is_text_pending = 1 WHERE run_id = ?3")
             .integer(answer.result.revision)
             .integer(answer.result.step_count)
             .integer(answer.run)

@@ -5,6 +5,8 @@
 #include "storage/log_text_rows.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
+#include "storage/removal_plan.h"
+#include "storage/removed_log_rows.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
 #include "storage/step_rows.h"
@@ -303,6 +305,22 @@ std::vector<Reader::KnownFile> Reader::known_files() {
     }
     return files;
   });
+}
+
+RemovalPlan Reader::removal_plan(const RetentionPolicy& policy, parser::Instant now) {
+  return impl_->ask([&] { return plan_removal(impl_->connection, policy, now); });
+}
+
+std::optional<RemovedLog> Reader::removed_log(RootId root, const std::string& relative_path) {
+  return impl_->ask([&] { return find_removed_log(impl_->connection, root, relative_path); });
+}
+
+std::vector<RemovedLog> Reader::removed_logs() {
+  return impl_->ask([&] { return read_removed_logs(impl_->connection); });
+}
+
+RemovalTotal Reader::removal_total() {
+  return impl_->ask([&] { return read_removal_total(impl_->connection); });
 }
 
 Reader::Totals Reader::totals() {

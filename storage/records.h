@@ -114,6 +114,8 @@ struct IngestBatch {
   // The log was read anew from its start in the same generation (its parser state could not be
   // restored): the samples stored before are dropped in the same transaction.
   bool replaces_all_samples = false;
+  // What was read came behind a cursor, so without the run that has it there is nothing to store.
+  bool continues_run = false;
   // Steps that were stored from here on came of a last line without its end, which has been read
   // anew: they are dropped in the same transaction.
   std::optional<std::uint64_t> drops_steps_from;

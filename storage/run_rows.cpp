@@ -268,11 +268,14 @@ bool is_profiled(const IngestBatch& batch) {
 
 std::string insert_run_sql() {
   constexpr std::size_t kFirst = 9;  // named here
-  return "INSERT INTO run (root_id, relative_path, generation, is_superseded, first_seen_at,"
+  // A run that was removed leaves its id to no other: ETags and links name it by that.
+  return "INSERT INTO run (id, root_id, relative_path, generation, is_superseded, first_seen_at,"
          " grown_at, vanished_at, size_bytes, step_count, " +
          join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
          ", " + join(kListedColumns, "") +
-         ", workload, model_size, dtype, gpu_type, gpu_count, release, cluster) VALUES (" +
+         ", workload, model_size, dtype, gpu_type, gpu_count, release, cluster) VALUES ("
+         "(SELECT coalesce(max(taken.id), 0) + 1 FROM (SELECT max(id) AS id FROM run"
+         " UNION ALL SELECT last_run_id FROM removal_total) AS taken), " +
          placeholders(kFirst + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
                       kListedColumns.size()) +
          ", ?, ?, ?, ?, ?, ?,"

@@ -34,6 +34,8 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"pushed_run", "run_id"},
     StoredTable{"push_state", "run_id"},
     StoredTable{"parked_file", ""},
+    StoredTable{"removed_log", ""},
+    StoredTable{"removal_total", ""},
     StoredTable{"push_agent", ""},
     StoredTable{"job", ""},
     StoredTable{"job_request", ""},

@@ -8,6 +8,8 @@
 #include "storage/log_text_rows.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
+#include "storage/removed_log_rows.h"
+#include "storage/retention_rows.h"
 #include "storage/run_rows.h"
 #include "storage/step_rows.h"
 
@@ -145,6 +147,8 @@ struct Writer::Impl {
       write_cursor(connection, stored->id, batch.cursor);
       return stored->id;
     }
+    if (batch.continues_run) return 0;
+    forget_removed_log(connection, batch.root_id, batch.relative_path);
     const RunTimes times{batch.observed_at, batch.observed_at, std::nullopt};
     const RunId run = write_new_run(batch, times, false);
     write_cursor(connection, run, batch.cursor);
@@ -157,6 +161,7 @@ struct Writer::Impl {
     PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run,
                       decision.run == 0};
     if (decision.verdict != PushVerdict::taken) return result;
+    if (decision.removed != 0) forget_removed_pushed_log(connection, decision.removed);
     const IngestBatch batch = batch_of(log, root, decision.generation);
     const RunRecord& told = log.run;
     result.revision = told.revision;
@@ -315,6 +320,23 @@ void Writer::rename_pushed_cluster(const std::string& from, const std::string& t
   });
 }
 
+RemovalCount Writer::remove_logs(const RetentionPolicy& policy, std::span<const RunId> newest,
+                                 parser::Instant now) {
+  RemovalCount removed;
+  impl_->commit_change([&] {
+    removed = {};
+    for (const RunId run : newest) {
+      const RemovalCount of_log = remove_log(impl_->connection, policy, run, now);
+      removed.runs += of_log.runs;
+      removed.steps += of_log.steps;
+      removed.log_text_bytes += of_log.log_text_bytes;
+    }
+    return removed.runs > 0 && !policy.only_log_text;
+  });
+  impl_->database->bound_log();
+  return removed;
+}
+
 void Writer::update_configuration(RunId run, const parser::RunConfiguration& configuration,
                                   const std::optional<ListedResult>& listed) {
   impl_->commit_change([&] {
@@ -345,6 +367,7 @@ void Writer::update_listed(std::span<const std::pair<RunId, ListedResult>> resul
 
 void Writer::mark_vanished(RootId root, const std::string& relative_path, const std::string& at) {
   impl_->commit_change([&] {
+    forget_removed_log(impl_->connection, root, relative_path);
     impl_->connection
         .kept(
             "UPDATE run SET vanished_at = ?, revision = revision + 1"

@@ -20,12 +20,14 @@ constexpr std::array kStatuses = {parser::RunStatus::running,    parser::RunStat
 
 struct DatabaseFigures {
   storage::Reader::Totals totals;
+  storage::RemovalTotal removed;
   std::array<std::int64_t, kStatuses.size()> runs_by_status{};
 };
 
 DatabaseFigures read_figures(storage::Reader& reader) {
   DatabaseFigures figures;
   figures.totals = reader.totals();
+  figures.removed = reader.removal_total();
   for (std::size_t i = 0; i < kStatuses.size(); ++i) {
     storage::RunFilter filter;
     filter.status = {kStatuses[i]};
@@ -70,6 +72,13 @@ void write_database(OpenMetricsText& text, const DatabaseFigures& figures) {
                     "For how long the log of a running run has not grown, of the most silent one.");
   text.sample("", {}, longest_silence_s(figures.totals));
   gauge(text, "llmb_steps", "", "Training steps stored, of all runs.", figures.totals.steps);
+  const storage::RemovalCount& removed = figures.removed.count;
+  counter(text, "llmb_removed_runs", "", "Runs removed by retention, ever.",
+          static_cast<std::uint64_t>(removed.runs));
+  counter(text, "llmb_removed_steps", "", "Steps removed with them.",
+          static_cast<std::uint64_t>(removed.steps));
+  counter(text, "llmb_removed_log_text_bytes", "bytes", "Text of pushed logs removed, as stored.",
+          removed.log_text_bytes);
   gauge(text, "llmb_database_bytes", "bytes", "Size of the database file.",
         figures.totals.database_bytes);
   gauge(text, "llmb_database_wal_bytes", "bytes", "Size of the database's write-ahead log.",

@@ -154,8 +154,8 @@ Json pushed_lines(storage::Reader& reader, const storage::RunRecord& run,
   }
   if (wanted.offset < begin || wanted.offset >= begin + bytes.size()) {
     throw not_found(fmt::format(
-        "That part of the log is not here: of a log beyond {} MiB its agent sends the beginning "
-        "and the end.",
+        "That part of the log is not here: it was removed (llmb-report prune), or lies between the "
+        "beginning and the end that its agent sends of a log beyond {} MiB.",
         (storage::kLogHeadBytes + storage::kLogTailBytes) >> 20U));
   }
   return lines_json(bytes, begin, wanted, lines);

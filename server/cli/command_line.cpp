@@ -89,6 +89,7 @@ int run_command_line(int argc, char** argv) {
   add_audit_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_copy_db_command(app, exit_code);
+  add_prune_command(app, exit_code);
   add_sample_command(app, exit_code);
   add_documents_commands(app, exit_code);
 

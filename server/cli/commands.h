@@ -35,6 +35,8 @@ void add_audit_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 // All of a database into another one, of whichever engine.
 void add_copy_db_command(CLI::App& app, int& exit_code);
+// Old runs out of a database.
+void add_prune_command(CLI::App& app, int& exit_code);
 // Writes the sample tree, and lets one run of it grow.
 void add_sample_command(CLI::App& app, int& exit_code);
 

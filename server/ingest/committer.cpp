@@ -175,6 +175,11 @@ void Committer::write_configuration(WorkResult result) {
 
 void Committer::report_committed(WorkResult& result, storage::RunId run) {
   FileOutcome& outcome = result.outcome;
+  if (run == 0) {  // it was removed meanwhile: the log is looked at anew
+    outcome.kind = FileOutcome::Kind::postponed;
+    result.reply_to->put(std::move(outcome));
+    return;
+  }
   const storage::RunId before = std::exchange(outcome.memory.run, run);
   outcome.kind = FileOutcome::Kind::committed;
   had_memory_for([&] {

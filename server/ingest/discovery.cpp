@@ -63,9 +63,8 @@ Scanner::Listener Discovery::make_listener() {
   return listener;
 }
 
-void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
-                        const std::vector<storage::ParkedFile>& parked) {
-  for (const auto& before : known) {
+void Discovery::restore(const KnownLogs& known) {
+  for (const auto& before : known.files) {
     if (before.root_id != root_.id) continue;
     FileState& file = files_.at(files_.add(before.relative_path));
     LogMemory& memory = file.memory;
@@ -88,7 +87,13 @@ void Discovery::restore(const std::vector<storage::Reader::KnownFile>& known,
     files_.set_vanished(file, before.is_vanished);
     if (!before.is_vanished) ++root_.logs_missed;
   }
-  for (const auto& before : parked) {
+  for (const auto& before : known.removed) {
+    if (before.root_id != root_.id) continue;
+    LogMemory& memory = files_.at(files_.add(before.relative_path)).memory;
+    memory.is_removed = memory.is_settled = memory.job_has_ended = true;
+    ++root_.logs_missed;
+  }
+  for (const auto& before : known.parked) {
     if (before.root_id != root_.id) continue;
     // Tried again by the first scan; the notice goes when that succeeds.
     const auto index = files_.find(before.relative_path);
@@ -153,8 +158,9 @@ void Discovery::examine(FileIndex index, const FileFacts& facts) {
       microseconds_of(log.modified_ns_seen) != microseconds_of(facts.modified_ns);
   const SteadyTime now = links_.clock.steady();
   const bool may_have_ended = !log.is_settled && now - file.read_at >= kBetweenJobLooks;
-  if (log.run == 0 || is_changed || file.is_parked || is_verdict_due(log, now) ||
-      file.wants_verdict || (follows_ && may_have_ended)) {
+  const bool is_unread = log.run == 0 && !log.is_removed;
+  if (is_unread || is_changed || file.is_parked || is_verdict_due(log, now) || file.wants_verdict ||
+      (follows_ && may_have_ended)) {
     files_.set_pending(file, facts.size_bytes > log.offset ? facts.size_bytes - log.offset : 0);
     readers_.enqueue(index);
     return;
@@ -229,7 +235,7 @@ void Discovery::take_outcome(const FileOutcome& outcome, SteadyTime now) {
       look_again(outcome.file, now + kLookAgain);
       return;
     case FileOutcome::Kind::postponed:
-      reports_.cannot_read_database(outcome.error);
+      if (!outcome.error.empty()) reports_.cannot_read_database(outcome.error);
       // --once must end, even when the database does not recover.
       if (!follows_ && ++file.failures > kPostponedAtMost) {
         park(outcome.file, outcome.error, now);
@@ -308,7 +314,8 @@ void Discovery::mark_missing(FileIndex index) {
   unfinished_.erase(index);
   files_.set_pending(file, 0);
   unpark(file);
-  if (file.memory.run != 0) reports_.vanished(file.relative_path);
+  if (file.memory.run != 0 || file.memory.is_removed) reports_.vanished(file.relative_path);
+  file.memory.is_removed = false;
 }
 
 void Discovery::wait(SteadyTime now, bool has_more) {

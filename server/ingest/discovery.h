@@ -17,6 +17,13 @@
 
 namespace llmb::ingest {
 
+// What a database has, when ingest begins.
+struct KnownLogs {
+  std::vector<storage::Reader::KnownFile> files;
+  std::vector<storage::RemovedLog> removed;
+  std::vector<storage::ParkedFile> parked;
+};
+
 class Discovery {
  public:
   struct Links {  // all outlive the Discovery
@@ -34,8 +41,7 @@ class Discovery {
             std::shared_ptr<WatchAllowance> allowance);
 
   // What the database already has, before run(): it is not read again.
-  void restore(const std::vector<storage::Reader::KnownFile>& known,
-               const std::vector<storage::ParkedFile>& parked);
+  void restore(const KnownLogs& known);
 
   // Until `stop`; where it does not follow, until the root was scanned once and read to its end.
   void run();

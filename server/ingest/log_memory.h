@@ -26,6 +26,7 @@ struct LogMemory {
   bool is_settled : 1 = false;         // the summary says that the job is over
   bool silence_is_judged : 1 = false;  // since it grew, the summary says whether it hangs
   bool was_read_to_end : 1 = false;    // by this process: what is new since then, it saw coming
+  bool is_removed : 1 = false;         // its run was removed on purpose, and it stands as it was
   bool window_is_judged : 1 = false;   // since ingest began, and since its llmb-config came
 };
 

@@ -123,12 +123,28 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
         kind, job, fmt::format("cannot open the log: {}", std::strerror(opened.error)));
     return result;
   }
-  parser::RunPath path = parser::parse_run_path(job.layout_path);
-  const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
   std::optional<storage::LogCursor> before;
   if (job.memory.run != 0) before = database_.cursor(job.memory.run);
+  if (before) return read_from(job, opened.fd, before);
+  ReadJob anew = job;  // there is no such run, any more
+  anew.memory.run = 0;
+  anew.memory.is_removed = false;
+  if (const auto removed = database_.removed_log(job.root_id, job.relative_path)) {
+    if (auto outcome = removed_outcome(anew, opened.fd.get(), *removed)) {
+      result.outcome = std::move(*outcome);
+      return result;
+    }
+  }
+  return read_from(anew, opened.fd, std::nullopt);
+}
+
+WorkResult LogWorker::read_from(const ReadJob& job, const parser::FileDescriptor& file,
+                                const std::optional<storage::LogCursor>& before) {
+  WorkResult result;
+  parser::RunPath path = parser::parse_run_path(job.layout_path);
+  const std::optional<JobEnd> job_end = job_end_of(database_, job.root_id, job.relative_path, path);
   if (before && !job.checks_content) {
-    if (auto settled = unchanged_outcome(job, opened.fd.get(), *before, job_end)) {
+    if (auto settled = unchanged_outcome(job, file.get(), *before, job_end)) {
       result.outcome = std::move(*settled);
       return result;
     }
@@ -139,14 +155,40 @@ WorkResult LogWorker::read_log(const ReadJob& job) {
   options.stop = &links_.stop;
   options.bytes_read = &links_.bytes_read;
   options.watch = &links_.watch;
-  auto tail = LogTail::read(opened.fd.get(), before, options);
-  opened.fd.close();
+  auto tail = LogTail::read(file.get(), before, options);
   if (!tail || tail->verdict() == LogTail::Verdict::shorter) {
     result.outcome = tail ? make_outcome(FileOutcome::Kind::shorter, job)
                           : make_outcome(FileOutcome::Kind::failed, job, tail.error().message);
     return result;
   }
   return assemble(job, before, *tail, std::move(path), job_end);
+}
+
+std::optional<FileOutcome> LogWorker::removed_outcome(ReadJob& job, int fd,
+                                                      const storage::RemovedLog& removed) {
+  struct stat status {};
+  const auto identity = check_identity(fd, removed.cursor);
+  if (!identity || fstat(fd, &status) != 0) {
+    return make_outcome(FileOutcome::Kind::failed, job,
+                        identity ? fmt::format("cannot examine the log: {}", std::strerror(errno))
+                                 : identity.error().message);
+  }
+  const FileFacts facts = file_facts(status);
+  if (*identity == Identity::same && facts.size_bytes == removed.size_bytes) {
+    FileOutcome outcome = make_outcome(FileOutcome::Kind::unchanged, job);
+    outcome.size_bytes = facts.size_bytes;
+    LogMemory& memory = outcome.memory;
+    memory.is_removed = memory.is_settled = memory.job_has_ended = true;
+    memory.inode = facts.inode;
+    memory.size_seen = memory.offset = facts.size_bytes;
+    memory.modified_ns_seen = facts.modified_ns;
+    memory.was_read_to_end = true;
+    return outcome;
+  }
+  const bool is_shorter = *identity != Identity::rewritten && facts.size_bytes < removed.size_bytes;
+  if (is_shorter && !job.shrink_is_believed) return make_outcome(FileOutcome::Kind::shorter, job);
+  job.memory.generation = removed.generation + (*identity == Identity::same ? 0 : 1);
+  return std::nullopt;
 }
 
 std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int fd,
@@ -256,6 +298,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.window_source = std::move(judgement.window_source);
   batch.logged_global_batch_size = judgement.logged_global_batch_size;
   batch.replaces_all_samples = is_reread;
+  batch.continues_run = !is_new;
   if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
   // A profiler writes its files when the job ends; before, one look is enough.
   if (is_new || is_over) {
@@ -339,15 +382,18 @@ WorkResult LogWorker::configure(const ReadJob& job) {
   WorkResult result;
   result.outcome = make_outcome(FileOutcome::Kind::unchanged, job);
   parser::RunConfiguration now = configuration_of(job, parser::parse_run_path(job.layout_path));
-  if (auto record = database_.run(job.memory.run)) {
-    // What the log itself stated is not read anew.
-    now.merge(record->configuration.from(parser::ConfigSource::log_content));
-    const bool is_same = now == record->configuration;
-    record->configuration = now;
-    result.listed = listed_result(links_.catalog, *record);
-    // After a restart every configuration arrives, and most are as they were.
-    if (is_same && is_same_result(record->listed, *result.listed)) return result;
+  auto record = database_.run(job.memory.run);
+  if (!record) {  // removed: the next look at the log finds that
+    result.outcome.memory.run = 0;
+    return result;
   }
+  // What the log itself stated is not read anew.
+  now.merge(record->configuration.from(parser::ConfigSource::log_content));
+  const bool is_same = now == record->configuration;
+  record->configuration = now;
+  result.listed = listed_result(links_.catalog, *record);
+  // After a restart every configuration arrives, and most are as they were.
+  if (is_same && is_same_result(record->listed, *result.listed)) return result;
   result.outcome.memory.window_is_judged = false;
   result.configuration = std::move(now);
   return result;

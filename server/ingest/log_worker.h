@@ -33,6 +33,12 @@ class LogWorker {
 
  private:
   WorkResult read_log(const ReadJob& job);
+  WorkResult read_from(const ReadJob& job, const parser::FileDescriptor& file,
+                       const std::optional<storage::LogCursor>& before);
+  // Of a log whose runs were removed: the outcome, where it stands as it did then. Nothing: it is
+  // to be read as a new one, in the generation that `job` has afterwards.
+  static std::optional<FileOutcome> removed_outcome(ReadJob& job, int fd,
+                                                    const storage::RemovedLog& removed);
   // Where the log is as it was and its run needs no new verdict: nothing is read.
   std::optional<FileOutcome> unchanged_outcome(const ReadJob& job, int fd,
                                                const storage::LogCursor& cursor,

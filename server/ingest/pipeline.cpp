@@ -54,13 +54,13 @@ Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
       }
     }
   }
-  const auto known = database.known_files();
-  const auto parked = database.parked_files();
+  const KnownLogs known = {database.known_files(), database.removed_logs(),
+                           database.parked_files()};
   std::vector<std::shared_ptr<RootActivity>> activities;
   const auto root_count = static_cast<int>(roots.size());
   for (WatchedRoot& root : roots) {
     auto worker = std::make_shared<RootWorker>(shared_, std::move(root), root_count, follows);
-    worker->restore(known, parked);
+    worker->restore(known);
     activities.push_back(worker->activity());
     roots_.push_back(std::move(worker));
   }

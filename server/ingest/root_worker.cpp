@@ -68,9 +68,8 @@ RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, 
       follows ? shared_->watches : nullptr);
 }
 
-void RootWorker::restore(const std::vector<storage::Reader::KnownFile>& known,
-                         const std::vector<storage::ParkedFile>& parked) {
-  discovery_->restore(known, parked);
+void RootWorker::restore(const KnownLogs& known) {
+  discovery_->restore(known);
 }
 
 void RootWorker::start() {

@@ -48,8 +48,7 @@ class RootWorker : public std::enable_shared_from_this<RootWorker> {
   RootWorker& operator=(const RootWorker&) = delete;
 
   // What the database already has, of any root; before start().
-  void restore(const std::vector<storage::Reader::KnownFile>& known,
-               const std::vector<storage::ParkedFile>& parked);
+  void restore(const KnownLogs& known);
 
   void start();
   void request_stop();  // from any thread; returns at once

@@ -63,6 +63,7 @@ void fill_every_table(const OpenOptions& options) {
     if (table.name == "store" || table.name == "data_revision") continue;
     const TableLayout layout = read_layout(connection, table.name);
     std::int64_t count = 3;
+    if (table.name == "removal_total") count = 1;
     if (layout.key_columns > 2) count = 2 * std::int64_t{RowPages::kRowsMax} + 7;
     if (table.name == "log_text") count = 2 * std::int64_t{RowPages::kRowsWithBytesMax} + 7;
     std::vector<StoredRow> rows;

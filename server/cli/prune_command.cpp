@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "parser/foundation/grouped_number.h"
+#include "server/cli/commands.h"
+#include "server/cli/complaint.h"
+#include "server/cli/exit_codes.h"
+#include "server/cli/retention_filters.h"
+#include "server/cli/watched_trees.h"
+#include "server/dispatch/wall_clock.h"
+#include "server/report/progress_line.h"
+#include "server/report/text_table.h"
+#include "storage/database_place.h"
+#include "storage/removal.h"
+
+namespace llmb::cli {
+namespace {
+
+constexpr const char* kPruneFooter = R"(Examples:
+  llmb-report prune --older-than 400d                  # what would go; nothing is removed
+  llmb-report prune --older-than 400d --yes            # and now it goes
+  llmb-report prune --cluster eos --older-than 2y --yes
+  llmb-report prune --gone --older-than 30d --yes      # runs whose logs are there no more
+  llmb-report prune --log-text --older-than 90d --yes  # only the text of pushed logs
+  llmb-report prune --root /lustre/old/workloads --yes
+
+A run goes that fits all of the filters: with its steps, results and text, and with the older
+generations of its log. Ages count from when the log grew last. What is running, and grew within a
+day, stays. Logs themselves are not touched.
+
+What was removed does not come again while its log stands as it was: ingest passes over it, and
+agents are told that the server has it. A log that grows or changes afterwards is read as a whole.
+
+The database has one writer: stop a daemon that has it for as long as this takes. However this ends,
+the same command goes on with what is left.
+
+Exit codes: 0 done, or shown; 1 failed; 2 wrong arguments.
+)";
+
+struct PruneArguments {
+  storage::OpenOptions database;
+  RetentionFilters filters;
+  bool is_meant = false;
+};
+
+std::string mebibytes(std::uint64_t bytes) {
+  return report::fixed(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
+}
+
+// Prints what there is of each cluster and year, and returns the sums.
+storage::RemovalCount show_plan(const storage::RemovalPlan& plan) {
+  report::TextTable table({"cluster", "grew last in", ">runs", ">steps", ">text of logs"});
+  storage::RemovalCount all;
+  const auto add = [&](const std::string& cluster, const std::string& year,
+                       const storage::RemovalCount& count) {
+    table.add({cluster, year, parser::grouped(count.runs), parser::grouped(count.steps),
+               mebibytes(count.log_text_bytes)});
+  };
+  for (const storage::RemovalGroup& group : plan.groups) {
+    add(group.cluster.empty() ? "-" : group.cluster, group.year,
+        {group.runs, group.steps, group.log_text_bytes});
+    all.runs += group.runs;
+    all.steps += group.steps;
+    all.log_text_bytes += group.log_text_bytes;
+  }
+  if (plan.groups.size() > 1) add("all", "", all);
+  if (!plan.groups.empty()) table.print(std::cout);
+  std::cout.flush();
+  return all;
+}
+
+// A watched root is known by its real path, a pushed one by the one that its agent named.
+void find_root(storage::Reader& reader, std::string& root) {
+  if (root.empty()) return;
+  std::error_code error;
+  const std::string real = std::filesystem::weakly_canonical(root, error).string();
+  std::string known;
+  for (const storage::RootRecord& record : reader.roots()) {
+    if (record.path == root) return;
+    if (!error && record.path == real) {
+      root = real;
+      return;
+    }
+    known.append(known.empty() ? "" : ", ").append(record.path);
+  }
+  throw CLI::ValidationError("--root", fmt::format("the database knows no tree {}; it knows: {}",
+                                                   root, known.empty() ? "none" : known));
+}
+
+std::string with_advice(const storage::StorageError& error) {
+  if (error.kind != storage::StorageError::Kind::busy_elsewhere) return error.what();
+  return std::string(error.what()) + " Nothing was removed here.";
+}
+
+storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan& plan,
+                             const storage::RetentionPolicy& policy, parser::Instant now) {
+  storage::Removal removal(plan);
+  storage::RemovalCount done;
+  report::ProgressLine progress(removal.log_count(), "logs removed");
+  for (auto logs = removal.next(); !logs.empty(); logs = removal.next()) {
+    const storage::RemovalCount some = writer.remove_logs(policy, logs, now);
+    done.runs += some.runs;
+    done.steps += some.steps;
+    done.log_text_bytes += some.log_text_bytes;
+    progress.add_done(logs.size());
+  }
+  return done;
+}
+
+int run_prune(PruneArguments arguments) {
+  const auto began = std::chrono::steady_clock::now();
+  const parser::Instant now = dispatch::wall_now();
+  if (arguments.database.path.empty()) arguments.database.path = default_database_path();
+  // Before anything is planned, so that nobody changes what was shown.
+  std::unique_ptr<storage::Writer> writer;
+  if (arguments.is_meant) writer = std::make_unique<storage::Writer>(arguments.database);
+  storage::Reader reader(arguments.database.path);
+  find_root(reader, arguments.filters.root);
+  const auto policy = policy_of(arguments.filters, now);
+  if (!policy) return complain("prune", policy.error().message, kBadArguments);
+  const storage::RemovalPlan plan = reader.removal_plan(*policy, now);
+  const storage::RemovalCount all = show_plan(plan);
+  const std::string what = policy->only_log_text ? "the text of {} runs' logs" : "{} runs";
+  const auto runs = [&](std::int64_t count) {
+    return fmt::format(fmt::runtime(what), parser::grouped(count));
+  };
+  if (plan.still_active > 0) {
+    std::cerr << fmt::format("{} more are running, and stay.\n",
+                             parser::grouped(plan.still_active));
+  }
+  if (plan.logs.empty()) {
+    std::cerr << fmt::format("Nothing to remove: no run is {}.\n", policy->words);
+    return 0;
+  }
+  if (!arguments.is_meant) {
+    std::cerr << fmt::format("Nothing was removed. To remove {}, add --yes.\n", runs(all.runs));
+    return std::cout.flush() ? 0 : kFailed;
+  }
+  const storage::RemovalCount done = remove(*writer, plan, *policy, now);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  std::cerr << fmt::format(
+      "Removed {} in {:.1f} s. The room that they had in {} is used again; a file does not get "
+      "smaller by itself.\n",
+      runs(done.runs), took.count(), storage::shown_place(arguments.database.path));
+  return 0;
+}
+
+}  // namespace
+
+void add_prune_command(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<PruneArguments>();
+  CLI::App* const command =
+      app.add_subcommand("prune", "Remove old runs from a database; shows first what would go");
+  command
+      ->add_option("--db", arguments->database.path,
+                   "The database: a file, or postgresql://… (default: as serve's)")
+      ->type_name("FILE|URL");
+  RetentionFilters& filters = arguments->filters;
+  command
+      ->add_option("--older-than", filters.older_than,
+                   "Runs whose logs grew last so long ago (400d, 8w, 2y), or before a day "
+                   "(2025-01-31)")
+      ->type_name("AGE|DATE");
+  command->add_option("--cluster", filters.cluster, "Runs of this cluster")->type_name("NAME");
+  command->add_option("--root", filters.root, "Runs of this tree")->type_name("DIR");
+  command->add_flag("--gone", filters.gone, "Runs whose logs are there no more");
+  command->add_flag("--log-text", filters.log_text,
+                    "Remove only the text of pushed logs (ingest --push-logs); runs, steps and "
+                    "results stay");
+  command->add_flag("--yes", arguments->is_meant, "Remove them; without this they are only shown");
+  command->add_flag("--allow-network-file-system", arguments->database.allow_network_file_system,
+                    "Write a file on a network file system, where it may be damaged");
+  command->footer(kPruneFooter);
+  command->callback([arguments, &exit_code] {
+    const auto policy = policy_of(arguments->filters, dispatch::wall_now());
+    if (!policy) {
+      exit_code = complain("prune", policy.error().message + "; see llmb-report prune --help",
+                           kBadArguments);
+      return;
+    }
+    try {
+      exit_code = run_prune(*arguments);
+    } catch (const CLI::ValidationError& error) {
+      exit_code = complain("prune", error.what(), kBadArguments);
+    } catch (const storage::StorageError& error) {
+      exit_code = complain("prune", with_advice(error), kFailed);
+    }
+  });
+}
+
+}  // namespace llmb::cli

@@ -1,0 +1,76 @@
+// What is removed on purpose, as values: by which policy, what that would remove, what was removed,
+// and what is kept of a log so that it is not read again. No SQL here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/foundation/instant.h"
+#include "storage/records.h"
+
+namespace llmb::storage {
+
+// Which logs go: those whose newest generation fits every filter that is set. A log goes with all
+// its generations. A running one that grew within a day (kActiveFor) stays.
+struct RetentionPolicy {
+  std::string words;                        // as it was asked for: "older than 400d, cluster eos"
+  std::optional<std::string> grown_before;  // RFC 3339 UTC, compared as text
+  std::optional<std::string> cluster;       // as lists have it
+  std::optional<std::string> root;          // path
+  bool only_gone = false;                   // those whose logs are there no more
+  // Only the text of pushed logs; runs, steps and results stay.
+  bool only_log_text = false;
+};
+inline constexpr std::chrono::hours kActiveFor{24};
+
+// What a policy would remove of the logs of one cluster that grew last in one year.
+struct RemovalGroup {
+  std::string cluster;  // empty: none
+  std::string year;
+  std::int64_t runs = 0;  // superseded generations among them
+  std::int64_t steps = 0;
+  std::uint64_t log_text_bytes = 0;  // as stored
+};
+
+struct RemovalPlan {
+  std::vector<RemovalGroup> groups;  // by cluster, then year
+  // The newest runs of the logs, by id, each with how much there is to do, in steps.
+  struct Log {
+    RunId run = 0;
+    std::int64_t weight = 0;
+  };
+  std::vector<Log> logs;
+  std::int64_t still_active = 0;  // logs that fit, and grew within kActiveFor
+};
+
+struct RemovalCount {
+  std::int64_t runs = 0;
+  std::int64_t steps = 0;
+  std::uint64_t log_text_bytes = 0;
+};
+
+// All that was ever removed from a database.
+struct RemovalTotal {
+  RemovalCount count;
+  std::optional<std::string> removed_at;  // the last time; nothing: never
+};
+
+// What is kept of a log whose runs were removed, for as long as it stands as it was.
+struct RemovedLog {
+  RunId id = 0;  // that its run had
+  RootId root_id = 0;
+  std::string relative_path;
+  std::int64_t generation = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t bytes_read = 0;
+  LogCursor cursor;  // without a parser's state
+  // A pushed one's: whose word it was, by the store's own numbers.
+  std::string store_id;
+  std::int64_t store_generation = 0;
+  std::int64_t store_revision = 0;
+  std::int64_t store_step_count = 0;
+};
+
+}  // namespace llmb::storage

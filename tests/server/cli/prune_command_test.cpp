@@ -1,0 +1,121 @@
+// `llmb-report prune`, as a user meets it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "storage/database.h"
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+#include "tests/temporary_folder.h"
+
+namespace llmb::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class Prune : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_log("tree/a/log_1.out", nemo_log(49), 500);
+    write_log("tree/b/log_2.out", megatron_bridge_log(50), 3);
+    const ProgramRun run = ingest();
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  void write_log(const std::string& path, const std::string& text, int days_ago) {
+    folder_.write(path, text);
+    fs::last_write_time(folder_.file(path),
+                        fs::file_time_type::clock::now() - std::chrono::hours(24 * days_ago));
+  }
+
+  ProgramRun run(const std::vector<std::string>& arguments) const {
+    return run_program(arguments, options_);
+  }
+  ProgramRun ingest() const {
+    return run({"ingest", "--once", "--allow-network-file-system", "--db", "runs.db", "tree"});
+  }
+  ProgramRun prune(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(),
+                     {"prune", "--allow-network-file-system", "--db", "runs.db"});
+    return run(arguments);
+  }
+  std::int64_t count() const { return storage::Reader(folder_.file("runs.db")).run_count({}); }
+
+  const TemporaryFolder folder_;
+  const ProgramOptions options_{folder_.path(), {}, false};
+};
+
+TEST_F(Prune, ShowsWhatWouldGoAndRemovesNothing) {
+  const ProgramRun shown = prune({"--older-than", "400d"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, ContainsRegex("- +20[0-9][0-9] +1 +50 +0.0 MiB"));
+  EXPECT_THAT(shown.err, HasSubstr("Nothing was removed. To remove 1 runs, add --yes."));
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(Prune, RemovesWhatReadingTheTreeDoesNotBringBack) {
+  const ProgramRun removed = prune({"--older-than", "400d", "--yes"});
+  EXPECT_EQ(removed.exit_code, 0) << removed.err;
+  EXPECT_THAT(removed.err, AllOf(HasSubstr("Removed 1 runs in"), Not(HasSubstr("\x1b"))));
+  EXPECT_EQ(count(), 1);
+  ASSERT_EQ(ingest().exit_code, 0);
+  EXPECT_EQ(count(), 1);
+  EXPECT_THAT(prune({"--older-than", "400d", "--yes"}).err,
+              HasSubstr("Nothing to remove: no run is older than 400d."));
+  EXPECT_EQ(run({"doctor", "--db", "runs.db"}).exit_code, 0);
+  write_log("tree/a/log_1.out", nemo_log(49) + "one more line\n", 0);
+  ASSERT_EQ(ingest().exit_code, 0);
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(Prune, KnowsATreeByAnyPathThatLeadsThere) {
+  fs::create_directory_symlink(folder_.path() / "tree", folder_.path() / "link");
+  EXPECT_THAT(prune({"--root", "link"}).err, HasSubstr("To remove 2 runs"));
+  const ProgramRun unknown = prune({"--root", "elsewhere", "--yes"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("the database knows no tree elsewhere; it knows: "),
+                                 HasSubstr(folder_.file("tree"))));
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(Prune, OfRunsWhoseLogsAreGone) {
+  fs::remove(folder_.path() / "tree/b/log_2.out");
+  ASSERT_EQ(ingest().exit_code, 0);
+  EXPECT_EQ(prune({"--gone", "--yes"}).exit_code, 0);
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(Prune, IsRefusedWithoutAFilterAndWithAnAgeThatIsNone) {
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"--yes"}, {"--log-text", "--yes"}, {"--older-than", "soon"}, {"--older-than", "0d"}}) {
+    const ProgramRun refused = prune(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << arguments.front();
+    EXPECT_THAT(refused.err, HasSubstr("llmb-report prune --help"));
+  }
+  EXPECT_EQ(count(), 2);
+  EXPECT_THAT(prune({"--older-than", "2100-01-01"}).err, HasSubstr("To remove 2 runs"));
+}
+
+TEST_F(Prune, SaysWhatToDoWhileADaemonHasTheDatabase) {
+  const storage::Writer daemon({folder_.file("runs.db"), true});
+  const ProgramRun refused = prune({"--older-than", "400d", "--yes"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("is already writing to it"), HasSubstr("Nothing was removed here.")));
+  EXPECT_EQ(prune({"--older-than", "400d"}).exit_code, 0) << "looking needs no lock";
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(Prune, TeachesWhatItDoes) {
+  const ProgramRun help = run({"prune", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("A log that grows or changes afterwards is read"),
+                              HasSubstr("Exit codes: 0 done")));
+}
+
+}  // namespace
+}  // namespace llmb::cli
