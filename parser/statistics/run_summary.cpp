@@ -190,12 +190,12 @@ const LogEvent* first_cause_of_all(const LogFacts& facts) {
 
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
   const LogEvent* failure = first_cause_of_all(facts);
-  const bool is_running =
-      may_still_grow && std::none_of(facts.events.begin(), facts.events.end(), is_announced_end);
+  const bool has_end = std::any_of(facts.events.begin(), facts.events.end(), is_announced_end);
+  const bool is_running = may_still_grow && !has_end;
   summary.status = is_running           ? RunStatus::running
                    : failure != nullptr ? RunStatus::failed
                                         : RunStatus::no_data;
-  summary.status_reason = no_step_reason(failure, summary.status == RunStatus::running);
+  summary.status_reason = no_step_reason(failure, is_running, has_end);
   if (summary.status == RunStatus::failed && failure != nullptr) {
     summary.failure_cause = failure->cause;
   }

@@ -30,6 +30,11 @@ std::string suspicion(const LogEvent* failure) {
   return "; a line that may tell of a failure: " + quoted(*failure);
 }
 
+// Behind the failure that a log ends with. One look at a file does not tell whether its job lives.
+std::string doubt(bool end_is_announced) {
+  return end_is_announced ? "" : "; no line says that a process ended: a job that lives may go on";
+}
+
 std::string window_name(const StatusEvidence& evidence) {
   return "window " + to_string(evidence.window);
 }
@@ -143,9 +148,13 @@ std::int64_t logging_interval(const StatusEvidence& evidence) {
   return window_agrees ? interval : 1;
 }
 
-std::string no_step_reason(const LogEvent* failure, bool is_running) {
+std::string no_step_reason(const LogEvent* failure, bool is_running, bool end_is_announced) {
   if (is_running) return "no step in the log yet" + suspicion(failure);
-  if (failure != nullptr) return "the run died before its first step: " + quoted(*failure);
+  if (failure != nullptr) {
+    const char* const what = end_is_announced ? "the run died before its first step: "
+                                              : "the log ends before the first step: ";
+    return what + quoted(*failure) + doubt(end_is_announced);
+  }
   return "no step in the log";
 }
 
@@ -154,6 +163,7 @@ std::string no_step_time_reason(const StatusEvidence& evidence) {
                      ", but none with a step time";
   if (evidence.ending_failure != nullptr) {
     text += "; it ended with " + quoted(*evidence.ending_failure);
+    text += doubt(evidence.end_is_announced);
   }
   return text + history(evidence);
 }
@@ -202,6 +212,7 @@ std::string unfinished_reason(const StatusEvidence& evidence, bool is_running) {
     text += suspicion(evidence.ending_failure);
   } else if (evidence.ending_failure != nullptr) {
     text += (all_were_run ? "; the log ends with " : ": ") + quoted(*evidence.ending_failure);
+    if (!all_were_run) text += doubt(evidence.end_is_announced);
   } else if (evidence.finish_marker != nullptr && !is_running && !all_were_run) {
     text += "; the program ended by itself: " + quoted(*evidence.finish_marker);
   } else if (evidence.is_hung()) {

@@ -47,7 +47,7 @@ struct StatusEvidence {
 std::int64_t logging_interval(const StatusEvidence& evidence);
 
 // `is_running`: what the failure's line says is a suspicion only.
-std::string no_step_reason(const LogEvent* failure, bool is_running);
+std::string no_step_reason(const LogEvent* failure, bool is_running, bool end_is_announced);
 std::string no_step_time_reason(const StatusEvidence& evidence);
 std::string complete_reason(const StatusEvidence& evidence);
 std::string nan_reason(const StatusEvidence& evidence);

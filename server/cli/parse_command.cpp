@@ -82,6 +82,9 @@ Status:
   invalid     a loss or gradient norm is NaN
   no_data     no step in the log, or none with a time
   A restart begins a new segment; the last segment that holds the whole window counts.
+  One look does not tell whether a log's job lives: what is there counts as its end. Of a failure
+  that no launcher or scheduler follows, status_reason says that a job that lives may go on; the
+  server, which sees logs grow, calls such a run running until it falls silent.
 
 Compatibility:
   --compat nemo[@RELEASE] prints, to the byte, what parse_train_timing.sh of that release prints

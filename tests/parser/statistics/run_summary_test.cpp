@@ -244,6 +244,23 @@ TEST(RunSummary, HasNoDataWithoutSteps) {
   log.failure("cuda_oom", "CUDA out of memory");
   EXPECT_EQ(log.summarize().status, RunStatus::failed);
   EXPECT_EQ(log.summarize().status_reason,
+            "the log ends before the first step: cuda_oom, 'CUDA out of memory'; no line says that "
+            "a process ended: a job that lives may go on");
+}
+
+// One look at a file does not tell whether its job lives: only a line about an ended process does.
+TEST(RunSummary, SaysWhereNobodyTellsOfAnEnd) {
+  const std::string doubt = "; no line says that a process ended: a job that lives may go on";
+  LogBuilder log = LogBuilder().run(0, 30).failure("cuda_oom", "CUDA out of memory");
+  EXPECT_EQ(log.summarize().status, RunStatus::failed);
+  EXPECT_THAT(log.summarize().status_reason, testing::EndsWith("'CUDA out of memory'" + doubt));
+  log.failure("task_exited", "task 3: Exited with exit code 1");
+  EXPECT_THAT(log.summarize().status_reason, testing::EndsWith("'CUDA out of memory'"));
+
+  LogBuilder start;
+  start.failure("cuda_oom", "CUDA out of memory");
+  start.failure("task_exited", "task 3: Exited with exit code 1");
+  EXPECT_EQ(start.summarize().status_reason,
             "the run died before its first step: cuda_oom, 'CUDA out of memory'");
 }
 
