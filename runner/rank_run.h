@@ -84,7 +84,8 @@ class RankRun {
                        ops_, settings.spec, layout, world.rank(), chunk,
                        settings.batch.micro_batch_size, store, groups,
                        StageOptions{settings.precision, settings.recompute_layers,
-                                    settings.keeps_fp8_weights, settings.head_chunk_rows});
+                                    settings.keeps_fp8_weights, settings.head_chunk_rows,
+                                    settings.expert_counts});
                  }) {
     head_.format = settings.log_format;
     head_.step_count = settings.step_count;

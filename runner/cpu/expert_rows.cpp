@@ -27,6 +27,20 @@ void sort_by_expert(View<const std::int64_t> choices, std::span<std::int64_t> ro
   for (const std::int64_t expert : choices.values()) row_of_slot[slot++] = next[expert]++;
 }
 
+void order_arrivals(std::span<const std::int64_t> counts, std::span<std::int64_t> order,
+                    std::span<std::int64_t> rows_of_expert) {
+  const OpTimer timer("expert_rows.order_arrivals");
+  const std::size_t experts = rows_of_expert.size();
+  std::fill(rows_of_expert.begin(), rows_of_expert.end(), 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) rows_of_expert[i % experts] += counts[i];
+  std::vector<std::int64_t> next(experts);
+  for (std::size_t e = 1; e < experts; ++e) next[e] = next[e - 1] + rows_of_expert[e - 1];
+  std::size_t arrived = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::int64_t row = 0; row < counts[i]; ++row) order[arrived++] = next[i % experts]++;
+  }
+}
+
 void ExpertOrder::sort(View<const std::int64_t> choices, std::int64_t experts) {
   rows_of_expert.resize(static_cast<std::size_t>(experts));
   row_of_slot.resize(static_cast<std::size_t>(choices.size()));

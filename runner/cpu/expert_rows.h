@@ -24,6 +24,12 @@ struct ExpertOrder {
 void sort_by_expert(View<const std::int64_t> choices, std::span<std::int64_t> row_of_slot,
                     std::span<std::int64_t> rows_of_expert);
 
+// Rows that came from several sources, one after the other, each source's sorted by expert: counts
+// (sources * experts), of each source for each expert. order (rows): where each stands when all are
+// sorted by expert, and those of an expert by source; rows_of_expert (experts): of all sources.
+void order_arrivals(std::span<const std::int64_t> counts, std::span<std::int64_t> order,
+                    std::span<std::int64_t> rows_of_expert);
+
 // weights (n, k) multiply where they are given, and are ones where weights.data is null.
 template <typename T>
 struct ExpertRows {

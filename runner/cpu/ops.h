@@ -81,7 +81,8 @@ class Ops : public Memory {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
   }
 
-  // linear.h
+  // linear.h. Rows of each expert are given on the host; a backend whose memory the host does not
+  // see has the three grouped products with Indices in their place, too.
   void linear(In x, In weight, Out y) { Linear<T>::forward(x, weight, y); }
   void linear_backward_input(In dy, In weight, Out dx) {
     Linear<T>::backward_input(dy, weight, dx);
@@ -219,6 +220,9 @@ class Ops : public Memory {
   void sort_by_expert(View<const Index> choices, std::span<Index> row_of_slot,
                       std::span<Index> rows_of_expert) {
     cpu::sort_by_expert(choices, row_of_slot, rows_of_expert);
+  }
+  void order_arrivals(Indices counts, std::span<Index> order, std::span<Index> rows_of_expert) {
+    cpu::order_arrivals(counts, order, rows_of_expert);
   }
   void scatter_to_experts(Indices row_of_slot, In weights, In x, Out rows) {
     ExpertRows<T>::scatter(row_of_slot, weights, x, rows);

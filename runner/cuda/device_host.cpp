@@ -3,6 +3,7 @@
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
+#include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
 
 namespace llmb::runner::cuda {
@@ -21,6 +22,11 @@ DeviceInfo info_of(int index) {
 }
 
 }  // namespace
+
+HostCalls& host_calls() {
+  static thread_local HostCalls calls;
+  return calls;
+}
 
 DeviceCount count_devices() {
   const int count = host_devices().device_count;
@@ -43,6 +49,7 @@ MemoryInfo memory_info() {
 }
 
 void synchronize_device() {
+  ++host_calls().waits;
   finish_streams_of(host_device());
 }
 

@@ -43,6 +43,15 @@ using HostProducts = std::map<std::string, std::set<std::string>>;
 HostProducts host_products();
 void forget_host_products();
 
+// What the calling thread did that keeps a program from its device, since it began: waits for
+// streams and events, and memory that it took or gave back, which waits for the whole device.
+struct HostCalls {
+  std::int64_t waits = 0;
+  std::int64_t allocations = 0;  // of device memory
+  std::int64_t releases = 0;
+};
+HostCalls& host_calls();
+
 // What the calling thread told the profiler (profiler.h).
 struct HostProfiler {
   bool is_started = false;

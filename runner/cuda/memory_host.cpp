@@ -41,6 +41,7 @@ void free_poisoned(std::byte* data) {
 
 std::byte* DevicePlace::allocate(std::size_t bytes) {
   const int device = host_device();
+  ++host_calls().allocations;
   if (!take_host_memory(device, bytes)) {
     const MemoryInfo memory = memory_info();
     throw OutOfDeviceMemory(fmt::format("allocate {} bytes on device {}, which has {} of {} left",
@@ -56,6 +57,7 @@ std::byte* DevicePlace::allocate(std::size_t bytes) {
 
 void DevicePlace::release(std::byte* data) {
   const Header header = *reinterpret_cast<const Header*>(data - sizeof(Header));
+  ++host_calls().releases;
   try {
     finish_streams_of(header.device);
   } catch (...) {  // told by whoever waits for the stream

@@ -117,6 +117,10 @@ class Ops : public MemoryPool {
   void grouped_linear(RowCounts rows, In x, In weight, Out y);
   void grouped_linear_backward_input(RowCounts rows, In dy, In weight, Out dx);
   void grouped_linear_backward_weight(RowCounts rows, In x, In dy, Gradients dweight);
+  // With rows of each expert that the host does not know: kernels/grouped_product.h.
+  void grouped_linear(Indices rows, In x, In weight, Out y);
+  void grouped_linear_backward_input(Indices rows, In dy, In weight, Out dx);
+  void grouped_linear_backward_weight(Indices rows, In x, In dy, Gradients dweight);
 
   // In FP8: weights and inputs in E4M3, gradients in E5M2. Rows of x and dy may be none. Rows of
   // the weight and of its transpose are padded to multiples of 16, its rows are a multiple of 8.
@@ -192,6 +196,7 @@ class Ops : public MemoryPool {
 
   void sort_by_expert(View<const Index> choices, std::span<Index> row_of_slot,
                       std::span<Index> rows_of_expert);
+  void order_arrivals(Indices counts, std::span<Index> order, std::span<Index> rows_of_expert);
   void scatter_to_experts(Indices row_of_slot, Statistics weights, In x, Out rows);
   void combine_from_experts(Indices row_of_slot, Statistics weights, In rows, Out y);
   void dot_with_experts(Indices row_of_slot, In x, In rows, StatisticsOut dots);

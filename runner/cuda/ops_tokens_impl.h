@@ -9,6 +9,7 @@
 #include "runner/kernels/cross_entropy.h"
 #include "runner/kernels/embedding.h"
 #include "runner/kernels/expert_rows.h"
+#include "runner/kernels/grouped_product.h"
 #include "runner/kernels/router.h"
 #include "runner/kernels/row_order.h"
 
@@ -25,6 +26,13 @@ inline kernels::RouterScoreKind kind_of(RouterScore score) {
       break;
   }
   return kernels::RouterScoreKind::sigmoid;
+}
+
+// Of a product whose every row meets one expert's matrix, whichever it is.
+template <typename In, typename Out>
+double flops_of_rows(In in, Out out) {
+  return 2.0 * static_cast<double>(in.rows) * static_cast<double>(in.cols) *
+         static_cast<double>(out.cols);
 }
 
 }  // namespace detail
@@ -195,6 +203,40 @@ void Ops<T>::sort_by_expert(View<const Index> choices, std::span<Index> row_of_s
   kernels::sort_by_expert({choices.data, choices.size(), std::ssize(rows_of_expert),
                            row_of_slot.data(), rows_of_expert.data()},
                           stream());
+}
+
+template <typename T>
+void Ops<T>::order_arrivals(Indices counts, std::span<Index> order,
+                            std::span<Index> rows_of_expert) {
+  const OpRange op = range("expert_rows.order_arrivals");
+  const std::int64_t experts = std::ssize(rows_of_expert);
+  kernels::order_arrivals(
+      {counts.data(), std::ssize(counts) / experts, experts, order.data(), rows_of_expert.data()},
+      stream());
+}
+
+template <typename T>
+void Ops<T>::grouped_linear(Indices rows, In x, In weight, Out y) {
+  const OpRange op = range("grouped_linear.forward");
+  profile_.add_work({.flops = detail::flops_of_rows(x, y)});
+  kernels::grouped_forward<T>({rows.data(), std::ssize(rows)}, detail::matrix(x),
+                              detail::matrix(weight), detail::matrix(y), stream());
+}
+
+template <typename T>
+void Ops<T>::grouped_linear_backward_input(Indices rows, In dy, In weight, Out dx) {
+  const OpRange op = range("grouped_linear.backward_input");
+  profile_.add_work({.flops = detail::flops_of_rows(dy, dx)});
+  kernels::grouped_backward_input<T>({rows.data(), std::ssize(rows)}, detail::matrix(dy),
+                                     detail::matrix(weight), detail::matrix(dx), stream());
+}
+
+template <typename T>
+void Ops<T>::grouped_linear_backward_weight(Indices rows, In x, In dy, Gradients dweight) {
+  const OpRange op = range("grouped_linear.backward_weight");
+  profile_.add_work({.flops = detail::flops_of_rows(x, dy)});
+  kernels::grouped_backward_weight<T>({rows.data(), std::ssize(rows)}, detail::matrix(x),
+                                      detail::matrix(dy), detail::matrix(dweight), stream());
 }
 
 template <typename T>

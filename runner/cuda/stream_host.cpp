@@ -22,6 +22,7 @@ OwnedStream::~OwnedStream() {
 }
 
 void synchronize(Stream stream) {
+  ++host_calls().waits;
   const auto host = host_stream(stream);
   host->finish(host->last_ticket());
 }
@@ -59,6 +60,7 @@ void Event::wait_on(Stream stream) const {
 }
 
 void Event::synchronize() const {
+  ++host_calls().waits;
   if (state_->stream) state_->stream->finish(state_->ticket);
 }
 

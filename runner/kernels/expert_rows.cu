@@ -58,6 +58,35 @@ struct SortByExpertKernel {
   }
 };
 
+// A block has what one source brings for one expert.
+struct ArrivalsKernel {
+  static constexpr int kThreadsMax = kThreads;
+
+  Arrivals in;
+
+  __device__ void operator()() const {
+    const std::int64_t source = block_x() / in.experts;
+    const std::int64_t expert = block_x() % in.experts;
+    int from = 0;   // rows that came before
+    int to = 0;     // rows that stand before
+    int total = 0;  // of the expert
+    for (std::int64_t i = thread_index(); i < in.sources * in.experts; i += thread_count()) {
+      const int count = in.counts[i];
+      const std::int64_t of_expert = i % in.experts;
+      const bool is_before = of_expert < expert || (of_expert == expert && i / in.experts < source);
+      from += i < block_x() ? count : 0;
+      to += is_before ? count : 0;
+      total += of_expert == expert ? count : 0;
+    }
+    from = block_reduce(from);
+    to = block_reduce(to);
+    total = block_reduce(total);
+    if (source == 0 && thread_index() == 0) in.rows_of_expert[expert] = total;
+    const int count = in.counts[block_x()];
+    for (int i = thread_index(); i < count; i += thread_count()) in.order[from + i] = to + i;
+  }
+};
+
 template <typename T>
 struct ScatterKernel {
   static constexpr int kThreadsMax = kThreads;
@@ -139,6 +168,10 @@ struct DotKernel {
 
 void sort_by_expert(const ExpertOrder& operands, Stream stream) {
   launch(SortByExpertKernel{operands}, {operands.experts}, kSortThreads, 0, stream);
+}
+
+void order_arrivals(const Arrivals& operands, Stream stream) {
+  launch(ArrivalsKernel{operands}, {operands.sources * operands.experts}, kThreads, 0, stream);
 }
 
 template <typename T>

@@ -22,6 +22,17 @@ struct ExpertOrder {
 };
 void sort_by_expert(const ExpertOrder& operands, Stream stream);
 
+// Rows that came from several sources, one after the other, each source's sorted by expert: where
+// each stands when all are sorted by expert, and those of an expert by source.
+struct Arrivals {
+  const std::int32_t* counts;  // (sources, experts): rows
+  std::int64_t sources;
+  std::int64_t experts;
+  std::int32_t* order;           // (rows, as many as the counts say)
+  std::int32_t* rows_of_expert;  // (experts): of all sources
+};
+void order_arrivals(const Arrivals& operands, Stream stream);
+
 // rows[row of (t, j)] = weights[t, j] x[t]; x (n, h) -> rows (n k, h). Moves (1 + k) n h elements.
 // Weights (n, k) without gaps, or null for ones, here and below.
 template <typename T>

@@ -35,6 +35,18 @@ class LinearLayer {
   // The same with rows_of_expert[e] rows for expert e.
   void forward(RowCounts rows_of_expert, ConstView x, View y);
   void backward(RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
+  // The same with counts in the backend's memory, where that is not the host's; not in FP8.
+  template <typename Index>
+  requires(!std::is_same_v<Index, std::int64_t>) void forward(std::span<const Index> rows_of_expert,
+                                                              ConstView x, View y) {
+    ops_.grouped_linear(rows_of_expert, x, weight_.value(), y);
+  }
+  template <typename Index>
+  requires(!std::is_same_v<Index, std::int64_t>) void backward(
+      std::span<const Index> rows_of_expert, ConstView x, ConstView dy, View dx) {
+    ops_.grouped_linear_backward_input(rows_of_expert, dy, weight_.value(), dx);
+    ops_.grouped_linear_backward_weight(rows_of_expert, x, dy, weight_.gradient());
+  }
 
   // Adds those of delayed scaling, if it is that. Experts count from `first_expert`.
   void add_histories(std::int64_t first_expert, std::vector<NamedHistory>& histories);

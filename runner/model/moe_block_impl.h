@@ -36,6 +36,13 @@ ConstStatisticView<Backend> MoeBlock<Backend>::weights_if(bool here, const State
   return here ? WeightView(state.weights) : WeightView{};
 }
 
+// Elements of FP8 are scaled expert by expert.
+template <typename Backend>
+bool MoeBlock<Backend>::needs_counts_on_host() const {
+  const bool are_fp8 = is_fp8(context_.precision) && !Backend::kEmulatesNarrow;
+  return are_fp8 || context_.expert_counts == ExpertCounts::on_host;
+}
+
 template <typename Backend>
 void MoeBlock<Backend>::balance(State& state, TotalsView<Backend> auxiliary_loss) const {
   const ModelShape& shape = context_.spec.shape;
@@ -58,29 +65,29 @@ void MoeBlock<Backend>::balance(State& state, TotalsView<Backend> auxiliary_loss
 
 template <typename Backend>
 void MoeBlock<Backend>::run_experts(State& state, Tensor& local) {
-  const auto& counts = state.exchange.rows_of_local_expert();
-  const auto experts = static_cast<std::int64_t>(counts.size());
+  const std::int64_t experts = detail::local_experts(context_);
   const std::int64_t rows = state.inputs.rows();
   state.before.resize(context_.ops, rows, fc1_.rows() / experts);
   state.after.resize(context_.ops, rows, fc2_.cols());
   local.resize(context_.ops, rows, fc2_.rows() / experts);
-  fc1_.forward(counts, state.inputs, state.before);
+  state.exchange.with_rows([&](auto counts) { fc1_.forward(counts, state.inputs, state.before); });
   context_.ops.activation(context_.spec.shape.activation, state.before, state.after);
   keep<Backend>(context_.ops, context_.precision, state.after);
-  fc2_.forward(counts, state.after, local);
+  state.exchange.with_rows([&](auto counts) { fc2_.forward(counts, state.after, local); });
 }
 
 template <typename Backend>
 void MoeBlock<Backend>::run_experts_backward(const State& state, ConstView d_local,
                                              Tensor& d_inputs) {
-  const auto& counts = state.exchange.rows_of_local_expert();
   Tensor d_after(context_.ops, state.after.rows(), state.after.cols());
-  fc2_.backward(counts, state.after, d_local, d_after);
+  state.exchange.with_rows(
+      [&](auto counts) { fc2_.backward(counts, state.after, d_local, d_after); });
   Tensor d_before(context_.ops, state.before.rows(), state.before.cols());
   context_.ops.activation_backward(context_.spec.shape.activation, state.before, d_after, d_before);
   keep<Backend>(context_.ops, context_.precision, d_before);
   d_inputs.resize(context_.ops, state.inputs.rows(), state.inputs.cols());
-  fc1_.backward(counts, state.inputs, d_before, d_inputs);
+  state.exchange.with_rows(
+      [&](auto counts) { fc1_.backward(counts, state.inputs, d_before, d_inputs); });
 }
 
 template <typename Backend>
@@ -100,7 +107,8 @@ void MoeBlock<Backend>::forward(ConstView x, State& state, View y,
                               state.rows_of_expert.values());
   balance(state, auxiliary_loss);
 
-  state.exchange.plan(context_, state.rows_of_expert.values());
+  state.exchange.plan(context_, state.rows_of_expert.values(), x.rows * top_k,
+                      needs_counts_on_host());
   Tensor rows(context_.ops, x.rows * top_k, x.cols);
   context_.ops.scatter_to_experts(state.row_of_slot.values(), weights_if(weights_on_inputs_, state),
                                   x, rows);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runner/model/backend_types.h"
+#include "runner/model/expert_counts.h"
 #include "runner/model/parameter_store.h"
 #include "runner/model/precision.h"
 #include "runner/model/spec.h"
@@ -60,8 +61,9 @@ struct StageContext {
   RankGroups& groups;
   std::int64_t micro_batch_size;
   Precision precision;
-  bool keeps_fp8_weights = false;    // StageOptions
-  std::int64_t head_chunk_rows = 0;  // StageOptions
+  bool keeps_fp8_weights = false;                        // StageOptions
+  std::int64_t head_chunk_rows = 0;                      // StageOptions
+  ExpertCounts expert_counts = ExpertCounts::on_device;  // StageOptions
 
   std::vector<std::int64_t> positions;  // in the sequence, of this rank's context slice
   IndexArray<Backend> query_positions;  // the same, where attention reads them

@@ -1,7 +1,9 @@
 // TokenExchange: brings rows to the ranks that hold their experts, and back. Dropless: every row
 // travels, however uneven the load. Rows go to their expert's rank of the expert group, and from
 // there to all ranks of its expert-tensor group, each of which has a slice of the expert; on the
-// way back the slices' partial results are summed in the order of those ranks.
+// way back the slices' partial results are summed in the order of those ranks. Where all experts
+// are on each rank, how much travels does not depend on the router, and the host asks for no
+// counts.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +22,46 @@ class TokenExchange {
   using View = ValueView<Backend>;
 
   // Agrees with the other ranks on who sends how many rows. rows_of_expert: this rank's, for every
-  // expert of the model. The one place in a pass where the host waits for the backend: what is sent
-  // has to be known where messages are posted.
+  // expert of the model; `rows` in all. The one place in a pass where the host waits for the
+  // backend: if experts are shared out, for what is sent has to be known where messages are posted,
+  // or if `counts_on_host` asks for it.
   void plan(const StageContext<Backend>& context,
-            std::span<const typename Backend::Index> rows_of_expert);
+            std::span<const typename Backend::Index> rows_of_expert, std::int64_t rows,
+            bool counts_on_host);
 
-  // Rows that each of this rank's own experts gets.
-  const std::vector<std::int64_t>& rows_of_local_expert() const { return rows_of_local_expert_; }
+  // Calls `body` with the rows that each of this rank's own experts gets: on the host if plan() had
+  // them there, else in the backend's memory.
+  template <typename Body>
+  void with_rows(const Body& body) const {
+    if (host_rows_.empty()) {
+      body(rows_of_local_expert_.values());
+    } else {
+      body(std::span<const std::int64_t>(host_rows_));
+    }
+  }
 
-  // rows, sorted by the model's experts -> the rows of this rank's own experts, sorted by these
-  void to_experts(const StageContext<Backend>& context, ConstView rows, Tensor& local) const;
+  // rows, sorted by the model's experts -> the rows of this rank's own experts, sorted by these.
+  // What is given is of no more use.
+  void to_experts(const StageContext<Backend>& context, Tensor& rows, Tensor& local) const;
   // The way back, with the sum over expert-tensor slices.
-  void from_experts(const StageContext<Backend>& context, ConstView local, Tensor& rows) const;
+  void from_experts(const StageContext<Backend>& context, Tensor& local, Tensor& rows) const;
 
  private:
-  // Counts [source][own expert], on the host.
-  void sort_arrivals(const StageContext<Backend>& context,
-                     std::span<const typename Backend::Index> counts, std::size_t local_experts);
+  // Counts of every source, [expert-tensor rank][source in the expert group][own expert].
+  void gather_counts(const StageContext<Backend>& context,
+                     std::span<const typename Backend::Index> rows_of_expert,
+                     std::span<typename Backend::Index> counts) const;
+  // What travels, of counts on the host: what this rank sends, then those of every source.
+  void count_on_host(const StageContext<Backend>& context,
+                     std::span<const typename Backend::Index> sent,
+                     std::span<const typename Backend::Index> counts);
+  // Whether rows stay as they are: nobody else has experts, or slices of them.
+  static bool stays_here(const StageContext<Backend>& context) {
+    return context.sizes.ep == 1 && context.sizes.etp == 1;
+  }
 
-  std::vector<std::int64_t> rows_of_local_expert_;
+  IndexArray<Backend> rows_of_local_expert_;
+  std::vector<std::int64_t> host_rows_;     // the same, if the host has them
   std::vector<std::size_t> sent_rows_;      // to each rank of the expert group
   std::vector<std::size_t> received_rows_;  // from each of them
   std::vector<std::size_t> slice_rows_;     // that each rank of the expert-tensor group brings

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <numeric>
+#include <utility>
 
 #include "runner/model/token_exchange.h"
 
@@ -33,73 +34,78 @@ inline std::vector<std::size_t> elements(std::span<const std::size_t> rows, std:
 }  // namespace detail
 
 template <typename Backend>
-void TokenExchange<Backend>::plan(const StageContext<Backend>& context,
-                                  std::span<const typename Backend::Index> rows_of_expert) {
+void TokenExchange<Backend>::gather_counts(const StageContext<Backend>& context,
+                                           std::span<const typename Backend::Index> rows_of_expert,
+                                           std::span<typename Backend::Index> counts) const {
   using Index = typename Backend::Index;
   const auto ep = static_cast<std::size_t>(context.sizes.ep);
-  const auto etp = static_cast<std::size_t>(context.sizes.etp);
-  const std::size_t local_experts = rows_of_expert.size() / ep;
-
-  // Counts [expert-tensor rank][source in the expert group][own expert], of which this rank's
-  // expert group has its place, and before them what this rank sends.
-  IndexArray<Backend> counts(context.ops, std::ssize(rows_of_expert) * (1 + context.sizes.etp));
-  const std::span<Index> sent = counts.values().first(rows_of_expert.size());
-  const std::span<Index> all = counts.values().subspan(rows_of_expert.size());
-  const std::span<Index> mine = all.subspan(
+  const std::span<Index> mine = counts.subspan(
       static_cast<std::size_t>(context.groups.expert_tensor->rank()) * rows_of_expert.size(),
       rows_of_expert.size());
-  context.ops.template copy_elements<Index>(rows_of_expert, sent);
-  IndexArray<Backend> arriving(context.ops, std::ssize(rows_of_expert));
   if (ep > 1) {
-    const std::vector<std::size_t> each(ep, local_experts);
-    context.groups.expert->all_to_all(rows_of_expert, each, arriving.values(), each,
-                                      "ep.row_counts");
+    const std::vector<std::size_t> each(ep, rows_of_expert.size() / ep);
+    context.groups.expert->all_to_all(rows_of_expert, each, mine, each, "ep.row_counts");
   } else {
-    context.ops.template copy_elements<Index>(rows_of_expert, arriving.values());
+    context.ops.template copy_elements<Index>(rows_of_expert, mine);
   }
-  if (etp > 1) {
-    context.groups.expert_tensor->all_gather(arriving.values(), all, "etp.row_counts");
-  } else {
-    context.ops.template copy_elements<Index>(arriving.values(), mine);
+  if (context.sizes.etp > 1) {
+    IndexArray<Backend> own(context.ops, std::ssize(mine));
+    context.ops.template copy_elements<Index>(mine, own.values());
+    context.groups.expert_tensor->all_gather(own.values(), counts, "etp.row_counts");
   }
+}
 
-  const auto host = context.ops.read(counts.values());
-  const std::span<const Index> on_host = host.values();
-  const std::span<const Index> all_counts = on_host.subspan(rows_of_expert.size());
-  sent_rows_ = detail::sums_of_sources(on_host.first(rows_of_expert.size()), ep);
-  slice_rows_ = detail::sums_of_sources(all_counts, etp);
+template <typename Backend>
+void TokenExchange<Backend>::count_on_host(const StageContext<Backend>& context,
+                                           std::span<const typename Backend::Index> sent,
+                                           std::span<const typename Backend::Index> counts) {
+  const auto ep = static_cast<std::size_t>(context.sizes.ep);
+  sent_rows_ = detail::sums_of_sources(sent, ep);
+  slice_rows_ = detail::sums_of_sources(counts, static_cast<std::size_t>(context.sizes.etp));
   received_rows_ = detail::sums_of_sources(
-      all_counts.subspan(
-          static_cast<std::size_t>(context.groups.expert_tensor->rank()) * rows_of_expert.size(),
-          rows_of_expert.size()),
+      counts.subspan(static_cast<std::size_t>(context.groups.expert_tensor->rank()) * sent.size(),
+                     sent.size()),
       ep);
-  sort_arrivals(context, all_counts, local_experts);
+  const std::size_t local_experts = sent.size() / ep;
+  host_rows_.assign(local_experts, 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) host_rows_[i % local_experts] += counts[i];
 }
 
 template <typename Backend>
-void TokenExchange<Backend>::sort_arrivals(const StageContext<Backend>& context,
-                                           std::span<const typename Backend::Index> counts,
-                                           std::size_t local_experts) {
-  rows_of_local_expert_.assign(local_experts, 0);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    rows_of_local_expert_[i % local_experts] += counts[i];
+void TokenExchange<Backend>::plan(const StageContext<Backend>& context,
+                                  std::span<const typename Backend::Index> rows_of_expert,
+                                  std::int64_t rows, bool counts_on_host) {
+  using Index = typename Backend::Index;
+  // What this rank sends, and the counts of every source.
+  IndexArray<Backend> all(context.ops, std::ssize(rows_of_expert) * (1 + context.sizes.etp));
+  const std::span<Index> counts = all.values().subspan(rows_of_expert.size());
+  context.ops.template copy_elements<Index>(rows_of_expert,
+                                            all.values().first(rows_of_expert.size()));
+  gather_counts(context, rows_of_expert, counts);
+  host_rows_.clear();
+  if (context.sizes.ep > 1 || counts_on_host) {
+    const auto host = context.ops.read(all.values());
+    count_on_host(context, host.values().first(rows_of_expert.size()),
+                  host.values().subspan(rows_of_expert.size()));
+  } else {
+    // Every slice has as many rows as this one.
+    sent_rows_ = received_rows_ = {static_cast<std::size_t>(rows)};
+    slice_rows_.assign(static_cast<std::size_t>(context.sizes.etp), static_cast<std::size_t>(rows));
   }
-  std::vector<std::int64_t> next(local_experts);
-  std::exclusive_scan(rows_of_local_expert_.begin(), rows_of_local_expert_.end(), next.begin(),
-                      std::int64_t{0});
-  std::vector<std::int64_t> order;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    for (std::int64_t row = 0; row < counts[i]; ++row) {
-      order.push_back(next[i % local_experts]++);
-    }
+  rows_of_local_expert_.resize(context.ops, std::ssize(rows_of_expert) / context.sizes.ep);
+  if (stays_here(context)) {
+    context.ops.template copy_elements<Index>(rows_of_expert, rows_of_local_expert_.values());
+    return;
   }
-  write_indices<Backend>(context.ops, order, order_);
+  order_.resize(context.ops, detail::total(slice_rows_));
+  context.ops.order_arrivals(counts, order_.values(), rows_of_local_expert_.values());
 }
 
 template <typename Backend>
-void TokenExchange<Backend>::to_experts(const StageContext<Backend>& context, ConstView rows,
+void TokenExchange<Backend>::to_experts(const StageContext<Backend>& context, Tensor& rows,
                                         Tensor& local) const {
-  const std::int64_t cols = rows.cols;
+  if (stays_here(context)) return std::swap(rows, local);
+  const std::int64_t cols = rows.cols();
   Tensor received;
   ConstView arrived = rows;
   if (context.sizes.ep > 1) {
@@ -128,10 +134,11 @@ void TokenExchange<Backend>::to_experts(const StageContext<Backend>& context, Co
 }
 
 template <typename Backend>
-void TokenExchange<Backend>::from_experts(const StageContext<Backend>& context, ConstView local,
+void TokenExchange<Backend>::from_experts(const StageContext<Backend>& context, Tensor& local,
                                           Tensor& rows) const {
-  const std::int64_t cols = local.cols;
-  Tensor returning(context.ops, local.rows, cols);
+  if (stays_here(context)) return std::swap(local, rows);
+  const std::int64_t cols = local.cols();
+  Tensor returning(context.ops, local.rows(), cols);
   context.ops.take_rows(order_.values(), local, returning);
   if (context.sizes.etp > 1) {
     const std::int64_t own = detail::total(received_rows_);
@@ -141,6 +148,7 @@ void TokenExchange<Backend>::from_experts(const StageContext<Backend>& context, 
     context.groups.expert_tensor->all_to_all(returning.values(),
                                              detail::elements(slice_rows_, cols), partial.values(),
                                              expected, "etp.from_slices");
+    returning = {};  // kept for a while, it is to have its own size
     returning.resize(context.ops, own, cols);
     context.ops.copy(partial.view().slice(0, own), returning);
     for (std::int64_t i = 1; i < context.sizes.etp; ++i) {

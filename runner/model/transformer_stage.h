@@ -27,6 +27,7 @@ struct StageOptions {
   bool keeps_fp8_weights = false;
   // Rows of logits that exist at once; 0: as head_chunk.h chooses.
   std::int64_t head_chunk_rows = 0;
+  ExpertCounts expert_counts = ExpertCounts::on_device;
 };
 
 template <typename Backend>

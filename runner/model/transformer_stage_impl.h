@@ -40,6 +40,7 @@ TransformerStage<Backend>::TransformerStage(typename Backend::Ops& ops, const Mo
   ops.fill(losses_.values(), 0);
   context_.keeps_fp8_weights = options.keeps_fp8_weights;
   context_.head_chunk_rows = options.head_chunk_rows;
+  context_.expert_counts = options.expert_counts;
   if (spec.shape.tied_embeddings) {
     throw std::invalid_argument(spec.shape.family +
                                 ": tied embeddings are not trained here; no recipe has them");

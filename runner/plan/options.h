@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "parser/catalog/model_flops.h"
+#include "runner/model/expert_counts.h"
 #include "runner/model/spec.h"
 
 namespace llmb::runner {
@@ -56,6 +57,8 @@ struct Options {
   // all), and the file that keeps the choice (empty: none).
   double tune_seconds = 20;
   std::string product_plans_path = "product_plans.json";
+  // CUDA, where all experts are on a rank: whether the host asks how many rows each expert gets.
+  ExpertCounts expert_counts = ExpertCounts::on_device;
   int launched_ranks = 1;  // processes that a launcher started, this one included; no flag
   std::optional<LogFormat> log_format;  // none: that of the workload's recipe
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;

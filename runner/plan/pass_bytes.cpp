@@ -71,16 +71,20 @@ std::int64_t expert_elements(const Elements& on) {
   const std::int64_t rows = gathered / shape.hidden_size * on.sizes.ep / shape.expert_count;
   const std::int64_t casts =
       cast_elements(on, rows, shape.expert_ffn_hidden_size / on.sizes.etp * up_factor(on.spec));
+  // d_outputs and the gradient of the rows are those of this rank's experts where no row travels.
+  const bool are_two = on.sizes.ep * on.sizes.etp > 1;
+  const std::int64_t own = are_two ? gathered : 0;
   // d_outputs, and the rows of this rank's experts with what is between their products; then those
   // rows' way back.
-  const std::int64_t working = chosen + 2 * gathered + cells + casts;
-  const std::int64_t returning = chosen + 3 * gathered + on_way;
+  const std::int64_t working = chosen + own + gathered + cells + casts;
+  const std::int64_t returning = chosen + own + 2 * gathered + on_way;
   // The router's products are fp32: its input, and its part of the input's gradient.
   constexpr std::int64_t kWide = 2;  // BF16 elements
-  const std::int64_t routing = 2 * chosen + 2 * gathered + 2 * kWide * on.shard;
-  std::int64_t most = std::max({working, returning, routing});
+  const std::int64_t routing = 2 * chosen + 2 * own + 2 * kWide * on.shard;
+  std::int64_t most = std::max(working, routing);
+  if (are_two) most = std::max(most, returning);
   if (shape.shared_expert_ffn_hidden_size > 0) {
-    most = std::max(most, 2 * chosen + 2 * gathered + on.shard +
+    most = std::max(most, 2 * chosen + 2 * own + on.shard +
                               mlp_elements(on, shape.shared_expert_ffn_hidden_size));
   }
   return most;

@@ -133,6 +133,7 @@ void apply_saving(const Options& options, RunSettings& settings) {
   settings.recompute_layers = options.recompute_layers.value_or(settings.recompute_layers);
   settings.offload_layers = options.offload_layers.value_or(settings.offload_layers);
   settings.head_chunk_rows = options.head_chunk_rows.value_or(settings.head_chunk_rows);
+  settings.expert_counts = options.expert_counts;
   if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
     settings.notes.push_back(
         fmt::format("offloading {} layers does nothing on the CPU: their activations are in the "

@@ -28,6 +28,7 @@ struct RunSettings {
   std::int64_t head_chunk_rows = 0;  // of logits at once; 0: as runner/model/head_chunk.h chooses
   // Copies of the weights in FP8 stay for a whole step: who plans a run decides (fp8_weights.h).
   bool keeps_fp8_weights = false;
+  ExpertCounts expert_counts = ExpertCounts::on_device;
 
   Backend backend = Backend::cpu;
   LogFormat log_format = LogFormat::nemo;

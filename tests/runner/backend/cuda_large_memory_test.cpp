@@ -34,6 +34,14 @@ Arguments nemotron(const Arguments& more) {
              more));
 }
 
+Arguments grok(const Arguments& more) {
+  return tiny_grok(
+      joined({"--num-layers", "2", "--hidden-size", "512", "--num-attention-heads", "32",
+              "--num-query-groups", "8", "--head-size", "16", "--expert-ffn-hidden-size", "2048",
+              "--vocab-size", "8000", "--seq-length", "1024", "--head-chunk-rows", "128"},
+             more));
+}
+
 constexpr Expected kNear{.tolerance = 0.001, .pool_tolerance = 0.025, .steps = 4};
 
 TEST_F(CudaLargeMemory, IsAsPlannedOnOneRank) {
@@ -50,6 +58,12 @@ TEST_F(CudaLargeMemory, IsAsPlannedOverRanks) {
 
 TEST_F(CudaLargeMemory, IsAsPlannedFullySharded) {
   expect_as_planned(llama({"--dp", "2", "--fsdp", "true", "--global-batch-size", "4"}), kNear);
+}
+
+// Their rows stay where they are, or are copied to the slices of two ranks.
+TEST_F(CudaLargeMemory, IsAsPlannedForExpertsThatAreAllHere) {
+  expect_as_planned(grok({"--global-batch-size", "2"}), kNear);
+  expect_as_planned(grok({"--tp", "2", "--etp", "2", "--global-batch-size", "2"}), kNear);
 }
 
 TEST_F(CudaLargeMemory, IsAsPlannedWhereLayersAreRecomputed) {

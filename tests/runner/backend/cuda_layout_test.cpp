@@ -64,6 +64,10 @@ TEST_F(CudaBackendRanks, ShareExperts) {
   expect_layout(small("pretrain_grok1", "314b"), {.tp = 2, .dp = 2, .ep = 2, .etp = 2});
 }
 
+TEST_F(CudaBackendRanks, ShareSlicesOfExperts) {
+  expect_layout(small("pretrain_grok1", "314b"), {.tp = 2, .dp = 2, .etp = 2});
+}
+
 TEST_F(CudaBackendRanks, AreEightOfEveryKind) {
   expect_layout(small("pretrain_llama4_maverick", "400b"),
                 {.tp = 2, .cp = 2, .pp = 2, .ep = 2, .etp = 2});

@@ -45,6 +45,15 @@ TEST_F(CudaBackend, TrainsLlama4MaverickAsTheCpuDoes) {
   expect_step(small_maverick());
 }
 
+// The library's products, an expert at a time, which FP8 and shared experts have anyway.
+TEST_F(CudaBackend, TrainsWithExpertsThatTheHostCounts) {
+  const ModelSpec spec = small("pretrain_grok1", "314b");
+  StageOptions options;
+  options.expert_counts = ExpertCounts::on_host;
+  expect_same(step_of<Cuda<float>>(spec, {}, kBatch, Precision::fp32, 2, options),
+              step_of<Cpu>(spec, {}, kBatch, Precision::fp32, 2), 1e-5, 1e-4);
+}
+
 TEST_F(CudaBackend, RecomputesLayersToTheSameBits) {
   const ModelSpec spec = small("pretrain_llama3.1", "8b");
   StageOptions options;

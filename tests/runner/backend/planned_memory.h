@@ -63,7 +63,8 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
               ops, settings.spec, layout, world.rank(), chunk, settings.batch.micro_batch_size,
               store, groups,
               StageOptions{settings.precision, settings.recompute_layers,
-                           settings.keeps_fp8_weights, settings.head_chunk_rows});
+                           settings.keeps_fp8_weights, settings.head_chunk_rows,
+                           settings.expert_counts});
         });
     std::int64_t bytes_of_two_steps = 0;
     for (int step = 0; step < expected.steps; ++step) {

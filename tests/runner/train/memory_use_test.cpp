@@ -43,7 +43,7 @@ void expect_as_planned(const Arguments& arguments) {
               ops, settings.spec, *layout, world.rank(), chunk, settings.batch.micro_batch_size,
               store, groups,
               StageOptions{settings.precision, settings.recompute_layers, false,
-                           settings.head_chunk_rows});
+                           settings.head_chunk_rows, settings.expert_counts});
         });
     trainer.step(0, 1e-3);
     const MemoryUse use = trainer.memory_use();
