@@ -14,6 +14,8 @@
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/ceiling_shapes.h"
+#include "runner/plan/memory_plan.h"
+#include "runner/plan/plan_text.h"
 #include "runner/rank_run.h"
 
 namespace llmb::runner {
@@ -34,12 +36,33 @@ OpCeilings profile_ceilings(World& world, const Options& options, const RunSetti
   return ceilings;
 }
 
+// What this rank's pool is to have, in one piece. Throws DoesNotFit where the device has less left
+// than the plan says, which is known before anything of the run is on it.
+std::int64_t arena_bytes(const World& world, const RunSettings& settings, const Layout& layout,
+                         const cuda::DeviceInfo& device) {
+  constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+  const MemoryPlan plan = make_memory_plan(settings);
+  const StageBytes& stage =
+      plan.stages.at(static_cast<std::size_t>(layout.place_of(world.rank()).pp));
+  const cuda::MemoryInfo memory = cuda::memory_info();
+  const std::int64_t plannable = plannable_bytes(stage, memory.total_bytes, memory.free_bytes);
+  if (stage.total() <= plannable) return stage.arena();
+  const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / kGibi; };
+  throw DoesNotFit(does_not_fit_text(
+      settings, plan, plannable,
+      fmt::format("rank {}'s device {} ({}), of whose {:.2f} GiB {:.2f} are taken,", world.rank(),
+                  device.index, device.name, gib(memory.total_bytes),
+                  gib(memory.total_bytes - memory.free_bytes))));
+}
+
 template <typename T>
 void run_rank_of(World& world, const Options& options, const RunSettings& settings,
-                 const Layout& layout, TrainOutput output) {
+                 const Layout& layout, const cuda::DeviceInfo& device, TrainOutput output) {
+  const std::int64_t arena = arena_bytes(world, settings, layout, device);
   OpCeilings ceilings = profile_ceilings(world, options, settings);
   const std::string plans = agree_on_product_plans(world, options, settings, output.log);
   cuda::Ops<T> ops;
+  ops.reserve(arena);
   if (!plans.empty()) {
     if (const std::string why_not = ops.pin_plans(plans); !why_not.empty()) {
       output.log.write(fmt::format(
@@ -50,7 +73,7 @@ void run_rank_of(World& world, const Options& options, const RunSettings& settin
   }
   cuda::DeviceWorld devices(world, ops.stream(),
                             settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
-  cuda::DeviceMeter meter(cuda::current_device().pci_address, world.rank(),
+  cuda::DeviceMeter meter(device.pci_address, world.rank(),
                           [&log = output.log](const std::string& line) { log.write(line); });
   const bool is_told = meter.why_nothing().empty();
   if (!is_told && (world.rank() == 0 || settings.rank_slice)) {
@@ -78,8 +101,8 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
                                                           cuda::runtime_name()));
   }
   settings.precision == Precision::fp32
-      ? run_rank_of<float>(world, options, settings, layout, output)
-      : run_rank_of<kernels::Bf16>(world, options, settings, layout, output);
+      ? run_rank_of<float>(world, options, settings, layout, device, output)
+      : run_rank_of<kernels::Bf16>(world, options, settings, layout, device, output);
 }
 
 }  // namespace

@@ -71,6 +71,9 @@ int train_and_tell(const Options& options, const RunSettings& settings, const Pr
     train(options, settings, place, {log, phases.is_open() ? &phases : nullptr});
   } catch (const NotANumber& error) {
     return fail(kExitNan, error.what());
+  } catch (const DoesNotFit& error) {
+    std::cerr << memory_table(settings, make_memory_plan(settings));
+    return fail(kExitDoesNotFit, error.what());
   } catch (const CommunicationError& error) {
     return fail(kExitCommunication, error.what());
   } catch (const std::exception& error) {

@@ -14,6 +14,12 @@ class NotANumber : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The plan needs more memory than the device of this rank has free: nothing was allocated.
+class DoesNotFit : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // Where a run writes. `phases` may be null.
 struct TrainOutput {
   LogSink& log;

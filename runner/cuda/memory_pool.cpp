@@ -10,12 +10,22 @@ namespace {
 constexpr std::int64_t kGranule = 512;
 constexpr std::uint8_t kPoison = 0xff;  // a NaN in every floating type
 
+std::int64_t whole_granules(std::int64_t bytes) {
+  return (bytes + kGranule - 1) / kGranule * kGranule;
+}
+
 }  // namespace
 
 MemoryPool::Pieces::iterator MemoryPool::allocate(std::int64_t size) {
   DeviceMemory& memory = allocations_.emplace_back(static_cast<std::size_t>(size));
   allocated_bytes_ += size;
   return pieces_.insert({memory.data(), {size, allocations_.size() - 1, false}}).first;
+}
+
+void MemoryPool::reserve(std::int64_t bytes) {
+  if (bytes <= 0) return;
+  set_free(allocate(whole_granules(bytes)), true);
+  reserved_bytes_ = allocated_bytes_;
 }
 
 void MemoryPool::set_free(Pieces::iterator piece, bool is_free) {
@@ -39,7 +49,7 @@ void MemoryPool::join(Pieces::iterator piece, Pieces::iterator next) {
 }
 
 std::byte* MemoryPool::take(std::int64_t bytes, PoolUse use) {
-  const std::int64_t size = (bytes + kGranule - 1) / kGranule * kGranule;
+  const std::int64_t size = whole_granules(bytes);
   const auto smallest = free_.lower_bound({size, nullptr});
   Pieces::iterator piece;
   if (smallest == free_.end()) {

@@ -1,7 +1,8 @@
 // MemoryPool: the device memory of one rank, whose work is on one stream. What is given back serves
-// the next who asks, at once, because the stream keeps their order; so after the first steps
-// nothing is allocated any more. It grows by what is asked for; it does not shrink. What is free is
-// cut to size, and becomes one piece again with what is free beside it.
+// the next who asks, at once, because the stream keeps their order. It has what was reserved, in
+// one piece, and grows by what is asked for beyond that; so after the first steps nothing is
+// allocated any more, and nothing at all where a plan's bytes were reserved. It does not shrink.
+// What is free is cut to size, and becomes one piece again with what is free beside it.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +33,14 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
+  // Takes so much from the device at once, before anything is asked for. Throws OutOfDeviceMemory.
+  void reserve(std::int64_t bytes);
+
   Stream stream() const { return stream_; }
   const TensorBytes& tensor_bytes() const { return tensor_bytes_; }
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
+  // Of that, what was taken later than reserved.
+  std::int64_t grown_bytes() const { return allocated_bytes_ - reserved_bytes_; }
 
  private:
   friend class PoolBlock;
@@ -59,6 +65,7 @@ class MemoryPool {
   std::set<std::pair<std::int64_t, std::byte*>> free_;  // by size
   TensorBytes tensor_bytes_;
   std::int64_t allocated_bytes_ = 0;
+  std::int64_t reserved_bytes_ = 0;
 };
 
 // A piece of a pool's memory; its contents are not set. Builds with assertions poison it, so that

@@ -203,6 +203,11 @@ std::int64_t MemoryPlan::total_of_all_ranks(const ParallelSizes& sizes) const {
   return bytes;
 }
 
+std::int64_t plannable_bytes(const StageBytes& stage, std::int64_t total_bytes,
+                             std::int64_t free_bytes) {
+  return free_bytes + std::min(stage.reserve, total_bytes - free_bytes);
+}
+
 MemoryPlan make_memory_plan(const RunSettings& settings) {
   MemoryPlan plan;
   for (int index = 0; index < settings.sizes.pp; ++index) {

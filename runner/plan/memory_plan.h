@@ -34,6 +34,13 @@ struct StageBytes {
     return parameters + fp8_weights + gradients + optimizer + activations + pass + logits +
            communication + reserve;
   }
+  // What a rank on a device takes for all this, in one piece, before its first step: with a
+  // fiftieth of it for what cannot be joined, which comes out of the reserve.
+  std::int64_t arena() const {
+    constexpr std::int64_t kJoinedShare = 50;
+    const std::int64_t planned = total() - reserve;
+    return planned + planned / kJoinedShare;
+  }
 };
 
 struct MemoryPlan {
@@ -44,6 +51,11 @@ struct MemoryPlan {
   // Over all ranks: what a machine needs that runs them all as threads.
   std::int64_t total_of_all_ranks(const ParallelSizes& sizes) const;
 };
+
+// What a rank may plan with on a device of so many bytes, of which so many are free: those, and
+// what the context that is there already takes of the reserve.
+std::int64_t plannable_bytes(const StageBytes& stage, std::int64_t total_bytes,
+                             std::int64_t free_bytes);
 
 MemoryPlan make_memory_plan(const RunSettings& settings);
 

@@ -5,6 +5,7 @@
 
 #include "runner/cuda/host_device.h"
 #include "runner/cuda_train_loop.h"
+#include "tests/runner/backend/cuda_run.h"
 #include "tests/runner/backend/small_models.h"
 #include "tests/runner/cuda/changed_devices.h"
 
@@ -49,6 +50,21 @@ TEST(CudaDouble, IsRefusedWithoutADevice) {
   const auto refusal = cuda_refusal(RunSettings{});
   ASSERT_TRUE(refusal);
   EXPECT_THAT(*refusal, HasSubstr("No CUDA GPUs are available"));
+}
+
+// The 3 GiB of the reserve are not there: known before anything is allocated, and told with a plan
+// that would fit.
+TEST(CudaDouble, IsRefusedWhereADeviceHasLessThanThePlanNeeds) {
+  const ChangedDevices small_ones({.memory_bytes = std::int64_t{2} << 30});
+  const Arguments arguments = shorter({"--steps", "1", "--global-batch-size", "1"});
+  try {
+    log_of(arguments, true);
+    FAIL() << "a plan of more than 3 GiB ran on 2";
+  } catch (const DoesNotFit& error) {
+    EXPECT_THAT(error.what(), HasSubstr("does not fit: CUDA out of memory, by the plan: 3.00 GiB"));
+    EXPECT_THAT(error.what(), HasSubstr("rank 0's device 0 (double), of whose 2.00 GiB 0.00 are "
+                                        "taken, has 2.00"));
+  }
 }
 
 }  // namespace

@@ -82,6 +82,18 @@ TEST_F(Pool, CountsTensorsOnly) {
   EXPECT_EQ(pool.tensor_bytes().bytes_max, 2 * kGranule);
 }
 
+TEST_F(Pool, TakesFromWhatWasReserved) {
+  MemoryPool pool;
+  pool.reserve(10 * kGranule - 1);
+  EXPECT_EQ(pool.allocated_bytes(), 10 * kGranule);
+  const PoolBlock first = block_of(pool, 4);
+  const PoolBlock second = block_of(pool, 6, PoolUse::lasting);
+  EXPECT_EQ(second.data(), first.data() + 4 * kGranule);
+  EXPECT_EQ(pool.grown_bytes(), 0);
+  const PoolBlock third = block_of(pool, 2);
+  EXPECT_EQ(pool.grown_bytes(), 2 * kGranule) << "what is beyond is taken then";
+}
+
 // Blocks that live at the same time share nothing, whatever came before, and all of it comes back.
 TEST_F(Pool, GivesDisjointPiecesInAnyOrder) {
   MemoryPool pool;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <mutex>
 #include <stdexcept>
@@ -20,6 +21,9 @@ struct Expected {
   const char* dtype = "bf16";
   double tolerance = 0.05;  // of tensors
   double pool_tolerance = 0.075;
+  bool reserves = false;  // what is planned, before the first step
+  // Called after each step, on the rank's thread.
+  std::function<void(int step)> after_step = nullptr;
   int steps = 1;  // from the third on nothing may be allocated any more
 };
 
@@ -56,6 +60,9 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
   const auto run_rank = [&](World& world) {
     RankPlaceOf<CudaBf16> place(world);
     auto& ops = ops_of(place);
+    const StageBytes& planned =
+        plan.stages[static_cast<std::size_t>(layout.place_of(world.rank()).pp)];
+    if (expected.reserves) ops.reserve(planned.arena());
     RankTrainer<CudaBf16> trainer(
         ops, world_of(place), settings.spec, layout, trainer_settings,
         [&](int chunk, ParameterStore<CudaBf16>& store, RankGroups& groups) {
@@ -69,12 +76,14 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
     std::int64_t bytes_of_two_steps = 0;
     for (int step = 0; step < expected.steps; ++step) {
       trainer.step(step, 1e-3);
+      if (expected.after_step) expected.after_step(step);
       if (step < 2) bytes_of_two_steps = ops.allocated_bytes();
     }
     EXPECT_EQ(ops.allocated_bytes(), bytes_of_two_steps) << "two steps took what all need";
+    if (expected.reserves) {
+      EXPECT_EQ(ops.grown_bytes(), 0) << "rank " << world.rank() << " took more than was reserved";
+    }
     const MemoryUse use = trainer.memory_use();
-    const StageBytes& planned =
-        plan.stages[static_cast<std::size_t>(layout.place_of(world.rank()).pp)];
     const std::lock_guard lock(mutex);
     EXPECT_EQ(use.parameters, planned.parameters) << "rank " << world.rank();
     EXPECT_EQ(use.gradients, planned.gradients) << "rank " << world.rank();

@@ -256,5 +256,15 @@ TEST(MemoryPlan, RecomputationAndOffloadingTakeActivationsAway) {
   EXPECT_LT(make_memory_plan(settings).stages[0].activations, plain.activations);
 }
 
+TEST(PlannableBytes, AreWhatIsFreeAndWhatTheContextTookOfTheReserve) {
+  StageBytes stage;
+  stage.parameters = 1000;
+  stage.reserve = 300;
+  EXPECT_EQ(stage.arena(), 1020);
+  EXPECT_EQ(plannable_bytes(stage, 5000, 5000), 5000);
+  EXPECT_EQ(plannable_bytes(stage, 5000, 4800), 5000) << "the context is in the reserve";
+  EXPECT_EQ(plannable_bytes(stage, 5000, 1000), 1300) << "of which others' memory is not";
+}
+
 }  // namespace
 }  // namespace llmb::runner
