@@ -21,11 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-cuda::ProductNumbers numbers_of(Precision precision) {
-  if (precision == Precision::fp32) return cuda::ProductNumbers::fp32;
-  return is_fp8(precision) ? cuda::ProductNumbers::fp8 : cuda::ProductNumbers::bf16;
-}
-
 // Why the file's plans are not taken; empty where they are, or where there is no file.
 std::string pin(cuda::GemmEngine& engine, const fs::path& path) {
   std::error_code none;
@@ -74,7 +69,8 @@ std::string choose_plans(const Options& options, const RunSettings& settings, Lo
   }
   if (options.tune_seconds > 0) {
     const cuda::TuningResult result = tune_products(
-        engine, cuda::products_of(fixed_linear_shapes(settings), numbers_of(settings.precision)),
+        engine,
+        cuda::products_of(fixed_linear_shapes(settings), product_numbers(settings.precision)),
         options.tune_seconds, stream);
     log.write("llmb-step-runner: " + tuning_text(result) + "\n");
     if (result.tuned > 0 && !path.empty()) {
@@ -85,6 +81,11 @@ std::string choose_plans(const Options& options, const RunSettings& settings, Lo
 }
 
 }  // namespace
+
+cuda::ProductNumbers product_numbers(Precision precision) {
+  if (precision == Precision::fp32) return cuda::ProductNumbers::fp32;
+  return is_fp8(precision) ? cuda::ProductNumbers::fp8 : cuda::ProductNumbers::bf16;
+}
 
 std::string agree_on_product_plans(World& world, const Options& options,
                                    const RunSettings& settings, LogSink& log) {

@@ -5,12 +5,17 @@
 
 #include <string>
 
+#include "runner/cuda/gemm_tuning.h"
 #include "runner/log_sink.h"
+#include "runner/model/precision.h"
 #include "runner/parallel/communicator.h"
 #include "runner/plan/options.h"
 #include "runner/plan/run_settings.h"
 
 namespace llmb::runner {
+
+// The elements of the linear layers' products in a run of this precision.
+cuda::ProductNumbers product_numbers(Precision precision);
 
 // The plans for GemmEngine::pin_plans; empty for the library's suggestions. All ranks call it, on
 // their devices, before they take memory for the run; a rank of a slice answers itself. Rank 0

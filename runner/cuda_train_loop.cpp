@@ -31,7 +31,8 @@ OpCeilings profile_ceilings(World& world, const Options& options, const RunSetti
   constexpr std::int64_t kCopyBytes = std::int64_t{1} << 28;
   CeilingShapes shapes = ceiling_shapes(settings);
   shapes.copy_bytes = kCopyBytes;
-  cuda::measure_ceilings(shapes, {.seconds = kSecondsEach},
+  cuda::measure_ceilings(shapes, settings.expert_counts == ExpertCounts::on_device,
+                         {.seconds = kSecondsEach, .numbers = product_numbers(settings.precision)},
                          [&](const Ceiling& ceiling) { ceilings.add(ceiling); });
   return ceilings;
 }

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <iterator>
 #include <utility>
 
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
 #include "runner/data/counter_random.h"
+#include "runner/kernels/grouped_product.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -174,40 +178,91 @@ Ceiling measure_copy(std::int64_t bytes, const CeilingOptions& options) {
 
 namespace {
 
-Gemm bf16_product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed,
-                  bool b_transposed) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .a = {nullptr, NumberType::bf16, a_transposed ? m : k, a_transposed},
-          .b = {nullptr, NumberType::bf16, b_transposed ? k : n, b_transposed},
-          .d_type = NumberType::bf16,
-          .d_stride = n};
-}
+constexpr const char* kPasses[] = {"forward", "backward_input", "backward_weight"};
 
-void measure_linear(const LinearShape& shape, const CeilingOptions& options,
-                    const CeilingSink& tell) {
-  const auto measure = [&](const char* pass, const Gemm& gemm) {
-    Ceiling ceiling = measure_gemm(
-        fmt::format("gemm {} {} {}x{}x{} bf16", shape.name, pass, shape.rows, shape.in, shape.out),
-        gemm, options);
-    ceiling.operation = shape.operation(pass);
-    ceiling.count = shape.count;
-    tell(ceiling);
+// All experts' rows by one launch, spread evenly.
+void measure_grouped(const LinearShape& shape, const CeilingOptions& options,
+                     const CeilingSink& tell) {
+  using kernels::Bf16;
+  using Values = kernels::Matrix<Bf16>;
+  const OwnedStream stream;
+  const std::int64_t rows = shape.rows * shape.experts;
+  const std::int64_t weight_rows = shape.out * shape.experts;
+  const DeviceMemory x_memory = random_bf16(rows * shape.in, stream);
+  const DeviceMemory y_memory = random_bf16(rows * shape.out, stream);
+  const DeviceMemory weight_memory = random_bf16(weight_rows * shape.in, stream);
+  const DeviceMemory gradients(static_cast<std::size_t>(weight_rows * shape.in) * sizeof(float));
+  fill_async(gradients.data(), 0, gradients.bytes(), stream);
+  const std::vector<std::int32_t> even(static_cast<std::size_t>(shape.experts),
+                                       static_cast<std::int32_t>(shape.rows));
+  const DeviceMemory counts_memory(even.size() * sizeof(std::int32_t));
+  copy_async(counts_memory.data(), even.data(), counts_memory.bytes(), CopyDirection::to_device,
+             stream);
+  synchronize(stream);
+  const auto values = [](const DeviceMemory& memory, std::int64_t count, std::int64_t cols) {
+    return Values(reinterpret_cast<Bf16*>(memory.data()), count, cols);
   };
-  measure("forward", bf16_product(shape.rows, shape.out, shape.in, false, true));
-  measure("backward_input", bf16_product(shape.rows, shape.in, shape.out, false, false));
-  Gemm weight = bf16_product(shape.out, shape.in, shape.rows, true, false);
-  weight.d_type = NumberType::float32;
-  weight.beta = 1;
-  measure("backward_weight", weight);
+  const Values x = values(x_memory, rows, shape.in);
+  const Values y = values(y_memory, rows, shape.out);
+  const Values weight = values(weight_memory, weight_rows, shape.in);
+  const kernels::DeviceCounts counts{reinterpret_cast<const std::int32_t*>(counts_memory.data()),
+                                     shape.experts};
+  const std::function<void()> products[] = {
+      [&] { kernels::grouped_forward<Bf16>(counts, x, weight, y, stream); },
+      [&] { kernels::grouped_backward_input<Bf16>(counts, y, weight, x, stream); },
+      [&] {
+        kernels::grouped_backward_weight<Bf16>(
+            counts, x, y, {reinterpret_cast<float*>(gradients.data()), weight_rows, shape.in},
+            stream);
+      }};
+  for (std::size_t pass = 0; pass < std::size(products); ++pass) {
+    Ceiling ceiling;
+    ceiling.name = fmt::format("gemm {} {} {} x {}x{}x{} bf16, counted on the device", shape.name,
+                               kPasses[pass], shape.experts, shape.rows, shape.in, shape.out);
+    ceiling.operation = shape.operation(kPasses[pass], false);
+    ceiling.count = shape.count / static_cast<double>(shape.experts);
+    ceiling.flops = 2.0 * static_cast<double>(rows) * static_cast<double>(shape.in) *
+                    static_cast<double>(shape.out);
+    repeat(ceiling, options, stream, products[pass]);
+    tell(ceiling);
+  }
 }
 
 }  // namespace
 
-void measure_ceilings(const CeilingShapes& shapes, const CeilingOptions& options,
-                      const CeilingSink& tell) {
-  for (const LinearShape& linear : shapes.linears) measure_linear(linear, options, tell);
+void measure_linear(const LinearShape& shape, bool experts_on_device, const CeilingOptions& options,
+                    const CeilingSink& tell) {
+  const bool is_fp8 = options.numbers == ProductNumbers::fp8;
+  const bool has_grouped = shape.experts > 1 && options.numbers == ProductNumbers::bf16;
+  const std::array<Gemm, 3> products = products_of(shape, options.numbers);
+  for (std::size_t pass = 0; pass < products.size(); ++pass) {
+    const Gemm& gemm = products[pass];
+    Ceiling ceiling =
+        measure_gemm(fmt::format("gemm {} {} {}x{}x{} {}", shape.name, kPasses[pass], shape.rows,
+                                 shape.in, shape.out, name_of(gemm.a.type)),
+                     gemm, options);
+    // Of what a run does by one launch, this is what the library would do.
+    if (!has_grouped || !experts_on_device) {
+      ceiling.operation = shape.operation(kPasses[pass], is_fp8);
+    }
+    ceiling.count = shape.count;
+    tell(ceiling);
+  }
+  if (!has_grouped) return;
+  try {
+    measure_grouped(shape, options, [&](Ceiling ceiling) {
+      if (!experts_on_device) ceiling.operation.clear();
+      tell(ceiling);
+    });
+  } catch (const OutOfDeviceMemory&) {  // all experts' weights and gradients: not measured
+  }
+}
+
+void measure_ceilings(const CeilingShapes& shapes, bool experts_on_device,
+                      const CeilingOptions& options, const CeilingSink& tell) {
+  for (const LinearShape& linear : shapes.linears) {
+    measure_linear(linear, experts_on_device, options, tell);
+  }
   if (shapes.attention.head_count > 0) {
     AttentionSizes sizes;
     sizes.batch = shapes.attention.batch;

@@ -9,6 +9,7 @@
 #include "runner/cuda/attention.h"
 #include "runner/cuda/clocks.h"
 #include "runner/cuda/gemm.h"
+#include "runner/cuda/gemm_tuning.h"
 #include "runner/operation/ceiling.h"
 
 namespace llmb::runner::cuda {
@@ -18,10 +19,16 @@ namespace llmb::runner::cuda {
 struct CeilingOptions {
   double seconds = 2;
   ClockReader* clocks = nullptr;
+  ProductNumbers numbers = ProductNumbers::bf16;  // of linear layers
 };
 
 // As a training step has it: random operands, the algorithm that timing chose.
 Ceiling measure_gemm(const std::string& name, const Gemm& gemm, const CeilingOptions& options);
+// The three products of a linear layer, each as often as the layer is there; those of experts that
+// are all on a rank by one launch for all, too, named "… on the device", which a profile's are held
+// against where `experts_on_device`.
+void measure_linear(const LinearShape& shape, bool experts_on_device, const CeilingOptions& options,
+                    const CeilingSink& tell);
 // FLOPs as published results count them: causal attention is half of the square.
 Ceiling measure_attention_forward(const AttentionSizes& sizes, const CeilingOptions& options);
 Ceiling measure_attention_backward(const AttentionSizes& sizes, const CeilingOptions& options);
@@ -32,7 +39,7 @@ Ceiling measure_copy(std::int64_t bytes, const CeilingOptions& options);
 double attention_flops(const AttentionSizes& sizes);
 
 // All of these of a model's shapes, each told as soon as it is known.
-void measure_ceilings(const CeilingShapes& shapes, const CeilingOptions& options,
-                      const CeilingSink& tell);
+void measure_ceilings(const CeilingShapes& shapes, bool experts_on_device,
+                      const CeilingOptions& options, const CeilingSink& tell);
 
 }  // namespace llmb::runner::cuda

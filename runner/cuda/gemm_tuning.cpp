@@ -29,7 +29,7 @@ View<E> nowhere(std::int64_t rows, std::int64_t cols) {
 }
 
 template <typename T>
-std::vector<Gemm> layer_products(const LinearShape& on) {
+std::array<Gemm, 3> layer_products(const LinearShape& on) {
   const auto x = nowhere<const T>(on.rows, on.in);
   const auto dy = nowhere<const T>(on.rows, on.out);
   const auto weight = nowhere<const T>(on.out, on.in);
@@ -41,7 +41,7 @@ std::vector<Gemm> layer_products(const LinearShape& on) {
 // Logits and their gradients are fp32, and what meets the gradients is widened; dx is added to
 // where it is fp32 itself.
 template <typename T>
-std::vector<Gemm> router_products(const LinearShape& on) {
+std::array<Gemm, 3> router_products(const LinearShape& on) {
   const auto dlogits = nowhere<const float>(on.rows, on.out);
   const float beta = std::is_same_v<T, float> ? 1 : 0;
   return {
@@ -52,7 +52,7 @@ std::vector<Gemm> router_products(const LinearShape& on) {
       weight_product(nowhere<const float>(on.rows, on.in), dlogits, nowhere<float>(on.out, on.in))};
 }
 
-std::vector<Gemm> fp8_products(const LinearShape& on) {
+std::array<Gemm, 3> fp8_products(const LinearShape& on) {
   using kernels::Bf16;
   using kernels::Fp8E4m3;
   using kernels::Fp8E5m2;
@@ -70,7 +70,9 @@ std::vector<Gemm> fp8_products(const LinearShape& on) {
           of(backward, on.rows, nowhere<float>(on.out, on.in), 1)};
 }
 
-std::vector<Gemm> products_of(const LinearShape& linear, ProductNumbers numbers) {
+}  // namespace
+
+std::array<Gemm, 3> products_of(const LinearShape& linear, ProductNumbers numbers) {
   const bool is_fp32 = numbers == ProductNumbers::fp32;
   if (linear.kind == LinearKind::router) {
     return is_fp32 ? router_products<float>(linear) : router_products<kernels::Bf16>(linear);
@@ -80,8 +82,6 @@ std::vector<Gemm> products_of(const LinearShape& linear, ProductNumbers numbers)
   }
   return is_fp32 ? layer_products<float>(linear) : layer_products<kernels::Bf16>(linear);
 }
-
-}  // namespace
 
 std::vector<CountedGemm> products_of(const std::vector<LinearShape>& linears,
                                      ProductNumbers numbers) {

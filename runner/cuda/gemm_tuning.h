@@ -2,6 +2,7 @@
 // first step, while the device is empty. It keeps no file and tells no other rank.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,11 @@ struct CountedGemm {
 // The elements of a run: fp32 values; BF16 values; or these with FP8 operands inside the layers.
 enum class ProductNumbers { fp32, bf16, fp8 };
 
-// The three products of each linear layer, as Ops makes them: each plan_key once.
+// The three products of a linear layer, as Ops makes them: forward, of its input's gradient, of its
+// weight's.
+std::array<Gemm, 3> products_of(const LinearShape& linear, ProductNumbers numbers);
+
+// Those of each linear layer: each plan_key once.
 std::vector<CountedGemm> products_of(const std::vector<LinearShape>& linears,
                                      ProductNumbers numbers);
 

@@ -16,6 +16,14 @@ double attention_flops(const AttentionShape& shape, std::span<const std::int64_t
   return 4 * pairs * static_cast<double>(shape.batch * shape.head_count * shape.head_size);
 }
 
+std::string LinearShape::operation(const std::string& pass, bool is_fp8) const {
+  if (kind == LinearKind::router) {
+    return pass == "forward" ? "router.logits" : "router.logits_backward";
+  }
+  if (is_fp8 && kind != LinearKind::head) return "fp8_linear." + pass;
+  return (kind == LinearKind::expert ? "grouped_linear." : "linear.") + pass;
+}
+
 void set_times(std::vector<double> times_s, Ceiling& ceiling) {
   std::sort(times_s.begin(), times_s.end());
   ceiling.time_s = times_s[times_s.size() / 2];
@@ -25,7 +33,7 @@ void set_times(std::vector<double> times_s, Ceiling& ceiling) {
 
 void OpCeilings::add(const Ceiling& ceiling) {
   if (ceiling.bytes > 0) bytes_per_s_ = ceiling.bytes / ceiling.time_s;
-  if (ceiling.flops == 0) return;
+  if (ceiling.flops == 0 || ceiling.operation.empty()) return;
   Sum& sum = sums_[ceiling.operation];
   sum.flops += ceiling.count * ceiling.flops;
   sum.time_s += ceiling.count * ceiling.time_s;

@@ -48,11 +48,12 @@ struct LinearShape {
   std::int64_t out = 0;
   double count = 1;  // a pass of the model, on one rank
   LinearKind kind = LinearKind::layer;
+  // Of experts: so many are all on a rank, each with so many rows, and one launch may compute them.
+  std::int64_t experts = 1;
 
-  // "linear.forward", "grouped_linear.backward_weight"
-  std::string operation(const std::string& pass) const {
-    return (kind == LinearKind::expert ? "grouped_linear." : "linear.") + pass;
-  }
+  // As a profile calls the product of a pass: "linear.forward", "grouped_linear.backward_weight",
+  // "router.logits_backward", "fp8_linear.backward_input".
+  std::string operation(const std::string& pass, bool is_fp8) const;
 };
 
 // What a training step of one model does most of.

@@ -42,6 +42,17 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
     add_mlp("expert", std::max<std::int64_t>(1, chosen / shape.expert_count),
             shape.expert_ffn_hidden_size / sizes.etp,
             moe_layers * static_cast<double>(shape.expert_count) / sizes.ep, LinearKind::expert);
+    if (sizes.ep == 1) {
+      for (LinearShape& linear : shapes.linears) {
+        if (linear.kind == LinearKind::expert) linear.experts = shape.expert_count;
+      }
+    }
+  }
+  if (spec.is_moe()) {
+    const std::int64_t resident =
+        token_counts(spec, sizes, settings.batch.micro_batch_size).resident;
+    shapes.linears.push_back({"router", resident, shape.hidden_size, shape.expert_count, moe_layers,
+                              LinearKind::router});
   }
   if (shape.shared_expert_ffn_hidden_size > 0) {
     add_mlp("shared_expert", rows, shape.shared_expert_ffn_hidden_size / sizes.tp, moe_layers);
@@ -85,13 +96,6 @@ std::vector<LinearShape> fixed_linear_shapes(const RunSettings& settings) {
     last.count = 1;
     fixed.push_back(std::move(last));
   }
-  const ModelSpec& spec = settings.spec;
-  if (!spec.is_moe()) return fixed;
-  const double moe_layers = static_cast<double>(spec.shape.layer_count) / settings.sizes.pp /
-                            static_cast<double>(spec.shape.moe_layer_interval);
-  fixed.push_back(
-      {"router", token_counts(spec, settings.sizes, settings.batch.micro_batch_size).resident,
-       spec.shape.hidden_size, spec.shape.expert_count, moe_layers, LinearKind::router});
   return fixed;
 }
 

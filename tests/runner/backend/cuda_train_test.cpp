@@ -38,6 +38,29 @@ TEST_F(CudaRun, LogsTheLossesOfTheCpu) {
   EXPECT_THAT(cuda, Not(HasSubstr("CPUs")));
 }
 
+// Calls, seconds, microseconds, share of the time; speed; share of what was measured of the same.
+void expect_share_of_ceiling(const std::string& log, const char* product) {
+  EXPECT_TRUE(std::regex_search(
+      log, std::regex(std::string(product) +
+                      " +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+% +[0-9.]+ +- +[0-9.]+%\n")))
+      << product << "\n"
+      << log;
+}
+
+TEST_F(CudaRun, HoldsExpertsRouterAndFp8AgainstTheirCeilings) {
+  const Arguments profile = {"--steps", "1", "--global-batch-size", "1", "--profile"};
+  const std::string bf16 = log_of(tiny_grok(joined(profile, {"--dtype", "bf16"})), true);
+  for (const char* product : {"grouped_linear.forward", "grouped_linear.backward_weight",
+                              "router.logits", "router.logits_backward"}) {
+    expect_share_of_ceiling(bf16, product);
+  }
+  const std::string fp8 = log_of(shorter(joined(profile, {"--dtype", "fp8_cs"})), true);
+  for (const char* product : {"fp8_linear.forward", "fp8_linear.backward_input",
+                              "fp8_linear.backward_weight", "linear.forward"}) {
+    expect_share_of_ceiling(fp8, product);
+  }
+}
+
 TEST_F(CudaRun, PrintsTheProfilesOperations) {
   const std::string cuda =
       log_of(shorter({"--steps", "3", "--global-batch-size", "1", "--profile",

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "runner/cuda/ceilings.h"
 #include "tests/runner/cuda/device_setup.h"
 
@@ -47,6 +49,51 @@ TEST_F(Ceilings, CountWhatACopyReadsAndWrites) {
   const Ceiling ceiling = measure_copy(1 << 20, kShort);
   EXPECT_EQ(ceiling.bytes, 2.0 * (1 << 20));
   EXPECT_THAT(ceiling_line(ceiling), HasSubstr("copy of 1 MiB"));
+}
+
+std::vector<Ceiling> of_linear(const LinearShape& shape, ProductNumbers numbers,
+                               bool experts_on_device = true) {
+  std::vector<Ceiling> ceilings;
+  measure_linear(shape, experts_on_device, {0.003, nullptr, numbers},
+                 [&](const Ceiling& ceiling) { ceilings.push_back(ceiling); });
+  return ceilings;
+}
+
+TEST_F(Ceilings, AreOfTheElementsThatARunMultiplies) {
+  const std::vector<Ceiling> fp8 = of_linear({"qkv", 32, 16, 48, 2}, ProductNumbers::fp8);
+  ASSERT_EQ(fp8.size(), 3U);
+  EXPECT_EQ(fp8[0].name, "gemm qkv forward 32x16x48 fp8_e4m3");
+  EXPECT_EQ(fp8[1].name, "gemm qkv backward_input 32x16x48 fp8_e5m2") << "gradients";
+  EXPECT_EQ(fp8[0].operation, "fp8_linear.forward");
+  EXPECT_EQ(fp8[2].operation, "fp8_linear.backward_weight");
+  EXPECT_EQ(fp8[2].flops, 2.0 * 32 * 16 * 48);
+  const auto head = of_linear({"head", 32, 16, 48, 1, LinearKind::head}, ProductNumbers::fp8);
+  EXPECT_EQ(head[0].operation, "linear.forward") << "is BF16 in every precision";
+  EXPECT_THAT(head[0].name, HasSubstr("bf16"));
+  const auto router = of_linear({"router", 32, 16, 8, 1, LinearKind::router}, ProductNumbers::bf16);
+  EXPECT_EQ(router[0].operation, "router.logits");
+  EXPECT_EQ(router[1].operation, "router.logits_backward");
+  EXPECT_EQ(router[2].operation, "router.logits_backward");
+  EXPECT_THAT(router[1].name, HasSubstr("float32"));
+}
+
+// The library's product an expert, and one launch for all: a profile is held against what it runs.
+TEST_F(Ceilings, AreOfExpertsThatAreAllHereInBothWays) {
+  LinearShape experts{"expert fc1", 8, 16, 24, 6, LinearKind::expert};
+  experts.experts = 3;
+  for (const bool on_device : {true, false}) {
+    const auto ceilings = of_linear(experts, ProductNumbers::bf16, on_device);
+    ASSERT_EQ(ceilings.size(), 6U);
+    EXPECT_EQ(ceilings[0].operation, on_device ? "" : "grouped_linear.forward");
+    EXPECT_EQ(ceilings[3].operation, on_device ? "grouped_linear.forward" : "");
+    EXPECT_EQ(ceilings[3].name, "gemm expert fc1 forward 3 x 8x16x24 bf16, counted on the device");
+    EXPECT_EQ(ceilings[3].flops, 3 * ceilings[0].flops);
+    EXPECT_EQ(ceilings[3].count, 2) << "as often as the library's three";
+    OpCeilings of_profile;
+    for (const Ceiling& ceiling : ceilings) of_profile.add(ceiling);
+    EXPECT_TRUE(of_profile.flops_per_s("grouped_linear.backward_weight"));
+    EXPECT_FALSE(of_profile.flops_per_s("")) << "what is no operation of the run";
+  }
 }
 
 }  // namespace
