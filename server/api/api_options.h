@@ -11,6 +11,7 @@
 #include "server/http/event_channel.h"
 #include "server/http/server_options.h"
 #include "server/ingest/ingest.h"
+#include "server/ingest/retention.h"
 
 namespace llmb::dispatch {
 class Dispatcher;
@@ -26,8 +27,9 @@ struct ApiOptions {
   // Asked on every request that shows them; must be callable from any thread.
   std::function<ingest::IngestStatus()> ingest_status;
   std::function<http::ServerCounters()> server_counters;
-  http::EventChannel* events = nullptr;  // outlives the Api
-  std::string version;                   // of the program
+  std::function<ingest::RetentionStatus()> retention_status;  // null: no run is removed
+  http::EventChannel* events = nullptr;                       // outlives the Api
+  std::string version;                                        // of the program
   // Both null: jobs are off. They outlive the Api.
   dispatch::Dispatcher* dispatcher = nullptr;
   storage::JobStore* jobs = nullptr;

@@ -6,6 +6,18 @@
 #include "server/api/tagged_response.h"
 
 namespace llmb::api {
+namespace {
+
+Json retention_json(const ingest::RetentionStatus& status) {
+  return {{"is_removing", status.is_removing},
+          {"passed_at", nullable(status.passed_at)},
+          {"runs_removed", status.removed.runs},
+          {"steps_removed", status.removed.steps},
+          {"log_text_bytes_removed", status.removed.log_text_bytes},
+          {"error", null_if_empty(status.error)}};
+}
+
+}  // namespace
 
 http::Response get_status(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
@@ -21,6 +33,8 @@ http::Response get_status(Context& context, const http::Request& request) {
   json["halted_reason"] = null_if_empty(status.halted_reason);
   json["root_errors"] = status.root_errors;
   json["jobs_are_on"] = context.options.dispatcher != nullptr && context.options.jobs != nullptr;
+  const auto& retention = context.options.retention_status;
+  json["retention"] = retention ? retention_json(retention()) : Json(nullptr);
   json["version"] = context.options.version;
   return hashed_response(to_text(json));
 }

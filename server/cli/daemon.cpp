@@ -78,6 +78,7 @@ struct Daemon::Parts {
   explicit Parts(const DaemonOptions& options)
       : jobs(options.cluster ? std::make_unique<Jobs>(options, events) : nullptr),
         ingest(options.reads_only ? nullptr : make_ingest(options)),
+        retention(ingest && !options.retention.empty() ? make_retention(options) : nullptr),
         watch(options.reads_only
                   ? std::make_unique<api::DatabaseWatch>(options.ingest.database.path, events)
                   : nullptr),
@@ -104,6 +105,17 @@ struct Daemon::Parts {
         [this](const ingest::RunChange& change) { api::publish_change(events, change); });
   }
 
+  std::unique_ptr<ingest::Retention> make_retention(const DaemonOptions& options) {
+    return std::make_unique<ingest::Retention>(
+        options.retention,
+        ingest::Retention::Links{options.ingest.database.path,
+                                 [this](std::function<void(storage::Writer&)> task) {
+                                   return ingest->write(std::move(task));
+                                 },
+                                 [this] { return ingest->status().first_scan_done; },
+                                 [this] { events.publish("reset", "{}"); }});
+  }
+
   // Of a server that watches nothing: nothing is left to do.
   ingest::IngestStatus ingest_status() const {
     ingest::IngestStatus nothing_to_do;
@@ -116,6 +128,7 @@ struct Daemon::Parts {
     result.database_path = options.ingest.database.path;
     result.ingest_status = [this] { return ingest_status(); };
     result.server_counters = [this] { return server->counters(); };
+    if (retention) result.retention_status = [this] { return retention->status(); };
     result.events = &events;
     result.version = options.version;
     result.catalog = options.catalog;
@@ -139,6 +152,7 @@ struct Daemon::Parts {
   http::EventChannel events;
   const std::unique_ptr<Jobs> jobs;
   const std::unique_ptr<ingest::Ingest> ingest;  // one of the two is there
+  const std::unique_ptr<ingest::Retention> retention;
   const std::unique_ptr<api::DatabaseWatch> watch;
   const std::unique_ptr<storage::JobStore> tokens;  // where jobs have none
   const http::StaticFiles dashboard;
@@ -156,6 +170,7 @@ Daemon::~Daemon() {
 void Daemon::start() {
   parts_->server->start();
   if (parts_->ingest) parts_->ingest->start();
+  if (parts_->retention) parts_->retention->start();
   if (parts_->watch) parts_->watch->start();
   if (parts_->jobs) parts_->jobs->start();
 }
@@ -163,6 +178,7 @@ void Daemon::start() {
 void Daemon::stop() {
   if (parts_->jobs) parts_->jobs->stop();
   if (parts_->watch) parts_->watch->stop();
+  if (parts_->retention) parts_->retention->stop();
   if (parts_->ingest) parts_->ingest->stop();
   parts_->server->stop();
 }

@@ -11,6 +11,7 @@
 #include "server/dispatch/cluster_settings.h"
 #include "server/http/server.h"
 #include "server/ingest/ingest.h"
+#include "server/ingest/retention.h"
 
 namespace llmb::cli {
 
@@ -22,8 +23,9 @@ struct DaemonOptions {
   // Completed; nothing: jobs are off. Names of tokens that may submit over HTTP.
   std::optional<dispatch::ClusterSettings> cluster;
   std::vector<std::string> submitters;
-  std::vector<std::string> cors_origins;  // see ApiOptions
-  bool receives = false;                  // what agents on other clusters push
+  std::vector<std::string> cors_origins;         // see ApiOptions
+  std::vector<ingest::RetentionRule> retention;  // by which runs are removed
+  bool receives = false;                         // what agents on other clusters push
   // Serves what another process writes into the database. No tree is watched, nothing is received,
   // and jobs are off.
   bool reads_only = false;

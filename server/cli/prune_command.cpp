@@ -38,8 +38,9 @@ day, stays. Logs themselves are not touched.
 What was removed does not come again while its log stands as it was: ingest passes over it, and
 agents are told that the server has it. A log that grows or changes afterwards is read as a whole.
 
-The database has one writer: stop a daemon that has it for as long as this takes. However this ends,
-the same command goes on with what is left.
+The database has one writer: while a daemon has it, let that do the same every day, by 'retention'
+in its configuration (llmb-report serve --help), or stop it for as long as this takes. However this
+ends, the same command goes on with what is left.
 
 Exit codes: 0 done, or shown; 1 failed; 2 wrong arguments.
 )";
@@ -96,7 +97,9 @@ void find_root(storage::Reader& reader, std::string& root) {
 
 std::string with_advice(const storage::StorageError& error) {
   if (error.kind != storage::StorageError::Kind::busy_elsewhere) return error.what();
-  return std::string(error.what()) + " Nothing was removed here.";
+  return std::string(error.what()) +
+         " A daemon that has it removes runs by itself: give it the same filters as 'retention' in "
+         "its configuration (llmb-report serve --help). Nothing was removed here.";
 }
 
 storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan& plan,

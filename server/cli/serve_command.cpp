@@ -91,11 +91,13 @@ void choose_sources(const ServeSettings& settings, DaemonOptions& options) {
   options.reads_only = settings.read_only.value_or(false);
   options.stands_by = settings.stand_by.value_or(false);
   if (options.reads_only) {
-    const bool writes = !settings.roots.empty() || options.receives || settings.cluster;
+    const bool writes = !settings.roots.empty() || options.receives || settings.cluster ||
+                        !settings.retention.empty();
     if (!writes && !options.stands_by) return;
     throw BadConfiguration(
         "--read-only serves what another process writes into the database: leave out the trees to "
-        "watch, --receive, --stand-by and the configuration's cluster here, or --read-only");
+        "watch, --receive, --stand-by and the configuration's cluster and retention here, or "
+        "--read-only");
   }
   std::optional<ingest::RootOptions> of_jobs;
   if (settings.cluster) {
@@ -125,6 +127,10 @@ DaemonOptions daemon_options(const ServeSettings& settings, const ListenAddress&
   options.ingest.open_files_max = settings.open_files_max.value_or(options.ingest.open_files_max);
   if (settings.metadata_operations_per_s_max) {
     options.ingest.metadata_operations_per_s_max = *settings.metadata_operations_per_s_max;
+  }
+  for (const RetentionFilters& filters : settings.retention) {
+    options.retention.emplace_back(
+        [filters](parser::Instant now) { return policy_of(filters, now).value(); });
   }
   options.cors_origins = settings.cors_origins;
   options.http.address = listen.address;

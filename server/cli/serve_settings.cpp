@@ -18,6 +18,25 @@ ingest::RootOptions root_of(const ConfigurationReader& reader, const YAML::Node&
   return root;
 }
 
+RetentionFilters retention_of(const ConfigurationReader& reader, const YAML::Node& node) {
+  RetentionFilters filters;
+  const auto text = [&](const char* key, std::string& into) {
+    return std::pair<std::string_view, std::function<void(const YAML::Node&)>>(
+        key, [&reader, &into, key](const YAML::Node& value) { into = reader.text(value, key); });
+  };
+  const auto flag = [&](const char* key, bool& into) {
+    return std::pair<std::string_view, std::function<void(const YAML::Node&)>>(
+        key, [&reader, &into, key](const YAML::Node& value) { into = reader.boolean(value, key); });
+  };
+  reader.read_map(
+      node, "an entry of retention",
+      {text("older_than", filters.older_than), text("cluster", filters.cluster),
+       text("root", filters.root), flag("gone", filters.gone), flag("log_text", filters.log_text)});
+  const auto policy = policy_of(filters, {});
+  if (!policy) reader.complain(node.Mark(), "an entry of retention: " + policy.error().message);
+  return filters;
+}
+
 KeyHandlers limit_handlers(const ConfigurationReader& reader, ServeSettings& settings) {
   KeyHandlers handlers;
   const auto add = [&](const char* key, std::optional<int>& into, int max) {
@@ -68,6 +87,10 @@ ServeSettings read_document(const ConfigurationReader& reader, const YAML::Node&
     settings.cors_origins = reader.texts(node, "cors_origins");
   });
   add_boolean("allow_network_file_system", settings.allow_network_file_system);
+  handlers.emplace_back("retention", [&](const YAML::Node& node) {
+    reader.require_list(node, "retention");
+    for (const auto& entry : node) settings.retention.push_back(retention_of(reader, entry));
+  });
   handlers.emplace_back("limits", [&](const YAML::Node& node) {
     reader.read_map(node, "limits", limit_handlers(reader, settings));
   });
@@ -108,6 +131,10 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
     connections_max: 16384
     open_files_max: 256
     metadata_operations_per_s_max: 2000   # on network file systems
+  retention:                        # runs that are removed, once a day; see prune --help
+    - {older_than: 2y, cluster: eos}
+    - {older_than: 30d, gone: true}      # their logs are there no more
+    - {older_than: 90d, log_text: true}  # only the text of pushed logs
   cluster:                          # jobs through Slurm; see llmb-report submit --help
     name: eos
     workload_folder: /lustre/llmb/workloads/pretrain_grok1   # also watched
@@ -118,6 +145,7 @@ ServeSettings first_of(ServeSettings first, const ServeSettings& second) {
   if (first.roots.empty()) first.roots = second.roots;
   if (first.allowed_hosts.empty()) first.allowed_hosts = second.allowed_hosts;
   if (first.cors_origins.empty()) first.cors_origins = second.cors_origins;
+  if (first.retention.empty()) first.retention = second.retention;
   take_if_unset(first.cluster, second.cluster);
   take_if_unset(first.listen, second.listen);
   take_if_unset(first.database, second.database);

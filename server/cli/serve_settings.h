@@ -9,6 +9,7 @@
 
 #include "server/cli/cluster_section.h"
 #include "server/cli/configuration_reader.h"
+#include "server/cli/retention_filters.h"
 #include "server/ingest/ingest.h"
 
 namespace llmb::cli {
@@ -28,6 +29,7 @@ struct ServeSettings {
   std::vector<std::string> allowed_hosts;  // empty: not set
   std::vector<std::string> cors_origins;   // empty: not set
   std::optional<ClusterSection> cluster;
+  std::vector<RetentionFilters> retention;  // each of which policy_of() takes
   std::optional<int> http_threads;
   std::optional<int> reader_threads;
   std::optional<int> connections_max;

@@ -104,8 +104,8 @@ TEST_F(Prune, SaysWhatToDoWhileADaemonHasTheDatabase) {
   const storage::Writer daemon({folder_.file("runs.db"), true});
   const ProgramRun refused = prune({"--older-than", "400d", "--yes"});
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err,
-              AllOf(HasSubstr("is already writing to it"), HasSubstr("Nothing was removed here.")));
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("is already writing to it"), HasSubstr("'retention'"),
+                                 HasSubstr("Nothing was removed here.")));
   EXPECT_EQ(prune({"--older-than", "400d"}).exit_code, 0) << "looking needs no lock";
   EXPECT_EQ(count(), 2);
 }

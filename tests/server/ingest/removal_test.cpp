@@ -1,7 +1,7 @@
 // Logs whose runs were removed on purpose: they stand, are passed over, and come back as a whole
 // once they change.
 #include "storage/removal.h"
-
+#include "server/ingest/retention.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace llmb::ingest {
@@ -176,6 +176,50 @@ TEST_F(IngestRemoval, OfALogThatGrowsLosesNoStepOfIt) {
   EXPECT_TRUE(eventually(
       [&] { return steps_of("run.out").size() == static_cast<std::size_t>(steps) + 1; }));
   EXPECT_EQ(count(), 1);
+}
+
+// Two policies of a daemon, whose writer stops meanwhile or not.
+TEST_F(IngestRemoval, ByPolicyGoesThroughTheOneWriter) {
+  for (int i = 0; i < 40; ++i) {
+    const std::string log = std::to_string(i) + "/run.out";
+    write(log, nemo_lines(0, 10));
+    set_age(log, hours(24 * (i % 2 == 0 ? 500 : 3)));
+  }
+  const auto older_than = [](int days) -> RetentionRule {
+    return [days](parser::Instant now) {
+      storage::RetentionPolicy policy;
+      policy.words = "older than " + std::to_string(days) + "d";
+      policy.grown_before = parser::instant_text(now - hours(24 * days));
+      return policy;
+    };
+  };
+  Ingest ingest(options(), {});
+  std::atomic<int> told = 0;
+  const Retention::Links links = {
+      database_,
+      [&](std::function<void(storage::Writer&)> task) { return ingest.write(std::move(task)); },
+      [&] { return ingest.status().first_scan_done && count() == 40; }, [&] { ++told; }};
+  {
+    Retention never({older_than(400)}, links);
+    never.start();
+    EXPECT_FALSE(never.status().passed_at);
+  }
+  Retention retention({older_than(400), older_than(450)}, links);
+  ingest.start();
+  retention.start();
+  EXPECT_TRUE(eventually([&] { return retention.status().passed_at.has_value(); }));
+  EXPECT_EQ(retention.status().removed.runs, 20);
+  EXPECT_EQ(retention.status().removed.steps, 200);
+  EXPECT_EQ(retention.status().error, "");
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(count(), 20);
+  // A writer that is gone holds nobody up.
+  ingest.stop();
+  Retention late({older_than(1)}, {database_, links.write, [] { return true; }, [] {}});
+  late.start();
+  EXPECT_TRUE(eventually([&] { return late.status().is_removing; }));
+  late.stop();
+  EXPECT_EQ(count(), 20);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "server/push/push_agent.h"
 #include "storage/database.h"
 #include "storage/job_store.h"
+#include "storage/removal.h"
 #include "tests/server/serve/daemon_process.h"
 #include "tests/storage/temporary_database.h"
 #include "tests/temporary_folder.h"
@@ -79,6 +80,20 @@ class PushAgentTest : public testing::Test {
       batches.back().cursor.head_hash = static_cast<std::uint64_t>(i);
     }
     writer.commit(batches);
+  }
+
+  // While the server is stopped. make_batch()'s logs grew long ago.
+  void remove_everything() const {
+    storage::RetentionPolicy policy;
+    policy.words = "cluster eos";
+    policy.cluster = "eos";
+    const auto now = *parser::parse_instant("2026-06-01T00:00:00Z");
+    storage::Writer writer({central(), true});
+    storage::Removal removal(storage::Reader(central()).removal_plan(policy, now));
+    for (auto logs = removal.next(); !logs.empty(); logs = removal.next()) {
+      EXPECT_GT(writer.remove_logs(policy, logs, now).runs, 0);
+    }
+    EXPECT_EQ(stored().runs, 0);
   }
 
   storage::Reader::Totals stored() const { return storage::Reader(central()).totals(); }

@@ -1,7 +1,4 @@
 // Runs that were removed from a central server on purpose, and the agent that has them still.
-#include "storage/removal.h"
-
-#include "storage/push_store.h"
 #include "tests/server/serve/push_agent_fixture.h"
 
 namespace llmb::cli {
@@ -9,19 +6,6 @@ namespace {
 
 class PushRemoval : public PushAgentTest {
  protected:
-  // While the server is stopped.
-  void remove_everything() {
-    storage::RetentionPolicy policy;
-    policy.words = "cluster eos";
-    policy.cluster = "eos";
-    // make_batch()'s logs grew long ago, and say that they run.
-    const auto now = *parser::parse_instant("2026-06-01T00:00:00Z");
-    storage::Writer writer({central(), true});
-    storage::Removal removal(storage::Reader(central()).removal_plan(policy, now));
-    for (auto logs = removal.next(); !logs.empty(); logs = removal.next()) {
-      writer.remove_logs(policy, logs, now);
-    }
-  }
   void push_until_level() {
     push::PushAgent agent(options(agent_database()));
     agent.start();

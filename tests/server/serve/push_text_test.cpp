@@ -135,6 +135,24 @@ TEST_F(PushText, OfALogThatCannotBeReadIsSentOnceItChanges) {
   EXPECT_TRUE(is_level(agent)) << agent.status().trouble;
 }
 
+TEST_F(PushText, OfALogThatWasRemovedComesAgainOnceItGrows) {
+  logs_.set("a", 400'000);
+  logs_.set("b", 10'000);
+  commit_logs();
+  push::PushAgent agent(with_text(port_));
+  agent.start();
+  ASSERT_TRUE(is_level(agent)) << agent.status().trouble;
+  kill_server();
+  remove_everything();
+  start_server();
+  logs_.remove("b");
+  logs_.set("a", 700'000);
+  commit_logs();
+  EXPECT_TRUE(wait_until([&] { return kept()["a"] == logs_.all()["a"]; }));
+  EXPECT_EQ(kept()["b"], "");
+  EXPECT_EQ(stored().runs, 1);
+}
+
 TEST_F(PushText, IsSentAgainToAServerThatWasPutBack) {
   logs_.set("a", 400'000);
   commit_logs();

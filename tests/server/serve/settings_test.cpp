@@ -45,10 +45,26 @@ TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
   EXPECT_EQ(settings.connections_max, 16384);
   EXPECT_EQ(settings.open_files_max, 256);
   EXPECT_EQ(settings.metadata_operations_per_s_max, 2000);
+  ASSERT_EQ(settings.retention.size(), 3U);
+  EXPECT_EQ(settings.retention[0].older_than, "2y");
+  EXPECT_EQ(settings.retention[0].cluster, "eos");
+  EXPECT_TRUE(settings.retention[1].gone);
+  EXPECT_TRUE(settings.retention[2].log_text);
   ASSERT_TRUE(settings.cluster);
   EXPECT_EQ(settings.cluster->settings.name, "eos");
   EXPECT_EQ(settings.cluster->submitters, (std::vector<std::string>{"ci", "alice"}));
   EXPECT_EQ(settings.cluster->settings.slurm.at("partition"), "batch");
+}
+
+TEST(ServeConfiguration, RefusesARetentionThatWouldRemoveEverythingOrNothing) {
+  EXPECT_NE(complaint("retention:\n- {log_text: true}\n")
+                .find("/etc/llmb.yaml:2: an entry of "
+                      "retention: it is not said which"),
+            std::string::npos);
+  EXPECT_NE(complaint("retention:\n- {older_than: soon}\n").find("'soon' is no age"),
+            std::string::npos);
+  EXPECT_NE(complaint("retention:\n- {older: 3d}\n").find("unknown key 'older'"),
+            std::string::npos);
 }
 
 TEST(ServeConfiguration, ReadsEveryKeyOfTheClustersHelp) {

@@ -60,6 +60,9 @@ function Reading() {
     ["Steps stored since the start", formatCount(status.samples_committed)],
     ["First scan", status.first_scan_done ? "done" : "under way"],
   ];
+  if (status.retention) {
+    facts.push(["Runs removed since the start", formatCount(status.retention.runs_removed)]);
+  }
   return (
     <section aria-labelledby="reading-title">
       <div class="section-head">
