@@ -27,13 +27,14 @@ constexpr std::size_t kMessageReach = 2000;
 
 // A message that refuses a setting.
 constexpr std::string_view kRefusal =
-    R"(\bno .{0,60} (?:is|are) available|\b(?:must|should|ha(?:s|ve) to|)"
+    R"(\bno .{0,60} (?:is|are) available|\bno .{0,60}\b(?:support|specified)\b|)"
+    R"(\b(?:must|should|ha(?:s|ve) to|)"
     R"(needs? to) (?:not )?(?:be|have|match|equal|divide|specif|)"
     R"(provide|use|set|contain|include)|\bcan(?:not|'t| not) (?:be )?(?:use|set|specif|combin|mix|)"
     R"(enabl|have|shard|split)|\bonly (?:be )?(?:support|implement|available|allow|)"
-    R"(works? with|one )"
+    R"(specif|use|set|works? with|one )"
     R"(of|valid)|(?:\bnot|n't)(?: yet| currently| be)? (?:support|implement|allow|compatib|)"
-    R"(available|recogni[sz]|permit|divisible|a multiple|equal|match|set\b|specified|given|)"
+    R"(available|recogni[sz]|permit|divisible|a multiple|equal|match|exist|set\b|specified|given|)"
     R"(provided|)"
     R"(configured|defined)|\bunsupported\b|\b(?:is|are) required\b|\brequires? |\bconflict|)"
     R"(mutually exclusive|\bincompatible|\binconsistent|\binvalid (?:value|choice|option|arg|)"
@@ -54,7 +55,7 @@ constexpr std::string_view kOfTensors =
 constexpr std::string_view kSetting =
     R"(parallel|batch|world.?size|pipeline|expert|\bnum_|\bmax_|seq|layers|heads|config|setting|)"
     R"(argument|option|flag|recipe|precision|fp8|fp16|bf16|\bgpus?\b|\bnodes\b|\branks\b|)"
-    R"(environment variable)";
+    R"(environment variable|attention)";
 
 // In the order in which a reader would ask: memory, numbers, modules, the others, the device, the
 // hub, the checkpoint, files, the configuration.
@@ -91,7 +92,8 @@ constexpr std::array kWords = {
           R"((?:require|need|support)s?\b.*\b(?:versions?\b|[a-z][\w.-]+ ?[<>=~]=? ?v?\d+\.\d))",
           R"(checkpoint|compute capability)"},
     Words{"missing_module", "",
-          R"(\bjit load|\bversions? (?:[\w.]+ )?(?:do(?:es)? not|don't|doesn't) match)"},
+          R"(\bjit load|\bhave (?:nccl|mpi|ucc|gloo) built|)"
+          R"(\bversions? (?:[\w.]+ )?(?:do(?:es)? not|don't|doesn't) match)"},
     Words{"missing_module", "AttributeError", R"(^module '[\w.]+' has no attribute)"},
     Words{"missing_module", "CalledProcessError",
           R"([/'" ](?:gcc|g\+\+|cc|nvcc|ninja|clang|hipcc)\b)"},
@@ -111,7 +113,8 @@ constexpr std::array kWords = {
     Words{"nccl_timeout", "",
           R"((?:all.?reduce|all.?gather|barrier|collective|broadcast|reduce.?scatter|all.?to.?all))"
           R"(.*\btim(?:ed|e)[ -]?out)"},
-    Words{"hf_authentication", "GatedRepoError", ""},
+    Words{"hf_authentication", "GatedRepoError|LocalTokenNotFoundError", ""},
+    Words{"hf_authentication", "", R"(huggingface-cli login|hf auth login|\bhf_token\b)"},
     Words{"hf_authentication", "HfHubHTTPError", R"(\b40[13]\b)"},
     Words{"hf_unreachable",
           R"(HfHubHTTPError|OfflineModeIsEnabled|LocalEntryNotFoundError|)"
@@ -120,7 +123,8 @@ constexpr std::array kWords = {
     Words{
         "hf_unreachable", "",
         R"((?:huggingface\.co|\bhf\.co|\bhub\b).*(?:\b5\d\d\b|timed? ?out|unavailable|unreachable|)"
-        R"(retries|connect|offline)|(?:\b5\d\d\b|couldn't (?:reach|connect)).*)"
+        R"(retries|connect|offline)|downloading the file from (?:huggingface|hf\.co)|)"
+        R"((?:\b5\d\d\b|couldn't (?:reach|connect)).*)"
         R"((?:huggingface|\bhf\.co|\bhub\b))",
         R"(can't load)"},
     Words{"rendezvous_failure", "Dist(?:Store|Network)Error", ""},
@@ -141,6 +145,7 @@ constexpr std::array kWords = {
         R"(is_available\(\) is false|cudagetdevicecount|)"
         R"(\bdevice (?:acquire|busy|not found|already)|)"
         R"(\bnum_gpus\b.*assert|)"
+        R"(\b(?:cuda|gpus?|tpus?) (?:is|are) required|)"
         R"(\b(?:requires?|not compiled with|without|no(?: \w+)?) (?:an? )?(?:cuda|gpus?|tpus?)\b|)"
         R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
         R"(compute capability|gpu[ -]architecture|\bampere\b|(?:unable|)"
@@ -194,6 +199,8 @@ constexpr std::array kWords = {
     Words{"tokenizer_or_data_missing", "",
           R"(\btokenizer\b.*\b(?:couldn't|could not|can't|cannot|unable|fail|missing)|)"
           R"(\b(?:couldn't|could not|can't|cannot|unable|fail\w*)\b.{0,40}\btokenizer\b|)"
+          R"(\b(?:unknown|bad|no) split\b|\bcolumns?\b.*\bnot (?:in|found|present)\b|)"
+          R"(\bdata ?set\b.*\b(?:(?:holds?|contains?|has) (?:no|fewer|less)|is too)\b|)"
           R"(\b(?:no|zero|0) (?:rows|records|samples|documents|examples|sequences|tokens)\b|)"
           R"(decompress|untagged enum|\bunpack requires a buffer|cannot mmap|)"
           R"(\bcorrupt(?:ed)? (?:block|data|input|record|shard|file)|)"
@@ -203,7 +210,8 @@ constexpr std::array kWords = {
           R"(unrecognized model in|)"
           R"(can't load (?:the )?(?:model|tokenizer|config|feature)|couldn't find|)"
           R"(could not (?:find|open|read)|failed to (?:download|open|read|find)|)"
-          R"(\bno (?:data|samples?) left|unable to (?:open|read|find|load (?:the )?(?:tokenizer|)"
+          R"(\bno (?:data|samples?) left|out of data\b|)"
+          R"(unable to (?:open|read|find|load (?:the )?(?:tokenizer|)"
           R"(vocab|data))|)"
           R"(\bno [\w ]*\b(?:files?|data|samples?|shards?)\b.*\bfound|no such file|)"
           R"(\b(?:files?|paths?|director(?:y|ies)|data(?:set)?s?|tokenizer|vocab\w*|corpus|shard|)"
@@ -220,9 +228,12 @@ constexpr std::array kWords = {
     Words{"tokenizer_or_data_missing", "(?:OS|IO|Environment)Error", "", R"(^\[errno|^caught )"},
 
     Words{"configuration_error", "",
-          R"(\bnot (?:found )?in (?:the )?(?:registry|config)|error locating target)"},
+          R"((?:\bnot|n't) (?:found )?in (?:the )?(?:registry|config)|error locating target|)"
+          R"(\b\w*(?:config|args|arguments)\.__init__\(\) got an unexpected keyword)"},
     Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",
           R"((?:^|[ '"`(])--[a-z][a-z-]+)"},
+    Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",
+          R"(\bcan(?:not|'t) (?:be )?combin|mutually exclusive|\bonly specify one\b)"},
     Words{"configuration_error", "(?:Assertion|Value|NotImplemented)Error", kRefusal, kOfTensors},
     Words{"configuration_error", "RuntimeError|Exception", kRefusal, kOfTensors, kSetting},
 };

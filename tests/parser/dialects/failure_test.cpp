@@ -127,6 +127,12 @@ TEST(Failure, OfAnyExceptionIsToldByItsWords) {
             "nccl_timeout");
   EXPECT_EQ(cause_of("AssertionError: set --expert-parallel too"), "configuration_error");
   EXPECT_EQ(cause_of("OSError: /models/x is no folder of a model"), "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of("ValueError: the columns a, b are not in the table"),
+            "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of("TypeError: ModelConfig.__init__() got an unexpected keyword argument 'a'"),
+            "configuration_error");
+  EXPECT_EQ(cause_of("ValueError: cannot combine a with tensors"), "configuration_error");
+  EXPECT_EQ(cause_of("lab.errors.NoToken: run huggingface-cli login first"), "hf_authentication");
   EXPECT_EQ(cause_of("zlib.error: Error -3 while decompressing data"), "tokenizer_or_data_missing");
   EXPECT_EQ(cause_of("hydra.errors.MissingConfigException: could not find 'model'"),
             "configuration_error");
