@@ -81,6 +81,13 @@ bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t
                      : after <= kTeardownSteps;
 }
 
+// A program, a shell or a step daemon said it, and went on: of a run with steps no cause by itself.
+bool was_gone_on_after(const LogEvent* chosen) {
+  if (chosen == nullptr) return false;
+  const CauseDepth depth = depth_of(*chosen);
+  return depth == CauseDepth::complaint || depth == CauseDepth::survivable;
+}
+
 // Sorts the log's events by what they mean for one segment.
 void sort_events(const LogFacts& facts, std::size_t index,
                  std::span<const StepSample> segment_samples, std::optional<double> step_time_s,
@@ -97,13 +104,10 @@ void sort_events(const LogFacts& facts, std::size_t index,
       (is_end ? ending : survived).offer(event);
     }
   }
-  const bool is_warning =
-      ending.chosen() != nullptr && depth_of(*ending.chosen()) == CauseDepth::survivable;
+  const bool is_warning = was_gone_on_after(ending.chosen());
   evidence.ending_failure = is_warning && !evidence.end_is_announced ? nullptr : ending.chosen();
   // A warning that training went on after is no news.
-  const bool is_news =
-      survived.chosen() != nullptr && depth_of(*survived.chosen()) != CauseDepth::survivable;
-  evidence.survived_failure = is_news ? survived.chosen() : nullptr;
+  evidence.survived_failure = was_gone_on_after(survived.chosen()) ? nullptr : survived.chosen();
 }
 
 // Whose step time is the mean since the line before.
