@@ -29,8 +29,8 @@ StepField(std::string_view, Member StepSample::*, StepColumn) -> StepField<Membe
 template <typename Member>
 StepField(std::string_view, Member StepSample::*) -> StepField<Member>;
 
-// The order is part of stored data: bit N of nan_fields in the database stands for the Nth
-// std::optional<double>. Add such a field below the others; the order of the rest is free.
+// The order is part of stored data: packed steps hold the fields in it, and bit N of nan_fields in
+// the database stands for the Nth std::optional<double>. Add a field below all others.
 inline constexpr std::tuple kStepFields{
     StepField{"segment", &StepSample::segment, StepColumn::always},
     StepField{"iteration", &StepSample::iteration, StepColumn::always},

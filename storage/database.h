@@ -27,6 +27,8 @@ namespace llmb::storage {
 struct OpenOptions {
   std::string path;  // or a URL; a file is created when missing, its folder must exist
   bool allow_network_file_system = false;
+  // Called while the steps of an earlier version are packed (old_steps.h), with how many runs'.
+  std::function<void(std::int64_t)> on_old_steps = nullptr;
 };
 
 // The only connection that writes. Not thread-safe: one thread owns it.

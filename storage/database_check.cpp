@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "storage/copy_mark.h"
@@ -13,6 +15,8 @@
 #include "storage/open_database.h"
 #include "storage/schema.h"
 #include "storage/sqlite_connection.h"
+#include "storage/step_chunks.h"
+#include "storage/table_layout.h"
 
 namespace llmb::storage {
 namespace {
@@ -64,15 +68,25 @@ std::vector<std::string> find_dangling(SqliteConnection& connection) {
   return dangling;
 }
 
+// A database of an earlier version has none.
+bool has_chunks(Connection& connection) {
+  const std::vector<std::string> names = table_names(connection);
+  return std::find(names.begin(), names.end(), "step_chunk") != names.end();
+}
+
 std::vector<std::string> find_miscounted(Connection& connection) {
   std::vector<std::string> miscounted;
+  const std::string_view in_chunks =
+      has_chunks(connection) ? "(SELECT coalesce(sum(step_count), 0) FROM step_chunk AS c"
+                               " WHERE c.run_id = run.id)"
+                             : "0";
   Statement count(
       connection,
       fmt::format(
-          "SELECT id, step_count, counted FROM (SELECT id, step_count,"
+          "SELECT id, step_count, counted FROM (SELECT id, step_count, {} +"
           " (SELECT count(*) FROM step_sample AS s WHERE s.run_id = run.id) AS counted FROM run)"
           " AS found WHERE step_count <> counted ORDER BY id LIMIT {}",
-          kFindingsMax));
+          in_chunks, kFindingsMax));
   while (count.step()) {
     const std::int64_t run = count.read_integer();
     const std::int64_t said = count.read_integer();
@@ -82,10 +96,32 @@ std::vector<std::string> find_miscounted(Connection& connection) {
   return miscounted;
 }
 
+std::vector<std::string> find_unreadable_chunks(Connection& connection) {
+  std::vector<std::string> unreadable;
+  if (!has_chunks(connection)) return unreadable;
+  Statement runs(connection, "SELECT DISTINCT run_id FROM step_chunk ORDER BY run_id");
+  while (static_cast<int>(unreadable.size()) < kFindingsMax && runs.step()) {
+    const RunId run = runs.read_integer();
+    for (const ChunkRange& chunk : chunks_from(connection, run, kBeforeAllSteps)) {
+      try {
+        read_chunk(connection, run, chunk);
+      } catch (const StorageError& error) {
+        unreadable.emplace_back(error.what());
+      }
+    }
+  }
+  return unreadable;
+}
+
 void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
   check.runs = connection.read_one_integer("SELECT count(*) FROM run");
   check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
-  if (depth == CheckDepth::thorough) check.miscounted = find_miscounted(connection);
+  if (depth == CheckDepth::thorough) {
+    check.miscounted = find_miscounted(connection);
+    for (std::string& sentence : find_unreadable_chunks(connection)) {
+      check.damage.push_back(std::move(sentence));
+    }
+  }
   Statement roots(connection, "SELECT path FROM root WHERE pushed_from = '' ORDER BY id");
   while (roots.step()) check.roots.push_back(roots.read_text());
 }

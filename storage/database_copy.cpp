@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "storage/copy_target.h"
@@ -16,6 +17,8 @@ namespace llmb::storage {
 namespace {
 
 constexpr std::size_t kRemovedAtOnce = 64;
+// As how many steps a block of a log's text counts, some ten KiB.
+constexpr std::int64_t kStepsABlock = 256;
 
 struct TableToCopy {
   const StoredTable* table;
@@ -65,7 +68,9 @@ struct DatabaseCopy::Impl {
         target(open_copy_target(options, {shown_place(from_place), store_id_of(from)})),
         to(target.database->connection()),
         tables(tables_of(from, to)) {
-    RunComparison found = compare_runs(from, to, table("run").layout, table("log_text").layout);
+    const std::array beside = {TableBeside{table("log_text").layout, kStepsABlock},
+                               TableBeside{table("step_chunk").layout, 0}};
+    RunComparison found = compare_runs(from, to, table("run").layout, beside);
     runs.standing = found.standing;
     runs.removed = static_cast<std::int64_t>(found.stale.size());
     for (const MissingRuns& some : found.missing) {

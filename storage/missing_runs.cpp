@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "storage/table_sum.h"
@@ -13,8 +15,6 @@ namespace {
 // What one transaction writes, unless a single run is more.
 constexpr std::int64_t kRunsMax = 256;
 constexpr std::int64_t kStepsMax = 20'000;
-// As how many steps a row counts that stands beside a run: a block of a log's text, some ten KiB.
-constexpr std::int64_t kStepsABlock = 256;
 // More than a run has: a damaged database may hold any number, and sums are made of them.
 constexpr std::int64_t kStepsOfARunMax = std::int64_t{1} << 40U;
 
@@ -44,38 +44,50 @@ std::size_t place_of(const TableLayout& layout, std::string_view column) {
   return static_cast<std::size_t>(found - layout.columns.begin());
 }
 
-// The rows of a table that change beside their runs.
+// The rows of tables that change beside their runs.
 class RowsBeside {
  public:
-  RowsBeside(Connection& connection, const TableLayout& layout)
-      : connection_(connection),
-        layout_(layout),
-        has_rows_(connection.read_one_integer(
-                      fmt::format("SELECT EXISTS (SELECT 1 FROM {})", layout.table)) != 0) {}
-
-  std::int64_t count(RunId run) const {
-    if (!has_rows_) return 0;
-    Statement& select =
-        connection_.kept(fmt::format("SELECT count(*) FROM {} WHERE run_id = ?", layout_.table));
-    const std::int64_t count = select.integer(run).step() ? select.read_integer() : 0;
-    select.reset();
-    return count;
+  RowsBeside(Connection& connection, std::span<const TableBeside> tables)
+      : connection_(connection) {
+    for (const TableBeside& table : tables) {
+      const std::string has_row =
+          fmt::format("SELECT EXISTS (SELECT 1 FROM {})", table.layout.table);
+      if (connection.read_one_integer(has_row) != 0) tables_.push_back(table);
+    }
   }
-  TableSum sum(RunId run) const {
-    return has_rows_ ? sum_of(connection_, layout_, IdRange{run, run}) : TableSum();
+
+  // As how many steps those of a run count.
+  std::int64_t weight(RunId run) const {
+    std::int64_t weight = 0;
+    for (const TableBeside& table : tables_) {
+      if (table.steps_a_row == 0) continue;
+      Statement& select = connection_.kept(
+          fmt::format("SELECT count(*) FROM {} WHERE run_id = ?", table.layout.table));
+      if (select.integer(run).step()) weight += select.read_integer() * table.steps_a_row;
+      select.reset();
+    }
+    return weight;
+  }
+  // Of each table that is not empty, in their order; those of both databases have the same tables.
+  std::map<std::string, TableSum> sums(RunId run) const {
+    std::map<std::string, TableSum> sums;
+    for (const TableBeside& table : tables_) {
+      const TableSum sum = sum_of(connection_, table.layout, IdRange{run, run});
+      if (sum.rows > 0) sums.emplace(table.layout.table, sum);
+    }
+    return sums;
   }
 
  private:
   Connection& connection_;
-  const TableLayout& layout_;
-  bool has_rows_;
+  std::vector<TableBeside> tables_;
 };
 
 // Collects them as transactions take them.
 class MissingList {
  public:
-  void add(RunId run, std::int64_t steps, std::int64_t blocks) {
-    const std::int64_t weight = steps + blocks * kStepsABlock;
+  void add(RunId run, std::int64_t steps, std::int64_t steps_beside) {
+    const std::int64_t weight = steps + steps_beside;
     const bool has_room =
         !list_.empty() && list_.back().runs < kRunsMax && last_weight_ + weight <= kStepsMax;
     if (!follows_last_ || !has_room) {
@@ -102,10 +114,10 @@ class MissingList {
 }  // namespace
 
 RunComparison compare_runs(Connection& from, Connection& to, const TableLayout& run,
-                           const TableLayout& beside) {
+                           std::span<const TableBeside> beside) {
   const std::size_t step_count = place_of(run, "step_count");
-  const RowsBeside our_blocks(from, beside);
-  const RowsBeside their_blocks(to, beside);
+  const RowsBeside our_rows(from, beside);
+  const RowsBeside their_rows(to, beside);
   RunComparison found;
   MissingList missing;
   RowWalk theirs(to, run);
@@ -115,13 +127,13 @@ RunComparison compare_runs(Connection& from, Connection& to, const TableLayout& 
     }
     const bool is_there = theirs.row() != nullptr && theirs.id() == ours.id();
     if (is_there && *theirs.row() == *ours.row() &&
-        our_blocks.sum(ours.id()) == their_blocks.sum(ours.id())) {
+        our_rows.sums(ours.id()) == their_rows.sums(ours.id())) {
       ++found.standing;
       missing.interrupt();
     } else {
       const auto steps = std::get<std::int64_t>((*ours.row())[step_count]);
       missing.add(ours.id(), std::clamp<std::int64_t>(steps, 0, kStepsOfARunMax),
-                  our_blocks.count(ours.id()));
+                  our_rows.weight(ours.id()));
       if (is_there) found.stale.push_back(ours.id());
     }
     if (is_there) theirs.advance();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "storage/records.h"
@@ -22,8 +23,14 @@ struct RunComparison {
   std::vector<MissingRuns> missing;  // in `from`, and stale or not in `to`
 };
 
-// By whole rows of `run`, whose layout that is, and of the table whose rows change beside it.
+// A table whose rows change beside their runs.
+struct TableBeside {
+  const TableLayout& layout;
+  std::int64_t steps_a_row;  // as how many steps one of its rows counts in a transaction
+};
+
+// By whole rows of `run`, whose layout that is, and of the tables beside it.
 RunComparison compare_runs(Connection& from, Connection& to, const TableLayout& run,
-                           const TableLayout& beside);
+                           std::span<const TableBeside> beside);
 
 }  // namespace llmb::storage

@@ -40,6 +40,7 @@ struct LogTelling {
   StepKey from = kBeforeAllSteps;
   std::vector<parser::StepSample> steps;  // in their order
   bool has_more = false;                  // further steps follow in another telling
+  bool is_settled = false;                // the store awaits no more of the log
 
   bool is_whole() const { return from == kBeforeAllSteps; }
   // Where the telling after this one begins.

@@ -7,6 +7,7 @@
 #include "storage/evidence_rows.h"
 #include "storage/removed_log_rows.h"
 #include "storage/run_rows.h"
+#include "storage/step_rows.h"
 
 namespace llmb::storage {
 namespace {
@@ -84,11 +85,7 @@ constexpr PushDecision kRemoved{PushVerdict::covered, 0, 0, 0, 0, false, 0};
 // What the telling adds is all that came behind the steps before it, in the same revision.
 bool is_last_word(Connection& connection, const StoredWord& own, const LogTelling& log) {
   if (own.revision != log.run.revision) return false;
-  Statement& count = connection.kept(
-      "SELECT count(*) FROM step_sample WHERE run_id = ? AND (segment, iteration) < (?, ?)");
-  count.integer(own.run).integer(log.from.segment).integer(log.from.iteration);
-  const std::int64_t steps_before = count.step() ? count.read_integer() : 0;
-  count.reset();
+  const std::int64_t steps_before = count_steps_before(connection, own.run, log.from);
   return own.step_count == steps_before + static_cast<std::int64_t>(log.steps.size());
 }
 
@@ -310,20 +307,6 @@ void mark_steps_changed(Connection& connection, RunId run, StepKey from) {
         " WHERE run_id = ?3 AND (next_segment, next_iteration) > (?1, ?2)"}) {
     connection.kept(sql).integer(from.segment).integer(from.iteration).integer(run).run();
   }
-}
-
-std::optional<StepKey> first_step_from_offset(Connection& connection, RunId run,
-                                              std::uint64_t byte_offset) {
-  Statement& find = connection.kept(
-      "SELECT segment, iteration FROM step_sample WHERE run_id = ? AND byte_offset >= ?"
-      " ORDER BY segment, iteration LIMIT 1");
-  find.integer(run).bits(byte_offset);
-  if (!find.step()) return std::nullopt;
-  StepKey key;
-  key.segment = find.read_integer();
-  key.iteration = find.read_integer();
-  find.reset();
-  return key;
 }
 
 }  // namespace llmb::storage

@@ -48,8 +48,5 @@ std::vector<HeldLog> read_held_logs(Connection& connection, const std::string& s
 
 // Steps of the run have changed, from that one on. Does nothing for a run that was never sent.
 void mark_steps_changed(Connection& connection, RunId run, StepKey from);
-// The first step that stands at `byte_offset` of the log or after it.
-std::optional<StepKey> first_step_from_offset(Connection& connection, RunId run,
-                                              std::uint64_t byte_offset);
 
 }  // namespace llmb::storage

@@ -254,6 +254,7 @@ std::optional<LogTelling> PushStore::read_telling(RunId run, std::int64_t steps_
   LogTelling log;
   log.run.id = run;
   if (!impl_->read_head(log)) return std::nullopt;
+  log.is_settled = are_settled(connection, run);
   log.steps = read_steps_from(connection, run, log.from.segment, log.from.iteration, steps_max + 1);
   log.has_more = static_cast<std::int64_t>(log.steps.size()) > steps_max;
   if (log.has_more) log.steps.pop_back();

@@ -119,6 +119,9 @@ struct IngestBatch {
   // Steps that were stored from here on came of a last line without its end, which has been read
   // anew: they are dropped in the same transaction.
   std::optional<std::uint64_t> drops_steps_from;
+  // No more of the log is awaited: its steps are packed (step_rows.h). What comes after all is
+  // taken as ever.
+  bool is_settled = false;
 };
 
 // A file that cannot be ingested just now.

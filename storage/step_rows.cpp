@@ -1,6 +1,8 @@
 #include "storage/step_rows.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -9,6 +11,7 @@
 
 #include "parser/step_fields.h"
 #include "storage/row_inserts.h"
+#include "storage/step_chunks.h"
 
 namespace llmb::storage {
 namespace {
@@ -217,6 +220,7 @@ std::vector<StepSample> read_some(Connection& connection, RunId run, std::int64_
   return samples;
 }
 
+// Those that stand in rows.
 void visit_segment(Connection& connection, RunId run, std::int64_t segment, parser::Window window,
                    const StepVisitor& visit) {
   for (;;) {
@@ -229,10 +233,80 @@ void visit_segment(Connection& connection, RunId run, std::int64_t segment, pars
   }
 }
 
+void insert_rows(Connection& connection, RunId run, std::span<const StepSample> samples) {
+  RowInserts inserts(connection, insert_steps_sql(), samples.size());
+  for (const StepSample& sample : samples) {
+    bind_step(inserts.row(), run, sample);
+    inserts.finish_row();
+  }
+  for (const StepSample& sample : samples) insert_fields(connection, run, sample);
+}
+
+void delete_rows(Connection& connection, RunId run) {
+  connection.kept("DELETE FROM step_field WHERE run_id = ?").integer(run).run();
+  connection.kept("DELETE FROM step_sample WHERE run_id = ?").integer(run).run();
+}
+
+void unpack(Connection& connection, RunId run, const std::vector<ChunkRange>& chunks) {
+  for (const ChunkRange& chunk : chunks) {
+    insert_rows(connection, run, read_chunk(connection, run, chunk));
+    delete_chunk(connection, run, chunk);
+  }
+}
+
+// The first `limit` steps from `from` on of those that stand in rows.
+std::vector<StepSample> read_rows_from(Connection& connection, RunId run, StepKey from,
+                                       std::int64_t limit) {
+  static const std::string sql =
+      "SELECT " + column_list() +
+      " FROM step_sample WHERE run_id = ? AND (segment, iteration) >= (?, ?)"
+      " ORDER BY segment, iteration LIMIT ?";
+  std::vector<StepSample> samples;
+  Statement& steps = connection.kept(sql);
+  steps.integer(run).integer(from.segment).integer(from.iteration).integer(limit);
+  while (steps.step()) samples.push_back(read_step(steps));
+  if (samples.empty()) return samples;
+  Statement& fields = connection.kept(
+      "SELECT segment, iteration, name, value FROM step_field WHERE run_id = ?"
+      " AND (segment, iteration) BETWEEN (?, ?) AND (?, ?)"
+      " ORDER BY segment, iteration, position");
+  fields.integer(run);
+  for (const StepSample* end : {&samples.front(), &samples.back()}) {
+    fields.integer(std::int64_t{end->segment}).integer(end->iteration);
+  }
+  take_fields(fields, samples);
+  return samples;
+}
+
+// The last chunk, taken out where there is room in it, so that settling often leaves no crumbs.
+std::vector<StepSample> take_unfilled_chunk(Connection& connection, RunId run) {
+  const std::vector<ChunkRange> last = last_chunks(connection, run, 1);
+  if (last.empty() || last.front().step_count >= static_cast<std::int64_t>(kChunkSteps)) return {};
+  std::vector<StepSample> samples = read_chunk(connection, run, last.front());
+  delete_chunk(connection, run, last.front());
+  return samples;
+}
+
+StepKey key_of(const StepSample& sample) {
+  return {sample.segment, sample.iteration};
+}
+
+// How many of them are in chunks that no step behind them joins.
+std::size_t steps_of_whole_chunks(const std::vector<StepSample>& samples) {
+  const auto last_segment = std::find_if(
+      samples.begin(), samples.end(),
+      [&](const StepSample& sample) { return sample.segment == samples.back().segment; });
+  const auto before = static_cast<std::size_t>(last_segment - samples.begin());
+  return before + (samples.size() - before) / kChunkSteps * kChunkSteps;
+}
+
 }  // namespace
 
 std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const StepSample> samples) {
   if (samples.empty()) return 0;
+  StepKey first = kBehindAllSteps;
+  for (const StepSample& sample : samples) first = std::min(first, key_of(sample));
+  unpack(connection, run, chunks_from(connection, run, first));
   Statement& insert = connection.kept(insert_step_sql());
   std::int64_t new_rows = 0;
   for (const StepSample& sample : samples) {
@@ -251,16 +325,50 @@ std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const Ste
   return new_rows;
 }
 
-void insert_steps(Connection& connection, RunId run, std::span<const StepSample> samples) {
-  RowInserts inserts(connection, insert_steps_sql(), samples.size());
-  for (const StepSample& sample : samples) {
-    bind_step(inserts.row(), run, sample);
-    inserts.finish_row();
+void insert_steps(Connection& connection, RunId run, std::span<const StepSample> samples,
+                  bool are_settled) {
+  if (are_settled) {
+    insert_chunks(connection, run, samples);
+  } else {
+    insert_rows(connection, run, samples);
   }
-  for (const StepSample& sample : samples) insert_fields(connection, run, sample);
+}
+
+void settle_steps(Connection& connection, RunId run) {
+  if (are_settled(connection, run)) return;
+  std::vector<StepSample> samples = take_unfilled_chunk(connection, run);
+  StepKey from = kBeforeAllSteps;
+  for (bool is_last = false; !is_last;) {
+    std::vector<StepSample> rows = read_rows_from(connection, run, from, kStepsAtOnce);
+    is_last = static_cast<std::int64_t>(rows.size()) < kStepsAtOnce;
+    if (!rows.empty()) from = {rows.back().segment, rows.back().iteration + 1};
+    samples.insert(samples.end(), std::make_move_iterator(rows.begin()),
+                   std::make_move_iterator(rows.end()));
+    const std::size_t count = is_last ? samples.size() : steps_of_whole_chunks(samples);
+    insert_chunks(connection, run, std::span(samples).first(count));
+    samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  delete_rows(connection, run);
+}
+
+bool are_settled(Connection& connection, RunId run) {
+  Statement& find = connection.kept("SELECT 1 FROM step_sample WHERE run_id = ? LIMIT 1");
+  const bool has_row = find.integer(run).step();
+  find.reset();
+  return !has_row;
+}
+
+std::optional<RunId> next_unsettled_run(Connection& connection, RunId run) {
+  Statement& find =
+      connection.kept("SELECT run_id FROM step_sample WHERE run_id > ? ORDER BY run_id LIMIT 1");
+  if (!find.integer(run).step()) return std::nullopt;
+  const RunId next = find.read_integer();
+  find.reset();
+  return next;
 }
 
 std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t byte_offset) {
+  unpack(connection, run, chunks_from_offset(connection, run, byte_offset));
   connection
       .kept(
           "DELETE FROM step_field WHERE run_id = ?1 AND (segment, iteration) IN (SELECT segment,"
@@ -277,6 +385,7 @@ std::int64_t delete_steps_from(Connection& connection, RunId run, std::uint64_t 
 
 std::int64_t delete_steps_from_key(Connection& connection, RunId run, std::int64_t segment,
                                    std::int64_t iteration) {
+  unpack(connection, run, chunks_from(connection, run, {segment, iteration}));
   for (const char* sql :
        {"DELETE FROM step_field WHERE run_id = ? AND (segment, iteration) >= (?, ?)",
         "DELETE FROM step_sample WHERE run_id = ? AND (segment, iteration) >= (?, ?)"}) {
@@ -285,38 +394,70 @@ std::int64_t delete_steps_from_key(Connection& connection, RunId run, std::int64
   return connection.changes();
 }
 
+std::int64_t count_steps_before(Connection& connection, RunId run, StepKey key) {
+  Statement& rows = connection.kept(
+      "SELECT count(*) FROM step_sample WHERE run_id = ? AND (segment, iteration) < (?, ?)");
+  rows.integer(run).integer(key.segment).integer(key.iteration);
+  std::int64_t count = rows.step() ? rows.read_integer() : 0;
+  rows.reset();
+  for (const ChunkRange& chunk : chunks_from(connection, run, kBeforeAllSteps)) {
+    if (chunk.last() < key) {
+      count += chunk.step_count;
+      continue;
+    }
+    const std::vector<StepSample> samples = read_chunk(connection, run, chunk);
+    return count + std::count_if(samples.begin(), samples.end(),
+                                 [&](const StepSample& sample) { return key_of(sample) < key; });
+  }
+  return count;
+}
+
+std::optional<StepKey> first_step_from_offset(Connection& connection, RunId run,
+                                              std::uint64_t byte_offset) {
+  unpack(connection, run, chunks_from_offset(connection, run, byte_offset));
+  Statement& find = connection.kept(
+      "SELECT segment, iteration FROM step_sample WHERE run_id = ? AND byte_offset >= ?"
+      " ORDER BY segment, iteration LIMIT 1");
+  if (!find.integer(run).bits(byte_offset).step()) return std::nullopt;
+  StepKey key;
+  key.segment = find.read_integer();
+  key.iteration = find.read_integer();
+  find.reset();
+  return key;
+}
+
 std::vector<StepSample> read_steps_from(Connection& connection, RunId run, std::int64_t segment,
                                         std::int64_t iteration, std::int64_t limit) {
-  static const std::string sql =
-      "SELECT " + column_list() +
-      " FROM step_sample WHERE run_id = ? AND (segment, iteration) >= (?, ?)"
-      " ORDER BY segment, iteration LIMIT ?";
+  const StepKey from{segment, iteration};
+  const auto limit_size = static_cast<std::size_t>(limit);
   std::vector<StepSample> samples;
-  Statement& steps = connection.kept(sql);
-  steps.integer(run).integer(segment).integer(iteration).integer(limit);
-  while (steps.step()) samples.push_back(read_step(steps));
-  if (samples.empty()) return samples;
-  Statement& fields = connection.kept(
-      "SELECT segment, iteration, name, value FROM step_field WHERE run_id = ?"
-      " AND (segment, iteration) BETWEEN (?, ?) AND (?, ?)"
-      " ORDER BY segment, iteration, position");
-  fields.integer(run);
-  for (const StepSample* end : {&samples.front(), &samples.back()}) {
-    fields.integer(std::int64_t{end->segment}).integer(end->iteration);
+  for (const ChunkRange& chunk : chunks_from(connection, run, from)) {
+    for (StepSample& sample : read_chunk(connection, run, chunk)) {
+      if (samples.size() == limit_size) return samples;
+      if (!(key_of(sample) < from)) samples.push_back(std::move(sample));
+    }
   }
-  take_fields(fields, samples);
+  std::vector<StepSample> rows =
+      read_rows_from(connection, run, from, limit - static_cast<std::int64_t>(samples.size()));
+  samples.insert(samples.end(), std::make_move_iterator(rows.begin()),
+                 std::make_move_iterator(rows.end()));
   return samples;
 }
 
 void delete_steps(Connection& connection, RunId run) {
-  connection.kept("DELETE FROM step_field WHERE run_id = ?").integer(run).run();
-  connection.kept("DELETE FROM step_sample WHERE run_id = ?").integer(run).run();
+  delete_chunks(connection, run);
+  delete_rows(connection, run);
 }
 
 void visit_steps(Connection& connection, RunId run, const std::optional<parser::Window>& window,
                  std::optional<std::int32_t> segment, const StepVisitor& visit) {
   using Limits = std::numeric_limits<std::int64_t>;
   const parser::Window range = window.value_or(parser::Window{Limits::min(), Limits::max()});
+  for (const ChunkRange& chunk : chunks_in(connection, run, range, segment)) {
+    for (StepSample& sample : read_chunk(connection, run, chunk)) {
+      if (range.contains(sample.iteration)) visit(std::move(sample));
+    }
+  }
   if (segment) {
     visit_segment(connection, run, *segment, range, visit);
     return;
@@ -341,8 +482,17 @@ std::vector<double> latest_step_times_s(Connection& connection, RunId run, std::
       " ORDER BY segment DESC, iteration DESC LIMIT ?");
   steps.integer(run).integer(count);
   std::vector<double> times_s;
-  while (steps.step()) {
+  std::int64_t left = count;
+  for (; steps.step(); --left) {
     if (const auto time_s = steps.read_optional_real()) times_s.push_back(*time_s);
+  }
+  if (left == 0) return times_s;
+  for (const ChunkRange& chunk : last_chunks(connection, run, left)) {
+    const std::vector<StepSample> samples = read_chunk(connection, run, chunk);
+    for (auto sample = samples.rbegin(); sample != samples.rend() && left > 0; ++sample, --left) {
+      if (sample->step_time_s) times_s.push_back(*sample->step_time_s);
+    }
+    if (left == 0) break;
   }
   return times_s;
 }

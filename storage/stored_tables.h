@@ -8,8 +8,9 @@
 namespace llmb::storage {
 
 struct StoredTable {
-  // with_its_run: whatever changes a row of it changes the row of its run, too. beside_its_run: not
-  // so, and there may be much of it. by_itself: not so, and there is little.
+  // with_its_run: whatever changes a row of it changes the row of its run, too, or a row beside the
+  // run. beside_its_run: not so, and there may be much of it. by_itself: not so, and there is
+  // little.
   enum class Changes { with_its_run, beside_its_run, by_itself };
 
   std::string_view name;
@@ -29,6 +30,7 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"run_profile", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"log_cursor", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"log_text", "run_id", StoredTable::Changes::beside_its_run},
+    StoredTable{"step_chunk", "run_id", StoredTable::Changes::beside_its_run},
     StoredTable{"step_sample", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"step_field", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"pushed_run", "run_id"},

@@ -6,6 +6,7 @@
 #include "storage/evidence_rows.h"
 #include "storage/generation_rows.h"
 #include "storage/log_text_rows.h"
+#include "storage/old_steps.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
 #include "storage/removed_log_rows.h"
@@ -34,6 +35,7 @@ IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation
   batch.samples = log.steps;
   batch.profiles = run.profiles;
   batch.replaces_all_samples = log.is_whole();
+  batch.is_settled = log.is_settled && !log.has_more;
   return batch;
 }
 
@@ -58,7 +60,9 @@ struct Writer::Impl {
   explicit Impl(const OpenOptions& options)
       : database(open_writer(options)),
         connection(database->connection()),
-        revision(connection.read_one_integer("SELECT revision FROM data_revision")) {}
+        revision(connection.read_one_integer("SELECT revision FROM data_revision")) {
+    pack_old_steps(*database, options.on_old_steps);
+  }
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
   // it touched a run.
@@ -111,9 +115,10 @@ struct Writer::Impl {
     const RunId run = insert_run(connection, batch, times, is_only_generation);
     write_parts(connection, run, batch, true);
     if (are_in_order(batch.samples)) {
-      insert_steps(connection, run, batch.samples);
+      insert_steps(connection, run, batch.samples, batch.is_settled);
     } else {
       set_step_count(connection, run, upsert_steps(connection, run, batch.samples));
+      if (batch.is_settled) settle_steps(connection, run);
     }
     return run;
   }
@@ -133,6 +138,7 @@ struct Writer::Impl {
       step_count -= delete_steps_from(connection, run, *batch.drops_steps_from);
     }
     step_count += upsert_steps(connection, run, batch.samples);
+    if (batch.is_settled) settle_steps(connection, run);
     set_step_count(connection, run, step_count);
     write_parts(connection, run, batch, false);
     mark_profiled(connection, run);

@@ -18,7 +18,7 @@
 #include "server/ingest/listed_result.h"
 #include "server/push/json_fields.h"
 #include "server/push/packed_telling.h"
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 #include "server/push/push_request.h"
 
 namespace llmb::api {
@@ -96,7 +96,7 @@ std::shared_ptr<PushWork> read_work(Context& context, const http::Request& reque
     push::PushRequest told = push::unpack_request(plain_body(request), kLogsMax);
     require_own_cluster(token, told.head.cluster);
     take_request(std::move(told), context.catalog(), *work);
-  } catch (const push::BadTelling& error) {
+  } catch (const storage::BadField& error) {
     throw bad_request(fmt::format("The body is not understood: {}.", error.what()));
   }
   return work;

@@ -43,9 +43,10 @@ Part read_part(const Json& json, std::size_t root_count) {
   fields.read("bytes", part.measure.bytes);
   fields.read("logs", part.measure.logs);
   if (part.root < 0 || part.root >= static_cast<std::int64_t>(root_count)) {
-    push::refuse_field("root", "one of the roots");
+    storage::refuse_field("root", "one of the roots");
   }
-  if (!is_plain_relative_path(part.folder)) push::refuse_field("folder", "a folder below the root");
+  if (!is_plain_relative_path(part.folder))
+    storage::refuse_field("folder", "a folder below the root");
   return part;
 }
 
@@ -53,7 +54,7 @@ std::string read_path(const JsonFields& fields, const char* name, bool may_be_em
   std::string path;
   fields.read(name, path);
   const bool is_left_out = path.empty() && may_be_empty;
-  if (!is_left_out && !path.starts_with('/')) push::refuse_field(name, "an absolute path");
+  if (!is_left_out && !path.starts_with('/')) storage::refuse_field(name, "an absolute path");
   return path;
 }
 
@@ -70,7 +71,7 @@ void read_fields(const Json& json, Manifest& manifest) {
   fields.read("push_logs", manifest.sends_text);
   for (const Json& root : fields.array("roots")) {
     manifest.roots.push_back(push::read_text(root, "roots"));
-    if (!manifest.roots.back().starts_with('/')) push::refuse_field("roots", "absolute paths");
+    if (!manifest.roots.back().starts_with('/')) storage::refuse_field("roots", "absolute paths");
   }
   for (const Json& task : fields.array("tasks")) {
     Share& share = manifest.tasks.emplace_back();
@@ -78,7 +79,7 @@ void read_fields(const Json& json, Manifest& manifest) {
       share.parts.push_back(read_part(part, manifest.roots.size()));
       share.measure.add(share.parts.back().measure);
     }
-    if (share.parts.empty()) push::refuse_field("parts", "one at least");
+    if (share.parts.empty()) storage::refuse_field("parts", "one at least");
   }
 }
 
@@ -105,7 +106,7 @@ void refuse_what_is_there_twice(const Manifest& manifest) {
       const ingest::TreeParts& root = roots[static_cast<std::size_t>(part.root)];
       const bool lies_in_another = !part.folder.empty() && root.descend_to(part.folder);
       if (lies_in_another || !seen.emplace(part.root, part.folder).second) {
-        push::refuse_field("folder", "in one place only");
+        storage::refuse_field("folder", "in one place only");
       }
     }
   }

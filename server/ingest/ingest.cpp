@@ -1,6 +1,9 @@
 #include "server/ingest/ingest.h"
 
+#include <spdlog/spdlog.h>
+
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -10,13 +13,30 @@
 #include "server/ingest/status_board.h"
 
 namespace llmb::ingest {
+namespace {
+
+constexpr std::chrono::seconds kBetweenLines{2};
+
+// To pack a large database of an earlier version takes minutes, once.
+storage::OpenOptions saying_what_is_packed(storage::OpenOptions database) {
+  const auto start = std::chrono::steady_clock::now();
+  database.on_old_steps = [next = start + kBetweenLines](std::int64_t runs) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next) return;
+    next = now + kBetweenLines;
+    spdlog::info("packing the steps of logs that have settled: {} runs", runs);
+  };
+  return database;
+}
+
+}  // namespace
 
 struct Ingest::Impl {
   Impl(IngestOptions ingest_options, std::function<void(const RunChange&)> change)
       : options(std::move(ingest_options)),
         on_change(std::move(change)),
         clock(options.clock ? options.clock : std::make_shared<const Clock>()),
-        writer(options.database) {
+        writer(saying_what_is_packed(options.database)) {
     bring_lists_up_to_date(writer, options.database.path,
                            options.catalog ? *options.catalog : parser::embedded_catalog());
   }

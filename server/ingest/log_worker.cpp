@@ -299,6 +299,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   batch.logged_global_batch_size = judgement.logged_global_batch_size;
   batch.replaces_all_samples = is_reread;
   batch.continues_run = !is_new;
+  batch.is_settled = is_over;
   if (!is_new && before && was_settled(*before)) batch.drops_steps_from = before->offset;
   // A profiler writes its files when the job ends; before, one look is enough.
   if (is_new || is_over) {

@@ -1,5 +1,5 @@
 // JsonFields: the members of an object (a server's answer, say), read by name. Whatever is missing
-// or of another type throws BadTelling with the member's name. Text that is no UTF-8 travels as
+// or of another type throws BadField with the member's name. Text that is no UTF-8 travels as
 // hexadecimal digits.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 
 namespace llmb::push {
 
@@ -22,7 +22,8 @@ std::string read_text(const Json& json, const char* name);
 inline std::int64_t read_integer(const Json& json, const char* name) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
   const bool is_too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > kMax;
-  if (!json.is_number_integer() || is_too_large) refuse_field(name, "an integer of 64 bits");
+  if (!json.is_number_integer() || is_too_large)
+    storage::refuse_field(name, "an integer of 64 bits");
   return json.get<std::int64_t>();
 }
 
@@ -33,11 +34,11 @@ inline void read_value(const Json& json, const char* name, std::int64_t& value) 
   value = read_integer(json, name);
 }
 inline void read_value(const Json& json, const char* name, std::uint64_t& value) {
-  if (!json.is_number_unsigned()) refuse_field(name, "a count of 64 bits");
+  if (!json.is_number_unsigned()) storage::refuse_field(name, "a count of 64 bits");
   value = json.get<std::uint64_t>();
 }
 inline void read_value(const Json& json, const char* name, bool& value) {
-  if (!json.is_boolean()) refuse_field(name, "true or false");
+  if (!json.is_boolean()) storage::refuse_field(name, "true or false");
   value = json.get<bool>();
 }
 template <typename T>
@@ -49,17 +50,17 @@ void read_value(const Json& json, const char* name, std::optional<T>& value) {
 class JsonFields {
  public:
   JsonFields(const Json& object, const char* name) : object_(object) {
-    if (!object.is_object()) refuse_field(name, "an object");
+    if (!object.is_object()) storage::refuse_field(name, "an object");
   }
 
   const Json& at(const char* name) const {
     const auto found = object_.find(name);
-    if (found == object_.end()) refuse_field(name, "there");
+    if (found == object_.end()) storage::refuse_field(name, "there");
     return *found;
   }
   const Json& array(const char* name) const {
     const Json& json = at(name);
-    if (!json.is_array()) refuse_field(name, "an array");
+    if (!json.is_array()) storage::refuse_field(name, "an array");
     return json;
   }
   template <typename T>
@@ -70,7 +71,7 @@ class JsonFields {
   template <typename FromName>
   auto read_named(const char* name, const FromName& from_name) const {
     const auto value = from_name(read_text(at(name), name));
-    if (!value) refuse_field(name, "one that is known");
+    if (!value) storage::refuse_field(name, "one that is known");
     return *value;
   }
 

@@ -1,7 +1,7 @@
 #include "server/push/log_text_request.h"
 
 #include "server/http/compression.h"
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 
 namespace llmb::push {
 namespace {
@@ -12,7 +12,7 @@ using storage::LogBlockTelling;
 
 constexpr std::string_view kMagic = "llmb-text 1 ";
 
-LogBlockTelling unpack_block(PackReader& reader) {
+LogBlockTelling unpack_block(storage::PackReader& reader) {
   LogBlockTelling told;
   reader.read("root_path", told.root_path);
   reader.read("relative_path", told.relative_path);
@@ -20,7 +20,7 @@ LogBlockTelling unpack_block(PackReader& reader) {
   reader.read("first_byte", told.block.first_byte);
   reader.read("byte_count", told.block.byte_count);
   reader.read("packed", told.block.packed);
-  if (!unpacked_block(told.block)) refuse_field("packed", "a block of the log's text");
+  if (!unpacked_block(told.block)) storage::refuse_field("packed", "a block of the log's text");
   return told;
 }
 
@@ -41,7 +41,7 @@ std::optional<std::string> unpacked_block(const LogBlock& block) {
 }
 
 std::string packed_text_request(const PushHead& head, const std::vector<LogBlockTelling>& blocks) {
-  PackWriter writer;
+  storage::PackWriter writer;
   writer.raw(kMagic);
   pack_head(writer, head);
   writer.count(blocks.size());
@@ -57,9 +57,9 @@ std::string packed_text_request(const PushHead& head, const std::vector<LogBlock
 }
 
 LogTextRequest unpack_text_request(std::string_view body) {
-  PackReader reader(body, body.size());
+  storage::PackReader reader(body, body.size());
   if (reader.left() < kMagic.size() || reader.raw(kMagic.size(), "format") != kMagic) {
-    refuse_field("format", "1: agent and server are of versions that do not go together");
+    storage::refuse_field("format", "1: agent and server are of versions that do not go together");
   }
   LogTextRequest request;
   request.head = unpack_head(reader);

@@ -27,7 +27,7 @@ std::optional<std::string> unpacked_block(const storage::LogBlock& block);
 
 std::string packed_text_request(const PushHead& head,
                                 const std::vector<storage::LogBlockTelling>& blocks);
-// Throws BadTelling (packed_values.h), also where a block holds other bytes than it says.
+// Throws BadField (packed_values.h), also where a block holds other bytes than it says.
 LogTextRequest unpack_text_request(std::string_view body);
 
 }  // namespace llmb::push

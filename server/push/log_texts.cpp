@@ -13,7 +13,7 @@ namespace {
 using storage::kLogBlockBytes;
 using storage::RunId;
 
-constexpr std::int64_t kLogsAtOnce = 64;
+constexpr std::int64_t kTextsAtOnce = 64;
 // A request is sent once it has as much.
 constexpr std::uint64_t kRequestBytes = std::uint64_t{1} << 20U;
 
@@ -43,8 +43,8 @@ std::vector<storage::LogBlockTelling> LogTexts::next() {
   std::erase_if(resting_until_, [&](const auto& entry) { return entry.second <= now; });
   for (int pass = 0; pass < 2 && blocks.empty(); ++pass) {
     for (bool has_more = true; has_more;) {
-      const auto runs = store_.text_pending(after_, kLogsAtOnce);
-      has_more = std::cmp_equal(runs.size(), kLogsAtOnce);
+      const auto runs = store_.text_pending(after_, kTextsAtOnce);
+      has_more = std::cmp_equal(runs.size(), kTextsAtOnce);
       for (const RunId run : runs) {
         if (blocks.size() >= kTextBlocksMax || packed_bytes_ >= kRequestBytes) return blocks;
         after_ = run;

@@ -9,7 +9,7 @@
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/run_summary.h"
 #include "parser/step_fields.h"
-#include "server/push/packed_steps.h"
+#include "storage/packed_steps.h"
 
 namespace llmb::push {
 namespace {
@@ -198,6 +198,7 @@ void visit_fields(Of<Visit, storage::LogTelling>& log, Visit& visit) {
   visit("window_source", log.run.window_source);
   visit("logged_global_batch_size", log.run.logged_global_batch_size);
   visit("has_more", log.has_more);
+  visit("is_settled", log.is_settled);
   visit("from_segment", log.from.segment);
   visit("from_iteration", log.from.iteration);
   visit_fields(log.run.path, visit);
@@ -211,7 +212,7 @@ void visit_fields(Of<Visit, storage::LogTelling>& log, Visit& visit) {
 class Writing {
  public:
   static constexpr bool kFills = false;
-  explicit Writing(PackWriter& writer) : writer_(writer) {}
+  explicit Writing(storage::PackWriter& writer) : writer_(writer) {}
 
   template <typename T>
   void operator()(const char* /*name*/, const T& value) {
@@ -242,16 +243,16 @@ class Writing {
       }
     }
   }
-  void steps(const std::vector<parser::StepSample>& steps) { pack_steps(writer_, steps); }
+  void steps(const std::vector<parser::StepSample>& steps) { storage::pack_steps(writer_, steps); }
 
  private:
-  PackWriter& writer_;
+  storage::PackWriter& writer_;
 };
 
 class Reading {
  public:
   static constexpr bool kFills = true;
-  explicit Reading(PackReader& reader) : reader_(reader) {}
+  explicit Reading(storage::PackReader& reader) : reader_(reader) {}
 
   template <typename T>
   void operator()(const char* name, T& value) {
@@ -260,7 +261,7 @@ class Reading {
   template <typename T, typename NameOf, typename FromName>
   void named(const char* name, T& value, NameOf /*name_of*/, FromName from_name) {
     const auto known = from_name(reader_.raw(reader_.length(name), name));
-    if (!known) refuse_field(name, "one that is known");
+    if (!known) storage::refuse_field(name, "one that is known");
     value = *known;
   }
   template <typename Record>
@@ -293,10 +294,10 @@ class Reading {
       }
     }
   }
-  void steps(std::vector<parser::StepSample>& steps) { steps = unpack_steps(reader_); }
+  void steps(std::vector<parser::StepSample>& steps) { steps = storage::unpack_steps(reader_); }
 
  private:
-  PackReader& reader_;
+  storage::PackReader& reader_;
 };
 
 class Hashing {
@@ -339,25 +340,25 @@ bool is_path(const std::string& path) {
 
 void check(const storage::LogTelling& log) {
   if (!is_path(log.root_path) || log.root_path.front() != '/') {
-    refuse_field("root", "an absolute path of at most 4096 bytes");
+    storage::refuse_field("root", "an absolute path of at most 4096 bytes");
   }
   if (!is_path(log.run.relative_path) || log.run.relative_path.front() == '/') {
-    refuse_field("relative_path", "a path below its root of at most 4096 bytes");
+    storage::refuse_field("relative_path", "a path below its root of at most 4096 bytes");
   }
-  if (log.run.generation < 0) refuse_field("generation", "0 or more");
-  if (log.run.revision < 1) refuse_field("revision", "1 or more");
+  if (log.run.generation < 0) storage::refuse_field("generation", "0 or more");
+  if (log.run.revision < 1) storage::refuse_field("revision", "1 or more");
   for (const std::optional<std::string>& at :
        {std::optional(log.run.first_seen_at), std::optional(log.run.grown_at),
         log.run.vanished_at}) {
-    if (at && !parser::parse_instant(*at)) refuse_field("…_at", "an instant of RFC 3339");
+    if (at && !parser::parse_instant(*at)) storage::refuse_field("…_at", "an instant of RFC 3339");
   }
-  if (!log.is_whole() && log.from.segment < 0) refuse_field("from_segment", "0 or more");
+  if (!log.is_whole() && log.from.segment < 0) storage::refuse_field("from_segment", "0 or more");
   storage::StepKey last = log.from;
   bool is_first = true;
   for (const parser::StepSample& step : log.steps) {
     const storage::StepKey key{step.segment, step.iteration};
     if (step.segment < 0 || key < last || (!is_first && key == last)) {
-      refuse_field("steps", "in their order, and none before 'from'");
+      storage::refuse_field("steps", "in their order, and none before 'from'");
     }
     last = key;
     is_first = false;
@@ -375,12 +376,12 @@ std::uint64_t form_hash() {
   return hash;
 }
 
-void pack_telling(PackWriter& writer, const storage::LogTelling& log) {
+void pack_telling(storage::PackWriter& writer, const storage::LogTelling& log) {
   Writing writing(writer);
   visit_fields(log, writing);
 }
 
-storage::LogTelling unpack_telling(PackReader& reader) {
+storage::LogTelling unpack_telling(storage::PackReader& reader) {
   storage::LogTelling log;
   Reading reading(reader);
   visit_fields(log, reading);

@@ -5,19 +5,19 @@
 #include <optional>
 #include <string_view>
 
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 #include "storage/push_records.h"
 
 namespace llmb::push {
 
 // Raised with every change of how a request is written.
-inline constexpr std::int64_t kFormat = 4;
+inline constexpr std::int64_t kFormat = 5;
 // Of the names of all that a telling holds, in their order: differs where a field was added and
 // kFormat forgotten.
 std::uint64_t form_hash();
 
-void pack_telling(PackWriter& writer, const storage::LogTelling& log);
-storage::LogTelling unpack_telling(PackReader& reader);  // throws BadTelling
+void pack_telling(storage::PackWriter& writer, const storage::LogTelling& log);
+storage::LogTelling unpack_telling(storage::PackReader& reader);  // throws BadField
 
 std::string_view push_verdict_name(storage::PushVerdict verdict);
 std::optional<storage::PushVerdict> push_verdict_from_name(std::string_view name);

@@ -202,7 +202,8 @@ LinkAnswer PushLink::send_text(const std::vector<storage::LogBlockTelling>& bloc
     for (const Json& end : fields.array("text_bytes")) {
       read_value(end, "text_bytes", answer.text_ends.emplace_back());
     }
-    if (answer.text_ends.size() != blocks.size()) refuse_field("text_bytes", "of each block");
+    if (answer.text_ends.size() != blocks.size())
+      storage::refuse_field("text_bytes", "of each block");
   });
   return answer;
 }

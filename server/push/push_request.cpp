@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/push/packed_telling.h"
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 
 namespace llmb::push {
 namespace {
@@ -23,44 +23,45 @@ void visit_names(Head& head, const Visit& visit) {
   visit("pending_since", head.pending_since);
 }
 
-void require_own_form(PackReader& reader) {
+void require_own_form(storage::PackReader& reader) {
   const bool is_ours = reader.left() >= kMagic.size() &&
                        reader.raw(kMagic.size(), "format") == kMagic &&
                        reader.count("format") == static_cast<std::uint64_t>(kFormat) &&
                        reader.word("format") == form_hash();
   if (is_ours) return;
-  refuse_field("format", fmt::format("{}: agent and server are of versions that do not go together",
-                                     kFormat));
+  storage::refuse_field(
+      "format",
+      fmt::format("{}: agent and server are of versions that do not go together", kFormat));
 }
 
 }  // namespace
 
-void pack_head(PackWriter& writer, const PushHead& head) {
+void pack_head(storage::PackWriter& writer, const PushHead& head) {
   visit_names(head, [&](const char* /*name*/, const std::string& text) { writer.write(text); });
   writer.write(head.logs_pending);
   writer.write(head.is_last);
 }
 
-PushHead unpack_head(PackReader& reader) {
+PushHead unpack_head(storage::PackReader& reader) {
   PushHead head;
   visit_names(head, [&](const char* name, std::string& text) {
     reader.read(name, text);
-    if (text.size() > kNameBytesMax) refuse_field(name, "of at most 256 bytes");
+    if (text.size() > kNameBytesMax) storage::refuse_field(name, "of at most 256 bytes");
   });
-  if (head.store_id.empty()) refuse_field("store_id", "there");
+  if (head.store_id.empty()) storage::refuse_field("store_id", "there");
   reader.read("logs_pending", head.logs_pending);
   reader.read("is_last", head.is_last);
   return head;
 }
 
 std::string packed_log(const storage::LogTelling& log) {
-  PackWriter writer;
+  storage::PackWriter writer;
   pack_telling(writer, log);
   return writer.take();
 }
 
 std::string packed_request(const PushHead& head, const std::vector<std::string>& packed_logs) {
-  PackWriter writer;
+  storage::PackWriter writer;
   writer.raw(kMagic);
   writer.count(static_cast<std::uint64_t>(kFormat));
   writer.word(form_hash());
@@ -71,7 +72,7 @@ std::string packed_request(const PushHead& head, const std::vector<std::string>&
 }
 
 PushRequest unpack_request(std::string_view body, std::size_t logs_max) {
-  PackReader reader(body, kMemoryMax);
+  storage::PackReader reader(body, kMemoryMax);
   require_own_form(reader);
   PushRequest request;
   request.head = unpack_head(reader);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 #include "storage/push_records.h"
 
 namespace llmb::push {
@@ -25,27 +25,28 @@ struct PushHead {
   bool is_last = false;            // this store has said all, and never speaks again
 };
 
-// As the form of each request begins, behind its name. The second throws BadTelling.
-void pack_head(PackWriter& writer, const PushHead& head);
-PushHead unpack_head(PackReader& reader);
+// As the form of each request begins, behind its name. The second throws BadField.
+void pack_head(storage::PackWriter& writer, const PushHead& head);
+PushHead unpack_head(storage::PackReader& reader);
 
 // The rest of a request: at most `max` entries, each as `read_one` reads it, and no byte behind
-// them. What that throws as BadTelling is told with the entry's number.
+// them. What that throws as BadField is told with the entry's number.
 template <typename ReadOne>
-auto unpack_entries(PackReader& reader, const char* name, std::size_t max,
+auto unpack_entries(storage::PackReader& reader, const char* name, std::size_t max,
                     const ReadOne& read_one) {
   std::vector<decltype(read_one(reader))> entries;
   const std::size_t count = reader.length(name);
-  if (count > max) refuse_field(name, "at most " + std::to_string(max));
+  if (count > max) storage::refuse_field(name, "at most " + std::to_string(max));
   entries.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     try {
       entries.push_back(read_one(reader));
-    } catch (const BadTelling& error) {
-      throw BadTelling("the entry " + std::to_string(i) + " of '" + name + "': " + error.what());
+    } catch (const storage::BadField& error) {
+      throw storage::BadField("the entry " + std::to_string(i) + " of '" + name +
+                              "': " + error.what());
     }
   }
-  if (reader.left() > 0) refuse_field(name, "the last of the body");
+  if (reader.left() > 0) storage::refuse_field(name, "the last of the body");
   return entries;
 }
 
@@ -58,7 +59,7 @@ struct PushRequest {
 std::string packed_log(const storage::LogTelling& log);
 std::string packed_request(const PushHead& head, const std::vector<std::string>& packed_logs);
 
-// Throws BadTelling (packed_values.h) that says which field of which log is not as it should be.
+// Throws BadField (packed_values.h) that says which field of which log is not as it should be.
 PushRequest unpack_request(std::string_view body, std::size_t logs_max);
 
 }  // namespace llmb::push

@@ -106,6 +106,7 @@ IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count) {
   batch.summary = std::move(judgement.summary);
   batch.window_source = std::move(judgement.window_source);
   batch.logged_global_batch_size = judgement.logged_global_batch_size;
+  batch.is_settled = true;
   return batch;
 }
 

@@ -57,6 +57,7 @@ IngestBatch next_batch(RootId root, int number, std::int64_t done, int count) {
       for (int i = 0; i < kRunCount; ++i) {
         const int count = 1 + static_cast<int>(random() % 5);
         batches.push_back(next_batch(root, i, done[i], count));
+        batches.back().is_settled = random() % 4 == 0;
         done[i] += count;
       }
       writer.commit(batches);

@@ -195,6 +195,28 @@ TEST_P(CopyEveryWay, TextThatCameSinceIsCopied) {
   expect_same_rows(from_->path(), to_->path());
 }
 
+// So do the steps of a log that settled.
+TEST_P(CopyEveryWay, StepsThatWerePackedSinceAreCopied) {
+  {
+    Writer writer(from_->options());
+    write_runs(writer, 0, 3);
+    IngestBatch ended = make_batch(1, "ended.out", 70);
+    ended.summary.status = parser::RunStatus::complete;
+    writer.commit({&ended, 1});
+  }
+  {
+    DatabaseCopy copy(from_->path(), to_->options());
+    while (copy.copy_some_runs() > 0) {
+    }
+  }
+  { const Writer packs_what_has_ended(from_->options()); }
+  DatabaseCopy copy(from_->path(), to_->options());
+  EXPECT_EQ(copy.runs().removed, 1);
+  EXPECT_EQ(copy.runs().standing, 3);
+  EXPECT_THAT(copy_all(copy), ElementsAre());
+  expect_same_rows(from_->path(), to_->path());
+}
+
 TEST_P(CopyEveryWay, PathsMayHaveMovedBetweenRoots) {
   {
     Writer writer(from_->options());

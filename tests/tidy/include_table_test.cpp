@@ -22,6 +22,7 @@ const std::vector<Rule>& rules() {
       {"parser/layout/", {"parser/"}, {"re2/", "tl/", "yaml-cpp/", "nlohmann/"}},
       {"parser/catalog/", {"parser/"}, {"re2/", "tl/", "yaml-cpp/", "nlohmann/"}},
       {"storage/", {"storage/", "parser/", "migrations/"}, {"sqlite3.h"}},
+      {"storage/step_chunks.cpp", {"storage/", "parser/"}, {"zstd.h"}},
       {"storage/postgresql_connection.cpp", {"storage/", "parser/"}, {"libpq-fe.h"}},
       {"server/http/",
        {"server/http/", "parser/foundation/", "parser/result.h"},

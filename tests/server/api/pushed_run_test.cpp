@@ -86,15 +86,22 @@ class PushedRun : public ApiTest {
     summary.energy_j_per_gpu_mean = 1'500.25;
     batch.cursor.head_hash = 0xfedcba9876543210U;
     batch.cursor.head_length = 1'024;
-    for (batch.generation = 0; batch.generation < 2; ++batch.generation) {  // one is superseded
+    const auto commit = [&] {
       const storage::RunId run = writer.commit({&batch, 1}).front();
       const auto stored = *storage::Reader(agent_path_).run(run);
       writer.update_configuration(run, batch.configuration,
                                   ingest::listed_result(catalog_, stored));
+    };
+    for (batch.generation = 0; batch.generation < 2; ++batch.generation) {  // one is superseded
+      commit();
       facts.reported_tflops_per_gpu = std::numeric_limits<double>::quiet_NaN();
       summary.is_function_check = true;
     }
     writer.mark_vanished(root, batch.relative_path, "2026-01-02T03:04:05Z");
+    batch.relative_path += "-settled.out";
+    batch.generation = 0;
+    batch.is_settled = true;
+    commit();
   }
 
   // What the tests' own logs and the sample tree hold, read as ingest reads it.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 
 namespace llmb::push {
 namespace {
@@ -29,7 +29,7 @@ std::string request_of(const storage::LogBlock& block) {
 std::string complaint_of(const std::string& body) {
   try {
     unpack_text_request(body);
-  } catch (const BadTelling& error) {
+  } catch (const storage::BadField& error) {
     return error.what();
   }
   return "";

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "server/push/packed_telling.h"
-#include "server/push/packed_values.h"
+#include "storage/packed_values.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::push {
@@ -39,7 +39,7 @@ storage::LogTelling back_from(const storage::LogTelling& log) {
 std::string complaint_of(const std::string& body, std::size_t logs_max = 10) {
   try {
     unpack_request(body, logs_max);
-  } catch (const BadTelling& error) {
+  } catch (const storage::BadField& error) {
     return error.what();
   }
   return "";
@@ -52,11 +52,11 @@ TEST(PackedValues, KeepIntegersOfEverySizeInFewBytes) {
   using Limits = std::numeric_limits<std::int64_t>;
   for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{63},
                                    std::int64_t{-64}, Limits::min(), Limits::max()}) {
-    PackWriter writer;
+    storage::PackWriter writer;
     writer.write(value);
     EXPECT_EQ(writer.size() == 1, value >= -64 && value < 64) << value;
     const std::string bytes = writer.take();
-    PackReader reader(bytes, 0);
+    storage::PackReader reader(bytes, 0);
     std::int64_t back = 7;
     reader.read("value", back);
     EXPECT_EQ(back, value);

@@ -1,6 +1,6 @@
 // Values one behind the other in bytes, without names: integers take as many bytes as their size
 // needs, doubles eight, texts their length and their bytes. PackWriter and PackReader stand on one
-// page; the reader throws BadTelling.
+// page; the reader throws BadField.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <utility>
 
-namespace llmb::push {
+namespace llmb::storage {
 
-// Says which field of a telling is not as it should be.
-class BadTelling : public std::runtime_error {
+// Says which field is not as it should be.
+class BadField : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -50,14 +50,8 @@ class PackWriter {
     byte(static_cast<std::uint8_t>(value));
   }
   void raw(std::string_view bytes) { bytes_.append(bytes); }
-  void word(std::uint64_t value) {  // the lowest byte first
-    std::array<char, sizeof value> bytes{};
-    for (char& one : bytes) {
-      one = static_cast<char>(value & 0xffU);
-      value >>= 8U;
-    }
-    bytes_.append(bytes.data(), bytes.size());
-  }
+  void word(std::uint64_t value) { fixed(value); }
+  void half_word(std::uint32_t value) { fixed(value); }
 
   void write(bool value) { byte(value ? 1 : 0); }
   void write(SignedInteger auto value) { count(folded(value)); }
@@ -77,6 +71,16 @@ class PackWriter {
   std::string take() { return std::move(bytes_); }
 
  private:
+  template <typename Word>
+  void fixed(Word value) {  // the lowest byte first
+    std::array<char, sizeof value> bytes{};
+    for (char& one : bytes) {
+      one = static_cast<char>(value & 0xffU);
+      value >>= 8U;
+    }
+    bytes_.append(bytes.data(), bytes.size());
+  }
+
   std::string bytes_;
 };
 
@@ -122,14 +126,8 @@ class PackReader {
     rest_.remove_prefix(size);
     return bytes;
   }
-  std::uint64_t word(const char* name) {
-    const std::string_view bytes = raw(sizeof(std::uint64_t), name);
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes.size(); i-- > 0;) {
-      value = value << 8U | static_cast<std::uint8_t>(bytes[i]);
-    }
-    return value;
-  }
+  std::uint64_t word(const char* name) { return fixed<std::uint64_t>(name); }
+  std::uint32_t half_word(const char* name) { return fixed<std::uint32_t>(name); }
 
   void read(const char* name, bool& value) {
     const std::uint8_t bits = byte(name);
@@ -161,8 +159,18 @@ class PackReader {
   }
 
  private:
+  template <typename Word>
+  Word fixed(const char* name) {
+    const std::string_view bytes = raw(sizeof(Word), name);
+    Word value = 0;
+    for (std::size_t i = bytes.size(); i-- > 0;) {
+      value = value << 8U | static_cast<std::uint8_t>(bytes[i]);
+    }
+    return value;
+  }
+
   std::string_view rest_;
   std::size_t memory_left_;
 };
 
-}  // namespace llmb::push
+}  // namespace llmb::storage

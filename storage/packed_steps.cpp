@@ -1,19 +1,22 @@
-#include "server/push/packed_steps.h"
+#include "storage/packed_steps.h"
 
-#include <bit>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 
 #include "parser/step_fields.h"
+#include "storage/packed_reals.h"
 
-namespace llmb::push {
+namespace llmb::storage {
 namespace {
 
 using parser::StepSample;
-using Steps = std::vector<StepSample>;
+using Steps = std::span<const StepSample>;
 
 // How a column is written.
 enum class Column : std::uint8_t {
@@ -22,6 +25,8 @@ enum class Column : std::uint8_t {
   filled,  // a value for each step
   sparse,  // a bit for each step, and a value for each set one
 };
+
+constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(parser::kStepFields)>;
 
 template <typename T>
 struct Contained {
@@ -49,13 +54,13 @@ const T& content(const std::optional<T>& value) {
   return *value;
 }
 
-// As they are stored: a NaN is itself, and -0 is not 0.
 template <typename T>
 bool is_same(const T& one, const T& other) {
-  return one == other;
-}
-bool is_same(double one, double other) {
-  return std::bit_cast<std::uint64_t>(one) == std::bit_cast<std::uint64_t>(other);
+  if constexpr (std::is_same_v<T, double>) {
+    return is_same_real(one, other);
+  } else {
+    return one == other;
+  }
 }
 template <typename T>
 bool is_same(const std::optional<T>& one, const std::optional<T>& other) {
@@ -93,7 +98,7 @@ class Values {
 };
 
 template <typename Member>
-Column kind_of(const Steps& steps, Member StepSample::*member) {
+Column kind_of(Steps steps, Member StepSample::*member) {
   const Member& first = steps.front().*member;
   bool are_same = true;
   bool are_there = true;
@@ -107,11 +112,12 @@ Column kind_of(const Steps& steps, Member StepSample::*member) {
 }
 
 template <typename Member>
-void pack_column(PackWriter& writer, const Steps& steps, Member StepSample::*member) {
+void pack_column(PackWriter& writer, Steps steps, Member StepSample::*member) {
   const Column kind = kind_of(steps, member);
   writer.byte(static_cast<std::uint8_t>(kind));
   if (kind == Column::empty) return;
-  Values<typename Contained<Member>::Type> values;
+  using Value = typename Contained<Member>::Type;
+  Values<Value> values;
   if (kind == Column::same) {
     values.write(writer, content(steps.front().*member));
     return;
@@ -123,13 +129,23 @@ void pack_column(PackWriter& writer, const Steps& steps, Member StepSample::*mem
     }
     writer.byte(bits);
   }
-  for (const StepSample& step : steps) {
-    if (is_there(step.*member)) values.write(writer, content(step.*member));
+  if constexpr (std::is_same_v<Value, double>) {
+    std::vector<double> reals;
+    reals.reserve(steps.size());
+    for (const StepSample& step : steps) {
+      if (is_there(step.*member)) reals.push_back(content(step.*member));
+    }
+    pack_reals(writer, reals);
+  } else {
+    for (const StepSample& step : steps) {
+      if (is_there(step.*member)) values.write(writer, content(step.*member));
+    }
   }
 }
 
 template <typename Member>
-void unpack_column(PackReader& reader, const char* name, Steps& steps, Member StepSample::*member) {
+void unpack_column(PackReader& reader, const char* name, std::span<StepSample> steps,
+                   Member StepSample::*member) {
   using Value = typename Contained<Member>::Type;
   const std::uint8_t kind = reader.byte(name);
   if (kind > static_cast<std::uint8_t>(Column::sparse)) refuse_field(name, "of a kind of column");
@@ -146,17 +162,29 @@ void unpack_column(PackReader& reader, const char* name, Steps& steps, Member St
   }
   const bool has_bits = kind == static_cast<std::uint8_t>(Column::sparse);
   const std::string_view bits = reader.raw(has_bits ? (steps.size() + 7) / 8 : 0, name);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool is_set = !has_bits || (static_cast<std::uint8_t>(bits[i / 8]) >> (i % 8) & 1U) != 0;
-    if (!is_set) continue;
-    Value value{};
-    values.read(reader, name, value);
-    steps[i].*member = std::move(value);
+  const auto is_set = [&](std::size_t i) {
+    return !has_bits || (static_cast<std::uint8_t>(bits[i / 8]) >> (i % 8) & 1U) != 0;
+  };
+  if constexpr (std::is_same_v<Value, double>) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) count += is_set(i) ? 1 : 0;
+    const std::vector<double> reals = unpack_reals(reader, name, count);
+    auto real = reals.begin();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (is_set(i)) steps[i].*member = *real++;
+    }
+  } else {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (!is_set(i)) continue;
+      Value value{};
+      values.read(reader, name, value);
+      steps[i].*member = std::move(value);
+    }
   }
 }
 
 // A name is written where it comes first, and then by its number.
-void pack_extra_fields(PackWriter& writer, const Steps& steps) {
+void pack_extra_fields(PackWriter& writer, Steps steps) {
   bool has_any = false;
   for (const StepSample& step : steps) has_any = has_any || !step.extra_fields.empty();
   writer.write(has_any);
@@ -173,7 +201,7 @@ void pack_extra_fields(PackWriter& writer, const Steps& steps) {
   }
 }
 
-void unpack_extra_fields(PackReader& reader, Steps& steps) {
+void unpack_extra_fields(PackReader& reader, std::span<StepSample> steps) {
   constexpr const char* kName = "a field of a step";
   bool has_any = false;
   reader.read(kName, has_any);
@@ -195,23 +223,28 @@ void unpack_extra_fields(PackReader& reader, Steps& steps) {
 
 }  // namespace
 
-void pack_steps(PackWriter& writer, const Steps& steps) {
+void pack_steps(PackWriter& writer, Steps steps) {
   writer.count(steps.size());
   if (steps.empty()) return;
+  writer.count(kFieldCount);
   parser::for_each_step_field([&](const auto& field) { pack_column(writer, steps, field.member); });
   pack_extra_fields(writer, steps);
 }
 
-Steps unpack_steps(PackReader& reader) {
+std::vector<StepSample> unpack_steps(PackReader& reader) {
   const std::uint64_t count = reader.count("steps");
   reader.take_memory(count, sizeof(StepSample), "steps");
-  Steps steps(static_cast<std::size_t>(count));
+  std::vector<StepSample> steps(static_cast<std::size_t>(count));
   if (steps.empty()) return steps;
+  std::uint64_t columns = reader.count("steps");
+  if (columns > kFieldCount) refuse_field("steps", "of fields that this version knows");
   parser::for_each_step_field([&](const auto& field) {  // their names are literals
+    if (columns == 0) return;
     unpack_column(reader, field.name.data(), steps, field.member);
+    --columns;
   });
   unpack_extra_fields(reader, steps);
   return steps;
 }
 
-}  // namespace llmb::push
+}  // namespace llmb::storage
