@@ -30,6 +30,7 @@ struct ApiOptions {
   std::function<ingest::RetentionStatus()> retention_status;  // null: no run is removed
   http::EventChannel* events = nullptr;                       // outlives the Api
   std::string version;                                        // of the program
+  bool reads_only = false;  // another process reads the logs into the database
   // Both null: jobs are off. They outlive the Api.
   dispatch::Dispatcher* dispatcher = nullptr;
   storage::JobStore* jobs = nullptr;

@@ -35,6 +35,7 @@ http::Response get_status(Context& context, const http::Request& request) {
   json["jobs_are_on"] = context.options.dispatcher != nullptr && context.options.jobs != nullptr;
   const auto& retention = context.options.retention_status;
   json["retention"] = retention ? retention_json(retention()) : Json(nullptr);
+  json["reads_only"] = context.options.reads_only;
   json["version"] = context.options.version;
   return hashed_response(to_text(json));
 }

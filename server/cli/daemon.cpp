@@ -131,6 +131,7 @@ struct Daemon::Parts {
     if (retention) result.retention_status = [this] { return retention->status(); };
     result.events = &events;
     result.version = options.version;
+    result.reads_only = options.reads_only;
     result.catalog = options.catalog;
     result.cors_origins = options.cors_origins;
     result.tokens = jobs ? &jobs->store : tokens.get();

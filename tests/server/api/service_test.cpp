@@ -71,6 +71,7 @@ TEST_F(Service, TellsHowIngestIsDoing) {
   EXPECT_TRUE(json["halted_reason"].is_null());
   EXPECT_EQ(json["root_errors"][0], "cannot read /data");
   EXPECT_EQ(json["jobs_are_on"], false);
+  EXPECT_EQ(json["reads_only"], false);
   EXPECT_EQ(json["version"], "1.2.3");
 }
 

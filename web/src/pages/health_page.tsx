@@ -50,6 +50,7 @@ function stateWords(isIll: boolean): string {
 function Reading() {
   const status = service.value;
   if (!status) return <Loading what="the service's state" />;
+  if (status.reads_only) return <ReadOnly version={status.version} />;
   const facts: [string, string][] = [
     ["Version", status.version],
     ["Logs watched", formatCount(status.files_seen)],
@@ -88,6 +89,21 @@ function Reading() {
   );
 }
 
+// What another process reads, and how far it is, is that one's to tell.
+function ReadOnly({ version }: { version: string }) {
+  return (
+    <section aria-labelledby="reading-title">
+      <div class="section-head">
+        <h2 id="reading-title">This server reads only</h2>
+      </div>
+      <p>
+        Another one reads the logs into this database; its own health page says how far it is. What
+        it stores is here within a second or two. (Version {version})
+      </p>
+    </section>
+  );
+}
+
 function rootState(root: Root): string {
   if (root.hangs_since) {
     const seconds = (nowMs.value - Date.parse(root.hangs_since)) / 1000;
@@ -100,11 +116,13 @@ function Roots() {
   const roots = rootList.value?.roots.filter((root) => !root.is_pushed);
   const isPushedTo = rootList.value?.roots.some((root) => root.is_pushed);
   const agents = rootList.value?.agents ?? [];
-  if (!roots || (roots.length === 0 && (isPushedTo || agents.length > 0))) return null;
+  const title = service.value?.reads_only ? "Trees that the other server watches" : "Watched trees";
+  const hasOthers = isPushedTo || agents.length > 0 || service.value?.reads_only;
+  if (!roots || (roots.length === 0 && hasOthers)) return null;
   return (
     <section aria-labelledby="roots-title">
       <div class="section-head">
-        <h2 id="roots-title">Watched trees</h2>
+        <h2 id="roots-title">{title}</h2>
       </div>
       {roots.length === 0 ? (
         <HintPanel title="No tree is watched yet">
@@ -113,7 +131,7 @@ function Roots() {
         </HintPanel>
       ) : (
         <Table
-          name="Watched trees"
+          name={title}
           heads={["tree", "cluster", "state", "#logs", "last scan", "#it took"]}
           rows={roots.map((root) => [
             <code>{root.path}</code>,
