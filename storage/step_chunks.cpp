@@ -16,8 +16,10 @@ namespace {
 using parser::StepSample;
 
 constexpr int kZstdLevel = 3;
-// What 1024 steps of the longest lines take is far below; of what is damaged no more is believed.
+// Of what is damaged no more is believed.
 constexpr std::size_t kUnpackedBytesMax = std::size_t{64} << 20U;
+// More than 1024 steps of the longest lines take; an agent may send longer ones.
+constexpr std::size_t kChunkBytesMax = kUnpackedBytesMax / 2;
 
 struct FreeZstd {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -57,8 +59,22 @@ std::vector<StepSample> unpacked(const std::string& packed, const ChunkRange& ch
   return samples;
 }
 
+std::size_t bytes_of(std::span<const StepSample> samples) {
+  std::size_t bytes = 0;
+  for (const StepSample& sample : samples) {
+    bytes += sizeof sample + sample.logged_at.size();
+    for (const auto& [name, value] : sample.extra_fields) bytes += name.size() + 2 * sizeof value;
+  }
+  return bytes;
+}
+
 // Of one segment.
 void insert_chunk(Connection& connection, RunId run, std::span<const StepSample> samples) {
+  if (samples.size() > 1 && bytes_of(samples) > kChunkBytesMax) {
+    insert_chunk(connection, run, samples.first(samples.size() / 2));
+    insert_chunk(connection, run, samples.subspan(samples.size() / 2));
+    return;
+  }
   PackWriter writer;
   pack_steps(writer, samples);
   std::uint64_t last_offset = 0;

@@ -91,6 +91,20 @@ TEST_F(StepChunks, HoldWhatRowsHeld) {
   EXPECT_TRUE(stored(run) == steps);
 }
 
+TEST_F(StepChunks, OfVeryLongLinesAreSmallEnoughToBeRead) {
+  Steps steps;
+  for (std::int64_t i = 0; i < 1'000; ++i) {
+    steps.push_back(make_step(i, 1.5));
+    for (const char name : {'a', 'b', 'c'}) {
+      steps.back().extra_fields.emplace_back(std::string(50'000, name), 2.5);
+    }
+  }
+  const RunId run = new_run("a.out");
+  change([&] { insert_steps(connection(), run, steps, true); });
+  EXPECT_EQ(count("step_chunk"), 8);
+  EXPECT_TRUE(stored(run) == steps);
+}
+
 // Whether the steps of a log were packed at once or bit by bit, the chunks are the same.
 TEST_F(StepChunks, AreTheSameHoweverOftenALogSettled) {
   std::mt19937 random(8);
