@@ -10,6 +10,7 @@
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/device_meter.h"
 #include "runner/cuda/device_world.h"
+#include "runner/cuda_collective_ceilings.h"
 #include "runner/cuda_product_plans.h"
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
@@ -23,11 +24,18 @@ namespace {
 
 constexpr int kFirstWithFp8 = 89;  // compute capability: Ada, Hopper, Blackwell
 
-// What the rank that is profiled sustains of its model's shapes, before a run takes the memory.
-OpCeilings profile_ceilings(World& world, const Options& options, const RunSettings& settings) {
+// What the rank that is profiled sustains of its model's shapes, before a run takes the memory; of
+// collectives all ranks together.
+OpCeilings profile_ceilings(World& world, const Options& options, const RunSettings& settings,
+                            const Layout& layout) {
   OpCeilings ceilings;
-  if (!options.enable_profile || (world.rank() != 0 && !settings.rank_slice)) return ceilings;
   constexpr double kSecondsEach = 0.2;
+  if (!options.enable_profile) return ceilings;
+  if (world.size() > 1 && !settings.rank_slice) {
+    measure_collectives(world, settings, layout, kSecondsEach,
+                        [&](const Ceiling& ceiling) { ceilings.add(ceiling); });
+  }
+  if (world.rank() != 0 && !settings.rank_slice) return ceilings;
   constexpr std::int64_t kCopyBytes = std::int64_t{1} << 28;
   CeilingShapes shapes = ceiling_shapes(settings);
   shapes.copy_bytes = kCopyBytes;
@@ -60,7 +68,7 @@ template <typename T>
 void run_rank_of(World& world, const Options& options, const RunSettings& settings,
                  const Layout& layout, const cuda::DeviceInfo& device, TrainOutput output) {
   const std::int64_t arena = arena_bytes(world, settings, layout, device);
-  OpCeilings ceilings = profile_ceilings(world, options, settings);
+  OpCeilings ceilings = profile_ceilings(world, options, settings, layout);
   const std::string plans = agree_on_product_plans(world, options, settings, output.log);
   cuda::Ops<T> ops;
   ops.reserve(arena);
@@ -73,7 +81,8 @@ void run_rank_of(World& world, const Options& options, const RunSettings& settin
     }
   }
   cuda::DeviceWorld devices(world, ops.stream(),
-                            settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others);
+                            settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others,
+                            &ops.profile());
   cuda::DeviceMeter meter(device.pci_address, world.rank(),
                           [&log = output.log](const std::string& line) { log.write(line); });
   const bool is_told = meter.why_nothing().empty();
@@ -115,6 +124,10 @@ std::optional<std::string> no_device() {
       "No CUDA GPUs are available to this program: {}. --backend cpu trains a proxy on this "
       "machine's CPUs, and --dry-run prints the plan",
       devices.why_none);
+}
+
+int device_count() {
+  return cuda::count_devices().count;
 }
 
 std::optional<std::string> cuda_refusal(const RunSettings& settings) {

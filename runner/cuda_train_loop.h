@@ -12,6 +12,8 @@ namespace llmb::runner {
 // Why there is no device for this program, in words of a failure that llmb-report knows.
 std::optional<std::string> no_device();
 
+int device_count();
+
 // Why this machine, or the backend as it is, cannot run it. Nothing where it can.
 std::optional<std::string> cuda_refusal(const RunSettings& settings);
 

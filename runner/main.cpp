@@ -12,6 +12,7 @@
 #include "runner/checkpoint/manifest.h"
 #include "runner/parallel/bootstrap.h"
 #include "runner/parallel/socket_communicator.h"
+#include "runner/parallel/thread_communicator.h"
 #include "runner/plan/dry_run.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/options.h"
@@ -20,6 +21,7 @@
 #include "runner/train_loop.h"
 #if defined(LLMB_HAVE_CUDA_BACKEND)
 #include "runner/cuda_ceilings.h"
+#include "runner/cuda_collective_ceilings.h"
 #include "runner/cuda_train_loop.h"
 #endif
 
@@ -98,14 +100,44 @@ Options for_ceilings(Options options) {
   return options;
 }
 
-int measure_ceilings(const Options& options, const RunSettings& settings) {
+#if defined(LLMB_HAVE_CUDA_BACKEND)
+// Of several ranks: the first one's device alone, then what goes between all of theirs.
+int measure_cuda_ceilings(const Options& options, const RunSettings& settings,
+                          const ProcessPlace& place) {
+  if (const auto refusal = no_device()) return refuse(*refusal);
+  const double seconds = options.ceiling_seconds;
+  const int ranks = settings.world_size();
+  if (place.size > 1) {
+    const auto world = make_socket_world(place);
+    run_own_rank(*world, [&] {
+      if (place.rank == 0) print_cuda_ceilings(settings, seconds, std::cout);
+      print_collective_ceilings(*world, place.local_rank, settings, seconds, std::cout);
+    });
+    return kExitOk;
+  }
+  print_cuda_ceilings(settings, seconds, std::cout);
+  if (ranks == 1) return kExitOk;
+  if (const int devices = device_count(); devices < ranks) {
+    std::cout << "collectives are not measured: the layout has " << ranks
+              << " ranks, each of which needs a device, and here are " << devices
+              << "; started by srun, one process a device, they meet\n";
+    return kExitOk;
+  }
+  run_thread_ranks(
+      ranks,
+      [&](World& world) {
+        print_collective_ceilings(world, world.rank(), settings, seconds, std::cout);
+      },
+      kRankPatience);
+  return kExitOk;
+}
+#endif
+
+int measure_ceilings(const Options& options, const RunSettings& settings,
+                     [[maybe_unused]] const ProcessPlace& place) {
   try {
 #if defined(LLMB_HAVE_CUDA_BACKEND)
-    if (settings.backend == Backend::cuda) {
-      if (const auto refusal = no_device()) return refuse(*refusal);
-      print_cuda_ceilings(settings, options.ceiling_seconds, std::cout);
-      return kExitOk;
-    }
+    if (settings.backend == Backend::cuda) return measure_cuda_ceilings(options, settings, place);
 #endif
     print_cpu_ceilings(settings, options.ceiling_seconds, std::cout);
   } catch (const std::exception& error) {
@@ -131,7 +163,7 @@ int run(const Options& options, const ProcessPlace& place) {
       make_run_settings(options.measures_ceilings ? for_ceilings(options) : options, catalog);
   if (!settings) return refuse(settings.error().message);
   if (options.dry_run) return place.rank == 0 ? plan(*settings, catalog) : kExitOk;
-  if (options.measures_ceilings) return measure_ceilings(options, *settings);
+  if (options.measures_ceilings) return measure_ceilings(options, *settings, place);
   const auto capacity = capacity_of(*settings, catalog);
   if (!capacity) return refuse(capacity.error().message);
   settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, capacity->bytes);

@@ -23,7 +23,7 @@ std::string speed_text(const std::string& name, const cpu::OpUse& use, const OpC
   const bool has_flops = use.work.flops > 0;
   const bool has_bytes = use.work.bytes > 0;
   const std::optional<double> ceiling = has_flops   ? ceilings.flops_per_s(name)
-                                        : has_bytes ? ceilings.bytes_per_s()
+                                        : has_bytes ? ceilings.bytes_per_s(name)
                                                     : std::nullopt;
   const double achieved = has_flops ? flops_per_s : bytes_per_s;
   return text_of(
@@ -42,21 +42,21 @@ std::string op_table_text(const cpu::OpTable& operations, std::int64_t first_ste
   constexpr double kMicrosecondsPerSecond = 1e6;
   std::string text = text_of(
       "llmb-step-runner profile: steps %lld to %lld (before %lld), rank 0, %.6f s\n"
-      "  %-26s %9s %12s %12s %7s %9s %8s %10s\n",
+      "  %-28s %9s %12s %12s %7s %9s %8s %10s\n",
       static_cast<long long>(first_step), static_cast<long long>(stop_step),
       static_cast<long long>(stop_step), time_s, "operation", "calls", "total s", "mean us",
       "share", "TFLOP/s", "GB/s", "of ceiling");
   double in_operations_s = 0;
   for (const auto& [name, use] : rows) {
     in_operations_s += use.time_s;
-    text += text_of("  %-26s %9lld %12.6f %12.2f %6.1f%%", name.c_str(),
+    text += text_of("  %-28s %9lld %12.6f %12.2f %6.1f%%", name.c_str(),
                     static_cast<long long>(use.calls), use.time_s,
                     use.time_s / static_cast<double>(use.calls) * kMicrosecondsPerSecond,
                     100 * use.time_s / time_s) +
             speed_text(name, use, ceilings) + "\n";
   }
   const double rest_s = std::max(0.0, time_s - in_operations_s);
-  text += text_of("  %-26s %9s %12.6f %12s %6.1f%%\n", "communication and other", "", rest_s, "",
+  text += text_of("  %-28s %9s %12.6f %12s %6.1f%%\n", "communication and other", "", rest_s, "",
                   100 * rest_s / time_s);
   return text;
 }

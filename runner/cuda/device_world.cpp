@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <numeric>
@@ -86,8 +87,8 @@ class StreamGroup : public Communicator {
 
 class DeviceGroup final : public StreamGroup {
  public:
-  DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream)
-      : StreamGroup(std::move(host_group), on_stream) {
+  DeviceGroup(std::unique_ptr<Communicator> host_group, Stream on_stream, DeviceProfile* profile)
+      : StreamGroup(std::move(host_group), on_stream), profile_(profile) {
     const auto share_id = [this](const CommunicatorId* mine) {
       CommunicatorId id = mine ? *mine : CommunicatorId{};
       host().broadcast(std::span<std::byte>(id.bytes), 0, "device.communicator_id");
@@ -97,16 +98,42 @@ class DeviceGroup final : public StreamGroup {
   }
 
  private:
+  // Counts what is put on the stream as long as it stands, where a profile is taken.
+  class Counted {
+   public:
+    Counted(DeviceGroup& group, CollectiveKind kind, std::size_t bytes) {
+      if (group.profile_ == nullptr) return;
+      range_.emplace(*group.profile_, group.operation(kind), group.stream());
+      group.profile_->add_work({.bytes = static_cast<double>(bytes)});
+    }
+
+   private:
+    std::optional<OpRange> range_;
+  };
+
+  // As long as the group stands, and longer: a profile's ranges end with its stream.
+  const char* operation(CollectiveKind kind) {
+    std::string& name = operations_[kind];
+    if (name.empty()) name = collective_operation(this->name(), kind);
+    return name.c_str();
+  }
+
   void do_all_reduce(Buffer data, ReduceOp op, const CallTag& /*tag*/) override {
+    const Counted counted(
+        *this,
+        op == ReduceOp::sum ? CollectiveKind::all_reduce_sum : CollectiveKind::all_reduce_max,
+        data.bytes());
     device_->all_reduce(data.data, data.data, count_of(data), number_type_of(data.type),
                         op == ReduceOp::sum ? Reduction::sum : Reduction::max, stream());
   }
 
   void do_all_gather(ConstBuffer mine, Buffer all, const CallTag& /*tag*/) override {
+    const Counted counted(*this, CollectiveKind::all_gather, all.bytes());
     device_->all_gather(mine.data, all.data, count_of(mine), number_type_of(mine.type), stream());
   }
 
   void do_reduce_scatter(ConstBuffer all, Buffer mine, const CallTag& /*tag*/) override {
+    const Counted counted(*this, CollectiveKind::reduce_scatter, all.bytes());
     device_->reduce_scatter(all.data, mine.data, count_of(mine), number_type_of(mine.type),
                             stream());
   }
@@ -114,11 +141,14 @@ class DeviceGroup final : public StreamGroup {
   void do_all_to_all(ConstBuffer sent, std::span<const std::size_t> sent_counts, Buffer received,
                      std::span<const std::size_t> received_counts,
                      const CallTag& /*tag*/) override {
+    const Counted counted(*this, CollectiveKind::all_to_all,
+                          std::max(sent.bytes(), received.bytes()));
     device_->all_to_all(sent.data, signed_counts(sent_counts), received.data,
                         signed_counts(received_counts), number_type_of(sent.type), stream());
   }
 
   void do_broadcast(Buffer data, int root, const CallTag& /*tag*/) override {
+    const Counted counted(*this, CollectiveKind::broadcast, data.bytes());
     device_->broadcast(data.data, count_of(data), number_type_of(data.type), root, stream());
   }
 
@@ -175,6 +205,8 @@ class DeviceGroup final : public StreamGroup {
     std::vector<std::unique_ptr<Event>> ended;  // to be used again
   };
 
+  DeviceProfile* profile_;
+  std::map<CollectiveKind, std::string> operations_;
   std::unique_ptr<DeviceCommunicator> device_;
   std::map<std::string, Channel> channels_;
 };
@@ -200,8 +232,12 @@ class LoneGroup final : public OwnCopies<StreamGroup> {
 
 }  // namespace
 
-DeviceWorld::DeviceWorld(World& host, Stream stream, Peers peers)
-    : host_(host), stream_(stream), peers_(peers) {}
+std::string collective_operation(const std::string& group, CollectiveKind kind) {
+  return fmt::format("{}.{}", group, runner::name_of(kind));
+}
+
+DeviceWorld::DeviceWorld(World& host, Stream stream, Peers peers, DeviceProfile* profile)
+    : host_(host), stream_(stream), peers_(peers), profile_(profile) {}
 DeviceWorld::~DeviceWorld() = default;
 
 std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
@@ -210,7 +246,7 @@ std::unique_ptr<Communicator> DeviceWorld::make_group(const std::string& name,
   if (peers_ == Peers::own_copies || ranks.size() == 1) {
     return std::make_unique<LoneGroup>(std::move(host), stream_);
   }
-  return std::make_unique<DeviceGroup>(std::move(host), stream_);
+  return std::make_unique<DeviceGroup>(std::move(host), stream_, profile_);
 }
 
 std::unique_ptr<Communicator> DeviceWorld::make_host_group() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/cuda/device_profile.h"
 #include "runner/kernels/stream.h"
 #include "runner/parallel/communicator.h"
 
@@ -17,10 +18,16 @@ namespace llmb::runner::cuda {
 // has copies of its own data in the place of theirs.
 enum class Peers { others, own_copies };
 
+// As a profile calls a group's collective: "tensor.all_gather".
+std::string collective_operation(const std::string& group, CollectiveKind kind);
+
 class DeviceWorld final : public World {
  public:
-  // Used by the thread that chose the device; `host` outlives it, and so does the stream.
-  DeviceWorld(World& host, kernels::Stream stream, Peers peers = Peers::others);
+  // Used by the thread that chose the device; `host` outlives it, and so do the stream and, where
+  // it is given, the profile, which collectives between devices are operations of: with the bytes
+  // of the larger of a call's two buffers.
+  DeviceWorld(World& host, kernels::Stream stream, Peers peers = Peers::others,
+              DeviceProfile* profile = nullptr);
   ~DeviceWorld() override;
 
   int rank() const override { return host_.rank(); }
@@ -35,6 +42,7 @@ class DeviceWorld final : public World {
   World& host_;
   kernels::Stream stream_;
   Peers peers_;
+  DeviceProfile* profile_;
 };
 
 }  // namespace llmb::runner::cuda

@@ -104,6 +104,7 @@ class Ops : public MemoryPool {
   // Of this stream's operations; an outer profiler collects meanwhile (profiler.h).
   void begin_profile() { profile_.begin(stream()); }
   cpu::OpTable end_profile() { return profile_.end(stream()); }
+  DeviceProfile& profile() { return profile_; }
 
   void copy(In x, Out y);
   void add(In x, Out y);

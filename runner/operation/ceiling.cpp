@@ -32,17 +32,26 @@ void set_times(std::vector<double> times_s, Ceiling& ceiling) {
 }
 
 void OpCeilings::add(const Ceiling& ceiling) {
-  if (ceiling.bytes > 0) bytes_per_s_ = ceiling.bytes / ceiling.time_s;
-  if (ceiling.flops == 0 || ceiling.operation.empty()) return;
-  Sum& sum = sums_[ceiling.operation];
-  sum.flops += ceiling.count * ceiling.flops;
+  const bool moves = ceiling.bytes > 0;
+  if (ceiling.operation.empty()) {
+    if (moves) copied_bytes_per_s_ = ceiling.bytes / ceiling.time_s;
+    return;
+  }
+  Sum& sum = (moves ? bytes_ : flops_)[ceiling.operation];
+  sum.work += ceiling.count * (moves ? ceiling.bytes : ceiling.flops);
   sum.time_s += ceiling.count * ceiling.time_s;
 }
 
 std::optional<double> OpCeilings::flops_per_s(const std::string& operation) const {
-  const auto found = sums_.find(operation);
-  if (found == sums_.end()) return std::nullopt;
-  return found->second.flops / found->second.time_s;
+  const auto found = flops_.find(operation);
+  if (found == flops_.end()) return std::nullopt;
+  return found->second.work / found->second.time_s;
+}
+
+std::optional<double> OpCeilings::bytes_per_s(const std::string& operation) const {
+  const auto found = bytes_.find(operation);
+  if (found == bytes_.end()) return copied_bytes_per_s_;
+  return found->second.work / found->second.time_s;
 }
 
 std::string ceiling_heading() {

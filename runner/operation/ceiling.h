@@ -78,15 +78,17 @@ class OpCeilings {
  public:
   void add(const Ceiling& ceiling);
   std::optional<double> flops_per_s(const std::string& operation) const;
-  std::optional<double> bytes_per_s() const { return bytes_per_s_; }
+  // Of a collective what was measured of the same, of anything else what a copy sustained.
+  std::optional<double> bytes_per_s(const std::string& operation) const;
 
  private:
   struct Sum {
-    double flops = 0;
+    double work = 0;  // FLOPs, or bytes
     double time_s = 0;
   };
-  std::map<std::string, Sum> sums_;
-  std::optional<double> bytes_per_s_;
+  std::map<std::string, Sum> flops_;
+  std::map<std::string, Sum> bytes_;
+  std::optional<double> copied_bytes_per_s_;
 };
 
 // A line of the table, and its heading.
