@@ -147,13 +147,14 @@ void add_run_options(CLI::App& app, Options& options) {
                    "file that keeps the algorithms that were chosen: a later run on such a GPU, "
                    "driver and cuBLASLt takes them from there, and repeats its bits; '' keeps none")
       ->capture_default_str();
-  add_choice<ExpertCounts, ExpertCounts>(
+  add_choice<std::optional<ExpertCounts>, ExpertCounts>(
       *group, "--expert-products", options.expert_counts,
       {{"device", ExpertCounts::on_device}, {"library", ExpertCounts::on_host}},
       "CUDA: products of experts that are all on a rank: by an own kernel that reads on the device "
       "how many rows each has, so that the host waits for nothing in a pass; or an expert at a "
-      "time by cuBLASLt, after a wait a layer, which may be quicker where experts have thousands "
-      "of rows. FP8 and experts on several ranks always take the library; device without it");
+      "time by cuBLASLt, after a wait a layer. Without it the library where an expert gets 512 "
+      "rows "
+      "of a micro-batch on average. FP8 and experts on several ranks always take the library");
   group->add_flag("--dry-run", options.dry_run, "print the plan and end");
   group
       ->add_option("--ceiling-seconds", options.ceiling_seconds,

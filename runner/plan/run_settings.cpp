@@ -127,13 +127,27 @@ Result<void> apply_rank_slice(const Options& options, RunSettings& settings) {
   return {};
 }
 
+// From so many rows of a micro-batch on, the product of one expert fills a GPU, and the library's
+// kernels use instructions of its tensor cores (wgmma) that give more than the own kernel's mma.
+// From the rates on paper: no device has measured it (`ceilings` prints both).
+constexpr std::int64_t kExpertRowsForTheLibrary = 512;
+
+ExpertCounts expert_counts_for(const RunSettings& settings) {
+  const ModelShape& shape = settings.spec.shape;
+  if (!settings.spec.is_moe()) return ExpertCounts::on_device;
+  const std::int64_t tokens =
+      settings.batch.micro_batch_size * shape.sequence_length / settings.sizes.cp;
+  const std::int64_t rows = tokens * shape.experts_per_token / shape.expert_count;
+  return rows < kExpertRowsForTheLibrary ? ExpertCounts::on_device : ExpertCounts::on_host;
+}
+
 // What makes a model fit: sharding, recomputation, offloading, chunks of logits.
 void apply_saving(const Options& options, RunSettings& settings) {
   settings.fully_sharded = options.fully_sharded.value_or(settings.fully_sharded);
   settings.recompute_layers = options.recompute_layers.value_or(settings.recompute_layers);
   settings.offload_layers = options.offload_layers.value_or(settings.offload_layers);
   settings.head_chunk_rows = options.head_chunk_rows.value_or(settings.head_chunk_rows);
-  settings.expert_counts = options.expert_counts;
+  settings.expert_counts = options.expert_counts.value_or(expert_counts_for(settings));
   if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
     settings.notes.push_back(
         fmt::format("offloading {} layers does nothing on the CPU: their activations are in the "

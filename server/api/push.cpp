@@ -18,8 +18,8 @@
 #include "server/ingest/listed_result.h"
 #include "server/push/json_fields.h"
 #include "server/push/packed_telling.h"
-#include "storage/packed_values.h"
 #include "server/push/push_request.h"
+#include "storage/packed_values.h"
 
 namespace llmb::api {
 namespace {

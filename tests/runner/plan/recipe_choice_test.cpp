@@ -60,6 +60,23 @@ TEST(RecipeChoice, Llama4MeansIts400bInBf16) {
 }
 
 // Nemotron-4: "DTYPE, MODEL_SIZE are required environment variables".
+// Grok-1's eight experts get 2048 rows of 8192 tokens each, Maverick's 128 get 64.
+TEST(RecipeChoice, ExpertsOfManyRowsAreMultipliedByTheLibrary) {
+  const auto choice_of = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--gpu-type", "h100", "--dtype", "bf16", "--ep", "1", "--cp",
+                                       "1", "--micro-batch-size", "1"});
+    const auto settings = settings_of(std::move(arguments), {{"JOB_TOTAL_GPUS", "512"}});
+    EXPECT_TRUE(settings.has_value()) << settings.error().message;
+    return settings->expert_counts;
+  };
+  EXPECT_EQ(choice_of({"-w", "pretrain_grok1"}), ExpertCounts::on_host);
+  EXPECT_EQ(choice_of({"-w", "pretrain_llama4"}), ExpertCounts::on_device);
+  EXPECT_EQ(choice_of({"-w", "pretrain_grok1", "--expert-products", "device"}),
+            ExpertCounts::on_device);
+  EXPECT_EQ(choice_of({"-w", "pretrain_llama4", "--expert-products", "library"}),
+            ExpertCounts::on_host);
+}
+
 TEST(RecipeChoice, Nemotron4NeedsItsSize) {
   EXPECT_THAT(refusal({"-w", "pretrain_nemotron4", "--scale", "16"}),
               HasSubstr("Give --model-size, or MODEL_SIZE: 15b, 340b"));
