@@ -76,7 +76,9 @@ function Footer() {
         <p>
           llmb-report {status.version}
           {" · "}
-          {formatPlural(status.files_seen, "log")} watched
+          {status.reads_only
+            ? "reads what another server stores"
+            : `${formatPlural(status.files_seen, "log")} watched`}
           {status.files_pending > 0 && ` · ${formatPlural(status.files_pending, "log")} to read`}
           {status.files_parked > 0 && ` · ${formatPlural(status.files_parked, "log")} set aside`}
         </p>
