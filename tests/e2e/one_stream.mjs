@@ -84,7 +84,7 @@ describe("the pages of one browser", () => {
       });
       try {
         const pages = [await openPage(context, url), await openPage(context, url)];
-        assert.equal(await streams(daemon), 2);
+        await until("two streams", async () => (await streams(daemon)) === 2);
         log.growTo(25);
         for (const page of pages) await shows(page, 26);
         for (const { complaints } of pages) assert.deepEqual(complaints.list, []);

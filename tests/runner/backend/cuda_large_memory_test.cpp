@@ -34,12 +34,14 @@ Arguments nemotron(const Arguments& more) {
              more));
 }
 
+// Nothing is computed, so there is no count of rows that the host could ask for.
 Arguments grok(const Arguments& more) {
-  return tiny_grok(
-      joined({"--num-layers", "2", "--hidden-size", "512", "--num-attention-heads", "32",
-              "--num-query-groups", "8", "--head-size", "16", "--expert-ffn-hidden-size", "2048",
-              "--vocab-size", "8000", "--seq-length", "1024", "--head-chunk-rows", "128"},
-             more));
+  return tiny_grok(joined(
+      {"--num-layers",       "2",     "--hidden-size", "512",  "--num-attention-heads",    "32",
+       "--num-query-groups", "8",     "--head-size",   "16",   "--expert-ffn-hidden-size", "2048",
+       "--vocab-size",       "8000",  "--seq-length",  "1024", "--head-chunk-rows",        "128",
+       "--expert-products",  "device"},
+      more));
 }
 
 // Reserved is what is planned and 2 %, and that is all that is ever taken: after the first step, in
