@@ -18,28 +18,6 @@ async function drag(page, plot, from, to) {
 
 const complete = () => findRun("workload=pretrain_grok1&status=complete&gpu_type=gb200");
 
-function picturesOf(page) {
-  return page
-    .locator(".plot canvas")
-    .evaluateAll((all) => all.map((one) => one.toDataURL()));
-}
-
-// What a run's page draws when it stands still: on a busy machine, what a plot waits for comes late.
-async function drawnPlots(page) {
-  await page.locator(".lesser-charts canvas").first().waitFor();
-  await page.mouse.move(0, 0);
-  let drawn = [];
-  let alike = 0;
-  await until("all of them drawn", async () => {
-    const last = drawn.join();
-    drawn = await picturesOf(page);
-    await page.waitForTimeout(250);
-    alike = drawn.length >= 4 && drawn.join() === last ? alike + 1 : 0;
-    return alike === 4;
-  });
-  return drawn;
-}
-
 describe("every plot", () => {
   test("of a run shows the same step under the crosshair, and the same steps when zoomed", async () => {
     const { id } = await complete();
@@ -47,8 +25,20 @@ describe("every plot", () => {
       const charts = page.locator("figure.chart");
       const plot = charts.first().locator(".u-over");
       await plot.waitFor();
-      const pictures = () => picturesOf(page);
-      const before = await drawnPlots(page);
+      const pictures = () =>
+        page.locator(".plot canvas").evaluateAll((all) => all.map((one) => one.toDataURL()));
+      await page.locator(".lesser-charts canvas").first().waitFor();
+      await page.mouse.move(0, 0);
+      // On a busy machine what a plot waits for may come late.
+      let before = [];
+      let alike = 0;
+      await until("all of them drawn", async () => {
+        const last = before.join();
+        before = await pictures();
+        await page.waitForTimeout(250);
+        alike = before.length >= 4 && before.join() === last ? alike + 1 : 0;
+        return alike === 4;
+      });
       await drag(page, plot, 0.3, 0.6);
       await until("all of them zoomed", async () =>
         (await pictures()).every((picture, at) => picture !== before[at]),
@@ -59,18 +49,35 @@ describe("every plot", () => {
         const said = (await readouts()).map((text) => /iteration (\d+)/.exec(text)?.[1]);
         return said.every((iteration) => iteration && iteration === said[0]);
       });
-      await plot.dblclick();
+      const whole = page.url();
+      await plot.dblclick({ delay: 120 }); // as slow as a hand
       await page.mouse.move(0, 0);
-      // The log may have settled meanwhile, so that its plots are others than before.
-      await until("everything again", async () => {
-        const again = (await pictures()).join();
-        if (again === before.join()) return true;
-        let now = "";
-        await withPage(browser, `${daemon.url}/runs/${id}`, {}, async (fresh) => {
-          now = (await drawnPlots(fresh)).join();
-        });
-        return again === now;
-      });
+      await until("everything again", async () => (await pictures()).join() === before.join());
+      assert.equal(page.url(), whole);
+    });
+  });
+
+  test("of a run leads to a step's line of the log, zoomed or not, and keeps its zoom in another theme", async () => {
+    const { id } = await complete();
+    await withPage(browser, `${daemon.url}/runs/${id}`, {}, async (page) => {
+      const plot = page.locator("figure.chart .u-over").first();
+      await plot.waitFor();
+      const picture = () => page.locator(".plot canvas").first().evaluate((one) => one.toDataURL());
+      const whole = await picture();
+      await drag(page, plot, 0.3, 0.6);
+      await page.mouse.move(0, 0);
+      await until("zoomed", async () => (await picture()) !== whole);
+      const zoomed = await picture();
+      await page.emulateMedia({ colorScheme: "dark" });
+      await until("dark", async () => (await picture()) !== zoomed);
+      await page.emulateMedia({ colorScheme: "light" });
+      await until("as zoomed as before", async () => (await picture()) === zoomed);
+      const place = () => new URL(page.url()).searchParams.get("log");
+      await plot.click();
+      const inZoomed = await until("its line", place);
+      await plot.dblclick();
+      await plot.click();
+      await until("the line of another step", () => place() !== inZoomed);
     });
   });
 

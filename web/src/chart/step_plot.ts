@@ -39,6 +39,7 @@ export const kIterationSteps = [1, 2, 5].flatMap((n) => [
 ]);
 kIterationSteps.sort((a, b) => a - b);
 const kPointsMax = 150; // more steps than this are drawn as a line alone
+const kDoubleClickMs = 400; // in which a second click may follow
 
 function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -55,12 +56,13 @@ export class StepPlot {
   private plot: uPlot;
   private range: Range | null;
   private readonly unfollow: (() => void)[];
+  private clicked: ReturnType<typeof setTimeout> | undefined; // a step, which is not shown yet
 
   constructor(
     private readonly host: HTMLElement,
     private input: PlotInput,
     private readonly onCursor: OnCursor,
-    onClick: OnCursor,
+    private readonly onClick: OnCursor,
   ) {
     let pressedAt = 0;
     host.addEventListener("mousedown", (event) => {
@@ -68,7 +70,7 @@ export class StepPlot {
     });
     // A drag zooms; only a press that stayed where it was asks for the step.
     host.addEventListener("click", (event) => {
-      if (Math.abs(event.clientX - pressedAt) < 4) onClick(this.plot.cursor.idx ?? null);
+      if (Math.abs(event.clientX - pressedAt) < 4) this.click(event.detail);
     });
 
     this.range = plotRange(input);
@@ -77,7 +79,7 @@ export class StepPlot {
       height: this.height,
       size: () => this.plot,
       setSize: (size) => this.plot.setSize(size),
-      recolor: () => this.recreate(),
+      recolor: () => this.recreate(this.zoomedTo()),
     });
     const moves = followMoves(
       host,
@@ -87,6 +89,24 @@ export class StepPlot {
     this.unfollow = [page, moves];
   }
 
+  // `count`: of clicks in a row. What a step shows may move the page away from under the pointer,
+  // and the second click of two, which shows everything again, would miss the plot.
+  private click(count: number): void {
+    clearTimeout(this.clicked);
+    if (count > 1) return;
+    const at = this.plot.cursor.idx ?? null;
+    this.clicked = setTimeout(() => this.onClick(at), this.zoomedTo() ? kDoubleClickMs : 0);
+  }
+
+  // Null: every iteration is shown.
+  private zoomedTo(): Range | null {
+    const { min, max } = this.plot.scales.x ?? {};
+    const { iterations } = this.input.series;
+    if (min == null || max == null) return null;
+    const isPart = min > (iterations[0] ?? min) || max < (iterations.at(-1) ?? max);
+    return isPart ? { min, max } : null;
+  }
+
   update(input: PlotInput): void {
     const isSameShape =
       input.series.segments.length === this.input.series.segments.length &&
@@ -94,18 +114,15 @@ export class StepPlot {
         const before = this.input.series.segments[at];
         return before?.segment === segment.segment && before.counts === segment.counts;
       });
-    const { min, max } = this.plot.scales.x ?? {};
-    const before = this.input.series.iterations;
-    const isZoomed =
-      min != null && max != null && (min > (before[0] ?? min) || max < (before.at(-1) ?? max));
+    const zoomed = this.zoomedTo();
     this.input = input;
     this.range = plotRange(input);
     if (!isSameShape) {
-      this.recreate();
-    } else if (isZoomed) {
+      this.recreate(zoomed);
+    } else if (zoomed) {
       this.plot.batch(() => {
         this.plot.setData(this.data(), false);
-        this.plot.setScale("x", { min, max });
+        this.plot.setScale("x", zoomed);
       });
     } else {
       this.plot.setData(this.data());
@@ -113,12 +130,14 @@ export class StepPlot {
   }
 
   // Colours are read from the style sheet once; a change of theme needs a new canvas.
-  private recreate(): void {
+  private recreate(zoomed: Range | null): void {
     this.plot.destroy();
     this.plot = this.create();
+    if (zoomed) this.plot.setScale("x", zoomed);
   }
 
   destroy(): void {
+    clearTimeout(this.clicked);
     for (const end of this.unfollow) end();
     this.plot.destroy();
   }
