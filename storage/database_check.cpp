@@ -69,17 +69,17 @@ std::vector<std::string> find_dangling(SqliteConnection& connection) {
 }
 
 // A database of an earlier version has none.
-bool has_chunks(Connection& connection) {
+bool knows_chunks(Connection& connection) {
   const std::vector<std::string> names = table_names(connection);
   return std::find(names.begin(), names.end(), "step_chunk") != names.end();
 }
 
-std::vector<std::string> find_miscounted(Connection& connection) {
+std::vector<std::string> find_miscounted(Connection& connection, bool has_chunks) {
   std::vector<std::string> miscounted;
   const std::string_view in_chunks =
-      has_chunks(connection) ? "(SELECT coalesce(sum(step_count), 0) FROM step_chunk AS c"
-                               " WHERE c.run_id = run.id)"
-                             : "0";
+      has_chunks ? "(SELECT coalesce(sum(step_count), 0) FROM step_chunk AS c"
+                   " WHERE c.run_id = run.id)"
+                 : "0";
   Statement count(
       connection,
       fmt::format(
@@ -98,11 +98,11 @@ std::vector<std::string> find_miscounted(Connection& connection) {
 
 std::vector<std::string> find_unreadable_chunks(Connection& connection) {
   std::vector<std::string> unreadable;
-  if (!has_chunks(connection)) return unreadable;
   Statement runs(connection, "SELECT DISTINCT run_id FROM step_chunk ORDER BY run_id");
   while (static_cast<int>(unreadable.size()) < kFindingsMax && runs.step()) {
     const RunId run = runs.read_integer();
     for (const ChunkRange& chunk : chunks_from(connection, run, kBeforeAllSteps)) {
+      if (static_cast<int>(unreadable.size()) == kFindingsMax) break;
       try {
         read_chunk(connection, run, chunk);
       } catch (const StorageError& error) {
@@ -117,9 +117,12 @@ void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& chec
   check.runs = connection.read_one_integer("SELECT count(*) FROM run");
   check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
   if (depth == CheckDepth::thorough) {
-    check.miscounted = find_miscounted(connection);
-    for (std::string& sentence : find_unreadable_chunks(connection)) {
-      check.damage.push_back(std::move(sentence));
+    const bool has_chunks = knows_chunks(connection);
+    check.miscounted = find_miscounted(connection, has_chunks);
+    if (has_chunks) {
+      for (std::string& sentence : find_unreadable_chunks(connection)) {
+        check.damage.push_back(std::move(sentence));
+      }
     }
   }
   Statement roots(connection, "SELECT path FROM root WHERE pushed_from = '' ORDER BY id");

@@ -78,15 +78,14 @@ RemovalPlan plan_removal(Connection& connection, const RetentionPolicy& policy,
         ++plan.still_active;
         continue;
       }
-      RemovalGroup& group = groups[{cluster, year}];
-      const std::int64_t runs = page.read_integer();
+      RemovalCount of_log;
+      of_log.runs = page.read_integer();
       const std::int64_t steps = page.read_integer();
-      const std::uint64_t text_bytes = page.read_bits();
-      group.runs += runs;
-      group.steps += policy.only_log_text ? 0 : steps;
-      group.log_text_bytes += text_bytes;
-      const auto text_weight = static_cast<std::int64_t>(text_bytes / kTextBytesAStep);
-      plan.logs.push_back({last, text_weight + (policy.only_log_text ? 0 : steps)});
+      of_log.steps = policy.only_log_text ? 0 : steps;
+      of_log.log_text_bytes = page.read_bits();
+      groups[{cluster, year}].count += of_log;
+      const auto text_weight = static_cast<std::int64_t>(of_log.log_text_bytes / kTextBytesAStep);
+      plan.logs.push_back({last, text_weight + of_log.steps});
     }
   }
   for (auto& [key, group] : groups) {

@@ -25,13 +25,24 @@ struct RetentionPolicy {
 };
 inline constexpr std::chrono::hours kActiveFor{24};
 
+struct RemovalCount {
+  std::int64_t runs = 0;  // superseded generations among them
+  std::int64_t steps = 0;
+  std::uint64_t log_text_bytes = 0;  // as stored
+
+  RemovalCount& operator+=(const RemovalCount& other) {
+    runs += other.runs;
+    steps += other.steps;
+    log_text_bytes += other.log_text_bytes;
+    return *this;
+  }
+};
+
 // What a policy would remove of the logs of one cluster that grew last in one year.
 struct RemovalGroup {
   std::string cluster;  // empty: none
   std::string year;
-  std::int64_t runs = 0;  // superseded generations among them
-  std::int64_t steps = 0;
-  std::uint64_t log_text_bytes = 0;  // as stored
+  RemovalCount count;
 };
 
 struct RemovalPlan {
@@ -43,12 +54,6 @@ struct RemovalPlan {
   };
   std::vector<Log> logs;
   std::int64_t still_active = 0;  // logs that fit, and grew within kActiveFor
-};
-
-struct RemovalCount {
-  std::int64_t runs = 0;
-  std::int64_t steps = 0;
-  std::uint64_t log_text_bytes = 0;
 };
 
 // All that was ever removed from a database.

@@ -331,12 +331,7 @@ RemovalCount Writer::remove_logs(const RetentionPolicy& policy, std::span<const 
   RemovalCount removed;
   impl_->commit_change([&] {
     removed = {};
-    for (const RunId run : newest) {
-      const RemovalCount of_log = remove_log(impl_->connection, policy, run, now);
-      removed.runs += of_log.runs;
-      removed.steps += of_log.steps;
-      removed.log_text_bytes += of_log.log_text_bytes;
-    }
+    for (const RunId run : newest) removed += remove_log(impl_->connection, policy, run, now);
     return removed.runs > 0 && !policy.only_log_text;
   });
   impl_->database->bound_log();

@@ -65,11 +65,8 @@ storage::RemovalCount show_plan(const storage::RemovalPlan& plan) {
                mebibytes(count.log_text_bytes)});
   };
   for (const storage::RemovalGroup& group : plan.groups) {
-    add(group.cluster.empty() ? "-" : group.cluster, group.year,
-        {group.runs, group.steps, group.log_text_bytes});
-    all.runs += group.runs;
-    all.steps += group.steps;
-    all.log_text_bytes += group.log_text_bytes;
+    add(group.cluster.empty() ? "-" : group.cluster, group.year, group.count);
+    all += group.count;
   }
   if (plan.groups.size() > 1) add("all", "", all);
   if (!plan.groups.empty()) table.print(std::cout);
@@ -78,8 +75,9 @@ storage::RemovalCount show_plan(const storage::RemovalPlan& plan) {
 }
 
 // A watched root is known by its real path, a pushed one by the one that its agent named.
-void find_root(storage::Reader& reader, std::string& root) {
-  if (root.empty()) return;
+void find_root(storage::Reader& reader, storage::RetentionPolicy& policy) {
+  if (!policy.root) return;
+  std::string& root = *policy.root;
   std::error_code error;
   const std::string real = std::filesystem::weakly_canonical(root, error).string();
   std::string known;
@@ -108,10 +106,7 @@ storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan
   storage::RemovalCount done;
   report::ProgressLine progress(removal.log_count(), "logs removed");
   for (auto logs = removal.next(); !logs.empty(); logs = removal.next()) {
-    const storage::RemovalCount some = writer.remove_logs(policy, logs, now);
-    done.runs += some.runs;
-    done.steps += some.steps;
-    done.log_text_bytes += some.log_text_bytes;
+    done += writer.remove_logs(policy, logs, now);
     progress.add_done(logs.size());
   }
   return done;
@@ -120,14 +115,17 @@ storage::RemovalCount remove(storage::Writer& writer, const storage::RemovalPlan
 int run_prune(PruneArguments arguments) {
   const auto began = std::chrono::steady_clock::now();
   const parser::Instant now = dispatch::wall_now();
+  auto policy = policy_of(arguments.filters, now);
+  if (!policy) {
+    return complain("prune", policy.error().message + "; see llmb-report prune --help",
+                    kBadArguments);
+  }
   if (arguments.database.path.empty()) arguments.database.path = default_database_path();
   // Before anything is planned, so that nobody changes what was shown.
   std::unique_ptr<storage::Writer> writer;
   if (arguments.is_meant) writer = std::make_unique<storage::Writer>(arguments.database);
   storage::Reader reader(arguments.database.path);
-  find_root(reader, arguments.filters.root);
-  const auto policy = policy_of(arguments.filters, now);
-  if (!policy) return complain("prune", policy.error().message, kBadArguments);
+  find_root(reader, *policy);
   const storage::RemovalPlan plan = reader.removal_plan(*policy, now);
   const storage::RemovalCount all = show_plan(plan);
   const std::string what = policy->only_log_text ? "the text of {} runs' logs" : "{} runs";
@@ -182,12 +180,6 @@ void add_prune_command(CLI::App& app, int& exit_code) {
                     "Write a file on a network file system, where it may be damaged");
   command->footer(kPruneFooter);
   command->callback([arguments, &exit_code] {
-    const auto policy = policy_of(arguments->filters, dispatch::wall_now());
-    if (!policy) {
-      exit_code = complain("prune", policy.error().message + "; see llmb-report prune --help",
-                           kBadArguments);
-      return;
-    }
     try {
       exit_code = run_prune(*arguments);
     } catch (const CLI::ValidationError& error) {

@@ -23,12 +23,6 @@ constexpr std::chrono::seconds kBetweenNews{5};
 
 using Count = storage::RemovalCount;
 
-void add(Count& sum, const Count& some) {
-  sum.runs += some.runs;
-  sum.steps += some.steps;
-  sum.log_text_bytes += some.log_text_bytes;
-}
-
 // Of which nothing would ever be removed, without a word.
 void warn_of_unknown_root(storage::Reader& reader, const storage::RetentionPolicy& policy) {
   if (!policy.root) return;
@@ -116,10 +110,10 @@ void Retention::apply(const storage::RetentionPolicy& policy, parser::Instant no
     const auto asked_at = SteadyClock::now();
     const auto some = remove(policy, {logs.begin(), logs.end()}, now);
     if (!some) break;
-    add(removed, *some);
+    removed += *some;
     {
       const std::lock_guard lock(mutex_);
-      add(status_.removed, *some);
+      status_.removed += *some;
     }
     const auto done_at = SteadyClock::now();
     if (done_at - told_at >= kBetweenNews) {

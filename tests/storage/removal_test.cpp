@@ -47,8 +47,8 @@ TEST_F(RemovalOfLogs, IsPlannedByClusterAndYear) {
   EXPECT_EQ(plan.groups[0].cluster + plan.groups[0].year, "eos2023");
   EXPECT_EQ(plan.groups[1].cluster + plan.groups[1].year, "eos2024");
   EXPECT_EQ(plan.groups[2].cluster + plan.groups[2].year, "ord2024");
-  EXPECT_EQ(plan.groups[1].runs, 1);
-  EXPECT_EQ(plan.groups[1].steps, 5);
+  EXPECT_EQ(plan.groups[1].count.runs, 1);
+  EXPECT_EQ(plan.groups[1].count.steps, 5);
   EXPECT_EQ(paths().size(), 4U) << "a plan removes nothing";
 }
 
@@ -240,7 +240,7 @@ TEST_F(RemovalOfText, LeavesTheRunAndWhereItsTextEnded) {
   policy.only_log_text = true;
   const RemovalPlan plan = reader().removal_plan(policy, kNow);
   ASSERT_EQ(plan.groups.size(), 1U);
-  EXPECT_EQ(plan.groups[0].log_text_bytes, 12U);
+  EXPECT_EQ(plan.groups[0].count.log_text_bytes, 12U);
   EXPECT_EQ(remove(policy).log_text_bytes, 12U);
   EXPECT_EQ(remove(policy).runs, 0) << "there is none any more";
   const RunId run = reader().run_at(3, "p.out")->id;
