@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
+import { until } from "./daemon.mjs";
 import { browser, daemon, overflow } from "./site.mjs";
 
 describe("the scaling page", () => {
@@ -22,8 +23,10 @@ describe("the scaling page", () => {
           const plot = section.locator(".scaling-plot").first();
           assert.equal(await plot.locator("circle.point").count(), points.length);
           assert.equal(await plot.locator("rect.published").count(), published.length);
-          const text = await plot.locator(".tick").first().boundingBox();
-          assert.ok(text.height >= 12, `an axis with text of ${text.height} px`);
+          await until("an axis with text of 12 px", async () => {
+            const text = await plot.locator(".tick").first().boundingBox();
+            return text.height >= 12;
+          });
           const gpus = await section.locator("tbody th").allInnerTexts();
           const known = [...points, ...published].map((point) => point.gpu_count);
           assert.deepEqual(

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <random>
 
 #include "tests/storage/copied_databases.h"
@@ -16,21 +17,34 @@ constexpr int kKills = 24;
 class CopyCrash : public BothWays {};
 INSTANTIATE_TEST_SUITE_P(Databases, CopyCrash, kEveryWay, name_of_way);
 
+// A server that has much to do notices late that who wrote before was killed.
+void begin_copy(std::optional<DatabaseCopy>& copy, const std::string& from, const OpenOptions& to) {
+  for (int tries = 0; !copy; ++tries) {
+    try {
+      copy.emplace(from, to);
+    } catch (const StorageError& error) {
+      if (error.kind != StorageError::Kind::busy_elsewhere || tries == 400) throw;
+      usleep(50'000);
+    }
+  }
+}
+
 // Reports each step of the work with a byte, also the last.
 [[noreturn]] void copy_and_report(const std::string& from, const OpenOptions& to, int report) {
   try {
     const auto tell = [&] {
       if (write(report, "c", 1) != 1) _exit(3);
     };
-    DatabaseCopy copy(from, to);
+    std::optional<DatabaseCopy> copy;
+    begin_copy(copy, from, to);
     tell();
-    while (copy.copy_some_runs() > 0) tell();
-    copy.copy_rest();
+    while (copy->copy_some_runs() > 0) tell();
+    copy->copy_rest();
     tell();
-    while (const auto table = copy.check_next_table()) {
+    while (const auto table = copy->check_next_table()) {
       if (!table->is_same()) _exit(2);
     }
-    copy.finish();
+    copy->finish();
     _exit(0);
   } catch (const std::exception& error) {
     fprintf(stderr, "%s\n", error.what());
