@@ -44,10 +44,15 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   return fmt::format("there is no command '{}'{}", typed, parser::did_you_mean(typed, names));
 }
 
+// The one that was said, or the program itself.
+const CLI::App& said_command(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
+}
+
 // The same for the first argument that looks like an option and that the command has not.
 std::string unknown_option(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  const CLI::App& command = commands.empty() ? app : *commands.front();
+  const CLI::App& command = said_command(app);
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -60,8 +65,10 @@ std::string unknown_option(const CLI::App& app) {
   return {};
 }
 
-int say(const std::string& problem) {
-  std::cerr << "llmb-report: " << problem << "\nllmb-report help lists what there is.\n";
+// `command`: of which the help says more; empty: none yet.
+int say(const std::string& problem, const std::string& command = {}) {
+  std::cerr << fmt::format("llmb-report: {}\nllmb-report help{}{} lists what there is.\n", problem,
+                           command.empty() ? "" : " ", command);
   return kBadArguments;
 }
 
@@ -102,7 +109,8 @@ int run_command_line(int argc, char** argv) {
     app.parse(std::move(arguments));
   } catch (const CLI::ExtrasError& error) {
     const std::string problem = unknown_option(app);
-    if (!problem.empty()) return say(problem);
+    const CLI::App& command = said_command(app);
+    if (!problem.empty()) return say(problem, &command == &app ? "" : command.get_name());
     app.exit(error);
     return kBadArguments;
   } catch (const CLI::ParseError& error) {

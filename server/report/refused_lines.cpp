@@ -67,10 +67,12 @@ std::vector<Refusals> located_refusals(const std::vector<parser::RefusedLines>& 
 
 void write_refusals(const LogReport& report, bool full_names, std::ostream& out) {
   bool has_any = false;
-  for (const ReportedRun& run : report.runs) {
+  const std::vector<std::string> names = shown_names(report, full_names);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ReportedRun& run = report.runs[i];
     if (run.refusals.empty()) continue;
     has_any = true;
-    out << fmt::format("\nRefused lines of {}:\n", shown_name(run, full_names));
+    out << fmt::format("\nRefused lines of {}:\n", names[i]);
     for (const Refusals& refused : run.refusals) {
       out << fmt::format("  {} {}. {}\n", refused.count, parser::line_refusal_name(refused.reason),
                          parser::line_refusal_explanation(refused.reason));

@@ -71,8 +71,9 @@ struct TableStyle {
 // <experiment>_<job>_<retry>: one row a log, so job and retry are part of the name; the first try
 // goes without saying.
 std::string short_name(const parser::RunPath& path);
-// That, or the path where full names are wanted or the path says nothing else; safe to print.
-std::string shown_name(const ReportedRun& run, bool full_names);
+// That for each run, safe to print; or its path where full names are wanted, where the path says
+// nothing else, and where another run has the same name (run.log in every folder).
+std::vector<std::string> shown_names(const LogReport& report, bool full_names);
 
 void write_table(const LogReport& report, const TableStyle& style, std::ostream& out);
 void write_csv(const LogReport& report, std::ostream& out);

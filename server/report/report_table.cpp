@@ -36,10 +36,10 @@ std::string deviation_text(const std::optional<parser::WindowStatistics>& statis
   return has_one ? fixed(statistics->stddev_sample, decimals) : "-";
 }
 
-Row row_of(const ReportedRun& run, const TableStyle& style) {
+Row row_of(const ReportedRun& run, const std::string& name) {
   const parser::RunSummary& summary = run.judgement.summary;
   Row row;
-  row[0] = shown_name(run, style.full_names);
+  row[0] = name;
   row[kStatusColumn] = run_status_name(summary.status);
   row[2] = to_string(summary.window);
   row[3] = std::to_string(summary.step_time_s ? summary.step_time_s->count : 0);
@@ -174,9 +174,18 @@ std::string short_name(const parser::RunPath& path) {
   return name;
 }
 
-std::string shown_name(const ReportedRun& run, bool full_names) {
-  return printable(full_names || run.run_path.experiment.empty() ? run.path
-                                                                 : short_name(run.run_path));
+std::vector<std::string> shown_names(const LogReport& report, bool full_names) {
+  std::vector<std::string> names;
+  std::map<std::string, int> runs_of;
+  for (const ReportedRun& run : report.runs) {
+    const bool has_path_only = full_names || run.run_path.experiment.empty();
+    names.push_back(has_path_only ? run.path : short_name(run.run_path));
+    ++runs_of[names.back()];
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = printable(runs_of[names[i]] > 1 ? report.runs[i].path : names[i]);
+  }
+  return names;
 }
 
 std::int64_t LogReport::count(RunStatus status) const {
@@ -187,7 +196,8 @@ std::int64_t LogReport::count(RunStatus status) const {
 
 void write_table(const LogReport& report, const TableStyle& style, std::ostream& out) {
   std::vector<Row> rows;
-  for (const ReportedRun& run : report.runs) rows.push_back(row_of(run, style));
+  const std::vector<std::string> names = shown_names(report, style.full_names);
+  for (std::size_t i = 0; i < names.size(); ++i) rows.push_back(row_of(report.runs[i], names[i]));
   out << "Step time in seconds and TFLOP/s per GPU, over the window of iterations as the log "
          "counts them;\nstd is the sample standard deviation (n - 1), which one step does not "
          "have.\n";

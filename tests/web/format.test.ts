@@ -18,6 +18,7 @@ import {
   formatUtc,
   progressFraction,
   splitExperiment,
+  tellingFolders,
 } from "../../web/src/format";
 
 test("step times keep the four digits that logs print", () => {
@@ -97,6 +98,13 @@ test("an experiment's name splits before its layout and loses nothing", () => {
     "_tp4_pp8_cp1_vp8_mbs1_gbs1024",
   ]);
   assert.deepEqual(splitExperiment("my_tpu_test"), ["my_tpu_test", ""]);
+});
+
+test("folders tell a log apart whose own name does not", () => {
+  assert.equal(tellingFolders("slurm-1", "alice/h100/llama70b/slurm-1.out"), "h100/llama70b");
+  assert.equal(tellingFolders("train.log", "bob/train.log"), "bob");
+  assert.equal(tellingFolders("train.log", "train.log"), "");
+  assert.equal(tellingFolders("grok1", "experiments/grok1/grok1_17/log-a.grok1_1.out"), "");
 });
 
 test("a difference that rounds to nothing has no sign", () => {

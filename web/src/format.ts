@@ -228,6 +228,13 @@ export function splitExperiment(name: string): [string, string] {
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ""];
 }
 
+// The folders that tell a log apart whose file's name is all that its run is called by (run.log in
+// every folder); empty where a folder has the run's name.
+export function tellingFolders(experiment: string, path: string): string {
+  const folders = path.split("/").slice(0, -1);
+  return folders.includes(experiment) ? "" : folders.slice(-2).join("/");
+}
+
 const kAcronyms = new Set(["cuda", "cudnn", "ecc", "gpu", "ib", "mpi", "nccl", "nvlink", "xid"]);
 const kCauseWords: Record<string, string> = {
   oom: "out of memory",

@@ -40,6 +40,7 @@ TEST_F(CommandLine, NamesTheOptionThatWasMeant) {
   EXPECT_EQ(run_with_typo.exit_code, 2);
   EXPECT_THAT(run_with_typo.err,
               HasSubstr("there is no option '--metrisc'; did you mean '--metrics'?"));
+  EXPECT_THAT(run_with_typo.err, HasSubstr("\nllmb-report help parse lists what there is.\n"));
   EXPECT_THAT(run({"compare", "--wibdow=1-2", "."}).err, HasSubstr("did you mean '--window'?"));
 }
 

@@ -95,6 +95,20 @@ TEST(ParseCommand, ShowsPathsWithFullNames) {
   EXPECT_THAT(run_program({"parse"}, options).out, HasSubstr("\n" + std::string(kGrok) + "_1 "));
 }
 
+TEST(ParseCommand, ShowsPathsOfLogsWithOneName) {
+  const TemporaryFolder folder;
+  folder.write("experiments/before/run.log", nemo_log(49));
+  folder.write("experiments/after/run.log", nemo_log(49));
+  folder.write("experiments/after/other.log", nemo_log(49));
+  const ProgramRun run = run_program({"parse", "experiments/before/run.log",
+                                      "experiments/after/run.log", "experiments/after/other.log"},
+                                     {folder.path(), {}, false});
+  for (const char* name :
+       {"experiments/before/run.log ", "experiments/after/run.log ", "other.log "}) {
+    EXPECT_THAT(run.out, HasSubstr(std::string("\n") + name));
+  }
+}
+
 TEST(ParseCommand, TakesAnotherWindow) {
   const TemporaryFolder folder;
   folder.write("experiments/a.out", nemo_log(49));

@@ -17,6 +17,7 @@ import {
   formatPlural,
   formatSpeed,
   kUnknown,
+  tellingFolders,
 } from "../format";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
@@ -189,7 +190,11 @@ function RunRow({ run, groups }: { run: ComparedRun; groups: RunGroup[] }) {
       <th scope="row" class="run-cell">
         <a href={`/runs/${run.id}`}>{breakable(run.experiment || run.path)}</a>
         <span class="sub">
-          {[run.job_id !== null && `job ${run.job_id}`, ...run.marks.map(({ mark }) => mark)]
+          {[
+            tellingFolders(run.experiment, run.path),
+            run.job_id !== null && `job ${run.job_id}`,
+            ...run.marks.map(({ mark }) => mark),
+          ]
             .filter(Boolean)
             .join(" · ")}
         </span>

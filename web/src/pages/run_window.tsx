@@ -157,7 +157,7 @@ function Published({ metrics }: { metrics: RunMetrics }) {
       note={
         <>
           {note}
-          {match.outcome !== "matched" && speed === null && match.reason !== note && (
+          {match.outcome !== "matched" && speed === null && !note?.includes(match.reason) && (
             <> {match.reason}</>
           )}
         </>

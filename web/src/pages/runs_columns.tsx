@@ -17,6 +17,7 @@ import {
   kUnknown,
   progressFraction,
   splitExperiment,
+  tellingFolders,
 } from "../format";
 import { Marks } from "../parts/marks";
 import { StatusMark } from "../parts/status_mark";
@@ -268,6 +269,7 @@ function PublishedCell({ speed }: { speed: number | null }) {
 function NameCell({ run }: { run: Run }) {
   const [head, tail] = splitExperiment(runName(run));
   const notes = [
+    run.workload === null && tellingFolders(run.experiment, run.relative_path),
     run.job_id !== null && `job ${run.job_id}`,
     run.retry !== null && run.retry > 0 && `retry ${run.retry}`,
     run.segment_count > 1 && `${run.segment_count - 1} × restarted`,
