@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ struct Words {
 
 // Messages may be a MiB long, and say at their beginning what happened.
 constexpr std::size_t kMessageReach = 2000;
+constexpr std::size_t kHeadReach = 600;
 
 // A message that refuses a setting.
 constexpr std::string_view kRefusal =
@@ -150,6 +152,9 @@ constexpr std::array kWords = {
         R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
         R"(compute capability|gpu[ -]architecture|\bampere\b|(?:unable|)"
         R"(failed) to initialize backend)"},
+    Words{"gpu_unavailable", "", R"(\binvalid device (?:function|ordinal)\b)"},
+    Words{"cuda_error", "", R"(\binvalid device pointer\b)"},
+    Words{"cuda_error", "(?:Xla|Jax)RuntimeError", R"(\b(?:library|driver)\b)"},
     Words{
         "cuda_error", "",
         R"(\b(?:cuda|cublas|cudnn|cufft|curand|cusparse|cusolver|hip|hipblas|rocblas|miopen|nvrtc|)"
@@ -158,6 +163,8 @@ constexpr std::array kWords = {
         R"(nrt|neuroncores?|xpu|tpu|nvml))"
         R"([\w:]*.*\b(?:error|fail(?:ed|ure)?|status|invalid|unable|no valid|exception)\b)"},
 
+    Words{"configuration_error", "", R"(not recogni[sz]e this architecture)"},
+    Words{"checkpoint_unreadable", "DataLossError", R"(sstable|checkpoint)"},
     Words{"checkpoint_unreadable",
           R"(\w*Checkpoint\w*|\w*Safetensor\w*|UnpicklingError|BadZipFile)", "", R"(recompute)"},
     Words{"checkpoint_unreadable", "", R"(\barchive\b.*corrupt|\binvalid (?:header|magic))"},
@@ -192,7 +199,7 @@ constexpr std::array kWords = {
           R"(\b(?:cannot|can't|could not|couldn't|unable to) find (?:\w+ ){0,3}(?:config\w*|)"
           R"(presets?|recipes?|overrides?)\b)"},
     Words{"tokenizer_or_data_missing",
-          R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|ReadError|)"
+          R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|DataLossError|ReadError|)"
           R"(UnicodeDecodeError|NoSuchKey)",
           ""},
     Words{"tokenizer_or_data_missing", R"(Arrow\w+)", R"(pars|json|parquet|column|schema|bytes)"},
@@ -230,6 +237,7 @@ constexpr std::array kWords = {
     Words{"configuration_error", "",
           R"((?:\bnot|n't) (?:found )?in (?:the )?(?:registry|config)|error locating target|)"
           R"(\b\w*(?:config|args|arguments)\.__init__\(\) got an unexpected keyword)"},
+    Words{"configuration_error", "AttributeError", R"('\w*Namespace' object has no attribute)"},
     Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",
           R"((?:^|[ '"`(])--[a-z][a-z-]+)"},
     Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",
@@ -238,10 +246,40 @@ constexpr std::array kWords = {
     Words{"configuration_error", "RuntimeError|Exception", kRefusal, kOfTensors, kSetting},
 };
 
-// kWords and the head, compiled when the first exception is read.
+// What an exception without telling words means where it was raised.
+struct AtPlace {
+  ProgramPlace place;
+  std::string_view cause;
+  std::string_view type;         // RE2, as of Words
+  std::string_view unless = {};  // RE2 of messages that say nothing of the place
+};
+constexpr std::array kAtPlaces = {
+    AtPlace{ProgramPlace::configuration, "configuration_error",
+            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|NotImplemented|Overflow)Error|)"
+            R"(Exception)"},
+    AtPlace{ProgramPlace::building, "configuration_error",
+            R"((?:Value|Assertion|NotImplemented)Error)", kOfTensors},
+    AtPlace{ProgramPlace::data, "tokenizer_or_data_missing",
+            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|EOF|OS|IO|Overflow|Lookup|)"
+            R"(Unicode\w*)Error|Exception|StopIteration|error)",
+            R"(\btensors?\b|\bshapes?\b|dimension|\bdtype|same device|broadcast|stack expects|)"
+            R"(worker \(pid|exited unexpectedly)"},
+    AtPlace{ProgramPlace::checkpoint, "checkpoint_unreadable",
+            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|EOF|OS|IO)Error|Exception)"},
+    AtPlace{ProgramPlace::importing, "missing_module",
+            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|OS)Error|Exception)"},
+    AtPlace{ProgramPlace::rendezvous, "rendezvous_failure",
+            R"((?:Value|Runtime|Timeout)Error|Exception)"},
+};
+
+// The tables and the head, compiled when the first exception is read.
 struct Compiled {
   struct Row {
     std::unique_ptr<RE2> type, message, unless, with;
+  };
+
+  struct PlaceRow {
+    std::unique_ptr<RE2> type, unless;
   };
 
   Compiled() : head(std::string(kExceptionHead)) {
@@ -257,10 +295,18 @@ struct Compiled {
       row.unless = compile(words.unless, any_case);
       row.with = compile(words.with, any_case);
     }
+    for (const AtPlace& at_place : kAtPlaces) {
+      place_rows.push_back(
+          {compile(at_place.type, RE2::Options()), compile(at_place.unless, any_case)});
+    }
   }
 
   RE2 head;
+  RE2 setting = RE2("(?i)" + std::string(kSetting) + R"(|specif|\bmust\b|--)");
+  // Stand for frames that are left out, or for a worker's exception.
+  RE2 stand_in = RE2("SimplifiedTraceback|UnfilteredStackTrace|_?RemoteTraceback");
   std::vector<Row> rows;
+  std::vector<PlaceRow> place_rows;
 };
 
 bool holds(const re2::StringPiece& text, const std::unique_ptr<RE2>& pattern) {
@@ -285,15 +331,53 @@ const Compiled& compiled() {
   return once;
 }
 
+// Empty where the place says nothing of such an exception.
+std::string_view cause_by_place(ProgramPlace place, re2::StringPiece type,
+                                re2::StringPiece message) {
+  message = message.substr(0, kMessageReach);
+  for (std::size_t i = 0; i < kAtPlaces.size(); ++i) {
+    const Compiled::PlaceRow& row = compiled().place_rows[i];
+    if (kAtPlaces[i].place != place || !RE2::FullMatch(type, *row.type)) continue;
+    if (row.unless != nullptr && RE2::PartialMatch(message, *row.unless)) continue;
+    return kAtPlaces[i].cause;
+  }
+  return {};
+}
+
+// Whether a refusal at this place is not one of a setting: a library refuses what it computes with,
+// which is the program's mistake, or a reader what it reads.
+bool is_refused_as_input(ProgramPlace place, re2::StringPiece message) {
+  if (place == ProgramPlace::engine) return true;
+  return place == ProgramPlace::data &&
+         !RE2::PartialMatch(message.substr(0, kMessageReach), compiled().setting);
+}
+
 }  // namespace
 
-std::string_view cause_of_exception(std::string_view line) {
-  re2::StringPiece message(line.data(), line.size());
+ExceptionVerdict judge_exception(std::string_view line, ProgramPlace place) {
+  using Basis = ExceptionVerdict::Basis;
+  // The type stands at the beginning, and a match costs by the length.
+  re2::StringPiece head(line.data(), std::min(line.size(), kHeadReach));
   re2::StringPiece type;
   re2::StringPiece dotted_type;
-  if (!RE2::FindAndConsume(&message, compiled().head, &type, &dotted_type)) return {};
-  const Words* words = find_words(compiled(), type.empty() ? dotted_type : type, message);
-  return words == nullptr ? "python_exception" : words->cause;
+  if (!RE2::FindAndConsume(&head, compiled().head, &type, &dotted_type)) return {};
+  const std::string_view rest = line.substr(static_cast<std::size_t>(head.data() - line.data()));
+  const re2::StringPiece message(rest.data(), rest.size());
+  if (type.empty()) type = dotted_type;
+  if (RE2::FullMatch(type, compiled().stand_in)) return {};
+  const Words* words = find_words(compiled(), type, message);
+  const std::string_view by_words = words == nullptr ? "python_exception" : words->cause;
+  if (words != nullptr && words->message != kRefusal) return {by_words, Basis::words, by_words};
+  if (words != nullptr && !is_refused_as_input(place, message)) {
+    return {by_words, Basis::refusal, by_words};
+  }
+  const std::string_view cause = cause_by_place(place, type, message);
+  return cause.empty() ? ExceptionVerdict{"python_exception", Basis::nothing, by_words}
+                       : ExceptionVerdict{cause, Basis::place, by_words};
+}
+
+std::string_view cause_of_exception(std::string_view line) {
+  return judge_exception(line).cause;
 }
 
 std::string_view cause_of_native_exception(std::string_view message) {

@@ -1,9 +1,12 @@
 // What ended a program that raised an exception, told by the exception's type and by the words of
-// its message, whoever raised it. Only for exceptions that no sign of failure_signs.cpp names: it
-// is asked for the last line of a traceback, so its words cost the scan of a log nothing.
+// its message, whoever raised it, and where these leave it open by what the program was doing. Only
+// for exceptions that no sign of failure_signs.cpp names: it is asked for the last line of a
+// traceback, so its words cost the scan of a log nothing.
 #pragma once
 
 #include <string_view>
+
+#include "parser/dialects/program_place.h"
 
 namespace llmb::parser {
 
@@ -16,6 +19,23 @@ inline constexpr std::string_view kExceptionHead =
     R"((?:(?:\w+\.)*(_?[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration)|)"
     R"(Exception|BrokenProcessPool)|)"
     R"((?:[a-z_]\w*\.)+([A-Z]\w+|error|gaierror|timeout))(?:: |:?\s*$))";
+
+struct ExceptionVerdict {
+  // What tells the class, from what says the least on.
+  enum class Basis {
+    no_exception,  // the line is none: `cause` is empty
+    nothing,       // "python_exception"
+    place,         // where it was raised
+    refusal,       // the message refuses something, as settings are refused
+    words,         // type and message
+  };
+  std::string_view cause;
+  Basis basis = Basis::no_exception;
+  std::string_view cause_by_words = cause;  // wherever it was raised
+};
+
+// Of the exception that `line` tells of, raised at `place`.
+ExceptionVerdict judge_exception(std::string_view line, ProgramPlace place = ProgramPlace::unknown);
 
 // The class of the exception that `line` tells of; "python_exception" where neither type nor words
 // say more, empty where the line is no exception.

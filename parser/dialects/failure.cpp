@@ -33,14 +33,6 @@ const RE2* pattern_of(std::size_t sign) {
   return slot.pattern.get();
 }
 
-// Not in the middle of a UTF-8 character, as far as the bytes are UTF-8.
-std::string_view shortened(std::string_view line) {
-  if (line.size() <= kLineBytesMax) return line;
-  std::size_t end = kLineBytesMax;
-  while (end > kLineBytesMax - 4 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-  return line.substr(0, end);
-}
-
 // The digits right after `prefix`, where `end` follows them.
 std::optional<std::int64_t> number_between(std::string_view text, std::string_view prefix,
                                            char end) {
@@ -82,6 +74,23 @@ std::string_view cause_of(const FailureSign& sign, std::string_view text, std::s
 
 }  // namespace
 
+// Not in the middle of a UTF-8 character, as far as the bytes are UTF-8.
+std::string_view shortened_line(std::string_view line) {
+  if (line.size() <= kLineBytesMax) return line;
+  std::size_t end = kLineBytesMax;
+  while (end > kLineBytesMax - 4 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+  return line.substr(0, end);
+}
+
+LogEvent failure_of_line(const Record& record, std::string_view raw, std::string_view cause) {
+  LogEvent event;
+  event.cause = cause;
+  event.line = shortened_line(trimmed(record.text));
+  event.offset = record.offset;
+  event.rank = rank_of(record.text, raw);
+  return event;
+}
+
 std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
                                      SignIndex::Signs signs) {
   const std::string_view text = without_collector_prefix(record.text);
@@ -104,7 +113,7 @@ std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
     // Of a very long line the part that shows the cause.
     const std::string_view line = trimmed(record.text);
     const bool is_near = at + sign.literal.size() < kLineBytesMax;
-    event.line = shortened(is_near ? line : text.substr(at));
+    event.line = shortened_line(is_near ? line : text.substr(at));
     event.offset = record.offset;
     if (is_failure) {
       event.rank = rank_of(record.text, raw);

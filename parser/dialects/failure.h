@@ -37,4 +37,10 @@ std::span<const FailureSign> failure_signs();
 std::optional<LogEvent> read_failure(const Record& record, std::string_view raw,
                                      SignIndex::Signs signs);
 
+// A failure that the whole line tells of, of this class.
+LogEvent failure_of_line(const Record& record, std::string_view raw, std::string_view cause);
+
+// As much of a line as an event keeps: 500 bytes at most, whole characters.
+std::string_view shortened_line(std::string_view line);
+
 }  // namespace llmb::parser

@@ -13,6 +13,7 @@ namespace llmb::parser {
 // nearest counts, and of equally near ones the first.
 enum class CauseDepth {
   root,           // the thing itself: memory ran out, a file is missing, a node died
+  likely_root,    // an exception whose class follows from where it was raised
   communication,  // may be the thing itself, or what other ranks see of it
   worker_signal,  // a launcher names the signal that killed a worker
   peer_lost,      // a rank's partner went away: something else made it go

@@ -51,6 +51,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("nccl_error", "NCCL error"),
     in_error("nccl_error", "HCCL error"),
     in_error("nccl_error", "OPS function error: Hccl"),
+    failure("rendezvous_failure", "NCCL WARN ", R"(NCCL WARN .*already checked in)"),
     failure("nccl_error", "NCCL WARN ",
             R"(NCCL WARN (?:Cuda failure |.*(?:failed ?:|[Mm]ismatch|Duplicate GPU)))"),
     failure("nccl_error", "Failed to bind NVLink SHARP"),

@@ -241,6 +241,12 @@ void StepLedger::add_event(LogEvent event) {
   events.push_back(std::move(event));
 }
 
+void StepLedger::retract_failure(std::uint64_t offset, std::string_view unless) {
+  std::erase_if(facts_.events, [&](const LogEvent& event) {
+    return event.kind == LogEvent::Kind::failure && event.offset == offset && event.cause != unless;
+  });
+}
+
 void StepLedger::add_checkpoint(const CheckpointEvent& event) {
   std::vector<CheckpointEvent>& all = facts_.checkpoints;
   if (!all.empty() && is_told_again(all.back(), event)) {

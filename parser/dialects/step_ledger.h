@@ -37,6 +37,9 @@ class StepLedger {
   void declare_last_iteration(std::int64_t iteration);
   void report_tflops_per_gpu(double value) { facts_.reported_tflops_per_gpu = value; }
   void add_event(LogEvent event);
+  // Later lines tell it better: the failure whose line begins at `offset` is left out, where it is
+  // there and of another cause than `unless`.
+  void retract_failure(std::uint64_t offset, std::string_view unless = {});
   // Lines that say the same of one save, in other words or by other ranks, are one event.
   void add_checkpoint(const CheckpointEvent& event);
   // Between two steps: the next one whose line begins behind `offset` is marked, see StepMarks.

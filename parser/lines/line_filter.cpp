@@ -47,6 +47,15 @@ bool LineFilter::next(Line& line) {
 // The fast path: one scan over up to line_bytes_max_ bytes of complete lines, without a look at
 // the delimiters of lines that hold no literal.
 bool LineFilter::next_in_complete_lines(Line& line) {
+  if (hands_on_every_line_) {
+    const std::size_t end = first_delimiter(block_, position_, complete_lines_end_);
+    const std::string_view bytes = block_.substr(position_, end - position_);
+    const auto hit = scanner_->find(bytes);
+    line = {bytes, block_offset_ + position_, hit ? hit->position : bytes.size()};
+    position_ = end + 1;
+    commit_to(position_);
+    return true;
+  }
   const auto hit = scanner_->find(block_.substr(0, complete_lines_end_), position_);
   if (!hit) {
     position_ = complete_lines_end_;
@@ -123,12 +132,12 @@ bool LineFilter::take_unterminated(Line& line) {
   return take_finished(finished_.size(), committed_offset_, line);
 }
 
-// Of finished_ the first bytes, which are a line; false where they hold no literal.
+// Of finished_ the first bytes, which are a line; false where it is not handed on.
 bool LineFilter::take_finished(std::size_t bytes, std::uint64_t offset, Line& line) {
   const std::string_view text = std::string_view(finished_).substr(0, bytes);
   const auto hit = scanner_->find(text);
-  line = {text, offset, hit ? hit->position : 0};
-  return hit.has_value();
+  line = {text, offset, hit ? hit->position : text.size()};
+  return hit.has_value() || hands_on_every_line_;
 }
 
 }  // namespace llmb::parser

@@ -60,6 +60,10 @@ class LineFilter {
     }
   }
 
+  // Whether the next lines are handed on whatever they hold: may be changed while on_line runs. The
+  // first_hit of one that holds no literal is its length.
+  void hand_on_every_line(bool every_line) { hands_on_every_line_ = every_line; }
+
   // The log is at its end: an unterminated last line counts. Moves no offset: if the log grows
   // after all, reading goes on at committed_offset(), with a new filter.
   template <typename OnLine>
@@ -108,6 +112,7 @@ class LineFilter {
   std::string held_;      // the unterminated tail of earlier blocks; begins at committed_offset_
   std::string finished_;  // the last held line with its end, while it is handed on
   bool in_dropped_line_;
+  bool hands_on_every_line_ = false;
 
   std::uint64_t committed_offset_;
   std::uint64_t bytes_fed_ = 0;

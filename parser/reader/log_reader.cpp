@@ -11,6 +11,7 @@
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/rank_reports.h"
 #include "parser/dialects/stated_configuration.h"
+#include "parser/dialects/traceback_reader.h"
 #include "parser/dialects/wanted_literals.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
@@ -18,7 +19,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-13";
+constexpr std::string_view kStateVersion = "llmb-log-reader-14";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -41,6 +42,7 @@ struct LogReader::Impl {
     return nccl.is_empty() ? 0 : nccl.read_run(lines);
   }
   void offer(const Record& record);
+  void read_failures(const Record& record, std::string_view raw);
   // Finds those of the table that the line may have.
   bool has_signs(const SignIndex& table) {
     if (!found.intersects(table.literals())) return false;
@@ -60,6 +62,7 @@ struct LogReader::Impl {
   StepLedger ledger;
   NcclTraceReader nccl;
   RankReportReader ranks;
+  TracebackReader tracebacks;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
   bool is_chosen = false;
@@ -77,9 +80,7 @@ void LogReader::Impl::read_line(const Line& line) {
   const Record record{clean_line(line.bytes, scratch), line.offset};
   if (has_lost_bytes(line, record.text)) wanted.find_in(record.text, found);
   offer(record);
-  if (has_signs(wanted.of_failures())) {
-    if (auto event = read_failure(record, line.bytes, signs)) ledger.add_event(std::move(*event));
-  }
+  read_failures(record, line.bytes);
   if (has_signs(wanted.of_checkpoints())) {
     if (const auto checkpoint = read_checkpoint(record, signs)) ledger.add_checkpoint(*checkpoint);
   }
@@ -94,6 +95,15 @@ void LogReader::Impl::read_line(const Line& line) {
       ledger.add_stated(std::move(value));
     }
   }
+}
+
+void LogReader::Impl::read_failures(const Record& record, std::string_view raw) {
+  const bool may_fail = has_signs(wanted.of_failures());
+  if (!may_fail && !tracebacks.wants_every_line()) return;
+  auto event = may_fail ? read_failure(record, raw, signs) : std::nullopt;
+  if (!event && !tracebacks.wants_every_line()) return;
+  tracebacks.read(record, raw, std::move(event), ledger);
+  filter.hand_on_every_line(tracebacks.wants_every_line());
 }
 
 bool LogReader::Impl::read_nccl_trace(std::string_view line) {
@@ -214,6 +224,7 @@ std::string LogReader::save_state() const {
   impl_->ledger.save(state);
   impl_->nccl.save(state);
   impl_->ranks.save(state);
+  impl_->tracebacks.save(state);
   state.boolean(impl_->is_chosen);
   state.unsigned_integer(impl_->readers.size());
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
@@ -238,6 +249,8 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   impl.ledger.restore(state);
   impl.nccl.restore(state);
   impl.ranks.restore(state);
+  impl.tracebacks.restore(state);
+  impl.filter.hand_on_every_line(impl.tracebacks.wants_every_line());
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
   impl.restore_readers(state);
   if (state.failed() || !state.at_end()) {

@@ -22,6 +22,7 @@ constexpr std::int64_t kTeardownStepsMax = 20;
 EventRole role_beside_root(const LogEvent& failure) {
   switch (depth_of(failure)) {
     case CauseDepth::root:
+    case CauseDepth::likely_root:
     case CauseDepth::communication:
     case CauseDepth::peer_lost:
     case CauseDepth::exception:

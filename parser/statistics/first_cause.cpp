@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "parser/dialects/exception_cause.h"
 #include "parser/dialects/line_weight.h"
 
 namespace llmb::parser {
@@ -37,11 +38,21 @@ bool names_the_signal_of_a_worker(const LogEvent& failure) {
 // "ValueError: …": a rank's own words, which do not tell of other ranks.
 bool is_own_exception(const LogEvent& failure) {
   if (failure.cause != "python_exception") return false;
-  constexpr std::array<std::string_view, 5> kOfOthers = {"istributed", "NCCL", "loo", "Store",
-                                                         "Rendezvous"};
+  constexpr std::array<std::string_view, 6> kOfOthers = {
+      "torch.distributed.", "NCCL", "gloo", "Gloo", "Store", "Rendezvous"};
   return std::none_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view word) {
     return failure.line.find(word) != std::string::npos;
   });
+}
+
+// "KeyError: 'x'": its class was told by where it was raised, not by what it says.
+bool is_told_by_place(const LogEvent& failure) {
+  constexpr std::array<std::string_view, 4> kOfPlaces = {"configuration_error",
+                                                         "tokenizer_or_data_missing",
+                                                         "checkpoint_unreadable", "missing_module"};
+  const bool may_be =
+      std::find(kOfPlaces.begin(), kOfPlaces.end(), failure.cause) != kOfPlaces.end();
+  return may_be && cause_of_exception(without_collector_prefix(failure.line)) == "python_exception";
 }
 
 // What a step daemon could not do, other than start the program: others say why.
@@ -71,6 +82,7 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }
+  if (known->depth == CauseDepth::root && is_told_by_place(failure)) return CauseDepth::likely_root;
   return known->depth;
 }
 

@@ -224,6 +224,14 @@ TEST(CauseEvaluation, OfLogsOfMoreExceptions) {
   judge_whole_logs("more_exceptions");
 }
 
+TEST(CauseEvaluation, OfLogsOfTracebacks) {
+  judge_whole_logs("tracebacks");
+}
+
+TEST(CauseEvaluation, OfLogsOfMoreTracebacks) {
+  judge_whole_logs("more_tracebacks");
+}
+
 // A healthy log, as it grows and when it has ended.
 TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
   constexpr auto kHarmless = std::to_array<const char*>(

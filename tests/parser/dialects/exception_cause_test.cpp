@@ -53,6 +53,35 @@ TEST(ExceptionCause, IsNoMoreThanAnExceptionWhereNothingIsSaid) {
             "python_exception");
 }
 
+TEST(ExceptionCause, IsToldByThePlaceOnlyWhereTheWordsSayNothing) {
+  using Basis = ExceptionVerdict::Basis;
+  const auto told = [](std::string_view line, ProgramPlace place) {
+    const ExceptionVerdict verdict = judge_exception(line, place);
+    return std::pair(verdict.cause, verdict.basis);
+  };
+  using Told = std::pair<std::string_view, Basis>;
+  EXPECT_EQ(told("KeyError: 'x'", ProgramPlace::unknown), Told("python_exception", Basis::nothing));
+  EXPECT_EQ(told("KeyError: 'x'", ProgramPlace::checkpoint),
+            Told("checkpoint_unreadable", Basis::place));
+  EXPECT_EQ(told("OSError: [Errno 28] No space left on device", ProgramPlace::checkpoint),
+            Told("disk_full_or_quota", Basis::words));
+  EXPECT_EQ(told("ValueError: x must be set", ProgramPlace::checkpoint),
+            Told("configuration_error", Basis::refusal));
+  // What a reader refuses is its input, unless it names a setting.
+  EXPECT_EQ(told("ValueError: buffer is smaller than 8", ProgramPlace::data),
+            Told("tokenizer_or_data_missing", Basis::place));
+  EXPECT_EQ(told("ValueError: num_workers is smaller than 8", ProgramPlace::data),
+            Told("configuration_error", Basis::refusal));
+  EXPECT_EQ(told("ValueError: x should not be set", ProgramPlace::engine),
+            Told("python_exception", Basis::nothing));
+  // A mistake of the program wherever it happens.
+  EXPECT_EQ(told("UnboundLocalError: x", ProgramPlace::data),
+            Told("python_exception", Basis::nothing));
+  // Not an exception of its own.
+  EXPECT_EQ(told("jax.errors.SimplifiedTraceback: For simplicity", ProgramPlace::unknown),
+            Told("", Basis::no_exception));
+}
+
 TEST(ExceptionCause, OfAnyOtherLineIsNothing) {
   EXPECT_EQ(cause_of_exception(""), "");
   EXPECT_EQ(cause_of_exception("    raise ValueError("), "");

@@ -154,6 +154,40 @@ TEST(LineFilter, HandsOnWhatNoRunTook) {
   }
 }
 
+// Asked for all lines at one line, and for those with a literal again at another.
+TEST(LineFilter, HandsOnEveryLineWhereItIsAskedTo) {
+  std::mt19937 random(11);
+  const LiteralScanner scanner({"step", "time", "p"});
+  for (int round = 0; round < 500; ++round) {
+    const std::string log = "step\n" + random_log(random);
+    const std::size_t every_from = random() % 3;
+    const std::size_t every_count = random() % 9;
+    const auto read = [&](std::size_t chunk_max) {
+      LineFilter filter(scanner, 0, 1 + log.size());
+      std::vector<oracle::FoundLine> found;
+      const auto on_line = [&](const Line& line) {
+        found.push_back({std::string(line.bytes), line.offset, line.first_hit});
+        filter.hand_on_every_line(found.size() > every_from &&
+                                  found.size() <= every_from + every_count);
+      };
+      for (std::size_t fed = 0; fed < log.size();) {
+        const std::string chunk = log.substr(fed, 1 + random() % chunk_max);
+        filter.feed(chunk, on_line);
+        fed += chunk.size();
+      }
+      filter.finish(on_line);
+      return found;
+    };
+    const auto lines = read(1000);
+    ASSERT_EQ(read(3), lines) << "round " << round;
+    // While it is asked to, each begins where the one before ended.
+    for (std::size_t i = every_from + 1; i < std::min(lines.size(), every_from + every_count + 1);
+         ++i) {
+      EXPECT_EQ(lines[i].offset, lines[i - 1].offset + lines[i - 1].bytes.size() + 1);
+    }
+  }
+}
+
 TEST(LineFilter, DropsAndCountsLinesOverTheLimit) {
   const LiteralScanner scanner({"step"});
   constexpr std::size_t kLimit = LineFilter::kLineBytesMax;

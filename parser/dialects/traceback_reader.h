@@ -1,0 +1,52 @@
+// TracebackReader: the exceptions of Python's tracebacks, with what the frames above them say. A
+// traceback's head is a literal that logs are searched for; from there on the reader asks for every
+// line, as far as tracebacks reach, so frames cost the scan of a log nothing. It also knows what
+// follows: a message that begins on the next line, the exceptions that one was raised from, and a
+// worker's own traceback behind that of who waited for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "parser/dialects/dialect.h"
+#include "parser/dialects/program_place.h"
+#include "parser/dialects/state_text.h"
+
+namespace llmb::parser {
+
+class TracebackReader {
+ public:
+  // Whether a traceback is open: then every line is to be read, whatever it holds.
+  bool wants_every_line() const { return lines_left_ > 0; }
+
+  // One line, and the event that the signs find in it. `raw`: before it was cleaned. What the line
+  // tells goes to the ledger, and may change what was told of the same exception before.
+  void read(const Record& record, std::string_view raw, std::optional<LogEvent> event,
+            StepLedger& ledger);
+
+  void save(StateWriter& state) const;
+  void restore(StateReader& state);
+
+ private:
+  bool read_head(std::string_view text);
+  bool read_frame(std::string_view text);
+  // A line behind an exception whose message is still open. True where it is the message.
+  bool read_message(const Record& record, std::string_view text, StepLedger& ledger);
+  // What an exception's line tells; false where the line is none.
+  bool read_exception(const Record& record, std::string_view raw, std::string_view text,
+                      std::optional<LogEvent>& event, StepLedger& ledger);
+  void go_on();
+
+  int lines_left_ = 0;
+  ProgramPlace place_ = ProgramPlace::unknown;
+  int frame_count_ = 0;      // of the open traceback, as far as it matters
+  bool has_frames_ = false;  // since the last exception
+  bool next_is_source_ = false;
+  bool is_chained_ = false;              // the next exception was raised from the last one
+  bool is_stand_in_ = false;             // the last one stands for a worker's, which follows
+  std::optional<std::uint64_t> weaker_;  // the last one's event, where the next may say more
+  std::optional<LogEvent> open_;         // the last one's, where its message is still to come
+};
+
+}  // namespace llmb::parser

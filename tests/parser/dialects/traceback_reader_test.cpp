@@ -1,0 +1,116 @@
+// What the frames of a traceback say where the exception's own words say nothing, and which of
+// several exceptions that belong together is told.
+#include "parser/dialects/traceback_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "parser/reader/log_reader.h"
+#include "parser/statistics/run_summary.h"
+
+namespace llmb::parser {
+namespace {
+
+const std::string kHead = "Traceback (most recent call last):\n";
+
+std::string frame(const std::string& file, const std::string& function,
+                  const std::string& source = "") {
+  std::string text = "  File \"" + file + "\", line 7, in " + function + "\n";
+  if (!source.empty()) text += "    " + source + "\n";
+  return text;
+}
+
+// The cause, a bar, and the line that is quoted.
+std::string told(const std::string& text) {
+  const ParsedLog log = parse_log(text);
+  const RunSummary summary = summarize_run(log.samples, log.facts, {0, 9}, false);
+  const LogEvent* const failure = ending_failure(log.facts, summary);
+  return summary.failure_cause + "|" + (failure == nullptr ? "" : failure->line);
+}
+
+TEST(TracebackReader, TellsTheClassByTheInnermostFrameItKnows) {
+  const std::string start = kHead + frame("/w/train.py", "<module>");
+  EXPECT_EQ(told(start + frame("/w/megatron/training/arguments.py", "validate_args") +
+                 "AssertionError\n"),
+            "configuration_error|AssertionError");
+  EXPECT_EQ(told(start + frame("/w/data/blend.py", "read") + "KeyError: 'x'\n"),
+            "tokenizer_or_data_missing|KeyError: 'x'");
+  EXPECT_EQ(told(start + frame("/w/megatron/training/checkpointing.py", "load_checkpoint") +
+                 frame("/w/x.py", "pick") + "KeyError: 'x'\n"),
+            "checkpoint_unreadable|KeyError: 'x'");
+  EXPECT_EQ(told(start + frame("/usr/lib/python3/site-packages/amp/__init__.py", "<module>") +
+                 "AttributeError: x\n"),
+            "missing_module|AttributeError: x");
+  // The step that loads its batch, and the one that computes.
+  EXPECT_EQ(told(start + frame("/w/trainer.py", "train_step", "batch = next(data_iterator)") +
+                 "TypeError: x\n"),
+            "tokenizer_or_data_missing|TypeError: x");
+  EXPECT_EQ(told(start + frame("/w/dataset.py", "get_dataset") + frame("/w/m.py", "forward") +
+                 "TypeError: x\n"),
+            "python_exception|TypeError: x");
+}
+
+TEST(TracebackReader, LeavesTheWordsTheirSay) {
+  const std::string in_data = kHead + frame("/w/dataset.py", "read");
+  EXPECT_EQ(told(in_data + "OSError: [Errno 28] No space left on device\n"),
+            "disk_full_or_quota|OSError: [Errno 28] No space left on device");
+  EXPECT_EQ(told(in_data + "RuntimeError: tensors of unequal shapes\n"),
+            "python_exception|RuntimeError: tensors of unequal shapes");
+  EXPECT_EQ(told(in_data + "NameError: name 'x' is not defined\n"),
+            "python_exception|NameError: name 'x' is not defined");
+  // A library that refuses what it is given while it computes.
+  EXPECT_EQ(told(kHead + frame("/u/torch/distributed/fsdp/_runtime_utils.py", "_lazy_init") +
+                 "AssertionError: x should not have been set\n"),
+            "python_exception|AssertionError: x should not have been set");
+}
+
+TEST(TracebackReader, ReadsAMessageThatBeginsOnTheNextLine) {
+  EXPECT_EQ(told(kHead + frame("/w/a.py", "f") + "RuntimeError: \n\n   no space left here\n"),
+            "disk_full_or_quota|no space left here");
+  EXPECT_EQ(told(kHead + frame("/w/a.py", "f") + "RuntimeError: \n" + kHead +
+                 frame("/w/b.py", "g") + "ValueError: x\n"),
+            "python_exception|RuntimeError:");
+}
+
+TEST(TracebackReader, TellsTheFirstOfAChainUnlessALaterOneSaysMore) {
+  const std::string first = kHead + frame("/w/tokenizer.py", "load") + "KeyError: 'a'\n\n";
+  const std::string cause =
+      "The above exception was the direct cause of the following exception:\n\n";
+  const std::string then = kHead + frame("/w/main.py", "<module>");
+  EXPECT_EQ(told(first + cause + then + "ValueError: b\n"),
+            "tokenizer_or_data_missing|KeyError: 'a'");
+  EXPECT_EQ(told(first + cause + then + "PermissionError: b\n"),
+            "file_system_error|PermissionError: b");
+  // Not of one chain: the first stays.
+  EXPECT_EQ(told(first + then + "ValueError: b\n"), "tokenizer_or_data_missing|KeyError: 'a'");
+}
+
+TEST(TracebackReader, TellsTheWorkersExceptionRatherThanWhoWaitedForIt) {
+  EXPECT_EQ(told(kHead + frame("/w/main.py", "<module>") +
+                 "IndexError: Caught IndexError in DataLoader worker process 2.\nOriginal " +
+                 kHead + frame("/w/shards.py", "__getitem__") + "IndexError: x\n"),
+            "tokenizer_or_data_missing|IndexError: x");
+  EXPECT_EQ(told(kHead + frame("/w/spawn.py", "join") +
+                 "Exception: \n\n-- Process 1 terminated with the following error:\n" + kHead +
+                 frame("/w/train.py", "main") + "ValueError: x\n"),
+            "python_exception|ValueError: x");
+}
+
+TEST(TracebackReader, ReadsFramesBehindLabelsAndInBoxes) {
+  EXPECT_EQ(told("[rank1]: " + kHead + "[rank1]: " + frame("/w/pyconfig.py", "initialize") +
+                 "[rank1]: KeyError: 'x'\n"),
+            "configuration_error|KeyError: 'x'");
+  EXPECT_EQ(
+      told("╭─── Traceback (most recent call last) ───╮\n│ /w/dataset.py:12 in build       │\n"
+           "╰───╯\nKeyError: 'x'\n"),
+      "tokenizer_or_data_missing|KeyError: 'x'");
+}
+
+// What was only told by its place gives way to what a later line says of the run's end.
+TEST(TracebackReader, GivesWayToALaterCauseThatIsSaid) {
+  EXPECT_EQ(told(kHead + frame("/w/config.py", "check") + "KeyError: 'x'\n" +
+                 "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n"),
+            "cuda_oom|torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.");
+}
+
+}  // namespace
+}  // namespace llmb::parser
