@@ -232,6 +232,10 @@ TEST(CauseEvaluation, OfLogsOfMoreTracebacks) {
   judge_whole_logs("more_tracebacks");
 }
 
+TEST(CauseEvaluation, OfLogsOfUnseenTracebacks) {
+  judge_whole_logs("unseen_tracebacks");
+}
+
 // A healthy log, as it grows and when it has ended.
 TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
   constexpr auto kHarmless = std::to_array<const char*>(
