@@ -266,6 +266,13 @@ TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
        "/home/u/.bashrc: line 9: /opt/site/setup.sh: No such file or directory",
        "slurmstepd: error: Failed to send MESSAGE_TASK_EXIT: Connection refused",
        "node-1:811:902 [0] NCCL WARN Missing \"iommu=pt\" from kernel command line",
+       "Traceback (most recent call last):\n"
+       "  File \"/opt/tracker/config.py\", line 7, in check_config\n"
+       "KeyError: 'entity'\n\n"
+       "During handling of the above exception, another exception occurred:\n\n"
+       "Traceback (most recent call last):\n"
+       "  File \"/opt/tracker/run.py\", line 9, in log\n"
+       "RuntimeError: \n\n  logging goes on without it",
        "# FileNotFoundError: see the manual"});
   int cuts = 0;
   std::vector<std::string> misjudged;
