@@ -10,6 +10,7 @@
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/device_meter.h"
 #include "runner/cuda/device_world.h"
+#include "runner/cuda_attention_use.h"
 #include "runner/cuda_collective_ceilings.h"
 #include "runner/cuda_product_plans.h"
 #include "runner/parallel/loopback_communicator.h"
@@ -64,13 +65,23 @@ std::int64_t arena_bytes(const World& world, const RunSettings& settings, const 
                   gib(memory.total_bytes - memory.free_bytes))));
 }
 
+std::string attention_text(const AttentionUse& use) {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  return fmt::format("llmb-step-runner: attention by {}, {:.3f} MiB of workspace in the plan\n",
+                     use.implementation, static_cast<double>(use.workspace_bytes) / kMebi);
+}
+
 template <typename T>
-void run_rank_of(World& world, const Options& options, const RunSettings& settings,
-                 const Layout& layout, const cuda::DeviceInfo& device, TrainOutput output) {
+void run_rank_of(World& world, const Options& options, RunSettings settings, const Layout& layout,
+                 const cuda::DeviceInfo& device, TrainOutput output) {
+  arena_bytes(world, settings, layout, device);  // by count, before anything is on the device
+  cuda::Ops<T> ops;
+  const AttentionUse attention = prepare_attention(ops, settings, layout, world.rank());
+  settings.attention_workspace_bytes = attention.workspace_bytes;
+  if (world.rank() == 0 || settings.rank_slice) output.log.write(attention_text(attention));
   const std::int64_t arena = arena_bytes(world, settings, layout, device);
   OpCeilings ceilings = profile_ceilings(world, options, settings, layout);
   const std::string plans = agree_on_product_plans(world, options, settings, output.log);
-  cuda::Ops<T> ops;
   ops.reserve(arena);
   if (!plans.empty()) {
     if (const std::string why_not = ops.pin_plans(plans); !why_not.empty()) {

@@ -25,6 +25,7 @@
 #include "runner/cpu/router.h"
 #include "runner/cpu/row_order.h"
 #include "runner/cpu/tensor.h"
+#include "runner/operation/attention_pieces.h"
 
 namespace llmb::runner::cpu {
 
@@ -141,6 +142,11 @@ class Ops : public Memory {
     QkvHeads<T>::join(shape.group_count, dq, dk, dv, dqkv);
   }
 
+  // What the loops below need, they have.
+  AttentionUse prepare_attention(const AttentionShape& /*shape*/, RowCounts /*positions*/,
+                                 std::int64_t /*keys*/) {
+    return {"loops of the CPU", 0};
+  }
   // attention.h. The queries' positions are given on the host and where the backend reads them.
   void attention(const AttentionShape& shape, RowCounts /*on_host*/, Indices query_positions, In q,
                  In k, In v, Out o, Out log_sum) {

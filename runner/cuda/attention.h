@@ -3,6 +3,7 @@
 // BF16 only: with fp32 values the kernels are called directly.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,17 +14,12 @@
 #include "runner/kernels/matrix.h"
 #include "runner/kernels/number.h"
 #include "runner/kernels/stream.h"
+#include "runner/operation/attention_pieces.h"
+#include "runner/operation/attention_shape.h"
 
 namespace llmb::runner::cuda {
 
 using kernels::Stream;
-
-// Positions [first, first + count) of the sequence.
-struct SequencePiece {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-  bool operator==(const SequencePiece&) const = default;
-};
 
 // Rows of every matrix are (position, sample), the sample quickest; columns (head, feature).
 struct AttentionSizes {
@@ -39,11 +35,9 @@ struct AttentionSizes {
   std::int64_t key_count = 0;
 
   std::int64_t query_count() const;
+  AttentionShape shape() const;
   bool operator==(const AttentionSizes&) const = default;
 };
-
-// Runs of positions that follow each other.
-std::vector<SequencePiece> sequence_pieces(std::span<const std::int64_t> positions);
 
 // Throws std::invalid_argument where the sizes contradict each other.
 void check(const AttentionSizes& sizes);
@@ -73,8 +67,8 @@ struct AttentionBackwardCall {
 
 enum class AttentionChoice { best, own_kernels };
 
-// Attention of one set of sizes: everything that is to be decided or allocated is, when it is made.
-// One stream at a time, because calls share a workspace.
+// Attention of one set of sizes: what is to be decided is, when it is made. The memory that a call
+// needs beside its operands is the caller's. One stream at a time.
 class Attention {
  public:
   // Throws std::invalid_argument where the sizes contradict each other.
@@ -83,10 +77,17 @@ class Attention {
   Attention(const Attention&) = delete;
   Attention& operator=(const Attention&) = delete;
 
-  void forward(const AttentionForwardCall& call, Stream stream);
-  void backward(const AttentionBackwardCall& call, Stream stream);
+  // Bytes of device memory that such a call needs until it has run; its pointers are not read. For
+  // strides that are new, a plan is made: those of packed matrices have theirs.
+  std::int64_t workspace_bytes(const AttentionForwardCall& call);
+  std::int64_t workspace_bytes(const AttentionBackwardCall& call);
+  // The most that a call with packed matrices needs.
+  std::int64_t workspace_bytes_max() const;
 
-  std::int64_t workspace_bytes() const;
+  // `workspace` is aligned to 256 bytes.
+  void forward(const AttentionForwardCall& call, std::byte* workspace, Stream stream);
+  void backward(const AttentionBackwardCall& call, std::byte* workspace, Stream stream);
+
   // "cuDNN 9.19.0" or "own kernels: " and why.
   const std::string& implementation() const;
 

@@ -17,34 +17,8 @@ namespace {
 
 using kernels::Bf16;
 
-// One run of queries that stands at the end of the keys it sees.
-struct Piece {
-  std::int64_t first_row = 0;  // of the queries, in positions
-  std::int64_t query_count = 0;
-  std::int64_t first_key = 0;
-  std::int64_t key_count = 0;
-};
-
-// The pieces, cut where chunks end.
-std::vector<Piece> pieces_of(const AttentionSizes& sizes) {
-  std::vector<Piece> pieces;
-  std::int64_t row = 0;
-  for (const SequencePiece& piece : sizes.query_pieces) {
-    const std::int64_t end = piece.first + piece.count;
-    for (std::int64_t begin = piece.first; begin < end;) {
-      const std::int64_t chunk = sizes.chunk_size > 0 ? begin / sizes.chunk_size : 0;
-      const std::int64_t first_key = chunk * sizes.chunk_size;
-      const std::int64_t stop =
-          sizes.chunk_size > 0 ? std::min(end, first_key + sizes.chunk_size) : end;
-      pieces.push_back({row, stop - begin, first_key, stop - first_key});
-      row += stop - begin;
-      begin = stop;
-    }
-  }
-  return pieces;
-}
-
-CudnnAttentionShape shape_of(const AttentionSizes& sizes, const Piece& piece) {
+CudnnAttentionShape shape_of(const AttentionSizes& sizes, const AttentionPiece& piece,
+                             const AttentionForwardCall& call) {
   CudnnAttentionShape shape;
   shape.batch = sizes.batch;
   shape.head_count = sizes.head_count;
@@ -52,10 +26,10 @@ CudnnAttentionShape shape_of(const AttentionSizes& sizes, const Piece& piece) {
   shape.head_size = sizes.head_size;
   shape.query_count = piece.query_count;
   shape.key_count = piece.key_count;
-  shape.q_stride = shape.o_stride = shape.d_o_stride = shape.dq_stride =
-      sizes.head_count * sizes.head_size;
-  shape.k_stride = shape.v_stride = shape.dk_stride = shape.dv_stride =
-      sizes.group_count * sizes.head_size;
+  shape.q_stride = call.q.stride;
+  shape.k_stride = call.k.stride;
+  shape.v_stride = call.v.stride;
+  shape.o_stride = call.o.stride;
   return shape;
 }
 
@@ -63,15 +37,14 @@ CudnnAttentionShape shape_of(const AttentionSizes& sizes, const Piece& piece) {
 
 struct Attention::State {
   AttentionSizes sizes;
-  std::vector<Piece> pieces;
+  std::vector<AttentionPiece> pieces;
   std::unique_ptr<OwnAttention> own;  // null where cuDNN serves
   std::string implementation;
   cudnnHandle_t handle = nullptr;
+  std::int64_t bytes_max = 0;
   // By shape and strides, which the first call brings.
   std::map<CudnnAttentionShape, CudnnAttentionForward> forward;
   std::map<CudnnAttentionShape, CudnnAttentionBackward> backward;
-  DeviceMemory workspace;
-  DeviceMemory piece_gradients;  // dk and dv of one piece, where there are several
 
   ~State() {
     if (handle) cudnn().cudnnDestroy(handle);
@@ -79,75 +52,101 @@ struct Attention::State {
 
   void open_cudnn() {
     check(cudnn().cudnnCreate(&handle), "start cuDNN");
-    for (const Piece& piece : pieces) {
-      forward_plan(shape_of(sizes, piece));
-      backward_plan(shape_of(sizes, piece));
-    }
-    if (pieces.size() > 1) {
-      const auto values = static_cast<std::size_t>(2 * sizes.key_count * sizes.batch *
-                                                   sizes.group_count * sizes.head_size);
-      piece_gradients = DeviceMemory(values * sizeof(Bf16));
-    }
+    bytes_max = std::max(bytes_of(packed_forward()), bytes_of(packed_backward()));
     const std::size_t version = cudnn().cudnnGetVersion();
     implementation =
         fmt::format("cuDNN {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
   }
 
-  void make_room(std::int64_t bytes) {
-    if (static_cast<std::size_t>(bytes) > workspace.bytes()) {
-      workspace = DeviceMemory();
-      workspace = DeviceMemory(static_cast<std::size_t>(bytes));
-    }
-  }
   const CudnnAttentionForward& forward_plan(const CudnnAttentionShape& shape) {
     const auto known = forward.find(shape);
     if (known != forward.end()) return known->second;
-    const auto made = forward.try_emplace(shape, shape, CudnnTarget{handle, ""}).first;
-    make_room(made->second.workspace_bytes());
-    return made->second;
+    return forward.try_emplace(shape, shape, CudnnTarget{handle, ""}).first->second;
   }
   const CudnnAttentionBackward& backward_plan(const CudnnAttentionShape& shape) {
     const auto known = backward.find(shape);
     if (known != backward.end()) return known->second;
-    const auto made = backward.try_emplace(shape, shape, CudnnTarget{handle, ""}).first;
-    make_room(made->second.workspace_bytes());
-    return made->second;
+    return backward.try_emplace(shape, shape, CudnnTarget{handle, ""}).first->second;
+  }
+
+  // Calls with matrices that lie packed, nowhere.
+  AttentionForwardCall packed_forward() const {
+    AttentionForwardCall call;
+    call.q.stride = call.o.stride = sizes.head_count * sizes.head_size;
+    call.k.stride = call.v.stride = sizes.group_count * sizes.head_size;
+    return call;
+  }
+  AttentionBackwardCall packed_backward() const {
+    AttentionBackwardCall call;
+    call.q.stride = call.o.stride = call.d_o.stride = call.dq.stride =
+        sizes.head_count * sizes.head_size;
+    call.k.stride = call.v.stride = call.dk.stride = call.dv.stride =
+        sizes.group_count * sizes.head_size;
+    return call;
+  }
+
+  const CudnnAttentionForward& plan_of(const AttentionForwardCall& call,
+                                       const AttentionPiece& piece) {
+    return forward_plan(shape_of(sizes, piece, call));
+  }
+  // Of several pieces, dk and dv are summed from packed ones.
+  const CudnnAttentionBackward& plan_of(const AttentionBackwardCall& call,
+                                        const AttentionPiece& piece) {
+    CudnnAttentionShape shape = shape_of(
+        sizes, piece, {.q = call.q, .k = call.k, .v = call.v, .o = {nullptr, 0, 0, call.o.stride}});
+    const std::int64_t packed = sizes.group_count * sizes.head_size;
+    shape.d_o_stride = call.d_o.stride;
+    shape.dq_stride = call.dq.stride;
+    shape.dk_stride = pieces.size() > 1 ? packed : call.dk.stride;
+    shape.dv_stride = pieces.size() > 1 ? packed : call.dv.stride;
+    return backward_plan(shape);
+  }
+
+  std::int64_t piece_gradients() const {
+    return piece_gradient_bytes(sizes.shape(), pieces, sizes.key_count);
+  }
+  template <typename Call>
+  std::int64_t bytes_of_pieces(const Call& call) {
+    std::int64_t most = 0;
+    for (const AttentionPiece& piece : pieces) {
+      most = std::max(most, plan_of(call, piece).workspace_bytes());
+    }
+    return most;
+  }
+  std::int64_t bytes_of(const AttentionForwardCall& call) { return bytes_of_pieces(call); }
+  std::int64_t bytes_of(const AttentionBackwardCall& call) {
+    return piece_gradients() + bytes_of_pieces(call);
   }
 
   template <typename Matrix>
-  auto* query_rows(const Matrix& matrix, const Piece& piece) const {
+  auto* query_rows(const Matrix& matrix, const AttentionPiece& piece) const {
     return matrix.row(piece.first_row * sizes.batch);
   }
   template <typename Matrix>
-  auto* key_rows(const Matrix& matrix, const Piece& piece) const {
+  auto* key_rows(const Matrix& matrix, const AttentionPiece& piece) const {
     return matrix.row(piece.first_key * sizes.batch);
   }
-  std::int64_t first_statistic(const Piece& piece) const {
+  std::int64_t first_statistic(const AttentionPiece& piece) const {
     return piece.first_row * sizes.batch * sizes.head_count;
   }
 
-  void run_forward(const AttentionForwardCall& call, Stream stream) {
+  void run_forward(const AttentionForwardCall& call, std::byte* workspace, Stream stream) {
     check(cudnn().cudnnSetStream(handle, stream), "put cuDNN on a stream");
-    for (const Piece& piece : pieces) {
-      CudnnAttentionShape shape = shape_of(sizes, piece);
-      shape.q_stride = call.q.stride;
-      shape.k_stride = call.k.stride;
-      shape.v_stride = call.v.stride;
-      shape.o_stride = call.o.stride;
-      forward_plan(shape).run(handle, query_rows(call.q, piece), key_rows(call.k, piece),
-                              key_rows(call.v, piece), query_rows(call.o, piece),
-                              call.statistics + first_statistic(piece), workspace.data());
+    for (const AttentionPiece& piece : pieces) {
+      plan_of(call, piece)
+          .run(handle, query_rows(call.q, piece), key_rows(call.k, piece), key_rows(call.v, piece),
+               query_rows(call.o, piece), call.statistics + first_statistic(piece), workspace);
     }
   }
 
-  void run_backward(const AttentionBackwardCall& call, Stream stream) {
+  void run_backward(const AttentionBackwardCall& call, std::byte* workspace, Stream stream) {
     check(cudnn().cudnnSetStream(handle, stream), "put cuDNN on a stream");
     const bool is_direct = pieces.size() == 1 && pieces[0].key_count == sizes.key_count;
     if (!is_direct) {
       kernels::fill<Bf16>(0, call.dk, stream);
       kernels::fill<Bf16>(0, call.dv, stream);
     }
-    for (const Piece& piece : pieces) {
+    for (const AttentionPiece& piece : pieces) {
       const std::int64_t cols = sizes.group_count * sizes.head_size;
       const std::int64_t rows = piece.key_count * sizes.batch;
       Bf16Matrix dk(key_rows(call.dk, piece), rows, cols, call.dk.stride);
@@ -155,35 +154,21 @@ struct Attention::State {
       const Bf16Matrix dk_all = dk;
       const Bf16Matrix dv_all = dv;
       if (pieces.size() > 1) {
-        auto* place = reinterpret_cast<Bf16*>(piece_gradients.data());
-        dk = Bf16Matrix(place, rows, cols);
-        dv = Bf16Matrix(place + sizes.key_count * sizes.batch * cols, rows, cols);
+        dk = Bf16Matrix(reinterpret_cast<Bf16*>(workspace), rows, cols);
+        dv = Bf16Matrix(reinterpret_cast<Bf16*>(workspace + piece_gradients() / 2), rows, cols);
       }
-      backward_of_piece(call, piece, dk, dv, stream);
+      plan_of(call, piece)
+          .run(handle,
+               {query_rows(call.q, piece), key_rows(call.k, piece), key_rows(call.v, piece),
+                query_rows(call.o, piece), query_rows(call.d_o, piece),
+                call.statistics + first_statistic(piece), query_rows(call.dq, piece), dk.data,
+                dv.data},
+               workspace + piece_gradients(), stream);
       if (pieces.size() > 1) {
         kernels::scaled_copy<Bf16, Bf16>({.x = dk, .y = dk_all, .addend = dk_all}, stream);
         kernels::scaled_copy<Bf16, Bf16>({.x = dv, .y = dv_all, .addend = dv_all}, stream);
       }
     }
-  }
-
-  void backward_of_piece(const AttentionBackwardCall& call, const Piece& piece, Bf16Matrix dk,
-                         Bf16Matrix dv, Stream stream) {
-    CudnnAttentionShape shape = shape_of(sizes, piece);
-    shape.q_stride = call.q.stride;
-    shape.k_stride = call.k.stride;
-    shape.v_stride = call.v.stride;
-    shape.o_stride = call.o.stride;
-    shape.d_o_stride = call.d_o.stride;
-    shape.dq_stride = call.dq.stride;
-    shape.dk_stride = dk.stride;
-    shape.dv_stride = dv.stride;
-    backward_plan(shape).run(
-        handle,
-        {query_rows(call.q, piece), key_rows(call.k, piece), key_rows(call.v, piece),
-         query_rows(call.o, piece), query_rows(call.d_o, piece),
-         call.statistics + first_statistic(piece), query_rows(call.dq, piece), dk.data, dv.data},
-        workspace.data(), stream);
   }
 };
 
@@ -191,7 +176,7 @@ Attention::Attention(const AttentionSizes& sizes, AttentionChoice choice)
     : state_(std::make_unique<State>()) {
   check(sizes);
   state_->sizes = sizes;
-  state_->pieces = pieces_of(sizes);
+  state_->pieces = attention_pieces(sizes.query_pieces, sizes.chunk_size);
   std::string why = "asked for";
   if (choice == AttentionChoice::best) {
     try {
@@ -209,19 +194,26 @@ Attention::Attention(const AttentionSizes& sizes, AttentionChoice choice)
 
 Attention::~Attention() = default;
 
-void Attention::forward(const AttentionForwardCall& call, Stream stream) {
+std::int64_t Attention::workspace_bytes(const AttentionForwardCall& call) {
+  return state_->own ? 0 : state_->bytes_of(call);
+}
+
+std::int64_t Attention::workspace_bytes(const AttentionBackwardCall& call) {
+  return state_->own ? state_->own->workspace_bytes() : state_->bytes_of(call);
+}
+
+std::int64_t Attention::workspace_bytes_max() const {
+  return state_->own ? state_->own->workspace_bytes() : state_->bytes_max;
+}
+
+void Attention::forward(const AttentionForwardCall& call, std::byte* workspace, Stream stream) {
   if (state_->own) return state_->own->forward(call, stream);
-  state_->run_forward(call, stream);
+  state_->run_forward(call, workspace, stream);
 }
 
-void Attention::backward(const AttentionBackwardCall& call, Stream stream) {
-  if (state_->own) return state_->own->backward(call, stream);
-  state_->run_backward(call, stream);
-}
-
-std::int64_t Attention::workspace_bytes() const {
-  if (state_->own) return state_->own->workspace_bytes();
-  return static_cast<std::int64_t>(state_->workspace.bytes() + state_->piece_gradients.bytes());
+void Attention::backward(const AttentionBackwardCall& call, std::byte* workspace, Stream stream) {
+  if (state_->own) return state_->own->backward(call, workspace, stream);
+  state_->run_backward(call, workspace, stream);
 }
 
 const std::string& Attention::implementation() const {

@@ -12,15 +12,12 @@ std::int64_t AttentionSizes::query_count() const {
   return count;
 }
 
-std::vector<SequencePiece> sequence_pieces(std::span<const std::int64_t> positions) {
-  std::vector<SequencePiece> pieces;
-  for (const std::int64_t position : positions) {
-    if (pieces.empty() || pieces.back().first + pieces.back().count != position) {
-      pieces.push_back({position, 0});
-    }
-    ++pieces.back().count;
-  }
-  return pieces;
+AttentionShape AttentionSizes::shape() const {
+  return {.batch = batch,
+          .head_count = head_count,
+          .group_count = group_count,
+          .head_size = head_size,
+          .chunk_size = chunk_size};
 }
 
 void check(const AttentionSizes& sizes) {

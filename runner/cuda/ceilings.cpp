@@ -91,6 +91,10 @@ struct AttentionOperands {
     return {reinterpret_cast<kernels::Bf16*>(keys[index].data()), key_rows, key_cols};
   }
   float* sums() const { return reinterpret_cast<float*>(statistics.data()); }
+  AttentionForwardCall forward() const { return {query(0), key(0), key(1), query(1), sums()}; }
+  AttentionBackwardCall backward() const {
+    return {query(0), key(0), key(1), query(1), sums(), query(2), query(3), key(2), key(3)};
+  }
 
   std::int64_t query_rows, key_rows, query_cols, key_cols;
   std::vector<DeviceMemory> queries;  // q, o, d_o, dq
@@ -118,13 +122,8 @@ Ceiling measure_gemm(const std::string& name, const Gemm& gemm, const CeilingOpt
 }
 
 double attention_flops(const AttentionSizes& sizes) {
-  const AttentionShape shape = {.batch = sizes.batch,
-                                .head_count = sizes.head_count,
-                                .group_count = sizes.group_count,
-                                .head_size = sizes.head_size,
-                                .chunk_size = sizes.chunk_size};
   const std::vector<std::int32_t> positions = query_positions(sizes);
-  return runner::attention_flops(shape,
+  return runner::attention_flops(sizes.shape(),
                                  std::vector<std::int64_t>(positions.begin(), positions.end()));
 }
 
@@ -137,9 +136,9 @@ Ceiling measure_attention_forward(const AttentionSizes& sizes, const CeilingOpti
       fmt::format("attention forward {} ({})", words_of(sizes), attention.implementation());
   ceiling.operation = "attention.forward";
   ceiling.flops = attention_flops(sizes);
-  repeat(ceiling, options, stream, [&] {
-    attention.forward({on.query(0), on.key(0), on.key(1), on.query(1), on.sums()}, stream);
-  });
+  const AttentionForwardCall call = on.forward();
+  const DeviceMemory workspace(static_cast<std::size_t>(attention.workspace_bytes(call)));
+  repeat(ceiling, options, stream, [&] { attention.forward(call, workspace.data(), stream); });
   return ceiling;
 }
 
@@ -147,18 +146,17 @@ Ceiling measure_attention_backward(const AttentionSizes& sizes, const CeilingOpt
   const OwnedStream stream;
   Attention attention(sizes);
   const AttentionOperands on(sizes, stream);
-  attention.forward({on.query(0), on.key(0), on.key(1), on.query(1), on.sums()}, stream);
+  const AttentionBackwardCall call = on.backward();
+  const DeviceMemory workspace(static_cast<std::size_t>(
+      std::max(attention.workspace_bytes(on.forward()), attention.workspace_bytes(call))));
+  attention.forward(on.forward(), workspace.data(), stream);
   Ceiling ceiling;
   ceiling.name =
       fmt::format("attention backward {} ({})", words_of(sizes), attention.implementation());
   ceiling.operation = "attention.backward";
   // Five products, one of which computes the scores again; published counts leave that one out.
   ceiling.flops = 2 * attention_flops(sizes);
-  repeat(ceiling, options, stream, [&] {
-    attention.backward({on.query(0), on.key(0), on.key(1), on.query(1), on.sums(), on.query(2),
-                        on.query(3), on.key(2), on.key(3)},
-                       stream);
-  });
+  repeat(ceiling, options, stream, [&] { attention.backward(call, workspace.data(), stream); });
   return ceiling;
 }
 

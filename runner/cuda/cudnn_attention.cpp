@@ -67,9 +67,12 @@ GraphTensor masked(CudnnGraph& graph, GraphTensor score, GraphTensor shift,
   return result;
 }
 
-std::int64_t aligned(std::int64_t bytes) {
-  constexpr std::int64_t kAlignment = 256;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+BackwardBytes bytes_between(const CudnnAttentionShape& shape) {
+  return backward_bytes({.batch = shape.batch,
+                         .head_count = shape.head_count,
+                         .group_count = shape.group_count,
+                         .head_size = shape.head_size},
+                        {.query_count = shape.query_count, .key_count = shape.key_count});
 }
 
 }  // namespace
@@ -223,25 +226,17 @@ CudnnAttentionBackward::CudnnAttentionBackward(const CudnnAttentionShape& shape,
 }
 
 std::int64_t CudnnAttentionBackward::workspace_bytes() const {
-  const std::int64_t of_rows = shape_.batch * shape_.head_count * shape_.query_count;
-  const std::int64_t of_heads =
-      dk_heads_ == 0 ? 0
-                     : shape_.batch * shape_.head_count * shape_.key_count * shape_.head_size * 2;
-  return aligned(of_rows * 4) + aligned(of_rows * shape_.head_size * 4) + 2 * aligned(of_heads) +
-         aligned(plan_->workspace_bytes());
+  return bytes_between(shape_).total() + plan_->workspace_bytes();
 }
 
 void CudnnAttentionBackward::run(cudnnHandle_t handle, const Operands& operands,
                                  std::byte* workspace, Stream stream) const {
-  const std::int64_t of_rows = shape_.batch * shape_.head_count * shape_.query_count;
+  const BackwardBytes bytes = bytes_between(shape_);
   std::byte* next = workspace;
-  const auto take = [&next](std::int64_t bytes) {
-    return std::exchange(next, next + aligned(bytes));
-  };
-  std::byte* sums = take(of_rows * 4);
-  const std::int64_t dq_bytes = of_rows * shape_.head_size * 4;
-  std::byte* dq_sum = take(dq_bytes);
-  fill_async(dq_sum, 0, static_cast<std::size_t>(dq_bytes), stream);
+  const auto take = [&next](std::int64_t count) { return std::exchange(next, next + count); };
+  std::byte* sums = take(bytes.sums);
+  std::byte* dq_sum = take(bytes.dq_sum);
+  fill_async(dq_sum, 0, static_cast<std::size_t>(bytes.dq_sum), stream);
   std::vector<CudnnPlan::Value> values = {{q_, operands.q},     {k_, operands.k},
                                           {v_, operands.v},     {o_, operands.o},
                                           {d_o_, operands.d_o}, {statistics_, operands.statistics},
@@ -251,10 +246,8 @@ void CudnnAttentionBackward::run(cudnnHandle_t handle, const Operands& operands,
                                           {one_, &kOne},        {minus_infinity_, &kMinusInfinity}};
   if (shift_ != 0) values.push_back({shift_, &shift_value_});
   if (dk_heads_ != 0) {
-    const std::int64_t of_heads =
-        shape_.batch * shape_.head_count * shape_.key_count * shape_.head_size * 2;
-    values.push_back({dk_heads_, take(of_heads)});
-    values.push_back({dv_heads_, take(of_heads)});
+    values.push_back({dk_heads_, take(bytes.dk_heads)});
+    values.push_back({dv_heads_, take(bytes.dk_heads)});
   }
   plan_->run(handle, values, next);
 }

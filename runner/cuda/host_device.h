@@ -30,6 +30,8 @@ struct HostDeviceOptions {
   // What each algorithm of a matrix product is said to take, whatever the shape, the library's
   // suggestion first; 0: refused. None: there is one, and its time is measured.
   std::vector<double> product_times_s{};
+  // What attention asks for beside what the own kernels need, as a library would.
+  std::int64_t attention_workspace_bytes = 0;
   int driver_version = 12040;
 };
 
@@ -49,6 +51,7 @@ struct HostCalls {
   std::int64_t waits = 0;
   std::int64_t allocations = 0;  // of device memory
   std::int64_t releases = 0;
+  std::int64_t pinned = 0;  // pieces of the host's memory
 };
 HostCalls& host_calls();
 

@@ -68,6 +68,7 @@ void DevicePlace::release(std::byte* data) {
 }
 
 std::byte* PinnedPlace::allocate(std::size_t bytes) {
+  ++host_calls().pinned;
   return poisoned(bytes) + sizeof(Header);
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include "runner/cuda/device_profile.h"
 #include "runner/cuda/fp8_copy.h"
 #include "runner/cuda/gemm.h"
+#include "runner/cuda/host_staging.h"
 #include "runner/cuda/memory_pool.h"
 #include "runner/cuda/tensor.h"
 #include "runner/kernels/adamw.h"
@@ -34,19 +34,6 @@
 #include "runner/operation/view.h"
 
 namespace llmb::runner::cuda {
-
-// Copies from the host go by pinned memory of its own, so that callers may forget theirs at once.
-class HostStaging {
- public:
-  void write(const void* host, void* to, std::size_t bytes, Stream stream);
-
- private:
-  struct Slot {
-    PinnedMemory memory;
-    Event copied;
-  };
-  std::deque<std::unique_ptr<Slot>> slots_;  // the one that is free soonest first
-};
 
 // T, of values: kernels::Bf16 or float. Made and used on the thread that chose the device.
 template <typename T>
@@ -166,6 +153,9 @@ class Ops : public MemoryPool {
   void qkv_rope_backward(const AttentionShape& shape, Statistics table, Out dq, Out dk, In dv,
                          Out dqkv);
 
+  // Makes what attention of these sizes is to have, before the first step; `keys` are rows.
+  AttentionUse prepare_attention(const AttentionShape& shape, RowCounts positions,
+                                 std::int64_t keys);
   void attention(const AttentionShape& shape, RowCounts on_host, Indices query_positions, In q,
                  In k, In v, Out o, StatisticsOut log_sum);
   void attention_backward(const AttentionShape& shape, RowCounts on_host, Indices query_positions,
@@ -245,7 +235,7 @@ class Ops : public MemoryPool {
                         double epsilon, Out sum, Out y, StatisticsOut statistics);
   void layer_norm_1p_gradient(In x, std::span<const T> weight, Statistics statistics, In dy,
                               In bypass, Out dx, std::span<float> dweight, std::span<float> dbias);
-  // The vendor's attention for these sizes, made when they are first seen.
+  // The vendor's attention for these sizes, made where they were not prepared.
   Attention& attention_of(const AttentionShape& shape, RowCounts positions, std::int64_t keys);
   // x in fp32: itself, or its copy in `storage`.
   Statistics widened(In x, Tensor<float>& storage);

@@ -1,7 +1,6 @@
 #include "runner/cuda/ops.h"
 
 #include <cassert>
-#include <cstring>
 
 #include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/ops_fp8_impl.h"
@@ -24,22 +23,6 @@ void for_experts(std::span<const std::int64_t> rows, const Product& product) {
 }
 
 }  // namespace
-
-void HostStaging::write(const void* host, void* to, std::size_t bytes, Stream stream) {
-  if (bytes == 0) return;
-  std::unique_ptr<Slot> slot;
-  if (!slots_.empty() && slots_.front()->copied.is_done()) {
-    slot = std::move(slots_.front());
-    slots_.pop_front();
-  } else {
-    slot = std::make_unique<Slot>();
-  }
-  if (slot->memory.bytes() < bytes) slot->memory = PinnedMemory(bytes);
-  std::memcpy(slot->memory.data(), host, bytes);
-  copy_async(to, slot->memory.data(), bytes, CopyDirection::to_device, stream);
-  slot->copied.record(stream);
-  slots_.push_back(std::move(slot));
-}
 
 // What is on the stream may still read memory of the members.
 template <typename T>

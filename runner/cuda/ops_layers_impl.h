@@ -14,6 +14,7 @@
 #include "runner/kernels/layer_norm_1p.h"
 #include "runner/kernels/qkv_rope.h"
 #include "runner/kernels/rms_norm.h"
+#include "runner/operation/attention_pieces.h"
 #include "runner/operation/ceiling.h"
 
 namespace llmb::runner::cuda {
@@ -219,12 +220,24 @@ Attention& Ops<T>::attention_of(const AttentionShape& shape, RowCounts positions
   sizes.group_count = shape.group_count;
   sizes.head_size = shape.head_size;
   sizes.chunk_size = shape.chunk_size;
-  sizes.query_pieces = sequence_pieces(positions);
+  sizes.query_pieces = runner::sequence_pieces(positions);
   sizes.key_count = keys / shape.batch;
   const auto known = std::find_if(attentions_.begin(), attentions_.end(),
                                   [&](const auto& one) { return one.first == sizes; });
   if (known != attentions_.end()) return *known->second;
   return *attentions_.emplace_back(sizes, std::make_unique<Attention>(sizes)).second;
+}
+
+template <typename T>
+AttentionUse Ops<T>::prepare_attention(const AttentionShape& shape, RowCounts positions,
+                                       std::int64_t keys) {
+  if constexpr (std::is_same_v<T, kernels::Bf16>) {
+    const Attention& attention = attention_of(shape, positions, keys);
+    return {attention.implementation(), attention.workspace_bytes_max()};
+  } else {
+    return {"own kernels: fp32 values",
+            own_attention_workspace_bytes(shape, std::ssize(positions))};
+  }
 }
 
 // As published results count it: the backward pass twice the forward one.
@@ -240,10 +253,11 @@ void Ops<T>::attention(const AttentionShape& shape, RowCounts on_host, Indices q
   const OpRange op = range("attention.forward");
   count_attention(shape, on_host, 1);
   if constexpr (std::is_same_v<T, kernels::Bf16>) {
-    attention_of(shape, on_host, k.rows)
-        .forward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),
-                  log_sum.data},
-                 stream());
+    Attention& fused = attention_of(shape, on_host, k.rows);
+    const AttentionForwardCall call{detail::matrix(q), detail::matrix(k), detail::matrix(v),
+                                    detail::matrix(o), log_sum.data};
+    Tensor<std::byte> workspace(*this, 1, fused.workspace_bytes(call));
+    fused.forward(call, workspace.data(), stream());
   } else {
     kernels::attention_forward<T>(
         {detail::kernel_shape(shape, query_positions), detail::matrix(q), detail::matrix(k),
@@ -259,11 +273,12 @@ void Ops<T>::attention_backward(const AttentionShape& shape, RowCounts on_host,
   const OpRange op = range("attention.backward");
   count_attention(shape, on_host, 2);
   if constexpr (std::is_same_v<T, kernels::Bf16>) {
-    attention_of(shape, on_host, k.rows)
-        .backward({detail::matrix(q), detail::matrix(k), detail::matrix(v), detail::matrix(o),
-                   log_sum.data, detail::matrix(d_o), detail::matrix(dq), detail::matrix(dk),
-                   detail::matrix(dv)},
-                  stream());
+    Attention& fused = attention_of(shape, on_host, k.rows);
+    const AttentionBackwardCall call{detail::matrix(q),  detail::matrix(k),  detail::matrix(v),
+                                     detail::matrix(o),  log_sum.data,       detail::matrix(d_o),
+                                     detail::matrix(dq), detail::matrix(dk), detail::matrix(dv)};
+    Tensor<std::byte> workspace(*this, 1, fused.workspace_bytes(call));
+    fused.backward(call, workspace.data(), stream());
   } else {
     Tensor<float> dots(*this, q.rows, shape.head_count);
     kernels::attention_backward<T>(

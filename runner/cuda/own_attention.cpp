@@ -9,8 +9,6 @@ namespace llmb::runner::cuda {
 OwnAttention::OwnAttention(const AttentionSizes& sizes) : sizes_(sizes) {
   const std::vector<std::int32_t> positions = query_positions(sizes);
   positions_ = DeviceMemory(positions.size() * sizeof(std::int32_t));
-  const auto rows = static_cast<std::size_t>(sizes.query_count() * sizes.batch);
-  dots_ = DeviceMemory(rows * static_cast<std::size_t>(sizes.head_count) * sizeof(float));
   const OwnedStream stream;
   copy_async(positions_.data(), positions.data(), positions_.bytes(), CopyDirection::to_device,
              stream);
@@ -34,15 +32,16 @@ void OwnAttention::forward(const AttentionForwardCall& call, Stream stream) cons
       {shape(), call.q, call.k, call.v, call.o, call.statistics}, stream);
 }
 
-void OwnAttention::backward(const AttentionBackwardCall& call, Stream stream) const {
+void OwnAttention::backward(const AttentionBackwardCall& call, std::byte* workspace,
+                            Stream stream) const {
   kernels::attention_backward<kernels::Bf16>(
       {shape(), call.q, call.k, call.v, call.o, call.statistics, call.d_o, call.dq, call.dk,
-       call.dv, reinterpret_cast<float*>(dots_.data())},
+       call.dv, reinterpret_cast<float*>(workspace)},
       stream);
 }
 
 std::int64_t OwnAttention::workspace_bytes() const {
-  return static_cast<std::int64_t>(positions_.bytes() + dots_.bytes());
+  return own_attention_workspace_bytes(sizes_.shape(), sizes_.query_count());
 }
 
 }  // namespace llmb::runner::cuda

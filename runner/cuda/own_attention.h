@@ -1,5 +1,5 @@
 // OwnAttention: attention of one set of sizes by the kernels of runner/kernels/attention.h, with
-// the device memory that they need beside their operands.
+// the queries' positions where they read them.
 #pragma once
 
 #include "runner/cuda/attention.h"
@@ -12,7 +12,8 @@ class OwnAttention {
  public:
   explicit OwnAttention(const AttentionSizes& sizes);
   void forward(const AttentionForwardCall& call, Stream stream) const;
-  void backward(const AttentionBackwardCall& call, Stream stream) const;
+  void backward(const AttentionBackwardCall& call, std::byte* workspace, Stream stream) const;
+  // Of the way back; forward needs none.
   std::int64_t workspace_bytes() const;
 
  private:
@@ -20,7 +21,6 @@ class OwnAttention {
 
   AttentionSizes sizes_;
   DeviceMemory positions_;
-  DeviceMemory dots_;
 };
 
 }  // namespace llmb::runner::cuda

@@ -32,12 +32,10 @@ AttentionBlock<Backend>::AttentionBlock(const StageContext<Backend>& context,
       qkv_(context, store.at(detail::attention_parameter(layer, "qkv"))),
       out_(context, store.at(detail::attention_parameter(layer, "out"))) {
   const ModelShape& model = context.spec.shape;
-  shape_ = {context.micro_batch_size, model.attention_head_count / context.sizes.tp,
-            model.query_group_count / context.sizes.tp, model.head_size};
-  // Llama 4: layers with RoPE look at their chunk, those without at everything.
+  shape_ = attention_shape(context.spec, context.sizes, context.micro_batch_size, context.precision,
+                           layer);
   const bool is_rotary = context.spec.is_rotary_layer(layer);
-  shape_.bf16_products = context.precision != Precision::fp32;
-  shape_.chunk_size = is_rotary ? model.attention_chunk_size : 0;
+  context.ops.prepare_attention(shape_, context.positions, context.token_count());
   // Pairs are turned, so the share of a head that RoPE turns is even.
   const auto pairs = is_rotary ? static_cast<std::int64_t>(model.rotary_fraction *
                                                            static_cast<double>(model.head_size) / 2)

@@ -18,6 +18,19 @@ std::vector<std::int64_t> zigzag_positions(std::int64_t length, int cp, int inde
   return positions;
 }
 
+// Llama 4: layers with RoPE look at their chunk, those without at everything.
+AttentionShape attention_shape(const ModelSpec& spec, const ParallelSizes& sizes,
+                               std::int64_t samples, Precision precision, std::int64_t layer) {
+  AttentionShape shape;
+  shape.batch = samples;
+  shape.head_count = spec.shape.attention_head_count / sizes.tp;
+  shape.group_count = spec.shape.query_group_count / sizes.tp;
+  shape.head_size = spec.shape.head_size;
+  shape.chunk_size = spec.is_rotary_layer(layer) ? spec.shape.attention_chunk_size : 0;
+  shape.bf16_products = precision != Precision::fp32;
+  return shape;
+}
+
 std::vector<std::int64_t> gathered_rows_of(std::int64_t length, int cp, std::int64_t samples) {
   std::vector<std::int64_t> rows;
   for (int index = 0; index < cp; ++index) {

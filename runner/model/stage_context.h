@@ -14,6 +14,7 @@
 #include "runner/model/parameter_store.h"
 #include "runner/model/precision.h"
 #include "runner/model/spec.h"
+#include "runner/operation/attention_shape.h"
 #include "runner/parallel/layout.h"
 #include "runner/parallel/rank_groups.h"
 
@@ -21,6 +22,10 @@ namespace llmb::runner {
 
 // Positions of a context rank: of 2 cp equal pieces, its own from the front and from the back.
 std::vector<std::int64_t> zigzag_positions(std::int64_t length, int cp, int index);
+
+// The attention of layer `layer` of the whole model, on one rank.
+AttentionShape attention_shape(const ModelSpec& spec, const ParallelSizes& sizes,
+                               std::int64_t samples, Precision precision, std::int64_t layer);
 
 // Row of the whole micro-batch, in sequence order, for every row as the context group gathers
 // them: rank by rank.

@@ -1,7 +1,11 @@
 #include "runner/plan/pass_bytes.h"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
+#include "runner/model/stage_context.h"
+#include "runner/operation/attention_pieces.h"
 #include "runner/plan/layer_cost.h"
 
 namespace llmb::runner {
@@ -45,18 +49,22 @@ std::int64_t mlp_elements(const Elements& on, std::int64_t ffn) {
          cast_elements(on, on.tokens.attended, width * up);
 }
 
-// Gradients of o, q, k and v, then those of the fused projection. Over context ranks keys, values
+// Gradients of o, q, k and v, with attention's workspace while it is at work; then those of the
+// fused projection. Over context ranks keys, values
 // and their gradients are those of the whole context, and k's are sorted twice over on their way.
-std::int64_t attention_elements(const Elements& on) {
+std::int64_t attention_elements(const Elements& on, std::int64_t workspace) {
   const std::int64_t query = on.tokens.attended * on.spec.query_size() / on.sizes.tp;
   const std::int64_t key = on.tokens.attended * on.spec.key_value_size() / on.sizes.tp;
   const std::int64_t cp = on.sizes.cp;
   const std::int64_t casts = cast_elements(
       on, on.tokens.attended, (on.spec.query_size() + 2 * on.spec.key_value_size()) / on.sizes.tp);
-  if (cp == 1) return 2 * query + 2 * key + query + 2 * key + 3 * on.whole + casts;
+  const std::int64_t attending = 2 * query + (cp > 1 ? 4 * cp : 2) * key + on.whole + workspace;
+  if (cp == 1) {
+    return std::max(attending, 2 * query + 2 * key + query + 2 * key + 3 * on.whole + casts);
+  }
   const std::int64_t scattering = 2 * query + 5 * cp * key + key;
   const std::int64_t projecting = 2 * query + 2 * cp * key + 3 * key + query + 2 * key;
-  return std::max(scattering, projecting + casts + 2 * on.whole) + on.whole;
+  return std::max(attending, std::max(scattering, projecting + casts + 2 * on.whole) + on.whole);
 }
 
 std::int64_t expert_elements(const Elements& on) {
@@ -92,14 +100,27 @@ std::int64_t expert_elements(const Elements& on) {
 
 }  // namespace
 
+// Of the first context rank, whose late piece sees all keys.
+std::int64_t attention_workspace_bytes(const RunSettings& settings, std::int64_t layer) {
+  if (settings.attention_workspace_bytes) return *settings.attention_workspace_bytes;
+  const AttentionShape shape = attention_shape(
+      settings.spec, settings.sizes, settings.batch.micro_batch_size, settings.precision, layer);
+  const std::int64_t length = settings.spec.shape.sequence_length;
+  const std::vector<std::int64_t> positions = zigzag_positions(length, settings.sizes.cp, 0);
+  return settings.precision == Precision::fp32
+             ? own_attention_workspace_bytes(shape, std::ssize(positions))
+             : attention_workspace_bytes(shape, positions, length);
+}
+
 std::int64_t layer_pass_bytes(const RunSettings& settings, std::int64_t layer) {
   const Elements on(settings);
   const std::int64_t mlp = on.spec.is_moe_layer(layer)
                                ? expert_elements(on)
                                : mlp_elements(on, on.spec.shape.ffn_hidden_size);
   // Beside them the gradient that the layer passes on, and that of its normalized rows.
-  const std::int64_t elements = 2 * on.shard + std::max(mlp, attention_elements(on));
-  return elements * number_bytes(settings.precision, settings.backend).activation;
+  const std::int64_t width = number_bytes(settings.precision, settings.backend).activation;
+  const std::int64_t workspace = attention_workspace_bytes(settings, layer) / width;
+  return (2 * on.shard + std::max(mlp, attention_elements(on, workspace))) * width;
 }
 
 std::int64_t head_pass_bytes(const RunSettings& settings) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/plan/fp8_weights.h"
+#include "runner/plan/pass_bytes.h"
 #include "runner/plan/text_format.h"
 
 namespace llmb::runner {
@@ -210,6 +211,16 @@ std::string floor_text(const RunSettings& settings, const StepFloor& floor, cons
               : "");
 }
 
+// The layer that asks for most.
+std::string attention_text(const RunSettings& settings) {
+  std::int64_t most = 0;
+  for (std::int64_t layer = 0; layer < settings.spec.shape.layer_count; ++layer) {
+    most = std::max(most, attention_workspace_bytes(settings, layer));
+  }
+  return "           attention's workspace in a pass: " + gib(most) +
+         " GiB, counted; a run asks its device's libraries\n";
+}
+
 }  // namespace
 
 std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
@@ -247,6 +258,7 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
     text += text_of("           %s of %s GiB on the fullest stage\n",
                     gib(plan.largest().total()).c_str(), gib(rates.memory_bytes).c_str());
   }
+  if (settings.backend == Backend::cuda) text += attention_text(settings);
   if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
     text += "           " + weights;
   }

@@ -67,5 +67,13 @@ TEST(CudaDouble, IsRefusedWhereADeviceHasLessThanThePlanNeeds) {
   }
 }
 
+// Not even attention, which is asked for its workspace, has been made by then.
+TEST(CudaDouble, IsRefusedByThePlanBeforeAnythingIsAllocated) {
+  const ChangedDevices full({.memory_bytes = 64});
+  EXPECT_THROW(
+      log_of(shorter({"--steps", "1", "--global-batch-size", "1", "--dtype", "bf16"}), true),
+      DoesNotFit);
+}
+
 }  // namespace
 }  // namespace llmb::runner

@@ -34,6 +34,7 @@ TEST_F(CudaRun, LogsTheLossesOfTheCpu) {
   const std::string cuda = log_of(arguments, true);
   expect_same_losses(cuda, log_of(arguments, false), 3);
   EXPECT_THAT(cuda, HasSubstr("2 ranks, each on a CUDA device"));
+  EXPECT_THAT(cuda, HasSubstr("llmb-step-runner: attention by "));
   EXPECT_THAT(cuda, HasSubstr("memory of this rank (stage 0) in MiB, counted and planned"));
   EXPECT_THAT(cuda, Not(HasSubstr("CPUs")));
 }

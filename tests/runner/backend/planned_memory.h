@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "runner/cuda_attention_use.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/memory_plan.h"
 #include "tests/runner/backend/backend_step.h"
@@ -22,7 +23,8 @@ struct Expected {
   double tolerance = 0.05;  // of tensors
   double pool_tolerance = 0.075;
   bool reserves = false;  // what is planned, before the first step
-  // Called after each step, on the rank's thread.
+  // Called on the rank's thread: when all is made, and after each step.
+  std::function<void()> before_steps = nullptr;
   std::function<void(int step)> after_step = nullptr;
   int steps = 1;  // from the third on nothing may be allocated any more
 };
@@ -48,18 +50,21 @@ inline void expect_near(std::int64_t counted, std::int64_t planned, double toler
 
 inline void expect_as_planned(const Arguments& arguments, const Expected& expected = {}) {
   const double tolerance = expected.tolerance;
-  const RunSettings settings = settings_of(arguments, expected.dtype);
-  if (cuda::count_devices().count < settings.world_size()) GTEST_SKIP() << "not enough devices";
-  const MemoryPlan plan = make_memory_plan(settings);
-  const Layout layout = *Layout::make(settings.sizes, settings.world_size());
+  const RunSettings asked = settings_of(arguments, expected.dtype);
+  if (cuda::count_devices().count < asked.world_size()) GTEST_SKIP() << "not enough devices";
+  const Layout layout = *Layout::make(asked.sizes, asked.world_size());
   TrainerSettings trainer_settings;
-  trainer_settings.batch = settings.batch;
+  trainer_settings.batch = asked.batch;
   trainer_settings.optimizer.has_narrow_weights = true;
-  if (settings.fully_sharded) trainer_settings.sharding = ParameterSharding::full;
+  if (asked.fully_sharded) trainer_settings.sharding = ParameterSharding::full;
   std::mutex mutex;
   const auto run_rank = [&](World& world) {
     RankPlaceOf<CudaBf16> place(world);
     auto& ops = ops_of(place);
+    RunSettings settings = asked;
+    settings.attention_workspace_bytes =
+        prepare_attention(ops, settings, layout, world.rank()).workspace_bytes;
+    const MemoryPlan plan = make_memory_plan(settings);
     const StageBytes& planned =
         plan.stages[static_cast<std::size_t>(layout.place_of(world.rank()).pp)];
     if (expected.reserves) ops.reserve(planned.arena());
@@ -74,6 +79,7 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
                            settings.expert_counts});
         });
     std::int64_t bytes_of_two_steps = 0;
+    if (expected.before_steps) expected.before_steps();
     for (int step = 0; step < expected.steps; ++step) {
       trainer.step(step, 1e-3);
       if (expected.after_step) expected.after_step(step);
@@ -99,7 +105,7 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
               << ", pool " << ops.allocated_bytes() << " of " << planned.total() - planned.reserve
               << "\n";
   };
-  run_thread_ranks(settings.world_size(), run_rank, std::chrono::minutes(10));
+  run_thread_ranks(asked.world_size(), run_rank, std::chrono::minutes(10));
 }
 
 }  // namespace llmb::runner::testing

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "runner/cuda/cudnn_attention.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/vendor_functions.h"
@@ -57,6 +60,17 @@ CudnnAttentionShape shape_of(const Case& test) {
   return shape;
 }
 
+// As a plan counts them before cuDNN is asked.
+std::int64_t planned_bytes(const Case& test) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(test.query_count));
+  std::iota(positions.begin(), positions.end(), test.key_count - test.query_count);
+  return attention_workspace_bytes({.batch = 1,
+                                    .head_count = test.head_count,
+                                    .group_count = test.group_count,
+                                    .head_size = test.head_size},
+                                   positions, test.key_count);
+}
+
 class CudnnSupport : public ::testing::TestWithParam<std::tuple<int, Case>> {
  protected:
   void SetUp() override {
@@ -75,6 +89,8 @@ TEST_P(CudnnSupport, ServesForwardAndBackward) {
     const CudnnAttentionForward forward(shape_of(test), target);
     const CudnnAttentionBackward backward(shape_of(test), target);
     EXPECT_EQ(forward.engine().find("engine "), 0U);
+    EXPECT_EQ(forward.workspace_bytes(), 0);
+    EXPECT_EQ(backward.workspace_bytes(), planned_bytes(test)) << "the plan counts so many";
     RecordProperty("forward", forward.engine());
     RecordProperty("backward", backward.engine());
   } catch (const DeviceError& error) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -88,11 +89,15 @@ void DeviceAttention::compare(const AttentionSizes& sizes, AttentionChoice choic
   const DeviceMemory statistics(static_cast<std::size_t>(queries * sizes.head_count) *
                                 sizeof(float));
   auto* sums = reinterpret_cast<float*>(statistics.data());
-  attention.forward({q.matrix(), k.matrix(), v.matrix(), o.matrix(), sums}, stream);
+  const AttentionForwardCall forward{q.matrix(), k.matrix(), v.matrix(), o.matrix(), sums};
+  const AttentionBackwardCall backward{q.matrix(),   k.matrix(),  v.matrix(),  o.matrix(), sums,
+                                       d_o.matrix(), dq.matrix(), dk.matrix(), dv.matrix()};
+  const auto bytes =
+      std::max(attention.workspace_bytes(forward), attention.workspace_bytes(backward));
+  const DeviceMemory workspace(static_cast<std::size_t>(bytes));
+  attention.forward(forward, workspace.data(), stream);
   const cpu::Tensor<double> output = read(o, stream);
-  attention.backward({q.matrix(), k.matrix(), v.matrix(), o.matrix(), sums, d_o.matrix(),
-                      dq.matrix(), dk.matrix(), dv.matrix()},
-                     stream);
+  attention.backward(backward, workspace.data(), stream);
 
   cpu::AttentionShape shape;
   shape.batch = sizes.batch;

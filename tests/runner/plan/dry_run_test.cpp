@@ -67,6 +67,19 @@ TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
   EXPECT_THAT(text_of_row("70b", "bf16", "64"), Not(HasSubstr("FP8 weights")));
 }
 
+// Llama 8B, on a tensor rank of one: sums of 32 heads of 8192 rows, dq in fp32, and every head's dk
+// and dv: 1 + 128 + 2 * 64 MiB.
+TEST(DryRun, CountsAttentionsWorkspace) {
+  const auto text_with = [](const char* sequence) {
+    return dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", "bf16", "--scale", "8",
+                       "--gpu-type", "h100", "--backend", "cuda", "--cp", "1", "--seq-length",
+                       sequence})
+        .text;
+  };
+  EXPECT_THAT(text_with("8192"), HasSubstr("attention's workspace in a pass: 0.25 GiB"));
+  EXPECT_THAT(text_with("16384"), HasSubstr("attention's workspace in a pass: 0.50 GiB"));
+}
+
 TEST(DryRun, SaysHowManyTokensHaveLogitsAtOnce) {
   const std::vector<std::string> words = {
       "-w", "pretrain_llama3.1", "-s",   "8b",        "--dtype", "bf16", "--scale",
