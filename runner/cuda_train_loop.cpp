@@ -28,7 +28,7 @@ constexpr int kFirstWithFp8 = 89;  // compute capability: Ada, Hopper, Blackwell
 // What the rank that is profiled sustains of its model's shapes, before a run takes the memory; of
 // collectives all ranks together.
 OpCeilings profile_ceilings(World& world, const Options& options, const RunSettings& settings,
-                            const Layout& layout) {
+                            const Layout& layout, LogSink& log) {
   OpCeilings ceilings;
   constexpr double kSecondsEach = 0.2;
   if (!options.enable_profile) return ceilings;
@@ -40,9 +40,15 @@ OpCeilings profile_ceilings(World& world, const Options& options, const RunSetti
   constexpr std::int64_t kCopyBytes = std::int64_t{1} << 28;
   CeilingShapes shapes = ceiling_shapes(settings);
   shapes.copy_bytes = kCopyBytes;
-  cuda::measure_ceilings(shapes, settings.expert_counts == ExpertCounts::on_device,
-                         {.seconds = kSecondsEach, .numbers = product_numbers(settings.precision)},
-                         [&](const Ceiling& ceiling) { ceilings.add(ceiling); });
+  cuda::measure_ceilings(
+      shapes, settings.expert_counts == ExpertCounts::on_device,
+      {.seconds = kSecondsEach, .numbers = product_numbers(settings.precision)},
+      [&](const Ceiling& ceiling) {
+        ceilings.add(ceiling);
+        if (ceiling.why_not.empty()) return;
+        log.write(fmt::format("llmb-step-runner: the profile has no ceiling of {}: {}\n",
+                              ceiling.name, ceiling.why_not));
+      });
   return ceilings;
 }
 
@@ -80,7 +86,7 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   settings.attention_workspace_bytes = attention.workspace_bytes;
   if (world.rank() == 0 || settings.rank_slice) output.log.write(attention_text(attention));
   const std::int64_t arena = arena_bytes(world, settings, layout, device);
-  OpCeilings ceilings = profile_ceilings(world, options, settings, layout);
+  OpCeilings ceilings = profile_ceilings(world, options, settings, layout, output.log);
   const std::string plans = agree_on_product_plans(world, options, settings, output.log);
   ops.reserve(arena);
   if (!plans.empty()) {

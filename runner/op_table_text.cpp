@@ -22,9 +22,11 @@ std::string speed_text(const std::string& name, const cpu::OpUse& use, const OpC
   };
   const bool has_flops = use.work.flops > 0;
   const bool has_bytes = use.work.bytes > 0;
-  const std::optional<double> ceiling = has_flops   ? ceilings.flops_per_s(name)
-                                        : has_bytes ? ceilings.bytes_per_s(name)
-                                                    : std::nullopt;
+  // What it waits for the others is no matter of a device's speed.
+  const std::optional<double> ceiling = use.is_beside ? std::nullopt
+                                        : has_flops   ? ceilings.flops_per_s(name)
+                                        : has_bytes   ? ceilings.bytes_per_s(name)
+                                                      : std::nullopt;
   const double achieved = has_flops ? flops_per_s : bytes_per_s;
   return text_of(
       " %9s %8s %10s", number(has_flops, flops_per_s / kTeraflop, "%.3f").c_str(),
@@ -47,8 +49,13 @@ std::string op_table_text(const cpu::OpTable& operations, std::int64_t first_ste
       static_cast<long long>(stop_step), time_s, "operation", "calls", "total s", "mean us",
       "share", "TFLOP/s", "GB/s", "of ceiling");
   double in_operations_s = 0;
+  std::string beside;
   for (const auto& [name, use] : rows) {
-    in_operations_s += use.time_s;
+    if (use.is_beside) {
+      beside += (beside.empty() ? "" : ", ") + name;
+    } else {
+      in_operations_s += use.time_s;
+    }
     text += text_of("  %-28s %9lld %12.6f %12.2f %6.1f%%", name.c_str(),
                     static_cast<long long>(use.calls), use.time_s,
                     use.time_s / static_cast<double>(use.calls) * kMicrosecondsPerSecond,
@@ -58,6 +65,10 @@ std::string op_table_text(const cpu::OpTable& operations, std::int64_t first_ste
   const double rest_s = std::max(0.0, time_s - in_operations_s);
   text += text_of("  %-28s %9s %12.6f %12s %6.1f%%\n", "communication and other", "", rest_s, "",
                   100 * rest_s / time_s);
+  if (!beside.empty()) {
+    text +=
+        "  beside these, on streams of their own, with the wait for other ranks: " + beside + "\n";
+  }
   return text;
 }
 

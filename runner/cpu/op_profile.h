@@ -21,6 +21,8 @@ struct OpUse {
   std::int64_t calls = 0;
   double time_s = 0;
   OpWork work{};
+  // It ran on a stream of its own, beside the others: its time is no part of their sum.
+  bool is_beside = false;
 };
 using OpTable = std::map<std::string, OpUse, std::less<>>;
 

@@ -6,14 +6,15 @@
 #include <array>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <utility>
 
+#include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm_plans.h"
+#include "runner/cuda/grouped_operands.h"
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
-#include "runner/data/counter_random.h"
-#include "runner/kernels/grouped_product.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -53,23 +54,6 @@ void repeat(Ceiling& ceiling, const CeilingOptions& options, Stream stream,
     }
   }
   set_times(std::move(times), ceiling);
-}
-
-DeviceMemory random_bf16(std::int64_t count, Stream stream) {
-  constexpr std::int64_t kBlock = 1 << 18;
-  std::vector<kernels::Bf16> block(static_cast<std::size_t>(std::min(count, kBlock)));
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    block[i] =
-        kernels::from_float<kernels::Bf16>(static_cast<float>(normal_at(key_of("ceilings"), i)));
-  }
-  DeviceMemory memory(static_cast<std::size_t>(count) * sizeof(kernels::Bf16));
-  const std::size_t block_bytes = block.size() * sizeof(kernels::Bf16);
-  for (std::size_t at = 0; at < memory.bytes(); at += block_bytes) {
-    copy_async(memory.data() + at, block.data(), std::min(block_bytes, memory.bytes() - at),
-               CopyDirection::to_device, stream);
-  }
-  synchronize(stream);
-  return memory;
 }
 
 // Operands and results of an attention.
@@ -178,51 +162,39 @@ namespace {
 
 constexpr const char* kPasses[] = {"forward", "backward_input", "backward_weight"};
 
+// A product that the table says something of, whatever comes of measuring it.
+void tell_or_say_why(const Ceiling& named, std::int64_t operand_bytes, const CeilingSink& tell,
+                     const std::function<Ceiling(Ceiling)>& measure) {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  Ceiling ceiling = named;
+  try {
+    ceiling = measure(named);
+  } catch (const OutOfDeviceMemory&) {
+    ceiling.why_not =
+        fmt::format("its operands take {:.1f} MiB, and of the device's memory {:.1f} MiB are free",
+                    static_cast<double>(operand_bytes) / kMebi,
+                    static_cast<double>(memory_info().free_bytes) / kMebi);
+  }
+  tell(ceiling);
+}
+
 // All experts' rows by one launch, spread evenly.
 void measure_grouped(const LinearShape& shape, const CeilingOptions& options,
                      const CeilingSink& tell) {
-  using kernels::Bf16;
-  using Values = kernels::Matrix<Bf16>;
   const OwnedStream stream;
-  const std::int64_t rows = shape.rows * shape.experts;
-  const std::int64_t weight_rows = shape.out * shape.experts;
-  const DeviceMemory x_memory = random_bf16(rows * shape.in, stream);
-  const DeviceMemory y_memory = random_bf16(rows * shape.out, stream);
-  const DeviceMemory weight_memory = random_bf16(weight_rows * shape.in, stream);
-  const DeviceMemory gradients(static_cast<std::size_t>(weight_rows * shape.in) * sizeof(float));
-  fill_async(gradients.data(), 0, gradients.bytes(), stream);
-  const std::vector<std::int32_t> even(static_cast<std::size_t>(shape.experts),
-                                       static_cast<std::int32_t>(shape.rows));
-  const DeviceMemory counts_memory(even.size() * sizeof(std::int32_t));
-  copy_async(counts_memory.data(), even.data(), counts_memory.bytes(), CopyDirection::to_device,
-             stream);
-  synchronize(stream);
-  const auto values = [](const DeviceMemory& memory, std::int64_t count, std::int64_t cols) {
-    return Values(reinterpret_cast<Bf16*>(memory.data()), count, cols);
-  };
-  const Values x = values(x_memory, rows, shape.in);
-  const Values y = values(y_memory, rows, shape.out);
-  const Values weight = values(weight_memory, weight_rows, shape.in);
-  const kernels::DeviceCounts counts{reinterpret_cast<const std::int32_t*>(counts_memory.data()),
-                                     shape.experts};
-  const std::function<void()> products[] = {
-      [&] { kernels::grouped_forward<Bf16>(counts, x, weight, y, stream); },
-      [&] { kernels::grouped_backward_input<Bf16>(counts, y, weight, x, stream); },
-      [&] {
-        kernels::grouped_backward_weight<Bf16>(
-            counts, x, y, {reinterpret_cast<float*>(gradients.data()), weight_rows, shape.in},
-            stream);
-      }};
-  for (std::size_t pass = 0; pass < std::size(products); ++pass) {
-    Ceiling ceiling;
-    ceiling.name = fmt::format("gemm {} {} {} x {}x{}x{} bf16, counted on the device", shape.name,
-                               kPasses[pass], shape.experts, shape.rows, shape.in, shape.out);
-    ceiling.operation = shape.operation(kPasses[pass], false);
-    ceiling.count = shape.count / static_cast<double>(shape.experts);
-    ceiling.flops = 2.0 * static_cast<double>(rows) * static_cast<double>(shape.in) *
-                    static_cast<double>(shape.out);
-    repeat(ceiling, options, stream, products[pass]);
-    tell(ceiling);
+  std::optional<GroupedOperands> on;
+  for (std::size_t pass = 0; pass < std::size(kPasses); ++pass) {
+    Ceiling named;
+    named.name = fmt::format("gemm {} {} {} x {}x{}x{} bf16, counted on the device", shape.name,
+                             kPasses[pass], shape.experts, shape.rows, shape.in, shape.out);
+    named.operation = shape.operation(kPasses[pass], false);
+    named.count = shape.count / static_cast<double>(shape.experts);
+    tell_or_say_why(named, GroupedOperands::bytes(shape), tell, [&](Ceiling ceiling) {
+      if (!on) on.emplace(shape, stream);
+      ceiling.flops = on->flops();
+      repeat(ceiling, options, stream, [&] { on->multiply(pass); });
+      return ceiling;
+    });
   }
 }
 
@@ -235,25 +207,27 @@ void measure_linear(const LinearShape& shape, bool experts_on_device, const Ceil
   const std::array<Gemm, 3> products = products_of(shape, options.numbers);
   for (std::size_t pass = 0; pass < products.size(); ++pass) {
     const Gemm& gemm = products[pass];
-    Ceiling ceiling =
-        measure_gemm(fmt::format("gemm {} {} {}x{}x{} {}", shape.name, kPasses[pass], shape.rows,
-                                 shape.in, shape.out, name_of(gemm.a.type)),
-                     gemm, options);
+    Ceiling named;
+    named.name = fmt::format("gemm {} {} {}x{}x{} {}", shape.name, kPasses[pass], shape.rows,
+                             shape.in, shape.out, name_of(gemm.a.type));
     // Of what a run does by one launch, this is what the library would do.
     if (!has_grouped || !experts_on_device) {
-      ceiling.operation = shape.operation(kPasses[pass], is_fp8);
+      named.operation = shape.operation(kPasses[pass], is_fp8);
     }
-    ceiling.count = shape.count;
-    tell(ceiling);
+    named.count = shape.count;
+    const std::size_t bytes = bytes_of_a(gemm) + bytes_of_b(gemm) + bytes_of_d(gemm);
+    tell_or_say_why(named, static_cast<std::int64_t>(bytes), tell, [&](const Ceiling& ceiling) {
+      Ceiling measured = measure_gemm(ceiling.name, gemm, options);
+      measured.operation = ceiling.operation;
+      measured.count = ceiling.count;
+      return measured;
+    });
   }
   if (!has_grouped) return;
-  try {
-    measure_grouped(shape, options, [&](Ceiling ceiling) {
-      if (!experts_on_device) ceiling.operation.clear();
-      tell(ceiling);
-    });
-  } catch (const OutOfDeviceMemory&) {  // all experts' weights and gradients: not measured
-  }
+  measure_grouped(shape, options, [&](Ceiling ceiling) {
+    if (!experts_on_device) ceiling.operation.clear();
+    tell(ceiling);
+  });
 }
 
 void measure_ceilings(const CeilingShapes& shapes, bool experts_on_device,

@@ -24,7 +24,8 @@ struct CeilingOptions {
 
 // As a training step has it: random operands, the algorithm that timing chose.
 Ceiling measure_gemm(const std::string& name, const Gemm& gemm, const CeilingOptions& options);
-// The three products of a linear layer, each as often as the layer is there; those of experts that
+// The three products of a linear layer, each as often as the layer is there, and told with the
+// reason where its operands do not fit the device; those of experts that
 // are all on a rank by one launch for all, too, named "… on the device", which a profile's are held
 // against where `experts_on_device`.
 void measure_linear(const LinearShape& shape, bool experts_on_device, const CeilingOptions& options,

@@ -55,6 +55,7 @@ void DeviceProfile::count_front() {
   found->second.time_s += Event::seconds_between(*place.first, *place.last);
   found->second.work.flops += place.work.flops;
   found->second.work.bytes += place.work.bytes;
+  found->second.is_beside = place.is_beside;
   spare_.push_back(std::move(place.first));
   spare_.push_back(std::move(place.last));
   under_way_.pop_front();
@@ -80,6 +81,27 @@ OpRange::~OpRange() {
     profile_.keep({name_, std::move(first_), std::move(last), profile_.work_});
   } catch (const std::exception&) {
     // The device has failed: whoever waits for the stream next tells of it.
+  }
+}
+
+BesideRange::BesideRange(DeviceProfile& profile, const char* name, const cpu::OpWork& work,
+                         Stream stream)
+    : profile_(profile), name_(name), work_(work), stream_(stream) {
+  push_range(name);
+  if (!profile.is_taken_) return;
+  first_ = profile.take_event();
+  first_->record(stream);
+}
+
+BesideRange::~BesideRange() {
+  pop_range();
+  if (!first_) return;
+  try {
+    std::unique_ptr<Event> last = profile_.take_event();
+    last->record(stream_);
+    profile_.keep({name_, std::move(first_), std::move(last), work_, true});
+  } catch (const std::exception&) {
+    // The stream has failed: whoever waits for it next tells of it.
   }
 }
 

@@ -25,11 +25,13 @@ class DeviceProfile {
 
  private:
   friend class OpRange;
+  friend class BesideRange;
   struct Place {
     const char* name;
     std::unique_ptr<Event> first;
     std::unique_ptr<Event> last;
     cpu::OpWork work;
+    bool is_beside = false;
   };
 
   std::unique_ptr<Event> take_event();
@@ -55,6 +57,24 @@ class OpRange {
  private:
   DeviceProfile& profile_;
   const char* name_;
+  Stream stream_;
+  std::unique_ptr<Event> first_;  // where it is counted
+};
+
+// What is put on a stream beside the profile's own, as long as the range stands: messages, which
+// have run before whatever the profile's stream is waited for. The time has the wait for the others
+// in it.
+class BesideRange {
+ public:
+  BesideRange(DeviceProfile& profile, const char* name, const cpu::OpWork& work, Stream stream);
+  ~BesideRange();
+  BesideRange(const BesideRange&) = delete;
+  BesideRange& operator=(const BesideRange&) = delete;
+
+ private:
+  DeviceProfile& profile_;
+  const char* name_;
+  cpu::OpWork work_;
   Stream stream_;
   std::unique_ptr<Event> first_;  // where it is counted
 };

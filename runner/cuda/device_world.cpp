@@ -156,6 +156,7 @@ class DeviceGroup final : public StreamGroup {
   // together.
   void do_open_exchanges(const CallTag& tag) override {
     Channel& channel = channels_[std::string(tag.name)];
+    channel.operation = exchange_operation(name(), tag.name);
     channel.device = device_->split(fmt::format("{} {}", name(), tag.name), ranks());
     const DeviceMemory words(kGreetings);
     const int next = (rank() + 1) % size();
@@ -174,16 +175,11 @@ class DeviceGroup final : public StreamGroup {
                          const CallTag& tag) override {
     Channel& channel = channels_.at(std::string(tag.name));
     order_streams(stream(), channel.stream);
-    CallGroup calls;
-    if (sent) {
-      channel.device->send(sent->data.data, count_of(sent->data), number_type_of(sent->data.type),
-                           sent->to, channel.stream);
+    {
+      std::optional<BesideRange> counted;
+      count_exchange(channel, sent, received, counted);
+      put_exchange(channel, sent, received);
     }
-    if (received) {
-      channel.device->receive(received->data.data, count_of(received->data),
-                              number_type_of(received->data.type), received->from, channel.stream);
-    }
-    calls.end();
     channel.begun.push_back(channel.ended.empty() ? std::make_unique<Event>()
                                                   : std::move(channel.ended.back()));
     if (!channel.ended.empty()) channel.ended.pop_back();
@@ -201,9 +197,34 @@ class DeviceGroup final : public StreamGroup {
   struct Channel {
     OwnedStream stream{StreamPriority::high};
     std::unique_ptr<DeviceCommunicator> device;
+    std::string operation;  // in a profile
     std::deque<std::unique_ptr<Event>> begun;
     std::vector<std::unique_ptr<Event>> ended;  // to be used again
   };
+
+  void count_exchange(const Channel& channel, const std::optional<OutgoingMessage>& sent,
+                      const std::optional<IncomingMessage>& received,
+                      std::optional<BesideRange>& range) {
+    if (profile_ == nullptr || (!sent && !received)) return;
+    const std::size_t bytes =
+        (sent ? sent->data.bytes() : 0) + (received ? received->data.bytes() : 0);
+    range.emplace(*profile_, channel.operation.c_str(),
+                  cpu::OpWork{.bytes = static_cast<double>(bytes)}, channel.stream);
+  }
+
+  static void put_exchange(Channel& channel, const std::optional<OutgoingMessage>& sent,
+                           const std::optional<IncomingMessage>& received) {
+    CallGroup calls;
+    if (sent) {
+      channel.device->send(sent->data.data, count_of(sent->data), number_type_of(sent->data.type),
+                           sent->to, channel.stream);
+    }
+    if (received) {
+      channel.device->receive(received->data.data, count_of(received->data),
+                              number_type_of(received->data.type), received->from, channel.stream);
+    }
+    calls.end();
+  }
 
   DeviceProfile* profile_;
   std::map<CollectiveKind, std::string> operations_;
@@ -234,6 +255,10 @@ class LoneGroup final : public OwnCopies<StreamGroup> {
 
 std::string collective_operation(const std::string& group, CollectiveKind kind) {
   return fmt::format("{}.{}", group, runner::name_of(kind));
+}
+
+std::string exchange_operation(const std::string& group, std::string_view tag) {
+  return fmt::format("{}.{}", group, tag.substr(tag.find('.') + 1));
 }
 
 DeviceWorld::DeviceWorld(World& host, Stream stream, Peers peers, DeviceProfile* profile)

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/cuda/device_profile.h"
@@ -21,11 +22,15 @@ enum class Peers { others, own_copies };
 // As a profile calls a group's collective: "tensor.all_gather".
 std::string collective_operation(const std::string& group, CollectiveKind kind);
 
+// And its exchanges with this tag, in both directions: "pipeline.activation" of "pp.activation".
+std::string exchange_operation(const std::string& group, std::string_view tag);
+
 class DeviceWorld final : public World {
  public:
   // Used by the thread that chose the device; `host` outlives it, and so do the stream and, where
   // it is given, the profile, which collectives between devices are operations of: with the bytes
-  // of the larger of a call's two buffers.
+  // of the larger of a call's two buffers; of exchanges, which run beside the stream, those of both
+  // messages.
   DeviceWorld(World& host, kernels::Stream stream, Peers peers = Peers::others,
               DeviceProfile* profile = nullptr);
   ~DeviceWorld() override;

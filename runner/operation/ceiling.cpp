@@ -32,6 +32,7 @@ void set_times(std::vector<double> times_s, Ceiling& ceiling) {
 }
 
 void OpCeilings::add(const Ceiling& ceiling) {
+  if (!ceiling.why_not.empty()) return;
   const bool moves = ceiling.bytes > 0;
   if (ceiling.operation.empty()) {
     if (moves) copied_bytes_per_s_ = ceiling.bytes / ceiling.time_s;
@@ -60,6 +61,10 @@ std::string ceiling_heading() {
 }
 
 std::string ceiling_line(const Ceiling& ceiling) {
+  if (!ceiling.why_not.empty()) {
+    return fmt::format("{:>10} {:>9} {:>8} {:>7} {:>7}  {}; not measured: {}", "-", "-", "-", "-",
+                       "-", ceiling.name, ceiling.why_not);
+  }
   const auto number = [](bool is_there, double value, int decimals) {
     return is_there ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
   };

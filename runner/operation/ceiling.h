@@ -30,6 +30,7 @@ struct Ceiling {
   std::optional<double> sm_clock_hz;
   std::optional<double> power_w;
   std::vector<std::string> throttle_reasons;
+  std::string why_not;  // where it was not measured; no number counts then
 
   double tflops_per_s() const { return flops / time_s * 1e-12; }
   double gb_per_s() const { return bytes / time_s * 1e-9; }

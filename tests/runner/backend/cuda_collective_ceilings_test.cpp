@@ -15,6 +15,7 @@ namespace llmb::runner {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::settings_of;
 
 class CudaCollectives : public testing::OnDevice {};
@@ -97,6 +98,23 @@ TEST_F(CudaCollectives, AreOperationsOfAProfile) {
         << call << "\n"
         << log;
   }
+}
+
+// Two micro-batches over two stages: activations there, gradients back, each of a rank's rows.
+TEST_F(CudaCollectives, AndSoAreAPipelinesMessages) {
+  if (cuda::count_devices().count < 2) GTEST_SKIP() << "two devices are needed";
+  const std::string log = log_of(
+      tiny_llama({"--num-layers", "2", "--pp", "2", "--global-batch-size", "2",
+                  "--micro-batch-size", "1", "--dtype", "bf16", "--steps", "1", "--profile"}),
+      true);
+  for (const char* messages : {"pipeline.activation", "pipeline.gradient"}) {
+    EXPECT_TRUE(std::regex_search(
+        log,
+        std::regex(std::string(messages) + " +2 +[0-9.]+ +[0-9.]+ +[0-9.]+% +- +[0-9.]+ +-\n")))
+        << messages << "\n"
+        << log;
+  }
+  EXPECT_THAT(log, HasSubstr("beside these, on streams of their own"));
 }
 
 // A collective is held against itself, anything else that moves bytes against a copy.

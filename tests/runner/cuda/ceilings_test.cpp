@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "runner/cuda/ceilings.h"
+#include "runner/cuda/device.h"
+#include "runner/cuda/host_device.h"
 #include "tests/runner/cuda/device_setup.h"
 
 namespace llmb::runner::cuda {
@@ -93,6 +95,25 @@ TEST_F(Ceilings, AreOfExpertsThatAreAllHereInBothWays) {
     for (const Ceiling& ceiling : ceilings) of_profile.add(ceiling);
     EXPECT_TRUE(of_profile.flops_per_s("grouped_linear.backward_weight"));
     EXPECT_FALSE(of_profile.flops_per_s("")) << "what is no operation of the run";
+  }
+}
+
+// Weights and gradients of 64 experts, and rows of them: 64 (8 (256 + 256) 2 + 256 256 6) bytes.
+TEST(CeilingsOfLittleMemory, SayWhatWasNotMeasuredAndWhy) {
+  set_host_devices({.memory_bytes = std::int64_t{8} << 20});
+  choose_device(0);
+  LinearShape experts{"expert fc1", 8, 256, 256, 64, LinearKind::expert};
+  experts.experts = 64;
+  const auto ceilings = of_linear(experts, ProductNumbers::bf16);
+  set_host_devices({});
+  ASSERT_EQ(ceilings.size(), 6U);
+  OpCeilings of_profile;
+  for (const Ceiling& ceiling : ceilings) of_profile.add(ceiling);
+  EXPECT_FALSE(of_profile.flops_per_s("grouped_linear.forward"));
+  for (const std::size_t pass : {3, 4, 5}) {
+    EXPECT_THAT(ceiling_line(ceilings[pass]),
+                HasSubstr("8x256x256 bf16, counted on the device; not measured: its operands take "
+                          "24.5 MiB, and of the device's memory "));
   }
 }
 

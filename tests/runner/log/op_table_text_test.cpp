@@ -36,5 +36,20 @@ TEST(OpTableText, HoldsEachOperationAgainstItsCeiling) {
   EXPECT_THAT(text, HasSubstr("    6.2%         -        -          -\n"));
 }
 
+// Ten seconds of which eight are operations; messages went on beside them for nine.
+TEST(OpTableText, AddsUpWithoutWhatRanBesideTheOthers) {
+  const cpu::OpTable table = {{"linear.forward", {2, 8.0, {.flops = 4e12}}},
+                              {"pipeline.activation", {4, 9.0, {.bytes = 9e9}, true}}};
+  OpCeilings ceilings;
+  Ceiling copy;
+  copy.bytes = 4e9;
+  copy.time_s = 2;
+  ceilings.add(copy);
+  const std::string text = op_table_text(table, 0, 1, 10, ceilings);
+  EXPECT_THAT(text, HasSubstr("   90.0%         -      1.0          -\n"));
+  EXPECT_THAT(text, HasSubstr("2.000000                20.0%\n")) << "communication and other";
+  EXPECT_THAT(text, HasSubstr("with the wait for other ranks: pipeline.activation\n"));
+}
+
 }  // namespace
 }  // namespace llmb::runner
