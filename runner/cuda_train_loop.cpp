@@ -86,11 +86,12 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   settings.attention_workspace_bytes = attention.workspace_bytes;
   if (world.rank() == 0 || settings.rank_slice) output.log.write(attention_text(attention));
   const std::int64_t arena = arena_bytes(world, settings, layout, device);
+  const ProductPlans plans = agree_on_product_plans(world, options, settings, output.log);
+  settings.expert_counts = plans.expert_counts;
   OpCeilings ceilings = profile_ceilings(world, options, settings, layout, output.log);
-  const std::string plans = agree_on_product_plans(world, options, settings, output.log);
   ops.reserve(arena);
-  if (!plans.empty()) {
-    if (const std::string why_not = ops.pin_plans(plans); !why_not.empty()) {
+  if (!plans.json.empty()) {
+    if (const std::string why_not = ops.pin_plans(plans.json); !why_not.empty()) {
       output.log.write(fmt::format(
           "llmb-step-runner: rank {} multiplies by the library's suggestions, not as rank 0 does: "
           "{}\n",

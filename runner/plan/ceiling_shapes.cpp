@@ -80,6 +80,17 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
   return shapes;
 }
 
+std::vector<LinearShape> lone_expert_shapes(const RunSettings& settings) {
+  std::vector<LinearShape> experts;
+  if (settings.precision != Precision::bf16) return experts;
+  for (LinearShape& linear : ceiling_shapes(settings).linears) {
+    if (linear.kind == LinearKind::expert && linear.experts > 1) {
+      experts.push_back(std::move(linear));
+    }
+  }
+  return experts;
+}
+
 std::vector<LinearShape> fixed_linear_shapes(const RunSettings& settings) {
   std::vector<LinearShape> fixed;
   for (LinearShape& linear : ceiling_shapes(settings).linears) {

@@ -15,4 +15,8 @@ CeilingShapes ceiling_shapes(const RunSettings& settings);
 // ceilings but for the experts, whose rows differ; the head's last chunk; the router.
 std::vector<LinearShape> fixed_linear_shapes(const RunSettings& settings);
 
+// The linear layers of a layer's experts, where all of them are on a rank and both ways to multiply
+// them are open: none where they are shared out over ranks, or multiplied in FP8 or fp32.
+std::vector<LinearShape> lone_expert_shapes(const RunSettings& settings);
+
 }  // namespace llmb::runner

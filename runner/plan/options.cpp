@@ -152,9 +152,10 @@ void add_run_options(CLI::App& app, Options& options) {
       {{"device", ExpertCounts::on_device}, {"library", ExpertCounts::on_host}},
       "CUDA: products of experts that are all on a rank: by an own kernel that reads on the device "
       "how many rows each has, so that the host waits for nothing in a pass; or an expert at a "
-      "time by cuBLASLt, after a wait a layer. Without it the library where an expert gets 512 "
-      "rows "
-      "of a micro-batch on average. FP8 and experts on several ranks always take the library");
+      "time by cuBLASLt, after a wait a layer. Without it both are timed before the first step, "
+      "and the quicker one is taken and kept with the plans; where nothing is timed or kept, the "
+      "library where an expert gets 512 rows of a micro-batch on average. FP8 and experts on "
+      "several ranks always take the library");
   group->add_flag("--dry-run", options.dry_run, "print the plan and end");
   group
       ->add_option("--ceiling-seconds", options.ceiling_seconds,

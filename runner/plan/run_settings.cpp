@@ -129,7 +129,7 @@ Result<void> apply_rank_slice(const Options& options, RunSettings& settings) {
 
 // From so many rows of a micro-batch on, the product of one expert fills a GPU, and the library's
 // kernels use instructions of its tensor cores (wgmma) that give more than the own kernel's mma.
-// From the rates on paper: no device has measured it (`ceilings` prints both).
+// From the rates on paper, for runs that time neither way before their first step.
 constexpr std::int64_t kExpertRowsForTheLibrary = 512;
 
 ExpertCounts expert_counts_for(const RunSettings& settings) {
