@@ -5,174 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 
 #include "parser/foundation/parse_number.h"
-#include "storage/listed_marks.h"
+#include "storage/run_filter_terms.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
 namespace {
-
-using Parameter = std::variant<std::int64_t, double, std::string>;
-
-constexpr const char* kNoRun = "1 = 0";
-
-// A longer text is in no path.
-constexpr std::size_t kTextFilterBytesMax = 4'096;
-
-struct Where {
-  std::vector<std::string> terms;
-  std::vector<Parameter> parameters;
-
-  void add(std::string term) { terms.push_back(std::move(term)); }
-  void add(std::string term, Parameter parameter) {
-    terms.push_back(std::move(term));
-    parameters.push_back(std::move(parameter));
-  }
-  std::string sql() const {
-    std::string text;
-    for (const std::string& term : terms) text += (text.empty() ? " WHERE " : " AND ") + term;
-    return text;
-  }
-  void bind(Statement& statement) const {
-    for (const Parameter& parameter : parameters) {
-      if (const auto* integer = std::get_if<std::int64_t>(&parameter)) statement.integer(*integer);
-      if (const auto* real = std::get_if<double>(&parameter)) statement.real(*real);
-      if (const auto* text = std::get_if<std::string>(&parameter)) statement.text(*text);
-    }
-  }
-};
-
-std::string like_pattern(const std::string& text) {
-  std::string pattern = "%";
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "%";
-}
-
-// The filter as terms. SqlDialect::without_index stands before each column but those for which
-// `may_drive` is true. With several values a column drives only where `lists_may_drive`: along the
-// order of its own index they would have to be sorted.
-template <typename MayDrive>
-class FilterTerms {
- public:
-  FilterTerms(const SqlDialect& dialect, const RunFilter& filter, MayDrive may_drive,
-              bool lists_may_drive)
-      : dialect_(dialect),
-        filter_(filter),
-        may_drive_(may_drive),
-        lists_may_drive_(lists_may_drive) {}
-
-  Where make() {
-    if (!filter_.include_superseded) where_.add(column_of("is_superseded", false) + " = 0");
-    add_any("experiment", filter_.experiment);
-    add_any("job_id", filter_.job_id);
-    add_any("workload", filter_.workload);
-    add_any("model_size", filter_.model_size);
-    add_any("dtype", filter_.dtype);
-    add_any("gpu_type", filter_.gpu_type);
-    add_any("gpu_count", filter_.gpu_count);
-    add_any("release", filter_.release);
-    add_any("cluster", filter_.cluster);
-    add_any("root_id", filter_.root_id);
-    std::vector<std::string> statuses;
-    for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
-    add_any("status", statuses);
-    add_any("failure_cause", filter_.failure_cause);
-    add_marks();
-    add_range("tokens_per_s_per_gpu", filter_.tokens_per_s_per_gpu);
-    add_range("mfu_model_flops_reference", filter_.mfu_model_flops_reference);
-    add_range("speed_against_reference", filter_.speed_against_reference);
-    add_since();
-    add_text();
-    return std::move(where_);
-  }
-
- private:
-  std::string column_of(const char* name, bool drives) const {
-    return std::string(drives ? "" : dialect_.without_index) + name;
-  }
-
-  template <typename Value>
-  void add_any(const char* name, const std::vector<Value>& values) {
-    if (values.empty()) return;
-    const bool drives = may_drive_(name) && (values.size() == 1 || lists_may_drive_);
-    const std::string column = column_of(name, drives);
-    if (values.size() == 1) return where_.add(column + " = ?", values.front());
-    std::string places;
-    for (const Value& value : values) {
-      places += places.empty() ? "?" : ", ?";
-      where_.parameters.emplace_back(value);
-    }
-    where_.add(column + " IN (" + places + ")");
-  }
-
-  void add_marks() {
-    const std::int64_t bits = bits_of_marks(filter_.marks);
-    if (bits != 0) {
-      const char* const unmarked = filter_.is_unmarked ? " OR marks = 0)" : ")";
-      where_.add(std::string("((marks & ?) <> 0") + unmarked, bits);
-    } else if (filter_.is_unmarked || !filter_.marks.empty()) {
-      where_.add(filter_.is_unmarked ? "marks = 0" : kNoRun);
-    }
-  }
-
-  void add_range(const char* name, const NumberRange& range) {
-    const std::string column = column_of(name, may_drive_(name));
-    if (range.at_least) where_.add(column + " >= ?", *range.at_least);
-    if (range.at_most) where_.add(column + " <= ?", *range.at_most);
-  }
-
-  void add_since() {
-    if (!filter_.since) return;
-    // In the second words run_filter covers it: SQLite reads a generated column from the row.
-    where_.add(
-        may_drive_("began_at") ? "began_at >= ?" : "coalesce(launched_at, first_seen_at) >= ?",
-        *filter_.since);
-  }
-
-  void add_text() {
-    if (!filter_.text || filter_.text->empty()) return;
-    if (filter_.text->size() > kTextFilterBytesMax) return where_.add(kNoRun);
-    const std::string pattern = like_pattern(*filter_.text);
-    where_.add(fmt::format("(experiment {0} ? ESCAPE '\\' OR relative_path {0} ? ESCAPE '\\')",
-                           dialect_.like),
-               pattern);
-    where_.parameters.emplace_back(pattern);
-  }
-
-  const SqlDialect& dialect_;
-  const RunFilter& filter_;
-  MayDrive may_drive_;
-  bool lists_may_drive_;
-  Where where_;
-};
-
-template <typename MayDrive>
-Where where_of(const SqlDialect& dialect, const RunFilter& filter, MayDrive may_drive,
-               bool lists_may_drive) {
-  return FilterTerms<MayDrive>(dialect, filter, may_drive, lists_may_drive).make();
-}
-
-// Of all runs: by the one index with few runs to a value, else through run_filter, which covers
-// all of them but the text.
-Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
-  const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
-  return where_of(
-      dialect, filter,
-      [&](std::string_view column) {
-        if (!filter.job_id.empty()) return column == "job_id";
-        return column == (has_narrow ? "experiment" : "workload");
-      },
-      true);
-}
 
 enum class ValueKind { integer, real, text };
 struct SortColumn {
@@ -214,18 +58,18 @@ std::optional<Number> parse_number(const std::string& text) {
   return number && *number == *number ? number : std::nullopt;
 }
 
-std::optional<Parameter> parse_sort_value(ValueKind kind, const std::string& text) {
+std::optional<SqlParameter> parse_sort_value(ValueKind kind, const std::string& text) {
   switch (kind) {
     case ValueKind::integer:
-      if (const auto value = parse_number<std::int64_t>(text)) return Parameter(*value);
+      if (const auto value = parse_number<std::int64_t>(text)) return SqlParameter(*value);
       return std::nullopt;
     case ValueKind::real:
-      if (const auto value = parse_number<double>(text)) return Parameter(*value);
+      if (const auto value = parse_number<double>(text)) return SqlParameter(*value);
       return std::nullopt;
     case ValueKind::text:
       break;
   }
-  return Parameter(text);
+  return SqlParameter(text);
 }
 
 // The shortest text that reads back as the same double.
@@ -244,116 +88,251 @@ RunKeyset keyset_of(const SortColumn& column, Statement& row, RunId id) {
   return keyset;
 }
 
-// So many runs that match a filter are gathered before a page of them is found; of more, a walk
-// along the sort key's index is expected to find a page soon.
+// So many runs that match a filter are looked up one by one.
 constexpr std::size_t kGatheredRunsMax = 5'000;
-// So many are sorted, which is quicker than the walk.
+// So many are sorted at once, which is quicker than a walk along the sort key's index.
 constexpr std::size_t kSortedRunsMax = 500;
+// Gathered to be counted, where run_tally does not hold what they are filtered by. Of a text all
+// are: looking for it takes longer than anything else.
+constexpr std::size_t kCountedRunsMax = 20'000;
+// A walk that has found no page so far is given up: what matches stands together elsewhere, and is
+// sorted. A walk among gathered runs reads an index only, any other one rows; sorting takes several
+// times longer where run_filter does not hold the sort value.
+constexpr std::int64_t kWalkedKeysMax = 5'000;
+constexpr std::int64_t kWalkedRowsMax = 2'000;
+constexpr std::int64_t kWalkedRowsOfUncoveredMax = 10'000;
 
-using GatheredRuns = std::optional<std::vector<RunId>>;
+// What is known of the runs that match before a page of them is looked for.
+struct Matching {
+  bool is_filtered = false;
+  std::optional<std::int64_t> total;
+  std::optional<std::vector<RunId>> ids;  // of all of them, where they are not too many
 
-// The runs that match; nothing where all do, or more than kGatheredRunsMax.
-GatheredRuns gather_runs(Connection& connection, const RunFilter& filter) {
+  bool are_sorted() const { return ids && ids->size() <= kSortedRunsMax; }
+};
+
+bool is_tallied(const RunFilter& filter) {
+  return filter.experiment.empty() && filter.job_id.empty() && !filter.since &&
+         (!filter.text || filter.text->empty()) && !filter.tokens_per_s_per_gpu.is_set() &&
+         !filter.mfu_model_flops_reference.is_set() && !filter.speed_against_reference.is_set();
+}
+
+Matching find_matching(Connection& connection, const RunFilter& filter) {
+  Matching matching;
   const Where where = where_of_all(connection.dialect(), filter);
   const std::size_t terms_of_every_list = filter.include_superseded ? 0 : 1;
-  if (where.terms.size() == terms_of_every_list) return std::nullopt;
-  Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
-  where.bind(select);
-  select.integer(static_cast<std::int64_t>(kGatheredRunsMax + 1));
+  matching.is_filtered = where.terms.size() > terms_of_every_list;
+  const bool has_tally = is_tallied(filter);
+  if (has_tally) matching.total = count_runs(connection, filter);
+  if (!matching.is_filtered || matching.total > std::int64_t{kGatheredRunsMax}) return matching;
   std::vector<RunId> ids;
-  while (select.step()) ids.push_back(select.read_integer());
-  if (ids.size() > kGatheredRunsMax) return std::nullopt;
-  return ids;
-}
-
-bool are_sorted(const GatheredRuns& gathered) {
-  return gathered && gathered->size() <= kSortedRunsMax;
-}
-
-Where where_of_page(const SqlDialect& dialect, const RunQuery& query,
-                    const GatheredRuns& gathered) {
-  if (!gathered) {
-    const std::string_view sorted_by = sort_column(query.sort).column;
-    return where_of(
-        dialect, query.filter, [&](std::string_view column) { return column == sorted_by; }, false);
+  const bool has_text = filter.text && !filter.text->empty();
+  const std::size_t ids_max =
+      has_tally || has_text ? std::numeric_limits<std::int32_t>::max() : kCountedRunsMax;
+  if (matching.total != 0) {
+    Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
+    where.bind(select);
+    select.integer(static_cast<std::int64_t>(ids_max + 1));
+    while (select.step()) ids.push_back(select.read_integer());
   }
-  Where where;
-  where.add(
-      fmt::format("{}id{}", are_sorted(gathered) ? "" : dialect.without_index, dialect.is_in_list),
-      dialect.list_text(*gathered));
-  return where;
+  if (ids.size() > ids_max) return matching;
+  matching.total = static_cast<std::int64_t>(ids.size());
+  if (ids.size() <= kGatheredRunsMax) matching.ids = std::move(ids);
+  return matching;
 }
 
-// Runs of one half of the list: those with a sort value, or, after all of them, those without.
-struct Half {
-  bool has_value;
+// A part of the list: of the runs with a sort value or, after all of them, of those without.
+struct Stretch {
+  bool has_value = true;
   std::optional<RunKeyset> after;
+  std::optional<RunKeyset> until;  // it ends with this one
 };
+
+// How a page is found: along the sort key's index, or by sorting all that match.
+enum class Search { walk, sort };
 
 struct Question {
   std::string sql;
   Where where;
 };
 
-// Asks for id and sort value; the last parameter is the number of rows.
-Question question_of(const SqlDialect& dialect, const RunQuery& query, const GatheredRuns& gathered,
-                     const Half& half) {
-  const SortColumn& column = sort_column(query.sort);
-  const bool is_walked = !are_sorted(gathered) || column.key == RunSortKey::id;
-  const std::string name = std::string(is_walked ? "" : dialect.without_index) + column.column;
-  const char* compare = query.descending ? " < " : " > ";
-  Where where = where_of_page(dialect, query, gathered);
-  where.add(name + (half.has_value ? " IS NOT NULL" : " IS NULL"));
-  if (half.after && half.has_value) {
-    where.add("(" + name + ", id)" + compare + "(?, ?)",
-              *parse_sort_value(column.kind, *half.after->sort_value));
-    where.parameters.emplace_back(half.after->id);
-  } else if (half.after) {
-    where.add(std::string("id") + compare + "?", half.after->id);
+class PageQuestion {
+ public:
+  PageQuestion(const SqlDialect& dialect, const RunQuery& query, const Matching& matching)
+      : dialect_(dialect),
+        query_(query),
+        matching_(matching),
+        column_(sort_column(query.sort)),
+        direction_(query.descending ? " DESC" : " ASC") {}
+
+  // Asks for id and sort value; the last parameter is the number of rows.
+  Question of(const Stretch& stretch, Search search) const {
+    if (search == Search::sort && !matching_.ids) return of_all_sorted(stretch);
+    const bool is_walked = search == Search::walk || column_.key == RunSortKey::id;
+    const std::string name = std::string(is_walked ? "" : dialect_.without_index) + column_.column;
+    Where where = where_of_page(is_walked);
+    add_stretch(stretch, name, where);
+    return {fmt::format("SELECT id, {} FROM run{}{} LIMIT ?", column_.column, where.sql(),
+                        order_by(stretch, name)),
+            std::move(where)};
   }
-  const char* direction = query.descending ? " DESC" : " ASC";
-  std::string order = " ORDER BY ";
-  if (half.has_value && column.key != RunSortKey::id) order += name + direction + ", ";
-  std::string sql = "SELECT id, " + std::string(column.column) + " FROM run" + where.sql() + order +
-                    "id" + direction + " LIMIT ?";
-  return {std::move(sql), std::move(where)};
-}
+
+  // The same of the run so many places behind the stretch's beginning, whether it matches or not;
+  // the last parameter is that number.
+  Question of_its_end(const Stretch& stretch) const {
+    Where where;
+    add_stretch(stretch, column_.column, where);
+    return {fmt::format("SELECT id, {} FROM run{}{} LIMIT 1 OFFSET ?", column_.column, where.sql(),
+                        order_by(stretch, column_.column)),
+            std::move(where)};
+  }
+
+ private:
+  // In words that run_filter covers where it can.
+  const char* covered_column() const {
+    if (column_.key == RunSortKey::launched_at) return "coalesce(launched_at, first_seen_at)";
+    if (column_.key == RunSortKey::failure_cause) return "nullif(failure_cause, '')";
+    return column_.column;
+  }
+
+  Question of_all_sorted(const Stretch& stretch) const {
+    Where where = where_of_all(dialect_, query_.filter);
+    const std::string matching = where.sql();
+    Where outer;
+    add_stretch(stretch, "sorted_by", outer);
+    std::string sql = fmt::format(
+        "WITH matching AS MATERIALIZED (SELECT id, {} AS sorted_by FROM run{})"
+        " SELECT id, sorted_by FROM matching{}{} LIMIT ?",
+        covered_column(), matching, outer.sql(), order_by(stretch, "sorted_by"));
+    std::move(outer.parameters.begin(), outer.parameters.end(),
+              std::back_inserter(where.parameters));
+    return {std::move(sql), std::move(where)};
+  }
+
+  Where where_of_page(bool is_walked) const {
+    if (!matching_.ids) {
+      return where_of(
+          dialect_, query_.filter,
+          [&](std::string_view column) { return column == column_.column; }, false);
+    }
+    Where where;
+    where.add(fmt::format("{}id{}", is_walked ? dialect_.without_index : "", dialect_.is_in_list),
+              dialect_.list_text(*matching_.ids));
+    return where;
+  }
+
+  void add_stretch(const Stretch& stretch, const std::string& name, Where& where) const {
+    // A comparison says it, too, and is the one to begin the index with.
+    const bool is_compared = stretch.after || stretch.until;
+    if (!stretch.has_value) where.add(name + " IS NULL");
+    if (stretch.has_value && !is_compared) where.add(name + " IS NOT NULL");
+    const auto add_bound = [&](const std::optional<RunKeyset>& keyset, const char* compare) {
+      if (!keyset) return;
+      if (!stretch.has_value) return where.add(fmt::format("id {} ?", compare), keyset->id);
+      where.add(fmt::format("({}, id) {} (?, ?)", name, compare),
+                *parse_sort_value(column_.kind, *keyset->sort_value));
+      where.parameters.emplace_back(keyset->id);
+    };
+    add_bound(stretch.after, query_.descending ? "<" : ">");
+    add_bound(stretch.until, query_.descending ? ">=" : "<=");
+  }
+
+  std::string order_by(const Stretch& stretch, const std::string& name) const {
+    const bool has_key = stretch.has_value && column_.key != RunSortKey::id;
+    return fmt::format(" ORDER BY {}id{}", has_key ? name + direction_ + ", " : "", direction_);
+  }
+
+  const SqlDialect& dialect_;
+  const RunQuery& query_;
+  const Matching& matching_;
+  const SortColumn& column_;
+  const std::string direction_;
+};
 
 struct PageKeys {
   std::vector<RunId> ids;
   std::vector<RunKeyset> keysets;
 };
 
-void append_half(Connection& connection, const SortColumn& column, const Question& question,
-                 std::size_t wanted, PageKeys& keys) {
-  Statement select(connection, question.sql);
-  question.where.bind(select);
-  select.integer(static_cast<std::int64_t>(wanted - keys.ids.size()));
-  while (select.step()) {
-    const RunId id = select.read_integer();
-    keys.ids.push_back(id);
-    keys.keysets.push_back(keyset_of(column, select, id));
-  }
+// Whether run_filter holds the sort value.
+bool is_covered(RunSortKey key) {
+  constexpr std::array kCovered = {RunSortKey::id,
+                                   RunSortKey::launched_at,
+                                   RunSortKey::status,
+                                   RunSortKey::gpu_count,
+                                   RunSortKey::failure_cause,
+                                   RunSortKey::tokens_per_s_per_gpu,
+                                   RunSortKey::mfu_model_flops_reference,
+                                   RunSortKey::speed_against_reference};
+  return std::find(kCovered.begin(), kCovered.end(), key) != kCovered.end();
 }
 
-PageKeys find_page(Connection& connection, const RunQuery& query, const GatheredRuns& gathered,
-                   std::size_t wanted) {
-  PageKeys keys;
-  if (gathered && gathered->empty()) return keys;
-  const SqlDialect& dialect = connection.dialect();
-  const SortColumn& column = sort_column(query.sort);
-  const bool is_among_nulls = query.after && !query.after->sort_value;
-  if (!is_among_nulls) {
-    append_half(connection, column, question_of(dialect, query, gathered, {true, query.after}),
-                wanted, keys);
+class PageSearch {
+ public:
+  PageSearch(Connection& connection, const RunQuery& query, const Matching& matching,
+             std::size_t wanted)
+      : connection_(connection),
+        query_(query),
+        matching_(matching),
+        column_(sort_column(query.sort)),
+        question_(connection.dialect(), query, matching),
+        wanted_(wanted) {}
+
+  PageKeys find() {
+    if (matching_.total == 0) return {};
+    const bool is_among_nulls = query_.after && !query_.after->sort_value;
+    if (!is_among_nulls) append({true, query_.after, {}});
+    if (keys_.ids.size() < wanted_ && column_.may_be_absent) {
+      append({false, is_among_nulls ? query_.after : std::nullopt, {}});
+    }
+    return std::move(keys_);
   }
-  if (keys.ids.size() < wanted && column.may_be_absent) {
-    Half absent{false, {}};
-    if (is_among_nulls) absent.after = query.after;
-    append_half(connection, column, question_of(dialect, query, gathered, absent), wanted, keys);
+
+ private:
+  void append(Stretch stretch) {
+    if (matching_.are_sorted()) return ask(question_.of(stretch, Search::sort));
+    if (matching_.is_filtered) stretch.until = end_of_walk(stretch);
+    const std::size_t before = keys_.ids.size();
+    ask(question_.of(stretch, Search::walk));
+    if (!stretch.until || keys_.ids.size() == wanted_) return;
+    keys_.ids.resize(before);
+    keys_.keysets.resize(before);
+    stretch.until.reset();
+    ask(question_.of(stretch, Search::sort));
   }
-  return keys;
-}
+
+  // Nothing: the walk is short.
+  std::optional<RunKeyset> end_of_walk(const Stretch& stretch) {
+    const Question question = question_.of_its_end(stretch);
+    Statement select(connection_, question.sql);
+    question.where.bind(select);
+    const std::int64_t rows_max =
+        is_covered(column_.key) ? kWalkedRowsMax : kWalkedRowsOfUncoveredMax;
+    select.integer(matching_.ids ? kWalkedKeysMax : rows_max);
+    if (!select.step()) return std::nullopt;
+    const RunId id = select.read_integer();
+    return keyset_of(column_, select, id);
+  }
+
+  void ask(const Question& question) {
+    Statement select(connection_, question.sql);
+    question.where.bind(select);
+    select.integer(static_cast<std::int64_t>(wanted_ - keys_.ids.size()));
+    while (select.step()) {
+      const RunId id = select.read_integer();
+      keys_.ids.push_back(id);
+      keys_.keysets.push_back(keyset_of(column_, select, id));
+    }
+  }
+
+  Connection& connection_;
+  const RunQuery& query_;
+  const Matching& matching_;
+  const SortColumn& column_;
+  const PageQuestion question_;
+  const std::size_t wanted_;
+  PageKeys keys_;
+};
 
 // In the order of `ids`, which were found in this transaction.
 std::vector<RunRecord> read_listed_runs(Connection& connection, const std::vector<RunId>& ids) {
@@ -410,16 +389,31 @@ bool is_valid_keyset(RunSortKey sort, const RunKeyset& keyset) {
 }
 
 std::vector<std::string> walk_sql(const SqlDialect& dialect, const RunQuery& query) {
-  std::vector<std::string> texts = {
-      question_of(dialect, query, std::nullopt, {true, query.after}).sql};
+  const Matching many;
+  const PageQuestion question(dialect, query, many);
+  const RunKeyset some{"1", 1};
+  Stretch first{true, query.after, {}};
+  std::vector<std::string> texts = {question.of(first, Search::walk).sql,
+                                    question.of_its_end(first).sql};
+  first.until = some;
+  texts.push_back(question.of(first, Search::walk).sql);
   if (sort_column(query.sort).may_be_absent) {
-    texts.push_back(question_of(dialect, query, std::nullopt, {false, std::nullopt}).sql);
+    const Stretch absent{false, {}, {}};
+    texts.push_back(question.of(absent, Search::walk).sql);
+    texts.push_back(question.of_its_end(absent).sql);
+    texts.push_back(question.of({false, {}, some}, Search::walk).sql);
   }
   return texts;
 }
 
+std::string sorting_sql(const SqlDialect& dialect, const RunQuery& query) {
+  return PageQuestion(dialect, query, Matching{}).of({true, query.after, {}}, Search::sort).sql;
+}
+
 std::string count_sql(const SqlDialect& dialect, const RunFilter& filter) {
-  return "SELECT count(*) FROM run" + where_of_all(dialect, filter).sql();
+  const std::string where = where_of_all(dialect, filter).sql();
+  if (!is_tallied(filter)) return "SELECT count(*) FROM run" + where;
+  return "SELECT CAST(coalesce(sum(runs), 0) AS bigint) FROM run_tally" + where;
 }
 
 std::string experiments_sql(const SqlDialect& dialect, const RunFilter& filter) {
@@ -432,15 +426,14 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
                                 std::string(run_sort_key_name(query.sort)));
   }
   const auto limit = static_cast<std::size_t>(std::clamp<std::int64_t>(query.limit, 1, 500));
-  const GatheredRuns gathered = gather_runs(connection, query.filter);
+  const Matching matching = find_matching(connection, query.filter);
   // One more than the page shows whether there is a next one.
   const std::size_t wanted = limit + 1;
-  auto [ids, keysets] = find_page(connection, query, gathered, wanted);
+  auto [ids, keysets] = PageSearch(connection, query, matching, wanted).find();
 
   RunPage page;
   if (query.wants_total) {
-    page.total = gathered ? static_cast<std::int64_t>(gathered->size())
-                          : count_runs(connection, query.filter);
+    page.total = matching.total ? matching.total : count_runs(connection, query.filter);
   }
   if (ids.size() == wanted) {
     ids.pop_back();

@@ -14,9 +14,12 @@ namespace llmb::storage {
 // Throws std::invalid_argument for a keyset that is_valid_keyset() refuses.
 RunPage list_runs(Connection& connection, const RunQuery& query);
 
-// How list_runs() asks for a page of many runs: for those that have a sort value, and for those
-// that have none. This and the following are for whoever wants to know how an engine answers.
+// How list_runs() asks for a page of many runs, walking: for those that have a sort value, and for
+// those that have none; where the walk ends, and up to there. This and the following are for
+// whoever wants to know how an engine answers.
 std::vector<std::string> walk_sql(const SqlDialect& dialect, const RunQuery& query);
+// And where a walk of some thousand runs found too few that match.
+std::string sorting_sql(const SqlDialect& dialect, const RunQuery& query);
 std::string count_sql(const SqlDialect& dialect, const RunFilter& filter);
 std::string experiments_sql(const SqlDialect& dialect, const RunFilter& filter);
 

@@ -45,4 +45,7 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"store", ""},
     StoredTable{"data_revision", ""}};
 
+// What triggers keep of the rows of others: it comes and goes with those.
+inline constexpr std::array<std::string_view, 1> kTalliedTables = {"run_tally"};
+
 }  // namespace llmb::storage

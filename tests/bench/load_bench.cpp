@@ -1,5 +1,5 @@
-// How long the API takes to answer where a database holds many runs: lists in every order, with
-// filters, by cursor to the last page and with nothing to find, experiments, compare, scaling and
+// How long the API takes to answer where a database holds many runs: pages of lists anywhere in
+// every order, with filters and with nothing to find, experiments, compare, scaling, the board and
 // one run's resources. Real rows, the real API and HTTP server, one client on loopback.
 //
 // Before each question the writer commits a change, as it does while jobs run: no answer is a
@@ -8,8 +8,9 @@
 //
 //   load_bench [RUNS] [STEPS_PER_RUN] [QUESTIONS] [DATABASE]
 //
-// 10,000, 54, 200 and a new file where not given. DATABASE is the URL of an empty PostgreSQL
-// database, whose server's work is not in the processor's time:
+// 10,000, 54, 200 and a new file where not given. DATABASE is a file or a PostgreSQL database's
+// URL, whose server's work is not in the processor's time. Where it holds runs of an earlier call,
+// they are not written again; RUNS has to be the same.
 //
 //   tests/postgresql/with_server.sh bash -c 'load_bench 10000 54 200 "$LLMB_TEST_POSTGRESQL"'
 #include <algorithm>
@@ -19,9 +20,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "server/api/cursor.h"
 #include "storage/database.h"
 #include "tests/bench/api_server.h"
 #include "tests/bench/http_client.h"
@@ -64,15 +68,20 @@ class Bench {
     std::fflush(stdout);
   }
 
-  // Every page by its cursor, from the first one on to the last, and again.
-  void walk(const std::string& resource, const std::string& query, int count) {
-    const std::string first = resource + "?limit=50&" + query;
-    measure(resource + " by cursor, " + query, count, [&](int, const std::string& before) {
-      constexpr std::string_view kKey = "\"next_cursor\":\"";
-      const std::size_t at = before.find(kKey);
-      if (at == std::string::npos) return std::string(first);
-      const std::size_t from = at + kKey.size();
-      return first + "&cursor=" + before.substr(from, before.find('"', from) - from);
+  // The first page and others from all over the list: a page begins after either of two runs, by a
+  // cursor made of the one that a list of these two gives.
+  void pages(const std::string& query, int runs, int count) {
+    const std::string first = "runs?limit=50&" + query;
+    const auto whole = cursor_in(client_.get("/api/v1/" + first));
+    measure("a page of runs, " + query, count, [&](int i, const std::string&) {
+      if (i == 0 || !whole) return first;
+      const auto job = [&](long long k) {
+        return "&job_id=" + std::to_string(4'000'001 + (i * 7'919LL + k) % runs);
+      };
+      auto cursor = cursor_in(client_.get("/api/v1/runs?limit=1&" + query + job(0) + job(52'391)));
+      if (!cursor) return first;
+      cursor->filter_hash = whole->filter_hash;
+      return first + "&cursor=" + llmb::api::encode_cursor(*cursor);
     });
   }
 
@@ -81,6 +90,14 @@ class Bench {
   }
 
  private:
+  static std::optional<llmb::api::Cursor> cursor_in(const std::string& body) {
+    constexpr std::string_view kKey = "\"next_cursor\":\"";
+    const std::size_t at = body.find(kKey);
+    if (at == std::string::npos) return std::nullopt;
+    const std::size_t from = at + kKey.size();
+    return llmb::api::decode_cursor(body.substr(from, body.find('"', from) - from));
+  }
+
   Client client_;
   llmb::storage::Writer& writer_;
   const llmb::parser::RunConfiguration touched_;
@@ -106,8 +123,8 @@ constexpr std::array kSorts = {"id",
 
 void measure_lists(Bench& bench, int runs, int count) {
   for (const char* sort : kSorts) {
-    bench.walk("runs", std::string("sort=") + sort, std::max(count, runs / 50));
-    bench.walk("runs", std::string("sort=-") + sort, std::max(count, runs / 50));
+    bench.pages(std::string("sort=") + sort, runs, count);
+    bench.pages(std::string("sort=-") + sort, runs, count);
   }
   const std::string job = std::to_string(4'000'000 + runs / 2);
   const std::vector<std::string> filters = {"workload=pretrain_grok1",
@@ -142,7 +159,7 @@ void measure_lists(Bench& bench, int runs, int count) {
     bench.same("runs?" + filter, count);
     bench.same("runs?sort=step_time_s_mean&" + filter, count);
   }
-  bench.walk("runs", "workload=pretrain_nemotron4&sort=-tflops_per_gpu_mean", count);
+  bench.pages("workload=pretrain_nemotron4&sort=-tflops_per_gpu_mean", runs, count);
   for (const char* filter : {"", "workload=pretrain_grok1", "q=none_such", "release=24.01"}) {
     bench.same(std::string("experiments?") + filter, count);
   }
@@ -197,9 +214,17 @@ int main(int argc, char** argv) {
   const llmb::TemporaryFolder folder;
   const std::string place = argc > 4 ? argv[4] : folder.file("llmb.db");
   llmb::storage::Writer writer({place, true});
-  write_many_runs(writer, runs, steps_per_run);
-  const std::uint64_t bytes = llmb::storage::Reader(place).totals().database_bytes;
-  std::printf("the database takes %.1f MB; times in ms\n", static_cast<double>(bytes) / 1e6);
+  if (llmb::storage::Reader(place).totals().runs == 0) {
+    write_many_runs(writer, runs, steps_per_run);
+  }
+  const auto totals = llmb::storage::Reader(place).totals();
+  if (totals.runs != runs) {
+    std::fprintf(stderr, "%s holds %lld runs\n", place.c_str(),
+                 static_cast<long long>(totals.runs));
+    return 1;
+  }
+  std::printf("the database takes %.1f MB; times in ms\n",
+              static_cast<double>(totals.database_bytes) / 1e6);
   serve_and_measure(writer, place, runs, count);
   return 0;
 }

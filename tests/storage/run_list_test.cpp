@@ -241,6 +241,42 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
   EXPECT_EQ(reader.runs(none).total, 0);
 }
 
+// The runs of a filter at one end of every order, and the page at the other: no walk of some
+// thousand runs finds it.
+TEST(RunList, RunsThatStandTogetherPageTheSame) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  std::vector<IngestBatch> batches;
+  for (int i = 0; i < 13'000; ++i) {
+    IngestBatch& batch = batches.emplace_back(make_batch(root, std::to_string(i) + ".out", 0));
+    const char* const type = i < 5'500 ? "many" : i < 6'200 ? "some" : "others";
+    batch.configuration.set("gpu_type", type, parser::ConfigSource::path);
+    batch.path.experiment = std::to_string(100'000 + i);
+    batch.path.launched_at = "2026-01-01T00:" + batch.path.experiment;
+    if (i % 1'000 != 999) batch.summary.step_time_s = {34, 1.0 + i, 0.1, 0.2, 1, 0, 9, 1};
+  }
+  writer.commit(batches);
+  Reader reader(database.path());
+  for (const char* const type : {"many", "some"}) {
+    RunQuery query;
+    query.limit = 500;
+    std::vector<RunRecord> matching = all_runs(reader);
+    std::erase_if(matching, [&](const RunRecord& run) {
+      return run.configuration.value("gpu_type") != type;
+    });
+    query.filter.gpu_type = {type};
+    for (const RunSortKey key : kAllKeys) {
+      query.sort = key;
+      for (const bool descending : {true, false}) {
+        query.descending = descending;
+        EXPECT_EQ(ids_of(all_pages(reader, query)), sorted_ids(matching, key, descending))
+            << run_sort_key_name(key) << (descending ? " descending" : " ascending");
+      }
+    }
+  }
+}
+
 TEST(RunList, ARunThatArrivesBetweenPagesMovesNoOther) {
   const TemporaryDatabase database;
   Writer writer(database.options());

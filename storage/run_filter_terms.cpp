@@ -1,0 +1,148 @@
+#include "storage/run_filter_terms.h"
+
+#include <fmt/format.h>
+
+#include "storage/listed_marks.h"
+
+namespace llmb::storage {
+namespace {
+
+// A longer text is in no path.
+constexpr std::size_t kTextFilterBytesMax = 4'096;
+
+std::string like_pattern(const std::string& text) {
+  std::string pattern = "%";
+  for (const char c : text) {
+    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "%";
+}
+
+class FilterTerms {
+ public:
+  FilterTerms(const SqlDialect& dialect, const RunFilter& filter,
+              const std::function<bool(std::string_view)>& may_drive, bool lists_may_drive)
+      : dialect_(dialect),
+        filter_(filter),
+        may_drive_(may_drive),
+        lists_may_drive_(lists_may_drive) {}
+
+  Where make() {
+    if (!filter_.include_superseded) where_.add(column_of("is_superseded", false) + " = 0");
+    add_any("experiment", filter_.experiment);
+    add_any("job_id", filter_.job_id);
+    add_any("workload", filter_.workload);
+    add_any("model_size", filter_.model_size);
+    add_any("dtype", filter_.dtype);
+    add_any("gpu_type", filter_.gpu_type);
+    add_any("gpu_count", filter_.gpu_count);
+    add_any("release", filter_.release);
+    add_any("cluster", filter_.cluster);
+    add_any("root_id", filter_.root_id);
+    std::vector<std::string> statuses;
+    for (const auto status : filter_.status) statuses.emplace_back(parser::run_status_name(status));
+    add_any("status", statuses);
+    add_any("failure_cause", filter_.failure_cause);
+    add_marks();
+    add_range("tokens_per_s_per_gpu", filter_.tokens_per_s_per_gpu);
+    add_range("mfu_model_flops_reference", filter_.mfu_model_flops_reference);
+    add_range("speed_against_reference", filter_.speed_against_reference);
+    add_since();
+    add_text();
+    return std::move(where_);
+  }
+
+ private:
+  std::string column_of(const char* name, bool drives) const {
+    return std::string(drives ? "" : dialect_.without_index) + name;
+  }
+
+  template <typename Value>
+  void add_any(const char* name, const std::vector<Value>& values) {
+    if (values.empty()) return;
+    const bool drives = may_drive_(name) && (values.size() == 1 || lists_may_drive_);
+    const std::string column = column_of(name, drives);
+    if (values.size() == 1) return where_.add(column + " = ?", values.front());
+    std::string places;
+    for (const Value& value : values) {
+      places += places.empty() ? "?" : ", ?";
+      where_.parameters.emplace_back(value);
+    }
+    where_.add(column + " IN (" + places + ")");
+  }
+
+  void add_marks() {
+    const std::int64_t bits = bits_of_marks(filter_.marks);
+    if (bits != 0) {
+      const char* const unmarked = filter_.is_unmarked ? " OR marks = 0)" : ")";
+      where_.add(std::string("((marks & ?) <> 0") + unmarked, bits);
+    } else if (filter_.is_unmarked || !filter_.marks.empty()) {
+      where_.add(filter_.is_unmarked ? "marks = 0" : kNoRun);
+    }
+  }
+
+  void add_range(const char* name, const NumberRange& range) {
+    const std::string column = column_of(name, may_drive_(name));
+    if (range.at_least) where_.add(column + " >= ?", *range.at_least);
+    if (range.at_most) where_.add(column + " <= ?", *range.at_most);
+  }
+
+  void add_since() {
+    if (!filter_.since) return;
+    // In the second words run_filter covers it: SQLite reads a generated column from the row.
+    const bool is_column = may_drive_("began_at") || dialect_.without_index.empty();
+    where_.add(is_column ? "began_at >= ?" : "coalesce(launched_at, first_seen_at) >= ?",
+               *filter_.since);
+  }
+
+  void add_text() {
+    if (!filter_.text || filter_.text->empty()) return;
+    if (filter_.text->size() > kTextFilterBytesMax) return where_.add(kNoRun);
+    const std::string pattern = like_pattern(*filter_.text);
+    where_.add(fmt::format("(experiment {0} ? ESCAPE '\\' OR relative_path {0} ? ESCAPE '\\')",
+                           dialect_.like),
+               pattern);
+    where_.parameters.emplace_back(pattern);
+  }
+
+  const SqlDialect& dialect_;
+  const RunFilter& filter_;
+  const std::function<bool(std::string_view)>& may_drive_;
+  bool lists_may_drive_;
+  Where where_;
+};
+
+}  // namespace
+
+std::string Where::sql() const {
+  std::string text;
+  for (const std::string& term : terms) text += (text.empty() ? " WHERE " : " AND ") + term;
+  return text;
+}
+
+void Where::bind(Statement& statement) const {
+  for (const SqlParameter& parameter : parameters) {
+    if (const auto* integer = std::get_if<std::int64_t>(&parameter)) statement.integer(*integer);
+    if (const auto* real = std::get_if<double>(&parameter)) statement.real(*real);
+    if (const auto* text = std::get_if<std::string>(&parameter)) statement.text(*text);
+  }
+}
+
+Where where_of(const SqlDialect& dialect, const RunFilter& filter,
+               const std::function<bool(std::string_view)>& may_drive, bool lists_may_drive) {
+  return FilterTerms(dialect, filter, may_drive, lists_may_drive).make();
+}
+
+Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
+  const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
+  return where_of(
+      dialect, filter,
+      [&](std::string_view column) {
+        if (!filter.job_id.empty()) return column == "job_id";
+        return column == (has_narrow ? "experiment" : "workload");
+      },
+      true);
+}
+
+}  // namespace llmb::storage

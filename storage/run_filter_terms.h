@@ -1,0 +1,44 @@
+// RunFilter -> terms of SQL: fixed text, and every value a bound parameter.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "storage/connection.h"
+#include "storage/run_query.h"
+
+namespace llmb::storage {
+
+using SqlParameter = std::variant<std::int64_t, double, std::string>;
+
+struct Where {
+  std::vector<std::string> terms;  // of all of them
+  std::vector<SqlParameter> parameters;
+
+  void add(std::string term) { terms.push_back(std::move(term)); }
+  void add(std::string term, SqlParameter parameter) {
+    terms.push_back(std::move(term));
+    parameters.push_back(std::move(parameter));
+  }
+  std::string sql() const;  // " WHERE … AND …", or nothing
+  void bind(Statement& statement) const;
+};
+
+inline constexpr const char* kNoRun = "1 = 0";
+
+// SqlDialect::without_index stands before each column but those for which `may_drive` is true. With
+// several values a column drives only where `lists_may_drive`: along the order of its own index
+// they would have to be sorted.
+Where where_of(const SqlDialect& dialect, const RunFilter& filter,
+               const std::function<bool(std::string_view)>& may_drive, bool lists_may_drive);
+
+// Of all runs: by the one index with few runs to a value, else through run_filter, which covers
+// all of them but the text.
+Where where_of_all(const SqlDialect& dialect, const RunFilter& filter);
+
+}  // namespace llmb::storage
