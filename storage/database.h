@@ -173,6 +173,8 @@ class Reader {
   // A watched log that was removed, and that stands as it was as far as is known; all of them.
   std::optional<RemovedLog> removed_log(RootId root, const std::string& relative_path);
   std::vector<RemovedLog> removed_logs();
+  // Nothing: no run of this id was removed on purpose.
+  std::optional<RemovedRun> removed_run(RunId id);
   RemovalTotal removal_total();
 
   struct Totals {

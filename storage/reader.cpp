@@ -315,6 +315,10 @@ std::optional<RemovedLog> Reader::removed_log(RootId root, const std::string& re
   return impl_->ask([&] { return find_removed_log(impl_->connection, root, relative_path); });
 }
 
+std::optional<RemovedRun> Reader::removed_run(RunId id) {
+  return impl_->ask([&] { return find_removed_run(impl_->connection, id); });
+}
+
 std::vector<RemovedLog> Reader::removed_logs() {
   return impl_->ask([&] { return read_removed_logs(impl_->connection); });
 }

@@ -59,6 +59,26 @@ void keep_removed_log(Connection& connection, RunId run, const std::string& remo
       .run();
 }
 
+void keep_removed_run(Connection& connection, RunId run, const std::string& removed_at,
+                      const std::string& policy) {
+  connection.kept("INSERT INTO removed_run (id, removed_at, policy) VALUES (?, ?, ?)")
+      .integer(run)
+      .text(removed_at)
+      .text(policy)
+      .run();
+}
+
+std::optional<RemovedRun> find_removed_run(Connection& connection, RunId run) {
+  Statement& select =
+      connection.kept("SELECT removed_at, policy FROM removed_run WHERE id = ?").integer(run);
+  if (!select.step()) return std::nullopt;
+  RemovedRun removed;
+  removed.removed_at = select.read_text();
+  removed.policy = select.read_text();
+  select.reset();
+  return removed;
+}
+
 std::optional<RemovedLog> find_removed_log(Connection& connection, RootId root,
                                            const std::string& relative_path) {
   static const std::string sql =

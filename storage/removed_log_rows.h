@@ -1,5 +1,5 @@
-// The rows of removed_log and removal_total. All functions run inside a transaction of the
-// caller's.
+// The rows of removed_log, removed_run and removal_total. All functions run inside a transaction of
+// the caller's.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,11 @@ namespace llmb::storage {
 // older generations: they do not come again.
 void keep_removed_log(Connection& connection, RunId run, const std::string& removed_at,
                       const std::string& policy);
+
+// Of any run that is removed.
+void keep_removed_run(Connection& connection, RunId run, const std::string& removed_at,
+                      const std::string& policy);
+std::optional<RemovedRun> find_removed_run(Connection& connection, RunId run);
 
 // Of watched logs: there is at most one row of each.
 std::optional<RemovedLog> find_removed_log(Connection& connection, RootId root,

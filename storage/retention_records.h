@@ -62,6 +62,12 @@ struct RemovalTotal {
   std::optional<std::string> removed_at;  // the last time; nothing: never
 };
 
+// What is kept of every run that was removed, for whoever asks for it by its id.
+struct RemovedRun {
+  std::string removed_at;
+  std::string policy;  // its words
+};
+
 // What is kept of a log whose runs were removed, for as long as it stands as it was.
 struct RemovedLog {
   RunId id = 0;  // that its run had

@@ -51,6 +51,7 @@ RemovalCount remove_log(Connection& connection, const RetentionPolicy& policy, R
     count.steps += generation.steps;
     last = std::max(last, generation.run);
     keep_removed_log(connection, generation.run, removed_at, policy.words);
+    keep_removed_run(connection, generation.run, removed_at, policy.words);
     remove_run(connection, generation.run);
   }
   RemovalCount in_total = count;

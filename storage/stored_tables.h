@@ -37,6 +37,7 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"push_state", "run_id"},
     StoredTable{"parked_file", ""},
     StoredTable{"removed_log", ""},
+    StoredTable{"removed_run", ""},
     StoredTable{"removal_total", ""},
     StoredTable{"push_agent", ""},
     StoredTable{"job", ""},

@@ -41,7 +41,7 @@ http::Body render_agreement(Context& context, storage::RunId id,
   json["run_id"] = id;
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
-    if (!run) throw run_not_found(id);
+    if (!run) throw absent_run(reader, id);
     const auto samples = read_all_steps(reader, id);
     const auto window = asked.value_or(parser::AskedWindow{run->summary.window});
     const auto ours =

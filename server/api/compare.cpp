@@ -111,7 +111,7 @@ http::Body render_comparison(Context& context, Question question) {
     std::vector<parser::ComparedRun> measured;
     for (const storage::RunId id : question.ids) {
       const auto run = reader.run(id);
-      if (!run) throw run_not_found(id);
+      if (!run) throw absent_run(reader, id);
       auto compared = report::measure_stored_run(reader, *run, context.catalog(), question.window,
                                                  question.without);
       if (!compared) throw bad_request(compared.error().message);
@@ -133,12 +133,12 @@ http::Response get_comparison(Context& context, const http::Request& request) {
   const QueryParameters parameters(request,
                                    {"runs", "base", "candidate", "window", "without", "include"});
   const Question question = read_question(parameters);
-  const auto missing = context.readers.with_reader([&](storage::Reader& reader) {
-    const auto is_missing = [&](storage::RunId id) { return !reader.run_revision(id); };
-    const auto found = std::find_if(question.ids.begin(), question.ids.end(), is_missing);
-    return found == question.ids.end() ? std::nullopt : std::optional(*found);
+  context.readers.with_reader([&](storage::Reader& reader) {
+    for (const storage::RunId id : question.ids) {
+      if (!reader.run_revision(id)) throw absent_run(reader, id);
+    }
+    return true;
   });
-  if (missing) throw run_not_found(*missing);
   // The noise between runs is learnt from all of them: any change may change the answer.
   return tagged_response(list_etag(context, request, parameters),
                          [=, &context] { return render_comparison(context, question); });

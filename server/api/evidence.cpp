@@ -24,9 +24,11 @@ http::Response answer_of_run(Context& context, const http::Request& request, con
   const storage::RunId id = id_parameter(request);
   const std::string etag = run_etag(context, id, question);
   return tagged_response(etag, [&context, id, make_json] {
-    const auto run =
-        context.readers.with_reader([&](storage::Reader& reader) { return reader.run(id); });
-    if (!run) throw run_not_found(id);
+    const auto run = context.readers.with_reader([&](storage::Reader& reader) {
+      auto found = reader.run(id);
+      if (!found) throw absent_run(reader, id);
+      return found;
+    });
     return http::Body{std::make_shared<const std::string>(to_text(make_json(*run))), {}};
   });
 }
@@ -76,7 +78,7 @@ http::Body render_insight(Context& context, storage::RunId id,
                           std::optional<std::int64_t> asked_segment) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
-    if (!run) throw run_not_found(id);
+    if (!run) throw absent_run(reader, id);
     const auto segment =
         asked_segment ? static_cast<std::int32_t>(*asked_segment) : run->summary.segment;
     const auto samples = read_segment(reader, id, window, segment);

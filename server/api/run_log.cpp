@@ -175,7 +175,7 @@ http::Response get_run_log(Context& context, const http::Request& request) {
   const auto watched =
       context.readers.with_reader([&](storage::Reader& reader) -> std::optional<WatchedLog> {
         const auto run = reader.run(id);
-        if (!run) throw run_not_found(id);
+        if (!run) throw absent_run(reader, id);
         const auto roots = reader.roots();
         const auto root = std::find_if(roots.begin(), roots.end(), [&](const auto& record) {
           return record.id == run->root_id;

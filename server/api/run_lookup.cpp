@@ -7,10 +7,12 @@
 namespace llmb::api {
 
 std::string run_etag(Context& context, storage::RunId id, std::string_view question) {
-  const auto revision =
-      context.readers.with_reader([&](storage::Reader& reader) { return reader.run_revision(id); });
-  if (!revision) throw run_not_found(id);
-  return fmt::format("{}-run{}-{}-{}", context.instance, id, *revision, hash_text(question));
+  const std::int64_t revision = context.readers.with_reader([&](storage::Reader& reader) {
+    const auto found = reader.run_revision(id);
+    if (!found) throw absent_run(reader, id);
+    return *found;
+  });
+  return fmt::format("{}-run{}-{}-{}", context.instance, id, revision, hash_text(question));
 }
 
 std::size_t making_bytes_of_steps(Context& context, storage::RunId id,
@@ -29,7 +31,14 @@ std::string list_etag(Context& context, const http::Request& request,
                      hash_text(request.path + "?" + parameters.canonical()));
 }
 
-RequestError run_not_found(storage::RunId id) {
+RequestError absent_run(storage::Reader& reader, storage::RunId id) {
+  if (const auto removed = reader.removed_run(id)) {
+    return {410, "Removed",
+            fmt::format("Run {} was removed on {}, with its steps and results, as it was \"{}\": "
+                        "what a daemon's retention or llmb-report prune was asked to remove. GET "
+                        "/api/v1/runs lists those there are.",
+                        id, removed->removed_at, removed->policy)};
+  }
   return not_found(
       fmt::format("There is no run with the id {}; GET /api/v1/runs lists those there are.", id));
 }

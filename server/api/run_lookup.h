@@ -14,7 +14,8 @@
 
 namespace llmb::api {
 
-// Reads one row. `question` tells the representations of one run apart. Throws RequestError (404).
+// Reads one row. `question` tells the representations of one run apart. Throws RequestError (404,
+// 410).
 std::string run_etag(Context& context, storage::RunId id, std::string_view question);
 
 // About how much memory an answer with a run's steps takes while it is made.
@@ -26,6 +27,8 @@ std::size_t making_bytes_of_steps(Context& context, storage::RunId id,
 std::string list_etag(Context& context, const http::Request& request,
                       const QueryParameters& parameters);
 
-RequestError run_not_found(storage::RunId id);
+// Why there is none of this id: 410 of a run that was removed on purpose, with when and as what;
+// else 404. Reads one row.
+RequestError absent_run(storage::Reader& reader, storage::RunId id);
 
 }  // namespace llmb::api

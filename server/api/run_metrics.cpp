@@ -21,7 +21,7 @@ http::Body render_metrics(Context& context, storage::RunId id,
   json["run_id"] = id;
   json.update(context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
-    if (!run) throw run_not_found(id);
+    if (!run) throw absent_run(reader, id);
     const auto judgement = report::judge_stored_run(reader, *run, catalog, {asked, tokens});
     if (!judgement) throw bad_request(judgement.error().message);
     return report::run_metrics_json(*judgement);

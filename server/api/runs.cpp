@@ -80,9 +80,10 @@ http::Response get_run(Context& context, const http::Request& request) {
       report::RootPaths roots;
     };
     const Answer answer = context.readers.with_reader([&](storage::Reader& reader) {
-      return Answer{reader.run(id), report::root_paths(reader.roots())};
+      auto run = reader.run(id);
+      if (!run) throw absent_run(reader, id);
+      return Answer{std::move(run), report::root_paths(reader.roots())};
     });
-    if (!answer.run) throw run_not_found(id);
     const std::string body = to_text(report::run_details_json(*answer.run, answer.roots, job));
     return {std::make_shared<const std::string>(body), {}};
   });

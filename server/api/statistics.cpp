@@ -36,7 +36,7 @@ http::Body render_statistics(Context& context, storage::RunId id,
                              const parser::StepInterruptionSet& without) {
   const Json json = context.readers.with_reader([&](storage::Reader& reader) {
     const auto run = reader.run(id);
-    if (!run) throw run_not_found(id);
+    if (!run) throw absent_run(reader, id);
     const auto window = asked.value_or(parser::AskedWindow{run->summary.window});
     const auto judgement = report::judge_stored_run(reader, *run, context.catalog(),
                                                     {.window = window, .without = without});

@@ -71,6 +71,25 @@ TEST_F(RemovalOfLogs, TakesWhatFitsEveryFilter) {
   EXPECT_EQ(total.removed_at, parser::instant_text(kNow));
 }
 
+TEST_F(RemovalOfLogs, SaysOfEachRunWhenAndAsWhat) {
+  write_four();
+  IngestBatch rewritten = log_of(eos_, "c.out", "2024-06-02T00:00:00Z", 5);
+  rewritten.generation = 1;
+  commit(rewritten);
+  EXPECT_EQ(remove(older_than_2025()).runs, 4);
+  for (const RunId id : {1, 2, 3, 5}) {
+    const auto removed = reader().removed_run(id);
+    ASSERT_TRUE(removed) << id;
+    EXPECT_EQ(removed->removed_at, parser::instant_text(kNow));
+    EXPECT_EQ(removed->policy, "older than 2025-01-01");
+  }
+  EXPECT_FALSE(reader().removed_run(4)) << "it is there";
+  EXPECT_FALSE(reader().removed_run(6)) << "it never was";
+  // The log grows, and is read again, as another run.
+  commit(log_of(eos_, "a.out", "2026-05-30T00:00:00Z", 9));
+  EXPECT_TRUE(reader().removed_run(1));
+}
+
 TEST_F(RemovalOfLogs, LeavesNoRowOfARun) {
   write_four();
   remove(older_than_2025());

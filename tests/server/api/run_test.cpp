@@ -1,9 +1,14 @@
 // GET /api/v1/runs/{id}, its steps and its statistics.
+#include <gmock/gmock.h>
+
 #include "parser/statistics/run_summary.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 using RunResource = ApiTest;
 
@@ -37,6 +42,24 @@ TEST_F(RunResource, IsNotFoundWhereThereIsNone) {
       EXPECT_FALSE(get_detail(std::string("/api/v1/runs/") + id + rest, {}, 404).empty());
     }
   }
+}
+
+TEST_F(RunResource, IsGoneWhereItWasRemovedOnPurpose) {
+  const auto id = add_run("alpha", 1, 20, 7.5);
+  const auto other = add_run("alpha", 2, 20, 7.5);
+  storage::RetentionPolicy policy;
+  policy.words = "root /logs";
+  const auto later = parser::parse_instant("2100-01-01T00:00:00Z").value();
+  EXPECT_EQ(writer_->remove_logs(policy, std::vector{id}, later).runs, 1);
+  for (const char* rest : {"", "/steps", "/steps.csv", "/steps.ndjson", "/log", "/nccl", "/ranks",
+                           "/checkpoints", "/insight", "/statistics", "/metrics", "/agreement"}) {
+    EXPECT_THAT(get_detail(path_of(id, rest), {}, 410),
+                AllOf(HasSubstr("2100-01-01T00:00:00"), HasSubstr("\"root /logs\"")))
+        << rest;
+  }
+  const std::string both = std::to_string(other) + "," + std::to_string(id);
+  get_detail("/api/v1/compare", {{"runs", both}}, 410);
+  get_json(path_of(other));
 }
 
 TEST_F(RunResource, GivesStepsAsColumns) {

@@ -2,6 +2,9 @@
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/client";
 
+// What was removed on purpose does not come again.
+const kGone = 410;
+
 interface ProblemProps {
   problem: Problem;
   retry?: () => void;
@@ -12,7 +15,7 @@ export function ProblemPanel({ problem, retry }: ProblemProps) {
     <section class="panel panel-problem" role="alert">
       <h2>{problem.title}</h2>
       <p>{problem.detail}</p>
-      {retry && (
+      {retry && problem.status !== kGone && (
         <button type="button" onClick={retry}>
           Try again
         </button>
