@@ -97,6 +97,20 @@ class Statement {
   int next_column_ = 0;
 };
 
+// Takes rows of one table, each value in turn; what it throws leaves none of them. Without finish()
+// none is written.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  virtual void integer(std::int64_t value) = 0;
+  virtual void real(double value) = 0;
+  virtual void borrowed_text(std::string_view value) = 0;  // needed for this call only
+  virtual void bytes(std::string_view value) = 0;
+  virtual void null() = 0;
+  virtual void end_row() = 0;
+  virtual void finish() = 0;
+};
+
 enum class TransactionKind { read, write };
 
 class Connection {
@@ -114,6 +128,13 @@ class Connection {
   virtual void execute(const std::string& sql) = 0;
   // Rows that the last INSERT, UPDATE or DELETE touched.
   virtual std::int64_t changes() const = 0;
+
+  // Inside a transaction, in which nothing else is asked for until the sink is gone. Null: the
+  // engine has no quicker way than INSERT.
+  virtual std::unique_ptr<RowSink> row_sink(std::string_view /*table*/,
+                                            std::string_view /*columns*/) {
+    return nullptr;
+  }
 
   // Of write transactions there is one at a time: another waits until this one has ended.
   virtual void begin(TransactionKind kind) = 0;

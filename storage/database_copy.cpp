@@ -119,9 +119,11 @@ struct DatabaseCopy::Impl {
 
   void insert(const TableToCopy& table, std::optional<IdRange> range) {
     RowPages pages(from, table.layout, range);
-    for (const auto* rows = &pages.next(); !rows->empty(); rows = &pages.next()) {
-      insert_rows(to, table.insert, *rows);
-    }
+    const auto* rows = &pages.next();
+    if (rows->empty()) return;
+    RowWriter writer(to, table.layout, table.insert);
+    for (; !rows->empty(); rows = &pages.next()) writer.write(*rows);
+    writer.finish();
   }
 
   void insert_runs(const MissingRuns& some) {

@@ -45,6 +45,7 @@ class PostgresqlConnection : public Connection {
   std::unique_ptr<EngineStatement> prepare(std::string_view sql, bool is_kept) override;
   void execute(const std::string& sql) override;
   std::int64_t changes() const override { return changes_; }
+  std::unique_ptr<RowSink> row_sink(std::string_view table, std::string_view columns) override;
   void begin(TransactionKind kind) override;
   void commit() override;
   bool is_in_transaction() const override;
@@ -58,11 +59,17 @@ class PostgresqlConnection : public Connection {
 
  private:
   friend class PostgresqlStatement;
+  friend class PostgresqlRowSink;
   using Send = std::function<pg_result*(pg_conn*)>;
 
   // Sends, once more where the connection turns out to be broken and no transaction is open.
   // Throws StorageError, naming what was tried.
   PostgresqlResult answer_to(const Send& send, std::string_view doing);
+  // Of one COPY … FROM STDIN after the other, with no other statement meanwhile.
+  void begin_copy(const std::string& sql, std::string_view doing);
+  void put_copied(std::string_view lines, std::string_view doing);
+  void end_copy(std::string_view doing);
+  void abandon_copy() noexcept;
   bool is_broken() const;
   void renew();
   [[noreturn]] void fail(pg_result* result, std::string_view doing) const;

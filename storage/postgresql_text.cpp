@@ -51,6 +51,35 @@ std::string from_postgresql_text(std::string_view stored) {
   return text;
 }
 
+void append_copied_text(std::string& line, std::string_view stored) {
+  for (const char c : stored) {
+    switch (c) {
+      case '\\':
+        line += "\\\\";
+        break;
+      case '\t':
+        line += "\\t";
+        break;
+      case '\n':
+        line += "\\n";
+        break;
+      case '\r':
+        line += "\\r";
+        break;
+      default:
+        line += c;
+    }
+  }
+}
+
+void append_copied_bytes(std::string& line, std::string_view bytes) {
+  line += "\\\\x";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += {parser::kHexDigits[byte >> 4U], parser::kHexDigits[byte & 15U]};
+  }
+}
+
 NumberedSql with_numbered_parameters(std::string_view sql) {
   NumberedSql numbered;
   bool is_literal = false;

@@ -12,6 +12,10 @@ namespace llmb::storage {
 std::string postgresql_text(std::string_view text);
 std::string from_postgresql_text(std::string_view stored);
 
+// A value as COPY's text form has it: what would end a value, a row or an escape is escaped.
+void append_copied_text(std::string& line, std::string_view stored);
+void append_copied_bytes(std::string& line, std::string_view bytes);  // of a column of bytes
+
 // Numbered parameters: "a = ? AND b = ?1" -> "a = $1 AND b = $1". A `?` in a literal stays.
 struct NumberedSql {
   std::string sql;

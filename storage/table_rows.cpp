@@ -7,18 +7,19 @@
 namespace llmb::storage {
 namespace {
 
-// Texts are borrowed: the row stands until the statement has run.
-void bind_value(Statement& statement, const StoredValue& value) {
+// To a Statement or a RowSink. Texts are borrowed: the row stands until the statement has run.
+template <typename Taker>
+void give_value(Taker& taker, const StoredValue& value) {
   if (const auto* const integer = std::get_if<std::int64_t>(&value)) {
-    statement.integer(*integer);
+    taker.integer(*integer);
   } else if (const auto* const real = std::get_if<double>(&value)) {
-    statement.real(*real);
+    taker.real(*real);
   } else if (const auto* const text = std::get_if<std::string>(&value)) {
-    statement.borrowed_text(*text);
+    taker.borrowed_text(*text);
   } else if (const auto* const bytes = std::get_if<StoredBytes>(&value)) {
-    statement.bytes(bytes->bytes);
+    taker.bytes(bytes->bytes);
   } else {
-    statement.null();
+    taker.null();
   }
 }
 
@@ -75,7 +76,7 @@ const std::vector<StoredRow>& RowPages::next() {
   }
   Statement& select = connection_.kept(sql_of_next());
   if (is_begun_) {
-    for (std::size_t i = 0; i < layout_.key_columns; ++i) bind_value(select, rows_.back()[i]);
+    for (std::size_t i = 0; i < layout_.key_columns; ++i) give_value(select, rows_.back()[i]);
   } else if (range_) {
     select.integer(range_->first);
   }
@@ -104,9 +105,26 @@ void insert_rows(Connection& connection, const RowInsertSql& sql,
   RowInserts inserts(connection, sql, rows.size());
   for (const StoredRow& row : rows) {
     Statement& insert = inserts.row();
-    for (const StoredValue& value : row) bind_value(insert, value);
+    for (const StoredValue& value : row) give_value(insert, value);
     inserts.finish_row();
   }
+}
+
+RowWriter::RowWriter(Connection& connection, const TableLayout& layout, const RowInsertSql& sql)
+    : connection_(connection),
+      sql_(sql),
+      sink_(connection.row_sink(layout.table, layout.column_list())) {}
+
+void RowWriter::write(const std::vector<StoredRow>& rows) {
+  if (!sink_) return insert_rows(connection_, sql_, rows);
+  for (const StoredRow& row : rows) {
+    for (const StoredValue& value : row) give_value(*sink_, value);
+    sink_->end_row();
+  }
+}
+
+void RowWriter::finish() {
+  if (sink_) sink_->finish();
 }
 
 void put_rows(Connection& connection, const TableLayout& layout,
@@ -114,7 +132,7 @@ void put_rows(Connection& connection, const TableLayout& layout,
   const std::string sql = put_row_sql(layout.table, layout.key_columns, layout.column_list());
   for (const StoredRow& row : rows) {
     Statement& put = connection.kept(sql);
-    for (const StoredValue& value : row) bind_value(put, value);
+    for (const StoredValue& value : row) give_value(put, value);
     put.run();
   }
 }

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,11 +60,26 @@ class RowPages {
 // Of several calls for one table, each by its text.
 RowInsertSql insert_sql_of(const TableLayout& layout);
 
-// Both inside a transaction of the caller's. The first for rows of which none is there; the second
+// All inside a transaction of the caller's. The first for rows of which none is there; the second
 // replaces those that are.
 void insert_rows(Connection& connection, const RowInsertSql& sql,
                  const std::vector<StoredRow>& rows);
 void put_rows(Connection& connection, const TableLayout& layout,
               const std::vector<StoredRow>& rows);
+
+// Many rows of one table, of which none is there, as the engine takes them quickest. Until
+// finish() no other statement is run; without it they are not written.
+class RowWriter {
+ public:
+  // All three outlive it; `sql` is the table's insert_sql_of().
+  RowWriter(Connection& connection, const TableLayout& layout, const RowInsertSql& sql);
+  void write(const std::vector<StoredRow>& rows);
+  void finish();
+
+ private:
+  Connection& connection_;
+  const RowInsertSql& sql_;
+  std::unique_ptr<RowSink> sink_;  // none: by statements
+};
 
 }  // namespace llmb::storage

@@ -34,7 +34,8 @@ StoredValue value_of(const TableColumn& column, bool is_key, std::int64_t row) {
                                                  std::string("nul \0 one \x01 torn \xc3", 17),
                                                  "\xff\xfe",
                                                  "ünïcode 'x' \"?\"",
-                                                 "\x01\x30\x30"};
+                                                 "\x01\x30\x30",
+                                                 "tab\t, lines\r\n, \\N, \\. and \\"};
   const auto of = [row](const auto& list) {
     return list[static_cast<std::size_t>(row) % list.size()];
   };
