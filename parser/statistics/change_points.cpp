@@ -7,15 +7,10 @@
 #include <queue>
 #include <random>
 
+#include "parser/statistics/median.h"
+
 namespace llmb::parser {
 namespace {
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 // Sum of distances from the median of a growing set.
 class DistanceSum {
@@ -70,8 +65,7 @@ std::vector<double> residuals_of(std::span<const double> values,
   std::size_t begin = 0;
   for (std::size_t k = 0; k <= changes.size(); ++k) {
     const std::size_t end = k < changes.size() ? changes[k] : values.size();
-    const double level = median_of({values.begin() + static_cast<std::ptrdiff_t>(begin),
-                                    values.begin() + static_cast<std::ptrdiff_t>(end)});
+    const double level = median_of(values.subspan(begin, end - begin));
     for (std::size_t i = begin; i < end; ++i) residuals[i] -= level;
     begin = end;
   }
@@ -192,7 +186,7 @@ NewestLevel newest_level(std::span<const double> values, std::size_t level_begin
   const std::span<const double> newest = level.last(2);
   level = level.first(level.size() - 2);
   if (level.size() > kLevelValuesMax) level = level.last(kLevelValuesMax);
-  const double middle = median_of({level.begin(), level.end()});
+  const double middle = median_of(level);
   std::vector<double> distances;
   for (const double value : level) distances.push_back(std::abs(value - middle));
   constexpr double kOfNormal = 1.4826;  // median distance -> standard deviation

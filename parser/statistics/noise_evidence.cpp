@@ -1,11 +1,15 @@
 #include "parser/statistics/noise_evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "parser/statistics/repeat_noise.h"
 #include "parser/statistics/student_t.h"
 
 namespace llmb::parser {
@@ -27,8 +31,45 @@ bool is_same_log(const ComparedRun& tested, const NoiseRun& known) {
   return !known.content_key.empty() && tested.content_key == known.content_key;
 }
 
+using Configurations = std::set<std::string, std::less<>>;
+
+Configurations configurations_of(std::span<const ComparedRun* const> runs) {
+  Configurations configurations;
+  for (const ComparedRun* const run : runs) {
+    configurations.insert(text_of(characteristics_of(*run, marks_of(*run))));
+  }
+  return configurations;
+}
+
+bool is_one_of(std::span<const ComparedRun* const> tested, const NoiseRun& run) {
+  return std::any_of(tested.begin(), tested.end(),
+                     [&](const ComparedRun* const other) { return is_same_log(*other, run); });
+}
+
+std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known,
+                                    std::span<const ComparedRun* const> tested,
+                                    const Configurations& configurations) {
+  std::map<std::string_view, std::vector<const NoiseRun*>> by_configuration;
+  for (const NoiseRun& run : known) {
+    if (!configurations.contains(run.configuration) || is_one_of(tested, run)) continue;
+    by_configuration[run.configuration].push_back(&run);
+  }
+  std::vector<RepeatNoise> repeats;
+  for (auto& [configuration, runs] : by_configuration) {
+    std::stable_sort(runs.begin(), runs.end(), [](const NoiseRun* a, const NoiseRun* b) {
+      return std::tie(a->start, a->id) < std::tie(b->start, b->id);
+    });
+    std::vector<double> locations;
+    for (const NoiseRun* const run : runs) locations.push_back(run->log_location);
+    repeats.push_back(noise_of_repeats(locations));
+  }
+  return repeats;
+}
+
+// Of other configurations than the tested ones, whose repeats count by themselves.
 std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known,
                                   std::span<const ComparedRun* const> tested,
+                                  const Configurations& configurations,
                                   const std::function<bool(const NoiseRun&)>& is_near) {
   struct Sums {
     std::int64_t count = 0;
@@ -37,10 +78,8 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known,
   };
   std::map<std::string_view, Sums> by_configuration;
   for (const NoiseRun& run : known) {
-    const bool is_tested =
-        std::any_of(tested.begin(), tested.end(),
-                    [&](const ComparedRun* const other) { return is_same_log(*other, run); });
-    if (is_tested || !is_near(run)) continue;
+    const bool counts_itself = configurations.contains(run.configuration) || is_one_of(tested, run);
+    if (counts_itself || !is_near(run)) continue;
     Sums& sums = by_configuration[run.configuration];
     ++sums.count;
     const double change = run.log_location - sums.mean;
@@ -56,6 +95,12 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known,
   return groups;
 }
 
+// Slurm's ids rise from job to job of one cluster.
+std::string start_of(const ComparedRun& run) {
+  if (run.launched_at) return *run.launched_at;
+  return run.job_id ? fmt::format("{:020}", *run.job_id) : "";
+}
+
 // Of public runs, whose windows are long.
 RunNoise with_short_windows(RunNoise noise, std::span<const ComparedRun* const> tested) {
   double squares = 0;
@@ -67,6 +112,31 @@ RunNoise with_short_windows(RunNoise noise, std::span<const ComparedRun* const> 
   noise.stddev = std::hypot(noise.stddev, std::sqrt(squares / static_cast<double>(tested.size())));
   noise.source = "public runs and of few steps";
   return noise;
+}
+
+RunNoise noise_of_others(std::span<const ComparedRun* const> tested,
+                         std::span<const NoiseRun> known, const Configurations& configurations) {
+  const ComparedRun& like = *tested.front();
+  const std::string workload = workload_of(like);
+  const std::string gpu_type = like.configuration.value("gpu_type").value_or("");
+  const std::string gpu_count = like.configuration.value("gpu_count").value_or("");
+  const auto same_workload = [&](const NoiseRun& run) { return run.workload == workload; };
+  const auto same_gpu = [&](const NoiseRun& run) {
+    return same_workload(run) && run.gpu_type == gpu_type;
+  };
+  auto groups = groups_of(known, tested, configurations, [&](const NoiseRun& run) {
+    return same_gpu(run) && run.gpu_count == gpu_count;
+  });
+  if (suffices_for_noise(groups)) {
+    return learn_run_noise(groups, "runs of the same workload, GPU and scale");
+  }
+  groups = groups_of(known, tested, configurations, same_gpu);
+  if (suffices_for_noise(groups)) {
+    return learn_run_noise(groups, "runs of the same workload and GPU");
+  }
+  groups = groups_of(known, tested, configurations, same_workload);
+  if (suffices_for_noise(groups)) return learn_run_noise(groups, "runs of the same workload");
+  return with_short_windows(public_run_noise(), tested);
 }
 
 }  // namespace
@@ -98,34 +168,16 @@ std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs) {
     if (!location) continue;
     known.push_back({run.id, text_of(characteristics_of(run, marks)), workload_of(run),
                      run.configuration.value("gpu_type").value_or(""),
-                     run.configuration.value("gpu_count").value_or(""), *location,
+                     run.configuration.value("gpu_count").value_or(""), *location, start_of(run),
                      run.content_key});
   }
   return known;
 }
 
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known) {
-  const ComparedRun& like = *tested.front();
-  const std::string workload = workload_of(like);
-  const std::string gpu_type = like.configuration.value("gpu_type").value_or("");
-  const std::string gpu_count = like.configuration.value("gpu_count").value_or("");
-  const auto same_workload = [&](const NoiseRun& run) { return run.workload == workload; };
-  const auto same_gpu = [&](const NoiseRun& run) {
-    return same_workload(run) && run.gpu_type == gpu_type;
-  };
-  auto groups = groups_of(known, tested, [&](const NoiseRun& run) {
-    return same_gpu(run) && run.gpu_count == gpu_count;
-  });
-  if (suffices_for_noise(groups)) {
-    return learn_run_noise(groups, "runs of the same workload, GPU and scale");
-  }
-  groups = groups_of(known, tested, same_gpu);
-  if (suffices_for_noise(groups)) {
-    return learn_run_noise(groups, "runs of the same workload and GPU");
-  }
-  groups = groups_of(known, tested, same_workload);
-  if (suffices_for_noise(groups)) return learn_run_noise(groups, "runs of the same workload");
-  return with_short_windows(public_run_noise(), tested);
+  const Configurations configurations = configurations_of(tested);
+  return with_repeats(noise_of_others(tested, known, configurations),
+                      repeats_of(known, tested, configurations));
 }
 
 }  // namespace llmb::parser

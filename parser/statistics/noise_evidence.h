@@ -1,7 +1,9 @@
-// NoiseRun: what a user's other runs teach of the noise between runs. They are grouped by
-// configuration, and the nearest ones count: those of the same workload, GPU and scale where there
-// are enough, else those of the same workload and GPU, else those of the same workload; else the
-// public ones. Other workloads never count, so that whoever asks for one of them learns the same.
+// NoiseRun: what a user's other runs teach of the noise between runs. Repeats of the tested
+// configurations tell it themselves (repeat_noise.h), as much as there are of them. What is usual
+// for such runs comes first: of other configurations the nearest ones count, those of the same
+// workload, GPU and scale where there are enough, else those of the same workload and GPU, else
+// those of the same workload; else the public ones. Other workloads never count, so that whoever
+// asks for one of them learns the same.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,7 @@ struct NoiseRun {
   std::string gpu_type;
   std::string gpu_count;
   double log_location = 0;  // of its step time
+  std::string start;        // sorts as the starts of one configuration's runs do
   std::string content_key;  // as in ComparedRun
 };
 

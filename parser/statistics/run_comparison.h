@@ -109,8 +109,10 @@ inline constexpr std::string_view kComparisonMethod =
     "A side is what was named as one, or the runs of one configuration. Means are those of runs "
     "over their windows, with 95 % intervals by Student's t. Sides are tested on one value a run, "
     "the logarithm of its median over the window, by an empirical-Bayes moderated t: the deviation "
-    "between runs is that of the runs at hand and that of other runs together, which public runs "
-    "stand for until there are enough of your own. Never on iterations, which are not independent: "
+    "between runs is that of the runs at hand, of other repeats of their configurations, and of "
+    "other "
+    "configurations together, which public runs stand for until there are enough of your own. "
+    "Never on iterations, which are not independent: "
     "on iterations, runs of the same configuration would often be called different. p-values "
     "(Holm) and intervals are adjusted for the number of sides.";
 

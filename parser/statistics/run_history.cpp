@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "parser/statistics/median.h"
 #include "parser/statistics/run_noise.h"
 
 namespace llmb::parser {
@@ -55,13 +56,6 @@ void sort_by_start(const std::vector<ComparedRun>& runs, std::vector<std::size_t
       return *runs[a].job_id < *runs[b].job_id;
     });
   }
-}
-
-double median_of(std::span<const double> logs) {
-  std::vector<double> sorted(logs.begin(), logs.end());
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 std::vector<HistoryChange::Difference> differences_between(const ComparedRun& before,

@@ -1,6 +1,7 @@
 // RunNoise: by how much runs of one configuration differ from each other, as other configurations
-// teach it. Few repeats tell little of their own deviation; the deviation that is usual for such
-// runs is the other half of every test on them (moderated_test.h).
+// teach it, and its own repeats (repeat_noise.h). Few repeats tell little of their own deviation;
+// the deviation that is usual for such runs is the other half of every test on them
+// (moderated_test.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct RunNoise {
   double degrees_of_freedom = 0;  // how far configurations agree in it
   std::int64_t group_count = 0;   // configurations that it was learnt from
   std::int64_t run_count = 0;     // their runs
-  std::string source;             // "public runs", "runs of the same workload, GPU and scale"
+  std::string source;             // "public runs", "9 repeats and of runs of the same workload"
+  std::int64_t repeat_count = 0;  // runs of the tested configurations themselves
 
   bool operator==(const RunNoise&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "parser/statistics/median.h"
 #include "parser/statistics/student_t.h"
 
 namespace llmb::parser {
@@ -23,13 +24,6 @@ struct DriftPoint {
   double y = 0;
 };
 
-double middle_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-
 std::vector<DriftPoint> block_medians(std::span<const DriftStep> steps) {
   const std::size_t blocks = std::min(kDriftBlocks, steps.size());
   std::vector<DriftPoint> points;
@@ -42,7 +36,7 @@ std::vector<DriftPoint> block_medians(std::span<const DriftStep> steps) {
       iterations.push_back(static_cast<double>(step.iteration));
       times_s.push_back(step.time_s);
     }
-    points.push_back({middle_of(std::move(iterations)), middle_of(std::move(times_s))});
+    points.push_back({median_of(iterations), median_of(times_s)});
   }
   return points;
 }
@@ -55,7 +49,7 @@ double theil_sen_slope(std::span<const DriftPoint> points) {
       slopes.push_back((points[j].y - points[i].y) / (points[j].x - points[i].x));
     }
   }
-  return middle_of(std::move(slopes));
+  return median_of(slopes);
 }
 
 // What the line leaves, around 0; single odd values are drawn in.
@@ -63,13 +57,13 @@ std::vector<double> clipped_residuals(std::span<const DriftPoint> points, double
                                       double resolution_s) {
   std::vector<double> residuals;
   for (const DriftPoint& point : points) residuals.push_back(point.y - slope * point.x);
-  const double middle = middle_of(residuals);
+  const double middle = median_of(residuals);
   std::vector<double> distances;
   for (double& residual : residuals) {
     residual -= middle;
     distances.push_back(std::abs(residual));
   }
-  const double deviation = std::max(kMadDeviations * middle_of(std::move(distances)), resolution_s);
+  const double deviation = std::max(kMadDeviations * median_of(distances), resolution_s);
   double sum = 0;
   for (double& residual : residuals) {
     residual = std::clamp(residual, -kClipDeviations * deviation, kClipDeviations * deviation);
@@ -120,7 +114,7 @@ std::optional<StepDrift> test_drift(std::span<const DriftStep> steps, double res
   drift.first_iteration = steps.front().iteration;
   drift.last_iteration = steps.back().iteration;
   const auto length = static_cast<double>(drift.last_iteration - drift.first_iteration);
-  drift.relative_change = slope * length / middle_of(std::move(times_s));
+  drift.relative_change = slope * length / median_of(times_s);
   drift.p_value = student_t_two_sided_p(slope / error, degrees_of_freedom);
   return drift;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "parser/statistics/median.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -22,13 +24,6 @@ constexpr std::size_t kSteadyRun = 5;
 constexpr std::size_t kSteadyOfRun = 4;
 
 using TimedStep = DriftStep;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
 
 struct Steady {
   double median_s = 0;
@@ -54,9 +49,9 @@ Steady measure_steady(std::span<const TimedStep> steps, double resolution_s) {
   std::vector<double> times_s;
   for (const TimedStep& step : steps.subspan(steps.size() / 2)) times_s.push_back(step.time_s);
   Steady steady;
-  steady.median_s = median(times_s);
+  steady.median_s = median_of(times_s);
   for (double& time_s : times_s) time_s = std::abs(time_s - steady.median_s);
-  steady.deviation_s = std::max(kDeviationsPerMad * median(times_s), resolution_s);
+  steady.deviation_s = std::max(kDeviationsPerMad * median_of(times_s), resolution_s);
   return steady;
 }
 
@@ -123,7 +118,7 @@ std::optional<PeriodicSlowness> find_periodic(std::span<const TimedStep> steps,
     return std::nullopt;
   }
   found.step_count = static_cast<std::int64_t>(times_s.size());
-  found.step_time_s_median = median(std::move(times_s));
+  found.step_time_s_median = median_of(times_s);
   found.ratio = found.step_time_s_median / steady.median_s;
   const double steps_a_period = static_cast<double>(period) / static_cast<double>(interval);
   found.time_share_lost = (found.ratio - 1) / (steps_a_period + found.ratio - 1);

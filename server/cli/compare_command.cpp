@@ -40,7 +40,9 @@ What a difference means:
   The means that are shown are those of runs. The test is on one value a run, the logarithm of its
   median over the window: a moderated t, whose deviation is that of the runs at hand and that of
   other runs together, so that one run against one has an answer. What other runs deviate by is
-  learnt from those of the tree or database; public runs stand for them where there are too few.
+  learnt from those of the tree or database: from repeats of the same configurations, about the
+  levels that they had, and from other configurations of the workload; public runs stand for these
+  where there are too few.
   Iterations are never tested: they share nodes and neighbours, and would call equal runs different.
   Beside the verdict stand the interval, whether the sides are equivalent within 1 %, the smallest
   difference that would have been seen, and how many more runs would decide.

@@ -73,7 +73,8 @@ Json noise_json(const parser::RunNoise& noise) {
           {"stddev", number(noise.stddev)},
           {"degrees_of_freedom", number(noise.degrees_of_freedom)},
           {"configuration_count", noise.group_count},
-          {"run_count", noise.run_count}};
+          {"run_count", noise.run_count},
+          {"repeat_count", noise.repeat_count}};
 }
 
 Json drift_json(const std::optional<parser::StartDrift>& drift) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "parser/catalog/recipe_match.h"
+#include "parser/foundation/parse_number.h"
 
 namespace llmb::report {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 constexpr std::int64_t kStepsInWindowMax = 200'000;
 
 constexpr std::int64_t kNoiseRunsMax = 200;
+constexpr std::int64_t kRepeatsAskedMax = 40;  // more than count (kRepeatsMax), and those tested
 
 // At most: what of each segment can lie in the window.
 std::int64_t steps_in_window_at_most(const parser::LogFacts& facts, const parser::Window& window) {
@@ -131,6 +134,25 @@ std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
   return names;
 }
 
+namespace {
+
+// To runs that may be repeats of one with this configuration.
+void narrow(storage::RunFilter& filter, const parser::RunConfiguration& configuration) {
+  const auto only = [&](const char* key) {
+    std::vector<std::string> values;
+    if (const auto value = configuration.value(key)) values.push_back(*value);
+    return values;
+  };
+  filter.model_size = only("model_size");
+  filter.dtype = only("dtype");
+  filter.gpu_type = only("gpu_type");
+  for (const std::string& text : only("gpu_count")) {
+    if (const auto count = parser::parse_integer(text)) filter.gpu_count = {*count};
+  }
+}
+
+}  // namespace
+
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
                                                 const parser::Catalog& catalog,
                                                 const parser::ComparedRun& tested) {
@@ -140,10 +162,22 @@ std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
   query.filter.status = {parser::RunStatus::complete};
   query.sort = storage::RunSortKey::id;
   query.limit = kNoiseRunsMax;
+  storage::RunQuery repeats = query;
+  repeats.limit = kRepeatsAskedMax;
+  narrow(repeats.filter, tested.configuration);
+  std::vector<storage::RunRecord> records = reader.runs(repeats).runs;
+  std::set<storage::RunId> known;
+  for (const storage::RunRecord& run : records) known.insert(run.id);
+  for (storage::RunRecord& run : reader.runs(query).runs) {
+    if (known.insert(run.id).second) records.push_back(std::move(run));
+  }
   std::vector<parser::ComparedRun> runs;
-  for (const storage::RunRecord& run : reader.runs(query).runs) {
+  for (const storage::RunRecord& run : records) {
     parser::ComparedRun compared;
     compared.id = run.id;
+    compared.job_id = run.path.job_id;
+    compared.cluster = run.cluster;
+    compared.launched_at = run.path.launched_at;
     compared.content_key = content_key_of(reader, run);
     compared.configuration = run.configuration;
     compared.dialect = run.facts.dialect;

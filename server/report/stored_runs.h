@@ -43,8 +43,8 @@ std::string content_key_of(storage::Reader& reader, const storage::RunRecord& ru
 std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
                                            const std::string& workload);
 
-// The newest complete runs of `tested`'s workload, or of all where it does not say one: what they
-// teach of the noise between runs.
+// The newest complete runs of `tested`'s workload, or of all where it does not say one, and before
+// them the newest of its model, dtype, GPU and scale: what they teach of the noise between runs.
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
                                                 const parser::Catalog& catalog,
                                                 const parser::ComparedRun& tested);

@@ -18,6 +18,7 @@
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/moderated_test.h"
 #include "parser/statistics/noise_evidence.h"
+#include "parser/statistics/repeat_noise.h"
 #include "parser/statistics/window_statistics.h"
 
 namespace llmb::parser {
@@ -44,6 +45,8 @@ class MadeRuns {
       time = std::exp(run + kStepNoise * step) * slow;
     }
     ComparedRun made;
+    made.id = ++id_;
+    made.judgement.summary.status = RunStatus::complete;
     made.judgement.summary.step_time_s = compute_window_statistics(times);
     return made;
   }
@@ -52,8 +55,9 @@ class MadeRuns {
     return *log_location_of(run(shift), ComparedMetric::step_time_s);
   }
 
-  // Both sides, and the noise that a comparison of them knows of without a database.
-  double p_value_without_database(std::size_t first, std::size_t second, double shift) {
+  // Both sides, and the noise that a comparison of them knows of from `known`.
+  double p_value(std::size_t first, std::size_t second, double shift,
+                 std::span<const NoiseRun> known) {
     std::vector<ComparedRun> made;
     std::vector<double> logs;
     while (made.size() < first + second) made.push_back(run(made.size() < first ? 0 : shift));
@@ -63,7 +67,7 @@ class MadeRuns {
       logs.push_back(*log_location_of(each, ComparedMetric::step_time_s));
     }
     const auto all = std::span<const double>(logs);
-    return moderated_test(all.first(first), all.subspan(first), noise_for(tested, {})).p_value;
+    return moderated_test(all.first(first), all.subspan(first), noise_for(tested, known)).p_value;
   }
 
   std::vector<double> side(std::size_t count, double shift) {
@@ -83,6 +87,7 @@ class MadeRuns {
   }
 
  private:
+  std::int64_t id_ = 0;
   std::mt19937_64 random_{20261122};
   std::normal_distribution<double> normal_;
   std::uniform_real_distribution<double> uniform_;
@@ -134,8 +139,8 @@ TEST(ComparisonSimulation, OfMadeRunsSaysWhatPublicNoiseCosts) {
     Rate equal;
     Rate different;
     for (int trial = 0; trial < kTrials; ++trial) {
-      equal.add(runs.p_value_without_database(first, second, 0));
-      different.add(runs.p_value_without_database(first, second, std::log(1.02)));
+      equal.add(runs.p_value(first, second, 0, {}));
+      different.add(runs.p_value(first, second, std::log(1.02), {}));
     }
     std::cout << fmt::format("  {} v {}: false alarms {:.1f} %, power at 2 %: {:.2f}\n", first,
                              second, 100 * equal.value(), different.value());
@@ -143,6 +148,48 @@ TEST(ComparisonSimulation, OfMadeRunsSaysWhatPublicNoiseCosts) {
     if (first == 3) {
       EXPECT_GE(different.value(), 0.80);
     }
+  }
+}
+
+// One run against one, where the configuration was measured before: also where its level changed
+// meanwhile, and where one run in twenty was odd.
+TEST(ComparisonSimulation, OfMadeRunsWithRepeatsDecidesOneAgainstOne) {
+  constexpr int kTrials = 400;
+  struct Case {
+    const char* name;
+    std::size_t repeats;
+    double level_change;  // of the older half
+    double odd;           // of one run in twenty
+    double alarms_max;
+    double power_min;
+  };
+  constexpr std::array kCases = {Case{"5 repeats", 5, 0, 0, 0.085, 0.5},
+                                 Case{"10 repeats", 10, 0, 0, 0.075, 0.6},
+                                 Case{"30 repeats", 30, 0, 0, 0.075, 0.65},
+                                 Case{"20 repeats, another level before", 20, 0.05, 0, 0.075, 0.5},
+                                 Case{"20 repeats, odd ones", 20, 0, 0.1, 0.075, 0.45}};
+  MadeRuns runs;
+  std::mt19937_64 random(5);  // NOLINT: the same figures each time
+  std::cout << "made runs, one against one, noise of repeats and of public runs\n";
+  for (const Case& each : kCases) {
+    Rate equal;
+    Rate different;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<ComparedRun> repeats;
+      while (repeats.size() < each.repeats) {
+        const bool is_older = repeats.size() < each.repeats / 2;
+        repeats.push_back(
+            runs.run((is_older ? each.level_change : 0) + (random() % 20 == 0 ? each.odd : 0)));
+      }
+      const std::vector<NoiseRun> known = noise_runs(repeats);
+      ASSERT_EQ(known.size(), repeats.size());
+      equal.add(runs.p_value(1, 1, 0, known));
+      different.add(runs.p_value(1, 1, std::log(1.02), known));
+    }
+    std::cout << fmt::format("  {}: false alarms {:.1f} %, power at 2 %: {:.2f}\n", each.name,
+                             100 * equal.value(), different.value());
+    EXPECT_LT(equal.value(), each.alarms_max) << each.name;
+    EXPECT_GE(different.value(), each.power_min) << each.name;
   }
 }
 
@@ -179,6 +226,34 @@ TEST_F(PublicRuns, AreWhatTheConstantsSay) {
                            groups.size(), 100 * half.stddev, half.degrees_of_freedom);
   EXPECT_NEAR(half.stddev, kPublicNoiseStddev, 0.0001);
   EXPECT_NEAR(half.degrees_of_freedom, kPublicNoiseDegrees, 0.4);
+}
+
+// Two of ten runs against each other, the others known, in the order in which they were published.
+TEST_F(PublicRuns, OfTheOtherHalfAreToldApartByTheirRepeats) {
+  Rate equal;
+  Rate different;
+  for (const std::vector<double>& logs : checking_) {
+    for (std::size_t a = 0; a < logs.size(); ++a) {
+      for (std::size_t b = 0; b < logs.size(); ++b) {
+        if (a == b) continue;
+        std::vector<double> repeats;
+        for (std::size_t i = 0; i < logs.size(); ++i) {
+          if (i != a && i != b) repeats.push_back(logs[i]);
+        }
+        const std::array own = {noise_of_repeats(repeats)};
+        const RunNoise noise = with_repeats(public_run_noise(), own);
+        const std::array base = {logs[a]};
+        equal.add(moderated_test(base, std::array{logs[b]}, noise).p_value);
+        different.add(moderated_test(base, std::array{logs[b] + std::log(1.01)}, noise).p_value);
+      }
+    }
+  }
+  std::cout << fmt::format(
+      "1 v 1 of the other half, 8 repeats: false alarms {:.1f} %, power at 1 %: "
+      "{:.2f}\n",
+      100 * equal.value(), different.value());
+  EXPECT_LT(equal.value(), 0.065);
+  EXPECT_GE(different.value(), 0.80);
 }
 
 TEST_F(PublicRuns, OfTheOtherHalfAreToldApart) {

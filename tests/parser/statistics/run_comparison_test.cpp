@@ -216,6 +216,39 @@ TEST(RunComparison, LearnsTheNoiseFromOtherRuns) {
   EXPECT_EQ(verdict(options).test->noise, public_run_noise());
 }
 
+// A configuration that was measured ten times before tells its own noise, whatever others do.
+TEST(RunComparison, LearnsTheNoiseFromRepeatsOfWhatIsCompared) {
+  std::vector<ComparedRun> others;
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    others.push_back(make_run(kGrokFp8, 7.15 * (1 + 0.001 * (repeat % 2))));
+    others.back().id = 100 + repeat;
+    others.back().job_id = 5000 + repeat;
+  }
+  std::vector<ComparedRun> pair = {make_run(kGrokFp8, 7.15), make_run(kGrokFp8, 7.20)};
+  pair[0].id = 1;
+  pair[1].id = 2;
+  ComparisonOptions options;
+  options.sides = {0, 1};
+  const auto verdict = [&] {
+    const RunComparison result = compare_runs(pair, options);
+    return metric_of(result.comparisons[0], ComparedMetric::step_time_s);
+  };
+  const auto alone = verdict();
+  EXPECT_EQ(alone.test->noise, public_run_noise());
+  others.push_back(pair[0]);  // which is tested, and teaches nothing
+  options.noise_runs = noise_runs(others);
+  const auto told = verdict();
+  EXPECT_EQ(told.verdict, ComparisonVerdict::slower);
+  EXPECT_EQ(told.test->noise.repeat_count, 10);
+  EXPECT_THAT(told.text, HasSubstr("noise of 10 repeats and of public runs"));
+  const auto width = [](const MetricComparison& of) {
+    return of.test->interval.high / of.test->interval.low - 1;
+  };
+  EXPECT_LT(width(told), width(alone) / 2);
+  for (NoiseRun& run : options.noise_runs) run.configuration += "another";
+  EXPECT_EQ(verdict().test->noise.repeat_count, 0);
+}
+
 TEST(RunComparison, ComparesTimesOnlyWhereFlopFormulasMayDiffer) {
   std::vector<ComparedRun> runs = {make_run(kGrokBf16, 7.40), make_run(kGrokFp8, 7.20)};
   runs[0].configuration.set("release", "25.08", ConfigSource::llmb_config);

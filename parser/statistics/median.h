@@ -1,0 +1,11 @@
+// The median of a sample.
+#pragma once
+
+#include <span>
+
+namespace llmb::parser {
+
+// The middle one, or the mean of the two in the middle. `values`: any order, at least one.
+double median_of(std::span<const double> values);
+
+}  // namespace llmb::parser
