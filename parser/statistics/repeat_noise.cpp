@@ -12,7 +12,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::size_t kRunsForOdd = 12;   // fewer do not tell which of them is odd
+constexpr std::size_t kRunsForOdd = 12;  // fewer do not tell which of them is odd
 constexpr double kNormalOfMad = 1.4826;  // the deviation of a normal one, over its median distance
 
 // Of a level from its median.

@@ -17,7 +17,7 @@ struct RepeatNoise {
 };
 
 // `log_locations`: in the order of the starts; only the newest kRepeatsMax count. A level that
-// changed meanwhile (change_points.h) is no noise, and among eight runs or more an odd one counts
+// changed meanwhile (change_points.h) is no noise, and among a dozen runs or more an odd one counts
 // as if it were kOddDeviations away.
 inline constexpr std::size_t kRepeatsMax = 30;
 inline constexpr double kOddDeviations = 4.0;
