@@ -5,6 +5,8 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "parser/foundation/text.h"
@@ -181,6 +183,31 @@ TracebackFrame drawn_frame(std::string_view text) {
   return {place.substr(0, colon), text.substr(0, text.find(' '))};
 }
 
+// The first row that fits; null where none does.
+const FrameRow* find_row(const TracebackFrame& frame) {
+  const re2::StringPiece names = piece_of(last_names(frame.file));
+  for (std::size_t i = 0; i < kFrameRows.size(); ++i) {
+    const std::unique_ptr<RE2>& file = frame_patterns().files[i];
+    const std::unique_ptr<RE2>& function = frame_patterns().functions[i];
+    if (file != nullptr && !RE2::PartialMatch(names, *file)) continue;
+    if (function != nullptr && !RE2::FullMatch(piece_of(frame.function), *function)) continue;
+    return &kFrameRows[i];
+  }
+  return nullptr;
+}
+
+// A thousand ranks that end alike print the same frames a thousand times.
+const FrameRow* row_of(const TracebackFrame& frame) {
+  constexpr std::size_t kKnownMax = 4096;
+  thread_local std::unordered_map<std::string, const FrameRow*> known;
+  std::string key(last_names(frame.file));
+  key.append(1, '\n').append(frame.function);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  if (known.size() == kKnownMax) known.clear();
+  return known.emplace(std::move(key), find_row(frame)).first->second;
+}
+
 // Of a constructor within other work, that work says more.
 bool may_build(ProgramPlace before) {
   return before == ProgramPlace::unknown || before == ProgramPlace::building ||
@@ -201,16 +228,9 @@ ProgramPlace place_after_frame(ProgramPlace before, const TracebackFrame& frame,
       RE2::PartialMatch(piece_of(frame.file), frame_patterns().installed)) {
     return ProgramPlace::importing;
   }
-  const re2::StringPiece names = piece_of(last_names(frame.file));
-  for (std::size_t i = 0; i < kFrameRows.size(); ++i) {
-    const std::unique_ptr<RE2>& file = frame_patterns().files[i];
-    const std::unique_ptr<RE2>& function = frame_patterns().functions[i];
-    if (file != nullptr && !RE2::PartialMatch(names, *file)) continue;
-    if (function != nullptr && !RE2::FullMatch(piece_of(frame.function), *function)) continue;
-    const ProgramPlace place = kFrameRows[i].place;
-    return place == ProgramPlace::building && !may_build(before) ? before : place;
-  }
-  return before;
+  const FrameRow* const row = row_of(frame);
+  if (row == nullptr || (row->place == ProgramPlace::building && !may_build(before))) return before;
+  return row->place;
 }
 
 ProgramPlace place_after_source(ProgramPlace before, std::string_view source) {
