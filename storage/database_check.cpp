@@ -68,10 +68,10 @@ std::vector<std::string> find_dangling(SqliteConnection& connection) {
   return dangling;
 }
 
-// A database of an earlier version has none.
-bool knows_chunks(Connection& connection) {
+// A database of an earlier version lacks some.
+bool has_table(Connection& connection, std::string_view table) {
   const std::vector<std::string> names = table_names(connection);
-  return std::find(names.begin(), names.end(), "step_chunk") != names.end();
+  return std::find(names.begin(), names.end(), table) != names.end();
 }
 
 std::vector<std::string> find_miscounted(Connection& connection, bool has_chunks) {
@@ -113,17 +113,37 @@ std::vector<std::string> find_unreadable_chunks(Connection& connection) {
   return unreadable;
 }
 
+// What lists count by, beside the runs themselves.
+std::vector<std::string> find_wrong_tallies(Connection& connection) {
+  constexpr std::string_view kCounted =
+      "SELECT is_superseded, root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count,"
+      " release, status, failure_cause, marks, count(*) AS runs FROM run GROUP BY is_superseded,"
+      " root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count, release, status,"
+      " failure_cause, marks";
+  constexpr std::string_view kTallied =
+      "SELECT is_superseded, root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count,"
+      " release, status, failure_cause, marks, runs FROM run_tally";
+  const std::int64_t wrong = connection.read_one_integer(
+      fmt::format("SELECT count(*) FROM (SELECT * FROM ({0} EXCEPT {1}) AS lacking"
+                  " UNION ALL SELECT * FROM ({1} EXCEPT {0}) AS wrong) AS found",
+                  kCounted, kTallied));
+  if (wrong == 0) return {};
+  return {
+      fmt::format("run_tally differs from the runs in {} rows: lists show wrong totals", wrong)};
+}
+
 void read_contents(Connection& connection, CheckDepth depth, DatabaseCheck& check) {
   check.runs = connection.read_one_integer("SELECT count(*) FROM run");
   check.steps = connection.read_one_integer("SELECT coalesce(sum(step_count), 0) FROM run");
   if (depth == CheckDepth::thorough) {
-    const bool has_chunks = knows_chunks(connection);
+    const bool has_chunks = has_table(connection, "step_chunk");
     check.miscounted = find_miscounted(connection, has_chunks);
     if (has_chunks) {
       for (std::string& sentence : find_unreadable_chunks(connection)) {
         check.damage.push_back(std::move(sentence));
       }
     }
+    if (has_table(connection, "run_tally")) check.wrong_tallies = find_wrong_tallies(connection);
   }
   Statement roots(connection, "SELECT path FROM root WHERE pushed_from = '' ORDER BY id");
   while (roots.step()) check.roots.push_back(roots.read_text());

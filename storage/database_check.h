@@ -21,11 +21,12 @@ struct DatabaseCheck {
   std::int64_t runs = 0;
   std::int64_t steps = 0;
   // One sentence each, up to kFindingsMax of a kind; empty where all is well.
-  bool has_page_checksums = false;      // databases of before this was kept have none
-  std::vector<std::string> damage;      // pages, rows and indices that contradict one another
-  std::vector<std::string> dangling;    // rows that refer to nothing
-  std::vector<std::string> miscounted;  // runs whose number of steps is not that of their rows
-  std::vector<std::string> roots;       // paths of the watched trees
+  bool has_page_checksums = false;         // databases of before this was kept have none
+  std::vector<std::string> damage;         // pages, rows and indices that contradict one another
+  std::vector<std::string> dangling;       // rows that refer to nothing
+  std::vector<std::string> miscounted;     // runs whose number of steps is not that of their rows
+  std::vector<std::string> wrong_tallies;  // of runs, by which lists count
+  std::vector<std::string> roots;          // paths of the watched trees
 };
 inline constexpr int kFindingsMax = 20;
 

@@ -178,6 +178,8 @@ Findings examine(const DoctorArguments& arguments) {
     if (!arguments.is_quick) {
       add_sentences(findings, "step_counts", check.miscounted, "; report this",
                     "every run has the steps it says");
+      add_sentences(findings, "run_counts", check.wrong_tallies, "; report this",
+                    "lists count the runs that there are");
     }
     roots.insert(roots.end(), check.roots.begin(), check.roots.end());
   } catch (const storage::StorageError& error) {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "storage/database_check.h"
 #include "tests/storage/copied_databases.h"
 #include "tests/storage/removal_fixture.h"
 
@@ -35,6 +36,7 @@ void expect_true_tally(const std::string& place) {
   const auto counted =
       lines_of(connection, "SELECT " + columns + ", count(*) FROM run GROUP BY " + columns);
   EXPECT_EQ(lines_of(connection, "SELECT " + columns + ", runs FROM run_tally"), counted);
+  EXPECT_THAT(check_database(place, CheckDepth::thorough).wrong_tallies, testing::IsEmpty());
   EXPECT_GT(counted.size(), 3U);
 }
 

@@ -78,8 +78,11 @@ TEST_F(Doctor, FindsNothingWhereAllIsWell) {
 TEST_F(Doctor, FindsRowsThatContradictOneAnother) {
   execute("PRAGMA foreign_keys = OFF; INSERT INTO run_segment VALUES (99, 0, 0, 1, 2, 0, NULL, 0)");
   execute("DELETE FROM step_sample WHERE iteration = 7");
+  EXPECT_EQ(verdicts(doctor({"--format=json"}), "run_counts"), Verdicts{"ok"});
+  execute("UPDATE run_tally SET runs = 5");
   const ProgramRun run = doctor({"--format=json"});
   EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(verdicts(run, "run_counts"), Verdicts{"problem"});
   EXPECT_EQ(verdicts(run, "references"), Verdicts{"problem"});
   EXPECT_EQ(verdicts(run, "step_counts"), Verdicts{"problem"});
   EXPECT_EQ(verdicts(run, "integrity"), Verdicts{"ok"});
