@@ -11,6 +11,7 @@ const kNoise = {
   degrees_of_freedom: 4,
   configuration_count: 0,
   run_count: 0,
+  repeat_count: 0,
 };
 
 const rate = (mean: number): MeanEstimate => ({
