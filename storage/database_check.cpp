@@ -115,18 +115,16 @@ std::vector<std::string> find_unreadable_chunks(Connection& connection) {
 
 // What lists count by, beside the runs themselves.
 std::vector<std::string> find_wrong_tallies(Connection& connection) {
-  constexpr std::string_view kCounted =
-      "SELECT is_superseded, root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count,"
-      " release, status, failure_cause, marks, count(*) AS runs FROM run GROUP BY is_superseded,"
-      " root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count, release, status,"
-      " failure_cause, marks";
-  constexpr std::string_view kTallied =
-      "SELECT is_superseded, root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count,"
-      " release, status, failure_cause, marks, runs FROM run_tally";
+  constexpr std::string_view kColumns =
+      "is_superseded, root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count, release,"
+      " status, failure_cause, marks";
+  const std::string counted =
+      fmt::format("SELECT {0}, count(*) AS runs FROM run GROUP BY {0}", kColumns);
+  const std::string tallied = fmt::format("SELECT {}, runs FROM run_tally", kColumns);
   const std::int64_t wrong = connection.read_one_integer(
       fmt::format("SELECT count(*) FROM (SELECT * FROM ({0} EXCEPT {1}) AS lacking"
                   " UNION ALL SELECT * FROM ({1} EXCEPT {0}) AS wrong) AS found",
-                  kCounted, kTallied));
+                  counted, tallied));
   if (wrong == 0) return {};
   return {
       fmt::format("run_tally differs from the runs in {} rows: lists show wrong totals", wrong)};

@@ -189,10 +189,9 @@ NewestLevel newest_level(std::span<const double> values, std::size_t level_begin
   const double middle = median_of(level);
   std::vector<double> distances;
   for (const double value : level) distances.push_back(std::abs(value - middle));
-  constexpr double kOfNormal = 1.4826;  // median distance -> standard deviation
   // Of few values the median distance is often far too small.
   const double few = 1 + 2.5 / static_cast<double>(level.size());
-  const double deviation = std::max(kOfNormal * median_of(distances), deviation_min);
+  const double deviation = std::max(kDeviationsPerMad * median_of(distances), deviation_min);
   const double limit = kAlarmDeviations * few * deviation;
   const auto beyond = [&](double sign) {
     return std::all_of(newest.begin(), newest.end(),

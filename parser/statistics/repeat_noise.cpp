@@ -13,7 +13,6 @@ namespace llmb::parser {
 namespace {
 
 constexpr std::size_t kRunsForOdd = 12;  // fewer do not tell which of them is odd
-constexpr double kNormalOfMad = 1.4826;  // the deviation of a normal one, over its median distance
 
 // Of a level from its median.
 std::vector<double> distances_of(std::span<const double> level) {
@@ -29,7 +28,8 @@ void bound(std::vector<double>& distances) {
   std::vector<double> sizes;
   sizes.reserve(distances.size());
   for (const double distance : distances) sizes.push_back(std::abs(distance));
-  const double most = kOddDeviations * std::max(kRunStddevMin, kNormalOfMad * median_of(sizes));
+  const double most =
+      kOddDeviations * std::max(kRunStddevMin, kDeviationsPerMad * median_of(sizes));
   for (double& distance : distances) distance = std::clamp(distance, -most, most);
 }
 

@@ -13,7 +13,6 @@ namespace {
 // Of longer runs the medians of so many blocks are looked at: all pairs of them are few, and a
 // block that holds a slow step is as the others.
 constexpr std::size_t kDriftBlocks = 60;
-constexpr double kMadDeviations = 1.4826;
 constexpr double kClipDeviations = 3;
 constexpr double kCorrelationMax = 0.95;
 // The Theil-Sen slope varies a little more than that of least squares.
@@ -63,7 +62,7 @@ std::vector<double> clipped_residuals(std::span<const DriftPoint> points, double
     residual -= middle;
     distances.push_back(std::abs(residual));
   }
-  const double deviation = std::max(kMadDeviations * median_of(distances), resolution_s);
+  const double deviation = std::max(kDeviationsPerMad * median_of(distances), resolution_s);
   double sum = 0;
   for (double& residual : residuals) {
     residual = std::clamp(residual, -kClipDeviations * deviation, kClipDeviations * deviation);

@@ -9,8 +9,6 @@
 namespace llmb::parser {
 namespace {
 
-// Turns a median absolute deviation into the standard deviation of a normal distribution.
-constexpr double kDeviationsPerMad = 1.4826;
 constexpr double kOutlierDeviations = 6;
 constexpr double kOutlierShare = 0.05;
 // What comes back regularly is told from less: chance does not keep time.
