@@ -99,10 +99,10 @@ std::vector<CountedGemm> products_of(const std::vector<LinearShape>& linears,
 
 TuningResult tune_products(GemmEngine& engine, std::vector<CountedGemm> products, double seconds,
                            Stream stream) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point begin = Clock::now();
-  const Clock::time_point until =
-      begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  using std::chrono::steady_clock;
+  const steady_clock::time_point begin = steady_clock::now();
+  const steady_clock::time_point until = begin + std::chrono::duration_cast<steady_clock::duration>(
+                                                     std::chrono::duration<double>(seconds));
   std::stable_sort(products.begin(), products.end(), [](const auto& a, const auto& b) {
     return a.count * flops_of(a.gemm) > b.count * flops_of(b.gemm);
   });
@@ -113,7 +113,7 @@ TuningResult tune_products(GemmEngine& engine, std::vector<CountedGemm> products
       ++result.known;
       continue;
     }
-    if (Clock::now() >= until) continue;
+    if (steady_clock::now() >= until) continue;
     try {
       const TunedGemm tuned = engine.tune(gemm, stream, until);
       ++result.tuned;
@@ -123,7 +123,7 @@ TuningResult tune_products(GemmEngine& engine, std::vector<CountedGemm> products
       ++result.without_memory;
     }
   }
-  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  result.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   return result;
 }
 

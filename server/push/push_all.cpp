@@ -4,14 +4,14 @@ namespace llmb::push {
 
 bool push_all(PushAgent& agent, std::chrono::steady_clock::duration patience,
               const std::function<bool(const PushStatus&)>& goes_on) {
-  using Clock = std::chrono::steady_clock;
+  using std::chrono::steady_clock;
   agent.start();
   std::uint64_t answered = 0;
-  auto progress_at = Clock::now();
-  while (Clock::now() - progress_at < patience) {
+  auto progress_at = steady_clock::now();
+  while (steady_clock::now() - progress_at < patience) {
     const PushStatus status = agent.status();
     if (status.is_level) return true;
-    if (status.logs_answered != answered) progress_at = Clock::now();
+    if (status.logs_answered != answered) progress_at = steady_clock::now();
     answered = status.logs_answered;
     if (!goes_on(status)) break;
   }

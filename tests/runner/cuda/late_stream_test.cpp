@@ -87,9 +87,9 @@ TEST_F(LateStream, KeepsItsError) {
 
 // CUDA's calls would refuse it, or read what it is not.
 TEST_F(LateStream, TakesMemoryOfTheThreadsDeviceOnly) {
-  const OwnedStream stream;
   const Bytes here(100, 1);
   unsigned char on_host[100] = {};
+  const OwnedStream stream;  // ends first, for its copies use both
   const auto copy = [&](void* to, const void* from, std::size_t bytes, CopyDirection direction) {
     copy_async(to, from, bytes, direction, stream);
   };

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/system/error_code.hpp>
+#include <cerrno>
 #include <memory>
 #include <vector>
 
@@ -219,6 +221,7 @@ int serve_without_descriptors() {
   if (before.request(get("/json")).status != 200) return __LINE__;
   // Logs a line: UBSan checks a type it meets first through a pipe, which later it could not open.
   if (before.request(get("/throws")).status != 500) return __LINE__;
+  (void)boost::system::error_code(EMFILE, boost::system::system_category()).message();  // likewise
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
   RawClient waiting(server.port());  // may or may not be accepted yet
