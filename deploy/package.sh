@@ -19,6 +19,8 @@ Writes, for that architecture:
   llmb-report-VERSION-linux-ARCH       the one file
   llmb-step-runner-VERSION-linux-ARCH  the step runner, for CPUs
   llmb-report_VERSION_ARCH.deb         both, with manual page, completions and a systemd unit
+  third-party-notices.gz               copyrights and licences of what is linked into them: goes along
+                                       wherever they are passed on, and is in the .deb too
   SHA256SUMS                           of all files there
 
 Examples:
@@ -51,7 +53,6 @@ done
 # What starts a program of that architecture, here and in a root folder that has nothing.
 emulator=() carried=()
 preset=portable architecture="$(dpkg --print-architecture)"
-unpacked=build/aarch64-packages  # as in deploy/aarch64_portable.cmake
 if [ "$machine" != "$(uname -m)" ]; then
   [ "$machine" = aarch64 ] && [ "$architecture" = amd64 ] || {
     echo "package.sh: programs for $machine cannot be made here; only those for $(uname -m)," \
@@ -59,7 +60,7 @@ if [ "$machine" != "$(uname -m)" ]; then
     exit 2
   }
   preset=portable-aarch64 architecture=arm64
-  emulator=("$unpacked/usr/bin/qemu-aarch64-static")
+  emulator=("$LLMB_UNPACKED_FOLDER/usr/bin/qemu-aarch64-static")
   carried=(--emulator "${emulator[0]}")
 fi
 
@@ -70,7 +71,7 @@ if [ -z "$build" ]; then
   install_node
   if [ "$preset" = portable-aarch64 ]; then
     install_aarch64
-    unpack_packages "$unpacked" "${LLMB_UNPACKED_PACKAGES[@]}"
+    unpack_aarch64
   fi
   say "Build ($preset; the first time takes some minutes)"
   cmake --preset "$preset"
@@ -106,6 +107,11 @@ if [ "$size" -gt "$bytes_max" ]; then
   echo "package.sh: llmb-report has $size bytes, more than the $bytes_max that it may have" >&2
   exit 1
 fi
+
+notices="$tree/usr/share/doc/llmb-report/third-party-notices.gz"
+mkdir -p "$(dirname "$notices")"
+deploy/third_party_notices.sh | gzip -9n >"$notices"
+cp "$notices" "$output"
 
 # What Debian does otherwise than a prefix of one's own, and its description of the package.
 gzip -9n "$tree/usr/share/man/man1/llmb-report.1"

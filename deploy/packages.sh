@@ -31,8 +31,9 @@ LLMB_AARCH64_PACKAGES=(
 )
 
 # On x86-64, to pack the programs for aarch64: the libraries that are linked into them, and an
-# emulator that needs nothing beside itself. They are unpacked below build/, not installed, for not
+# emulator that needs nothing beside itself. They are unpacked into a folder, not installed, for not
 # all of them can be installed for two architectures at a time.
+LLMB_UNPACKED_FOLDER=build/aarch64-packages  # as in deploy/aarch64_portable.cmake
 LLMB_UNPACKED_PACKAGES=(
   libre2-dev:arm64 libsqlite3-dev:arm64 libfmt-dev:arm64 libfmt9:arm64 libspdlog-dev:arm64
   libspdlog1.10:arm64 libyaml-cpp-dev:arm64 libssl-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64
@@ -100,10 +101,10 @@ install_aarch64() {
   install_missing "${LLMB_AARCH64_PACKAGES[@]}"
 }
 
-# unpack_packages FOLDER PACKAGE...: downloads and unpacks what is not there yet.
-unpack_packages() {
-  local folder="$1" missing=() package downloads
-  shift
+# unpack_aarch64: downloads and unpacks what is not there yet of LLMB_UNPACKED_PACKAGES.
+unpack_aarch64() {
+  local folder="$LLMB_UNPACKED_FOLDER" missing=() package downloads
+  set -- "${LLMB_UNPACKED_PACKAGES[@]}"
   mkdir -p "$folder/unpacked"
   for package in "$@"; do
     [ -e "$folder/unpacked/$package" ] || missing+=("$package")
@@ -114,10 +115,14 @@ unpack_packages() {
   fi
   echo "Unpacking from Debian, into $folder: ${missing[*]}"
   downloads="$(mktemp -d)"
+  # Lists that are absent or old name no file, or one that is there no more.
+  (cd "$downloads" && apt-get download -qq -o APT::Sandbox::User=root "${missing[0]}" 2>/dev/null) ||
+    as_root apt-get update -q || true
+  rm -f "$downloads"/*.deb
   for package in "${missing[@]}"; do
     (cd "$downloads" && apt-get download -qq -o APT::Sandbox::User=root "$package") &&
       dpkg -x "$downloads"/*.deb "$folder" && touch "$folder/unpacked/$package" || {
-        echo "$package could not be had: see above; \`apt-get update\` may be due" >&2
+        echo "$package could not be had: see above" >&2
         rm -rf "$downloads"
         return 1
       }

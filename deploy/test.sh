@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and passes every test: rules, fuzz smoke, the parser on aarch64,
-# sanitizers, tests.
+# Installs what is missing, builds, and passes every test: rules, fuzz smoke, the parser and the packed
+# programs on aarch64, sanitizers, tests.
 # Safe to run again. Ends with the test runner's own summary.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,9 +43,11 @@ install_missing "${LLMB_SLURM_PACKAGES[@]}" "${LLMB_SLURM_ACCOUNTING_PACKAGES[@]
   echo "Without these the tests on a real Slurm are skipped, and say so."
 install_missing "${LLMB_POSTGRESQL_PACKAGES[@]}" ||
   echo "Without it the tests on a real PostgreSQL are skipped, and say so."
-aarch64=0
+aarch64=0 packed_aarch64=0
 if [ "$quick" -eq 0 ]; then
   install_aarch64 && aarch64=1 || echo "Without these the parser's tests for aarch64 are skipped."
+  [ "$aarch64" -eq 0 ] || { unpack_aarch64 && packed_aarch64=1; } ||
+    echo "Without these the packed programs for aarch64 are not tried."
 fi
 
 say "Build"
@@ -69,6 +71,11 @@ if [ "$quick" -eq 0 ]; then
     cmake --preset aarch64
     cmake --build --preset aarch64 -j "$jobs"
     ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
+  fi
+  if [ "$packed_aarch64" -eq 1 ]; then
+    say "The packed programs for aarch64, in an empty root folder under qemu-user"
+    # 77: neither root nor user namespaces, and it has said so.
+    deploy/package.sh --check --machine aarch64 || [ $? -eq 77 ]
   fi
 
   say "Tests of what reads others' bytes, under AddressSanitizer and UndefinedBehaviorSanitizer"

@@ -13,7 +13,7 @@ holds() { grep -qE -- "$2" "$1" || fail "$1 has no line with $2"; }
 
 "$source_tree/deploy/package.sh" --build "$build" --output "$folder/package"
 (cd "$folder/package" && sha256sum --check --strict SHA256SUMS)
-[ "$(wc -l <"$folder/package/SHA256SUMS")" -eq 3 ] || fail "SHA256SUMS does not name three files"
+[ "$(wc -l <"$folder/package/SHA256SUMS")" -eq 4 ] || fail "SHA256SUMS does not name four files"
 version="$("$build/bin/llmb-report" --version | cut -d' ' -f1)"
 [ "$(echo "$folder"/package/llmb-report-"$version"-linux-*)" != "" ]
 dpkg-deb -x "$folder"/package/llmb-report_"$version"_*.deb "$folder/deb"
@@ -24,6 +24,11 @@ holds "$folder/control" "^Version: $version$"
   fail "the packed llmb-report is of another version"
 "$folder/deb/usr/bin/llmb-step-runner" --version | grep -qx 'backends: cpu' ||
   fail "the packed llmb-step-runner is not the one for CPUs"
+cmp "$folder/deb/usr/share/doc/llmb-report/third-party-notices.gz" "$folder/package/third-party-notices.gz"
+gzip -dc "$folder/package/third-party-notices.gz" >"$folder/notices"
+for words in 'Boost Software License' 'The RE2 Authors' 'OpenBLAS' 'The OpenSSL Project' uPlot Preact; do
+  grep -qi "$words" "$folder/notices" || fail "the notices of others do not name $words"
+done
 gzip -dc "$folder/deb/usr/share/man/man1/llmb-report.1.gz" >"$folder/manual"
 holds "$folder/manual" '^\.TH LLMB'
 bash -n "$folder/deb/usr/share/bash-completion/completions/llmb-report"
