@@ -14,6 +14,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/documents_command.h"
 #include "server/cli/exit_codes.h"
+#include "server/cli/foreign_option.h"
 #include "server/cli/version.h"
 
 namespace llmb::cli {
@@ -60,7 +61,9 @@ std::string unknown_option(const CLI::App& app) {
   for (const std::string& argument : app.remaining(true)) {
     if (!argument.starts_with('-')) continue;
     const std::string typed = argument.substr(0, argument.find('='));
-    return fmt::format("there is no option '{}'{}", typed, parser::did_you_mean(typed, known));
+    const std::string instead = what_does_instead(typed, known);
+    return fmt::format("there is no option '{}'{}", typed,
+                       instead.empty() ? parser::did_you_mean(typed, known) : instead);
   }
   return {};
 }

@@ -44,6 +44,16 @@ TEST_F(CommandLine, NamesTheOptionThatWasMeant) {
   EXPECT_THAT(run({"compare", "--wibdow=1-2", "."}).err, HasSubstr("did you mean '--window'?"));
 }
 
+TEST_F(CommandLine, KnowsWhatOtherProgramsCallItsOptions) {
+  EXPECT_THAT(run({"serve", "--port", "8080"}).err,
+              HasSubstr("there is no option '--port'; --listen ADDR:PORT says where to listen\n"));
+  EXPECT_THAT(run({"compare", "--json", "."}).err, HasSubstr("; --format json prints JSON\n"));
+  EXPECT_THAT(run({"prune", "--dry-run"}).err, HasSubstr("; without --yes it only shows"));
+  const ProgramRun nothing_instead = run({"parse", "--port", "8080"});
+  EXPECT_EQ(nothing_instead.exit_code, 2);
+  EXPECT_THAT(nothing_instead.err, Not(HasSubstr("--listen")));
+}
+
 TEST_F(CommandLine, HelpIsACommandToo) {
   const ProgramRun all = run({"help"});
   EXPECT_EQ(all.exit_code, 0);
