@@ -110,6 +110,11 @@ class Reader {
   RunPage runs(const RunQuery& query);
   std::int64_t run_count(const RunFilter& filter);
   std::optional<RunRecord> run(RunId id);  // with all its parts
+  // Of those that match, the `limit` that were launched last, as RunSortKey::launched_at has it:
+  // by id.
+  std::vector<RunVersion> newest_run_versions(const RunFilter& filter, std::int64_t limit);
+  // As a list has them, by id; those that are not there are left out.
+  std::vector<RunRecord> listed_runs(std::span<const RunId> ids);
   // Runs whose ListedResult another catalog gave, or none: the first `limit` by id, as a list has
   // them.
   std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit);

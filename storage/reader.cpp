@@ -9,6 +9,7 @@
 #include "storage/removed_log_rows.h"
 #include "storage/run_list.h"
 #include "storage/run_rows.h"
+#include "storage/run_versions.h"
 #include "storage/step_rows.h"
 
 namespace llmb::storage {
@@ -104,6 +105,14 @@ RunPage Reader::runs(const RunQuery& query) {
 
 std::int64_t Reader::run_count(const RunFilter& filter) {
   return impl_->ask([&] { return count_runs(impl_->connection, filter); });
+}
+
+std::vector<RunVersion> Reader::newest_run_versions(const RunFilter& filter, std::int64_t limit) {
+  return impl_->ask([&] { return storage::newest_run_versions(impl_->connection, filter, limit); });
+}
+
+std::vector<RunRecord> Reader::listed_runs(std::span<const RunId> ids) {
+  return impl_->ask([&] { return read_listed_runs(impl_->connection, ids); });
 }
 
 std::optional<RunRecord> Reader::run(RunId id) {

@@ -335,20 +335,14 @@ class PageSearch {
 };
 
 // In the order of `ids`, which were found in this transaction.
-std::vector<RunRecord> read_listed_runs(Connection& connection, const std::vector<RunId>& ids) {
+std::vector<RunRecord> read_page(Connection& connection, const std::vector<RunId>& ids) {
   std::unordered_map<RunId, std::size_t> places;
   for (const RunId id : ids) places.emplace(id, places.size());
-  const SqlDialect& dialect = connection.dialect();
-  Statement& select =
-      connection.kept(fmt::format("{} WHERE id{}", select_run_sql(), dialect.is_in_list));
-  select.text(dialect.list_text(ids));
-  std::vector<RunRecord> runs(ids.size());
-  while (select.step()) {
-    RunRecord run = read_run_row(select);
-    runs[places.at(run.id)] = std::move(run);
+  std::vector<RunRecord> page(ids.size());
+  for (RunRecord& run : read_listed_runs(connection, ids)) {
+    page[places.at(run.id)] = std::move(run);
   }
-  read_listed_parts(connection, runs);
-  return runs;
+  return page;
 }
 
 // Along run_of_experiment, which holds all that is asked for; what it does not hold, other terms
@@ -439,7 +433,7 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
     ids.pop_back();
     page.next = keysets[limit - 1];
   }
-  page.runs = read_listed_runs(connection, ids);
+  page.runs = read_page(connection, ids);
   return page;
 }
 

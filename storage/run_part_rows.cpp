@@ -225,6 +225,18 @@ void read_listed_parts(Connection& connection, std::span<RunRecord> runs) {
   }
 }
 
+std::vector<RunRecord> read_listed_runs(Connection& connection, std::span<const RunId> ids) {
+  const SqlDialect& dialect = connection.dialect();
+  Statement& select = connection.kept(
+      fmt::format("{} WHERE id{} ORDER BY id", select_run_sql(), dialect.is_in_list));
+  select.text(dialect.list_text(ids));
+  std::vector<RunRecord> runs;
+  runs.reserve(ids.size());
+  while (select.step()) runs.push_back(read_run_row(select));
+  read_listed_parts(connection, runs);
+  return runs;
+}
+
 std::vector<LogEvent> read_events(Connection& connection, RunId run) {
   Statement& select = connection.kept(
       "SELECT kind, cause, line, byte_offset, steps_before, rank, operation FROM run_event"

@@ -95,6 +95,14 @@ struct RunPage {
   std::optional<std::int64_t> total;  // of all pages, where asked for
 };
 
+// What tells whether something that was made of a run still holds: these change with it.
+struct RunVersion {
+  RunId id = 0;
+  std::int64_t revision = 0;
+  std::string grown_at;
+  bool operator==(const RunVersion&) const = default;
+};
+
 // An experiment with what its runs amount to.
 struct ExperimentRecord {
   std::string experiment;

@@ -61,6 +61,8 @@ std::vector<parser::SegmentFacts> read_segments(Connection& connection, RunId ru
 // The configuration and the segments of each, which a list shows: two questions in all, however
 // many runs there are. No two are of one id.
 void read_listed_parts(Connection& connection, std::span<RunRecord> runs);
+// As a list has them, by id; those that are not there are left out.
+std::vector<RunRecord> read_listed_runs(Connection& connection, std::span<const RunId> ids);
 std::vector<parser::LogEvent> read_events(Connection& connection, RunId run);
 // All that a run has in tables of its own, but for its steps.
 void read_run_parts(Connection& connection, RunRecord& run);

@@ -29,6 +29,7 @@ struct ComparedRun {
   std::optional<std::string> cluster;  // by whoever stored or pushed it, else as it says itself
   // When it was started: RFC 3339, or as its llmb-config says; of one cluster it sorts as text.
   std::optional<std::string> launched_at;
+  std::optional<std::string> grown_at;  // when its log last grew; nothing where that is not known
   // Equal for logs whose bytes are equal; empty where that is not known.
   std::string content_key;
   RunConfiguration configuration;

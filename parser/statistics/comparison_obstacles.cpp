@@ -1,8 +1,9 @@
-// What keeps two configurations from being compared. A different dtype, GPU, layout or release is
-// no obstacle: it is what is compared.
-#include "parser/statistics/run_comparison.h"
+#include "parser/statistics/comparison_obstacles.h"
 
 #include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
 
 namespace llmb::parser {
 namespace {
@@ -35,30 +36,27 @@ class ObstacleList {
     list_.push_back({std::move(code), std::move(text), std::move(metrics)});
   }
 
-  void compare_models(const ComparedRun& a, const ComparedRun& b) {
-    compare_names("workload", workload_of(a), workload_of(b));
-    if (list_.empty()) compare_names("model_size", model_size_of(a), model_size_of(b));
-    const Recipe* const first = a.judgement.match.recipe;
-    const Recipe* const second = b.judgement.match.recipe;
-    if (first != nullptr && second != nullptr && first->layer_count != second->layer_count &&
-        list_.empty()) {
+  void compare_models(const ComparedWork& a, const ComparedWork& b) {
+    compare_names("workload", a.workload, b.workload);
+    if (list_.empty()) compare_names("model_size", a.model_size, b.model_size);
+    const auto& first = a.layer_count;
+    const auto& second = b.layer_count;
+    if (first && second && *first != *second && list_.empty()) {
       add("different_layer_count",
-          fmt::format("The models have {} and {} layers.", first->layer_count, second->layer_count),
-          kAll);
+          fmt::format("The models have {} and {} layers.", *first, *second), kAll);
     }
   }
 
-  void compare_windows(const ComparedRun& a, const ComparedRun& b) {
-    const std::string first = to_string(a.judgement.summary.window);
-    const std::string second = to_string(b.judgement.summary.window);
-    if (first == second) return;
+  void compare_windows(const ComparedWork& a, const ComparedWork& b) {
+    if (a.window == b.window) return;
     add("different_window",
-        "The windows differ: " + first + " and " + second + "; ask for one window for all.", kAll);
+        "The windows differ: " + a.window + " and " + b.window + "; ask for one window for all.",
+        kAll);
   }
 
-  void compare_work(const ComparedRun& a, const ComparedRun& b) {
-    const auto first = global_batch_size_of(a);
-    const auto second = global_batch_size_of(b);
+  void compare_work(const ComparedWork& a, const ComparedWork& b) {
+    const auto& first = a.global_batch_size;
+    const auto& second = b.global_batch_size;
     if (first.has_value() != second.has_value() && takes_for_granted_) {
       assume("global batch size");
     } else if (first != second) {
@@ -67,8 +65,8 @@ class ObstacleList {
               stated(second) + ". Tokens per second and GPU can be compared.",
           {ComparedMetric::step_time_s});
     }
-    const auto length = input_of(a, "sequence_length");
-    const auto other_length = input_of(b, "sequence_length");
+    const auto& length = a.sequence_length;
+    const auto& other_length = b.sequence_length;
     if (length && other_length && *length != *other_length) {
       add("different_sequence_length",
           fmt::format(
@@ -79,12 +77,9 @@ class ObstacleList {
   }
 
   // Each program, and each of its versions, has its own formula for the FLOPs of a step.
-  void compare_formulas(const ComparedRun& a, const ComparedRun& b) {
+  void compare_formulas(const ComparedWork& a, const ComparedWork& b) {
     // What programs print of tokens may count others, too.
-    const bool is_printed =
-        a.judgement.metrics.derived.tokens_per_s_per_gpu.formula == kPrintedRateFormula ||
-        b.judgement.metrics.derived.tokens_per_s_per_gpu.formula == kPrintedRateFormula;
-    if (a.dialect != b.dialect && is_printed) {
+    if (a.dialect != b.dialect && (a.has_printed_rate || b.has_printed_rate)) {
       add("different_token_count",
           "The programs may count tokens differently, and the rate of one is as its log prints it.",
           {ComparedMetric::tokens_per_s_per_gpu});
@@ -101,9 +96,10 @@ class ObstacleList {
               std::string(dialect_name(b.dialect)));
       return;
     }
-    for (const std::string_view key : {"framework", "framework_version", "release"}) {
-      const auto first = a.configuration.value(key);
-      const auto second = b.configuration.value(key);
+    for (const auto member :
+         {&ComparedWork::framework, &ComparedWork::framework_version, &ComparedWork::release}) {
+      const auto& first = a.*member;
+      const auto& second = b.*member;
       if (!first || !second || *first == *second) continue;
       differs("versions", *first, *second);
       return;
@@ -152,7 +148,23 @@ std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
   return stated ? stated : input_of(run, "global_batch_size");
 }
 
-std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other,
+ComparedWork work_of(const ComparedRun& run) {
+  const Recipe* const recipe = run.judgement.match.recipe;
+  const Metric& rate = run.judgement.metrics.derived.tokens_per_s_per_gpu;
+  return {.workload = workload_of(run),
+          .model_size = model_size_of(run),
+          .layer_count = recipe == nullptr ? std::nullopt : std::optional(recipe->layer_count),
+          .window = to_string(run.judgement.summary.window),
+          .global_batch_size = global_batch_size_of(run),
+          .sequence_length = input_of(run, "sequence_length"),
+          .has_printed_rate = rate.formula == kPrintedRateFormula,
+          .dialect = run.dialect,
+          .framework = run.configuration.value("framework"),
+          .framework_version = run.configuration.value("framework_version"),
+          .release = run.configuration.value("release")};
+}
+
+std::vector<Obstacle> obstacles_between(const ComparedWork& baseline, const ComparedWork& other,
                                         std::vector<std::string>* assumptions) {
   ObstacleList list(assumptions);
   list.compare_models(baseline, other);
@@ -160,6 +172,11 @@ std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const Compa
   list.compare_work(baseline, other);
   list.compare_formulas(baseline, other);
   return list.take();
+}
+
+std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other,
+                                        std::vector<std::string>* assumptions) {
+  return obstacles_between(work_of(baseline), work_of(other), assumptions);
 }
 
 }  // namespace llmb::parser

@@ -7,8 +7,11 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <unordered_set>
 
+#include "parser/foundation/content_hash.h"
 #include "parser/statistics/repeat_noise.h"
 #include "parser/statistics/student_t.h"
 
@@ -18,40 +21,53 @@ namespace {
 // More teach nothing new, and cost time.
 constexpr std::size_t kGroupsMax = 60;
 
-std::string text_of(const Characteristics& characteristics) {
-  std::string text;
+std::uint64_t hash_of(const Characteristics& characteristics) {
+  std::uint64_t hash = kFnv1aBasis;
   for (const auto& [key, value] : characteristics) {
-    text.append(key).append("=").append(value).append("\n");
+    for (const std::string_view part : {std::string_view(key), std::string_view("="),
+                                        std::string_view(value), std::string_view("\n")}) {
+      hash = fnv1a(part, hash);
+    }
   }
-  return text;
+  return hash;
 }
 
-bool is_same_log(const ComparedRun& tested, const NoiseRun& known) {
-  if (tested.id == known.id) return true;
-  return !known.content_key.empty() && tested.content_key == known.content_key;
-}
-
-using Configurations = std::set<std::string, std::less<>>;
-
-Configurations configurations_of(std::span<const ComparedRun* const> runs) {
-  Configurations configurations;
-  for (const ComparedRun* const run : runs) {
-    configurations.insert(text_of(characteristics_of(*run, marks_of(*run))));
+// The runs that are tested: which logs they are, and of which configurations.
+class TestedRuns {
+ public:
+  explicit TestedRuns(std::span<const NoiseRun* const> runs) : first_(*runs.front()) {
+    double squares = 0;
+    for (const NoiseRun* const run : runs) {
+      ids_.insert(run->id);
+      configurations_.insert(run->configuration);
+      if (!run->content_key.empty()) content_keys_.insert(run->content_key);
+      squares += run->sampling_deviation * run->sampling_deviation;
+    }
+    mean_square_ = squares / static_cast<double>(runs.size());
   }
-  return configurations;
-}
 
-bool is_one_of(std::span<const ComparedRun* const> tested, const NoiseRun& run) {
-  return std::any_of(tested.begin(), tested.end(),
-                     [&](const ComparedRun* const other) { return is_same_log(*other, run); });
-}
+  // One of them, or a copy.
+  bool has(const NoiseRun& run) const {
+    return ids_.contains(run.id) || content_keys_.contains(run.content_key);
+  }
+  bool has_configuration_of(const NoiseRun& run) const {
+    return configurations_.contains(run.configuration);
+  }
+  const NoiseRun& first() const { return first_; }
+  double sampling_deviation() const { return std::sqrt(mean_square_); }
 
-std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known,
-                                    std::span<const ComparedRun* const> tested,
-                                    const Configurations& configurations) {
-  std::map<std::string_view, std::vector<const NoiseRun*>> by_configuration;
+ private:
+  const NoiseRun& first_;
+  std::unordered_set<std::int64_t> ids_;
+  std::unordered_set<std::uint64_t> configurations_;
+  std::unordered_set<std::string_view> content_keys_;
+  double mean_square_ = 0;
+};
+
+std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const TestedRuns& tested) {
+  std::map<std::uint64_t, std::vector<const NoiseRun*>> by_configuration;
   for (const NoiseRun& run : known) {
-    if (!configurations.contains(run.configuration) || is_one_of(tested, run)) continue;
+    if (!tested.has_configuration_of(run) || tested.has(run)) continue;
     by_configuration[run.configuration].push_back(&run);
   }
   std::vector<RepeatNoise> repeats;
@@ -67,18 +83,16 @@ std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known,
 }
 
 // Of other configurations than the tested ones, whose repeats count by themselves.
-std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known,
-                                  std::span<const ComparedRun* const> tested,
-                                  const Configurations& configurations,
+std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedRuns& tested,
                                   const std::function<bool(const NoiseRun&)>& is_near) {
   struct Sums {
     std::int64_t count = 0;
     double mean = 0;
     double squares = 0;
   };
-  std::map<std::string_view, Sums> by_configuration;
+  std::map<std::uint64_t, Sums> by_configuration;
   for (const NoiseRun& run : known) {
-    const bool counts_itself = configurations.contains(run.configuration) || is_one_of(tested, run);
+    const bool counts_itself = tested.has_configuration_of(run) || tested.has(run);
     if (counts_itself || !is_near(run)) continue;
     Sums& sums = by_configuration[run.configuration];
     ++sums.count;
@@ -102,39 +116,31 @@ std::string start_of(const ComparedRun& run) {
 }
 
 // Of public runs, whose windows are long.
-RunNoise with_short_windows(RunNoise noise, std::span<const ComparedRun* const> tested) {
-  double squares = 0;
-  for (const ComparedRun* const run : tested) {
-    const double deviation = sampling_deviation_of(*run);
-    squares += deviation * deviation;
-  }
-  if (squares == 0) return noise;
-  noise.stddev = std::hypot(noise.stddev, std::sqrt(squares / static_cast<double>(tested.size())));
+RunNoise with_short_windows(RunNoise noise, const TestedRuns& tested) {
+  const double deviation = tested.sampling_deviation();
+  if (deviation == 0) return noise;
+  noise.stddev = std::hypot(noise.stddev, deviation);
   noise.source = "public runs and of few steps";
   return noise;
 }
 
-RunNoise noise_of_others(std::span<const ComparedRun* const> tested,
-                         std::span<const NoiseRun> known, const Configurations& configurations) {
-  const ComparedRun& like = *tested.front();
-  const std::string workload = workload_of(like);
-  const std::string gpu_type = like.configuration.value("gpu_type").value_or("");
-  const std::string gpu_count = like.configuration.value("gpu_count").value_or("");
-  const auto same_workload = [&](const NoiseRun& run) { return run.workload == workload; };
+RunNoise noise_of_others(const TestedRuns& tested, std::span<const NoiseRun> known) {
+  const NoiseRun& like = tested.first();
+  const auto same_workload = [&](const NoiseRun& run) { return run.workload == like.workload; };
   const auto same_gpu = [&](const NoiseRun& run) {
-    return same_workload(run) && run.gpu_type == gpu_type;
+    return same_workload(run) && run.gpu_type == like.gpu_type;
   };
-  auto groups = groups_of(known, tested, configurations, [&](const NoiseRun& run) {
-    return same_gpu(run) && run.gpu_count == gpu_count;
+  auto groups = groups_of(known, tested, [&](const NoiseRun& run) {
+    return same_gpu(run) && run.gpu_count == like.gpu_count;
   });
   if (suffices_for_noise(groups)) {
     return learn_run_noise(groups, "runs of the same workload, GPU and scale");
   }
-  groups = groups_of(known, tested, configurations, same_gpu);
+  groups = groups_of(known, tested, same_gpu);
   if (suffices_for_noise(groups)) {
     return learn_run_noise(groups, "runs of the same workload and GPU");
   }
-  groups = groups_of(known, tested, configurations, same_workload);
+  groups = groups_of(known, tested, same_workload);
   if (suffices_for_noise(groups)) return learn_run_noise(groups, "runs of the same workload");
   return with_short_windows(public_run_noise(), tested);
 }
@@ -157,27 +163,48 @@ double sampling_deviation_of(const ComparedRun& run) {
   return kMedian * kCorrelated * std::max(0.0, scatter) / times->median / std::sqrt(count);
 }
 
+NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {
+  return {.id = run.id,
+          .configuration = hash_of(characteristics_of(run, marks)),
+          .workload = workload_of(run),
+          .gpu_type = run.configuration.value("gpu_type").value_or(""),
+          .gpu_count = run.configuration.value("gpu_count").value_or(""),
+          .log_location = log_location_of(run, ComparedMetric::step_time_s).value_or(0),
+          .start = start_of(run),
+          .content_key = run.content_key,
+          .sampling_deviation = sampling_deviation_of(run)};
+}
+
+bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {
+  return exclusion_reason(marks, {}).empty() &&
+         log_location_of(run, ComparedMetric::step_time_s).has_value();
+}
+
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs) {
   std::vector<NoiseRun> known;
   std::set<std::string_view> contents;
   for (const ComparedRun& run : runs) {
     const auto marks = marks_of(run);
-    if (!exclusion_reason(marks, {}).empty()) continue;
+    if (!teaches_noise(run, marks)) continue;
     if (!run.content_key.empty() && !contents.insert(run.content_key).second) continue;
-    const auto location = log_location_of(run, ComparedMetric::step_time_s);
-    if (!location) continue;
-    known.push_back({run.id, text_of(characteristics_of(run, marks)), workload_of(run),
-                     run.configuration.value("gpu_type").value_or(""),
-                     run.configuration.value("gpu_count").value_or(""), *location, start_of(run),
-                     run.content_key});
+    known.push_back(noise_run(run, marks));
   }
   return known;
 }
 
+RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const NoiseRun> known) {
+  const TestedRuns runs(tested);
+  return with_repeats(noise_of_others(runs, known), repeats_of(known, runs));
+}
+
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known) {
-  const Configurations configurations = configurations_of(tested);
-  return with_repeats(noise_of_others(tested, known, configurations),
-                      repeats_of(known, tested, configurations));
+  std::vector<NoiseRun> runs;
+  runs.reserve(tested.size());
+  for (const ComparedRun* const run : tested) runs.push_back(noise_run(*run, marks_of(*run)));
+  std::vector<const NoiseRun*> pointers;
+  pointers.reserve(runs.size());
+  for (const NoiseRun& run : runs) pointers.push_back(&run);
+  return noise_for(pointers, known);
 }
 
 }  // namespace llmb::parser

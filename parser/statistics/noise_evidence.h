@@ -18,14 +18,20 @@ namespace llmb::parser {
 
 struct NoiseRun {
   std::int64_t id = 0;
-  std::string configuration;  // equal for repeats
+  std::uint64_t configuration = 0;  // a hash of its characteristics: equal for repeats
   std::string workload;
   std::string gpu_type;
   std::string gpu_count;
-  double log_location = 0;  // of its step time
-  std::string start;        // sorts as the starts of one configuration's runs do
-  std::string content_key;  // as in ComparedRun
+  double log_location = 0;        // of its step time
+  std::string start;              // sorts as the starts of one configuration's runs do
+  std::string content_key;        // as in ComparedRun
+  double sampling_deviation = 0;  // sampling_deviation_of()
 };
+
+// `marks`: the run's. Its location is 0 where it has none.
+NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
+// Whether it is a performance result.
+bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& marks);
 
 // Of the runs that are performance results; a log that stands there twice counts once.
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
@@ -33,6 +39,7 @@ std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
 // The noise to expect of the runs that are tested. They and their copies teach nothing: their own
 // deviation has its part in the test. Public runs have windows of thousands of steps: where they
 // stand for the user's own, what a short window adds is added.
+RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const NoiseRun> known);
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known);
 
 // By how much the location of a run may be off because its window holds so few steps, as a share:

@@ -31,8 +31,16 @@ void measure_group(const std::vector<ComparedRun>& runs, const ComparisonOptions
     }
     group.metrics.push_back(std::move(result));
   }
-  group.speed_against_reference = estimate_mean(speeds_against_reference(runs, group.runs));
-  group.published_standing = standing_of(runs, group.runs, options.noise_runs);
+  std::vector<RunAgainstPublished> published;
+  published.reserve(group.runs.size());
+  for (const std::size_t index : group.runs) {
+    published.push_back(against_published(runs[index], marks_of(runs[index])));
+  }
+  std::vector<const RunAgainstPublished*> pointers;
+  pointers.reserve(published.size());
+  for (const RunAgainstPublished& run : published) pointers.push_back(&run);
+  group.speed_against_reference = estimate_mean(speeds_against_reference(pointers));
+  group.published_standing = standing_of(pointers, options.noise_runs);
 }
 
 void list_differences(const std::vector<std::vector<Characteristics>>& groups,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "parser/statistics/compared_run.h"
+#include "parser/statistics/comparison_obstacles.h"
 #include "parser/statistics/mean_comparison.h"
 #include "parser/statistics/moderated_test.h"
 #include "parser/statistics/noise_evidence.h"
@@ -47,13 +48,6 @@ struct ConfigurationDifference {
   std::string key;
   // By group; nothing: not stated. Where the runs of one side differ, their values: "bf16 | fp8".
   std::vector<std::optional<std::string>> values;
-};
-
-// Why two groups, or one metric of them, cannot be compared.
-struct Obstacle {
-  std::string code;  // "different_workload"
-  std::string text;
-  std::vector<ComparedMetric> metrics;  // that it bars
 };
 
 enum class ComparisonVerdict {
@@ -133,11 +127,5 @@ void test_groups(const std::vector<ComparedRun>& runs, const ComparisonOptions& 
 
 // Why a run has no value of the metric.
 std::string missing_reason(const ComparedRun& run, ComparedMetric metric);
-
-// Of one group of runs each; empty where nothing stands in the way.
-// With `assumptions`, what a run does not say is no obstacle but taken to be as in the other, and
-// its name is added there.
-std::vector<Obstacle> obstacles_between(const ComparedRun& baseline, const ComparedRun& other,
-                                        std::vector<std::string>* assumptions = nullptr);
 
 }  // namespace llmb::parser

@@ -1,7 +1,6 @@
 // How the runs of one configuration stand against their published result.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,13 +10,22 @@
 
 namespace llmb::parser {
 
-// Of those of `indexes` that have one.
-std::vector<double> speeds_against_reference(const std::vector<ComparedRun>& runs,
-                                             std::span<const std::size_t> indexes);
+// What the standing of one run takes.
+struct RunAgainstPublished {
+  std::optional<double> speed_against_reference;
+  const Reference* reference = nullptr;  // null: no published result is the run's
+  NoiseRun noise;
+};
+
+// `marks`: the run's. Pointers in the result live as long as the catalog.
+RunAgainstPublished against_published(const ComparedRun& run,
+                                      const std::vector<RunMarkReason>& marks);
+
+// Of those that have one.
+std::vector<double> speeds_against_reference(std::span<const RunAgainstPublished* const> runs);
 
 // Nothing where none has a speed.
-std::optional<PublishedStanding> standing_of(const std::vector<ComparedRun>& runs,
-                                             std::span<const std::size_t> indexes,
+std::optional<PublishedStanding> standing_of(std::span<const RunAgainstPublished* const> runs,
                                              std::span<const NoiseRun> known);
 
 }  // namespace llmb::parser

@@ -1,11 +1,13 @@
 #include "parser/statistics/scaling_series.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <span>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "parser/foundation/name_table.h"
 
@@ -15,30 +17,9 @@ namespace {
 // Workload, model size, dtype, GPU type.
 using SeriesKey = std::tuple<std::string, std::string, std::string, std::string>;
 
-std::optional<std::int64_t> gpu_count_of(const ComparedRun& run) {
-  return run.judgement.match.gpu_count;
-}
-
-SeriesKey key_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.judgement.match;
-  const std::string gpu_type =
-      match.gpu_type.empty() && match.recipe != nullptr ? match.recipe->gpu_type : match.gpu_type;
-  return {workload_of(run), model_size_of(run), match.dtype, gpu_type};
-}
-
-// Empty where the run has a place in a series.
-std::string missing_of(const ComparedRun& run, const SeriesKey& key) {
-  const auto& [workload, model_size, dtype, gpu_type] = key;
-  std::string missing;
-  const auto need = [&](bool is_there, std::string_view name) {
-    if (!is_there) missing += (missing.empty() ? "" : ", ") + std::string(name);
-  };
-  need(!workload.empty(), "workload");
-  need(!model_size.empty(), "model size");
-  need(!dtype.empty(), "dtype");
-  need(!gpu_type.empty(), "GPU type");
-  need(gpu_count_of(run).has_value(), "GPU count");
-  return missing.empty() ? "" : "Neither the run nor a recipe says its " + missing + ".";
+SeriesKey key_of(const ScalingConfiguration& configuration) {
+  return {configuration.work.workload, configuration.work.model_size, configuration.dtype,
+          configuration.gpu_type};
 }
 
 // A run that does not say what it is may be any: it is shown as left out whatever is asked for.
@@ -87,10 +68,13 @@ ScalingKind kind_of(const std::vector<ScalingPoint>& points) {
 }
 
 // Why the tokens per second of the point are not of the same work as those of `baseline`.
-std::string obstacle_to(const std::vector<ComparedRun>& runs, const ScalingPoint& point,
-                        const ComparedRun& baseline) {
+std::string obstacle_to(const ScalingRuns& runs, const ScalingPoint& point,
+                        const ScalingConfiguration& baseline) {
+  std::unordered_set<const ScalingConfiguration*> seen;
   for (const std::size_t index : point.runs) {
-    for (const Obstacle& obstacle : obstacles_between(baseline, runs[index])) {
+    const ScalingConfiguration& configuration = *runs[index]->configuration;
+    if (!seen.insert(&configuration).second) continue;
+    for (const Obstacle& obstacle : obstacles_between(baseline.work, configuration.work)) {
       const auto& barred = obstacle.metrics;
       const bool is_barred =
           std::count(barred.begin(), barred.end(), ComparedMetric::tokens_per_s_per_gpu) > 0;
@@ -100,20 +84,24 @@ std::string obstacle_to(const std::vector<ComparedRun>& runs, const ScalingPoint
   return "";
 }
 
-void measure_points(const std::vector<ComparedRun>& runs, std::span<const NoiseRun> known,
+void measure_points(const ScalingRuns& runs, std::span<const NoiseRun> known,
                     std::vector<ScalingPoint>& points) {
   for (ScalingPoint& point : points) {
     std::vector<double> rates;
+    std::vector<const RunAgainstPublished*> published;
+    rates.reserve(point.runs.size());
+    published.reserve(point.runs.size());
     for (const std::size_t index : point.runs) {
-      rates.push_back(*runs[index].judgement.metrics.derived.tokens_per_s_per_gpu.value);
+      rates.push_back(*runs[index]->tokens_per_s_per_gpu);
+      published.push_back(&runs[index]->published);
     }
     point.tokens_per_s_per_gpu = estimate_mean(rates).value();
-    point.speed_against_reference = estimate_mean(speeds_against_reference(runs, point.runs));
-    point.published_standing = standing_of(runs, point.runs, known);
+    point.speed_against_reference = estimate_mean(speeds_against_reference(published));
+    point.published_standing = standing_of(published, known);
   }
   if (points.empty()) return;
   const ScalingPoint& smallest = points.front();
-  const ComparedRun& baseline = runs[smallest.runs.front()];
+  const ScalingConfiguration& baseline = *runs[smallest.runs.front()]->configuration;
   const std::string own_obstacle = obstacle_to(runs, smallest, baseline);
   const double base_rate = smallest.tokens_per_s_per_gpu.mean;
   for (ScalingPoint& point : points) {
@@ -129,17 +117,13 @@ void measure_points(const std::vector<ComparedRun>& runs, std::span<const NoiseR
 }
 
 // The document of the first run that has one: the runs come in the caller's order.
-void add_published(const Catalog& catalog, const std::vector<ComparedRun>& runs,
+void add_published(const Catalog& catalog, const ScalingRuns& runs,
                    const std::vector<std::size_t>& members, ScalingSeries& series) {
-  const Recipe* recipe = nullptr;
-  for (const std::size_t index : members) {
-    const RecipeMatch& match = runs[index].judgement.match;
-    if (recipe == nullptr && match.recipe != nullptr) {
-      recipe = match.recipe;
-      series.document = match.document;
-    }
-  }
-  if (recipe == nullptr) return;
+  const auto first = std::ranges::find_if(
+      members, [&](std::size_t index) { return runs[index]->configuration->recipe != nullptr; });
+  if (first == members.end()) return;
+  const Recipe* const recipe = runs[*first]->configuration->recipe;
+  series.document = runs[*first]->configuration->document;
   std::map<std::int64_t, PublishedPoint> points;
   for (const Reference& reference : catalog.references) {
     const bool is_same = reference.document == recipe->document &&
@@ -173,45 +157,31 @@ void add_published(const Catalog& catalog, const std::vector<ComparedRun>& runs,
   }
 }
 
-// What a series has one of anyway, or what changes with the scale.
-constexpr std::array<std::string_view, 10> kOfEverySeries = {
-    "workload", "workload_type", "model",      "model_size", "dtype",
-    "gpu_type", "gpu_count",     "node_count", "rank_count", "global_batch_size"};
-// Chosen anew for each scale: a point has one layout, a series may have several.
-constexpr std::array<std::string_view, 11> kOfLayout = {
-    "tensor_parallel",        "pipeline_parallel", "context_parallel", "virtual_pipeline",
-    "expert_parallel",        "data_parallel",     "micro_batch_size", "layer_count",
-    "expert_tensor_parallel", "sequence_length",   "rank_slice"};
-
-template <typename Names>
-bool is_among(const Names& names, std::string_view key) {
-  return std::find(names.begin(), names.end(), key) != names.end();
+// Why a run is left out; empty where it is in.
+std::string exclusion_of(const ScalingRun& run, const RunMarkSet& included) {
+  std::string reason = exclusion_reason(run.marks, included);
+  return reason.empty() && !run.tokens_per_s_per_gpu ? run.tokens_reason : reason;
 }
 
-// A run that has a place: what it is besides its scale, in two parts.
-struct Member {
-  std::size_t run = 0;
-  std::vector<RunMarkReason> marks;
-  std::string exclusion;   // why it is left out; empty where it is in
-  Characteristics series;  // tells one series from another
-  Characteristics layout;  // tells one point of a scale from another
-};
-
-Member member_of(const std::vector<ComparedRun>& runs, std::size_t index,
-                 const RunMarkSet& included) {
-  const ComparedRun& run = runs[index];
-  Member member;
-  member.run = index;
-  member.marks = marks_of(run);
-  member.exclusion = exclusion_reason(member.marks, included);
-  const Metric& rate = run.judgement.metrics.derived.tokens_per_s_per_gpu;
-  if (member.exclusion.empty() && !rate.value) member.exclusion = rate.reason;
-  for (auto& [key, value] : characteristics_of(run, member.marks)) {
-    if (is_among(kOfEverySeries, key)) continue;
-    (is_among(kOfLayout, key) ? member.layout : member.series)[key] = value;
+// Groups of runs by a key that each configuration has one of. Asked for once a configuration: of
+// thousands of runs most are repeats.
+template <typename Key>
+class Groups {
+ public:
+  template <typename KeyOf>
+  void add(const ScalingRuns& runs, std::size_t index, const KeyOf& key_of) {
+    const ScalingConfiguration* const configuration = runs[index]->configuration.get();
+    auto& group = by_configuration_[configuration];
+    if (group == nullptr) group = &groups_[key_of(*configuration)];
+    group->push_back(index);
   }
-  return member;
-}
+
+  const std::map<Key, std::vector<std::size_t>>& all() const { return groups_; }
+
+ private:
+  std::map<Key, std::vector<std::size_t>> groups_;
+  std::unordered_map<const ScalingConfiguration*, std::vector<std::size_t>*> by_configuration_;
+};
 
 // In what `own` differs from the others: those keys that not all of `all` have with one value.
 std::vector<DifferingValue> differences_of(const Characteristics& own,
@@ -236,23 +206,24 @@ std::vector<DifferingValue> differences_of(const Characteristics& own,
 }
 
 // The points of one series: one for each scale, global batch size and layout.
-std::vector<ScalingPoint> points_of(const std::vector<ComparedRun>& runs,
-                                    const std::vector<const Member*>& members) {
+std::vector<ScalingPoint> points_of(const ScalingRuns& runs,
+                                    const std::vector<std::size_t>& members) {
   using PointKey = std::tuple<std::int64_t, std::optional<std::int64_t>, Characteristics>;
-  std::map<PointKey, std::vector<std::size_t>> groups;
-  for (const Member* const member : members) {
-    const ComparedRun& run = runs[member->run];
-    groups[{gpu_count_of(run).value(), global_batch_size_of(run), member->layout}].push_back(
-        member->run);
+  Groups<PointKey> groups;
+  for (const std::size_t index : members) {
+    groups.add(runs, index, [](const ScalingConfiguration& configuration) {
+      return PointKey(configuration.gpu_count.value(), configuration.work.global_batch_size,
+                      configuration.layout);
+    });
   }
   std::vector<ScalingPoint> points;
-  for (const auto& [key, indexes] : groups) {
+  for (const auto& [key, indexes] : groups.all()) {
     ScalingPoint point;
     point.gpu_count = std::get<0>(key);
     point.global_batch_size = std::get<1>(key);
     point.runs = indexes;
     std::vector<const Characteristics*> of_scale;
-    for (const auto& [other, others] : groups) {
+    for (const auto& [other, others] : groups.all()) {
       const bool is_same_scale =
           std::get<0>(other) == point.gpu_count && std::get<1>(other) == point.global_batch_size;
       if (is_same_scale) of_scale.push_back(&std::get<2>(other));
@@ -273,16 +244,21 @@ constexpr auto kKinds = name_table<ScalingKind>({
 
 // One series for each way in which runs of one model differ; runs that are left out stand with the
 // first of them.
-void add_series(const Catalog& catalog, const std::vector<ComparedRun>& runs, const SeriesKey& key,
+void add_series(const Catalog& catalog, const ScalingRuns& runs, const SeriesKey& key,
                 const std::vector<std::size_t>& indexes, const RunMarkSet& included,
                 std::span<const NoiseRun> known, ScalingReport& report) {
-  std::vector<Member> members;
-  members.reserve(indexes.size());
-  for (const std::size_t index : indexes) members.push_back(member_of(runs, index, included));
-  std::map<Characteristics, std::vector<const Member*>> parts;
-  for (const Member& member : members) {
-    if (member.exclusion.empty()) parts[member.series].push_back(&member);
+  std::vector<LeftOutRun> left_out;
+  Groups<Characteristics> groups;
+  for (const std::size_t index : indexes) {
+    std::string exclusion = exclusion_of(*runs[index], included);
+    if (exclusion.empty()) {
+      groups.add(runs, index,
+                 [](const ScalingConfiguration& configuration) { return configuration.series; });
+    } else {
+      left_out.push_back({index, runs[index]->marks, std::move(exclusion)});
+    }
   }
+  std::map<Characteristics, std::vector<std::size_t>> parts = groups.all();
   if (parts.empty()) parts[{}] = {};
   std::vector<const Characteristics*> all;
   all.reserve(parts.size());
@@ -295,16 +271,23 @@ void add_series(const Catalog& catalog, const std::vector<ComparedRun>& runs, co
     series.points = points_of(runs, part);
     measure_points(runs, known, series.points);
     series.kind = kind_of(series.points);
-    std::vector<std::size_t> own;
-    for (const Member* const member : part) own.push_back(member->run);
-    add_published(catalog, runs, own.empty() ? indexes : own, series);
+    add_published(catalog, runs, part.empty() ? indexes : part, series);
     report.series.push_back(std::move(series));
   }
-  for (Member& member : members) {
-    if (member.exclusion.empty()) continue;
-    report.series[first].left_out.push_back(
-        {member.run, std::move(member.marks), std::move(member.exclusion)});
+  report.series[first].left_out = std::move(left_out);
+}
+
+// What the runs teach of the noise between runs, by workload: other workloads never count.
+std::map<std::string, std::vector<NoiseRun>> noise_by_workload(const ScalingRuns& runs) {
+  std::map<std::string, std::vector<NoiseRun>> known;
+  std::unordered_set<std::string_view> contents;
+  for (const auto& run : runs) {
+    const NoiseRun& noise = run->published.noise;
+    if (!run->teaches_noise) continue;
+    if (!noise.content_key.empty() && !contents.insert(noise.content_key).second) continue;
+    known[noise.workload].push_back(noise);
   }
+  return known;
 }
 
 }  // namespace
@@ -322,23 +305,29 @@ std::string_view scaling_kind_name(ScalingKind kind) {
   return kKinds.name(kind);
 }
 
-ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedRun>& runs,
+ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
                              const ScalingSelection& selection, const RunMarkSet& included) {
   ScalingReport report;
-  const std::vector<NoiseRun> known = noise_runs(runs);
-  std::map<SeriesKey, std::vector<std::size_t>> members;
+  std::unordered_map<const ScalingConfiguration*, bool> selected;
+  Groups<SeriesKey> members;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const SeriesKey key = key_of(runs[i]);
-    if (!is_selected(catalog, key, selection)) continue;
-    std::string missing = missing_of(runs[i], key);
-    if (missing.empty()) {
-      members[key].push_back(i);
+    const ScalingConfiguration& configuration = *runs[i]->configuration;
+    const auto [known, is_new] = selected.try_emplace(&configuration, false);
+    if (is_new) known->second = is_selected(catalog, key_of(configuration), selection);
+    if (!known->second) continue;
+    if (configuration.missing.empty()) {
+      members.add(runs, i, key_of);
     } else {
-      report.unplaced.push_back({i, marks_of(runs[i]), std::move(missing)});
+      report.unplaced.push_back({i, runs[i]->marks, configuration.missing});
     }
   }
-  for (const auto& [key, indexes] : members)
-    add_series(catalog, runs, key, indexes, included, known, report);
+  const auto noise = noise_by_workload(runs);
+  for (const auto& [key, indexes] : members.all()) {
+    const auto known = noise.find(std::get<0>(key));
+    add_series(catalog, runs, key, indexes, included,
+               known == noise.end() ? std::span<const NoiseRun>() : std::span(known->second),
+               report);
+  }
   return report;
 }
 

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "parser/statistics/run_comparison.h"
+#include "parser/statistics/mean_comparison.h"
+#include "parser/statistics/scaling_run.h"
 
 namespace llmb::parser {
 
@@ -103,7 +104,7 @@ inline constexpr std::string_view kScalingMethod =
     "differ.";
 
 // Pointers in the result live as long as the catalog that the runs were measured with.
-ScalingReport scaling_series(const Catalog& catalog, const std::vector<ComparedRun>& runs,
+ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
                              const ScalingSelection& selection, const RunMarkSet& included);
 
 }  // namespace llmb::parser

@@ -18,14 +18,19 @@ MeasuringQuestion read_measuring_question(const QueryParameters& parameters) {
           parameters.run_marks("include")};
 }
 
+storage::RunFilter filter_of(const parser::Catalog& catalog, const MeasuringQuestion& question) {
+  storage::RunFilter filter;
+  filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));
+  if (question.cluster) filter.cluster = {*question.cluster};
+  filter.include_superseded = question.included.contains(parser::RunMark::superseded);
+  return filter;
+}
+
 MeasuredRuns measure_all_runs(storage::Reader& reader, const parser::Catalog& catalog,
                               const MeasuringQuestion& question, std::size_t runs_max) {
   MeasuredRuns measured;
   storage::RunQuery query;
-  // Whatever else is asked for may follow from the recipe and is not in the database.
-  query.filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));
-  if (question.cluster) query.filter.cluster = {*question.cluster};
-  query.filter.include_superseded = question.included.contains(parser::RunMark::superseded);
+  query.filter = filter_of(catalog, question);
   const std::int64_t count = reader.run_count(query.filter);
   const auto held = std::min(count, static_cast<std::int64_t>(runs_max));
   measured.older_left_out = count - held;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "parser/catalog/catalog.h"
 #include "parser/statistics/compared_run.h"
 #include "parser/statistics/run_marks.h"
 #include "parser/step_interruption.h"
-#include "server/api/context.h"
 #include "server/api/query_parameters.h"
 #include "storage/database.h"
 
@@ -31,6 +31,9 @@ struct MeasuredRuns {
   std::vector<parser::ComparedRun> runs;  // by id
   std::int64_t older_left_out = 0;        // beyond `runs_max`
 };
+
+// Which runs the question is of, but for what their recipes decide and the database does not hold.
+storage::RunFilter filter_of(const parser::Catalog& catalog, const MeasuringQuestion& question);
 
 // The newest `runs_max` of them. Throws RequestError (400) where a window holds too many steps.
 // Pointers in the result live as long as the catalog.

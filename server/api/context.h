@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/api/api_options.h"
+#include "server/api/kept_runs.h"
 #include "server/api/latest_results.h"
 #include "server/api/reader_pool.h"
 #include "server/api/request_metrics.h"
@@ -24,6 +25,7 @@ struct Context {
   ReaderPool readers;
   RequestMetrics request_metrics;
   LatestResults latest_results;
+  KeptRuns kept_runs;
   std::atomic<int> pushes_under_way = 0;
 };
 

@@ -1,10 +1,12 @@
 // GET /api/v1/scaling: tokens/s/GPU by number of GPUs, for each workload, model size, dtype and
 // GPU type.
-#include <vector>
+#include <cstddef>
+#include <cstdint>
 
 #include "parser/statistics/scaling_series.h"
 #include "server/api/all_runs.h"
 #include "server/api/json.h"
+#include "server/api/kept_runs.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
@@ -14,14 +16,25 @@
 namespace llmb::api {
 namespace {
 
-http::Body render_scaling(Context& context, const MeasuringQuestion& question,
-                          const parser::ScalingSelection& selection) {
+constexpr std::int64_t kRunsMax = 1'000'000;
+
+ScaledRuns scaled_runs(Context& context, const MeasuringQuestion& question) {
   const parser::Catalog& catalog = context.catalog();
-  const auto [runs, older_left_out] = context.readers.with_reader([&](storage::Reader& reader) {
-    return measure_all_runs(reader, catalog, question, context.options.measured_runs_max);
+  const std::size_t runs_max = context.options.measured_runs_max;
+  return context.readers.with_reader([&](storage::Reader& reader) -> ScaledRuns {
+    if (!question.window && question.without.empty()) {
+      return context.kept_runs.read(reader, catalog, question, runs_max);
+    }
+    const auto [runs, older_left_out] = measure_all_runs(reader, catalog, question, runs_max);
+    return {parser::scaling_runs(runs), older_left_out};
   });
-  const auto report = parser::scaling_series(catalog, runs, selection, question.included);
-  Json json = report::scaling_json(runs, report);
+}
+
+http::Body render_scaling(Context& context, const MeasuringQuestion& question,
+                          const parser::ScalingSelection& selection, std::int64_t runs_max) {
+  const auto [runs, older_left_out] = scaled_runs(context, question);
+  const auto report = parser::scaling_series(context.catalog(), runs, selection, question.included);
+  Json json = report::scaling_json(runs, report, static_cast<std::size_t>(runs_max));
   json["older_runs_left_out"] = older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }
@@ -29,14 +42,17 @@ http::Body render_scaling(Context& context, const MeasuringQuestion& question,
 }  // namespace
 
 http::Response get_scaling(Context& context, const http::Request& request) {
-  const QueryParameters parameters(request, {"workload", "model_size", "dtype", "gpu_type",
-                                             "cluster", "window", "without", "include"});
+  const QueryParameters parameters(
+      request, {"workload", "model_size", "dtype", "gpu_type", "cluster", "window", "without",
+                "include", "runs_max"});
   const MeasuringQuestion question = read_measuring_question(parameters);
   const parser::ScalingSelection selection = {question.workload, parameters.text("model_size"),
                                               parameters.text("dtype"),
                                               parameters.text("gpu_type")};
-  return tagged_response(list_etag(context, request, parameters),
-                         [=, &context] { return render_scaling(context, question, selection); });
+  const std::int64_t runs_max = parameters.integer("runs_max", 1, kRunsMax).value_or(kRunsMax);
+  return tagged_response(list_etag(context, request, parameters), [=, &context] {
+    return render_scaling(context, question, selection, runs_max);
+  });
 }
 
 }  // namespace llmb::api

@@ -46,7 +46,7 @@ struct ScalingArguments : MeasuringArguments {
   parser::ScalingSelection selection;
 };
 
-int scale(const parser::Catalog& catalog, const std::vector<parser::ComparedRun>& runs,
+int scale(const parser::Catalog& catalog, const parser::ScalingRuns& runs,
           const parser::RunMarkSet& included, const ScalingArguments& arguments) {
   const auto report = parser::scaling_series(catalog, runs, arguments.selection, included);
   if (arguments.format == "json") {
@@ -84,7 +84,7 @@ void add_scaling_command(CLI::App& app, int& exit_code) {
         *command, *arguments,
         [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,
             const parser::RunMarkSet& included) {
-          return scale(catalog, measured.runs, included, *arguments);
+          return scale(catalog, parser::scaling_runs(measured.runs), included, *arguments);
         });
   });
 }

@@ -69,18 +69,17 @@ std::vector<std::string> cells_of(const ScalingRow& row) {
   return cells;
 }
 
-void write_left_out(const std::vector<parser::ComparedRun>& runs,
+void write_left_out(const parser::ScalingRuns& runs,
                     const std::vector<parser::LeftOutRun>& left_out, std::ostream& out) {
   for (const parser::LeftOutRun& entry : left_out) {
-    const parser::ComparedRun& run = runs[entry.run];
+    const parser::ScalingRun& run = *runs[entry.run];
     out << "  left out: " << printable(run.experiment);
     if (run.job_id) out << " (job " << *run.job_id << ")";
     out << ": " << printable(entry.reason) << '\n';
   }
 }
 
-void write_series(const std::vector<parser::ComparedRun>& runs, const ScalingSeries& series,
-                  std::ostream& out) {
+void write_series(const parser::ScalingRuns& runs, const ScalingSeries& series, std::ostream& out) {
   std::string title =
       series.workload + " " + series.model_size + " " + series.dtype + " on " + series.gpu_type;
   const std::string differences = parser::differences_text(series.differences);
@@ -111,8 +110,8 @@ void write_series(const std::vector<parser::ComparedRun>& runs, const ScalingSer
 
 }  // namespace
 
-void write_scaling_table(const std::vector<parser::ComparedRun>& runs,
-                         const parser::ScalingReport& report, std::ostream& out) {
+void write_scaling_table(const parser::ScalingRuns& runs, const parser::ScalingReport& report,
+                         std::ostream& out) {
   out << "Tokens/s/GPU: mean of runs ± the half width of its 95 % interval (Student's t on run\n"
          "means). Efficiency: against the smallest scale of the series, 1 is perfect.\n";
   for (const ScalingSeries& series : report.series) write_series(runs, series, out);

@@ -9,8 +9,8 @@
 
 namespace llmb::report {
 
-void write_scaling_table(const std::vector<parser::ComparedRun>& runs,
-                         const parser::ScalingReport& report, std::ostream& out);
+void write_scaling_table(const parser::ScalingRuns& runs, const parser::ScalingReport& report,
+                         std::ostream& out);
 void write_scaling_csv(const parser::ScalingReport& report, std::ostream& out);
 
 }  // namespace llmb::report

@@ -94,6 +94,7 @@ parser::Result<parser::ComparedRun> measure_stored_run(
   compared.path = run.relative_path;
   compared.cluster = run.cluster;
   compared.launched_at = run.path.launched_at;
+  compared.grown_at = run.grown_at;
   compared.configuration = run.configuration;
   compared.dialect = run.facts.dialect;
   compared.has_profiles = run.is_profiled;

@@ -6,11 +6,11 @@
 // cached one, and SQLite reads its pages anew. The processor's time is that of server and client
 // together; other programs on the machine do not lengthen it.
 //
-//   load_bench [RUNS] [STEPS_PER_RUN] [QUESTIONS] [DATABASE]
+//   load_bench [RUNS] [STEPS_PER_RUN] [QUESTIONS] [DATABASE] [ONLY]
 //
 // 10,000, 54, 200 and a new file where not given. DATABASE is a file or a PostgreSQL database's
 // URL, whose server's work is not in the processor's time. Where it holds runs of an earlier call,
-// they are not written again; RUNS has to be the same.
+// they are not written again; RUNS has to be the same. ONLY: questions with these words alone.
 //
 //   tests/postgresql/with_server.sh bash -c 'load_bench 10000 54 200 "$LLMB_TEST_POSTGRESQL"'
 #include <algorithm>
@@ -43,12 +43,14 @@ using Clock = std::chrono::steady_clock;
 
 class Bench {
  public:
-  Bench(std::uint16_t port, llmb::storage::Writer& writer, llmb::parser::RunConfiguration touched)
-      : client_(port), writer_(writer), touched_(std::move(touched)) {}
+  Bench(std::uint16_t port, llmb::storage::Writer& writer, llmb::parser::RunConfiguration touched,
+        std::string only)
+      : client_(port), writer_(writer), touched_(std::move(touched)), only_(std::move(only)) {}
 
   // Asks target(i, the answer before) so many times.
   void measure(const std::string& what, int count,
                const std::function<std::string(int, const std::string&)>& target) {
+    if (what.find(only_) == std::string::npos) return;
     std::vector<double> wall_ms;
     std::vector<double> processor_ms;
     std::string body;
@@ -71,9 +73,11 @@ class Bench {
   // The first page and others from all over the list: a page begins after either of two runs, by a
   // cursor made of the one that a list of these two gives.
   void pages(const std::string& query, int runs, int count) {
+    const std::string what = "a page of runs, " + query;
+    if (what.find(only_) == std::string::npos) return;
     const std::string first = "runs?limit=50&" + query;
     const auto whole = cursor_in(client_.get("/api/v1/" + first));
-    measure("a page of runs, " + query, count, [&](int i, const std::string&) {
+    measure(what, count, [&](int i, const std::string&) {
       if (i == 0 || !whole) return first;
       const auto job = [&](long long k) {
         return "&job_id=" + std::to_string(4'000'001 + (i * 7'919LL + k) % runs);
@@ -101,6 +105,7 @@ class Bench {
   Client client_;
   llmb::storage::Writer& writer_;
   const llmb::parser::RunConfiguration touched_;
+  const std::string only_;
 };
 
 constexpr std::array kSorts = {"id",
@@ -187,7 +192,7 @@ void measure_results(Bench& bench, int runs, int count) {
   }
   const int few = std::max(5, count / 10);
   for (const char* query : {"workload=pretrain_grok1&gpu_type=gb200", "workload=pretrain_llama3.1",
-                            "workload=none_such", "dtype=bf16", ""}) {
+                            "workload=none_such", "dtype=bf16", "", "runs_max=12"}) {
     bench.same(std::string("scaling?") + query, few);
   }
   for (const char* resource : {"", "/statistics", "/statistics?window=5-40", "/metrics", "/steps",
@@ -196,10 +201,10 @@ void measure_results(Bench& bench, int runs, int count) {
   }
 }
 
-void serve_and_measure(llmb::storage::Writer& writer, const std::string& place, int runs,
-                       int count) {
+void serve_and_measure(llmb::storage::Writer& writer, const std::string& place, int runs, int count,
+                       const std::string& only) {
   llmb::bench::ApiServer server(place, 1);
-  Bench bench(server.port(), writer, llmb::storage::Reader(place).run(1)->configuration);
+  Bench bench(server.port(), writer, llmb::storage::Reader(place).run(1)->configuration, only);
   measure_lists(bench, runs, count);
   measure_results(bench, runs, count);
   server.stop();
@@ -225,6 +230,6 @@ int main(int argc, char** argv) {
   }
   std::printf("the database takes %.1f MB; times in ms\n",
               static_cast<double>(totals.database_bytes) / 1e6);
-  serve_and_measure(writer, place, runs, count);
+  serve_and_measure(writer, place, runs, count, argc > 5 ? argv[5] : "");
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "storage/database.h"
 #include "storage/run_list.h"
+#include "storage/run_versions.h"
 #include "storage/sqlite_connection.h"
 #include "tests/storage/temporary_database.h"
 
@@ -146,6 +147,14 @@ TEST_F(RunListPlans, AWalkStopsAtItsEnd) {
       }
     }
   }
+}
+
+TEST_F(RunListPlans, TheNewestVersionsAreWalkedToOrFoundByTheFilter) {
+  const RunFilter filter = all_filters().back().filter;
+  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, true)),
+              ElementsAre(AllOf(HasSubstr("run_began_at"), Not(HasSubstr("TEMP")))));
+  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, false)),
+              Contains(HasSubstr("INDEX run_filter (workload=?)")));
 }
 
 TEST_F(RunListPlans, TheNewestOfAFilterAreSortedWithoutTheirRows) {

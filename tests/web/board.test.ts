@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../web/src/api/types";
-import { boardRows, boardTable, submitCommand } from "../../web/src/state/board";
+import { boardRows, boardTable, launchTimes, submitCommand } from "../../web/src/state/board";
 import { judge, standingWords } from "../../web/src/state/standing";
 
 const kNoise = {
@@ -104,6 +104,8 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
     experiment: "x",
     job_id: null,
     path: "x",
+    launched_at: null,
+    grown_at: "2026-03-01T08:00:00Z",
     window: "11-44",
     gpu_count: 512,
     marks: marks ? [{ mark: marks, reason: "" }] : [],
@@ -113,6 +115,7 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
     method: "",
     confidence: 0.95,
     unplaced: [],
+    unplaced_groups: [],
     older_runs_left_out: 0,
     series: [
       {
@@ -125,6 +128,7 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
         document: null,
         published: [],
         left_out: marks ? [left] : [],
+        left_out_groups: marks ? [{ gpu_count: 512, marks: [marks], run_count: 30 }] : [],
         points: stands
           ? [
               {
@@ -143,6 +147,8 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
                     experiment: "x",
                     job_id: null,
                     path: "x",
+                    launched_at: "2026-02-01T08:00:00Z",
+                    grown_at: "2026-03-01T08:00:00Z",
                     window: "11-44",
                     tokens_per_s_per_gpu: 100,
                   },
@@ -163,8 +169,28 @@ test("a workload is one, with its prefix or without", () => {
   assert.deepEqual(cell?.runs, [7]);
 });
 
+test("a cell counts all of its runs, and names and dates those that the answer names", () => {
+  const answers = scaling(standing(1, 0.97), "profiled");
+  const point = answers.series[0]?.points[0];
+  assert.ok(point);
+  point.tokens_per_s_per_gpu.run_count = 40;
+  const cell = boardRows([reference({})], answers)[0]?.cells[0];
+  assert.deepEqual([cell?.runs, cell?.runCount], [[7], 40]);
+  assert.deepEqual([cell?.others, cell?.otherCount], [[9], 30]);
+  assert.deepEqual([cell?.profiled, cell?.profiledCount], [[9], 30]);
+  assert.deepEqual(
+    [...launchTimes(answers)],
+    [
+      [7, "2026-02-01T08:00:00Z"],
+      [9, "2026-03-01T08:00:00Z"],
+    ],
+  );
+});
+
 test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(null, "failed")), "failed");
+  const failed = boardRows([reference({})], scaling(null, "failed"))[0]?.cells[0];
+  assert.equal(failed?.words, "30 runs, none of them complete.");
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
   assert.equal(stateOf(scaling(null, null)), "missing");
   assert.equal(stateOf(scaling(standing(0.9, 0.89), "failed")), "below");

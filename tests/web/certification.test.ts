@@ -33,9 +33,13 @@ const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => 
   words: "No run of this configuration was found.",
   standing: null,
   runs: [],
+  runCount: changes.runs?.length ?? 0,
   variants: [],
+  variantCount: 0,
   others: [],
+  otherCount: changes.others?.length ?? 0,
   profiled: [],
+  profiledCount: changes.profiled?.length ?? 0,
   repeats: 3,
   ...changes,
 });

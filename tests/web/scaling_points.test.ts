@@ -51,6 +51,7 @@ const series: ScalingSeries = {
   scaling: "weak",
   points: [pointAt(128, 2200, 1), pointAt(512, 2090, 0.95), pointAt(1024, null, null)],
   left_out: [],
+  left_out_groups: [],
   document: "grok1-25.05",
   published: [
     {

@@ -245,7 +245,7 @@ TEST(RunComparison, LearnsTheNoiseFromRepeatsOfWhatIsCompared) {
     return of.test->interval.high / of.test->interval.low - 1;
   };
   EXPECT_LT(width(told), width(alone) / 2);
-  for (NoiseRun& run : options.noise_runs) run.configuration += "another";
+  for (NoiseRun& run : options.noise_runs) ++run.configuration;
   EXPECT_EQ(verdict().test->noise.repeat_count, 0);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "parser/catalog/catalog.h"
 #include "parser/layout/experiment_name.h"
 
@@ -43,7 +45,7 @@ ComparedRun make_run(const std::string& experiment, double step_time_s, Window w
 
 ScalingReport scale(const std::vector<ComparedRun>& runs, const ScalingSelection& selection = {},
                     const RunMarkSet& included = {}) {
-  return scaling_series(embedded_catalog(), runs, selection, included);
+  return scaling_series(embedded_catalog(), scaling_runs(runs), selection, included);
 }
 
 TEST(ScalingSeries, SetsEachScaleAgainstTheSmallest) {
@@ -156,6 +158,23 @@ TEST(ScalingSeries, KeepsLayoutsOfOneScaleApart) {
   ASSERT_EQ(report.series[0].points.size(), 2U);
   EXPECT_EQ(differences_text(report.series[0].points[0].differences), "tensor_parallel 4");
   EXPECT_EQ(differences_text(report.series[0].points[1].differences), "tensor_parallel 8");
+}
+
+TEST(ScalingRun, RepeatsShareWhatTheyHaveInCommonAndOthersDoNot) {
+  auto profiled = make_run(grok(128, 256), 7.2);
+  profiled.has_profiles = true;
+  auto other_job = make_run(grok(128, 256), 7.9);
+  other_job.configuration.set("job_id", "17", ConfigSource::path);
+  const std::vector<ComparedRun> runs = {make_run(grok(128, 256), 7.2), other_job, profiled,
+                                         make_run(grok(256, 512), 7.2),
+                                         make_run(grok(128, 256), 7.2, {20, 40})};
+  const ScalingRuns made = scaling_runs(runs);
+  EXPECT_EQ(made[0]->configuration, made[1]->configuration);
+  std::set<const ScalingConfiguration*> different;
+  for (const auto& run : made) different.insert(run->configuration.get());
+  EXPECT_EQ(different.size(), 4U);
+  EXPECT_EQ(made[0]->published.noise.configuration, made[1]->published.noise.configuration);
+  EXPECT_NE(made[0]->published.noise.configuration, made[2]->published.noise.configuration);
 }
 
 // nemotron4, Load Checkpoint: "Training will run for 1 step after checkpoint has been loaded."

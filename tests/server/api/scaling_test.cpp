@@ -1,8 +1,10 @@
 // /scaling on a real database.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <set>
 
+#include "parser/foundation/instant.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -135,6 +137,102 @@ TEST_F(Scaling, GivesTheSeriesWithThePublishedOne) {
   ASSERT_EQ(series["published"].size(), 3U);
   EXPECT_EQ(series["published"][2]["reference"]["step_time_s"], 7.324);
   EXPECT_NEAR(series["published"][2]["efficiency"].get<double>(), 7.325 / 7.324, 1e-9);
+}
+
+TEST_F(Scaling, NamesAsManyRunsAsAskedAndTellsOfAll) {
+  for (int job = 1; job <= 5; ++job) {
+    storage::IngestBatch batch = clean_batch(job, 128, 7.0 + 0.1 * job);
+    // The first job was launched last.
+    batch.path.launched_at = "2026-01-0" + std::to_string(9 - job) + "T00:00:00Z";
+    writer_->commit({&batch, 1});
+    batch = clean_batch(10 + job, 256, 7.5, "pretrain_grok1", true);
+    batch.path.launched_at = "2026-01-0" + std::to_string(job) + "T00:00:00Z";
+    writer_->commit({&batch, 1});
+  }
+  const Json whole = get_json("/api/v1/scaling", {})["series"][0];
+  const Json named = get_json("/api/v1/scaling", {{"runs_max", "2"}})["series"][0];
+  const auto jobs_of = [](const Json& runs) {
+    std::vector<std::int64_t> jobs;
+    for (const Json& run : runs) jobs.push_back(run["job_id"].get<std::int64_t>());
+    return jobs;
+  };
+  EXPECT_THAT(jobs_of(whole["points"][0]["runs"]), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(jobs_of(named["points"][0]["runs"]), ElementsAre(1, 2));
+  EXPECT_EQ(named["points"][0]["runs"][0]["launched_at"], "2026-01-08T00:00:00Z");
+  EXPECT_EQ(named["points"][0]["tokens_per_s_per_gpu"], whole["points"][0]["tokens_per_s_per_gpu"]);
+  EXPECT_EQ(named["points"][0]["tokens_per_s_per_gpu"]["run_count"], 5);
+  EXPECT_THAT(jobs_of(whole["left_out"]), ElementsAre(11, 12, 13, 14, 15));
+  EXPECT_THAT(jobs_of(named["left_out"]), ElementsAre(14, 15));
+  const Json groups = Json::parse(R"([{"gpu_count": 256, "marks": ["traced"], "run_count": 5}])");
+  EXPECT_EQ(named["left_out_groups"], groups);
+  EXPECT_EQ(whole["left_out_groups"], groups);
+  EXPECT_THAT(get_detail("/api/v1/scaling", {{"runs_max", "0"}}, 400), HasSubstr("runs_max"));
+}
+
+// What is kept of runs that did not change and what is measured anew together give what another
+// Api, which has nothing yet, makes of the same database.
+TEST_F(Scaling, IsTheSameWhateverWasAskedBefore) {
+  std::vector<storage::RunId> runs;
+  for (int job = 1; job <= 6; ++job) runs.push_back(add_clean(job, 128 << (job % 3), 7.0 + job));
+  const std::vector<Pairs> questions = {{},
+                                        {{"cluster", "eos"}},
+                                        {{"include", "all"}},
+                                        {{"workload", "grok1"}},
+                                        {{"window", "20-40"}}};
+  const auto ask = [&] {
+    std::vector<std::string> answers;
+    for (const Pairs& question : questions) {
+      answers.push_back(get_json("/api/v1/scaling", question).dump());
+    }
+    return answers;
+  };
+  const auto ask_another = [&] {
+    auto api = std::move(api_);
+    auto router = std::move(router_);
+    auto service = std::move(service_);
+    restart_api([](ApiOptions&) {});
+    const auto answers = ask();
+    service_ = std::move(service);
+    router_ = std::move(router);
+    api_ = std::move(api);
+    return answers;
+  };
+  std::vector<std::function<void()>> changes;
+  changes.emplace_back([] {});
+  changes.emplace_back([&] {
+    auto grown = clean_batch(2, 512, 6.5);
+    grown.size_bytes += 100;
+    grown.observed_at = "2026-07-07T07:07:07.000000Z";
+    writer_->commit({&grown, 1});
+  });
+  changes.emplace_back([&] {
+    auto configuration = storage::Reader(database_path_).run(runs[2])->configuration;
+    configuration.set("cluster", "eos", parser::ConfigSource::llmb_config);
+    writer_->update_configuration(runs[2], configuration);
+  });
+  changes.emplace_back([&] { add_clean(7, 128, 9.5, "pretrain_grok1", true); });
+  changes.emplace_back([&] {
+    auto rewritten = clean_batch(4, 256, 12.5);
+    rewritten.generation = 1;
+    writer_->commit({&rewritten, 1});
+  });
+  changes.emplace_back([&] { writer_->upsert_root("/data/w", "selene"); });
+  changes.emplace_back([&] {
+    storage::RetentionPolicy policy;
+    policy.words = "asked for by a test";
+    const std::vector<storage::RunId> removed = {runs[4]};
+    EXPECT_EQ(
+        writer_->remove_logs(policy, removed, *parser::parse_instant("2026-08-08T00:00:00Z")).runs,
+        1);
+  });
+  std::vector<std::string> before;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    changes[i]();
+    const auto kept = ask();
+    EXPECT_NE(kept, before) << "change " << i;
+    before = kept;
+    EXPECT_EQ(ask_another(), kept) << "change " << i;
+  }
 }
 
 TEST_F(Scaling, CountsMarkedRunsWhenAsked) {

@@ -3,13 +3,11 @@
 import { CopyButton } from "../parts/copy_buttons";
 import { Instant } from "../parts/values";
 import { formatCount, formatPlural, formatSeconds } from "../format";
-import { documentOf, submitCommand, type BoardCell } from "../state/board";
+import { documentOf, kRunsNamed, submitCommand, type BoardCell } from "../state/board";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { compareHref, kPicksMax } from "../state/picks";
 import { standingWords } from "../state/standing";
-
-const kRunsNamed = 12;
 
 export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) {
   const { reference } = cell;
@@ -34,14 +32,14 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
         <div>
           <dt>Runs that count</dt>
           <dd>
-            <RunLinks ids={cell.runs} />
+            <RunLinks ids={cell.runs} count={cell.runCount} />
           </dd>
         </div>
         {cell.variants.length > 0 && (
           <div>
             <dt>Runs of another environment or release</dt>
             <dd>
-              <RunLinks ids={cell.variants} />
+              <RunLinks ids={cell.variants} count={cell.variantCount} />
             </dd>
           </div>
         )}
@@ -49,7 +47,7 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
           <div>
             <dt>Runs that do not</dt>
             <dd>
-              <RunLinks ids={cell.others} />
+              <RunLinks ids={cell.others} count={cell.otherCount} />
             </dd>
           </div>
         )}
@@ -114,17 +112,19 @@ function bothOf({ runs, variants }: BoardCell): number[] {
   return [...runs.slice(-kPicksMax / 2), ...variants.slice(-kPicksMax / 2)];
 }
 
-export function RunLinks({ ids }: { ids: number[] }) {
-  if (ids.length === 0) return <>none</>;
+// The last of `ids`, of `count` runs in all.
+export function RunLinks({ ids, count }: { ids: number[]; count: number }) {
+  if (count === 0) return <>none</>;
+  const named = ids.slice(-kRunsNamed);
   return (
     <>
-      {ids.slice(-kRunsNamed).map((id, at) => (
+      {named.map((id, at) => (
         <span key={id}>
           {at > 0 && ", "}
           <a href={`/runs/${id}`}>run {id}</a>
         </span>
       ))}
-      {ids.length > kRunsNamed && ` and ${formatCount(ids.length - kRunsNamed)} earlier`}
+      {count > named.length && ` and ${formatCount(count - named.length)} earlier`}
     </>
   );
 }

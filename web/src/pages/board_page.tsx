@@ -1,7 +1,7 @@
 // "/": is the cluster good? Every published result, and whether the runs of its configuration reach
 // it; each cell opens its runs and says the command that would fill or decide it.
 import { useMemo } from "preact/hooks";
-import { fetchReferences, fetchRuns, fetchScaling } from "../api/client";
+import { fetchReferences, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
 import { formatCount, formatNumber, formatPercent } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
@@ -15,7 +15,15 @@ import { HintPanel } from "../parts/panels";
 import { Pending } from "../parts/pending";
 import { Sentences } from "../parts/sentences";
 import { useAnswer } from "../state/answer";
-import { boardRows, boardTable, unpublished, type BoardCell, type BoardRow } from "../state/board";
+import {
+  boardRows,
+  boardTable,
+  kRunsNamed,
+  launchTimes,
+  unpublished,
+  type BoardCell,
+  type BoardRow,
+} from "../state/board";
 import { hrefOf, place } from "../state/location";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
@@ -25,32 +33,21 @@ import { OpenCell } from "./board_cell";
 import { CertificationView } from "./certification_view";
 
 const kStaleDays = 90;
-const kDatePagesMax = 4;
 
 interface Answers {
   references: Reference[];
   scaling: Scaling;
-  launchedAt: Map<number, string>; // of the newest complete runs
+  launchedAt: Map<number, string>; // of the runs that the board names
 }
 
 async function askBoard(filter: URLSearchParams, abort: AbortSignal): Promise<Answers> {
+  const query = new URLSearchParams(filter);
+  query.set("runs_max", String(kRunsNamed));
   const [{ references }, scaling] = await Promise.all([
     fetchReferences(abort),
-    fetchScaling(filter, abort),
+    fetchScaling(query, abort),
   ]);
-  const launchedAt = new Map<number, string>();
-  let cursor: string | null = null;
-  for (let page = 0; page < kDatePagesMax; page += 1) {
-    const query = new URLSearchParams(filter);
-    query.set("status", "complete");
-    query.set("limit", "500");
-    if (cursor) query.set("cursor", cursor);
-    const answer = await fetchRuns(query, abort);
-    for (const run of answer.runs) launchedAt.set(run.id, run.launched_at ?? run.grown_at);
-    cursor = answer.next_cursor;
-    if (!cursor) break;
-  }
-  return { references, scaling, launchedAt };
+  return { references, scaling, launchedAt: launchTimes(scaling) };
 }
 
 function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | null {

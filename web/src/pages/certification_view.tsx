@@ -89,7 +89,10 @@ function Suite({ suite }: { suite: SuiteStanding }) {
           one.validUntil ? <Day at={one.validUntil} /> : "not yet",
           formatCount(one.cell.reference.gpu_count),
           one.cell.standing ? `${formatNumber(one.cell.standing.speed_low)} ×` : "none yet",
-          <RunLinks ids={[...one.cell.runs, ...one.cell.profiled]} />,
+          <RunLinks
+            ids={[...one.cell.runs, ...one.cell.profiled]}
+            count={one.cell.runCount + one.cell.profiledCount}
+          />,
         ])}
       />
       {commands && (

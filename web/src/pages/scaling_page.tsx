@@ -29,8 +29,15 @@ import { useAnswer } from "../state/answer";
 import { apiParameters, queryValue, setQuery } from "../state/page_query";
 import { usePageTitle } from "../state/page_title";
 
+// Of a point, and of what is left out of it for one reason.
+const kRunsAsked = 20;
+
+const countOf = (groups: Scaling["unplaced_groups"]) =>
+  groups.reduce((sum, { run_count }) => sum + run_count, 0);
+
 export function ScalingPage() {
   const query = apiParameters(["cluster", ...kMeasuringKeys]);
+  query.set("runs_max", String(kRunsAsked));
   usePageTitle("Scaling");
   const answer = useAnswer(
     query.toString(),
@@ -99,7 +106,13 @@ function AllSeries({ scaling }: { scaling: Scaling }) {
           series={series}
         />
       ))}
-      <LeftOutRuns runs={[...empty.flatMap((series) => series.left_out), ...scaling.unplaced]} />
+      <LeftOutRuns
+        runs={[...empty.flatMap((series) => series.left_out), ...scaling.unplaced]}
+        count={countOf([
+          ...empty.flatMap((series) => series.left_out_groups),
+          ...scaling.unplaced_groups,
+        ])}
+      />
       <OlderRuns count={scaling.older_runs_left_out} />
       <p class="window-note">{scaling.method}</p>
     </>
@@ -163,7 +176,7 @@ function Series({ series }: { series: ScalingSeries }) {
         table={() => tableOnPage(section.current?.querySelector("table"))}
         pictures={() => section.current?.querySelectorAll<SVGSVGElement>(".scaling-plot svg") ?? []}
       />
-      <LeftOutRuns runs={series.left_out} />
+      <LeftOutRuns runs={series.left_out} count={countOf(series.left_out_groups)} />
     </section>
   );
 }
@@ -260,8 +273,9 @@ const kRunsNamed = 6;
 
 function RunLinks({ point }: { point: ScalingPoint }) {
   const named = point.runs.slice(-kRunsNamed);
+  const { run_count } = point.tokens_per_s_per_gpu;
   return (
-    <span title={formatPlural(point.runs.length, "run")}>
+    <span title={formatPlural(run_count, "run")}>
       {named.map((run, at) => (
         <span key={run.id}>
           {at > 0 && ", "}
@@ -270,7 +284,7 @@ function RunLinks({ point }: { point: ScalingPoint }) {
           </a>
         </span>
       ))}
-      {point.runs.length > named.length && ` and ${point.runs.length - named.length} more`}
+      {run_count > named.length && ` and ${formatCount(run_count - named.length)} more`}
     </span>
   );
 }

@@ -13,24 +13,26 @@ interface LeftOut {
 
 const kNamed = 100;
 
-export function LeftOutRuns({ runs }: { runs: LeftOut[] }) {
+// `count`: how many there are, where not all of them are given.
+export function LeftOutRuns({ runs, count = runs.length }: { runs: LeftOut[]; count?: number }) {
   const included = queryValue("include");
   const known = included ? included.split(",") : [];
   const marks = [...new Set(runs.flatMap((run) => run.marks.map(({ mark }) => mark)))];
   const more = marks.filter((mark) => mark !== "no_data" && !known.includes(mark));
+  const named = runs.slice(0, kNamed);
   if (runs.length === 0 && !included) return null;
   return (
     <div class="left-out">
       {runs.length > 0 && (
         <details class="twin">
-          <summary>{formatPlural(runs.length, "run")} left out</summary>
+          <summary>{formatPlural(count, "run")} left out</summary>
           <ul>
-            {runs.slice(0, kNamed).map((run) => (
+            {named.map((run) => (
               <li key={run.id}>
                 <a href={`/runs/${run.id}`}>{run.experiment || run.path}</a>: {run.reason}
               </li>
             ))}
-            {runs.length > kNamed && <li>and {formatPlural(runs.length - kNamed, "more run")}</li>}
+            {count > named.length && <li>and {formatPlural(count - named.length, "more run")}</li>}
           </ul>
         </details>
       )}

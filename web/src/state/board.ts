@@ -10,12 +10,21 @@ export interface BoardCell {
   state: CellState;
   words: string; // the state and what it follows from
   standing: PublishedStanding | null; // of the runs that count
+  // Of each kind the ids of those that were launched last, at most kRunsNamed of a point, and how
+  // many there are.
   runs: number[]; // that count
+  runCount: number;
   variants: number[]; // of another environment, release …: series of their own
-  others: number[]; // that do not: failed, profiled …
+  variantCount: number;
+  others: number[]; // that do not count: failed, profiled …
+  otherCount: number;
   profiled: number[]; // of these: complete, and slowed by nothing but a profiler
+  profiledCount: number;
   repeats: number; // that would fill or decide the cell
 }
+
+// As many as a cell shows, and more than a comparison or a certification takes.
+export const kRunsNamed = 12;
 
 export interface BoardRow {
   name: string;
@@ -30,24 +39,31 @@ function keyOf(part: Omit<Reference, "gpu_count"> | Scaling["series"][number], g
   return [formatWorkload(workload), model_size, dtype, gpu_type, gpus].join(" ");
 }
 
-interface Measured {
-  standing: PublishedStanding | null;
-  runs: number[];
-  variants: number[];
-  others: { id: number; marks: string[] }[];
+interface Measured extends Omit<BoardCell, "reference" | "state" | "words" | "repeats"> {
+  marks: Set<string>; // of the runs that do not count
   reference: Reference | null; // the one that the runs' own document has
 }
+
+const nothingMeasured = (): Measured => ({
+  standing: null,
+  runs: [],
+  runCount: 0,
+  variants: [],
+  variantCount: 0,
+  others: [],
+  otherCount: 0,
+  profiled: [],
+  profiledCount: 0,
+  marks: new Set(),
+  reference: null,
+});
+
+const isProfiledOnly = (marks: readonly string[]) => marks.join() === "profiled";
 
 function measuredByKey(scaling: Scaling): Map<string, Measured> {
   const found = new Map<string, Measured>();
   const at = (key: string) => {
-    const known = found.get(key) ?? {
-      standing: null,
-      runs: [],
-      variants: [],
-      others: [],
-      reference: null,
-    };
+    const known = found.get(key) ?? nothingMeasured();
     found.set(key, known);
     return known;
   };
@@ -61,50 +77,52 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
       // Runs that differ (in their environment, release …) are series of their own: the one with
       // the most runs fills the cell.
       const ids = point.runs.map(({ id }) => id);
-      if (cell.runs.length >= ids.length) {
+      const { run_count } = point.tokens_per_s_per_gpu;
+      if (cell.runCount >= run_count) {
         cell.variants.push(...ids);
+        cell.variantCount += run_count;
         continue;
       }
       cell.variants.push(...cell.runs);
+      cell.variantCount += cell.runCount;
       cell.standing = point.published_standing;
       cell.runs = ids;
+      cell.runCount = run_count;
       const published = series.published.find(({ gpu_count }) => gpu_count === point.gpu_count);
       cell.reference = published?.reference ?? cell.reference;
     }
     for (const run of series.left_out) {
       if (run.gpu_count === null) continue;
-      const marks = run.marks.map(({ mark }) => mark as string);
-      at(keyOf(series, run.gpu_count)).others.push({ id: run.id, marks });
+      const cell = at(keyOf(series, run.gpu_count));
+      cell.others.push(run.id);
+      if (isProfiledOnly(run.marks.map(({ mark }) => mark))) cell.profiled.push(run.id);
+    }
+    for (const { gpu_count, marks, run_count } of series.left_out_groups) {
+      if (gpu_count === null) continue;
+      const cell = at(keyOf(series, gpu_count));
+      cell.otherCount += run_count;
+      if (isProfiledOnly(marks)) cell.profiledCount += run_count;
+      for (const mark of marks) cell.marks.add(mark);
     }
   }
   return found;
 }
 
-function cellOf(reference: Reference, measured: Measured | undefined): BoardCell {
-  const others = measured?.others ?? [];
-  const base = {
-    reference,
-    standing: measured?.standing ?? null,
-    runs: measured?.runs ?? [],
-    variants: measured?.variants ?? [],
-    others: others.map(({ id }) => id),
-    profiled: others.filter(({ marks }) => marks.join() === "profiled").map(({ id }) => id),
-  };
-  if (measured?.standing) {
-    return { ...base, ...judge(measured.standing, measured.runs.length) };
+function cellOf(reference: Reference, measured: Measured = nothingMeasured()): BoardCell {
+  const { marks, ...base } = { ...measured, reference };
+  if (base.standing) {
+    return { ...base, ...judge(base.standing, base.runCount) };
   }
-  const has = (...marks: string[]) =>
-    others.some((run) => run.marks.some((m) => marks.includes(m)));
-  if (has("running")) {
+  if (marks.has("running")) {
     return { ...base, state: "running", words: "A run is under way.", repeats: 2 };
   }
-  if (has("failed", "incomplete", "invalid", "no_data")) {
-    const words = `${formatPlural(others.length, "run")}, none of them complete.`;
+  if (["failed", "incomplete", "invalid", "no_data"].some((mark) => marks.has(mark))) {
+    const words = `${formatPlural(base.otherCount, "run")}, none of them complete.`;
     return { ...base, state: "failed", words, repeats: 3 };
   }
   const words =
-    others.length > 0
-      ? `${formatPlural(others.length, "run")}, none of which counts as a result (profiled, traced …).`
+    base.otherCount > 0
+      ? `${formatPlural(base.otherCount, "run")}, none of which counts as a result (profiled, traced …).`
       : "No run of this configuration was found.";
   return { ...base, state: "missing", words, repeats: 3 };
 }
@@ -155,6 +173,20 @@ export function boardRows(references: readonly Reference[], scaling: Scaling): B
   return [...rows.values()].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
 }
 
+// When each run that the answer names was launched, or else when its log last grew.
+export function launchTimes({ series }: Scaling): Map<number, string> {
+  const named = series.flatMap(({ points, left_out }) => [
+    ...points.flatMap(({ runs }) => runs),
+    ...left_out,
+  ]);
+  return new Map(
+    named.flatMap(({ id, launched_at, grown_at }) => {
+      const at = launched_at ?? grown_at;
+      return at === null ? [] : [[id, at] as const];
+    }),
+  );
+}
+
 // Measured configurations that no document publishes a result of.
 export function unpublished(scaling: Scaling): string[] {
   return scaling.series.flatMap((series) =>
@@ -197,7 +229,7 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         cell.standing?.speed?.toFixed(4) ?? "",
         cell.standing?.speed_low?.toFixed(4) ?? "",
         String(cell.reference.step_time_s ?? ""),
-        formatCount(cell.runs.length),
+        formatCount(cell.runCount),
       ]),
     ),
   };

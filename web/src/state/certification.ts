@@ -88,7 +88,7 @@ export function suites(all: readonly Certification[]): SuiteStanding[] {
     return { gpuType, of, certifiedCount: certified.length, validUntil };
   });
   const runCount = ({ of }: SuiteStanding) =>
-    of.filter(({ cell }) => cell.runs.length + cell.others.length > 0).length;
+    of.filter(({ cell }) => cell.runCount + cell.otherCount > 0).length;
   return standing.sort(
     (a, b) =>
       b.certifiedCount - a.certifiedCount ||
@@ -131,7 +131,7 @@ export function certificationTable(all: readonly SuiteStanding[]) {
         documentOf(cell.reference),
         kCertificationWords[state],
         cell.standing?.speed_low?.toFixed(4) ?? "",
-        String(cell.runs.length),
+        String(cell.runCount),
         validUntil?.slice(0, 10) ?? "",
       ]),
     ),

@@ -1,0 +1,75 @@
+#include "server/api/kept_runs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "server/api/request_error.h"
+#include "server/report/stored_runs.h"
+
+namespace llmb::api {
+namespace {
+
+// Read at once, so that what takes most memory of a run does not stand for all of them.
+constexpr std::size_t kRunsAtOnce = 500;
+
+}  // namespace
+
+ScaledRuns KeptRuns::read(storage::Reader& reader, const parser::Catalog& catalog,
+                          const MeasuringQuestion& question, std::size_t runs_max) {
+  const std::lock_guard lock(mutex_);
+  // Of a database that went back, equal revisions may be of other contents.
+  const std::int64_t revision = reader.data_revision();
+  if (revision < std::exchange(data_revision_, revision)) kept_.clear();
+  const storage::RunFilter filter = filter_of(catalog, question);
+  const auto versions = reader.newest_run_versions(filter, static_cast<std::int64_t>(runs_max));
+  ScaledRuns scaled;
+  if (versions.size() == runs_max) {
+    const auto held = static_cast<std::int64_t>(versions.size());
+    scaled.older_left_out = std::max<std::int64_t>(0, reader.run_count(filter) - held);
+  }
+  std::vector<storage::RunId> changed;
+  for (const storage::RunVersion& version : versions) {
+    const auto known = kept_.find(version.id);
+    if (known == kept_.end() || known->second.version != version) changed.push_back(version.id);
+  }
+  measure(reader, catalog, changed);
+  scaled.runs.reserve(versions.size());
+  for (const storage::RunVersion& version : versions) {
+    const auto known = kept_.find(version.id);
+    // One that was removed meanwhile is not there.
+    if (known != kept_.end()) scaled.runs.push_back(known->second.run);
+  }
+  drop_unasked(versions, runs_max);
+  return scaled;
+}
+
+void KeptRuns::measure(storage::Reader& reader, const parser::Catalog& catalog,
+                       std::span<const storage::RunId> runs) {
+  while (!runs.empty()) {
+    const auto ids = runs.first(std::min(kRunsAtOnce, runs.size()));
+    runs = runs.subspan(ids.size());
+    for (const storage::RunId id : ids) kept_.erase(id);
+    for (const storage::RunRecord& run : reader.listed_runs(ids)) {
+      const auto measured = report::measure_stored_run(reader, run, catalog, std::nullopt, {});
+      if (!measured) throw bad_request(measured.error().message);
+      kept_[run.id] = {{run.id, run.revision, run.grown_at},
+                       parser::scaling_run(*measured, configurations_)};
+    }
+  }
+}
+
+// Questions differ in the runs that they ask for; twice as many as one takes are kept.
+void KeptRuns::drop_unasked(std::span<const storage::RunVersion> asked, std::size_t runs_max) {
+  if (kept_.size() <= 2 * runs_max) return;
+  std::unordered_map<storage::RunId, Kept> still;
+  for (const storage::RunVersion& version : asked) {
+    const auto known = kept_.find(version.id);
+    if (known != kept_.end()) still.insert(kept_.extract(known));
+  }
+  kept_ = std::move(still);
+  configurations_.drop_unused();
+}
+
+}  // namespace llmb::api

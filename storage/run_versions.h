@@ -1,0 +1,21 @@
+// The runs that were launched last, found without reading what they are. All functions run inside a
+// read transaction of the caller's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/connection.h"
+#include "storage/run_query.h"
+
+namespace llmb::storage {
+
+std::vector<RunVersion> newest_run_versions(Connection& connection, const RunFilter& filter,
+                                            std::int64_t limit);
+
+// How that is asked, for whoever wants to know how an engine answers: along the order of launches,
+// or of all runs that match, sorted.
+std::string newest_sql(const SqlDialect& dialect, const RunFilter& filter, bool is_walked);
+
+}  // namespace llmb::storage
