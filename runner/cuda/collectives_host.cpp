@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runner/cuda/collectives.h"
+#include "runner/cuda/host_capture.h"
 #include "runner/cuda/host_meeting.h"
 #include "runner/cuda/host_registry.h"
 #include "runner/data/counter_random.h"
@@ -34,8 +35,7 @@ thread_local OpenGroup open_group;
 
 // All calls of one stream are one piece of its work.
 void put_calls(const std::vector<StreamCall>& calls) {
-  const auto host = host_stream(calls[0].stream);
-  const std::uint64_t ticket = host->put([calls] {
+  const auto work = [calls] {
     for (const StreamCall& call : calls) {
       if (call.put_down) call.put_down();
     }
@@ -45,12 +45,19 @@ void put_calls(const std::vector<StreamCall>& calls) {
     for (const StreamCall& call : calls) {
       if (call.wait_until_taken) call.wait_until_taken();
     }
-  });
-  for (const StreamCall& call : calls) {
-    call.meeting->announce([weak = std::weak_ptr(host), ticket] {
-      if (const auto stream = weak.lock()) stream->let_run(ticket);
-    });
-  }
+  };
+  const auto announce = [calls](const std::shared_ptr<HostStream>& stream, std::uint64_t ticket) {
+    for (const StreamCall& call : calls) {
+      call.meeting->announce([weak = std::weak_ptr(stream), ticket] {
+        if (const auto its_stream = weak.lock()) its_stream->let_run(ticket);
+      });
+    }
+  };
+  const Stream stream = calls[0].stream;
+  if (const auto capture = HostCapture::of(stream)) return capture->put(stream, {work, announce});
+  ++host_calls().launches;
+  const auto host = host_stream(stream);
+  announce(host, host->put(work));
 }
 
 void make_call(StreamCall call) {

@@ -3,6 +3,7 @@
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
+#include "runner/cuda/host_capture.h"
 #include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
 
@@ -49,6 +50,7 @@ MemoryInfo memory_info() {
 }
 
 void synchronize_device() {
+  refuse_in_capture("wait for the device");
   ++host_calls().waits;
   finish_streams_of(host_device());
 }

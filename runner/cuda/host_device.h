@@ -46,12 +46,14 @@ HostProducts host_products();
 void forget_host_products();
 
 // What the calling thread did that keeps a program from its device, since it began: waits for
-// streams and events, and memory that it took or gave back, which waits for the whole device.
+// streams and events, and memory that it took or gave back, which waits for the whole device. And
+// how often it gave a stream something to run: a kernel, product, copy, collective or graph.
 struct HostCalls {
   std::int64_t waits = 0;
   std::int64_t allocations = 0;  // of device memory
   std::int64_t releases = 0;
   std::int64_t pinned = 0;  // pieces of the host's memory
+  std::int64_t launches = 0;
 };
 HostCalls& host_calls();
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "runner/cuda/host_capture.h"
 #include "runner/simt/grid_runner.h"
 
 namespace llmb::runner::cuda {
@@ -23,6 +24,7 @@ struct Registry {
   std::map<Stream, std::shared_ptr<HostStream>> streams;
   std::map<int, std::int64_t> taken_bytes;
   std::map<std::uintptr_t, Allocation> allocations;
+  std::map<std::uintptr_t, std::size_t> pinned;  // pieces of the host's memory, and their bytes
 };
 
 Registry& registry() {
@@ -146,12 +148,38 @@ void require_on_device(const void* data, std::size_t bytes, const char* what) {
                          " bytes are not one piece of memory of the thread's device.");
 }
 
+void note_pinned(const void* data, std::size_t bytes) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.pinned[reinterpret_cast<std::uintptr_t>(data)] = bytes;
+}
+
+void forget_pinned(const void* data) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.pinned.erase(reinterpret_cast<std::uintptr_t>(data));
+}
+
+bool is_pinned(const void* data, std::size_t bytes) {
+  const auto place = reinterpret_cast<std::uintptr_t>(data);
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto next = all.pinned.upper_bound(place);
+  if (next == all.pinned.begin()) return false;
+  const auto& [begin, size] = *std::prev(next);
+  return place + bytes <= begin + size;
+}
+
 void put_on_stream(Stream stream, std::function<void()> work) {
   if (stream == nullptr) return work();
+  if (const auto capture = HostCapture::of(stream)) {
+    return capture->put(stream, {std::move(work), nullptr});
+  }
   host_stream(stream)->put(std::move(work));
 }
 
 void compute_on_stream(Stream stream, std::function<void()> work) {
+  if (!HostCapture::of(stream)) ++host_calls().launches;
   const bool drops_it = stream != nullptr && host_stream(stream)->drops_work();
   if (!drops_it) put_on_stream(stream, std::move(work));
 }

@@ -43,4 +43,9 @@ void note_allocation(const void* data, std::size_t bytes, int device);
 void forget_allocation(const void* data);
 void require_on_device(const void* data, std::size_t bytes, const char* what);
 
+// Of the host's memory, what is pinned.
+void note_pinned(const void* data, std::size_t bytes);
+void forget_pinned(const void* data);
+bool is_pinned(const void* data, std::size_t bytes);
+
 }  // namespace llmb::runner::cuda

@@ -12,6 +12,7 @@
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
+#include "runner/cuda/host_capture.h"
 #include "runner/cuda/host_registry.h"
 
 namespace llmb::runner::cuda {
@@ -37,10 +38,18 @@ void free_poisoned(std::byte* data) {
   ::operator delete (data - sizeof(Header), std::align_val_t{kAlignment});
 }
 
+// A copy of memory that may be paged out is no node of a graph.
+void require_pinned_in_capture(const void* on_host, std::size_t bytes, Stream stream) {
+  if (HostCapture::of(stream) && !is_pinned(on_host, bytes)) {
+    refuse_in_capture("copy between the device and memory of the host that is not pinned");
+  }
+}
+
 }  // namespace
 
 std::byte* DevicePlace::allocate(std::size_t bytes) {
   const int device = host_device();
+  refuse_memory_in_capture("allocate memory of a device");
   ++host_calls().allocations;
   if (!take_host_memory(device, bytes)) {
     const MemoryInfo memory = memory_info();
@@ -58,6 +67,8 @@ std::byte* DevicePlace::allocate(std::size_t bytes) {
 void DevicePlace::release(std::byte* data) {
   const Header header = *reinterpret_cast<const Header*>(data - sizeof(Header));
   ++host_calls().releases;
+  const auto capture = HostCapture::of_thread();
+  if (capture && !capture->takes_memory) capture->invalidate();
   try {
     finish_streams_of(header.device);
   } catch (...) {  // told by whoever waits for the stream
@@ -68,11 +79,15 @@ void DevicePlace::release(std::byte* data) {
 }
 
 std::byte* PinnedPlace::allocate(std::size_t bytes) {
+  refuse_memory_in_capture("pin memory of the host");
   ++host_calls().pinned;
-  return poisoned(bytes) + sizeof(Header);
+  std::byte* memory = poisoned(bytes) + sizeof(Header);
+  note_pinned(memory, bytes);
+  return memory;
 }
 
 void PinnedPlace::release(std::byte* data) {
+  forget_pinned(data);
   free_poisoned(data);
 }
 
@@ -81,6 +96,8 @@ void copy_async(void* to, const void* from, std::size_t bytes, CopyDirection dir
   if (bytes == 0) return;
   if (direction != CopyDirection::to_host) require_on_device(to, bytes, "copy to the device");
   if (direction != CopyDirection::to_device) require_on_device(from, bytes, "copy from the device");
+  if (direction == CopyDirection::to_host) require_pinned_in_capture(to, bytes, stream);
+  if (direction == CopyDirection::to_device) require_pinned_in_capture(from, bytes, stream);
   compute_on_stream(stream, [=] { std::memmove(to, from, bytes); });
 }
 
@@ -92,6 +109,10 @@ void copy_rows_async(const RowsCopy& copy, CopyDirection direction, Stream strea
     require_on_device(copy.to, to_bytes, "copy to the device");
   if (direction != CopyDirection::to_device) {
     require_on_device(copy.from, from_bytes, "copy from the device");
+  }
+  if (direction == CopyDirection::to_host) require_pinned_in_capture(copy.to, to_bytes, stream);
+  if (direction == CopyDirection::to_device) {
+    require_pinned_in_capture(copy.from, from_bytes, stream);
   }
   compute_on_stream(stream, [copy] {
     auto* to = static_cast<std::byte*>(copy.to);

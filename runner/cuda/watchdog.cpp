@@ -56,7 +56,7 @@ cudaEvent_t WatchedCommunicator::take_event() {
 }
 
 void WatchedCommunicator::begin_call(Stream stream, const std::string& what) {
-  if (is_captured(stream)) return;
+  if (is_captured(stream)) return watch_launches(shared_from_this());
   const std::lock_guard lock(mutex_);
   Call& call = open_[stream];
   call = {what, take_event(), take_event(), {}};
@@ -71,6 +71,10 @@ void WatchedCommunicator::end_call(Stream stream) {
   check(cudaEventRecord(call->second.ended, stream), "record an event");
   calls_.push_back(std::move(call->second));
   open_.erase(call);
+}
+
+void WatchedCommunicator::begin_launch(Stream stream) {
+  begin_call(stream, "a graph that has calls in " + group_);
 }
 
 ncclResult_t WatchedCommunicator::state() const {

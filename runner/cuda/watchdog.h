@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "runner/cuda/launch_watch.h"
 #include "runner/kernels/stream.h"
 
 namespace llmb::runner::cuda {
@@ -24,11 +25,12 @@ namespace llmb::runner::cuda {
 using kernels::Stream;
 
 // One communicator as the watchdog sees it. Thread-safe.
-class WatchedCommunicator {
+class WatchedCommunicator : public LaunchWatch,
+                            public std::enable_shared_from_this<WatchedCommunicator> {
  public:
   WatchedCommunicator(ncclComm_t comm, std::string group, int device,
                       std::chrono::milliseconds patience, std::function<std::string()> who_is_gone);
-  ~WatchedCommunicator();
+  ~WatchedCommunicator() override;
   WatchedCommunicator(const WatchedCommunicator&) = delete;
   WatchedCommunicator& operator=(const WatchedCommunicator&) = delete;
 
@@ -36,10 +38,12 @@ class WatchedCommunicator {
   const std::string& group() const { return group_; }
   std::chrono::milliseconds patience() const { return patience_; }
 
-  // Around a call that was just put on the stream: noted for the watchdog. A stream that is being
-  // captured into a graph is not watched.
+  // Around a call that was just put on the stream: noted for the watchdog. Of a call that is
+  // captured into a graph, each launch is.
   void begin_call(Stream stream, const std::string& what);
   void end_call(Stream stream);
+  void begin_launch(Stream stream) override;
+  void end_launch(Stream stream) override { end_call(stream); }
 
   // How far NCCL is with what it was last asked for. Throws DeviceError where the communicator was
   // ended.
