@@ -17,6 +17,7 @@
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/ceiling_shapes.h"
 #include "runner/plan/memory_plan.h"
+#include "runner/plan/pass_graphs.h"
 #include "runner/plan/plan_text.h"
 #include "runner/rank_run.h"
 
@@ -84,10 +85,15 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   cuda::Ops<T> ops;
   const AttentionUse attention = prepare_attention(ops, settings, layout, world.rank());
   settings.attention_workspace_bytes = attention.workspace_bytes;
-  if (world.rank() == 0 || settings.rank_slice) output.log.write(attention_text(attention));
+  const bool tells = world.rank() == 0 || settings.rank_slice;
+  if (tells) output.log.write(attention_text(attention));
   const std::int64_t arena = arena_bytes(world, settings, layout, device);
   const ProductPlans plans = agree_on_product_plans(world, options, settings, output.log);
   settings.expert_counts = plans.expert_counts;
+  if (const std::string graphs = graphs_text(settings); !graphs.empty() && tells) {
+    output.log.write("llmb-step-runner: " + graphs);
+  }
+  settings.wants_graphs = has_graphs(settings);
   OpCeilings ceilings = profile_ceilings(world, options, settings, layout, output.log);
   ops.reserve(arena);
   if (!plans.json.empty()) {
@@ -104,7 +110,7 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   cuda::DeviceMeter meter(device.pci_address, world.rank(),
                           [&log = output.log](const std::string& line) { log.write(line); });
   const bool is_told = meter.why_nothing().empty();
-  if (!is_told && (world.rank() == 0 || settings.rank_slice)) {
+  if (!is_told && tells) {
     output.log.write("llmb-step-runner: no clocks, power or energy: " + meter.why_nothing() + "\n");
   }
   DeviceUseSource device_use = [&meter] { return meter.take(); };

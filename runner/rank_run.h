@@ -100,6 +100,7 @@ class RankRun {
     timer_.begin_step();
     for (std::int64_t step = head_.first_step; step < head_.end_step(); ++step) {
       trace_calls(options_.enable_nccl_trace && step - head_.first_step < kTracedSteps);
+      choose_graphs(step);
       if (is_profiled(step) && profile_first_step_ < 0) begin_profile(step);
       train_step(step);
       if (is_profiled(step) && !is_profiled(step + 1)) end_profile(step + 1);
@@ -140,10 +141,42 @@ class RankRun {
                                            local_date_time()));
   }
 
-  bool is_profiled(std::int64_t step) const {
+  // Of some rank: of the first.
+  bool is_profile_step(std::int64_t step) const {
     const std::int64_t done = step - head_.first_step;
-    return options_.enable_profile && is_first_rank() && done >= settings_.profile_start_step &&
+    return options_.enable_profile && done >= settings_.profile_start_step &&
            done < settings_.profile_stop_step;
+  }
+  bool is_profiled(std::int64_t step) const { return is_first_rank() && is_profile_step(step); }
+
+  // All ranks alike: the first step makes what passes need, and in a graph nobody sees operations
+  // or calls.
+  void choose_graphs(std::int64_t step) {
+    if constexpr (requires { ops_.graph_use(); }) {
+      using Mode = decltype(ops_.graph_use().mode);
+      const bool are_there = step > head_.first_step && !is_traced_ && !is_profile_step(step);
+      ops_.run_passes(!settings_.wants_graphs ? Mode::as_they_are
+                      : are_there             ? Mode::as_graphs
+                                              : Mode::at_fixed_places);
+    }
+  }
+
+  // Once after the step that captures, and once where a later one has to do so again.
+  void tell_of_graphs(std::int64_t step) {
+    if constexpr (requires { ops_.graph_use(); }) {
+      const auto& use = ops_.graph_use();
+      if (use.captured == graphs_told_ || graph_lines_ == 2) return;
+      output_.log.write(fmt::format(
+          "llmb-step-runner: step {} captured {} of the passes as CUDA graphs, with {:.0f} "
+          "operations each{}\n",
+          step, use.captured - graphs_told_,
+          static_cast<double>(use.captured_nodes) / static_cast<double>(use.captured),
+          graph_lines_ == 0 ? ""
+                            : ": what they work on has come to lie elsewhere; later ones are not "
+                              "told"));
+      graphs_told_ = use.captured;
+      ++graph_lines_;
+    }
   }
 
   void begin_profile(std::int64_t step) {
@@ -167,6 +200,7 @@ class RankRun {
     end_step(record);
     profiled_time_s_ += record.step_time_s;
     if (is_first_rank()) log_step(result, record, before);
+    if (is_first_rank()) tell_of_graphs(step);
     if (!result.is_updated || std::isnan(result.loss)) {
       throw NotANumber(fmt::format(
           "step {}: loss {}, gradient norm {}; a lower --learning-rate or another --seed may help",
@@ -234,6 +268,8 @@ class RankRun {
   RankTrainer<Backend> trainer_;
   StepTimer timer_;
   bool is_traced_ = false;
+  std::int64_t graphs_told_ = 0;
+  int graph_lines_ = 0;
   std::int64_t profile_first_step_ = -1;
   double profiled_time_s_ = 0;
   std::int64_t memory_bytes_max_ = 0;

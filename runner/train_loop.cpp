@@ -14,6 +14,7 @@
 #include "runner/parallel/loopback_communicator.h"
 #include "runner/parallel/thread_communicator.h"
 #include "runner/plan/fp8_weights.h"
+#include "runner/plan/pass_graphs.h"
 #include "runner/rank_run.h"
 
 namespace llmb::runner {
@@ -57,6 +58,9 @@ std::string run_preamble(const RunSettings& settings) {
   }
   if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
     text += "llmb-step-runner: " + weights;
+  }
+  if (settings.backend == Backend::cpu && settings.wants_graphs) {
+    text += "llmb-step-runner: " + graphs_text(settings);
   }
   for (const std::string& change : settings.spec.overrides) {
     text += "llmb-step-runner: proxy: " + change + "\n";

@@ -26,6 +26,7 @@
 #include "runner/cpu/row_order.h"
 #include "runner/cpu/tensor.h"
 #include "runner/operation/attention_pieces.h"
+#include "runner/operation/pass_key.h"
 
 namespace llmb::runner::cpu {
 
@@ -66,6 +67,18 @@ class Ops : public Memory {
   }
   // Waits until everything before has ended.
   void finish() {}
+  // Runs a stage's passes of one direction; a device may capture the first of those that are alike,
+  // and repeat it. What a pass does on the host is then done once, so it is what it was: which
+  // memory holds what, and nothing that is counted or read. `groups` are those that it talks in.
+  struct Passes {
+    template <typename Groups, typename Pass>
+    void run(const PassKey& /*key*/, const Groups& /*groups*/, const Pass& pass) {
+      pass();
+    }
+  };
+  Passes make_passes() { return {}; }
+  // Whether what passes work on is to stay where it is from one to the next.
+  static constexpr bool keeps_places() { return false; }
   // Of this rank's tensors.
   const MemoryMeter& memory_meter() const { return cpu::memory_meter(); }
 

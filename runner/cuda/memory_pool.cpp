@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runner/cuda/graph.h"
+
 namespace llmb::runner::cuda {
 namespace {
 
@@ -17,6 +19,7 @@ std::int64_t whole_granules(std::int64_t bytes) {
 }  // namespace
 
 MemoryPool::Pieces::iterator MemoryPool::allocate(std::int64_t size) {
+  const TakesMemoryInCapture allowed;  // which lasts
   DeviceMemory& memory = allocations_.emplace_back(static_cast<std::size_t>(size));
   allocated_bytes_ += size;
   return pieces_.insert({memory.data(), {size, allocations_.size() - 1, false}}).first;
@@ -68,7 +71,42 @@ std::byte* MemoryPool::take(std::int64_t bytes, PoolUse use) {
     tensor_bytes_.bytes += size;
     tensor_bytes_.bytes_max = std::max(tensor_bytes_.bytes_max, tensor_bytes_.bytes);
   }
+  if (is_noting_) {
+    std::byte*& end = noted_[piece->first];
+    end = std::max(end, piece->first + size);
+  }
   return piece->first;
+}
+
+void MemoryPool::begin_noting() {
+  is_noting_ = true;
+  noted_.clear();
+}
+
+PoolStretches MemoryPool::end_noting() {
+  is_noting_ = false;
+  PoolStretches stretches;
+  for (const auto& [begin, end] : noted_) {
+    if (stretches.empty() || stretches.back().end < begin) {
+      stretches.push_back({begin, end});
+    } else {
+      stretches.back().end = std::max(stretches.back().end, end);
+    }
+  }
+  noted_.clear();
+  return stretches;
+}
+
+bool MemoryPool::are_free(const PoolStretches& stretches) const {
+  return std::all_of(stretches.begin(), stretches.end(), [this](const PoolStretch& stretch) {
+    // Two allocations may touch one another.
+    for (const std::byte* at = stretch.begin; at < stretch.end;) {
+      const auto piece = std::prev(pieces_.upper_bound(const_cast<std::byte*>(at)));
+      if (!piece->second.is_free) return false;
+      at = piece->first + piece->second.size;
+    }
+    return true;
+  });
 }
 
 void MemoryPool::give_back(std::byte* data, PoolUse use) {

@@ -26,6 +26,13 @@ struct TensorBytes {
 // Whether the meter counts: tensors of a pass, or what stays from step to step.
 enum class PoolUse : std::uint8_t { tensor, lasting };
 
+// Parts of a pool's memory that do not touch one another, by address.
+struct PoolStretch {
+  std::byte* begin = nullptr;
+  std::byte* end = nullptr;
+};
+using PoolStretches = std::vector<PoolStretch>;
+
 // Used by the rank's thread; outlives every PoolBlock.
 class MemoryPool {
  public:
@@ -41,6 +48,13 @@ class MemoryPool {
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
   // Of that, what was taken later than reserved.
   std::int64_t grown_bytes() const { return allocated_bytes_ - reserved_bytes_; }
+
+  // What it gives from here on, until the end, is noted, whether or not it comes back.
+  void begin_noting();
+  PoolStretches end_noting();
+  bool is_noting() const { return is_noting_; }
+  // All of it, at this moment.
+  bool are_free(const PoolStretches& stretches) const;
 
  private:
   friend class PoolBlock;
@@ -66,6 +80,8 @@ class MemoryPool {
   TensorBytes tensor_bytes_;
   std::int64_t allocated_bytes_ = 0;
   std::int64_t reserved_bytes_ = 0;
+  bool is_noting_ = false;
+  std::map<std::byte*, std::byte*> noted_;  // the farthest end, by the beginning
 };
 
 // A piece of a pool's memory; its contents are not set. Builds with assertions poison it, so that

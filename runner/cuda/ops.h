@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "runner/cuda/gemm.h"
 #include "runner/cuda/host_staging.h"
 #include "runner/cuda/memory_pool.h"
+#include "runner/cuda/pass_graphs.h"
 #include "runner/cuda/tensor.h"
 #include "runner/kernels/adamw.h"
 #include "runner/kernels/elementwise.h"
@@ -63,6 +65,9 @@ class Ops : public MemoryPool {
   }
   template <typename E>
   void write(std::span<const E> host, std::span<E> to) {
+    if (is_noting()) {
+      throw std::logic_error("The host writes within a pass that is captured as a graph.");
+    }
     staging_.write(host.data(), to.data(), host.size_bytes(), stream());
   }
   template <typename E>
@@ -87,6 +92,14 @@ class Ops : public MemoryPool {
   // GemmEngine::pin_plans of this rank's products.
   std::string pin_plans(const std::string& json) { return gemm_.pin_plans(json); }
   const TensorBytes& memory_meter() const { return tensor_bytes(); }
+
+  // From the next step on. All passes of a step have run at fixed places before they may be graphs,
+  // none is one while a profile is taken, and ranks that talk within their passes do the same.
+  void run_passes(PassMode mode) { graph_use_.mode = mode; }
+  bool keeps_places() const { return graph_use_.mode != PassMode::as_they_are; }
+  const GraphUse& graph_use() const { return graph_use_; }
+  using Passes = PassGraphs;
+  Passes make_passes() { return {*this, graph_use_}; }
 
   // Of this stream's operations; an outer profiler collects meanwhile (profiler.h).
   void begin_profile() { profile_.begin(stream()); }
@@ -262,6 +275,7 @@ class Ops : public MemoryPool {
   GemmEngine gemm_;
   HostStaging staging_;
   DeviceProfile profile_;
+  GraphUse graph_use_;
   std::vector<std::pair<AttentionSizes, std::unique_ptr<Attention>>> attentions_;
 };
 

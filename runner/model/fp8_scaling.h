@@ -33,6 +33,10 @@ class Fp8Scaling {
   const Weight& weight(std::size_t part, ConstValueView<Backend> values, std::int64_t version,
                        Fp8WeightUse use, Weight& own);
 
+  // Of a layer of one part: what of() and weight() would do when they are asked for the first time
+  // in a step, so that a pass asks the host for nothing.
+  void prepare(ConstValueView<Backend> values, std::int64_t version);
+
   // Of delayed scaling; empty otherwise. By part, then operand (kOperandNames).
   std::span<AmaxHistory> histories() { return histories_; }
   // The step's largest elements, in the histories' order, into device memory; the next step begins.

@@ -48,6 +48,13 @@ auto Fp8Scaling<Backend>::weight(std::size_t part, ConstValueView<Backend> value
 }
 
 template <typename Backend>
+void Fp8Scaling<Backend>::prepare(ConstValueView<Backend> values, std::int64_t version) {
+  of(0, Operand::weight);
+  Weight own;
+  if (version != 0) weight(0, values, version, Fp8WeightUse::whole_step, own);
+}
+
+template <typename Backend>
 void Fp8Scaling<Backend>::write_scales() {
   std::vector<Statistic> scales;
   std::vector<Statistic> inverses;

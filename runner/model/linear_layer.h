@@ -48,6 +48,10 @@ class LinearLayer {
     ops_.grouped_linear_backward_weight(rows_of_expert, x, dy, weight_.gradient());
   }
 
+  // Before a pass of one matrix, not of experts': what is made once a step, if it is not there yet,
+  // scales that the host writes and FP8 copies of the weight that are kept.
+  void prepare();
+
   // Adds those of delayed scaling, if it is that. Experts count from `first_expert`.
   void add_histories(std::int64_t first_expert, std::vector<NamedHistory>& histories);
   // The largest elements of the step, in the order of the histories; the next step begins.

@@ -184,6 +184,13 @@ void LinearLayer<Backend>::backward(ConstView x, ConstView dy, View dx) {
 }
 
 template <typename Backend>
+void LinearLayer<Backend>::prepare() {
+  if constexpr (!Backend::kEmulatesNarrow) {
+    if (narrowing_) narrowing_->prepare(weight_.value(), fp8_weight_version());
+  }
+}
+
+template <typename Backend>
 void LinearLayer<Backend>::add_histories(std::int64_t first_expert,
                                          std::vector<NamedHistory>& histories) {
   std::size_t index = 0;

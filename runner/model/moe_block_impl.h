@@ -1,6 +1,8 @@
 // The definitions of moe_block.h: included where a backend is put together, once.
 #pragma once
 
+#include <utility>
+
 #include "runner/model/moe_block.h"
 namespace llmb::runner {
 namespace detail {
@@ -109,12 +111,15 @@ void MoeBlock<Backend>::forward(ConstView x, State& state, View y,
 
   state.exchange.plan(context_, state.rows_of_expert.values(), x.rows * top_k,
                       needs_counts_on_host());
-  Tensor rows(context_.ops, x.rows * top_k, x.cols);
+  // What stays here stays in the state's own memory, from one micro-batch to the next.
+  const bool stays_here = state.exchange.stays_here(context_);
+  Tensor rows = stays_here ? std::move(state.inputs) : Tensor();
+  rows.resize(context_.ops, x.rows * top_k, x.cols);
   context_.ops.scatter_to_experts(state.row_of_slot.values(), weights_if(weights_on_inputs_, state),
                                   x, rows);
   keep<Backend>(context_.ops, context_.precision, rows);
   state.exchange.to_experts(context_, rows, state.inputs);
-  Tensor local;
+  Tensor local = stays_here ? std::move(state.outputs) : Tensor();
   run_experts(state, local);
   state.exchange.from_experts(context_, local, state.outputs);
   context_.ops.combine_from_experts(state.row_of_slot.values(),

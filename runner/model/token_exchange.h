@@ -45,6 +45,11 @@ class TokenExchange {
   void to_experts(const StageContext<Backend>& context, Tensor& rows, Tensor& local) const;
   // The way back, with the sum over expert-tensor slices.
   void from_experts(const StageContext<Backend>& context, Tensor& local, Tensor& rows) const;
+  // Whether rows stay as they are, in the memory they are in: nobody else has experts, or slices of
+  // them.
+  static bool stays_here(const StageContext<Backend>& context) {
+    return context.sizes.ep == 1 && context.sizes.etp == 1;
+  }
 
  private:
   // Counts of every source, [expert-tensor rank][source in the expert group][own expert].
@@ -55,10 +60,6 @@ class TokenExchange {
   void count_on_host(const StageContext<Backend>& context,
                      std::span<const typename Backend::Index> sent,
                      std::span<const typename Backend::Index> counts);
-  // Whether rows stay as they are: nobody else has experts, or slices of them.
-  static bool stays_here(const StageContext<Backend>& context) {
-    return context.sizes.ep == 1 && context.sizes.etp == 1;
-  }
 
   IndexArray<Backend> rows_of_local_expert_;
   std::vector<std::int64_t> host_rows_;     // the same, if the host has them

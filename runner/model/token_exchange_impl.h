@@ -149,16 +149,14 @@ void TokenExchange<Backend>::from_experts(const StageContext<Backend>& context, 
                                              detail::elements(slice_rows_, cols), partial.values(),
                                              expected, "etp.from_slices");
     returning = {};  // kept for a while, it is to have its own size
-    returning.resize(context.ops, own, cols);
-    context.ops.copy(partial.view().slice(0, own), returning);
+    Tensor& sum = context.sizes.ep == 1 ? rows : returning;
+    sum.resize(context.ops, own, cols);
+    context.ops.copy(partial.view().slice(0, own), sum);
     for (std::int64_t i = 1; i < context.sizes.etp; ++i) {
-      context.ops.add(partial.view().slice(i * own, own), returning);
+      context.ops.add(partial.view().slice(i * own, own), sum);
     }
   }
-  if (context.sizes.ep == 1) {
-    std::swap(rows, returning);
-    return;
-  }
+  if (context.sizes.ep == 1) return;
   rows.resize(context.ops, detail::total(sent_rows_), cols);
   context.groups.expert->all_to_all(returning.values(), detail::elements(received_rows_, cols),
                                     rows.values(), detail::elements(sent_rows_, cols),

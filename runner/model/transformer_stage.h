@@ -58,6 +58,7 @@ class TransformerStage : public PipelineStage<Backend> {
 
  private:
   struct State {
+    std::int64_t number = 0;     // among all that this stage has had
     IndexArray<Backend> tokens;  // of the context rows
     std::vector<typename TransformerLayer<Backend>::State> layers;
     std::vector<Tensor> recomputed_inputs;
@@ -72,11 +73,17 @@ class TransformerStage : public PipelineStage<Backend> {
   };
 
   void find_scaled_linears();
+  // What the host does for a step's passes, so that it does nothing within them.
+  void prepare_linears();
+  // x, of the first layer or the rows of tokens that are still to be looked up, becomes the output.
+  void pass_forward(View x, State& state);
+  // dx, the gradient of the output, becomes that of the input.
+  void pass_backward(View dx, State& state);
   void end_scaling_step(ScaledLinears& scaled, std::initializer_list<Communicator*> sharers,
                         CallTag tag);
   State& begin(std::int64_t micro_batch);
   std::unique_ptr<State> finish(std::int64_t micro_batch);
-  void pass_head(const TokenBatch& batch, View x, State& state);
+  void pass_head(View x, State& state);
   void embed(const State& state, View x) const;
   void embed_backward(const State& state, ConstValueView<Backend> dx) const;
   void forward_layer(std::size_t index, View x, State& state);
@@ -101,6 +108,10 @@ class TransformerStage : public PipelineStage<Backend> {
   ScaledLinears experts_;
   std::map<std::int64_t, std::unique_ptr<State>> in_flight_;  // by micro-batch
   std::vector<std::unique_ptr<State>> free_;
+  Tensor boundary_;          // (shard rows, hidden): what a pass works on; between passes if it may
+  std::int64_t states_ = 0;  // made so far
+  typename Backend::Ops::Passes forward_passes_;
+  typename Backend::Ops::Passes backward_passes_;
   // Of the forwards since take_losses; where the operations add to them.
   TotalsView<Backend> loss_sum() { return losses_.view().slice(0, 1); }
   TotalsView<Backend> auxiliary_loss() { return losses_.view().slice(1, 1); }

@@ -36,6 +36,8 @@ TransformerStage<Backend>::TransformerStage(typename Backend::Ops& ops, const Mo
                                             const StageOptions& options)
     : context_(ops, spec, layout, rank, groups, micro_batch_size, options.precision),
       store_(store),
+      forward_passes_(ops.make_passes()),
+      backward_passes_(ops.make_passes()),
       losses_(ops, 2, 1) {
   ops.fill(losses_.values(), 0);
   context_.keeps_fp8_weights = options.keeps_fp8_weights;
@@ -89,6 +91,7 @@ typename TransformerStage<Backend>::State& TransformerStage<Backend>::begin(
   }
   if (free_.empty()) {
     state = std::make_unique<State>();
+    state->number = ++states_;
     state->layers.resize(layers_.size());
     state->recomputed_inputs.resize(recomputed_layers_);
   } else {
@@ -112,11 +115,9 @@ std::unique_ptr<typename TransformerStage<Backend>::State> TransformerStage<Back
 // Its way back is gone here, while its logits are there: on the last stage a micro-batch's backward
 // pass comes right after its forward one anyway. What is left of the head is the gradient of x.
 template <typename Backend>
-void TransformerStage<Backend>::pass_head(const TokenBatch& batch, View x, State& state) {
+void TransformerStage<Backend>::pass_head(View x, State& state) {
   ResidentLayer whole(context_.ops, store_, context_.groups, context_.spec.shape.layer_count,
                       PassKind::backward);
-  write_tokens(batch, 1, targets_);
-  state.head_gradient.resize(context_.ops, x.rows, x.cols);
   head_->pass(x, targets_.values(), state.loss_scale, loss_sum(), state.head_gradient);
   whole.share_gradients();
 }
@@ -169,6 +170,14 @@ void TransformerStage<Backend>::backward_layer(std::size_t index, State& state,
     layers_[index].backward(again, auxiliary_scale, dx);
   }
   whole.share_gradients();
+}
+
+template <typename Backend>
+void TransformerStage<Backend>::prepare_linears() {
+  if (!is_fp8(context_.precision)) return;
+  const auto prepare = [](LinearLayer<Backend>& linear) { linear.prepare(); };
+  const auto leave = [](LinearLayer<Backend>& /*of_experts*/) {};
+  for (TransformerLayer<Backend>& layer : layers_) layer.visit_linears(prepare, leave);
 }
 
 template <typename Backend>
@@ -242,22 +251,33 @@ void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBat
   }
   State& state = begin(micro_batch);
   state.loss_scale = loss_scale;
+  prepare_linears();
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
-  Tensor x(context_.ops, rows, hidden);
+  boundary_.resize(context_.ops, rows, hidden);
+  if (embedding_) {
+    write_tokens(batch, 0, state.tokens);
+  } else {
+    context_.ops.copy({input.data(), rows, hidden}, boundary_);
+  }
+  if (head_) {
+    write_tokens(batch, 1, targets_);
+    state.head_gradient.resize(context_.ops, rows, hidden);
+  }
+  forward_passes_.run({state.number, {boundary_.data(), state.head_gradient.data()}},
+                      context_.groups.all(), [&] { pass_forward(boundary_, state); });
+  if (!head_) context_.ops.copy(boundary_, {output.data(), rows, hidden});
+  if (!context_.ops.keeps_places()) boundary_ = {};
+}
+
+template <typename Backend>
+void TransformerStage<Backend>::pass_forward(View x, State& state) {
   if (embedding_) {
     const ResidentLayer whole(context_.ops, store_, context_.groups, -1, PassKind::forward);
-    write_tokens(batch, 0, state.tokens);
     embed(state, x);
-  } else {
-    context_.ops.copy({input.data(), rows, hidden}, x);
   }
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) forward_layer(layer, x, state);
-  if (head_) {
-    pass_head(batch, x, state);
-  } else {
-    context_.ops.copy(x, {output.data(), rows, hidden});
-  }
+  if (head_) pass_head(x, state);
 }
 
 template <typename Backend>
@@ -275,24 +295,30 @@ void TransformerStage<Backend>::backward(std::int64_t micro_batch,
   std::unique_ptr<State> state = finish(micro_batch);
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
-  Tensor dx = std::move(state->head_gradient);
+  Tensor& dx = head_ ? state->head_gradient : boundary_;
   if (!head_) {
     dx.resize(context_.ops, rows, hidden);
     context_.ops.copy({output_gradient.data(), rows, hidden}, dx);
   }
-  const double auxiliary_scale = state->loss_scale * static_cast<double>(context_.token_count());
+  backward_passes_.run({state->number, {dx.data()}}, context_.groups.all(),
+                       [&] { pass_backward(dx, *state); });
+  if (!embedding_) context_.ops.copy(dx, {input_gradient.data(), rows, hidden});
+  if (!context_.ops.keeps_places()) dx = {};
+  // Of several chunks each would hold memory that another one needs.
+  if (context_.sizes.vp == 1) free_.push_back(std::move(state));
+}
+
+template <typename Backend>
+void TransformerStage<Backend>::pass_backward(View dx, State& state) {
+  const double auxiliary_scale = state.loss_scale * static_cast<double>(context_.token_count());
   for (std::size_t layer = layers_.size(); layer-- > 0;) {
-    backward_layer(layer, *state, auxiliary_scale, dx);
+    backward_layer(layer, state, auxiliary_scale, dx);
   }
   if (embedding_) {
     ResidentLayer whole(context_.ops, store_, context_.groups, -1, PassKind::backward);
-    embed_backward(*state, dx);
+    embed_backward(state, dx);
     whole.share_gradients();
-  } else {
-    context_.ops.copy(dx, {input_gradient.data(), rows, hidden});
   }
-  // Of several chunks each would hold memory that another one needs.
-  if (context_.sizes.vp == 1) free_.push_back(std::move(state));
 }
 
 }  // namespace llmb::runner

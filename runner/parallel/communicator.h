@@ -236,6 +236,11 @@ class Communicator {
 
   void set_observer(Observer observer) { observer_ = std::move(observer); }
   const CommunicationTotals& totals() const { return totals_; }
+  // Calls that were made again without this object, as a part of something larger.
+  void count_again(const CommunicationTotals& calls) {
+    totals_.calls += calls.calls;
+    totals_.bytes_sent += calls.bytes_sent;
+  }
 
  protected:
   // What an implementation provides; arguments are checked, and size() may be 1.

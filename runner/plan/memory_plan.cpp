@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/plan/pass_bytes.h"
+#include "runner/plan/pass_graphs.h"
 
 namespace llmb::runner {
 namespace {
@@ -151,10 +152,16 @@ void plan_pass(const RunSettings& settings, StageBytes& stage) {
       stage.pass = std::max(stage.pass, bytes);
     }
   }
-  if (!is_last(settings, stage)) return;
+  const bool has_head = is_last(settings, stage);
+  // (shard rows, hidden): what layers work on, which stays between passes where these are graphs.
+  const std::int64_t rows_bytes = head_cost(settings).kept_bytes;
+  const std::int64_t staying = has_graphs(settings) ? rows_bytes : 0;
+  stage.activations += staying;
   // The gradient that the last layer takes is what the head kept.
-  stage.pass = std::max<std::int64_t>(0, stage.pass - head_cost(settings).kept_bytes);
-  stage.logits = std::max<std::int64_t>(0, head_pass_bytes(settings) - stage.pass);
+  stage.pass = std::max<std::int64_t>(0, stage.pass - (has_head ? rows_bytes : staying));
+  if (has_head) {
+    stage.logits = std::max<std::int64_t>(0, head_pass_bytes(settings) - staying - stage.pass);
+  }
 }
 
 // The most that is gathered at a time, with its gradients, and this rank's share of their sum: a

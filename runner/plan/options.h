@@ -59,6 +59,7 @@ struct Options {
   std::string product_plans_path = "product_plans.json";
   // CUDA, where all experts are on a rank: whether the host asks how many rows each expert gets.
   std::optional<ExpertCounts> expert_counts;  // none: by how many these are on average
+  bool wants_graphs = false;                  // CUDA: passes are captured and launched as graphs
   int launched_ranks = 1;  // processes that a launcher started, this one included; no flag
   std::optional<LogFormat> log_format;  // none: that of the workload's recipe
   parser::FlopsFormula flops_formula = parser::FlopsFormula::megatron;

@@ -4,6 +4,7 @@
 
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/pass_bytes.h"
+#include "runner/plan/pass_graphs.h"
 #include "runner/plan/text_format.h"
 
 namespace llmb::runner {
@@ -261,6 +262,9 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
   if (settings.backend == Backend::cuda) text += attention_text(settings);
   if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
     text += "           " + weights;
+  }
+  if (const std::string graphs = graphs_text(settings); !graphs.empty()) {
+    text += "           " + graphs;
   }
   return text + flops_text(settings) + floor_text(settings, floor, rates);
 }

@@ -50,6 +50,18 @@ class PipelineMessages {
     }
   }
 
+  // Room for a message. Where passes keep their places, messages do, too.
+  Message take(std::int64_t elements) {
+    if (elements == 0 || spare_.empty()) return Message(ops_, elements);
+    Message message = std::move(spare_.back());
+    spare_.pop_back();
+    message.resize(ops_, elements);
+    return message;
+  }
+  void give_back(Message message) {
+    if (message.size() > 0 && ops_.keeps_places()) spare_.push_back(std::move(message));
+  }
+
   // What `pass` works on; empty where no message is for it.
   Message input_of(Direction direction, const Task& pass) {
     Lane& lane = lane_of(direction);
@@ -110,7 +122,7 @@ class PipelineMessages {
     }
     if (exchange.receive) {
       Message& into = lane.received[place_of(*exchange.receive)];
-      into = Message(ops_, elements_of_(exchange.receive->chunk));
+      into = take(elements_of_(exchange.receive->chunk));
       incoming.emplace(IncomingMessage{into.values(), exchange.receive->peer});
     }
     pipeline_.begin_exchange(outgoing, incoming, lane.tag);
@@ -118,6 +130,7 @@ class PipelineMessages {
 
   void end_oldest(Lane& lane) {
     pipeline_.end_exchange(lane.tag);
+    give_back(std::move(lane.sent.front()));
     lane.sent.pop_front();
     ++lane.ended;
   }
@@ -126,6 +139,7 @@ class PipelineMessages {
   Communicator& pipeline_;
   std::function<std::int64_t(int chunk)> elements_of_;
   std::size_t in_flight_max_;
+  std::vector<Message> spare_;
   std::array<Lane, 2> lanes_{Lane{Direction::activations, "pp.activation"},
                              Lane{Direction::gradients, "pp.gradient"}};
 };

@@ -104,7 +104,7 @@ void RankTrainer<Backend>::forward(const Task& task, std::int64_t step, StepResu
                                    const Message& input, Message& output) {
   const TokenBatch& batch = tokens_of(task.micro_batch, step, result);
   const detail::PhaseTimer timer(result.phases.forward_s);
-  output = Message(ops_, is_last_part(task.chunk) ? 0 : boundary_elements(task.chunk));
+  output = messages_->take(is_last_part(task.chunk) ? 0 : boundary_elements(task.chunk));
   const double loss_scale =
       1.0 / static_cast<double>(settings_.batch.global_batch_size * spec_.shape.sequence_length);
   stage(task.chunk).forward(task.micro_batch, batch, loss_scale, input.values(), output.values());
@@ -115,7 +115,7 @@ void RankTrainer<Backend>::forward(const Task& task, std::int64_t step, StepResu
 template <typename Backend>
 void RankTrainer<Backend>::backward(const Task& task, const Message& output_gradient,
                                     Message& input_gradient) {
-  input_gradient = Message(ops_, is_first_part(task.chunk) ? 0 : boundary_elements(task.chunk));
+  input_gradient = messages_->take(is_first_part(task.chunk) ? 0 : boundary_elements(task.chunk));
   stage(task.chunk).backward(task.micro_batch, output_gradient.values(), input_gradient.values());
 }
 
@@ -127,7 +127,7 @@ void RankTrainer<Backend>::execute(const Task& task, std::int64_t step, StepResu
   const Direction direction = is_forward ? Direction::activations : Direction::gradients;
   Message output;
   {
-    const Message input = [&] {
+    Message input = [&] {
       const detail::PhaseTimer timer(result.phases.pipeline_s);
       return messages_->input_of(direction, task);
     }();
@@ -137,6 +137,7 @@ void RankTrainer<Backend>::execute(const Task& task, std::int64_t step, StepResu
       const detail::PhaseTimer timer(result.phases.backward_s);
       backward(task, input, output);
     }
+    messages_->give_back(std::move(input));
   }
   const detail::PhaseTimer timer(result.phases.pipeline_s);
   messages_->passed(direction, task, std::move(output));

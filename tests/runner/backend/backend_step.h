@@ -28,6 +28,13 @@ struct BackendStep {
   double gradient_norm = 0;    // of the last one
   // Of the last step, before it is clipped.
   std::map<std::string, std::vector<double>> gradients;
+  cuda::GraphUse graph_use;  // of rank 0, on CUDA
+};
+
+// What a step may have beside its model and layout.
+struct StepVariant {
+  ParameterSharding sharding = ParameterSharding::none;
+  bool has_graphs = false;  // from the second step on
 };
 
 // What a rank's thread makes first.
@@ -77,9 +84,31 @@ void add_gradients(RankTrainer<Backend>& trainer, BackendStep& step) {
   }
 }
 
+// Of what each rank keeps of a fully sharded model.
+template <typename Backend>
+void add_gradient_shares(RankTrainer<Backend>& trainer, BackendStep& step) {
+  for (const ParameterBlock block : trainer.store().blocks()) {
+    const auto share = trainer.ops().read(trainer.store().gradient_share(block));
+    const std::string name = "rank " + std::to_string(trainer.rank()) + " block " +
+                             std::to_string(static_cast<int>(block));
+    step.gradients[name].assign(share.values().begin(), share.values().end());
+  }
+}
+
+// Graphs, if any, from the second step on.
+template <typename Ops>
+void choose_pass_mode(Ops& ops, bool has_graphs, int step) {
+  if constexpr (requires { ops.graph_use(); }) {
+    ops.run_passes(!has_graphs ? cuda::PassMode::as_they_are
+                   : step == 0 ? cuda::PassMode::at_fixed_places
+                               : cuda::PassMode::as_graphs);
+  }
+}
+
 template <typename Backend>
 BackendStep step_of(const ModelSpec& spec, const ParallelSizes& sizes, const BatchSizes& batch,
-                    Precision precision, int steps = 1, const StageOptions& options = {}) {
+                    Precision precision, int steps = 1, const StageOptions& options = {},
+                    const StepVariant& variant = {}) {
   const Layout layout = *Layout::make(sizes, sizes.world());
   BackendStep result;
   std::mutex mutex;
@@ -90,6 +119,7 @@ BackendStep step_of(const ModelSpec& spec, const ParallelSizes& sizes, const Bat
     settings.batch = batch;
     settings.seed = 5;
     settings.optimizer.has_narrow_weights = precision != Precision::fp32;
+    settings.sharding = variant.sharding;
     StageOptions stage = options;
     stage.precision = precision;
     RankTrainer<Backend> trainer(
@@ -99,14 +129,20 @@ BackendStep step_of(const ModelSpec& spec, const ParallelSizes& sizes, const Bat
               ops, spec, layout, world.rank(), chunk, batch.micro_batch_size, store, groups, stage);
         });
     for (int step = 0; step + 1 < steps; ++step) {
+      choose_pass_mode(ops, variant.has_graphs, step);
       const StepResult done = trainer.step(step, 1e-2);
       if (world.rank() == 0) result.losses.push_back(done.loss);
     }
+    choose_pass_mode(ops, variant.has_graphs, steps - 1);
     const StepResult last = trainer.accumulate_gradients(steps - 1);
     {
       const std::lock_guard lock(mutex);
       if (world.rank() == 0) result.losses.push_back(last.loss);
-      add_gradients(trainer, result);
+      if constexpr (requires { ops.graph_use(); }) {
+        if (world.rank() == 0) result.graph_use = ops.graph_use();
+      }
+      trainer.store().is_sharded() ? add_gradient_shares(trainer, result)
+                                   : add_gradients(trainer, result);
     }
     const OptimizerStep update = trainer.optimizer().step(1e-2);
     const std::lock_guard lock(mutex);

@@ -29,6 +29,19 @@ TEST_F(CudaMemory, IsWithinTwoPercentWhereGranulesAreSmall) {
                     {.tolerance = 0.02, .pool_tolerance = 0.03, .steps = 3});
 }
 
+// What a pass works on stays where it is, on one rank and in a pipeline.
+TEST_F(CudaMemory, HoldsWhatGraphsFindWhereItWas) {
+  const auto with = [](const Arguments& more) {
+    return tiny_llama(
+        joined({"--hidden-size", "64", "--ffn-hidden-size", "192", "--seq-length", "64",
+                "--vocab-size", "256", "--global-batch-size", "4", "--micro-batch-size", "2"},
+               more));
+  };
+  const Expected graphs{.tolerance = 0.02, .pool_tolerance = 0.05, .has_graphs = true, .steps = 3};
+  expect_as_planned(with({"--num-layers", "2"}), graphs);
+  expect_as_planned(with({"--num-layers", "4", "--pp", "2"}), graphs);
+}
+
 // Logits of all tokens would be 1 MiB here, and a chunk's are 256 KiB.
 TEST_F(CudaMemory, HoldsAChunkOfLogits) {
   const auto with = [](const char* rows) {

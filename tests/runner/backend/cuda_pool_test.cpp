@@ -94,6 +94,35 @@ TEST_F(Pool, TakesFromWhatWasReserved) {
   EXPECT_EQ(pool.grown_bytes(), 2 * kGranule) << "what is beyond is taken then";
 }
 
+// Whole, and at the moment when it is asked.
+TEST_F(Pool, KnowsWhetherWhatItNotedIsFree) {
+  MemoryPool pool;
+  block_of(pool, 16);
+  const PoolBlock before = block_of(pool, 2);
+  pool.begin_noting();
+  {
+    const PoolBlock first = block_of(pool, 3);
+    block_of(pool, 4);
+    const PoolBlock again = block_of(pool, 2);
+  }
+  const PoolStretches noted = pool.end_noting();
+  ASSERT_EQ(noted.size(), 1U) << "side by side, and one over the other";
+  EXPECT_EQ(noted[0].begin, before.data() + 2 * kGranule);
+  EXPECT_EQ(noted[0].end, before.data() + 9 * kGranule);
+  EXPECT_TRUE(pool.are_free(noted));
+  {
+    const PoolBlock in_front = block_of(pool, 6);
+    const PoolBlock in_it = block_of(pool, 1);
+    EXPECT_FALSE(pool.are_free(noted));
+  }
+  PoolBlock whole = block_of(pool, 14);
+  EXPECT_FALSE(pool.are_free(noted));
+  whole.release();
+  EXPECT_TRUE(pool.are_free(noted));
+  pool.begin_noting();
+  EXPECT_TRUE(pool.end_noting().empty()) << "nothing was given meanwhile";
+}
+
 // Blocks that live at the same time share nothing, whatever came before, and all of it comes back.
 TEST_F(Pool, GivesDisjointPiecesInAnyOrder) {
   MemoryPool pool;

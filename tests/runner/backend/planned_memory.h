@@ -26,7 +26,8 @@ struct Expected {
   // Called on the rank's thread: when all is made, and after each step.
   std::function<void()> before_steps = nullptr;
   std::function<void(int step)> after_step = nullptr;
-  int steps = 1;  // from the third on nothing may be allocated any more
+  bool has_graphs = false;  // from the second step on
+  int steps = 1;            // from the third on nothing may be allocated any more
 };
 
 using CudaBf16 = cuda::Backend<kernels::Bf16>;
@@ -50,7 +51,8 @@ inline void expect_near(std::int64_t counted, std::int64_t planned, double toler
 
 inline void expect_as_planned(const Arguments& arguments, const Expected& expected = {}) {
   const double tolerance = expected.tolerance;
-  const RunSettings asked = settings_of(arguments, expected.dtype);
+  RunSettings asked = settings_of(arguments, expected.dtype);
+  asked.wants_graphs = expected.has_graphs;
   if (cuda::count_devices().count < asked.world_size()) GTEST_SKIP() << "not enough devices";
   const Layout layout = *Layout::make(asked.sizes, asked.world_size());
   TrainerSettings trainer_settings;
@@ -81,6 +83,7 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
     std::int64_t bytes_of_two_steps = 0;
     if (expected.before_steps) expected.before_steps();
     for (int step = 0; step < expected.steps; ++step) {
+      choose_pass_mode(ops, expected.has_graphs, step);
       trainer.step(step, 1e-3);
       if (expected.after_step) expected.after_step(step);
       if (step < 2) bytes_of_two_steps = ops.allocated_bytes();

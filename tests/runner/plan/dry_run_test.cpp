@@ -51,6 +51,29 @@ TEST(DryRun, CountsAsTheDocumentDoesBesideMegatron) {
                                       "'recipe-2025.04'"));
 }
 
+TEST(DryRun, SaysWhetherPassesAreGraphs) {
+  const auto text_of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "-w",         "pretrain_grok1", "-s",   "314b", "--scale",   "512",
+        "--gpu-type", "h100",           "--vp", "1",    "--backend", "cuda"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return dry_run_of(arguments).text;
+  };
+  EXPECT_THAT(text_of({}), Not(HasSubstr("graph")));
+  EXPECT_THAT(text_of({"--cuda-graphs", "true"}), HasSubstr("no CUDA graphs: experts on several"));
+  const std::vector<std::string> here = {"--cuda-graphs", "true", "--ep", "1", "--etp", "4"};
+  const auto with_here = [&](std::vector<std::string> more) {
+    more.insert(more.end(), here.begin(), here.end());
+    return text_of(more);
+  };
+  EXPECT_THAT(with_here({"--expert-products", "device"}),
+              HasSubstr("from the second step on, each pass of a micro-batch is a CUDA graph"));
+  EXPECT_THAT(with_here({"--expert-products", "library"}),
+              HasSubstr("no CUDA graphs: the library's products of experts"));
+  EXPECT_THAT(with_here({"--dtype", "fp8"}), HasSubstr("no CUDA graphs: FP8 experts"));
+  EXPECT_THAT(with_here({"--vp", "2"}), HasSubstr("no CUDA graphs: several chunks a rank"));
+}
+
 TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
   const auto text_of_row = [](const char* size, const char* dtype, const char* scale) {
     return dry_run_of({"-w", "pretrain_llama3.1", "-s", size, "--dtype", dtype, "--scale", scale,

@@ -1,0 +1,238 @@
+// Passes as CUDA graphs against the same passes as they are, over the double and on a device:
+// losses and every gradient, to the bit, for every kind of layout and several micro-batches and
+// steps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runner/backend/cuda_run.h"
+#include "tests/runner/backend/small_models.h"
+#include "tests/runner/cuda/device_setup.h"
+
+namespace llmb::runner {
+namespace {
+
+using kernels::Bf16;
+using testing::BackendStep;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::small;
+using testing::small_maverick;
+using testing::step_of;
+using testing::StepVariant;
+
+class CudaGraphs : public testing::OnDevice {};
+
+constexpr int kSteps = 3;
+
+struct Case {
+  ModelSpec spec;
+  ParallelSizes sizes{};
+  Precision precision = Precision::bf16;
+  StageOptions options{};
+  ParameterSharding sharding = ParameterSharding::none;
+  int micro_batches = 2;
+};
+
+template <typename T>
+BackendStep run(const Case& one, bool has_graphs) {
+  return step_of<cuda::Backend<T>>(one.spec, one.sizes, {1, one.micro_batches * one.sizes.dp},
+                                   one.precision, kSteps, one.options,
+                                   StepVariant{one.sharding, has_graphs});
+}
+
+// `captured_max`: graphs of rank 0, of forward and backward passes together.
+template <typename T = Bf16>
+void expect_same_bits(const Case& one, std::int64_t captured_max) {
+  if (cuda::count_devices().count < one.sizes.world()) {
+    GTEST_SKIP() << one.sizes.world() << " devices are needed";
+  }
+  const BackendStep as_it_is = run<T>(one, false);
+  const BackendStep graphs = run<T>(one, true);
+  EXPECT_EQ(graphs.losses, as_it_is.losses);
+  EXPECT_EQ(graphs.gradient_norm, as_it_is.gradient_norm);
+  EXPECT_EQ(graphs.gradients, as_it_is.gradients);
+  EXPECT_EQ(as_it_is.graph_use.launched, 0);
+  EXPECT_EQ(graphs.graph_use.launched, 2 * one.micro_batches * one.sizes.vp * (kSteps - 1));
+  EXPECT_LE(graphs.graph_use.captured, captured_max);
+  std::cout << one.sizes.world() << " ranks: " << graphs.graph_use.captured << " graphs of "
+            << graphs.graph_use.captured_nodes << " nodes for " << graphs.graph_use.launched
+            << " passes\n";
+}
+
+TEST_F(CudaGraphs, AreTheBitsOfEveryFamily) {
+  expect_same_bits({.spec = small("pretrain_llama3.1", "8b")}, 2);
+  expect_same_bits<float>(
+      {.spec = small("pretrain_nemotron4", "15b"), .precision = Precision::fp32}, 2);
+  expect_same_bits({.spec = small("pretrain_grok1", "314b")}, 2);
+  expect_same_bits({.spec = small_maverick()}, 2);
+}
+
+TEST_F(CudaGraphs, AreTheBitsWhereLayersAreRecomputed) {
+  expect_same_bits({.spec = small("pretrain_llama3.1", "8b"), .options = {.recomputed_layers = 1}},
+                   2);
+}
+
+// Scales by current and by earlier maxima, copies that are kept for a step and that are not.
+TEST_F(CudaGraphs, AreTheBitsOfFp8) {
+  const ModelSpec spec = small("pretrain_llama3.1", "8b");
+  expect_same_bits({.spec = spec, .precision = Precision::fp8_current}, 2);
+  expect_same_bits(
+      {.spec = spec, .precision = Precision::fp8_delayed, .options = {.keeps_fp8_weights = true}},
+      2);
+}
+
+TEST_F(CudaGraphs, AreTheBitsOfSharedTensorsAndContext) {
+  expect_same_bits({.spec = small("pretrain_llama3.1", "8b"), .sizes = {.tp = 2, .dp = 2}}, 2);
+  expect_same_bits<float>({.spec = small("pretrain_nemotron4", "15b"),
+                           .sizes = {.tp = 2, .cp = 2},
+                           .precision = Precision::fp32},
+                          2);
+}
+
+TEST_F(CudaGraphs, AreTheBitsOfSharedParameters) {
+  expect_same_bits({.spec = small("pretrain_llama3.1", "8b"),
+                    .sizes = {.dp = 2},
+                    .sharding = ParameterSharding::full},
+                   2);
+}
+
+TEST_F(CudaGraphs, AreTheBitsOfSlicesOfExperts) {
+  expect_same_bits({.spec = small("pretrain_grok1", "314b"), .sizes = {.tp = 2, .dp = 2, .etp = 2}},
+                   2);
+}
+
+// A graph for each micro-batch that is under way, however many there are in a step.
+TEST_F(CudaGraphs, AreTheBitsOfPipelines) {
+  expect_same_bits(
+      {.spec = small("pretrain_llama3.1", "8b"), .sizes = {.pp = 2}, .micro_batches = 5}, 2 * 2);
+  expect_same_bits(
+      {.spec = small("pretrain_llama3.1", "8b", 4), .sizes = {.pp = 4}, .micro_batches = 5}, 2 * 4);
+}
+
+// What such a rank keeps of a micro-batch lies elsewhere each time: every pass is captured anew.
+TEST_F(CudaGraphs, AreTheBitsOfInterleavedPipelines) {
+  expect_same_bits({.spec = small("pretrain_llama3.1", "8b", 4), .sizes = {.pp = 2, .vp = 2}},
+                   2 * 2 * 2 * (kSteps - 1));
+}
+
+// The host may not wait within a pass.
+TEST_F(CudaGraphs, RefuseAPassThatTheHostReads) {
+  Case library{.spec = small("pretrain_grok1", "314b")};
+  library.options.expert_counts = ExpertCounts::on_host;
+  try {
+    run<Bf16>(library, true);
+    FAIL() << "was captured";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("capture a pass as a CUDA graph: "
+                                        "cudaErrorStreamCapture"));
+    EXPECT_THAT(error.what(), HasSubstr("--cuda-graphs false runs every pass as it is."));
+  }
+}
+
+// A pass that doubles what is in `x` by way of memory that it takes and gives back.
+struct Doubling {
+  cuda::Ops<float> ops;
+  cuda::Tensor<float> x;
+  cuda::PassGraphs passes;
+
+  Doubling() : x(ops, 1, 1000), passes(ops.make_passes()) {
+    ops.fill(x.values(), 1.0F);
+    cuda::Tensor<float>(ops, 1, 8000);  // for the pass
+  }
+  void run(cuda::PassMode mode) {
+    ops.run_passes(mode);
+    passes.run({1, {x.data()}}, {}, [&] {
+      cuda::Tensor<float> copy(ops, 1, 1000);
+      ops.copy(x, copy);
+      ops.add(copy, x);
+    });
+  }
+  float value() { return ops.read(x.values()).values()[999]; }
+};
+
+TEST_F(CudaGraphs, AreLaunchedAgainOnlyWhereTheirMemoryIsFree) {
+  Doubling doubling;
+  doubling.run(cuda::PassMode::at_fixed_places);
+  for (int i = 0; i < 3; ++i) doubling.run(cuda::PassMode::as_graphs);
+  EXPECT_EQ(doubling.value(), 16);
+  EXPECT_EQ(doubling.ops.graph_use().captured, 1);
+  {
+    cuda::Tensor<float> in_its_place(doubling.ops, 1, 1000);
+    doubling.ops.fill(in_its_place.values(), 5.0F);
+    doubling.run(cuda::PassMode::as_graphs);
+    EXPECT_EQ(doubling.ops.read(in_its_place.values()).values()[0], 5) << "is nobody else's";
+    EXPECT_EQ(doubling.ops.graph_use().captured, 2);
+    doubling.run(cuda::PassMode::as_graphs);
+    EXPECT_EQ(doubling.ops.graph_use().captured, 2) << "the one beside it serves again";
+  }
+  doubling.run(cuda::PassMode::as_graphs);
+  EXPECT_EQ(doubling.value(), 128);
+  EXPECT_EQ(doubling.ops.graph_use().captured, 2);
+  EXPECT_EQ(doubling.ops.graph_use().launched, 6);
+}
+
+// It would be written once, and be the same in every launch.
+TEST_F(CudaGraphs, HaveNothingThatTheHostWrites) {
+  Doubling doubling;
+  doubling.ops.run_passes(cuda::PassMode::as_graphs);
+  const std::vector<float> host(1000, 3.0F);
+  EXPECT_THROW(doubling.passes.run({1, {}}, {},
+                                   [&] { doubling.ops.write<float>(host, doubling.x.values()); }),
+               std::logic_error);
+  EXPECT_EQ(doubling.value(), 1) << "and the stream is well";
+}
+
+const Arguments kRun = {"--steps", "4", "--global-batch-size", "2"};
+
+TEST_F(CudaGraphs, AreSaidInTheLog) {
+  const std::string as_it_is = log_of(shorter(kRun), true);
+  const std::string graphs = log_of(shorter(joined(kRun, {"--cuda-graphs", "true"})), true);
+  EXPECT_EQ(losses_of(graphs), losses_of(as_it_is));
+  EXPECT_THAT(as_it_is, Not(HasSubstr("graph")));
+  EXPECT_THAT(graphs, HasSubstr("llmb-step-runner: from the second step on, each pass of a "
+                                "micro-batch is a CUDA graph"));
+  EXPECT_THAT(graphs, HasSubstr("step 1 captured 2 of the passes as CUDA graphs, with "));
+  EXPECT_THAT(graphs, Not(HasSubstr("elsewhere")));
+}
+
+TEST_F(CudaGraphs, AreNotWhereTheHostKnowsTheExperts) {
+  const std::string log =
+      log_of(tiny_grok({"--num-layers", "1", "--steps", "3", "--global-batch-size", "2",
+                        "--cuda-graphs", "true", "--expert-products", "library"}),
+             true);
+  EXPECT_EQ(losses_of(log).size(), 3U);
+  EXPECT_THAT(log, HasSubstr("llmb-step-runner: no CUDA graphs: the library's products of experts "
+                             "let the host wait in every pass"));
+  EXPECT_THAT(log, Not(HasSubstr("captured")));
+}
+
+// Operations that are profiled are seen one by one, and calls are counted whoever makes them.
+TEST_F(CudaGraphs, LeaveProfilesAndCountsAsTheyAre) {
+  if (cuda::count_devices().count < 2) GTEST_SKIP() << "two devices are needed";
+  const auto phases_of = [](const char* are_wanted) {
+    std::ostringstream phases;
+    log_of(shorter(joined(kRun, {"--tp", "2", "--cuda-graphs", are_wanted})), true,
+           std::int64_t{80} << 30, &phases);
+    return phases.str();
+  };
+  const auto calls_of = [](const std::string& phases) {
+    static const std::regex calls("\"calls\":[0-9]+,\"bytes_sent\":[0-9]+");
+    std::vector<std::string> all;
+    for (std::sregex_iterator at(phases.begin(), phases.end(), calls), end; at != end; ++at) {
+      all.push_back(at->str());
+    }
+    return all;
+  };
+  const auto calls = calls_of(phases_of("false"));
+  EXPECT_GE(calls.size(), 4U);
+  EXPECT_EQ(calls_of(phases_of("true")), calls);
+  const std::string profiled =
+      log_of(shorter(joined(kRun, {"--profile", "--profile-start-step", "2", "--profile-stop-step",
+                                   "3", "--cuda-graphs", "true"})),
+             true);
+  EXPECT_THAT(profiled, HasSubstr("attention.backward "));
+  EXPECT_THAT(profiled, HasSubstr("step 1 captured 2"));
+}
+
+}  // namespace
+}  // namespace llmb::runner
