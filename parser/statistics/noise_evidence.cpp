@@ -37,13 +37,17 @@ class TestedRuns {
  public:
   explicit TestedRuns(std::span<const NoiseRun* const> runs) : first_(*runs.front()) {
     double squares = 0;
+    double steps = 0;
     for (const NoiseRun* const run : runs) {
       ids_.insert(run->id);
       configurations_.insert(run->configuration);
+      windows_.insert(run->window);
       if (!run->content_key.empty()) content_keys_.insert(run->content_key);
       squares += run->sampling_deviation * run->sampling_deviation;
+      steps += static_cast<double>(run->step_count);
     }
-    mean_square_ = squares / static_cast<double>(runs.size());
+    sampling_variance_ = squares / static_cast<double>(runs.size());
+    step_count_ = std::max(1.0, steps / static_cast<double>(runs.size()));
   }
 
   // One of them, or a copy.
@@ -53,31 +57,58 @@ class TestedRuns {
   bool has_configuration_of(const NoiseRun& run) const {
     return configurations_.contains(run.configuration);
   }
+  bool has_window(std::string_view window) const { return windows_.contains(window); }
   const NoiseRun& first() const { return first_; }
-  double sampling_deviation() const { return std::sqrt(mean_square_); }
+  double sampling_variance() const { return sampling_variance_; }
+  double step_count() const { return step_count_; }  // of a window
 
  private:
   const NoiseRun& first_;
   std::unordered_set<std::int64_t> ids_;
   std::unordered_set<std::uint64_t> configurations_;
   std::unordered_set<std::string_view> content_keys_;
-  double mean_square_ = 0;
+  std::unordered_set<std::string_view> windows_;
+  double sampling_variance_ = 0;
+  double step_count_ = 1;
 };
 
+// Their locations compare: runs of one configuration over one window.
+using RepeatKey = std::pair<std::uint64_t, std::string_view>;
+RepeatKey key_of(const NoiseRun& run) {
+  return {run.configuration, run.window};
+}
+
+// By how much the variance of the tested runs is more than that of these, for their windows hold
+// fewer steps. The scatter of the steps is told by these: there are more of them.
+double variance_of_fewer_steps(std::span<const NoiseRun* const> repeats, const TestedRuns& tested) {
+  double squares = 0;
+  double steps = 0;
+  for (const NoiseRun* const run : repeats) {
+    squares += run->sampling_deviation * run->sampling_deviation;
+    steps += static_cast<double>(run->step_count);
+  }
+  const auto count = static_cast<double>(repeats.size());
+  return squares / count * std::max(0.0, steps / count / tested.step_count() - 1);
+}
+
 std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const TestedRuns& tested) {
-  std::map<std::uint64_t, std::vector<const NoiseRun*>> by_configuration;
+  std::map<RepeatKey, std::vector<const NoiseRun*>> by_configuration;
   for (const NoiseRun& run : known) {
     if (!tested.has_configuration_of(run) || tested.has(run)) continue;
-    by_configuration[run.configuration].push_back(&run);
+    by_configuration[key_of(run)].push_back(&run);
   }
   std::vector<RepeatNoise> repeats;
-  for (auto& [configuration, runs] : by_configuration) {
+  for (auto& [key, runs] : by_configuration) {
     std::stable_sort(runs.begin(), runs.end(), [](const NoiseRun* a, const NoiseRun* b) {
       return std::tie(a->start, a->id) < std::tie(b->start, b->id);
     });
     std::vector<double> locations;
     for (const NoiseRun* const run : runs) locations.push_back(run->log_location);
-    repeats.push_back(noise_of_repeats(locations));
+    RepeatNoise noise = noise_of_repeats(locations);
+    if (!tested.has_window(key.second)) {
+      noise.squares += noise.degrees_of_freedom * variance_of_fewer_steps(runs, tested);
+    }
+    repeats.push_back(noise);
   }
   return repeats;
 }
@@ -90,11 +121,11 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedR
     double mean = 0;
     double squares = 0;
   };
-  std::map<std::uint64_t, Sums> by_configuration;
+  std::map<RepeatKey, Sums> by_configuration;
   for (const NoiseRun& run : known) {
     const bool counts_itself = tested.has_configuration_of(run) || tested.has(run);
     if (counts_itself || !is_near(run)) continue;
-    Sums& sums = by_configuration[run.configuration];
+    Sums& sums = by_configuration[key_of(run)];
     ++sums.count;
     const double change = run.log_location - sums.mean;
     sums.mean += change / static_cast<double>(sums.count);
@@ -117,9 +148,8 @@ std::string start_of(const ComparedRun& run) {
 
 // Of public runs, whose windows are long.
 RunNoise with_short_windows(RunNoise noise, const TestedRuns& tested) {
-  const double deviation = tested.sampling_deviation();
-  if (deviation == 0) return noise;
-  noise.stddev = std::hypot(noise.stddev, deviation);
+  if (tested.sampling_variance() == 0) return noise;
+  noise.stddev = std::hypot(noise.stddev, std::sqrt(tested.sampling_variance()));
   noise.source = "public runs and of few steps";
   return noise;
 }
@@ -164,15 +194,20 @@ double sampling_deviation_of(const ComparedRun& run) {
 }
 
 NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {
+  Characteristics characteristics = characteristics_of(run, marks);
+  characteristics.erase("window");
+  const auto& times = run.judgement.summary.step_time_s;
   return {.id = run.id,
-          .configuration = hash_of(characteristics_of(run, marks)),
+          .configuration = hash_of(characteristics),
+          .window = to_string(run.judgement.summary.window),
           .workload = workload_of(run),
           .gpu_type = run.configuration.value("gpu_type").value_or(""),
           .gpu_count = run.configuration.value("gpu_count").value_or(""),
           .log_location = log_location_of(run, ComparedMetric::step_time_s).value_or(0),
           .start = start_of(run),
           .content_key = run.content_key,
-          .sampling_deviation = sampling_deviation_of(run)};
+          .sampling_deviation = sampling_deviation_of(run),
+          .step_count = times ? times->count : 0};
 }
 
 bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {

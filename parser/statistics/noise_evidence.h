@@ -18,7 +18,8 @@ namespace llmb::parser {
 
 struct NoiseRun {
   std::int64_t id = 0;
-  std::uint64_t configuration = 0;  // a hash of its characteristics: equal for repeats
+  std::uint64_t configuration = 0;  // a hash of its characteristics but the window
+  std::string window;
   std::string workload;
   std::string gpu_type;
   std::string gpu_count;
@@ -26,6 +27,7 @@ struct NoiseRun {
   std::string start;              // sorts as the starts of one configuration's runs do
   std::string content_key;        // as in ComparedRun
   double sampling_deviation = 0;  // sampling_deviation_of()
+  std::int64_t step_count = 0;    // of the window, with a time
 };
 
 // `marks`: the run's. Its location is 0 where it has none.
@@ -37,8 +39,9 @@ bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& mar
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
 
 // The noise to expect of the runs that are tested. They and their copies teach nothing: their own
-// deviation has its part in the test. Public runs have windows of thousands of steps: where they
-// stand for the user's own, what a short window adds is added.
+// deviation has its part in the test. Repeats over another window than the tested runs' teach as
+// well, for nodes and network are those of the run: what a window of fewer steps adds is added. So
+// it is to public runs, whose windows have thousands of steps, where they stand for the user's own.
 RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const NoiseRun> known);
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known);
 

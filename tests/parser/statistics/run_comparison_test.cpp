@@ -245,6 +245,8 @@ TEST(RunComparison, LearnsTheNoiseFromRepeatsOfWhatIsCompared) {
     return of.test->interval.high / of.test->interval.low - 1;
   };
   EXPECT_LT(width(told), width(alone) / 2);
+  for (NoiseRun& run : options.noise_runs) run.window = "11-20";
+  EXPECT_EQ(verdict().test->noise.repeat_count, 10) << "the noise is the run's, not the window's";
   for (NoiseRun& run : options.noise_runs) ++run.configuration;
   EXPECT_EQ(verdict().test->noise.repeat_count, 0);
 }
