@@ -236,6 +236,10 @@ TEST(CauseEvaluation, OfLogsOfUnseenTracebacks) {
   judge_whole_logs("unseen_tracebacks");
 }
 
+TEST(CauseEvaluation, OfLogsOfMixedRanks) {
+  judge_whole_logs("mixed_ranks");
+}
+
 // A healthy log, as it grows and when it has ended.
 TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
   constexpr auto kHarmless = std::to_array<const char*>(

@@ -128,12 +128,14 @@ std::vector<LabelledLog> labelled_logs(const std::string& set) {
       throw std::runtime_error(set + ": five labels stand in the head of \"" +
                                section.text.substr(0, 60) + "\"");
     }
-    const std::string& name = section.labels[2];
+    const bool has_prefixes = section.labels[2].ends_with('+');
+    const std::string name =
+        section.labels[2].substr(0, section.labels[2].size() - (has_prefixes ? 1 : 0));
     const Launcher& launcher = launchers().at(name);
     LabelledLog log{section.labels[0], section.labels[1], section.labels[4], launcher.before};
     for (int i = 1; i <= kSteps && section.labels[3] == "steps"; ++i) log.text += step_of(name, i);
     for_each_line(section.text, [&](std::string_view line) {
-      if (!has_no_prefix(line)) log.text += launcher.prefix;
+      if (!has_prefixes && !has_no_prefix(line)) log.text += launcher.prefix;
       log.text.append(line).append("\n");
     });
     log.text += launcher.after;

@@ -16,8 +16,9 @@ struct LabelledLog {
 };
 
 // `set`: the name of a file there, without its extension. Of it, each failure begins with a line
-// "=== cause | acceptable | launcher | steps or start | words of the line". Throws
-// std::runtime_error for what has another form.
+// "=== cause | acceptable | launcher | steps or start | words of the line"; its lines get the
+// launcher's prefix, unless a + behind its name says that they bring their own, of several ranks.
+// Throws std::runtime_error for what has another form.
 std::vector<LabelledLog> labelled_logs(const std::string& set);
 
 }  // namespace llmb::parser
