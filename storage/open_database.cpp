@@ -1,5 +1,6 @@
 #include "storage/open_database.h"
 
+#include "storage/change_listener.h"
 #include "storage/database_place.h"
 #include "storage/postgresql_database.h"
 #include "storage/sqlite_database.h"
@@ -32,6 +33,10 @@ std::unique_ptr<OpenDatabase> open_beside_writer(const OpenOptions& options) {
 
 std::unique_ptr<OpenDatabase> open_reader(const std::string& place) {
   return whole(is_postgresql(place) ? open_postgresql_reader(place) : open_sqlite_reader(place));
+}
+
+std::unique_ptr<ChangeListener> listen_for_changes(const std::string& place) {
+  return is_postgresql(place) ? listen_to_postgresql(place) : nullptr;
 }
 
 }  // namespace llmb::storage

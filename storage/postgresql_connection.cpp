@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <iterator>
 #include <limits>
@@ -24,6 +27,8 @@ using Kind = StorageError::Kind;
 
 // Whoever writes holds it until the end of its transaction.
 constexpr std::int64_t kWriteTurn = 0x4C4C4D42'57524954;  // "LLMBWRIT"
+
+constexpr std::int64_t kPollMsMax = 60'000;
 
 Kind kind_of(std::string_view sql_state) {
   // 54: longer than an index takes, a path of some thousand bytes.
@@ -333,6 +338,34 @@ void PostgresqlConnection::fail(pg_result* result, std::string_view doing) const
   throw StorageError(kind,
                      fmt::format("cannot {} (database {}): {}. {}", doing, place(),
                                  first_line(said ? said : PQerrorMessage(handle_)), advice(kind)));
+}
+
+// The last of those that have come.
+std::optional<std::string> PostgresqlConnection::take_notices() {
+  if (PQconsumeInput(handle_) == 0 || is_broken()) fail(nullptr, "listen for changes");
+  std::optional<std::string> last;
+  while (const std::unique_ptr<PGnotify, decltype(&PQfreemem)> notice{PQnotifies(handle_),
+                                                                      PQfreemem}) {
+    last = notice->extra;
+  }
+  return last;
+}
+
+std::optional<std::string> PostgresqlConnection::wait_for_notice(std::chrono::milliseconds timeout,
+                                                                 int wake) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    if (auto notice = take_notices()) return notice;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left <= std::chrono::milliseconds::zero()) return std::nullopt;
+    std::array<pollfd, 2> waited = {pollfd{PQsocket(handle_), POLLIN, 0}, pollfd{wake, POLLIN, 0}};
+    const auto left_ms = static_cast<int>(std::min<std::int64_t>(left.count(), kPollMsMax));
+    if (poll(waited.data(), waited.size(), left_ms) < 0 && errno != EINTR) {
+      fail(nullptr, "wait for changes");
+    }
+    if (waited[1].revents != 0) return std::nullopt;
+  }
 }
 
 const SqlDialect& PostgresqlConnection::dialect() const {

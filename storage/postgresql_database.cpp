@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "migrations/postgresql_migration_files.h"
+#include "parser/foundation/parse_number.h"
 #include "storage/postgresql_connection.h"
 
 namespace llmb::storage {
@@ -89,6 +92,29 @@ class PostgresqlDatabase : public OpenDatabase {
   PostgresqlConnection connection_;
 };
 
+// The name under which the changes of a database, or of one schema of it, are announced; one of
+// that form needs no quotes.
+constexpr const char* kChannel = "'llmb_' || md5(current_schema())";
+
+std::string read_channel(Connection& connection) {
+  Statement select(connection, fmt::format("SELECT {}", kChannel));
+  return select.step() ? select.read_text() : "";
+}
+
+class PostgresqlListener : public ChangeListener {
+ public:
+  explicit PostgresqlListener(const std::string& url) : connection_(url, Mode::read_only) {
+    connection_.execute("LISTEN " + read_channel(connection_));
+  }
+  std::optional<std::int64_t> wait(std::chrono::milliseconds timeout, int wake) override {
+    const auto payload = connection_.wait_for_notice(timeout, wake);
+    return payload ? parser::parse_integer(*payload) : std::nullopt;
+  }
+
+ private:
+  PostgresqlConnection connection_;
+};
+
 // The server gives up the lock with the session, however that ends; so it is taken anew with each.
 class PostgresqlWriter : public PostgresqlDatabase {
  public:
@@ -99,6 +125,14 @@ class PostgresqlWriter : public PostgresqlDatabase {
     require_our_database(connection(), version_of(connection()));
     admit(connection());
     migrate(connection());
+  }
+
+  // In the transaction: the server sends it when that is committed, and to nobody where it is not.
+  void announce(std::int64_t revision) override {
+    connection()
+        .kept(fmt::format("SELECT pg_notify({}, ?)", kChannel))
+        .text(std::to_string(revision))
+        .run();
   }
 
  private:
@@ -123,6 +157,12 @@ std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& u
   auto database = std::make_unique<PostgresqlDatabase>(url, Mode::read_write);
   require_current_schema(database->connection());
   return database;
+}
+
+std::unique_ptr<ChangeListener> listen_to_postgresql(const std::string& url) {
+  const std::unique_ptr<OpenDatabase> asked = open_postgresql_reader(url);
+  const bool follows = asked->connection().read_one_integer("SELECT pg_is_in_recovery()") != 0;
+  return follows ? nullptr : std::make_unique<PostgresqlListener>(url);
 }
 
 std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url) {

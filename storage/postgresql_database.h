@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "storage/change_listener.h"
 #include "storage/database_engine.h"
 
 namespace llmb::storage {
@@ -14,5 +15,6 @@ std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
 // A database that is up to date.
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url);
 std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url);
+std::unique_ptr<ChangeListener> listen_to_postgresql(const std::string& url);
 
 }  // namespace llmb::storage

@@ -27,4 +27,8 @@ std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url) {
   refuse(url);
 }
 
+std::unique_ptr<ChangeListener> listen_to_postgresql(const std::string& url) {
+  refuse(url);
+}
+
 }  // namespace llmb::storage

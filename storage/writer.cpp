@@ -81,7 +81,10 @@ struct Writer::Impl {
     const std::int64_t raised =
         connection.kept("UPDATE data_revision SET revision = revision + 1 RETURNING revision")
             .run_for_id();
-    if (raised > revision) return raised;
+    if (raised > revision) {
+      database->announce(raised);
+      return raised;
+    }
     throw StorageError(
         StorageError::Kind::lost,
         fmt::format("the database {} went back to an earlier state while it was in use: {} changes "

@@ -1,25 +1,45 @@
 #include "server/api/database_watch.h"
 
+#include <poll.h>
 #include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
 
-#include <chrono>
-#include <optional>
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
-#include "storage/database.h"
 #include "storage/storage_error.h"
 
 namespace llmb::api {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{1'000};
+using std::chrono::milliseconds;
+
+// Until a session that ended is made anew: at first, and at most.
+constexpr milliseconds kListensAfterMin{100};
+constexpr milliseconds kListensAfterMax{10'000};
+constexpr milliseconds kPollMax{60'000};
+
+parser::FileDescriptor make_signal() {
+  parser::FileDescriptor signal(eventfd(0, EFD_CLOEXEC));
+  if (!signal.is_open()) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot make the descriptor that ends the watch of the database");
+  }
+  return signal;
+}
 
 }  // namespace
 
-DatabaseWatch::DatabaseWatch(std::string database_path, http::EventChannel& events)
+DatabaseWatch::DatabaseWatch(std::string database_path, http::EventChannel& events,
+                             WatchIntervals intervals)
     : database_path_(std::move(database_path)),
       events_(events),
-      revision_(storage::Reader(database_path_).data_revision()) {}
+      intervals_(intervals),
+      is_stopping_(make_signal()),
+      revision_(storage::Reader(database_path_).data_revision()),
+      listens_after_(kListensAfterMin) {}
 
 DatabaseWatch::~DatabaseWatch() {
   stop();
@@ -30,34 +50,84 @@ void DatabaseWatch::start() {
 }
 
 void DatabaseWatch::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopping_ = true;
-  }
-  stopped_.notify_all();
+  eventfd_write(is_stopping_.get(), 1);
   if (thread_.joinable()) thread_.join();
 }
 
-bool DatabaseWatch::wait() {
-  std::unique_lock lock(mutex_);
-  return stopped_.wait_for(lock, kInterval, [this] { return is_stopping_; });
+bool DatabaseWatch::wait_for(milliseconds time) const {
+  const auto end = Clock::now() + time;
+  pollfd stopping{is_stopping_.get(), POLLIN, 0};
+  do {
+    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
+    const auto waited = std::clamp(left, milliseconds::zero(), kPollMax);
+    if (poll(&stopping, 1, static_cast<int>(waited.count())) > 0) return false;
+  } while (Clock::now() < end);
+  return true;
 }
 
 void DatabaseWatch::run() {
-  std::optional<storage::Reader> reader;
-  bool is_away = false;
-  while (!wait()) {
-    try {
-      if (!reader) reader.emplace(database_path_);
-      const std::int64_t revision = reader->data_revision();
-      if (std::exchange(is_away, false)) spdlog::info("the database is read again");
-      if (std::exchange(revision_, revision) != revision) events_.publish("reset", "{}");
-    } catch (const storage::StorageError& error) {
-      // Requests are answered 503 meanwhile; another file may stand in its place afterwards.
-      reader.reset();
-      if (!std::exchange(is_away, true)) spdlog::warn("{}", error.what());
-    }
+  asks_at_ = Clock::now() + intervals_.unheard;
+  listens_at_ = Clock::now();
+  while (wait_for(milliseconds::zero())) {
+    listen();
+    hear();
+    if (Clock::now() >= asks_at_) ask();
   }
+}
+
+void DatabaseWatch::listen() {
+  if (listener_ || Clock::now() < listens_at_) return;
+  try {
+    listener_ = storage::listen_for_changes(database_path_);
+    // It may be a server of its own later.
+    listens_after_ = listener_ ? kListensAfterMin : kListensAfterMax;
+    // For what was committed before somebody listened.
+    if (listener_) asks_at_ = Clock::now();
+  } catch (const storage::StorageError&) {
+    // What is wrong is told by who asks, as long as nobody listens.
+    listens_after_ = std::min(2 * listens_after_, kListensAfterMax);
+  }
+  listens_at_ = Clock::now() + listens_after_;
+}
+
+void DatabaseWatch::hear() {
+  const auto until = listener_ ? asks_at_ : std::min(asks_at_, listens_at_);
+  const auto left =
+      std::max(std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds::zero());
+  if (!listener_) {
+    wait_for(left);
+    return;
+  }
+  try {
+    const auto revision = listener_->wait(left, is_stopping_.get());
+    if (!revision || *revision == revision_) return;
+    tell(*revision);
+    wait_for(intervals_.pause);
+  } catch (const storage::StorageError& error) {
+    spdlog::info("changes of the database are asked for until it can be listened to again: {}",
+                 error.what());
+    listener_.reset();
+    listens_at_ = Clock::now() + listens_after_;
+    asks_at_ = std::min(asks_at_, Clock::now() + intervals_.unheard);
+  }
+}
+
+void DatabaseWatch::ask() {
+  try {
+    if (!reader_) reader_.emplace(database_path_);
+    const std::int64_t revision = reader_->data_revision();
+    if (std::exchange(is_away_, false)) spdlog::info("the database is read again");
+    tell(revision);
+  } catch (const storage::StorageError& error) {
+    // Requests are answered 503 meanwhile; another file may stand in its place afterwards.
+    reader_.reset();
+    if (!std::exchange(is_away_, true)) spdlog::warn("{}", error.what());
+  }
+  asks_at_ = Clock::now() + (listener_ ? intervals_.heard : intervals_.unheard);
+}
+
+void DatabaseWatch::tell(std::int64_t revision) {
+  if (std::exchange(revision_, revision) != revision) events_.publish("reset", "{}");
 }
 
 }  // namespace llmb::api
