@@ -264,7 +264,7 @@ void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBat
     write_tokens(batch, 1, targets_);
     state.head_gradient.resize(context_.ops, rows, hidden);
   }
-  forward_passes_.run({state.number, {boundary_.data(), state.head_gradient.data()}},
+  forward_passes_.run({state.number, loss_scale, {boundary_.data(), state.head_gradient.data()}},
                       context_.groups.all(), [&] { pass_forward(boundary_, state); });
   if (!head_) context_.ops.copy(boundary_, {output.data(), rows, hidden});
   if (!context_.ops.keeps_places()) boundary_ = {};
@@ -300,7 +300,7 @@ void TransformerStage<Backend>::backward(std::int64_t micro_batch,
     dx.resize(context_.ops, rows, hidden);
     context_.ops.copy({output_gradient.data(), rows, hidden}, dx);
   }
-  backward_passes_.run({state->number, {dx.data()}}, context_.groups.all(),
+  backward_passes_.run({state->number, state->loss_scale, {dx.data()}}, context_.groups.all(),
                        [&] { pass_backward(dx, *state); });
   if (!embedding_) context_.ops.copy(dx, {input_gradient.data(), rows, hidden});
   if (!context_.ops.keeps_places()) dx = {};

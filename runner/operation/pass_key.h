@@ -10,6 +10,7 @@ namespace llmb::runner {
 // and give back meanwhile is free both times.
 struct PassKey {
   std::int64_t state = 0;           // the number of what a micro-batch keeps between its passes
+  double loss_scale = 0;            // which kernels are given as a number
   std::vector<const void*> places;  // of what else is read and written, and may lie elsewhere
 
   friend bool operator==(const PassKey&, const PassKey&) = default;

@@ -139,9 +139,9 @@ struct Doubling {
     ops.fill(x.values(), 1.0F);
     cuda::Tensor<float>(ops, 1, 8000);  // for the pass
   }
-  void run(cuda::PassMode mode) {
+  void run(cuda::PassMode mode, double loss_scale = 1) {
     ops.run_passes(mode);
-    passes.run({1, {x.data()}}, {}, [&] {
+    passes.run({1, loss_scale, {x.data()}}, {}, [&] {
       cuda::Tensor<float> copy(ops, 1, 1000);
       ops.copy(x, copy);
       ops.add(copy, x);
@@ -169,6 +169,8 @@ TEST_F(CudaGraphs, AreLaunchedAgainOnlyWhereTheirMemoryIsFree) {
   EXPECT_EQ(doubling.value(), 128);
   EXPECT_EQ(doubling.ops.graph_use().captured, 2);
   EXPECT_EQ(doubling.ops.graph_use().launched, 6);
+  doubling.run(cuda::PassMode::as_graphs, 0.5);
+  EXPECT_EQ(doubling.ops.graph_use().captured, 3) << "kernels would be given the other number";
 }
 
 // It would be written once, and be the same in every launch.
@@ -176,7 +178,7 @@ TEST_F(CudaGraphs, HaveNothingThatTheHostWrites) {
   Doubling doubling;
   doubling.ops.run_passes(cuda::PassMode::as_graphs);
   const std::vector<float> host(1000, 3.0F);
-  EXPECT_THROW(doubling.passes.run({1, {}}, {},
+  EXPECT_THROW(doubling.passes.run({1, 1.0, {}}, {},
                                    [&] { doubling.ops.write<float>(host, doubling.x.values()); }),
                std::logic_error);
   EXPECT_EQ(doubling.value(), 1) << "and the stream is well";
