@@ -112,6 +112,8 @@ constexpr std::array kWords = {
     Words{"nccl_error", "",
           R"(\b(?:nccl|rccl|hccl|oneccl|xccl|nvshmem)\w*\b.*(?:fail|error|abort)|)"
           R"(mismatch.*\bcollectives?\b|\bcollectives?\b.*mismatch)"},
+    Words{"gloo_error", "", R"(\bgloo\b)"},
+    Words{"nccl_timeout", "", R"(\bdeepep\b.*\btimeout\b)"},
     Words{"nccl_timeout", "",
           R"((?:all.?reduce|all.?gather|barrier|collective|broadcast|reduce.?scatter|all.?to.?all))"
           R"(.*\btim(?:ed|e)[ -]?out)"},
@@ -169,6 +171,7 @@ constexpr std::array kWords = {
           R"(\w*Checkpoint\w*|\w*Safetensor\w*|UnpicklingError|BadZipFile)", "", R"(recompute)"},
     Words{"checkpoint_unreadable", "", R"(\barchive\b.*corrupt|\binvalid (?:header|magic))"},
     Words{"checkpoint_unreadable", "EOFError", R"(ran out of input)"},
+    Words{"checkpoint_unreadable", "", R"(\bmismatch:? checkpoint\b)"},
     Words{"checkpoint_unreadable", "",
           R"(\b(?:zarr|tensorstore|ocdbt)\b.*(?:not found|not exist|error|fail|corrupt))"},
     Words{"checkpoint_unreadable", "",
@@ -235,7 +238,8 @@ constexpr std::array kWords = {
     Words{"tokenizer_or_data_missing", "(?:OS|IO|Environment)Error", "", R"(^\[errno|^caught )"},
 
     Words{"configuration_error", "",
-          R"((?:\bnot|n't) (?:found )?in (?:the )?(?:registry|config)|error locating target|)"
+          R"((?:\bnot|n't) (?:found )?in (?:the )?(?:registry|config|base model)|)"
+          R"(error locating target|)"
           R"(\b\w*(?:config|args|arguments)\.__init__\(\) got an unexpected keyword)"},
     Words{"configuration_error", "AttributeError", R"('\w*Namespace' object has no attribute)"},
     Words{"configuration_error", "(?:Assertion|Value|NotImplemented|Runtime)Error",

@@ -6,6 +6,7 @@
 #include "parser/dialects/failure.h"
 #include "parser/dialects/line_weight.h"
 #include "parser/foundation/text.h"
+#include "parser/foundation/text_hash.h"
 
 namespace llmb::parser {
 namespace {
@@ -43,6 +44,51 @@ bool has_words(std::string_view text) {
   return std::count_if(text.begin(), text.end(), is_letter) >= 3;
 }
 
+// "worker-3 main " and "ERROR 08-12 11:56:08 [core.py:633] ": what stands before a traceback's
+// head, where that is no word about the traceback itself.
+std::string_view prefix_of_head(std::string_view text) {
+  constexpr std::size_t kLengthMax = 120;
+  const std::size_t at = text.find(kTracebackHead);
+  if (at == std::string_view::npos || at > kLengthMax) return {};
+  const std::string_view prefix = text.substr(0, at);
+  const bool is_of_traceback = trimmed(prefix, kBlanks).empty() || !prefix.ends_with(' ') ||
+                               prefix.ends_with(": ") || holds(prefix, "Original ") ||
+                               holds(prefix, "Exception Group") || holds(prefix, "─");
+  return is_of_traceback ? std::string_view() : prefix;
+}
+
+// Whether a line begins as `prefix`, whose digits may be others where it holds a time of day.
+bool begins_as(std::string_view text, std::string_view prefix, bool has_time) {
+  if (text.size() < prefix.size()) return false;
+  return std::equal(prefix.begin(), prefix.end(), text.begin(), [&](char a, char b) {
+    return a == b || (has_time && is_digit(a) && is_digit(b));
+  });
+}
+
+bool holds_time_of_day(std::string_view prefix) {
+  for (std::size_t at = prefix.find(':'); at != std::string_view::npos;
+       at = prefix.find(':', at + 1)) {
+    const bool has_next = at + 3 < prefix.size() && prefix[at + 3] == ':';
+    if (has_next && at >= 2 && is_digit(prefix[at - 1])) return true;
+  }
+  return false;
+}
+
+// The labels that stand before a line, without stamps: these are others on every line.
+std::uint64_t hash_of_labels(std::string_view raw, std::string_view text) {
+  if (!raw.ends_with(text)) return 0;
+  std::string_view labels = raw.substr(0, raw.size() - text.size());
+  std::uint64_t hash = 0;
+  while (!labels.empty()) {
+    const std::size_t end = std::min(labels.find(' '), labels.size() - 1) + 1;
+    const std::string_view word = labels.substr(0, end);
+    labels.remove_prefix(end);
+    const bool is_stamp = is_digit(word.front()) && holds_time_of_day(word);
+    if (!is_stamp) hash = hash_text(word, hash + 1);
+  }
+  return hash;
+}
+
 // "ValueError: x" and "zmq.Again", without a look at the words.
 bool has_form_of_exception(std::string_view text) {
   text = trimmed(text, kBlanks);
@@ -57,29 +103,31 @@ bool is_head_of_exception(std::string_view text) {
 
 }  // namespace
 
-void TracebackReader::go_on() {
+void OpenTraceback::go_on() {
   lines_left_ = kTracebackReach;
 }
 
-void TracebackReader::read(const Record& record, std::string_view raw,
-                           std::optional<LogEvent> event, StepLedger& ledger) {
+void OpenTraceback::tick() {
   if (--lines_left_ <= 0) *this = {};
-  const std::string_view text = without_collector_prefix(record.text);
+}
+
+void OpenTraceback::read(const Record& record, std::string_view raw, std::string_view text,
+                         bool has_own_prefix, std::optional<LogEvent> event, StepLedger& ledger) {
   const bool is_of_traceback = read_head(text) || read_frame(text);
   if (is_of_traceback) go_on();
-  if (!is_of_traceback && wants_every_line()) {
+  if (!is_of_traceback && is_open()) {
     if (links_two_exceptions(text)) {
       is_chained_ = true;
       go_on();
     } else if (read_message(record, text, ledger) ||
-               read_exception(record, raw, text, event, ledger)) {
+               read_exception(record, raw, text, has_own_prefix, event, ledger)) {
       go_on();
     }
   }
   if (event) ledger.add_event(std::move(*event));
 }
 
-bool TracebackReader::read_head(std::string_view text) {
+bool OpenTraceback::read_head(std::string_view text) {
   if (!holds(text, kTracebackHead)) return false;
   if (!is_chained_ && !is_stand_in_) weaker_.reset();
   if (!is_stand_in_) place_ = ProgramPlace::unknown;
@@ -89,7 +137,7 @@ bool TracebackReader::read_head(std::string_view text) {
   return true;
 }
 
-bool TracebackReader::read_frame(std::string_view text) {
+bool OpenTraceback::read_frame(std::string_view text) {
   const TracebackFrame frame = read_traceback_frame(text);
   if (!frame.file.empty()) {
     place_ = place_after_frame(place_, frame, frame_count_);
@@ -106,8 +154,7 @@ bool TracebackReader::read_frame(std::string_view text) {
   return is_source;
 }
 
-bool TracebackReader::read_message(const Record& record, std::string_view text,
-                                   StepLedger& ledger) {
+bool OpenTraceback::read_message(const Record& record, std::string_view text, StepLedger& ledger) {
   if (!open_ || !has_words(text) || is_head_of_exception(text)) return false;
   LogEvent event = std::move(*open_);
   open_.reset();
@@ -126,17 +173,18 @@ bool TracebackReader::read_message(const Record& record, std::string_view text,
   return true;
 }
 
-bool TracebackReader::read_exception(const Record& record, std::string_view raw,
-                                     std::string_view text, std::optional<LogEvent>& event,
-                                     StepLedger& ledger) {
+bool OpenTraceback::read_exception(const Record& record, std::string_view raw,
+                                   std::string_view text, bool has_own_prefix,
+                                   std::optional<LogEvent>& event, StepLedger& ledger) {
   const bool may_end_frames = has_frames_ && !text.starts_with("  ") && has_form_of_exception(text);
   if (event ? event->kind != LogEvent::Kind::failure : !may_end_frames) return false;
   const ExceptionVerdict verdict = judge_exception(text, place_);
   if (verdict.basis == Basis::no_exception) return false;
   if (!event) event = failure_of_line(record, raw, verdict.cause_by_words);
-  // Where a sign names the class, it says more than the words.
+  // Where a sign names the class, it says more than the words, which it may not have reached.
   Basis basis = Basis::words;
-  if (event->cause == verdict.cause_by_words) {
+  const bool was_out_of_reach = has_own_prefix && event->cause == "python_exception";
+  if (event->cause == verdict.cause_by_words || was_out_of_reach) {
     event->cause = verdict.cause;
     basis = verdict.basis;
   }
@@ -159,7 +207,7 @@ bool TracebackReader::read_exception(const Record& record, std::string_view raw,
   return true;
 }
 
-void TracebackReader::save(StateWriter& state) const {
+void OpenTraceback::save(StateWriter& state) const {
   state.integer(lines_left_);
   if (lines_left_ == 0) return;
   state.integer(static_cast<int>(place_));
@@ -178,7 +226,7 @@ void TracebackReader::save(StateWriter& state) const {
   state.optional_integer(open_->rank);
 }
 
-void TracebackReader::restore(StateReader& state) {
+void OpenTraceback::restore(StateReader& state) {
   lines_left_ = static_cast<int>(state.count(kTracebackReach));
   if (lines_left_ == 0) return;
   place_ = static_cast<ProgramPlace>(state.count(kProgramPlaceCount - 1));
@@ -194,6 +242,74 @@ void TracebackReader::restore(StateReader& state) {
   open_->line = state.text();
   open_->offset = state.unsigned_integer();
   open_->rank = state.optional_integer();
+}
+
+void TracebackReader::read(const Record& record, std::string_view raw,
+                           std::optional<LogEvent> event, StepLedger& ledger) {
+  if (first_lines_left_ > 0) --first_lines_left_;
+  for (Printer& printer : printers_) printer.traceback.tick();
+  std::erase_if(printers_, [](const Printer& one) { return !one.traceback.is_open(); });
+  std::string_view text = without_collector_prefix(record.text);
+  const std::uint64_t labels = hash_of_labels(raw, text);
+  Printer* printer = find_printer(labels, text);
+  if (printer == nullptr) {
+    const std::string_view prefix = prefix_of_head(text);
+    if (holds(text, kTracebackHead) || !read_traceback_frame(text).file.empty()) {
+      text.remove_prefix(prefix.size());
+      printer = &add_printer(labels, prefix);
+    }
+  }
+  if (printer != nullptr) {
+    printer->traceback.read(record, raw, text, !printer->prefix.empty(), std::move(event), ledger);
+  } else if (event) {
+    ledger.add_event(std::move(*event));
+  }
+}
+
+TracebackReader::Printer* TracebackReader::find_printer(std::uint64_t labels,
+                                                        std::string_view& text) {
+  // The longest prefix says most of who it is: of several with a time the newest.
+  auto best = printers_.end();
+  for (const bool any_digits : {false, true}) {
+    for (auto one = printers_.begin(); one != printers_.end(); ++one) {
+      const bool fits = one->labels == labels &&
+                        begins_as(text, one->prefix, any_digits && holds_time_of_day(one->prefix));
+      const bool is_better = best == printers_.end() || one->prefix.size() >= best->prefix.size();
+      if (fits && is_better) best = one;
+    }
+    if (best != printers_.end() && !best->prefix.empty()) break;
+  }
+  if (best == printers_.end()) return nullptr;
+  text.remove_prefix(best->prefix.size());
+  std::rotate(best, best + 1, printers_.end());
+  return &printers_.back();
+}
+
+TracebackReader::Printer& TracebackReader::add_printer(std::uint64_t labels,
+                                                       std::string_view prefix) {
+  if (printers_.size() == kPrintersMax) printers_.erase(printers_.begin());
+  printers_.push_back({labels, std::string(prefix), {}});
+  return printers_.back();
+}
+
+void TracebackReader::save(StateWriter& state) const {
+  state.integer(first_lines_left_);
+  state.unsigned_integer(printers_.size());
+  for (const Printer& printer : printers_) {
+    state.unsigned_integer(printer.labels);
+    state.text(printer.prefix);
+    printer.traceback.save(state);
+  }
+}
+
+void TracebackReader::restore(StateReader& state) {
+  first_lines_left_ = static_cast<int>(state.count(kFirstLines));
+  printers_.assign(state.count(kPrintersMax), {});
+  for (Printer& printer : printers_) {
+    printer.labels = state.unsigned_integer();
+    printer.prefix = state.text();
+    printer.traceback.restore(state);
+  }
 }
 
 }  // namespace llmb::parser

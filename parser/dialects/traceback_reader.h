@@ -2,12 +2,16 @@
 // traceback's head is a literal that logs are searched for; from there on the reader asks for every
 // line, as far as tracebacks reach, so frames cost the scan of a log nothing. It also knows what
 // follows: a message that begins on the next line, the exceptions that one was raised from, and a
-// worker's own traceback behind that of who waited for it.
+// worker's own traceback behind that of who waited for it. Ranks print into each other: what stands
+// before a line tells whose it is, and each has a traceback of its own, as many as kPrintersMax.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/program_place.h"
@@ -15,15 +19,17 @@
 
 namespace llmb::parser {
 
-class TracebackReader {
+// The open traceback of one printer: a rank, a worker, or a log without labels.
+class OpenTraceback {
  public:
-  // Whether a traceback is open: then every line is to be read, whatever it holds.
-  bool wants_every_line() const { return lines_left_ > 0; }
+  // Every line of the log, whoever printed it, ends one a little.
+  void tick();
+  bool is_open() const { return lines_left_ > 0; }
 
-  // One line, and the event that the signs find in it. `raw`: before it was cleaned. What the line
-  // tells goes to the ledger, and may change what was told of the same exception before.
-  void read(const Record& record, std::string_view raw, std::optional<LogEvent> event,
-            StepLedger& ledger);
+  // One line of this printer, and the event that the signs find in it. `text`: without what stands
+  // before it, of which `has_own_prefix` says that the signs did not know it.
+  void read(const Record& record, std::string_view raw, std::string_view text, bool has_own_prefix,
+            std::optional<LogEvent> event, StepLedger& ledger);
 
   void save(StateWriter& state) const;
   void restore(StateReader& state);
@@ -35,7 +41,7 @@ class TracebackReader {
   bool read_message(const Record& record, std::string_view text, StepLedger& ledger);
   // What an exception's line tells; false where the line is none.
   bool read_exception(const Record& record, std::string_view raw, std::string_view text,
-                      std::optional<LogEvent>& event, StepLedger& ledger);
+                      bool has_own_prefix, std::optional<LogEvent>& event, StepLedger& ledger);
   void go_on();
 
   int lines_left_ = 0;
@@ -47,6 +53,40 @@ class TracebackReader {
   bool is_stand_in_ = false;             // the last one stands for a worker's, which follows
   std::optional<std::uint64_t> weaker_;  // the last one's event, where the next may say more
   std::optional<LogEvent> open_;         // the last one's, where its message is still to come
+};
+
+class TracebackReader {
+ public:
+  // Whether a traceback is open: then every line is to be read, whatever it holds. So it is at a
+  // log's beginning, where one may go on whose head was in another file.
+  bool wants_every_line() const { return first_lines_left_ > 0 || !printers_.empty(); }
+
+  // One line, and the event that the signs find in it. `raw`: before it was cleaned. What the line
+  // tells goes to the ledger, and may change what was told of the same exception before.
+  void read(const Record& record, std::string_view raw, std::optional<LogEvent> event,
+            StepLedger& ledger);
+
+  void save(StateWriter& state) const;
+  void restore(StateReader& state);
+
+ private:
+  // Of a log of a thousand ranks some begin anew with the next frame.
+  static constexpr std::size_t kPrintersMax = 16;
+  // At a log's beginning: a traceback's lower half.
+  static constexpr int kFirstLines = 40;
+
+  struct Printer {
+    std::uint64_t labels = 0;  // a hash of the launchers' labels
+    std::string prefix;        // what else stood before the traceback's head, of a logger
+    OpenTraceback traceback;
+  };
+
+  // Who printed the line, with `text` moved behind its prefix; null for nobody known.
+  Printer* find_printer(std::uint64_t labels, std::string_view& text);
+  Printer& add_printer(std::uint64_t labels, std::string_view prefix);
+
+  int first_lines_left_ = kFirstLines;
+  std::vector<Printer> printers_;  // the one that printed last is the last
 };
 
 }  // namespace llmb::parser

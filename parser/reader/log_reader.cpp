@@ -19,7 +19,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-14";
+constexpr std::string_view kStateVersion = "llmb-log-reader-15";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -34,7 +34,9 @@ bool has_lost_bytes(const Line& line, std::string_view cleaned) {
 struct LogReader::Impl {
   explicit Impl(std::uint64_t offset = 0, bool in_dropped_line = false)
       : start_offset(offset),
-        filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {}
+        filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {
+    filter.hand_on_every_line(tracebacks.wants_every_line());
+  }
 
   void read_line(const Line& line);
   // A trace is one such line after the other.

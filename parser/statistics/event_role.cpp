@@ -72,18 +72,26 @@ std::string_view event_role_name(EventRole role) {
 std::vector<EventPart> event_parts(const LogFacts& facts) {
   std::vector<EventPart> parts(facts.events.size());
   std::vector<FirstCause> roots(facts.segments.empty() ? 1 : facts.segments.size());
+  std::vector<FirstCause> last_words(roots.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const LogEvent& event = facts.events[i];
     const Attempt attempt = attempt_of(event, facts);
     parts[i].attempt = attempt.number;
     if (event.kind != LogEvent::Kind::failure) continue;
     parts[i].role = EventRole::survived;
-    if (is_survived(event, attempt)) continue;
+    if (is_survived(event, attempt)) {
+      const bool is_near_end = attempt.steps_after <= kTeardownStepsMax;
+      if (is_near_end && may_be_last_word(event)) last_words[attempt.number].offer(event);
+      continue;
+    }
     parts[i].role = role_beside_root(event);
     roots[attempt.number].offer(event);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (&facts.events[i] == roots[parts[i].attempt].chosen()) parts[i].role = EventRole::root;
+    const LogEvent* root = roots[parts[i].attempt].chosen();
+    const LogEvent* const last_word = last_words[parts[i].attempt].chosen();
+    if (root != nullptr && last_word != nullptr && says_no_reason(*root)) root = last_word;
+    if (&facts.events[i] == root) parts[i].role = EventRole::root;
   }
   return parts;
 }

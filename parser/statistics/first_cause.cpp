@@ -94,6 +94,14 @@ bool announces_end(const LogEvent& failure) {
          known->depth == CauseDepth::consequence;
 }
 
+bool says_no_reason(const LogEvent& failure) {
+  return announces_end(failure) && depth_of(failure) >= CauseDepth::worker_failed;
+}
+
+bool may_be_last_word(const LogEvent& failure) {
+  return depth_of(failure) < CauseDepth::worker_signal;
+}
+
 void FirstCause::offer(const LogEvent& failure) {
   if (is_over_) return;
   const FailureClass* known = find_failure_class(failure.cause);

@@ -15,6 +15,13 @@ CauseDepth depth_of(const LogEvent& failure);
 // run that goes on writing has not failed, whatever its lines hold.
 bool announces_end(const LogEvent& failure);
 
+// Whether it tells that a process ended, and nothing of why. Then what a rank said shortly before
+// counts, though another one logged some steps more until it was ended, too.
+bool says_no_reason(const LogEvent& failure);
+
+// Whether it may be such a word.
+bool may_be_last_word(const LogEvent& failure);
+
 // Events are offered in the order of the log, and outlive it.
 class FirstCause {
  public:

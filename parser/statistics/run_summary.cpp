@@ -66,11 +66,9 @@ bool is_after_segment(const LogEvent& event, const LogFacts& facts, std::size_t 
 constexpr double kTeardownS = 60;
 constexpr std::int64_t kTeardownSteps = 20;  // where their time is not known
 
-// Whether `event`, inside the segment at `index`, ended it, and what follows is its teardown only.
-bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t index,
-                       std::optional<double> step_time_s) {
-  const FailureClass* const known = find_failure_class(event.cause);
-  if (known == nullptr || !known->ends_run_over) return false;
+// Whether as few steps of the segment at `index` follow `event` as are logged while processes end.
+bool is_near_end(const LogEvent& event, const LogFacts& facts, std::size_t index,
+                 std::optional<double> step_time_s) {
   // Of a log with more segments than LogFacts keeps, where this one begins is not known.
   if (facts.segments[index].segment != static_cast<std::int32_t>(index)) return false;
   std::int64_t begin = 0;
@@ -79,6 +77,13 @@ bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t
   if (event.steps_before <= begin) return false;
   return step_time_s ? static_cast<double>(after) * *step_time_s <= kTeardownS
                      : after <= kTeardownSteps;
+}
+
+// Whether `event`, inside the segment at `index`, ended it, and what follows is its teardown only.
+bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t index,
+                       std::optional<double> step_time_s) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  return known != nullptr && known->ends_run_over && is_near_end(event, facts, index, step_time_s);
 }
 
 // A program, a shell or a step daemon said it, and went on: of a run with steps no cause by itself.
@@ -94,6 +99,7 @@ void sort_events(const LogFacts& facts, std::size_t index,
                  StatusEvidence& evidence) {
   FirstCause ending;
   FirstCause survived;
+  FirstCause last_words;  // of a rank, while another one went on logging steps
   for (const LogEvent& event : facts.events) {
     const bool is_after = is_after_segment(event, facts, index, segment_samples);
     if (event.kind == LogEvent::Kind::finish_marker) {
@@ -102,7 +108,15 @@ void sort_events(const LogFacts& facts, std::size_t index,
       const bool is_end = is_after || ends_segment_over(event, facts, index, step_time_s);
       evidence.end_is_announced = evidence.end_is_announced || (is_end && announces_end(event));
       (is_end ? ending : survived).offer(event);
+      const bool may_tell_why =
+          !is_end && may_be_last_word(event) && is_near_end(event, facts, index, step_time_s);
+      if (may_tell_why) last_words.offer(event);
     }
+  }
+  if (ending.chosen() != nullptr && last_words.chosen() != nullptr &&
+      says_no_reason(*ending.chosen())) {
+    evidence.ending_failure = last_words.chosen();
+    return;
   }
   const bool is_warning = was_gone_on_after(ending.chosen());
   evidence.ending_failure = is_warning && !evidence.end_is_announced ? nullptr : ending.chosen();

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
 
@@ -110,6 +115,73 @@ TEST(TracebackReader, GivesWayToALaterCauseThatIsSaid) {
   EXPECT_EQ(told(kHead + frame("/w/config.py", "check") + "KeyError: 'x'\n" +
                  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n"),
             "cuda_oom|torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.");
+}
+
+// Lines of several printers, one of each in turn.
+std::string in_turn(const std::vector<std::pair<std::string, std::string>>& printers) {
+  std::vector<std::istringstream> texts;
+  for (const auto& [prefix, text] : printers) texts.emplace_back(text);
+  std::string mixed;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (std::size_t i = 0; i < printers.size(); ++i) {
+      std::string line;
+      if (!std::getline(texts[i], line)) continue;
+      mixed += printers[i].first + line + "\n";
+      goes_on = true;
+    }
+  }
+  return mixed;
+}
+
+TEST(TracebackReader, TellsRanksApartByWhatStandsBeforeTheirLines) {
+  const std::string in_checkpoint = kHead + frame("/w/train.py", "<module>") +
+                                    frame("/w/ckpt.py", "load_checkpoint") + frame("/w/a.py", "f") +
+                                    "KeyError: 'x'\n";
+  const std::string in_step = kHead + frame("/w/train.py", "<module>") +
+                              frame("/w/data/blend.py", "read") + frame("/w/m.py", "forward") +
+                              frame("/w/m.py", "forward") + frame("/w/m.py", "forward") +
+                              "RuntimeError: NCCL communicator was aborted on rank 1.\n";
+  const std::vector<std::pair<std::string, std::string>> labels = {
+      {"[rank3]: ", "[rank5]: "},
+      {"3: ", "5: "},
+      {"[1,3]<stderr>:", "[1,5]<stderr>:"},
+      {"(TrainWorker pid=3) ", "(TrainWorker pid=5) "},
+      {"[default3]:", "[default5]:"},
+      {"gpu-3: ", "gpu-5: "},
+      {"llama-worker-3 main ", "llama-worker-5 main "},
+      {"2026-01-02T03:04:05.1Z stderr F [rank3]: ", "2026-01-02T03:04:06.1Z stderr F [rank5]: "}};
+  for (const auto& [one, other] : labels) {
+    const std::string cause = told(in_turn({{other, in_step}, {one, in_checkpoint}}));
+    EXPECT_TRUE(cause.starts_with("checkpoint_unreadable|")) << one << ": " << cause;
+  }
+}
+
+TEST(TracebackReader, GoesOnWhereOfMoreRanksThanItKeepsEachPrintsInTurn) {
+  std::vector<std::pair<std::string, std::string>> printers;
+  for (int rank = 0; rank < 50; ++rank) {
+    printers.emplace_back("[rank" + std::to_string(rank) + "]: ",
+                          kHead + frame("/w/data/blend.py", "read") + "KeyError: 'x'\n");
+  }
+  EXPECT_TRUE(told(in_turn(printers)).starts_with("tokenizer_or_data_missing|"));
+  LogReader reader;
+  reader.feed(in_turn(printers));
+  EXPECT_LT(reader.save_state().size(), 20'000U);
+}
+
+TEST(TracebackReader, ReadsTheLowerHalfOfOneAtALogsBeginning) {
+  const std::string half = frame("/w/ckpt.py", "load_checkpoint") + "KeyError: 'x'\n";
+  EXPECT_EQ(told(half), "checkpoint_unreadable|KeyError: 'x'");
+  std::string later;
+  for (int i = 0; i < 100; ++i) later += "a line\n";
+  EXPECT_EQ(told(later + half), "python_exception|KeyError: 'x'");
+}
+
+TEST(TracebackReader, TakesOffWhatALoggerPutsBeforeEveryLine) {
+  const std::string text = kHead + frame("/w/ckpt.py", "load_checkpoint") + "KeyError: 'x'\n";
+  const std::string logged =
+      in_turn({{"ERROR 08-12 11:56:08 [core.py:633] ", text}, {"ERROR 08-12 11:56:09 ", ""}});
+  EXPECT_TRUE(told(logged).starts_with("checkpoint_unreadable|")) << told(logged);
 }
 
 }  // namespace

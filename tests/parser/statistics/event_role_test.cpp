@@ -94,6 +94,18 @@ TEST(EventRoles, OfWhatTrainingWentOnAfterIsSurvived) {
               ElementsAre("survived 0", "survived 0", "root 0", "symptom 0", "none 0"));
 }
 
+TEST(EventRoles, OfALastWordIsRootWhereTheEndHasNoReason) {
+  LogFacts facts = log_of({20});
+  facts.events = {failure("gpu_hardware_error", 17, 5), failure("child_failed", 20),
+                  failure("task_exited", 20)};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0", "symptom 0"));
+  facts.events[1] = failure("nccl_timeout", 20);
+  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0", "symptom 0"));
+  facts = log_of({60});
+  facts.events = {failure("gpu_hardware_error", 17, 5), failure("child_failed", 60)};
+  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0"));
+}
+
 TEST(EventRoles, OfALogWithoutStepsHaveOneRoot) {
   LogFacts facts;
   facts.events = {failure("missing_module", 0), failure("task_exited", 0)};
