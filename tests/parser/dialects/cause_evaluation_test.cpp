@@ -247,6 +247,34 @@ TEST(CauseEvaluation, OfLogsOfMixedRanks) {
   judge_whole_logs("mixed_ranks", {.exact = 90, .acceptable = 95, .quoted = 85});
 }
 
+TEST(CauseEvaluation, OfLogsInContext) {
+  judge_whole_logs("contexts", {.exact = 66, .acceptable = 76, .quoted = 67});
+}
+
+// Runs that start, go on or have ended well, and print lines that look ill: whole, and cut at each
+// tenth of their length.
+TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
+  int cuts = 0;
+  std::vector<std::string> misjudged;
+  const auto note = [&](const std::string& text, bool may_still_grow, const std::string& which) {
+    const RunSummary summary = judge(text, may_still_grow);
+    ++cuts;
+    if (summary.status != RunStatus::failed && summary.status != RunStatus::invalid) return;
+    misjudged.push_back(fmt::format("{}: {}", which, summary.status_reason));
+  };
+  for (const LabelledLog& log : labelled_logs("ill_looking")) {
+    for (std::size_t tenth = 1; tenth <= 10; ++tenth) {
+      note(log.text.substr(0, log.text.size() * tenth / 10), true,
+           fmt::format("{} tenths of one that is {}", tenth, log.cause));
+    }
+    if (log.cause == "completed") note(log.text, false, "a whole one");
+  }
+  std::cout << fmt::format("logs that look ill: {} cuts, {} called failed\n", cuts,
+                           misjudged.size());
+  for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
+  EXPECT_LE(misjudged.size(), 1);
+}
+
 // A healthy log, as it grows and when it has ended.
 TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
   constexpr auto kHarmless = std::to_array<const char*>(
