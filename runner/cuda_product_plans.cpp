@@ -196,6 +196,7 @@ void tell_all(World& world, std::string& plans) {
 
 cuda::ProductNumbers product_numbers(Precision precision) {
   if (precision == Precision::fp32) return cuda::ProductNumbers::fp32;
+  if (precision == Precision::mxfp8) return cuda::ProductNumbers::mxfp8;
   return is_fp8(precision) ? cuda::ProductNumbers::fp8 : cuda::ProductNumbers::bf16;
 }
 

@@ -10,6 +10,7 @@
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/device_meter.h"
 #include "runner/cuda/device_world.h"
+#include "runner/cuda/gemm.h"
 #include "runner/cuda_attention_use.h"
 #include "runner/cuda_collective_ceilings.h"
 #include "runner/cuda_product_plans.h"
@@ -129,6 +130,12 @@ void run_rank(World& world, int local_rank, const Options& options, const RunSet
                          fmt::format("tensor cores take FP8 from sm_{} on", kFirstWithFp8),
                          "--dtype bf16 trains on it.");
   }
+  if (settings.precision == Precision::mxfp8) {
+    if (const std::string why_not = cuda::why_no_mxfp8(); !why_not.empty()) {
+      throw cuda::NoDevice("train in MXFP8 (--dtype fp8_mx)", why_not, "",
+                           "--dtype fp8_cs trains in FP8 with a scale for each matrix.");
+    }
+  }
   if (world.rank() == 0 || settings.rank_slice) {
     output.log.write(run_preamble(settings) + fmt::format("llmb-step-runner: device {} ({}), {}\n",
                                                           device.index, device.name,
@@ -152,15 +159,6 @@ std::optional<std::string> no_device() {
 
 int device_count() {
   return cuda::count_devices().count;
-}
-
-std::optional<std::string> cuda_refusal(const RunSettings& settings) {
-  if (auto refusal = no_device()) return refusal;
-  if (settings.precision == Precision::mxfp8) {
-    return "--dtype fp8_mx: the CUDA backend has no products of FP8 in blocks yet; --dtype fp8_cs "
-           "trains in FP8";
-  }
-  return {};
 }
 
 void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output) {

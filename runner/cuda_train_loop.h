@@ -14,9 +14,6 @@ std::optional<std::string> no_device();
 
 int device_count();
 
-// Why this machine, or the backend as it is, cannot run it. Nothing where it can.
-std::optional<std::string> cuda_refusal(const RunSettings& settings);
-
 // All ranks as threads of this process, a device each; or the one of a rank slice. Throws what
 // train_on_cpu does, and cuda::DeviceError.
 void train_on_cuda(const Options& options, const RunSettings& settings, TrainOutput output);

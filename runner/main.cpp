@@ -175,7 +175,7 @@ int run(const Options& options, const ProcessPlace& place) {
   }
 #if defined(LLMB_HAVE_CUDA_BACKEND)
   if (settings->backend == Backend::cuda) {
-    if (const auto refusal = cuda_refusal(*settings)) return refuse(*refusal);
+    if (const auto refusal = no_device()) return refuse(*refusal);
   }
 #endif
   return train_and_tell(options, *settings, place);

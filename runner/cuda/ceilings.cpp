@@ -202,7 +202,6 @@ void measure_grouped(const LinearShape& shape, const CeilingOptions& options,
 
 void measure_linear(const LinearShape& shape, bool experts_on_device, const CeilingOptions& options,
                     const CeilingSink& tell) {
-  const bool is_fp8 = options.numbers == ProductNumbers::fp8;
   const bool has_grouped = shape.experts > 1 && options.numbers == ProductNumbers::bf16;
   const std::array<Gemm, 3> products = products_of(shape, options.numbers);
   for (std::size_t pass = 0; pass < products.size(); ++pass) {
@@ -212,7 +211,7 @@ void measure_linear(const LinearShape& shape, bool experts_on_device, const Ceil
                              shape.in, shape.out, name_of(gemm.a.type));
     // Of what a run does by one launch, this is what the library would do.
     if (!has_grouped || !experts_on_device) {
-      named.operation = shape.operation(kPasses[pass], is_fp8);
+      named.operation = shape.operation(kPasses[pass], is_fp8(options.numbers));
     }
     named.count = shape.count;
     const std::size_t bytes = bytes_of_a(gemm) + bytes_of_b(gemm) + bytes_of_d(gemm);

@@ -15,7 +15,7 @@ DeviceInfo info_of(int index) {
   info.index = index;
   info.name = "double";
   info.pci_address = fmt::format("0000:{:02x}:00.0", index + 1);
-  info.compute_capability = 90;
+  info.compute_capability = host_devices().compute_capability;
   info.multiprocessors = 1;
   info.memory_bytes = host_devices().memory_bytes;
   info.driver_version = host_devices().driver_version;

@@ -27,6 +27,9 @@ struct GemmOperand {
   // FP8 only: one float in device memory that the operand is multiplied by (the inverse of what it
   // was scaled with). Null for 1.
   const float* scale = nullptr;
+  // MXFP8 only: the blocks' scales in device memory, as kernels/mx_scales.h has them, from a
+  // multiple of 16 bytes on. Those of a row that stand for no block are no NaN (255).
+  const std::uint8_t* block_scales = nullptr;
 };
 
 // d (m, n) = alpha op(a) (m, k) op(b) (k, n) + beta d; with beta 0, d is not read.
@@ -34,7 +37,8 @@ struct GemmOperand {
 // Types: a and b both bf16 with d bf16 or float32; a and b both float32 with d float32; a and b
 // FP8, of one format or of both (but not both E5M2), with d bf16 or float32. FP8 operands lie with
 // k along their rows: a not transposed, b transposed. Rows, those of d too, begin at
-// multiples of 16 bytes where operands are FP8; elsewhere that is only quicker.
+// multiples of 16 bytes where operands are FP8; elsewhere that is only quicker. Both mxfp8, with d
+// bf16 or float32: they lie as FP8 does, with k a multiple of 32 and n of 16, and are no batch.
 //
 // Rounding: to d's type, once, at the end. Two E4M3 operands, those of a forward pass, are summed
 // by the tensor cores' quick accumulation where the device has it.
@@ -64,6 +68,9 @@ struct Gemm {
 // What decides a plan: shape, types, layout, strides, whether d is read, alignment, batch.
 // "bf16 n128x256 bf16 t512x256 -> float32 …": one product, one key.
 std::string plan_key(const Gemm& gemm);
+// Why the calling thread's device, or the library that is loaded, has no products of MXFP8: the
+// device is older than sm_100, or cuBLAS than 12.8. Empty where they have.
+std::string why_no_mxfp8();
 // Throws std::invalid_argument that says which rule of Gemm's comment does not hold.
 void check(const Gemm& gemm);
 
@@ -87,7 +94,8 @@ class GemmEngine {
   GemmEngine& operator=(const GemmEngine&) = delete;
 
   // Puts the product on the stream. An empty product (m, n or batch 0) is none; with k 0, d becomes
-  // beta d. Throws DeviceError where no algorithm serves the shape.
+  // beta d. Throws DeviceError where no algorithm serves the shape, and for MXFP8 where
+  // why_no_mxfp8 has a reason.
   void run(const Gemm& gemm, Stream stream);
 
   // Times the algorithms that the library offers for this shape and this engine's workspace, on

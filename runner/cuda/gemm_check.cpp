@@ -4,6 +4,7 @@
 
 #include "runner/cuda/gemm.h"
 #include "runner/cuda/gemm_plans.h"
+#include "runner/kernels/mx_scales.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -21,8 +22,25 @@ std::string operand_key(const GemmOperand& operand, std::int64_t rows, std::int6
                      row_alignment(operand.data, operand.stride, operand.type));
 }
 
+void check_blocks(const Gemm& gemm) {
+  require(gemm.a.type == gemm.b.type, gemm, "both operands are MXFP8, or none");
+  require(gemm.a.scale == nullptr && gemm.b.scale == nullptr, gemm, "MXFP8 has scales of blocks");
+  require(gemm.k % kernels::kMxBlock == 0 && gemm.n % 16 == 0, gemm,
+          "MXFP8 needs k in multiples of 32, n of 16");
+  require(gemm.batch == 1, gemm, "MXFP8 has no batch");
+  const auto is_aligned = [](const std::uint8_t* scales) {
+    return reinterpret_cast<std::uintptr_t>(scales) % 16 == 0;
+  };
+  require(is_aligned(gemm.a.block_scales) && is_aligned(gemm.b.block_scales), gemm,
+          "scales of blocks begin at multiples of 16 bytes");
+}
+
 void check_fp8(const Gemm& gemm) {
   require(is_fp8(gemm.a.type) && is_fp8(gemm.b.type), gemm, "both operands are FP8, or none");
+  const bool has_blocks = gemm.a.type == NumberType::mxfp8 || gemm.b.type == NumberType::mxfp8;
+  if (has_blocks) check_blocks(gemm);
+  require(has_blocks || (!gemm.a.block_scales && !gemm.b.block_scales), gemm,
+          "scales of blocks are MXFP8's");
   require(gemm.a.type != NumberType::fp8_e5m2 || gemm.b.type != NumberType::fp8_e5m2, gemm,
           "one of the two FP8 formats at least is E4M3");
   require(!gemm.a.transposed && gemm.b.transposed, gemm,
@@ -72,7 +90,8 @@ void check(const Gemm& gemm) {
     require(narrow_result, gemm, "the result is bf16 or float32");
     return;
   }
-  require(gemm.a.scale == nullptr && gemm.b.scale == nullptr, gemm, "scales are FP8's");
+  const auto has_scale = [](const GemmOperand& x) { return x.scale || x.block_scales; };
+  require(!has_scale(gemm.a) && !has_scale(gemm.b), gemm, "scales are FP8's");
   require(gemm.a.type == gemm.b.type, gemm, "both operands are of one type");
   if (gemm.a.type == NumberType::float32) {
     require(gemm.d_type == NumberType::float32, gemm, "the result of float32 is float32");

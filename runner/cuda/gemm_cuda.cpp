@@ -22,12 +22,14 @@ namespace {
 
 constexpr int kCandidatesMax = 16;
 constexpr int kTimedRuns = 6;
+constexpr std::size_t kFirstLibraryWithBlocks = 120800;  // cublasLtGetVersion
 
 cudaDataType_t matrix_type(NumberType type) {
   switch (type) {
     case NumberType::bf16:
       return CUDA_R_16BF;
     case NumberType::fp8_e4m3:
+    case NumberType::mxfp8:
       return CUDA_R_8F_E4M3;
     case NumberType::fp8_e5m2:
       return CUDA_R_8F_E5M2;
@@ -72,6 +74,7 @@ class Description {
         b_(gemm.a.type, gemm.a.transposed ? gemm.m : gemm.k, gemm.a.transposed ? gemm.k : gemm.m,
            gemm.a.stride, gemm.batch, gemm.a_batch_stride),
         d_(gemm.d_type, gemm.n, gemm.m, gemm.d_stride, gemm.batch, gemm.d_batch_stride) {
+    require_served(gemm);
     check(cublaslt().cublasLtMatmulDescCreate(&matmul_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
           "describe a product");
     set(CUBLASLT_MATMUL_DESC_TRANSA, gemm.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -79,6 +82,7 @@ class Description {
     const bool is_forward_fp8 =
         gemm.a.type == NumberType::fp8_e4m3 && gemm.b.type == NumberType::fp8_e4m3;
     if (is_forward_fp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+    if (gemm.a.type == NumberType::mxfp8) set_scales_of_blocks();
     set_scales(gemm);
   }
   ~Description() { cublaslt().cublasLtMatmulDescDestroy(matmul_); }
@@ -88,8 +92,11 @@ class Description {
   // The pointers of one call: they are attributes of the product.
   void set_scales(const Gemm& gemm) {
     if (!is_fp8(gemm.a.type)) return;
-    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, gemm.b.scale);
-    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, gemm.a.scale);
+    const auto scale_of = [](const GemmOperand& x) -> const void* {
+      return x.type == NumberType::mxfp8 ? static_cast<const void*>(x.block_scales) : x.scale;
+    };
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_of(gemm.b));
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scale_of(gemm.a));
   }
 
   cublasLtMatmulDesc_t matmul() const { return matmul_; }
@@ -102,6 +109,13 @@ class Description {
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
     check(cublaslt().cublasLtMatmulDescSetAttribute(matmul_, attribute, &value, sizeof(value)),
           "describe a product");
+  }
+  void set_scales_of_blocks() {
+#if CUBLAS_VERSION >= 120800
+    const std::int32_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0;
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+#endif
   }
   cublasLtMatmulDesc_t matmul_ = nullptr;
   Layout a_, b_, d_;
@@ -353,6 +367,17 @@ std::size_t GemmEngine::plan_count() const {
     waiting += state_->plans.contains(key) ? 0 : 1;
   }
   return state_->plans.size() + waiting;
+}
+
+std::string why_library_has_no_mxfp8() {
+  if (CUBLAS_VERSION < kFirstLibraryWithBlocks) {
+    return fmt::format("this program was built with cuBLAS {}.{}, blocks need 12.8",
+                       CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
+  }
+  if (cublaslt().cublasLtGetVersion() < kFirstLibraryWithBlocks) {
+    return gemm_library() + " is loaded, blocks need 12.8";
+  }
+  return "";
 }
 
 std::string gemm_library() {

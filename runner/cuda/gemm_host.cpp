@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -16,6 +18,7 @@
 #include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
 #include "runner/cuda/stream.h"
+#include "runner/kernels/mx_scales.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -25,6 +28,7 @@ float number_at(const void* data, NumberType type, std::int64_t index) {
     case NumberType::bf16:
       return kernels::to_float(static_cast<const kernels::Bf16*>(data)[index]);
     case NumberType::fp8_e4m3:
+    case NumberType::mxfp8:
       return kernels::to_float(static_cast<const kernels::Fp8E4m3*>(data)[index]);
     case NumberType::fp8_e5m2:
       return kernels::to_float(static_cast<const kernels::Fp8E5m2*>(data)[index]);
@@ -48,6 +52,26 @@ std::vector<float> numbers_of(const GemmOperand& operand, std::int64_t first, st
   return numbers;
 }
 
+// Blocks and their scales as tensor cores multiply them: up to whole tiles of scales, elements that
+// are not there being zero, so that a scale of NaN in a tile's rest shows in the result.
+std::vector<float> block_numbers_of(const GemmOperand& operand, std::int64_t rows, std::int64_t k) {
+  const std::int64_t tiles = kernels::mx_tiles_along(k);
+  const std::int64_t padded = tiles * kernels::kMxTileBlocks * kernels::kMxBlock;
+  std::vector<float> numbers(static_cast<std::size_t>(rows * padded));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < padded; ++j) {
+      const std::uint8_t exponent =
+          operand.block_scales[kernels::mx_scale_offset(i, j / kernels::kMxBlock, tiles)];
+      const float scale = exponent == 0xff ? std::numeric_limits<float>::quiet_NaN()
+                                           : std::ldexp(1.0F, exponent - 127);
+      const float number =
+          j < k ? number_at(operand.data, operand.type, i * operand.stride + j) : 0.0F;
+      numbers[static_cast<std::size_t>(i * padded + j)] = number * scale;
+    }
+  }
+  return numbers;
+}
+
 void store(const Gemm& gemm, std::int64_t first, const std::vector<float>& sums) {
   for (std::int64_t i = 0; i < gemm.m; ++i) {
     for (std::int64_t j = 0; j < gemm.n; ++j) {
@@ -63,8 +87,14 @@ void store(const Gemm& gemm, std::int64_t first, const std::vector<float>& sums)
 }
 
 void multiply(const Gemm& gemm, std::int64_t index) {
-  const std::vector<float> a = numbers_of(gemm.a, index * gemm.a_batch_stride, gemm.m, gemm.k);
-  const std::vector<float> b = numbers_of(gemm.b, index * gemm.b_batch_stride, gemm.k, gemm.n);
+  const bool has_blocks = gemm.a.type == NumberType::mxfp8;
+  const std::vector<float> a =
+      has_blocks ? block_numbers_of(gemm.a, gemm.m, gemm.k)
+                 : numbers_of(gemm.a, index * gemm.a_batch_stride, gemm.m, gemm.k);
+  const std::vector<float> b =
+      has_blocks ? block_numbers_of(gemm.b, gemm.n, gemm.k)
+                 : numbers_of(gemm.b, index * gemm.b_batch_stride, gemm.k, gemm.n);
+  const std::int64_t k = has_blocks ? std::ssize(a) / gemm.m : gemm.k;
   const std::int64_t first = index * gemm.d_batch_stride;
   std::vector<float> sums(static_cast<std::size_t>(gemm.m * gemm.n));
   if (gemm.beta != 0) {
@@ -77,9 +107,9 @@ void multiply(const Gemm& gemm, std::int64_t index) {
   }
   const float a_scale = gemm.a.scale ? *gemm.a.scale : 1.0F;
   const float b_scale = gemm.b.scale ? *gemm.b.scale : 1.0F;
-  cpu::gemm<float>(gemm.m, gemm.n, gemm.k, gemm.alpha * a_scale * b_scale,
-                   {a.data(), gemm.a.transposed ? gemm.m : gemm.k, gemm.a.transposed},
-                   {b.data(), gemm.b.transposed ? gemm.k : gemm.n, gemm.b.transposed}, gemm.beta,
+  cpu::gemm<float>(gemm.m, gemm.n, k, gemm.alpha * a_scale * b_scale,
+                   {a.data(), gemm.a.transposed ? gemm.m : k, gemm.a.transposed},
+                   {b.data(), gemm.b.transposed ? k : gemm.n, gemm.b.transposed}, gemm.beta,
                    sums.data(), gemm.n);
   store(gemm, first, sums);
 }
@@ -141,6 +171,14 @@ void GemmEngine::run(const Gemm& gemm, Stream stream) {
   for (const float* scale : {gemm.a.scale, gemm.b.scale}) {
     if (scale) require_on_device(scale, sizeof(float), "product's scale");
   }
+  require_served(gemm);
+  if (gemm.a.type == NumberType::mxfp8) {
+    const auto bytes = [&](std::int64_t rows) {
+      return static_cast<std::size_t>(kernels::mx_scale_bytes(rows, gemm.k));
+    };
+    require_on_device(gemm.a.block_scales, bytes(gemm.m), "product's scales of a");
+    require_on_device(gemm.b.block_scales, bytes(gemm.n), "product's scales of b");
+  }
   const std::string key = plan_key(gemm);
   const auto plan = state_->plans.emplace(key, algorithm_name(0)).first;
   if (!is_algorithm(plan->second)) {
@@ -159,6 +197,7 @@ void GemmEngine::run(const Gemm& gemm, Stream stream) {
 TunedGemm GemmEngine::tune(const Gemm& gemm, Stream stream,
                            std::chrono::steady_clock::time_point until) {
   check(gemm);
+  require_served(gemm);
   const GemmBuffers buffers(gemm, stream);
   const std::vector<double> told = host_devices().product_times_s;
   const auto time_of = [&](std::size_t index) -> std::optional<double> {
@@ -206,6 +245,10 @@ std::string GemmEngine::pin_plans(const std::string& json) {
 
 std::size_t GemmEngine::plan_count() const {
   return state_->plans.size();
+}
+
+std::string why_library_has_no_mxfp8() {
+  return "";
 }
 
 std::string gemm_library() {

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/stream.h"
 #include "runner/data/counter_random.h"
+#include "runner/kernels/mx_scales.h"
+#include "runner/operation/fp8_format.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -47,6 +50,7 @@ std::vector<std::byte> random_bytes(NumberType type, std::int64_t count) {
       fill(kernels::Bf16{});
       break;
     case NumberType::fp8_e4m3:
+    case NumberType::mxfp8:
       fill(kernels::Fp8E4m3{});
       break;
     case NumberType::fp8_e5m2:
@@ -135,6 +139,21 @@ std::optional<AlgorithmChoice> choose_algorithm(
   return choice;
 }
 
+std::string why_no_mxfp8() {
+  const DeviceInfo device = current_device();
+  if (device.compute_capability >= kFirstWithMxfp8) return why_library_has_no_mxfp8();
+  return fmt::format("device {} ({}) is sm_{}, tensor cores take blocks from sm_{} on",
+                     device.index, device.name, device.compute_capability, kFirstWithMxfp8);
+}
+
+void require_served(const Gemm& gemm) {
+  if (gemm.a.type != NumberType::mxfp8) return;
+  if (const std::string why_not = why_no_mxfp8(); !why_not.empty()) {
+    throw DeviceError("multiply in MXFP8", why_not, "",
+                      "FP8 with a scale for each matrix (--dtype fp8_cs) needs sm_89.");
+  }
+}
+
 double flops_of(const Gemm& gemm) {
   return 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
          static_cast<double>(gemm.k) * static_cast<double>(gemm.batch);
@@ -160,7 +179,15 @@ GemmBuffers::GemmBuffers(const Gemm& like, Stream stream)
   gemm_.b.data = b_.data();
   gemm_.d = d_.data();
   fill_async(d_.data(), 0, d_.bytes(), stream);
-  if (is_fp8(like.a.type)) {
+  if (like.a.type == NumberType::mxfp8) {
+    constexpr std::uint8_t kOne = 127;
+    scale_ = DeviceMemory(
+        static_cast<std::size_t>(kernels::mx_scale_bytes(std::max(like.m, like.n), like.k)));
+    fill_async(scale_.data(), kOne, scale_.bytes(), stream);
+    gemm_.a.block_scales = gemm_.b.block_scales =
+        reinterpret_cast<const std::uint8_t*>(scale_.data());
+    synchronize(stream);
+  } else if (is_fp8(like.a.type)) {
     const float one = 1;
     scale_ = DeviceMemory(sizeof(one));
     copy_async(scale_.data(), &one, sizeof(one), CopyDirection::to_device, stream);

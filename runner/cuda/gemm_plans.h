@@ -47,6 +47,11 @@ std::optional<AlgorithmChoice> choose_algorithm(
     std::size_t count, const std::function<std::optional<double>(std::size_t)>& time_of,
     std::chrono::steady_clock::time_point until);
 
+// Throws DeviceError where the product is of MXFP8 and why_no_mxfp8 has a reason.
+void require_served(const Gemm& gemm);
+// The library's part of why_no_mxfp8; it has no part in what the device is.
+std::string why_library_has_no_mxfp8();
+
 double flops_of(const Gemm& gemm);
 
 // From the first to the last byte of an operand, or of d, of all products of the batch.

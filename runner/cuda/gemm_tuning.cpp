@@ -52,17 +52,14 @@ std::array<Gemm, 3> router_products(const LinearShape& on) {
       weight_product(nowhere<const float>(on.rows, on.in), dlogits, nowhere<float>(on.out, on.in))};
 }
 
-std::array<Gemm, 3> fp8_products(const LinearShape& on) {
+// Inputs and weights are `forward`, gradients `backward`.
+std::array<Gemm, 3> fp8_products(const LinearShape& on, NumberType forward, NumberType backward) {
   using kernels::Bf16;
-  using kernels::Fp8E4m3;
-  using kernels::Fp8E5m2;
   const auto fp8 = [](NumberType type, std::int64_t cols, bool is_transposed) {
-    return GemmOperand{nullptr, type, Fp8Copy<Fp8E4m3>::padded(cols), is_transposed, nullptr};
+    return GemmOperand{nullptr, type, Fp8Copy::padded(type, cols), is_transposed, nullptr};
   };
-  const NumberType forward = number_type_of<Fp8E4m3>();
-  const NumberType backward = number_type_of<Fp8E5m2>();
   const auto of = [&](NumberType type, std::int64_t summed, auto d, float beta) {
-    return product(d.rows, d.cols, Fp8Copy<Fp8E4m3>::padded(summed), fp8(type, summed, false),
+    return product(d.rows, d.cols, Fp8Copy::padded(type, summed), fp8(type, summed, false),
                    fp8(forward, summed, true), d, beta);
   };
   return {of(forward, on.in, nowhere<Bf16>(on.rows, on.out), 0),
@@ -72,13 +69,19 @@ std::array<Gemm, 3> fp8_products(const LinearShape& on) {
 
 }  // namespace
 
+bool is_fp8(ProductNumbers numbers) {
+  return numbers == ProductNumbers::fp8 || numbers == ProductNumbers::mxfp8;
+}
+
 std::array<Gemm, 3> products_of(const LinearShape& linear, ProductNumbers numbers) {
   const bool is_fp32 = numbers == ProductNumbers::fp32;
   if (linear.kind == LinearKind::router) {
     return is_fp32 ? router_products<float>(linear) : router_products<kernels::Bf16>(linear);
   }
-  if (numbers == ProductNumbers::fp8 && linear.kind != LinearKind::head) {
-    return fp8_products(linear);
+  if (is_fp8(numbers) && linear.kind != LinearKind::head) {
+    return numbers == ProductNumbers::mxfp8
+               ? fp8_products(linear, NumberType::mxfp8, NumberType::mxfp8)
+               : fp8_products(linear, NumberType::fp8_e4m3, NumberType::fp8_e5m2);
   }
   return is_fp32 ? layer_products<float>(linear) : layer_products<kernels::Bf16>(linear);
 }

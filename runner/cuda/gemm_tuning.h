@@ -17,8 +17,10 @@ struct CountedGemm {
   double count = 1;
 };
 
-// The elements of a run: fp32 values; BF16 values; or these with FP8 operands inside the layers.
-enum class ProductNumbers { fp32, bf16, fp8 };
+// The elements of a run: fp32 values; BF16 values; or these with FP8 operands inside the layers, or
+// MXFP8 ones.
+enum class ProductNumbers { fp32, bf16, fp8, mxfp8 };
+bool is_fp8(ProductNumbers numbers);  // either
 
 // The three products of a linear layer, as Ops makes them: forward, of its input's gradient, of its
 // weight's.

@@ -33,6 +33,7 @@ struct HostDeviceOptions {
   // What attention asks for beside what the own kernels need, as a library would.
   std::int64_t attention_workspace_bytes = 0;
   int driver_version = 12040;
+  int compute_capability = 100;
 };
 
 // For devices chosen and streams made from now on; there are none of either at this moment.

@@ -14,6 +14,8 @@ const char* name_of(NumberType type) {
       return "fp8_e4m3";
     case NumberType::fp8_e5m2:
       return "fp8_e5m2";
+    case NumberType::mxfp8:
+      return "mxfp8";
     case NumberType::int32:
       return "int32";
     case NumberType::int64:
@@ -36,6 +38,7 @@ std::size_t bytes_of(NumberType type) {
       return 2;
     case NumberType::fp8_e4m3:
     case NumberType::fp8_e5m2:
+    case NumberType::mxfp8:
     case NumberType::byte:
       return 1;
   }
@@ -43,7 +46,7 @@ std::size_t bytes_of(NumberType type) {
 }
 
 bool is_fp8(NumberType type) {
-  return type == NumberType::fp8_e4m3 || type == NumberType::fp8_e5m2;
+  return type == NumberType::fp8_e4m3 || type == NumberType::fp8_e5m2 || type == NumberType::mxfp8;
 }
 
 }  // namespace llmb::runner::cuda

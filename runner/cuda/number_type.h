@@ -17,6 +17,7 @@ enum class NumberType : std::uint8_t {
   bf16,
   fp8_e4m3,
   fp8_e5m2,
+  mxfp8,  // fp8_e4m3 in blocks of 32, whose scales lie elsewhere (kernels/mx_scales.h)
   int32,
   int64,
   byte
@@ -24,7 +25,7 @@ enum class NumberType : std::uint8_t {
 
 const char* name_of(NumberType type);  // "bf16"
 std::size_t bytes_of(NumberType type);
-bool is_fp8(NumberType type);
+bool is_fp8(NumberType type);  // any of the three
 
 template <typename T>
 constexpr NumberType number_type_of() {

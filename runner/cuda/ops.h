@@ -123,18 +123,19 @@ class Ops : public MemoryPool {
   void grouped_linear_backward_input(Indices rows, In dy, In weight, Out dx);
   void grouped_linear_backward_weight(Indices rows, In x, In dy, Gradients dweight);
 
-  // In FP8: weights and inputs in E4M3, gradients in E5M2. Rows of x and dy may be none. Rows of
-  // the weight and of its transpose are padded to multiples of 16, its rows are a multiple of 8.
+  // In FP8: weights and inputs in E4M3, gradients in E5M2; in blocks all of them in E4M3. Rows of x
+  // and dy may be none. Rows of the weight and of its transpose are padded to multiples of 16, or
+  // to whole blocks; its own rows and columns are a multiple of 8, in blocks of 16.
   struct Fp8Input {
     In values;
     Fp8Scale scale;
   };
   // A weight as the products of a pass, or of a step, want it. Casting it replaces what it was.
-  using Fp8Weight = Fp8Copies<kernels::Fp8E4m3>;
+  using Fp8Weight = Fp8Copies;
   void cast_fp8_weight(const Fp8Input& weight, Fp8WeightUse use, Fp8Weight& to);
   void fp8_linear(const Fp8Input& x, const Fp8Weight& weight, Out y);
   // For the two products of a backward pass; dx is overwritten, dweight added to.
-  using Fp8Gradient = Fp8Copies<kernels::Fp8E5m2>;
+  using Fp8Gradient = Fp8Copies;
   Fp8Gradient cast_fp8_gradient(const Fp8Input& dy);
   void fp8_linear_backward_input(const Fp8Gradient& dy, const Fp8Weight& weight, Out dx);
   void fp8_linear_backward_weight(const Fp8Input& x, const Fp8Gradient& dy, Gradients dweight);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runner/kernels/device.h"
+#include "runner/kernels/mx_scales.h"
 
 namespace llmb::runner::kernels {
 namespace {
@@ -54,14 +55,47 @@ struct Fp8ScaleKernel {
   }
 };
 
-// A block has a tile; a thread has 16 columns of one row of it, and then 16 rows of one column,
-// which it finds in shared memory.
+// Casts share a matrix out in tiles, one for a block; a thread has 16 columns of one row of it, and
+// then 16 rows of one column, which it finds in shared memory.
+constexpr int kCastTile = 64;
+constexpr int kCastRun = 16;
+
+struct PlaceOfRun {
+  int outer = thread_index() / (kCastTile / kCastRun);
+  int inner = thread_index() % (kCastTile / kCastRun) * kCastRun;
+};
+
+// Zeros beyond the matrix.
+template <typename In>
+__device__ Floats<kCastRun> read_run(const Matrix<const In>& x, bool aligned, std::int64_t row,
+                                     std::int64_t col) {
+  Floats<kCastRun> values = {};
+  if (row >= x.rows) return values;
+  if (aligned && col + kCastRun <= x.cols) return load<kCastRun>(x.row(row) + col);
+  for (int i = 0; i < kCastRun && col + i < x.cols; ++i) values[i] = to_float(x.row(row)[col + i]);
+  return values;
+}
+
+template <typename Out>
+__device__ void write_run(const Floats<kCastRun>& values, const Matrix<Out>& out, bool aligned,
+                          std::int64_t row, std::int64_t col) {
+  if (row >= out.rows) return;
+  if (aligned && col + kCastRun <= out.cols) return store(values, out.row(row) + col);
+  for (int i = 0; i < kCastRun && col + i < out.cols; ++i) {
+    out.row(row)[col + i] = from_float<Out>(values[i]);
+  }
+}
+
+__device__ float largest_of(const Floats<kCastRun>& values) {
+  float largest = 0;
+  for (int i = 0; i < kCastRun; ++i) largest = fmaxf(largest, fabsf(values[i]));
+  return largest;
+}
+
 template <typename In, typename Out>
 struct CastKernel {
   static constexpr int kThreadsMax = kThreads;
-  static constexpr int kTile = 64;
-  static constexpr int kRun = 16;
-  static constexpr int kPitch = kTile + 4;
+  static constexpr int kPitch = kCastTile + 4;
 
   Cast<In, Out> in;
   bool reads_aligned;
@@ -69,21 +103,19 @@ struct CastKernel {
   bool transposed_aligned;
 
   __device__ void operator()() const {
-    __shared__ Shared<Out, kTile * kPitch> tile;
-    const std::int64_t first_row = block_x() * kTile;
-    const std::int64_t first_col = block_y() * kTile;
-    const int outer = thread_index() / (kTile / kRun);
-    const int inner = thread_index() % (kTile / kRun) * kRun;
+    __shared__ Shared<Out, kCastTile * kPitch> tile;
+    const std::int64_t first_row = block_x() * kCastTile;
+    const std::int64_t first_col = block_y() * kCastTile;
+    const auto [outer, inner] = PlaceOfRun();
     const float scale = in.scale ? *in.scale : 1.0F;
-    Floats<kRun> values = read(first_row + outer, first_col + inner);
-    float largest = 0;
-    for (int i = 0; i < kRun; ++i) largest = fmaxf(largest, fabsf(values[i]));
-    for (int i = 0; i < kRun; ++i) values[i] *= scale;
+    Floats<kCastRun> values = read_run(in.x, reads_aligned, first_row + outer, first_col + inner);
+    float largest = largest_of(values);
+    for (int i = 0; i < kCastRun; ++i) values[i] *= scale;
     if (in.y.is_given()) {
-      write(values, in.y, first_row + outer, first_col + inner, writes_aligned);
+      write_run(values, in.y, writes_aligned, first_row + outer, first_col + inner);
     }
     if (in.transposed.is_given()) {
-      for (int i = 0; i < kRun; ++i) {
+      for (int i = 0; i < kCastRun; ++i) {
         tile[(inner + i) * kPitch + outer] = from_float<Out>(values[i]);
       }
       __syncthreads();
@@ -95,42 +127,24 @@ struct CastKernel {
     }
   }
 
-  // Zeros beyond the matrix.
-  __device__ Floats<kRun> read(std::int64_t row, std::int64_t col) const {
-    Floats<kRun> values = {};
-    if (row >= in.x.rows) return values;
-    if (reads_aligned && col + kRun <= in.x.cols) return load<kRun>(in.x.row(row) + col);
-    for (int i = 0; i < kRun && col + i < in.x.cols; ++i) {
-      values[i] = to_float(in.x.row(row)[col + i]);
-    }
-    return values;
-  }
-
-  __device__ static void write(const Floats<kRun>& values, const Matrix<Out>& out, std::int64_t row,
-                               std::int64_t col, bool aligned) {
-    if (row >= out.rows) return;
-    if (aligned && col + kRun <= out.cols) return store(values, out.row(row) + col);
-    for (int i = 0; i < kRun && col + i < out.cols; ++i) {
-      out.row(row)[col + i] = from_float<Out>(values[i]);
-    }
-  }
-
-  __device__ void write_transposed(Shared<Out, kTile * kPitch>& tile, std::int64_t row,
+  __device__ void write_transposed(Shared<Out, kCastTile * kPitch>& tile, std::int64_t row,
                                    std::int64_t col, int row_of_tile, int col_of_tile) const {
     if (col >= in.transposed.rows) return;
-    Packed<Out, kRun> run;
-    for (int i = 0; i < kRun; ++i) run.values[i] = tile[col_of_tile * kPitch + row_of_tile + i];
+    Packed<Out, kCastRun> run;
+    for (int i = 0; i < kCastRun; ++i) {
+      run.values[i] = tile[col_of_tile * kPitch + row_of_tile + i];
+    }
     Out* out = in.transposed.row(col) + row;
-    if (transposed_aligned && row + kRun <= in.transposed.cols) {
+    if (transposed_aligned && row + kCastRun <= in.transposed.cols) {
       constexpr int kStep = kPack<Out>;
-      for (int at = 0; at < kRun; at += kStep) {
+      for (int at = 0; at < kCastRun; at += kStep) {
         Packed<Out, kStep> part;
         for (int i = 0; i < kStep; ++i) part.values[i] = run.values[at + i];
         *reinterpret_cast<Packed<Out, kStep>*>(out + at) = part;
       }
       return;
     }
-    for (int i = 0; i < kRun && row + i < in.transposed.cols; ++i) out[i] = run.values[i];
+    for (int i = 0; i < kCastRun && row + i < in.transposed.cols; ++i) out[i] = run.values[i];
   }
 };
 
@@ -152,44 +166,48 @@ __device__ float mx_scaled(float x, int exponent) {
   return x * first * second;
 }
 
-// A block has 32 rows and 32 columns. A warp takes rows, its lanes being the columns, and then
-// columns, its lanes being the rows.
+// Two threads beside each other have a block of 32 elements.
 template <typename In>
 struct MxCastKernel {
   static constexpr int kThreadsMax = kThreads;
-  static constexpr int kTile = kWarp;
-  static constexpr int kPitch = kTile + 1;
+  static constexpr int kPitch = kCastTile + 1;  // threads beside each other use other banks
 
   MxCast<In> in;
+  bool reads_aligned;
+  bool writes_aligned;
+  bool transposed_aligned;
 
   __device__ void operator()() const {
-    __shared__ Shared<float, kTile * kPitch> tile;
-    const std::int64_t first_row = block_x() * kTile;
-    const std::int64_t first_col = block_y() * kTile;
-    for (int i = warp_index(); i < kTile; i += warp_count()) {
-      const std::int64_t row = first_row + i;
-      const std::int64_t col = first_col + lane_index();
-      const bool is_inside = row < in.x.rows && col < in.x.cols;
-      const float value = is_inside ? to_float(in.x.row(row)[col]) : 0.0F;
-      tile[i * kPitch + lane_index()] = value;
-      quantize(value, in.y, in.exponents, row, col, block_y());
+    __shared__ Shared<In, kCastTile * kPitch> tile;
+    const std::int64_t first_row = block_x() * kCastTile;
+    const std::int64_t first_col = block_y() * kCastTile;
+    const auto [outer, inner] = PlaceOfRun();
+    Floats<kCastRun> values = read_run(in.x, reads_aligned, first_row + outer, first_col + inner);
+    if (in.y.is_given()) {
+      quantize(values, in.y, in.scales, writes_aligned, first_row + outer, first_col + inner);
+    }
+    if (!in.transposed.is_given()) return;
+    for (int i = 0; i < kCastRun; ++i) {
+      tile[(inner + i) * kPitch + outer] = from_float<In>(values[i]);
     }
     __syncthreads();
-    for (int i = warp_index(); i < kTile; i += warp_count()) {
-      const float value = tile[lane_index() * kPitch + i];
-      quantize(value, in.transposed, in.transposed_exponents, first_col + i,
-               first_row + lane_index(), block_x());
-    }
+    for (int i = 0; i < kCastRun; ++i) values[i] = to_float(In(tile[outer * kPitch + inner + i]));
+    quantize(values, in.transposed, in.transposed_scales, transposed_aligned, first_col + outer,
+             first_row + inner);
   }
 
-  // The warp's values are a block of a row of `out`.
-  __device__ static void quantize(float value, const Matrix<Fp8E4m3>& out,
-                                  const Matrix<std::uint8_t>& exponents, std::int64_t row,
-                                  std::int64_t col, std::int64_t block) {
-    const int exponent = mx_exponent(warp_reduce(fabsf(value), Larger()));
-    if (!out.is_given() || row >= out.rows) return;
-    if (col < out.cols) out.row(row)[col] = from_float<Fp8E4m3>(mx_scaled(value, exponent));
-    if (lane_index() == 0) exponents.row(row)[block] = static_cast<std::uint8_t>(exponent);
+  __device__ static void quantize(const Floats<kCastRun>& values, const Matrix<Fp8E4m3>& out,
+                                  std::uint8_t* scales, bool aligned, std::int64_t row,
+                                  std::int64_t col) {
+    const float own = largest_of(values);
+    const int exponent = mx_exponent(fmaxf(own, __shfl_xor_sync(0xffffffffU, own, 1)));
+    Floats<kCastRun> scaled;
+    for (int i = 0; i < kCastRun; ++i) scaled[i] = mx_scaled(values[i], exponent);
+    write_run(scaled, out, aligned, row, col);
+    if (row < out.rows && col < out.cols && col % kMxBlock == 0) {
+      scales[mx_scale_offset(row, col / kMxBlock, mx_tiles_along(out.cols))] =
+          static_cast<std::uint8_t>(exponent);
+    }
   }
 };
 
@@ -234,18 +252,18 @@ void fp8_scale(const float* largest, float format_max, float* scale, float* inve
 
 template <typename In, typename Out>
 void cast(const Cast<In, Out>& operands, Stream stream) {
-  constexpr int kTile = CastKernel<In, Out>::kTile;
   launch(CastKernel<In, Out>{operands, is_aligned(operands.x), is_aligned(operands.y),
                              is_aligned(operands.transposed)},
-         {blocks_for(operands.x.rows, kTile), blocks_for(operands.x.cols, kTile)}, kThreads, 0,
-         stream);
+         {blocks_for(operands.x.rows, kCastTile), blocks_for(operands.x.cols, kCastTile)}, kThreads,
+         0, stream);
 }
 
 template <typename In>
 void mx_cast(const MxCast<In>& operands, Stream stream) {
-  launch(MxCastKernel<In>{operands},
-         {blocks_for(operands.x.rows, kWarp), blocks_for(operands.x.cols, kWarp)}, kThreads, 0,
-         stream);
+  launch(MxCastKernel<In>{operands, is_aligned(operands.x), is_aligned(operands.y),
+                          is_aligned(operands.transposed)},
+         {blocks_for(operands.x.rows, kCastTile), blocks_for(operands.x.cols, kCastTile)}, kThreads,
+         0, stream);
 }
 
 void end_amax_step(const AmaxStep& operands, Stream stream) {

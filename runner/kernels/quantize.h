@@ -32,16 +32,18 @@ struct Cast {
 template <typename In, typename Out>
 void cast(const Cast<In, Out>& operands, Stream stream);
 
-// MXFP8: E4M3 in blocks of 32 elements with a power of two each, as biased exponents (E8M0): along
-// the rows, and down the columns, whose result is transposed, so that both have their blocks in
-// one row. Source: OCP Microscaling Formats 1.0. Scales are in the plain order of the blocks.
+// MXFP8: E4M3 in blocks of 32 elements with a power of two each, along the rows, and down the
+// columns, whose result is transposed, so that both have their blocks in one row; each is rounded
+// from x itself. Scales lie as mx_scales.h says; those of the last tiles that stand for nothing are
+// left as they are. Moves n h elements of In, and for each layout n h bytes and a 32nd of that.
+// Source: OCP Microscaling Formats 1.0.
 template <typename In>
 struct MxCast {
-  Matrix<const In> x;                              // (n, h)
-  Matrix<Fp8E4m3> y = {};                          // (n, h); or absent
-  Matrix<std::uint8_t> exponents = {};             // (n, ceil(h / 32)), with y
-  Matrix<Fp8E4m3> transposed = {};                 // (h, n); or absent
-  Matrix<std::uint8_t> transposed_exponents = {};  // (h, ceil(n / 32)), with transposed
+  Matrix<const In> x;                         // (n, h)
+  Matrix<Fp8E4m3> y = {};                     // (n, h); or absent
+  std::uint8_t* scales = nullptr;             // mx_scale_bytes(n, h), with y
+  Matrix<Fp8E4m3> transposed = {};            // (h, n); or absent
+  std::uint8_t* transposed_scales = nullptr;  // mx_scale_bytes(h, n), with transposed
 };
 template <typename In>
 void mx_cast(const MxCast<In>& operands, Stream stream);

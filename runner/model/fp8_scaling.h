@@ -1,6 +1,7 @@
 // Fp8Scaling: the scales of a linear layer's operands on a backend that has FP8 products: of input,
 // weight and gradient, for every part (expert) of the layer; and its weights, cast once a step.
-// They stay on the device; delayed scaling reads the step's largest elements once, at its end.
+// They stay on the device; delayed scaling reads the step's largest elements once, at its end, and
+// MXFP8, whose blocks bring their own, has none here.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,6 @@ class Fp8Scaling {
   using Statistic = typename Backend::Statistic;
   using Weight = typename Backend::Ops::Fp8Weight;
 
-  // Throws std::invalid_argument for a precision that this backend has no products of.
   Fp8Scaling(typename Backend::Ops& ops, Precision precision, std::size_t parts);
 
   Fp8Scale of(std::size_t part, Operand operand);
@@ -49,13 +49,15 @@ class Fp8Scaling {
     std::int64_t version = 0;
   };
 
+  static Fp8ScaleKind kind_of(Precision precision);
   void write_scales();
 
   typename Backend::Ops& ops_;
   std::vector<AmaxHistory> histories_;
   bool are_scales_written_ = false;
+  Fp8ScaleKind kind_;
   std::vector<Kept> kept_;  // by part
-  // (3, operands): Fp8Scale's largest, scales, inverses.
+  // (3, operands): Fp8Scale's largest, scales, inverses; of blocks none.
   typename Backend::template Array<Statistic> values_;
 };
 

@@ -1,33 +1,35 @@
 // The definitions of fp8_scaling.h: included where a backend is put together, once.
 #pragma once
 
-#include <stdexcept>
-
 #include "runner/model/fp8_scaling.h"
 #include "runner/operation/fp8_format.h"
 
 namespace llmb::runner {
 
 template <typename Backend>
+Fp8ScaleKind Fp8Scaling<Backend>::kind_of(Precision precision) {
+  if (precision == Precision::mxfp8) return Fp8ScaleKind::blocks;
+  return precision == Precision::fp8_delayed ? Fp8ScaleKind::delayed : Fp8ScaleKind::current;
+}
+
+template <typename Backend>
 Fp8Scaling<Backend>::Fp8Scaling(typename Backend::Ops& ops, Precision precision, std::size_t parts)
     : ops_(ops),
       histories_(precision == Precision::fp8_delayed ? kOperandCount * parts : 0),
+      kind_(kind_of(precision)),
       kept_(parts),
-      values_(ops, static_cast<std::int64_t>(3 * kOperandCount * parts)) {
-  if (precision == Precision::mxfp8) {
-    throw std::invalid_argument(
-        "this backend has no products of FP8 in blocks (fp8_mx) yet: --dtype fp8_cs trains on it");
-  }
-  ops_.fill(values_.values(), Statistic(0));
+      values_(ops, static_cast<std::int64_t>(
+                       kind_ == Fp8ScaleKind::blocks ? 0 : 3 * kOperandCount * parts)) {
+  if (kind_ != Fp8ScaleKind::blocks) ops_.fill(values_.values(), Statistic(0));
 }
 
 template <typename Backend>
 Fp8Scale Fp8Scaling<Backend>::of(std::size_t part, Operand operand) {
-  const bool is_delayed = !histories_.empty();
-  if (is_delayed && !are_scales_written_) write_scales();
+  if (kind_ == Fp8ScaleKind::blocks) return {nullptr, nullptr, nullptr, kind_};
+  if (kind_ == Fp8ScaleKind::delayed && !are_scales_written_) write_scales();
   const std::size_t operands = values_.values().size() / 3;
   Statistic* const value = values_.values().data() + operand_index(part, operand);
-  return {value, value + operands, value + 2 * operands, is_delayed};
+  return {value, value + operands, value + 2 * operands, kind_};
 }
 
 template <typename Backend>

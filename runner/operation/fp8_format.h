@@ -1,4 +1,5 @@
-// Fp8Format: the two narrow formats of eight bits, and the scale that fits numbers into them.
+// Fp8Format: the two narrow formats of eight bits, the scale that fits numbers into them, and which
+// devices multiply blocks of them.
 // Source: OCP 8-bit Floating Point Specification 1.0.
 #pragma once
 
@@ -18,5 +19,8 @@ inline double fp8_scale(double largest, Fp8Format format) {
   const bool is_usable = largest > 0 && std::isfinite(largest);
   return is_usable ? static_cast<double>(fp8_max(format)) / largest : 1;
 }
+
+// Compute capability of the first devices whose tensor cores take MXFP8: Blackwell.
+inline constexpr int kFirstWithMxfp8 = 100;
 
 }  // namespace llmb::runner

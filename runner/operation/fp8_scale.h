@@ -1,15 +1,23 @@
-// Fp8Scale: where, in device memory, the scale of one operand of an FP8 product stands, with what
-// it follows from. The host reads none of them in a step.
+// Fp8Scale: by what one operand of an FP8 product is scaled, and where, in device memory, the scale
+// stands, with what it follows from. The host reads none of them in a step.
 #pragma once
 
+#include <cstdint>
+
 namespace llmb::runner {
+
+enum class Fp8ScaleKind : std::uint8_t {
+  current,  // by the largest element of this cast
+  delayed,  // of earlier steps: `scale` is given, not found
+  blocks,   // a power of two for every 32 elements, kept with them: MXFP8, in E4M3 only
+};
 
 struct Fp8Scale {
   float* largest =
       nullptr;  // of the operand's elements: of this cast, or delayed, of the step so far
   float* scale = nullptr;    // what elements are multiplied by before they are rounded
   float* inverse = nullptr;  // what the product is multiplied by
-  bool is_delayed = false;   // `scale` is of earlier steps: given, not found
+  Fp8ScaleKind kind = Fp8ScaleKind::current;  // of blocks there is nothing of the above
 };
 
 }  // namespace llmb::runner

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/model/precision.h"
 #include "runner/plan/memory_plan.h"
 #include "runner/plan/text_format.h"
 
@@ -14,10 +15,9 @@ namespace {
 // says. A run without copies is slower, and one that runs out of memory is none.
 constexpr std::int64_t kSpareShare = 20;
 
-// The CPU rounds copies, and CUDA has no products of MXFP8.
+// The CPU rounds copies.
 bool has_fp8_products(const RunSettings& settings) {
-  return settings.backend == Backend::cuda && (settings.precision == Precision::fp8_current ||
-                                               settings.precision == Precision::fp8_delayed);
+  return settings.backend == Backend::cuda && is_fp8(settings.precision);
 }
 
 std::int64_t largest_copies(RunSettings settings) {

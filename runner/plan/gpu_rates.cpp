@@ -9,6 +9,7 @@ constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 // What the documents do not say, from the makers' data sheets.
 struct DataSheet {
   const char* gpu_type;
+  int compute_capability;
   double memory_gib;
   std::int64_t gpus_per_node;
   double bandwidth_tb_per_s;
@@ -17,9 +18,9 @@ struct DataSheet {
 };
 
 constexpr DataSheet kDataSheets[] = {
-    {"h100", 80, 8, 3.35, 989, 1979},   {"h200", 141, 8, 4.8, 989, 1979},
-    {"b200", 180, 8, 8.0, 2250, 4500},  {"gb200", 186, 4, 8.0, 2450, 4900},
-    {"gb300", 288, 4, 8.0, 2450, 4900},
+    {"h100", 90, 80, 8, 3.35, 989, 1979},    {"h200", 90, 141, 8, 4.8, 989, 1979},
+    {"b200", 100, 180, 8, 8.0, 2250, 4500},  {"gb200", 100, 186, 4, 8.0, 2450, 4900},
+    {"gb300", 103, 288, 4, 8.0, 2450, 4900},
 };
 
 }  // namespace
@@ -31,6 +32,7 @@ parser::Result<GpuRates> gpu_rates(const parser::Catalog& catalog, std::string_v
     if (gpu_type != sheet.gpu_type) continue;
     GpuRates rates;
     rates.gpu_type = sheet.gpu_type;
+    rates.compute_capability = sheet.compute_capability;
     rates.memory_bytes = static_cast<std::int64_t>(sheet.memory_gib * kGibi);
     rates.gpus_per_node = sheet.gpus_per_node;
     rates.bandwidth_bytes_per_s = sheet.bandwidth_tb_per_s * kTeraPerUnit;

@@ -14,6 +14,7 @@ namespace llmb::runner {
 
 struct GpuRates {
   std::string gpu_type;
+  int compute_capability = 0;  // 90 for sm_90
   std::int64_t memory_bytes = 0;
   std::int64_t gpus_per_node = 0;
   double bandwidth_bytes_per_s = 0;  // of device memory, as specified

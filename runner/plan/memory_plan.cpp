@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runner/plan/fp8_copy_bytes.h"
 #include "runner/plan/pass_bytes.h"
 #include "runner/plan/pass_graphs.h"
 
@@ -120,16 +121,26 @@ void plan_parameters(const RunSettings& settings, StageBytes& stage) {
   stage.optimizer = spread(bytes.optimizer, dense_replicas, expert_replicas);
 }
 
+// Both layouts of a rank's part of a weight, expert by expert.
+std::int64_t fp8_weight_bytes(const Parameter& parameter, const RunSettings& settings) {
+  const ParallelSizes& sizes = settings.sizes;
+  const std::vector<std::int64_t> shape = local_shape(parameter, sizes.tp, sizes.etp, sizes.ep);
+  const std::int64_t parts = parameter.is_expert() ? shape.front() : 1;
+  const std::int64_t in = shape.back();
+  const std::int64_t out = local_element_count(parameter, sizes) / parts / in;
+  return parts * (fp8_copy_bytes(settings.precision, out, in) +
+                  fp8_copy_bytes(settings.precision, in, out));
+}
+
 // As LinearLayer keeps them: of the matrices inside the layers, but the router's.
 void plan_fp8_weights(const RunSettings& settings, StageBytes& stage) {
   if (!settings.keeps_fp8_weights) return;
-  constexpr std::int64_t kLayouts = 2;
   for (const LayerRange& chunk : stage.chunks) {
     for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
       for (const Parameter& parameter : layer_parameters(settings.spec, layer)) {
         const bool is_router = parameter.name.ends_with("router.weight");
         if (parameter.shape.size() < 2 || is_router) continue;
-        stage.fp8_weights += kLayouts * local_element_count(parameter, settings.sizes);
+        stage.fp8_weights += fp8_weight_bytes(parameter, settings);
       }
     }
   }

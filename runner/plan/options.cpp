@@ -58,7 +58,8 @@ void add_recipe_options(CLI::App& app, Options& options) {
   group
       ->add_option("--dtype", options.dtype,
                    "bf16, fp32, fp8 (as fp8_cs), fp8_cs: scaled by the current, fp8_ds: by earlier "
-                   "amax, fp8_mx: in blocks; without it the table's only one, else bf16 [DTYPE]")
+                   "amax, fp8_mx: in blocks of 32, on CUDA from sm_100 on; without it the table's "
+                   "only one, else bf16 [DTYPE]")
       ->check(CLI::IsMember({"bf16", "fp8", "fp8_cs", "fp8_ds", "fp8_mx", "fp32"}));
   group->add_option("--scale", options.scale, "number of GPUs (ranks) [JOB_TOTAL_GPUS]")
       ->check(CLI::PositiveNumber);

@@ -6,6 +6,7 @@
 
 #include "runner/model/stage_context.h"
 #include "runner/operation/attention_pieces.h"
+#include "runner/plan/fp8_copy_bytes.h"
 #include "runner/plan/layer_cost.h"
 
 namespace llmb::runner {
@@ -20,6 +21,7 @@ struct Elements {
         shard(tokens.resident * spec.shape.hidden_size),
         // Gathered, and waiting to be scattered; without tensor parallelism they are the shard.
         whole(sizes.tp > 1 ? tokens.attended * spec.shape.hidden_size : 0),
+        precision(settings.precision),
         counts_casts(settings.keeps_fp8_weights) {}
 
   const ModelSpec& spec;
@@ -27,6 +29,7 @@ struct Elements {
   TokenCounts tokens;
   std::int64_t shard;
   std::int64_t whole;
+  Precision precision;
   bool counts_casts;
 };
 
@@ -34,7 +37,10 @@ struct Elements {
 // the input. A block needs most when it is at its first layer, whose inputs are of the hidden size:
 // all gradients of the block are there by then.
 std::int64_t cast_elements(const Elements& on, std::int64_t rows, std::int64_t out) {
-  return on.counts_casts ? rows * (2 * out + on.spec.shape.hidden_size) / 2 : 0;
+  if (!on.counts_casts) return 0;
+  return (fp8_copy_bytes(on.precision, rows, out) + fp8_copy_bytes(on.precision, out, rows) +
+          fp8_copy_bytes(on.precision, on.spec.shape.hidden_size, rows)) /
+         2;
 }
 
 std::int64_t up_factor(const ModelSpec& spec) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runner/operation/fp8_format.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/pass_bytes.h"
 #include "runner/plan/pass_graphs.h"
@@ -222,6 +223,15 @@ std::string attention_text(const RunSettings& settings) {
          " GiB, counted; a run asks its device's libraries\n";
 }
 
+// Of a GPU that has none of the products that are asked for.
+std::string blocks_text(const RunSettings& settings, const GpuRates& rates) {
+  const bool runs = settings.backend != Backend::cuda || settings.precision != Precision::mxfp8 ||
+                    rates.compute_capability >= kFirstWithMxfp8;
+  if (runs) return "";
+  return text_of("           a run on %s (sm_%d) is refused: FP8 in blocks (fp8_mx) needs sm_%d\n",
+                 rates.gpu_type.c_str(), rates.compute_capability, kFirstWithMxfp8);
+}
+
 }  // namespace
 
 std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
@@ -263,6 +273,7 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
   if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
     text += "           " + weights;
   }
+  text += blocks_text(settings, rates);
   if (const std::string graphs = graphs_text(settings); !graphs.empty()) {
     text += "           " + graphs;
   }

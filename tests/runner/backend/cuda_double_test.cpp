@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/host_device.h"
 #include "runner/cuda_train_loop.h"
 #include "tests/runner/backend/cuda_run.h"
@@ -47,9 +48,27 @@ TEST(CudaDouble, ShowsThatPassesWaitForTheirMessages) {
 
 TEST(CudaDouble, IsRefusedWithoutADevice) {
   const ChangedDevices none({.device_count = 0});
-  const auto refusal = cuda_refusal(RunSettings{});
+  const auto refusal = no_device();
   ASSERT_TRUE(refusal);
   EXPECT_THAT(*refusal, HasSubstr("No CUDA GPUs are available"));
+}
+
+// Of Hopper, which has FP8 and no blocks of it.
+TEST(CudaDouble, IsRefusedBlocksWhereADeviceHasNone) {
+  const ChangedDevices hopper({.compute_capability = 90});
+  const auto arguments = [](const char* dtype) {
+    return shorter({"--steps", "1", "--global-batch-size", "1", "--dtype", dtype});
+  };
+  EXPECT_EQ(losses_of(log_of(arguments("fp8_cs"), true)).size(), 1U);
+  try {
+    log_of(arguments("fp8_mx"), true);
+    FAIL() << "blocks ran on sm_90";
+  } catch (const cuda::NoDevice& error) {
+    EXPECT_STREQ(error.what(),
+                 "Could not train in MXFP8 (--dtype fp8_mx): device 0 (double) is sm_90, tensor "
+                 "cores take blocks from sm_100 on. --dtype fp8_cs trains in FP8 with a scale for "
+                 "each matrix.");
+  }
 }
 
 // The 3 GiB of the reserve are not there: known before anything is allocated, and told with a plan

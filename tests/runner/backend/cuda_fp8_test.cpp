@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runner/cpu/quantize.h"
+#include "runner/cuda/gemm.h"
 #include "tests/runner/backend/small_models.h"
 #include "tests/runner/cpu/finite_difference.h"
 #include "tests/runner/cuda/device_setup.h"
@@ -20,6 +21,16 @@ using testing::step_of;
 using Numbers = cpu::Tensor<double>;
 using CudaOps = cuda::Ops<Bf16>;
 using CudaFp8 = testing::OnDevice;
+
+class CudaMxfp8 : public testing::OnDevice {
+ protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
+    const std::string why_not = cuda::why_no_mxfp8();
+    if (!why_not.empty()) GTEST_SKIP() << "No blocks: " << why_not;
+  }
+};
 
 // A matrix on the device, what BF16 keeps of it, and a place for its scale.
 struct Operand {
@@ -40,9 +51,10 @@ struct Operand {
     ops.fill(scale_values.values(), 0.0F);
   }
 
-  Fp8Scale scale(bool is_delayed = false) {
+  Fp8Scale scale(Fp8ScaleKind kind = Fp8ScaleKind::current) {
+    if (kind == Fp8ScaleKind::blocks) return {nullptr, nullptr, nullptr, kind};
     float* const first = scale_values.values().data();
-    return {first, first + 1, first + 2, is_delayed};
+    return {first, first + 1, first + 2, kind};
   }
   void set_scale(CudaOps& ops, double scale) {
     const std::vector<float> host = {0, static_cast<float>(scale), static_cast<float>(1 / scale)};
@@ -95,38 +107,57 @@ constexpr double kBf16Rounding = 0x1p-8;
 // Tensor cores keep some 14 bits of a sum of FP8 products before they add it in fp32.
 constexpr double kFp8Sums = 1e-3;
 
-// Rows, inputs and outputs of a layer; rows that are no multiple of 16 are padded.
+// What a product sees of an operand whose rows, or whose columns, it adds up.
+struct Rounded {
+  Numbers along_rows;
+  Numbers down_columns;
+};
+Rounded rounded(const Operand& operand, Fp8Format format, Fp8ScaleKind kind) {
+  if (kind != Fp8ScaleKind::blocks) return {operand.rounded(format), operand.rounded(format)};
+  const auto in_blocks = [&](auto round) {
+    Numbers result(operand.numbers.rows(), operand.numbers.cols());
+    round(operand.numbers.view(), result.view());
+    return result;
+  };
+  return {in_blocks(cpu::Quantize<double>::to_mxfp8_along_rows),
+          in_blocks(cpu::Quantize<double>::to_mxfp8_down_columns)};
+}
+
+// Rows, inputs and outputs of a layer; what is no multiple of 16, or of a block, is padded.
 void expect_products(std::int64_t rows, std::int64_t in, std::int64_t out,
+                     Fp8ScaleKind kind = Fp8ScaleKind::current,
                      Fp8WeightUse use = Fp8WeightUse::whole_step) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << in << " x " << out);
   CudaOps ops;
   Operand x(ops, rows, in, 1);
   Operand weight(ops, out, in, 2);
   Operand dy(ops, rows, out, 3);
-  const Numbers x8 = x.rounded(Fp8Format::e4m3);
-  const Numbers weight8 = weight.rounded(Fp8Format::e4m3);
-  const Numbers dy8 = dy.rounded(Fp8Format::e5m2);
+  const Rounded x8 = rounded(x, Fp8Format::e4m3, kind);
+  const Rounded weight8 = rounded(weight, Fp8Format::e4m3, kind);
+  const Rounded dy8 = rounded(dy, Fp8Format::e5m2, kind);
 
   cuda::Tensor<Bf16> y(ops, rows, out);
   CudaOps::Fp8Weight cast;
-  ops.cast_fp8_weight({weight.values, weight.scale()}, use, cast);
-  ops.fp8_linear({x.values, x.scale()}, cast, y);
-  expect_near(ops, y, product(rows, out, in, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding,
-              "y");
+  ops.cast_fp8_weight({weight.values, weight.scale(kind)}, use, cast);
+  ops.fp8_linear({x.values, x.scale(kind)}, cast, y);
+  expect_near(ops, y,
+              product(rows, out, in, as_it_lies(x8.along_rows), as_it_lies(weight8.along_rows)),
+              kBf16Rounding, "y");
 
   cuda::Tensor<Bf16> dx(ops, rows, in);
   cuda::Tensor<float> dweight(ops, out, in);
   ops.fill(dweight.values(), 0.5F);
   if (use == Fp8WeightUse::forward) {
     cast = {};
-    ops.cast_fp8_weight({weight.values, weight.scale()}, Fp8WeightUse::backward, cast);
+    ops.cast_fp8_weight({weight.values, weight.scale(kind)}, Fp8WeightUse::backward, cast);
   }
-  const auto gradient = ops.cast_fp8_gradient({dy.values, dy.scale()});
+  const auto gradient = ops.cast_fp8_gradient({dy.values, dy.scale(kind)});
   ops.fp8_linear_backward_input(gradient, cast, dx);
-  ops.fp8_linear_backward_weight({x.values, x.scale()}, gradient, dweight);
-  expect_near(ops, dx, product(rows, in, out, as_it_lies(dy8), transposed(weight8)), kBf16Rounding,
-              "dx");
-  Numbers sum = product(out, in, rows, transposed(dy8), transposed(x8));
+  ops.fp8_linear_backward_weight({x.values, x.scale(kind)}, gradient, dweight);
+  expect_near(ops, dx,
+              product(rows, in, out, as_it_lies(dy8.along_rows), transposed(weight8.down_columns)),
+              kBf16Rounding, "dx");
+  Numbers sum = product(out, in, rows, transposed(dy8.down_columns), transposed(x8.down_columns));
   for (double& value : sum.values()) value += 0.5;
   expect_near(ops, dweight, sum, kFp8Sums, "dweight");
 }
@@ -136,7 +167,17 @@ TEST_F(CudaFp8, ProductsAreThoseThatTheCpuEmulates) {
   expect_products(48, 16, 64);
   expect_products(5, 40, 8);  // an expert's rows, and inputs, that are padded
   expect_products(1, 16, 16);
-  expect_products(5, 40, 8, Fp8WeightUse::forward);
+  expect_products(5, 40, 8, Fp8ScaleKind::current, Fp8WeightUse::forward);
+}
+
+// Whole tiles of scales, and parts of some; a block's rest, an expert's rows.
+TEST_F(CudaMxfp8, ProductsAreThoseThatTheCpuEmulates) {
+  constexpr Fp8ScaleKind kBlocks = Fp8ScaleKind::blocks;
+  expect_products(128, 128, 128, kBlocks);
+  expect_products(144, 160, 176, kBlocks);
+  expect_products(5, 48, 16, kBlocks);
+  expect_products(1, 16, 16, kBlocks);
+  expect_products(37, 96, 144, kBlocks, Fp8WeightUse::forward);
 }
 
 TEST_F(CudaFp8, NoRowsAreNoProduct) {
@@ -150,11 +191,12 @@ TEST_F(CudaFp8, NoRowsAreNoProduct) {
   ops.fill(dweight.values(), 2.0F);
   CudaOps::Fp8Weight cast;
   weight.set_scale(ops, 1);
-  ops.cast_fp8_weight({weight.values, weight.scale(true)}, Fp8WeightUse::whole_step, cast);
-  ops.fp8_linear({x.values, x.scale(true)}, cast, y);
-  const auto gradient = ops.cast_fp8_gradient({dy.values, dy.scale(true)});
+  ops.cast_fp8_weight({weight.values, weight.scale(Fp8ScaleKind::delayed)},
+                      Fp8WeightUse::whole_step, cast);
+  ops.fp8_linear({x.values, x.scale(Fp8ScaleKind::delayed)}, cast, y);
+  const auto gradient = ops.cast_fp8_gradient({dy.values, dy.scale(Fp8ScaleKind::delayed)});
   ops.fp8_linear_backward_input(gradient, cast, dx);
-  ops.fp8_linear_backward_weight({x.values, x.scale(true)}, gradient, dweight);
+  ops.fp8_linear_backward_weight({x.values, x.scale(Fp8ScaleKind::delayed)}, gradient, dweight);
   const auto sum = ops.read(dweight.values());
   for (const float value : sum.values()) EXPECT_EQ(value, 2.0F);
   // The weight is there all the same, and counts.
@@ -170,8 +212,9 @@ TEST_F(CudaFp8, DelayedScalesAreTakenAsTheyAreAndMaximaAreNoted) {
   weight.set_scale(ops, 4096);  // saturates
   cuda::Tensor<Bf16> y(ops, 16, 24);
   CudaOps::Fp8Weight cast;
-  ops.cast_fp8_weight({weight.values, weight.scale(true)}, Fp8WeightUse::whole_step, cast);
-  ops.fp8_linear({x.values, x.scale(true)}, cast, y);
+  ops.cast_fp8_weight({weight.values, weight.scale(Fp8ScaleKind::delayed)},
+                      Fp8WeightUse::whole_step, cast);
+  ops.fp8_linear({x.values, x.scale(Fp8ScaleKind::delayed)}, cast, y);
   const Numbers x8 = x.rounded(Fp8Format::e4m3, 64);
   const Numbers weight8 = weight.rounded(Fp8Format::e4m3, 4096);
   expect_near(ops, y, product(16, 24, 32, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding, "y");
@@ -218,20 +261,21 @@ TEST_F(CudaFp8, TrainsEveryFamilyAsTheCpuEmulatesIt) {
   expect_step_in(Precision::fp8_delayed, "Grok-1", small("pretrain_grok1", "314b"));
 }
 
-// Casting for each pass is the same to the bit, with both kinds of scales, over updates and
-// experts without rows.
-TEST_F(CudaFp8, WeightsCastOnceAStepAreThoseOfEveryPass) {
+// Casting for each pass is the same to the bit, with every kind of scales, over updates and experts
+// without rows.
+void expect_kept_is_cast(const ModelSpec& spec, Precision precision) {
   StageOptions keeping;
   keeping.keeps_fp8_weights = true;
-  const auto expect_equal = [&](const ModelSpec& spec, Precision precision) {
-    using Cuda = cuda::Backend<Bf16>;
-    const BackendStep kept = step_of<Cuda>(spec, {}, kBatch, precision, 2, keeping);
-    const BackendStep cast = step_of<Cuda>(spec, {}, kBatch, precision, 2);
-    EXPECT_EQ(kept.losses, cast.losses);
-    EXPECT_EQ(kept.gradients, cast.gradients);
-  };
-  expect_equal(small("pretrain_llama3.1", "8b"), Precision::fp8_current);
-  expect_equal(small("pretrain_grok1", "314b"), Precision::fp8_delayed);
+  using Cuda = cuda::Backend<Bf16>;
+  const BackendStep kept = step_of<Cuda>(spec, {}, kBatch, precision, 2, keeping);
+  const BackendStep cast = step_of<Cuda>(spec, {}, kBatch, precision, 2);
+  EXPECT_EQ(kept.losses, cast.losses);
+  EXPECT_EQ(kept.gradients, cast.gradients);
+}
+
+TEST_F(CudaFp8, WeightsCastOnceAStepAreThoseOfEveryPass) {
+  expect_kept_is_cast(small("pretrain_llama3.1", "8b"), Precision::fp8_current);
+  expect_kept_is_cast(small("pretrain_grok1", "314b"), Precision::fp8_delayed);
 }
 
 // The second step's scales follow from what the first one's ranks saw together.
@@ -246,10 +290,22 @@ TEST_F(CudaFp8, RanksAgreeOnDelayedScales) {
   EXPECT_NEAR(cuda.gradient_norm / cpu.gradient_norm, 1, 5e-2);
 }
 
-TEST_F(CudaFp8, HasNoProductsInBlocksYet) {
-  EXPECT_THROW(
-      step_of<cuda::Backend<Bf16>>(small("pretrain_llama3.1", "8b"), {}, kBatch, Precision::mxfp8),
-      std::invalid_argument);
+// Experts of 32 rows: 16 is what products in blocks want a multiple of.
+ModelSpec wide_grok() {
+  ModelSpec spec = small("pretrain_grok1", "314b");
+  spec.shape.expert_ffn_hidden_size = 32;
+  return spec;
+}
+
+TEST_F(CudaMxfp8, TrainsAsTheCpuEmulatesIt) {
+  expect_step_in(Precision::mxfp8, "Llama 3.1", small("pretrain_llama3.1", "8b"));
+  expect_step_in(Precision::mxfp8, "Nemotron-4", small("pretrain_nemotron4", "15b"));
+  expect_step_in(Precision::mxfp8, "Grok-1", wide_grok());
+}
+
+TEST_F(CudaMxfp8, WeightsCastOnceAStepAreThoseOfEveryPass) {
+  expect_kept_is_cast(small("pretrain_llama3.1", "8b"), Precision::mxfp8);
+  expect_kept_is_cast(wide_grok(), Precision::mxfp8);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/cuda/gemm.h"
 #include "tests/runner/backend/cuda_run.h"
 #include "tests/runner/backend/small_models.h"
 #include "tests/runner/cuda/device_setup.h"
@@ -79,6 +80,8 @@ TEST_F(CudaGraphs, AreTheBitsOfFp8) {
   expect_same_bits(
       {.spec = spec, .precision = Precision::fp8_delayed, .options = {.keeps_fp8_weights = true}},
       2);
+  if (!cuda::why_no_mxfp8().empty()) return;
+  expect_same_bits({.spec = spec, .precision = Precision::mxfp8}, 2);
 }
 
 TEST_F(CudaGraphs, AreTheBitsOfSharedTensorsAndContext) {

@@ -107,9 +107,11 @@ TEST_F(CudaLargeMemory, IsAsPlannedWhereAttentionNeedsMost) {
 }
 
 TEST_F(CudaLargeMemory, IsAsPlannedInFp8) {
-  Expected expected = kNear;
-  expected.dtype = "fp8_cs";
-  expect_as_planned(llama({"--global-batch-size", "2"}), expected);
+  for (const char* dtype : {"fp8_cs", "fp8_mx"}) {
+    Expected expected = kNear;
+    expected.dtype = dtype;
+    expect_as_planned(llama({"--global-batch-size", "2"}), expected);
+  }
 }
 
 }  // namespace

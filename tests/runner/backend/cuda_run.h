@@ -28,7 +28,7 @@ inline std::string log_of(const Arguments& arguments, bool on_cuda,
   if (on_cuda) {
     settings->backend = Backend::cuda;
     settings->keeps_fp8_weights = choose_to_keep_fp8_weights(*settings, gpu_bytes);
-    EXPECT_EQ(cuda_refusal(*settings), std::nullopt);
+    EXPECT_EQ(no_device(), std::nullopt);
     train_on_cuda(parsed.options, *settings, {log, phases});
   } else {
     train_on_cpu(parsed.options, *settings, {log, phases});

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <regex>
+#include <string_view>
 
+#include "runner/cuda/gemm.h"
 #include "tests/runner/backend/cuda_run.h"
 #include "tests/runner/cuda/device_setup.h"
 #include "tests/temporary_folder.h"
@@ -55,11 +57,23 @@ TEST_F(CudaRun, HoldsExpertsRouterAndFp8AgainstTheirCeilings) {
                               "router.logits", "router.logits_backward"}) {
     expect_share_of_ceiling(bf16, product);
   }
-  const std::string fp8 = log_of(shorter(joined(profile, {"--dtype", "fp8_cs"})), true);
-  for (const char* product : {"fp8_linear.forward", "fp8_linear.backward_input",
-                              "fp8_linear.backward_weight", "linear.forward"}) {
-    expect_share_of_ceiling(fp8, product);
+  for (const char* dtype : {"fp8_cs", "fp8_mx"}) {
+    if (std::string_view(dtype) == "fp8_mx" && !cuda::why_no_mxfp8().empty()) continue;
+    const std::string fp8 = log_of(shorter(joined(profile, {"--dtype", dtype})), true);
+    for (const char* product : {"fp8_linear.forward", "fp8_linear.backward_input",
+                                "fp8_linear.backward_weight", "linear.forward"}) {
+      expect_share_of_ceiling(fp8, product);
+    }
   }
+}
+
+TEST_F(CudaRun, TrainsInBlocksAsTheCpuEmulatesThem) {
+  if (const std::string why_not = cuda::why_no_mxfp8(); !why_not.empty()) GTEST_SKIP() << why_not;
+  const Arguments arguments =
+      shorter({"--steps", "3", "--global-batch-size", "2", "--dtype", "fp8_mx"});
+  const std::string cuda = log_of(arguments, true);
+  expect_same_losses(cuda, log_of(arguments, false), 3);
+  EXPECT_THAT(cuda, HasSubstr("FP8 weights are cast once a step and kept"));
 }
 
 TEST_F(CudaRun, PrintsTheProfilesOperations) {

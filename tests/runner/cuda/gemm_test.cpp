@@ -12,6 +12,7 @@
 #include "runner/cuda/memory.h"
 #include "runner/cuda/stream.h"
 #include "runner/data/counter_random.h"
+#include "runner/kernels/mx_scales.h"
 #include "tests/runner/cuda/device_setup.h"
 
 namespace llmb::runner::cuda {
@@ -203,6 +204,67 @@ TEST_F(GemmTest, MultipliesFp8WithScalesOfTheDevice) {
   EXPECT_LT(worst_difference(weights, 110, 1, 1), kFp8Tolerance);
 }
 
+// By hand: elements 1, and scales that differ by row and block, so that each sum names those that
+// entered it. Rows and blocks beyond a tile of scales count too.
+TEST_F(GemmTest, MultipliesBlocksByTheirScales) {
+  if (const std::string why_not = why_no_mxfp8(); !why_not.empty()) GTEST_SKIP() << why_not;
+  constexpr std::int64_t kRows = 130;
+  constexpr std::int64_t kCols = 16;
+  constexpr std::int64_t kSummed = 160;  // five blocks: a tile and a part of one
+  const OwnedStream stream;
+  const auto ones = [&](std::int64_t rows) {
+    const std::vector<std::uint8_t> host(static_cast<std::size_t>(rows * kSummed), 0x38);
+    DeviceMemory memory(host.size());
+    copy_async(memory.data(), host.data(), host.size(), CopyDirection::to_device, stream);
+    synchronize(stream);
+    return memory;
+  };
+  const auto exponent = [](std::int64_t row, std::int64_t block) { return (row + 3 * block) % 7; };
+  const auto scales = [&](std::int64_t rows, bool are_one) {
+    std::vector<std::uint8_t> host(static_cast<std::size_t>(kernels::mx_scale_bytes(rows, kSummed)),
+                                   0);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t block = 0; block < 5; ++block) {
+        host[static_cast<std::size_t>(kernels::mx_scale_offset(row, block, 2))] =
+            static_cast<std::uint8_t>(127 + (are_one ? 0 : exponent(row, block)));
+      }
+    }
+    DeviceMemory memory(host.size());
+    copy_async(memory.data(), host.data(), host.size(), CopyDirection::to_device, stream);
+    synchronize(stream);
+    return memory;
+  };
+  const auto at = [](const DeviceMemory& memory) {
+    return reinterpret_cast<const std::uint8_t*>(memory.data());
+  };
+  const DeviceMemory a = ones(kRows);
+  const DeviceMemory b = ones(kCols);
+  const DeviceMemory a_scales = scales(kRows, false);
+  const DeviceMemory b_scales = scales(kCols, true);
+  const Values d = values(kFloat, kRows, kCols, kCols, 3, stream);
+  GemmEngine engine;
+  engine.run({.m = kRows,
+              .n = kCols,
+              .k = kSummed,
+              .a = {a.data(), NumberType::mxfp8, kSummed, false, nullptr, at(a_scales)},
+              .b = {b.data(), NumberType::mxfp8, kSummed, true, nullptr, at(b_scales)},
+              .d = d.memory.data(),
+              .d_type = kFloat,
+              .d_stride = kCols},
+             stream);
+  const std::vector<float> result = numbers_of(d, stream);
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    double sum = 0;
+    for (std::int64_t block = 0; block < 5; ++block) {
+      sum += 32 * std::ldexp(1.0, static_cast<int>(exponent(row, block)));
+    }
+    for (std::int64_t col = 0; col < kCols; ++col) {
+      ASSERT_EQ(static_cast<double>(result[static_cast<std::size_t>(row * kCols + col)]), sum)
+          << row << ", " << col;
+    }
+  }
+}
+
 TEST_F(GemmTest, MultipliesManyOfOneShape) {
   const OwnedStream stream;
   const Values a = values(kBf16, 3 * 16, 32, 32, 1, stream);
@@ -306,6 +368,40 @@ TEST(GemmRules, RefuseWhatNoLibraryServes) {
   EXPECT_THAT(refusal_of_fp8([&](Gemm& gemm) { gemm.a.data = shifted(8); }), HasSubstr("16 bytes"));
   EXPECT_THAT(refusal_of_fp8([&](Gemm& gemm) { gemm.d = shifted(8); }), HasSubstr("16 bytes"));
   EXPECT_THAT(refusal_of_fp8([](Gemm& gemm) { gemm.d_stride = 36; }), HasSubstr("16 bytes"));
+}
+
+TEST(GemmRules, RefuseBlocksThatAreNone) {
+  const auto refusal = [](auto change) {
+    Gemm gemm = product_of(32, 32, 64);
+    gemm.a.type = gemm.b.type = NumberType::mxfp8;
+    change(gemm);
+    try {
+      check(gemm);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  static const std::uint8_t scales[2] = {127, 127};
+  static const float scale = 1;
+  EXPECT_EQ(refusal([](Gemm&) {}), "");
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.b.type = NumberType::fp8_e4m3; }),
+              HasSubstr("both operands are MXFP8"));
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.k = 48; }), HasSubstr("multiples of 32"));
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.n = 24; }), HasSubstr("n of 16"));
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.b.transposed = false; }), HasSubstr("k along"));
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.batch = 2; }), HasSubstr("no batch"));
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.a.scale = &scale; }), HasSubstr("scales of blocks"));
+  EXPECT_THAT(refusal([](Gemm& gemm) {
+                const auto* odd = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{8});
+                gemm.a.block_scales = odd;
+              }),
+              HasSubstr("scales of blocks begin"));
+  EXPECT_THAT(refusal([](Gemm& gemm) {
+                gemm.a.type = gemm.b.type = NumberType::fp8_e4m3;
+                gemm.a.block_scales = scales;
+              }),
+              HasSubstr("are MXFP8's"));
 }
 
 TEST(GemmRules, TellPlansApartByWhatDecidesThem) {

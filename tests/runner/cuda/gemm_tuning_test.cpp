@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "runner/cuda/device.h"
+#include "runner/cuda/device_error.h"
 #include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/stream.h"
 #include "tests/runner/cuda/changed_devices.h"
@@ -120,6 +121,37 @@ TEST_F(Tuning, LeavesWhatTimeAndMemoryDoNotAllow) {
   EXPECT_GT(result.without_memory, 0);
   EXPECT_EQ(result.tuned + result.without_memory, 6);
   EXPECT_THAT(tuning_text(result), HasSubstr("did not fit the device's free memory"));
+}
+
+// The head is BF16; what a layer sums over comes in whole blocks.
+TEST_F(Tuning, TunesProductsInBlocks) {
+  const ChangedDevices one(told({1e-3}));
+  choose_device(0);
+  const OwnedStream stream;
+  GemmEngine engine;
+  const std::vector<CountedGemm> products = products_of(
+      {{"qkv", 40, 16, 48, 2}, {"head", 40, 16, 64, 1, LinearKind::head}}, ProductNumbers::mxfp8);
+  EXPECT_EQ(tune_products(engine, products, 60, stream).tuned, 6);
+  std::vector<std::int64_t> summed;
+  for (const CountedGemm& product : products) {
+    if (product.gemm.a.type == NumberType::mxfp8) summed.push_back(product.gemm.k);
+  }
+  EXPECT_THAT(summed, ::testing::UnorderedElementsAre(32, 64, 64));
+}
+
+TEST_F(Tuning, RefusesBlocksOnADeviceThatHasNone) {
+  const ChangedDevices hopper({.compute_capability = 90});
+  choose_device(0);
+  const OwnedStream stream;
+  GemmEngine engine;
+  const auto products = products_of({{"qkv", 32, 16, 48, 2}}, ProductNumbers::mxfp8);
+  try {
+    engine.tune(products.front().gemm, stream);
+    FAIL() << "blocks were tuned on sm_90";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("device 0 (double) is sm_90, tensor cores take blocks from "
+                                        "sm_100 on"));
+  }
 }
 
 TEST_F(Tuning, ForgetsAPinnedPlanThatTheLibraryRefuses) {

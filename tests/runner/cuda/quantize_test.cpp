@@ -9,6 +9,7 @@
 
 #include "runner/cpu/quantize.h"
 #include "runner/cpu/rounding.h"
+#include "runner/kernels/mx_scales.h"
 #include "runner/kernels/quantize.h"
 #include "tests/runner/cuda/device_values.h"
 
@@ -70,7 +71,7 @@ struct Size {
   std::int64_t rows, cols, padding;
 };
 // Whole tiles; parts of tiles; rows that begin anywhere.
-constexpr Size kSizes[] = {{64, 128, 0}, {80, 48, 0}, {67, 21, 2}};
+constexpr Size kSizes[] = {{64, 128, 0}, {80, 48, 0}, {67, 21, 2}, {144, 160, 0}};
 
 template <typename In, typename Out>
 void expect_casts(const Size& size) {
@@ -149,30 +150,69 @@ void expect_mx_casts(const Size& size) {
   Numbers down(rows, cols);
   cpu::Quantize<double>::to_mxfp8_along_rows(x.numbers(), along);
   cpu::Quantize<double>::to_mxfp8_down_columns(x.numbers(), down);
-  const std::int64_t blocks = (cols + 31) / 32;
-  const std::int64_t row_blocks = (rows + 31) / 32;
-  std::vector<Fp8E4m3> y(static_cast<std::size_t>(rows * cols));
-  std::vector<Fp8E4m3> transposed(y.size());
-  std::vector<std::uint8_t> exponents(static_cast<std::size_t>(rows * blocks));
-  std::vector<std::uint8_t> transposed_exponents(static_cast<std::size_t>(cols * row_blocks));
-  mx_cast<In>({x.matrix(),
-               {y.data(), rows, cols},
-               {exponents.data(), rows, blocks},
-               {transposed.data(), cols, rows},
-               {transposed_exponents.data(), cols, row_blocks}},
-              nullptr);
+  // Rows of the results are longer than the matrix, as products want them.
+  const std::int64_t pitch = (cols + 31) / 32 * 32;
+  const std::int64_t row_pitch = (rows + 31) / 32 * 32;
+  constexpr std::uint8_t kUntouched = 0xa5;
+  std::vector<Fp8E4m3> y(static_cast<std::size_t>(rows * pitch), Fp8E4m3{kUntouched});
+  std::vector<Fp8E4m3> transposed(static_cast<std::size_t>(cols * row_pitch), Fp8E4m3{kUntouched});
+  std::vector<std::uint8_t> scales(static_cast<std::size_t>(mx_scale_bytes(rows, cols)),
+                                   kUntouched);
+  std::vector<std::uint8_t> transposed_scales(static_cast<std::size_t>(mx_scale_bytes(cols, rows)),
+                                              kUntouched);
+  const std::int64_t tiles = mx_tiles_along(cols);
+  const std::int64_t row_tiles = mx_tiles_along(rows);
+  const MxCast<In> both{x.matrix(),
+                        {y.data(), rows, cols, pitch},
+                        scales.data(),
+                        {transposed.data(), cols, rows, row_pitch},
+                        transposed_scales.data()};
+  mx_cast<In>({x.matrix(), both.y, both.scales, {}, nullptr}, nullptr);
+  const std::vector<Fp8E4m3> alone = y;
+  mx_cast<In>(both, nullptr);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < cols; ++j) {
-      ASSERT_EQ(mx_number(y[static_cast<std::size_t>(i * cols + j)],
-                          exponents[static_cast<std::size_t>(i * blocks + j / 32)]),
-                along.view().row(i)[j])
+      const auto at = static_cast<std::size_t>(i * pitch + j);
+      ASSERT_EQ(y[at].bits, alone[at].bits) << i << ", " << j;
+      ASSERT_EQ(
+          mx_number(y[at], scales[static_cast<std::size_t>(mx_scale_offset(i, j / 32, tiles))]),
+          along.view().row(i)[j])
           << i << ", " << j;
-      ASSERT_EQ(mx_number(transposed[static_cast<std::size_t>(j * rows + i)],
-                          transposed_exponents[static_cast<std::size_t>(j * row_blocks + i / 32)]),
-                down.view().row(i)[j])
+      ASSERT_EQ(
+          mx_number(
+              transposed[static_cast<std::size_t>(j * row_pitch + i)],
+              transposed_scales[static_cast<std::size_t>(mx_scale_offset(j, i / 32, row_tiles))]),
+          down.view().row(i)[j])
           << i << ", " << j;
     }
+    for (std::int64_t j = cols; j < pitch; ++j) {
+      ASSERT_EQ(y[static_cast<std::size_t>(i * pitch + j)].bits, kUntouched) << "behind a row";
+    }
   }
+  const auto touched = [&](const std::vector<std::uint8_t>& bytes) {
+    return std::ssize(bytes) - std::count(bytes.begin(), bytes.end(), kUntouched);
+  };
+  EXPECT_EQ(touched(scales), rows * (pitch / 32)) << "a scale for each block, and no other";
+  EXPECT_EQ(touched(transposed_scales), cols * (row_pitch / 32));
+}
+
+// By hand, from the drawing of a tile: its first 16 bytes are the four blocks of rows 0, 32, 64 and
+// 96; row 1 and those 32 apart from it are next; the tile of the next four blocks follows after 512
+// bytes, and that of the next 128 rows after all tiles along the row.
+TEST(MxScales, LieInTilesOf128RowsByFourBlocks) {
+  EXPECT_EQ(mx_tiles_along(128), 1);
+  EXPECT_EQ(mx_tiles_along(129), 2);
+  EXPECT_EQ(mx_scale_bytes(1, 1), 512);
+  EXPECT_EQ(mx_scale_bytes(129, 4096), 2 * 32 * 512);
+  EXPECT_EQ(mx_scale_offset(0, 0, 3), 0);
+  EXPECT_EQ(mx_scale_offset(0, 3, 3), 3);
+  EXPECT_EQ(mx_scale_offset(32, 0, 3), 4);
+  EXPECT_EQ(mx_scale_offset(96, 2, 3), 14);
+  EXPECT_EQ(mx_scale_offset(1, 0, 3), 16);
+  EXPECT_EQ(mx_scale_offset(127, 3, 3), 511);
+  EXPECT_EQ(mx_scale_offset(0, 4, 3), 512);
+  EXPECT_EQ(mx_scale_offset(128, 0, 3), 3 * 512);
+  EXPECT_EQ(mx_scale_offset(129, 9, 3), 5 * 512 + 16 + 1);
 }
 
 TEST(Cast, ToMxfp8HasBlocksAlongRowsAndDownColumns) {

@@ -90,6 +90,18 @@ TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
   EXPECT_THAT(text_of_row("70b", "bf16", "64"), Not(HasSubstr("FP8 weights")));
 }
 
+TEST(DryRun, SaysWhichGpusHaveNoBlocksOfFp8) {
+  const auto text_on = [](const char* gpu_type, const char* dtype) {
+    return dry_run_of({"-w", "pretrain_llama3.1", "-s", "8b", "--dtype", dtype, "--scale", "8",
+                       "--gpu-type", gpu_type, "--backend", "cuda"})
+        .text;
+  };
+  EXPECT_THAT(text_on("h100", "fp8_mx"),
+              HasSubstr("a run on h100 (sm_90) is refused: FP8 in blocks (fp8_mx) needs sm_100"));
+  EXPECT_THAT(text_on("h100", "fp8_cs"), Not(HasSubstr("is refused")));
+  EXPECT_THAT(text_on("b200", "fp8_mx"), Not(HasSubstr("is refused")));
+}
+
 // Llama 8B, on a tensor rank of one: sums of 32 heads of 8192 rows, dq in fp32, and every head's dk
 // and dv: 1 + 128 + 2 * 64 MiB.
 TEST(DryRun, CountsAttentionsWorkspace) {

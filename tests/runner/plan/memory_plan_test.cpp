@@ -226,7 +226,11 @@ TEST(MemoryPlan, KeepsFp8WeightsWhereThatFits) {
   options.fully_sharded = false;
   EXPECT_TRUE(keeps(options));
   options.dtype = "fp8_mx";
-  EXPECT_FALSE(keeps(options));
+  EXPECT_TRUE(keeps(options));
+  // Beside the elements, tiles of 512 bytes for 128 rows by 128 columns of each layout: 64 x 64,
+  // 64 x 32, 128 x 64 and 64 x 64, none larger than one.
+  EXPECT_EQ(make_memory_plan(settings_of(options)).stages[0].fp8_weights,
+            2 * 2 * (4096 + 2048 + 8192 + 4096 + 4 * 512));
   options.dtype = "bf16";
   EXPECT_FALSE(keeps(options));
   options.dtype = "fp8_ds";
