@@ -19,6 +19,7 @@
 #include "storage/push_records.h"
 #include "storage/records.h"
 #include "storage/retention_records.h"
+#include "storage/run_change.h"
 #include "storage/run_query.h"
 #include "storage/storage_error.h"
 
@@ -39,6 +40,10 @@ class Writer {
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
+
+  // What was done to single runs since the last call, in that order, where all of it was committed.
+  // Not what changed runs at large: a removal, a cluster's new name.
+  std::vector<RunChange> take_changes();
 
   // Throws StorageError lost where the file was deleted, renamed, replaced or truncated since it
   // was opened. Every change asks that first; this is for times without one.

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "storage/connection.h"
+#include "storage/run_change.h"
 
 namespace llmb::storage {
 
@@ -25,9 +26,9 @@ class OpenDatabase {
   // To be called before each commit. Throws StorageError where what is written would be lost, or
   // another writer may be at work.
   virtual void check() {}
-  // To be called inside a transaction that raises the data's revision to this one: whoever listens
-  // hears of it when it is committed (change_listener.h), where the engine can tell.
-  virtual void announce(std::int64_t /*revision*/) {}
+  // To be called inside a transaction that raises the data's revision: whoever listens hears of it
+  // when it is committed (change_listener.h), where the engine can tell.
+  virtual void announce(const DataChange& /*change*/) {}
   // To be called after each commit of the writer: keeps the write-ahead log small.
   virtual void bound_log() {}
   virtual DatabaseBytes bytes() = 0;

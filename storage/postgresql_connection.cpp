@@ -340,22 +340,22 @@ void PostgresqlConnection::fail(pg_result* result, std::string_view doing) const
                                  first_line(said ? said : PQerrorMessage(handle_)), advice(kind)));
 }
 
-// The last of those that have come.
-std::optional<std::string> PostgresqlConnection::take_notices() {
+// The first of those that have come.
+std::optional<std::string> PostgresqlConnection::take_notice() {
+  const auto next = [this]() -> std::optional<std::string> {
+    const std::unique_ptr<PGnotify, decltype(&PQfreemem)> notice{PQnotifies(handle_), PQfreemem};
+    return notice ? std::optional<std::string>(notice->extra) : std::nullopt;
+  };
+  if (auto notice = next()) return notice;
   if (PQconsumeInput(handle_) == 0 || is_broken()) fail(nullptr, "listen for changes");
-  std::optional<std::string> last;
-  while (const std::unique_ptr<PGnotify, decltype(&PQfreemem)> notice{PQnotifies(handle_),
-                                                                      PQfreemem}) {
-    last = notice->extra;
-  }
-  return last;
+  return next();
 }
 
 std::optional<std::string> PostgresqlConnection::wait_for_notice(std::chrono::milliseconds timeout,
                                                                  int wake) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (true) {
-    if (auto notice = take_notices()) return notice;
+    if (auto notice = take_notice()) return notice;
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left <= std::chrono::milliseconds::zero()) return std::nullopt;

@@ -58,7 +58,7 @@ class PostgresqlConnection : public Connection {
   void on_new_session(std::function<void()> react) { react_ = std::move(react); }
   // Makes the connection anew if it is known to be broken.
   void ensure();
-  // What came last by NOTIFY of a channel that is listened to, as soon as something comes; nothing
+  // What came next by NOTIFY of a channel that is listened to, as soon as something comes; nothing
   // where `timeout` passes before, or `wake`, a descriptor, can be read. Throws StorageError where
   // the connection broke: it is not made anew, for something may have been missed.
   std::optional<std::string> wait_for_notice(std::chrono::milliseconds timeout, int wake);
@@ -76,7 +76,7 @@ class PostgresqlConnection : public Connection {
   void put_copied(std::string_view lines, std::string_view doing);
   void end_copy(std::string_view doing);
   void abandon_copy() noexcept;
-  std::optional<std::string> take_notices();
+  std::optional<std::string> take_notice();
   bool is_broken() const;
   void renew();
   [[noreturn]] void fail(pg_result* result, std::string_view doing) const;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "migrations/postgresql_migration_files.h"
-#include "parser/foundation/parse_number.h"
 #include "storage/postgresql_connection.h"
 
 namespace llmb::storage {
@@ -106,9 +105,9 @@ class PostgresqlListener : public ChangeListener {
   explicit PostgresqlListener(const std::string& url) : connection_(url, Mode::read_only) {
     connection_.execute("LISTEN " + read_channel(connection_));
   }
-  std::optional<std::int64_t> wait(std::chrono::milliseconds timeout, int wake) override {
+  std::optional<DataChange> wait(std::chrono::milliseconds timeout, int wake) override {
     const auto payload = connection_.wait_for_notice(timeout, wake);
-    return payload ? parser::parse_integer(*payload) : std::nullopt;
+    return payload ? parse_announcement(*payload) : std::nullopt;
   }
 
  private:
@@ -128,10 +127,10 @@ class PostgresqlWriter : public PostgresqlDatabase {
   }
 
   // In the transaction: the server sends it when that is committed, and to nobody where it is not.
-  void announce(std::int64_t revision) override {
+  void announce(const DataChange& change) override {
     connection()
         .kept(fmt::format("SELECT pg_notify({}, ?)", kChannel))
-        .text(std::to_string(revision))
+        .text(announcement_text(change))
         .run();
   }
 

@@ -69,7 +69,6 @@ struct PushResult {
   std::int64_t revision = 0;  // that the server now holds by this store's word; 0: none
   std::int64_t step_count = 0;
   RunId run = 0;
-  bool is_new = false;  // a run that the server did not have
 };
 
 // A log's text travels and is kept in blocks of this size, each as zstd; the last one is shorter.

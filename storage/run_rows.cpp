@@ -240,15 +240,7 @@ std::optional<StoredRun> find_run(Connection& connection, const IngestBatch& bat
 namespace {
 
 // Older generations count no more. True: there is a newer one, and this one does not count either.
-bool supersede_older(Connection& connection, const IngestBatch& batch) {
-  connection
-      .kept(
-          "UPDATE run SET is_superseded = 1, revision = revision + 1"
-          " WHERE root_id = ? AND relative_path = ? AND generation < ? AND is_superseded = 0")
-      .integer(batch.root_id)
-      .text(batch.relative_path)
-      .integer(batch.generation)
-      .run();
+bool has_newer_generation(Connection& connection, const IngestBatch& batch) {
   Statement& newer = connection.kept(
       "SELECT EXISTS (SELECT 1 FROM run WHERE root_id = ? AND relative_path = ?"
       " AND generation > ?)");
@@ -284,9 +276,20 @@ std::string insert_run_sql() {
 
 }  // namespace
 
+std::vector<RunId> supersede_older(Connection& connection, const IngestBatch& batch) {
+  Statement& update = connection.kept(
+      "UPDATE run SET is_superseded = 1, revision = revision + 1"
+      " WHERE root_id = ? AND relative_path = ? AND generation < ? AND is_superseded = 0"
+      " RETURNING id");
+  update.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
+  std::vector<RunId> superseded;
+  while (update.step()) superseded.push_back(update.read_integer());
+  return superseded;
+}
+
 RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTimes& times,
                  bool is_only_generation) {
-  const bool is_superseded = !is_only_generation && supersede_older(connection, batch);
+  const bool is_superseded = !is_only_generation && has_newer_generation(connection, batch);
   static const std::string sql = insert_run_sql();
   Statement& insert = connection.kept(sql);
   insert.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);

@@ -28,10 +28,11 @@ struct RunTimes {
   std::string grown_at;
   std::optional<std::string> vanished_at;
 };
-// A new run, superseding the older generations of its file (or born superseded by a newer one),
-// with all that its row holds: the columns that its configuration chooses, and
-// `batch.samples.size()` as its count of steps. `is_only_generation`: the file is known to have no
-// other one.
+// The older generations of the batch's log that were its newest ones until now.
+std::vector<RunId> supersede_older(Connection& connection, const IngestBatch& batch);
+// A new run, born superseded where its log has a newer generation, with all that its row holds: the
+// columns that its configuration chooses, and `batch.samples.size()` as its count of steps.
+// `is_only_generation`: the log is known to have no other one.
 RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTimes& times,
                  bool is_only_generation);
 // Everything of the run's row that a batch says. `grown`: the batch brought new bytes.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "storage/database.h"
 #include "storage/evidence_rows.h"
@@ -39,6 +40,9 @@ IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation
   return batch;
 }
 
+// Of a program that never takes them.
+constexpr std::size_t kChangesKept = 65'536;
+
 // Each step once, in their order.
 bool are_in_order(const std::vector<parser::StepSample>& samples) {
   StepKey last = kBeforeAllSteps;
@@ -55,7 +59,9 @@ bool are_in_order(const std::vector<parser::StepSample>& samples) {
 struct Writer::Impl {
   std::unique_ptr<OpenDatabase> database;
   Connection& connection;
-  std::int64_t revision;  // the data's, as this writer has stored it
+  std::int64_t revision;           // the data's, as this writer has stored it
+  std::vector<RunChange> changes;  // of the transaction that is under way
+  std::vector<RunChange> untaken;  // of those that were committed
 
   explicit Impl(const OpenOptions& options)
       : database(open_writer(options)),
@@ -65,14 +71,26 @@ struct Writer::Impl {
   }
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
-  // it touched a run.
+  // it touched a run. Where `changes` stays empty, nobody says which.
   template <typename Change>
   void commit_change(Change change) {
     database->check();
+    changes.clear();
     Transaction transaction(connection, Transaction::Kind::write);
     const std::int64_t raised = change() ? raise_revision() : revision;
+    if (untaken.size() > kChangesKept) untaken.clear();
+    untaken.reserve(untaken.size() + changes.size());
     transaction.commit();
     revision = raised;
+    untaken.insert(untaken.end(), changes.begin(), changes.end());
+  }
+
+  void note(RunChange::Kind kind, RunId run) { changes.push_back({kind, run}); }
+
+  // Executes `update`, which returns the ids of the runs that it changed; false: there were none.
+  bool run_noting_status(Statement& update) {
+    while (update.step()) note(RunChange::Kind::status, update.read_integer());
+    return !changes.empty();
   }
 
   // A database that went back (a replica that had not received everything took over, a backup was
@@ -82,7 +100,7 @@ struct Writer::Impl {
         connection.kept("UPDATE data_revision SET revision = revision + 1 RETURNING revision")
             .run_for_id();
     if (raised > revision) {
-      database->announce(raised);
+      database->announce({raised, changes});
       return raised;
     }
     throw StorageError(
@@ -115,6 +133,11 @@ struct Writer::Impl {
 
   // A run that is not stored, and its parts.
   RunId write_new_run(const IngestBatch& batch, const RunTimes& times, bool is_only_generation) {
+    if (!is_only_generation) {
+      for (const RunId older : supersede_older(connection, batch)) {
+        note(RunChange::Kind::superseded, older);
+      }
+    }
     const RunId run = insert_run(connection, batch, times, is_only_generation);
     write_parts(connection, run, batch, true);
     if (are_in_order(batch.samples)) {
@@ -123,6 +146,7 @@ struct Writer::Impl {
       set_step_count(connection, run, upsert_steps(connection, run, batch.samples));
       if (batch.is_settled) settle_steps(connection, run);
     }
+    note(RunChange::Kind::added, run);
     return run;
   }
 
@@ -145,6 +169,7 @@ struct Writer::Impl {
     set_step_count(connection, run, step_count);
     write_parts(connection, run, batch, false);
     mark_profiled(connection, run);
+    note(grown ? RunChange::Kind::grown : RunChange::Kind::status, run);
     return step_count;
   }
 
@@ -167,8 +192,7 @@ struct Writer::Impl {
 
   PushResult commit_telling(const PushSender& sender, RootId root, const LogTelling& log) {
     const PushDecision decision = decide_on(connection, root, sender, log);
-    PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run,
-                      decision.run == 0};
+    PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run};
     if (decision.verdict != PushVerdict::taken) return result;
     if (decision.removed != 0) forget_removed_pushed_log(connection, decision.removed);
     const IngestBatch batch = batch_of(log, root, decision.generation);
@@ -199,6 +223,10 @@ struct Writer::Impl {
 
 Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Writer::~Writer() = default;
+
+std::vector<RunChange> Writer::take_changes() {
+  return std::exchange(impl_->untaken, {});
+}
 
 RootId Writer::upsert_root(const std::string& path, const std::string& cluster) {
   Connection& connection = impl_->connection;
@@ -348,6 +376,7 @@ void Writer::update_configuration(RunId run, const parser::RunConfiguration& con
         .integer(run)
         .run();
     if (impl_->connection.changes() == 0) impl_->refuse_unknown_run(run);
+    impl_->note(RunChange::Kind::status, run);
     write_configuration(impl_->connection, run, configuration);
     if (listed) write_listed(impl_->connection, run, *listed);
     mark_profiled(impl_->connection, run);
@@ -364,6 +393,7 @@ void Writer::update_listed(std::span<const std::pair<RunId, ListedResult>> resul
       impl_->connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ?")
           .integer(run)
           .run();
+      impl_->note(RunChange::Kind::status, run);
     }
     return true;
   });
@@ -372,30 +402,23 @@ void Writer::update_listed(std::span<const std::pair<RunId, ListedResult>> resul
 void Writer::mark_vanished(RootId root, const std::string& relative_path, const std::string& at) {
   impl_->commit_change([&] {
     forget_removed_log(impl_->connection, root, relative_path);
-    impl_->connection
-        .kept(
-            "UPDATE run SET vanished_at = ?, revision = revision + 1"
-            " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0"
-            " AND vanished_at IS NULL")
-        .text(at)
-        .integer(root)
-        .text(relative_path)
-        .run();
-    return impl_->connection.changes() > 0;
+    Statement& update = impl_->connection.kept(
+        "UPDATE run SET vanished_at = ?, revision = revision + 1"
+        " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0 AND vanished_at IS NULL"
+        " RETURNING id");
+    update.text(at).integer(root).text(relative_path);
+    return impl_->run_noting_status(update);
   });
 }
 
 void Writer::mark_returned(RootId root, const std::string& relative_path) {
   impl_->commit_change([&] {
-    impl_->connection
-        .kept(
-            "UPDATE run SET vanished_at = NULL, revision = revision + 1"
-            " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0"
-            " AND vanished_at IS NOT NULL")
-        .integer(root)
-        .text(relative_path)
-        .run();
-    return impl_->connection.changes() > 0;
+    Statement& update = impl_->connection.kept(
+        "UPDATE run SET vanished_at = NULL, revision = revision + 1"
+        " WHERE root_id = ? AND relative_path = ? AND is_superseded = 0"
+        " AND vanished_at IS NOT NULL RETURNING id");
+    update.integer(root).text(relative_path);
+    return impl_->run_noting_status(update);
   });
 }
 

@@ -7,15 +7,15 @@
 namespace llmb::api {
 namespace {
 
-std::string_view change_name(ingest::RunChange::Kind kind) {
+std::string_view change_name(storage::RunChange::Kind kind) {
   switch (kind) {
-    case ingest::RunChange::Kind::added:
+    case storage::RunChange::Kind::added:
       return "added";
-    case ingest::RunChange::Kind::grown:
+    case storage::RunChange::Kind::grown:
       return "grown";
-    case ingest::RunChange::Kind::status:
+    case storage::RunChange::Kind::status:
       return "status";
-    case ingest::RunChange::Kind::superseded:
+    case storage::RunChange::Kind::superseded:
       return "superseded";
   }
   return "grown";
@@ -23,7 +23,7 @@ std::string_view change_name(ingest::RunChange::Kind kind) {
 
 }  // namespace
 
-void publish_change(http::EventChannel& channel, const ingest::RunChange& change) {
+void publish_change(http::EventChannel& channel, const storage::RunChange& change) {
   const Json data = {{"run_id", change.run}, {"kind", change_name(change.kind)}};
   channel.publish("run", data.dump());
 }

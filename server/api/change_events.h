@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "server/http/event_channel.h"
-#include "server/ingest/ingest.h"
 #include "storage/job_records.h"
+#include "storage/run_change.h"
 
 namespace llmb::api {
 
-// What ingest reports, as the event "run".
-void publish_change(http::EventChannel& channel, const ingest::RunChange& change);
+// What a writer did to a run, as the event "run".
+void publish_change(http::EventChannel& channel, const storage::RunChange& change);
 
 // A job's new state, as the event "job"; and for each of its runs the event "run".
 void publish_job_change(http::EventChannel& channel, const storage::JobRecord& job,

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "server/api/change_events.h"
 #include "storage/storage_error.h"
 
 namespace llmb::api {
@@ -20,6 +21,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kListensAfterMin{100};
 constexpr milliseconds kListensAfterMax{10'000};
 constexpr milliseconds kPollMax{60'000};
+// Of those that have come while browsers were told of others.
+constexpr std::size_t kChangesAtOnce = 1'024;
+
+milliseconds until(std::chrono::steady_clock::time_point end) {
+  const auto left = std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now());
+  return std::max(left, milliseconds::zero());
+}
 
 parser::FileDescriptor make_signal() {
   parser::FileDescriptor signal(eventfd(0, EFD_CLOEXEC));
@@ -70,7 +78,7 @@ void DatabaseWatch::run() {
   listens_at_ = Clock::now();
   while (wait_for(milliseconds::zero())) {
     listen();
-    hear();
+    wait();
     if (Clock::now() >= asks_at_) ask();
   }
 }
@@ -83,6 +91,7 @@ void DatabaseWatch::listen() {
     listens_after_ = listener_ ? kListensAfterMin : kListensAfterMax;
     // For what was committed before somebody listened.
     if (listener_) asks_at_ = Clock::now();
+    has_just_begun_ = listener_ != nullptr;
   } catch (const storage::StorageError&) {
     // What is wrong is told by who asks, as long as nobody listens.
     listens_after_ = std::min(2 * listens_after_, kListensAfterMax);
@@ -90,19 +99,24 @@ void DatabaseWatch::listen() {
   listens_at_ = Clock::now() + listens_after_;
 }
 
-void DatabaseWatch::hear() {
-  const auto until = listener_ ? asks_at_ : std::min(asks_at_, listens_at_);
-  const auto left =
-      std::max(std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds::zero());
-  if (!listener_) {
-    wait_for(left);
-    return;
+void DatabaseWatch::wait() {
+  if (listener_) {
+    hear(asks_at_);
+  } else {
+    wait_for(until(std::min(asks_at_, listens_at_)));
   }
+}
+
+void DatabaseWatch::hear(Clock::time_point end) {
   try {
-    const auto revision = listener_->wait(left, is_stopping_.get());
-    if (!revision || *revision == revision_) return;
-    tell(*revision);
-    wait_for(intervals_.pause);
+    std::vector<storage::DataChange> changes;
+    auto change = listener_->wait(until(end), is_stopping_.get());
+    while (change) {
+      changes.push_back(std::move(*change));
+      if (changes.size() == kChangesAtOnce) break;
+      change = listener_->wait(milliseconds::zero(), is_stopping_.get());
+    }
+    tell(changes);
   } catch (const storage::StorageError& error) {
     spdlog::info("changes of the database are asked for until it can be listened to again: {}",
                  error.what());
@@ -117,7 +131,12 @@ void DatabaseWatch::ask() {
     if (!reader_) reader_.emplace(database_path_);
     const std::int64_t revision = reader_->data_revision();
     if (std::exchange(is_away_, false)) spdlog::info("the database is read again");
-    tell(revision);
+    const bool is_behind = revision < revision_;  // another state took its place
+    if (!std::exchange(has_just_begun_, false)) {
+      const auto end = Clock::now() + intervals_.on_its_way;
+      while (listener_ && revision_ < revision && Clock::now() < end && wait_for({})) hear(end);
+    }
+    if (is_behind || revision_ < revision) tell_to_load_anew(revision);
   } catch (const storage::StorageError& error) {
     // Requests are answered 503 meanwhile; another file may stand in its place afterwards.
     reader_.reset();
@@ -126,8 +145,29 @@ void DatabaseWatch::ask() {
   asks_at_ = Clock::now() + (listener_ ? intervals_.heard : intervals_.unheard);
 }
 
-void DatabaseWatch::tell(std::int64_t revision) {
-  if (std::exchange(revision_, revision) != revision) events_.publish("reset", "{}");
+void DatabaseWatch::tell(const std::vector<storage::DataChange>& changes) {
+  std::vector<storage::RunChange> runs;
+  bool are_all_named = true;
+  std::int64_t told = revision_;
+  for (const storage::DataChange& change : changes) {
+    if (change.revision <= told) continue;  // a question has found it
+    are_all_named &= change.revision == told + 1 && !change.runs.empty();
+    runs.insert(runs.end(), change.runs.begin(), change.runs.end());
+    told = change.revision;
+  }
+  if (told == revision_) return;
+  if (!are_all_named || runs.size() > http::EventChannel::kKeptEvents) {
+    tell_to_load_anew(told);
+    return;
+  }
+  for (const storage::RunChange& run : runs) publish_change(events_, run);
+  revision_ = told;
+}
+
+void DatabaseWatch::tell_to_load_anew(std::int64_t revision) {
+  revision_ = revision;
+  events_.publish("reset", "{}");
+  if (listener_) wait_for(intervals_.pause);
 }
 
 }  // namespace llmb::api

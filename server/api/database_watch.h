@@ -1,9 +1,9 @@
 // DatabaseWatch: for a server that writes nothing itself, the eye on a database that another
-// process writes. When something was written, every browser is told to load anew: which run it was,
-// nobody says here. A PostgreSQL database says itself that a change was committed
-// (storage/change_listener.h). A file is asked for one number a second; so is a database while
-// nobody listens to it: the session has ended, or the server follows another one, where sessions
-// cannot LISTEN.
+// process writes. A PostgreSQL database says itself which runs a commit changed
+// (storage/change_listener.h), and browsers are told as the writer tells its own. A file is asked
+// for one number a second; so is a database while nobody listens to it: the session has ended, or
+// the server follows another one, where sessions cannot LISTEN. Then, and where too much changed to
+// be named, every browser is told to load anew.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "parser/foundation/file_descriptor.h"
 #include "server/http/event_channel.h"
@@ -26,8 +27,10 @@ struct WatchIntervals {
   // The same where they are: a connection that a firewall dropped says nothing for minutes, and an
   // earlier version of the program writes without a word.
   std::chrono::milliseconds heard{10'000};
-  // Between two events of changes that are heard of, at least.
+  // After browsers were told to load anew, until the next event.
   std::chrono::milliseconds pause{1'000};
+  // What was committed is heard of no later than this after a question has found it.
+  std::chrono::milliseconds on_its_way{1'000};
 };
 
 // Not thread-safe: one thread makes, starts and stops it.
@@ -51,10 +54,14 @@ class DatabaseWatch {
   bool wait_for(std::chrono::milliseconds time) const;
   // Tries to listen, where it is time to.
   void listen();
-  // Until something is heard of, or the database is to be asked.
-  void hear();
+  // Waits until it is time to ask, or to listen anew, or something was heard of and told.
+  void wait();
+  // Waits until `end` for something to be heard of, and tells all that was.
+  void hear(Clock::time_point end);
   void ask();
-  void tell(std::int64_t revision);
+  // Tells of changes in the order in which they were announced.
+  void tell(const std::vector<storage::DataChange>& changes);
+  void tell_to_load_anew(std::int64_t revision);
 
   const std::string database_path_;
   http::EventChannel& events_;
@@ -66,6 +73,7 @@ class DatabaseWatch {
   std::optional<storage::Reader> reader_;
   bool is_away_ = false;
   std::unique_ptr<storage::ChangeListener> listener_;
+  bool has_just_begun_ = false;   // to listen: nothing before that is heard of
   Clock::time_point listens_at_;  // no earlier
   std::chrono::milliseconds listens_after_;
   Clock::time_point asks_at_;

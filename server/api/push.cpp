@@ -139,10 +139,6 @@ http::Response post_push(Context& context, const http::Request& request) {
     json["results"].push_back({{"verdict", std::string(push::push_verdict_name(result.verdict))},
                                {"revision", result.revision},
                                {"step_count", result.step_count}});
-    if (result.verdict != PushVerdict::taken) continue;
-    using Kind = ingest::RunChange::Kind;
-    publish_change(*context.options.events,
-                   {result.is_new ? Kind::added : Kind::grown, result.run});
   }
   return answer_agent(context, json);
 }

@@ -102,7 +102,7 @@ struct Daemon::Parts {
     ingest_options.catalog = options.catalog;
     return std::make_unique<ingest::Ingest>(
         std::move(ingest_options),
-        [this](const ingest::RunChange& change) { api::publish_change(events, change); });
+        [this](const storage::RunChange& change) { api::publish_change(events, change); });
   }
 
   std::unique_ptr<ingest::Retention> make_retention(const DaemonOptions& options) {

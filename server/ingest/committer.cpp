@@ -24,7 +24,7 @@ bool is_fault_of_the_data(const storage::StorageError& error) {
 }  // namespace
 
 Committer::Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
-                     std::function<void(const RunChange&)> on_change, bool halt_is_fatal)
+                     std::function<void(const storage::RunChange&)> on_change, bool halt_is_fatal)
     : writer_(writer),
       queue_(queue),
       status_(status),
@@ -86,6 +86,7 @@ void Committer::write(std::vector<WriteItem> items) {
   for (auto& item : items) {
     if (const auto* task = std::get_if<WriterTask>(&item)) {
       (*task)(writer_);
+      tell_changes();
       continue;
     }
     auto* result = std::get_if<WorkResult>(&item);
@@ -119,6 +120,15 @@ void Committer::write_note(const WriteItem& item) {
   } catch (const storage::StorageError& error) {
     spdlog::error("a note about a file could not be stored: {}", error.what());
   }
+  tell_changes();
+}
+
+void Committer::tell_changes() {
+  had_memory_for([&] {
+    for (const storage::RunChange& change : writer_.take_changes()) {
+      if (on_change_) on_change_(change);
+    }
+  });
 }
 
 void Committer::commit(std::vector<WorkResult> results) {
@@ -134,6 +144,7 @@ void Committer::commit(std::vector<WorkResult> results) {
     commit_one_by_one(std::move(results));
     return;
   }
+  tell_changes();
   std::int64_t samples = 0;
   for (const auto& batch : batches) samples += static_cast<std::int64_t>(batch.samples.size());
   status_.update([&](IngestStatus& status) { status.samples_committed += samples; });
@@ -150,6 +161,7 @@ void Committer::commit_one_by_one(std::vector<WorkResult> results) {
       report_failed(result, error.what());
       continue;
     }
+    tell_changes();
     const auto samples = static_cast<std::int64_t>(batch[0].samples.size());
     status_.update([&](IngestStatus& status) { status.samples_committed += samples; });
     report_committed(result, runs[0]);
@@ -167,9 +179,7 @@ void Committer::write_configuration(WorkResult result) {
     return;
   }
   result.outcome.kind = FileOutcome::Kind::committed;
-  had_memory_for([&] {
-    if (on_change_) on_change_({RunChange::Kind::status, result.outcome.memory.run});
-  });
+  tell_changes();
   result.reply_to->put(std::move(result.outcome));
 }
 
@@ -180,14 +190,8 @@ void Committer::report_committed(WorkResult& result, storage::RunId run) {
     result.reply_to->put(std::move(outcome));
     return;
   }
-  const storage::RunId before = std::exchange(outcome.memory.run, run);
+  outcome.memory.run = run;
   outcome.kind = FileOutcome::Kind::committed;
-  had_memory_for([&] {
-    if (!on_change_) return;
-    if (before != 0 && before != run) on_change_({RunChange::Kind::superseded, before});
-    const auto known = outcome.has_new_bytes ? RunChange::Kind::grown : RunChange::Kind::status;
-    on_change_({before == run ? known : RunChange::Kind::added, run});
-  });
   result.reply_to->put(std::move(outcome));
 }
 

@@ -13,6 +13,7 @@
 #include "server/ingest/status_board.h"
 #include "server/ingest/write_queue.h"
 #include "storage/database.h"
+#include "storage/run_change.h"
 
 namespace llmb::ingest {
 
@@ -20,7 +21,7 @@ class Committer {
  public:
   // All references outlive the Committer. `halt_is_fatal`: stop for good where it would wait.
   Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
-            std::function<void(const RunChange&)> on_change, bool halt_is_fatal);
+            std::function<void(const storage::RunChange&)> on_change, bool halt_is_fatal);
 
   // Until the queue is closed and empty, or stop() while it is halted.
   void run();
@@ -32,6 +33,8 @@ class Committer {
   void check_file();
   void write(std::vector<WriteItem> items);
   void write_note(const WriteItem& item);
+  // What the writer has changed since the last call.
+  void tell_changes();
   void commit(std::vector<WorkResult> results);
   void commit_one_by_one(std::vector<WorkResult> results);
   void write_configuration(WorkResult result);
@@ -44,7 +47,7 @@ class Committer {
   storage::Writer& writer_;
   WriteQueue& queue_;
   StatusBoard& status_;
-  std::function<void(const RunChange&)> on_change_;
+  std::function<void(const storage::RunChange&)> on_change_;
   bool halt_is_fatal_;
   std::string fatal_error_;
   std::mutex mutex_;

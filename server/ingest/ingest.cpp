@@ -32,7 +32,7 @@ storage::OpenOptions saying_what_is_packed(storage::OpenOptions database) {
 }  // namespace
 
 struct Ingest::Impl {
-  Impl(IngestOptions ingest_options, std::function<void(const RunChange&)> change)
+  Impl(IngestOptions ingest_options, std::function<void(const storage::RunChange&)> change)
       : options(std::move(ingest_options)),
         on_change(std::move(change)),
         clock(options.clock ? options.clock : std::make_shared<const Clock>()),
@@ -42,7 +42,7 @@ struct Ingest::Impl {
   }
 
   IngestOptions options;
-  std::function<void(const RunChange&)> on_change;
+  std::function<void(const storage::RunChange&)> on_change;
   std::shared_ptr<const Clock> clock;
   storage::Writer writer;
   const std::shared_ptr<StatusBoard> status = std::make_shared<StatusBoard>();
@@ -51,7 +51,7 @@ struct Ingest::Impl {
   bool stop_is_requested = false;
 };
 
-Ingest::Ingest(IngestOptions options, std::function<void(const RunChange&)> on_change)
+Ingest::Ingest(IngestOptions options, std::function<void(const storage::RunChange&)> on_change)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(on_change))) {}
 
 Ingest::~Ingest() {

@@ -9,14 +9,15 @@
 
 #include "server/ingest/ingest_options.h"
 #include "server/ingest/ingest_status.h"
+#include "storage/run_change.h"
 
 namespace llmb::ingest {
 
 class Ingest {
  public:
-  // Opens the database (throws StorageError). `on_change` is called from the writer's thread
-  // after each commit.
-  Ingest(IngestOptions options, std::function<void(const RunChange&)> on_change);
+  // Opens the database (throws StorageError). `on_change` is called from the writer's thread after
+  // each commit, once for each run that it changed, whoever asked for that.
+  Ingest(IngestOptions options, std::function<void(const storage::RunChange&)> on_change);
   ~Ingest();  // stops
   Ingest(const Ingest&) = delete;
   Ingest& operator=(const Ingest&) = delete;

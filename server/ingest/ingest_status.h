@@ -1,5 +1,5 @@
 // IngestStatus: how far ingest has come and what is in its way, for the API, the command line and
-// /metrics; and RunChange, what it tells after each commit.
+// /metrics.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,6 @@
 #include "storage/records.h"
 
 namespace llmb::ingest {
-
-struct RunChange {
-  enum class Kind { added, grown, status, superseded };
-  Kind kind = Kind::grown;
-  storage::RunId run = 0;
-};
 
 // One root, as its own threads report it.
 struct RootStatus {

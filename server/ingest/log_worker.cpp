@@ -269,7 +269,6 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   outcome = make_outcome(FileOutcome::Kind::unchanged, job);
   outcome.size_bytes = tail.file().size_bytes;
   outcome.reached_end = tail.reached_end();
-  outcome.has_new_bytes = is_new || tail.read_to() != job.memory.size_seen;
   LogMemory& memory = outcome.memory;
   if (is_rewritten) ++memory.generation;
   memory.inode = tail.file().inode;

@@ -41,7 +41,7 @@ std::vector<WatchedRoot> register_roots(storage::Writer& writer, const IngestOpt
 
 Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
                    std::shared_ptr<const Clock> clock, std::shared_ptr<StatusBoard> status,
-                   std::function<void(const RunChange&)> on_change, bool follows)
+                   std::function<void(const storage::RunChange&)> on_change, bool follows)
     : shared_(std::make_shared<SharedByRoots>(options, std::move(clock), std::move(status),
                                               kWritesWaiting)),
       committer_(writer, shared_->writes, *shared_->status, std::move(on_change), !follows) {

@@ -26,7 +26,7 @@ class Pipeline {
   // `writer` outlives the Pipeline. Throws StorageError. Takes some seconds where a root hangs.
   Pipeline(storage::Writer& writer, const IngestOptions& options,
            std::shared_ptr<const Clock> clock, std::shared_ptr<StatusBoard> status,
-           std::function<void(const RunChange&)> on_change, bool follows);
+           std::function<void(const storage::RunChange&)> on_change, bool follows);
   ~Pipeline();  // stops
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;

@@ -47,7 +47,6 @@ struct FileOutcome {
   LogMemory memory;
   std::uint64_t size_bytes = 0;  // of the file, when it was read
   bool reached_end = true;
-  bool has_new_bytes = false;
 };
 
 }  // namespace llmb::ingest

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using llmb::ingest::RunChange;
+using llmb::storage::RunChange;
 
 constexpr int kLaunchesOfAnExperiment = 200;
 constexpr std::chrono::hours kAge{100};

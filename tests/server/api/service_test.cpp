@@ -80,7 +80,7 @@ TEST_F(Service, StreamsTheChangesOfRuns) {
   EXPECT_EQ(response.events, &events_);
   EXPECT_EQ(response.content_type, "text/event-stream");
   const std::uint64_t before = events_.last_id();
-  publish_change(events_, {ingest::RunChange::Kind::superseded, 7});
+  publish_change(events_, {storage::RunChange::Kind::superseded, 7});
   bool was_reset = false;
   const auto events = events_.events_after(before, was_reset);
   ASSERT_EQ(events.size(), 1U);

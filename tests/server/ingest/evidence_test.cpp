@@ -56,8 +56,8 @@ TEST_F(IngestEvidence, OfARunningLogIsThatItHangsUntilItGoesOn) {
   auto with_clock = options();
   with_clock.clock = clock;
   std::atomic<int> status_changes = 0;
-  Ingest ingest(with_clock, [&](const RunChange& change) {
-    if (change.kind == RunChange::Kind::status) ++status_changes;
+  Ingest ingest(with_clock, [&](const storage::RunChange& change) {
+    if (change.kind == storage::RunChange::Kind::status) ++status_changes;
   });
   ingest.start();
   write(kLog, nemo_lines(0, 4));

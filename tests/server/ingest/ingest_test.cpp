@@ -218,8 +218,8 @@ TEST_F(IngestOnce, NotesWhatVanishedAndKeepsItsData) {
 
 TEST_F(IngestFollow, CommitsWhatGrowsAndSaysSo) {
   std::mutex mutex;
-  std::vector<RunChange::Kind> kinds;
-  Ingest ingest(options(), [&](const RunChange& change) {
+  std::vector<storage::RunChange::Kind> kinds;
+  Ingest ingest(options(), [&](const storage::RunChange& change) {
     const std::lock_guard lock(mutex);
     kinds.push_back(change.kind);
   });
@@ -231,8 +231,8 @@ TEST_F(IngestFollow, CommitsWhatGrowsAndSaysSo) {
   ingest.stop();
   const std::lock_guard lock(mutex);
   ASSERT_GE(kinds.size(), 2U);
-  EXPECT_EQ(kinds.front(), RunChange::Kind::added);
-  EXPECT_EQ(kinds.back(), RunChange::Kind::grown);
+  EXPECT_EQ(kinds.front(), storage::RunChange::Kind::added);
+  EXPECT_EQ(kinds.back(), storage::RunChange::Kind::grown);
 }
 
 TEST_F(IngestFollow, FindsChangesByPollingAloneToo) {

@@ -35,7 +35,7 @@ class EndOfJob : public TreeTest {
   void start() {
     auto with_clock = options();
     with_clock.clock = clock_;
-    ingest_ = std::make_unique<Ingest>(std::move(with_clock), [](const RunChange&) {});
+    ingest_ = std::make_unique<Ingest>(std::move(with_clock), [](const storage::RunChange&) {});
     ingest_->start();
   }
   // As the poller does.
@@ -154,7 +154,7 @@ TEST_F(EndOfJob, OfAnotherClustersJobWithTheSameNumberMeansNothing) {
   two_roots.clock = clock_;
   two_roots.roots = {{tree_path("a"), "alpha"}, {tree_path("b"), "beta"}};
   for (const char* root : {"a/", "b/"}) write(root + log, nemo_lines(0, 20));
-  ingest_ = std::make_unique<Ingest>(two_roots, [](const RunChange&) {});
+  ingest_ = std::make_unique<Ingest>(two_roots, [](const storage::RunChange&) {});
   ingest_->start();
   std::vector<storage::RunRecord> runs;
   ASSERT_TRUE(eventually([&] {

@@ -17,7 +17,7 @@ class Silence : public TreeTest {
   Silence() : clock_(std::make_shared<ManualClock>()) {
     auto with_clock = options();
     with_clock.clock = clock_;
-    ingest_ = std::make_unique<Ingest>(std::move(with_clock), [](const RunChange&) {});
+    ingest_ = std::make_unique<Ingest>(std::move(with_clock), [](const storage::RunChange&) {});
   }
 
   // Moves the clock by little at a time until the run is as wanted.
