@@ -11,82 +11,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "parser/foundation/parse_number.h"
 #include "storage/run_filter_terms.h"
+#include "storage/run_page_question.h"
 #include "storage/run_rows.h"
 
 namespace llmb::storage {
 namespace {
-
-enum class ValueKind { integer, real, text };
-struct SortColumn {
-  RunSortKey key;
-  const char* column;
-  ValueKind kind;
-  bool may_be_absent = true;
-};
-constexpr std::array kSortColumns = {
-    SortColumn{RunSortKey::id, "id", ValueKind::integer, false},
-    SortColumn{RunSortKey::launched_at, "began_at", ValueKind::text, false},
-    SortColumn{RunSortKey::grown_at, "grown_at", ValueKind::text, false},
-    SortColumn{RunSortKey::experiment, "experiment", ValueKind::text, false},
-    SortColumn{RunSortKey::status, "status", ValueKind::text, false},
-    SortColumn{RunSortKey::gpu_count, "gpu_count", ValueKind::integer},
-    SortColumn{RunSortKey::step_time_s_mean, "step_time_s_mean", ValueKind::real},
-    SortColumn{RunSortKey::step_time_s_stddev_sample, "step_time_s_stddev_sample", ValueKind::real},
-    SortColumn{RunSortKey::step_time_s_median, "step_time_s_median", ValueKind::real},
-    SortColumn{RunSortKey::step_time_s_p95, "step_time_s_p95", ValueKind::real},
-    SortColumn{RunSortKey::tflops_per_gpu_mean, "tflops_per_gpu_mean", ValueKind::real},
-    SortColumn{RunSortKey::tokens_per_s_per_gpu, "tokens_per_s_per_gpu", ValueKind::real},
-    SortColumn{RunSortKey::mfu_model_flops_reference, "mfu_model_flops_reference", ValueKind::real},
-    SortColumn{RunSortKey::speed_against_reference, "speed_against_reference", ValueKind::real},
-    SortColumn{RunSortKey::failure_cause, "cause_or_null", ValueKind::text},
-    SortColumn{RunSortKey::last_iteration, "last_iteration", ValueKind::integer},
-    SortColumn{RunSortKey::step_count, "step_count", ValueKind::integer, false},
-};
-
-const SortColumn& sort_column(RunSortKey key) {
-  const auto found = std::find_if(kSortColumns.begin(), kSortColumns.end(),
-                                  [key](const SortColumn& column) { return column.key == key; });
-  return found == kSortColumns.end() ? kSortColumns.front() : *found;
-}
-
-// A NaN stands nowhere in an order.
-template <typename Number>
-std::optional<Number> parse_number(const std::string& text) {
-  const auto number = parser::parse_number<Number>(text);
-  return number && *number == *number ? number : std::nullopt;
-}
-
-std::optional<SqlParameter> parse_sort_value(ValueKind kind, const std::string& text) {
-  switch (kind) {
-    case ValueKind::integer:
-      if (const auto value = parse_number<std::int64_t>(text)) return SqlParameter(*value);
-      return std::nullopt;
-    case ValueKind::real:
-      if (const auto value = parse_number<double>(text)) return SqlParameter(*value);
-      return std::nullopt;
-    case ValueKind::text:
-      break;
-  }
-  return SqlParameter(text);
-}
-
-// The shortest text that reads back as the same double.
-std::string exact_text(double value) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end};
-}
-
-RunKeyset keyset_of(const SortColumn& column, Statement& row, RunId id) {
-  RunKeyset keyset;
-  keyset.id = id;
-  if (row.next_is_null()) return keyset;
-  keyset.sort_value =
-      column.kind == ValueKind::real ? exact_text(row.read_real()) : row.read_text();
-  return keyset;
-}
 
 // So many runs that match a filter are looked up one by one.
 constexpr std::size_t kGatheredRunsMax = 5'000;
@@ -141,114 +71,6 @@ Matching find_matching(Connection& connection, const RunFilter& filter) {
   return matching;
 }
 
-// A part of the list: of the runs with a sort value or, after all of them, of those without.
-struct Stretch {
-  bool has_value = true;
-  std::optional<RunKeyset> after;
-  std::optional<RunKeyset> until;  // it ends with this one
-};
-
-// How a page is found: along the sort key's index, or by sorting all that match.
-enum class Search { walk, sort };
-
-struct Question {
-  std::string sql;
-  Where where;
-};
-
-class PageQuestion {
- public:
-  PageQuestion(const SqlDialect& dialect, const RunQuery& query, const Matching& matching)
-      : dialect_(dialect),
-        query_(query),
-        matching_(matching),
-        column_(sort_column(query.sort)),
-        direction_(query.descending ? " DESC" : " ASC") {}
-
-  // Asks for id and sort value; the last parameter is the number of rows.
-  Question of(const Stretch& stretch, Search search) const {
-    if (search == Search::sort && !matching_.ids) return of_all_sorted(stretch);
-    const bool is_walked = search == Search::walk || column_.key == RunSortKey::id;
-    const std::string name = std::string(is_walked ? "" : dialect_.without_index) + column_.column;
-    Where where = where_of_page(is_walked);
-    add_stretch(stretch, name, where);
-    return {fmt::format("SELECT id, {} FROM run{}{} LIMIT ?", column_.column, where.sql(),
-                        order_by(stretch, name)),
-            std::move(where)};
-  }
-
-  // The same of the run so many places behind the stretch's beginning, whether it matches or not;
-  // the last parameter is that number.
-  Question of_its_end(const Stretch& stretch) const {
-    Where where;
-    add_stretch(stretch, column_.column, where);
-    return {fmt::format("SELECT id, {} FROM run{}{} LIMIT 1 OFFSET ?", column_.column, where.sql(),
-                        order_by(stretch, column_.column)),
-            std::move(where)};
-  }
-
- private:
-  // In words that run_filter covers where it can.
-  const char* covered_column() const {
-    if (column_.key == RunSortKey::launched_at) return "coalesce(launched_at, first_seen_at)";
-    if (column_.key == RunSortKey::failure_cause) return "nullif(failure_cause, '')";
-    return column_.column;
-  }
-
-  Question of_all_sorted(const Stretch& stretch) const {
-    Where where = where_of_all(dialect_, query_.filter);
-    const std::string matching = where.sql();
-    Where outer;
-    add_stretch(stretch, "sorted_by", outer);
-    std::string sql = fmt::format(
-        "WITH matching AS MATERIALIZED (SELECT id, {} AS sorted_by FROM run{})"
-        " SELECT id, sorted_by FROM matching{}{} LIMIT ?",
-        covered_column(), matching, outer.sql(), order_by(stretch, "sorted_by"));
-    std::move(outer.parameters.begin(), outer.parameters.end(),
-              std::back_inserter(where.parameters));
-    return {std::move(sql), std::move(where)};
-  }
-
-  Where where_of_page(bool is_walked) const {
-    if (!matching_.ids) {
-      return where_of(
-          dialect_, query_.filter,
-          [&](std::string_view column) { return column == column_.column; }, false);
-    }
-    Where where;
-    where.add(fmt::format("{}id{}", is_walked ? dialect_.without_index : "", dialect_.is_in_list),
-              dialect_.list_text(*matching_.ids));
-    return where;
-  }
-
-  void add_stretch(const Stretch& stretch, const std::string& name, Where& where) const {
-    // A comparison says it, too, and is the one to begin the index with.
-    const bool is_compared = stretch.after || stretch.until;
-    if (!stretch.has_value) where.add(name + " IS NULL");
-    if (stretch.has_value && !is_compared) where.add(name + " IS NOT NULL");
-    const auto add_bound = [&](const std::optional<RunKeyset>& keyset, const char* compare) {
-      if (!keyset) return;
-      if (!stretch.has_value) return where.add(fmt::format("id {} ?", compare), keyset->id);
-      where.add(fmt::format("({}, id) {} (?, ?)", name, compare),
-                *parse_sort_value(column_.kind, *keyset->sort_value));
-      where.parameters.emplace_back(keyset->id);
-    };
-    add_bound(stretch.after, query_.descending ? "<" : ">");
-    add_bound(stretch.until, query_.descending ? ">=" : "<=");
-  }
-
-  std::string order_by(const Stretch& stretch, const std::string& name) const {
-    const bool has_key = stretch.has_value && column_.key != RunSortKey::id;
-    return fmt::format(" ORDER BY {}id{}", has_key ? name + direction_ + ", " : "", direction_);
-  }
-
-  const SqlDialect& dialect_;
-  const RunQuery& query_;
-  const Matching& matching_;
-  const SortColumn& column_;
-  const std::string direction_;
-};
-
 struct PageKeys {
   std::vector<RunId> ids;
   std::vector<RunKeyset> keysets;
@@ -275,43 +97,63 @@ class PageSearch {
         query_(query),
         matching_(matching),
         column_(sort_column(query.sort)),
-        question_(connection.dialect(), query, matching),
+        question_(connection.dialect(), query, matching.ids ? &*matching.ids : nullptr),
         wanted_(wanted) {}
 
   PageKeys find() {
     if (matching_.total == 0) return {};
     const bool is_among_nulls = query_.after && !query_.after->sort_value;
-    if (!is_among_nulls) append({true, query_.after, {}});
+    if (!is_among_nulls) append({true, query_.after, {}, {}, {}, {}});
     if (keys_.ids.size() < wanted_ && column_.may_be_absent) {
-      append({false, is_among_nulls ? query_.after : std::nullopt, {}});
+      append({false, is_among_nulls ? query_.after : std::nullopt, {}, {}, {}, {}});
     }
     return std::move(keys_);
   }
 
  private:
   void append(Stretch stretch) {
-    if (matching_.are_sorted()) return ask(question_.of(stretch, Search::sort));
+    if (matching_.are_sorted()) return ask(question_.of(stretch, PageSearchKind::sort));
     if (matching_.is_filtered) stretch.until = end_of_walk(stretch);
     const std::size_t before = keys_.ids.size();
-    ask(question_.of(stretch, Search::walk));
-    if (!stretch.until || keys_.ids.size() == wanted_) return;
+    for (const Stretch& part : parts_of(column_.key, stretch)) {
+      ask(question_.of(part, PageSearchKind::walk));
+      if (keys_.ids.size() == wanted_) return;
+    }
+    if (!stretch.until) return;
     keys_.ids.resize(before);
     keys_.keysets.resize(before);
     stretch.until.reset();
-    ask(question_.of(stretch, Search::sort));
+    ask(question_.of(stretch, PageSearchKind::sort));
   }
 
   // Nothing: the walk is short.
   std::optional<RunKeyset> end_of_walk(const Stretch& stretch) {
+    const std::int64_t rows_max =
+        is_covered(column_.key) ? kWalkedRowsMax : kWalkedRowsOfUncoveredMax;
+    std::int64_t places = matching_.ids ? kWalkedKeysMax : rows_max;
+    for (const Stretch& part : parts_of(column_.key, stretch)) {
+      if (auto end = keyset_at(part, places)) return end;
+      if (part.equal_value) places -= length_of(part);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<RunKeyset> keyset_at(const Stretch& stretch, std::int64_t places) {
     const Question question = question_.of_its_end(stretch);
     Statement select(connection_, question.sql);
     question.where.bind(select);
-    const std::int64_t rows_max =
-        is_covered(column_.key) ? kWalkedRowsMax : kWalkedRowsOfUncoveredMax;
-    select.integer(matching_.ids ? kWalkedKeysMax : rows_max);
+    select.integer(places);
     if (!select.step()) return std::nullopt;
     const RunId id = select.read_integer();
     return keyset_of(column_, select, id);
+  }
+
+  // Which is short.
+  std::int64_t length_of(const Stretch& stretch) {
+    const Question question = question_.of_its_length(stretch);
+    Statement count(connection_, question.sql);
+    question.where.bind(count);
+    return count.step() ? count.read_integer() : 0;
   }
 
   void ask(const Question& question) {
@@ -383,25 +225,38 @@ bool is_valid_keyset(RunSortKey sort, const RunKeyset& keyset) {
 }
 
 std::vector<std::string> walk_sql(const SqlDialect& dialect, const RunQuery& query) {
-  const Matching many;
-  const PageQuestion question(dialect, query, many);
-  const RunKeyset some{"1", 1};
-  Stretch first{true, query.after, {}};
-  std::vector<std::string> texts = {question.of(first, Search::walk).sql,
-                                    question.of_its_end(first).sql};
-  first.until = some;
-  texts.push_back(question.of(first, Search::walk).sql);
-  if (sort_column(query.sort).may_be_absent) {
-    const Stretch absent{false, {}, {}};
-    texts.push_back(question.of(absent, Search::walk).sql);
-    texts.push_back(question.of_its_end(absent).sql);
-    texts.push_back(question.of({false, {}, some}, Search::walk).sql);
-  }
+  const PageQuestion question(dialect, query, nullptr);
+  std::vector<std::string> texts;
+  const auto add = [&](const Stretch& stretch) {
+    for (const Stretch& part : parts_of(query.sort, stretch)) {
+      texts.push_back(question.of(part, PageSearchKind::walk).sql);
+      texts.push_back(question.of_its_end(part).sql);
+      if (part.equal_value) texts.push_back(question.of_its_length(part).sql);
+    }
+  };
+  add({true, query.after, {}, {}, {}, {}});
+  if (sort_column(query.sort).may_be_absent) add({false, {}, {}, {}, {}, {}});
+  return texts;
+}
+
+std::vector<std::string> ended_walk_sql(const SqlDialect& dialect, const RunQuery& query,
+                                        const RunKeyset& end) {
+  const PageQuestion question(dialect, query, nullptr);
+  std::vector<std::string> texts;
+  const auto add = [&](const Stretch& stretch) {
+    for (const Stretch& part : parts_of(query.sort, stretch)) {
+      texts.push_back(question.of(part, PageSearchKind::walk).sql);
+    }
+  };
+  add({true, query.after, end, {}, {}, {}});
+  if (sort_column(query.sort).may_be_absent) add({false, {}, end, {}, {}, {}});
   return texts;
 }
 
 std::string sorting_sql(const SqlDialect& dialect, const RunQuery& query) {
-  return PageQuestion(dialect, query, Matching{}).of({true, query.after, {}}, Search::sort).sql;
+  return PageQuestion(dialect, query, nullptr)
+      .of({true, query.after, {}, {}, {}, {}}, PageSearchKind::sort)
+      .sql;
 }
 
 std::string count_sql(const SqlDialect& dialect, const RunFilter& filter) {

@@ -15,9 +15,12 @@ namespace llmb::storage {
 RunPage list_runs(Connection& connection, const RunQuery& query);
 
 // How list_runs() asks for a page of many runs, walking: for those that have a sort value, and for
-// those that have none; where the walk ends, and up to there. This and the following are for
+// those that have none; where the walk ends, and how long it is. This and the following are for
 // whoever wants to know how an engine answers.
 std::vector<std::string> walk_sql(const SqlDialect& dialect, const RunQuery& query);
+// The same up to an end.
+std::vector<std::string> ended_walk_sql(const SqlDialect& dialect, const RunQuery& query,
+                                        const RunKeyset& end);
 // And where a walk of some thousand runs found too few that match.
 std::string sorting_sql(const SqlDialect& dialect, const RunQuery& query);
 std::string count_sql(const SqlDialect& dialect, const RunFilter& filter);

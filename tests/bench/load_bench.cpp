@@ -195,6 +195,11 @@ void measure_results(Bench& bench, int runs, int count) {
                             "workload=none_such", "dtype=bf16", "", "runs_max=12"}) {
     bench.same(std::string("scaling?") + query, few);
   }
+  for (const char* question :
+       {"scaling?runs_max=12&window=20-40", "scaling?runs_max=12&without=evaluation", "history",
+        "history?window=20-40"}) {
+    bench.same(question, few);
+  }
   for (const char* resource : {"", "/statistics", "/statistics?window=5-40", "/metrics", "/steps",
                                "/insight", "/agreement"}) {
     of_one(resource);

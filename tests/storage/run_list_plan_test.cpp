@@ -11,6 +11,7 @@ namespace llmb::storage {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -123,27 +124,36 @@ TEST_F(RunListPlans, EveryOrderWalksItsIndexAndSortsNothing) {
   }
 }
 
-// Else it would look at all that follow.
-TEST_F(RunListPlans, AWalkStopsAtItsEnd) {
+// Else it would look at all that follow, or at all that share a value with the first or the last.
+TEST_F(RunListPlans, AWalkBeginsAndEndsAtItsRuns) {
+  const auto is_one_value = HasSubstr("=? AND rowid");
   for (const auto& [key, index] : kSortIndexes) {
     for (const bool descending : {true, false}) {
-      for (const bool is_first_page : {true, false}) {
-        RunQuery query;
-        query.filter.gpu_type = {"x"};
-        query.sort = key;
-        query.descending = descending;
-        if (!is_first_page) query.after = RunKeyset{"1", 1};
-        const std::vector<std::string> texts = walk_sql(sqlite_dialect(), query);
-        std::vector<std::string> with_end = {texts.at(2)};
-        if (texts.size() > 3) with_end.push_back(texts.at(5));
-        for (const std::string& sql : with_end) {
-          const std::string plan = plan_of(sql).at(0);
-          EXPECT_THAT(plan, HasSubstr(descending ? ">" : "<")) << sql;
-          if (!is_first_page && &sql == with_end.data()) {
-            EXPECT_THAT(plan, AllOf(HasSubstr(">"), HasSubstr("<"))) << sql;
-          }
+      RunQuery query;
+      query.filter.gpu_type = {"x"};
+      query.sort = key;
+      query.descending = descending;
+      query.after = RunKeyset{"1", 1};
+      const bool has_ties = key != RunSortKey::id;
+      const auto begins = AnyOf(is_one_value, HasSubstr(descending ? "<?" : ">?"));
+      const std::vector<std::string> walk = walk_sql(sqlite_dialect(), query);
+      for (std::size_t i = 0; i < (has_ties ? 5U : 2U); ++i) {
+        EXPECT_THAT(plan_of(walk.at(i)), ElementsAre(AllOf(HasSubstr(index), begins))) << walk[i];
+      }
+      const auto ends = AnyOf(is_one_value, AllOf(HasSubstr("<?"), HasSubstr(">?")));
+      for (const std::string& sql : ended_walk_sql(sqlite_dialect(), query, {"2", 2})) {
+        const auto plan = plan_of(sql);
+        if (has_ties) {
+          EXPECT_THAT(plan, ElementsAre(AllOf(HasSubstr(index), ends))) << sql;
+        } else {
+          EXPECT_THAT(plan, ElementsAre(ends)) << sql;
         }
-        EXPECT_THAT(plan_of(texts.at(1)), ElementsAre(HasSubstr(index)));
+      }
+      query.after.reset();
+      for (const std::string& sql : ended_walk_sql(sqlite_dialect(), query, {"2", 2})) {
+        EXPECT_THAT(plan_of(sql),
+                    ElementsAre(AnyOf(is_one_value, HasSubstr(descending ? ">?" : "<?"))))
+            << sql;
       }
     }
   }
