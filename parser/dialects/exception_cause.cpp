@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "parser/dialects/exit_status.h"
 
 namespace llmb::parser {
 namespace {
@@ -26,6 +29,25 @@ struct Words {
 // Messages may be a MiB long, and say at their beginning what happened.
 constexpr std::size_t kMessageReach = 2000;
 constexpr std::size_t kHeadReach = 600;
+
+// RE2 of an exception's type, with what ends it. Captures the last part of its name.
+constexpr std::string_view kType =
+    R"((?:(?:\w+\.)*(_?[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration)|)"
+    R"(Exception|BrokenProcessPool)|)"
+    R"((?:[a-z_]\w*\.)+([A-Z]\w+|error|gaierror|timeout))(?:: |:?\s*$))";
+constexpr std::string_view kAlone = R"([ |+]*)";
+// What a logger puts before it, and words that say what came of it.
+constexpr std::string_view kOfLogger =
+    R"re((?:^.{0,80}(?:ERROR|CRITICAL|FATAL|INFO|level=\w+|"(?:level|severity)": ?"\w+")\b)re"
+    R"re(.{0,160}?(?:\]:? | - | \| |: |:|msg="|"(?:msg|message|event)": ?")|)re"
+    R"re(^\[NeMo [CEI] .{0,200}?(?:\] |: )|)re"
+    R"re(^[EFI]\d{4} .{0,200}?(?:\] |: )|)re"
+    R"re(^.{0,160}\b(?:[Uu]ncaught|[Uu]nhandled|due to|because of|)re"
+    R"re((?:[Ff]ailed|[Cc]rashed|[Ee]nded|[Dd]ied|[Tt]erminated|[Aa]borted) with)\b.{0,80}?:? ))re";
+// One of these stands in what kOfLogger matches: most lines need no second look.
+constexpr auto kMarksOfLoggers = std::to_array<std::string_view>(
+    {"ERROR", "CRITICAL", "FATAL", "INFO", "level", "severity", "[NeMo ", "ncaught", "nhandled",
+     "due to", "because of", "ed with"});
 
 // A message that refuses a setting.
 constexpr std::string_view kRefusal =
@@ -59,6 +81,9 @@ constexpr std::string_view kSetting =
     R"(argument|option|flag|recipe|precision|fp8|fp16|bf16|\bgpus?\b|\bnodes\b|\branks\b|)"
     R"(environment variable|attention)";
 
+// Exceptions that tell of a file and not of which: where they were raised tells that.
+constexpr std::string_view kOfAnyFile = "JSONDecodeError|FileNotFoundError";
+
 // In the order in which a reader would ask: memory, numbers, modules, the others, the device, the
 // hub, the checkpoint, files, the configuration.
 constexpr std::array kWords = {
@@ -79,11 +104,11 @@ constexpr std::array kWords = {
 
     Words{"missing_module",
           R"(ModuleNotFoundError|ImportError|DistributionNotFound|)"
-          R"(VersionConflict|PackageNotFoundError|MissingCUDAException)",
+          R"(VersionConflict|PackageNotFoundError|MissingCUDAException|PTXASError)",
           ""},
     Words{"missing_module", "",
           R"(failed to import|no module named|cannot import|\bnot installed\b|)"
-          R"(please (?:re)?(?:install|upgrade|update|downgrade)|\bpip3? install|)"
+          R"(\bptxas error\b|please (?:re)?(?:install|upgrade|update|downgrade)|\bpip3? install|)"
           R"(^operator [\w:]+ does not exist|undefined (?:symbol|reference)|shared object|)"
           R"(\bglibc|cuda_home|)"
           R"(compiling objects|building extension|binary incompatib|)"
@@ -133,7 +158,8 @@ constexpr std::array kWords = {
         R"(can't load)"},
     Words{"rendezvous_failure", "Dist(?:Store|Network)Error", ""},
     Words{"rendezvous_failure", "",
-          R"(env:// rendezvous|\bwait timeout after|\bmaster_(?:addr|port)\b)"},
+          R"(env:// rendezvous|\bwait timeout after|\bmaster_(?:addr|port)\b|)"
+          R"(failed to connect to all addresses)"},
     Words{"rendezvous_failure", "ConnectionRefusedError|ConnectionTimeoutError", ""},
     Words{"rendezvous_failure", "",
           R"(\b(?:connect|socket|(?:tcp)?store|rendezvous|coordinator)\w*\b.{0,60})"
@@ -148,7 +174,7 @@ constexpr std::array kWords = {
         "gpu_unavailable", "",
         R"(is_available\(\) is false|cudagetdevicecount|)"
         R"(\bdevice (?:acquire|busy|not found|already)|)"
-        R"(\bnum_gpus\b.*assert|)"
+        R"(\bnum_gpus\b.*assert|\bruntime could not be initialized|)"
         R"(\b(?:cuda|gpus?|tpus?) (?:is|are) required|)"
         R"(\b(?:requires?|not compiled with|without|no(?: \w+)?) (?:an? )?(?:cuda|gpus?|tpus?)\b|)"
         R"(\b(?:cuda|gpus?|hip|npus?|hpus?|tpus?|accelerators?) (?:is|are) (?:not|un) ?available|)"
@@ -186,6 +212,11 @@ constexpr std::array kWords = {
         R"(huggingface)"},
 
     Words{"file_system_error", "PermissionError|IsADirectoryError|NotADirectoryError", ""},
+    // Of what speaks to object storage.
+    Words{"file_system_error",
+          R"(\w*Credentials\w*|EndpointConnectionError|ClientError|\w*RefreshError|)"
+          R"(S3\w*(?:Error|Exception)|Aio\w*Error)",
+          "", R"(hub|huggingface)"},
     Words{"file_system_error", "",
           R"(permission denied|read-only file system|stale file|input/output error|)"
           R"(transport endpoint)",
@@ -196,13 +227,16 @@ constexpr std::array kWords = {
     Words{"configuration_error",
           R"(MisconfigurationException|\w*Config\w*(?:Error|Exception)|ValidationError|UsageError|)"
           R"(Argument(?:Type)?Error|(?:Scanner|Parser|Constructor|Composer|YAML|)"
-          R"(TOMLDecode)Error|Interpolation\w+)",
+          R"(TOMLDecode|Flag|IllegalFlagValue|Parsing|Decoding)Error|Interpolation\w+|)"
+          R"(UnrecognizedFlagError|Hydra\w*|InstantiationException|OverrideParseException)",
           ""},
     Words{"configuration_error", "",
           R"(\b(?:cannot|can't|could not|couldn't|unable to) find (?:\w+ ){0,3}(?:config\w*|)"
           R"(presets?|recipes?|overrides?)\b)"},
+    // Settings and checkpoints are JSON, too, and either may be gone.
+    Words{"tokenizer_or_data_missing", kOfAnyFile, ""},
     Words{"tokenizer_or_data_missing",
-          R"(\w*NotFoundError|JSONDecodeError|Dataset\w*Error|DataLossError|ReadError|)"
+          R"(\w*NotFoundError|Dataset\w*Error|DataLossError|ReadError|)"
           R"(UnicodeDecodeError|NoSuchKey)",
           ""},
     Words{"tokenizer_or_data_missing", R"(Arrow\w+)", R"(pars|json|parquet|column|schema|bytes)"},
@@ -232,7 +266,8 @@ constexpr std::array kWords = {
           R"(failed to (?:upload|write|save)|(?:\bs3\b|s3://|gs://|\bgcs\b|endpoint url|)"
           R"(\bstorage\.|amazonaws|in bucket\b))"
           R"(.*(?:denied|fail|forbidden|closed|error|unable|timed out|could not|not have|expired)|)"
-          R"(an error occurred \(\w+\) when calling the \w+ operation)"},
+          R"(an error occurred \(\w+\) when calling the \w+ operation|)"
+          R"((?:closed|connect|timeout|timed out).*(?:endpoint url|s3://|gs://|amazonaws))"},
     Words{"file_system_error", "(?:OS|IO|BlockingIO)Error", R"(^\[errno \d+\].*: b?['"]/)"},
     // Without a number: of a library that looks for files.
     Words{"tokenizer_or_data_missing", "(?:OS|IO|Environment)Error", "", R"(^\[errno|^caught )"},
@@ -259,8 +294,8 @@ struct AtPlace {
 };
 constexpr std::array kAtPlaces = {
     AtPlace{ProgramPlace::configuration, "configuration_error",
-            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|NotImplemented|Overflow)Error|)"
-            R"(Exception)"},
+            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|NotImplemented|Overflow|)"
+            R"(JSONDecode)Error|Exception)"},
     AtPlace{ProgramPlace::building, "configuration_error",
             R"((?:Value|Assertion|NotImplemented)Error)", kOfTensors},
     AtPlace{ProgramPlace::data, "tokenizer_or_data_missing",
@@ -269,7 +304,9 @@ constexpr std::array kAtPlaces = {
             R"(\btensors?\b|\bshapes?\b|dimension|\bdtype|same device|broadcast|stack expects|)"
             R"(worker \(pid|exited unexpectedly)"},
     AtPlace{ProgramPlace::checkpoint, "checkpoint_unreadable",
-            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|EOF|OS|IO)Error|Exception)"},
+            R"((?:Value|Assertion|Runtime|Type|Key|Attribute|Index|EOF|OS|IO|JSONDecode|)"
+            R"(FileNotFound)Error|Exception)",
+            R"(' -> ')"},
     AtPlace{ProgramPlace::importing, "missing_module",
             R"((?:Value|Assertion|Runtime|Type|Key|Attribute|OS)Error|Exception)"},
     AtPlace{ProgramPlace::rendezvous, "rendezvous_failure",
@@ -286,7 +323,9 @@ struct Compiled {
     std::unique_ptr<RE2> type, unless;
   };
 
-  Compiled() : head(std::string(kExceptionHead)) {
+  Compiled()
+      : alone(std::string(kAlone) + std::string(kType)),
+        of_logger(std::string(kOfLogger) + std::string(kType)) {
     RE2::Options any_case;
     any_case.set_case_sensitive(false);
     const auto compile = [](std::string_view text, const RE2::Options& options) {
@@ -305,8 +344,9 @@ struct Compiled {
     }
   }
 
-  RE2 head;
+  RE2 alone, of_logger;
   RE2 setting = RE2("(?i)" + std::string(kSetting) + R"(|specif|\bmust\b|--)");
+  RE2 data = RE2("(?i)tokeniz|vocab|data ?set|corpus|samples|sentencepiece");
   // Stand for frames that are left out, or for a worker's exception.
   RE2 stand_in = RE2("SimplifiedTraceback|UnfilteredStackTrace|_?RemoteTraceback");
   std::vector<Row> rows;
@@ -356,21 +396,67 @@ bool is_refused_as_input(ProgramPlace place, re2::StringPiece message) {
          !RE2::PartialMatch(message.substr(0, kMessageReach), compiled().setting);
 }
 
+// Whether the words tell of a file and not of which: a checkpoint is made of files, too.
+bool may_be_of_any_file(const Words& words, ProgramPlace place, re2::StringPiece message) {
+  if (words.type == kOfAnyFile) return true;
+  return words.cause == "tokenizer_or_data_missing" && place == ProgramPlace::checkpoint &&
+         !RE2::PartialMatch(message.substr(0, kMessageReach), compiled().data);
+}
+
+bool may_be_of_logger(std::string_view head) {
+  constexpr std::string_view kGlogLevels = "EFI";
+  if (!head.empty() && kGlogLevels.find(head.front()) != std::string_view::npos) return true;
+  return std::any_of(kMarksOfLoggers.begin(), kMarksOfLoggers.end(), [&](std::string_view mark) {
+    return head.find(mark) != std::string_view::npos;
+  });
+}
+
+struct ExceptionParts {
+  re2::StringPiece type;
+  re2::StringPiece message;
+};
+
+std::optional<ExceptionParts> find_exception(std::string_view line) {
+  // The type stands at the beginning, and a match costs by the length.
+  const std::string_view begin = line.substr(0, kHeadReach);
+  re2::StringPiece head(begin.data(), begin.size());
+  re2::StringPiece type;
+  re2::StringPiece dotted_type;
+  if (!RE2::Consume(&head, compiled().alone, &type, &dotted_type) &&
+      (!may_be_of_logger(begin) ||
+       !RE2::FindAndConsume(&head, compiled().of_logger, &type, &dotted_type))) {
+    return std::nullopt;
+  }
+  const std::string_view rest = line.substr(static_cast<std::size_t>(head.data() - line.data()));
+  return ExceptionParts{type.empty() ? dotted_type : type, {rest.data(), rest.size()}};
+}
+
 }  // namespace
+
+bool is_exception(std::string_view line) {
+  const auto found = find_exception(line);
+  return found && !RE2::FullMatch(found->type, compiled().stand_in);
+}
+
+std::string_view cause_of_system_error(std::string_view line) {
+  constexpr std::string_view kNumber = "Error: [Errno ";
+  const std::size_t at = line.find(kNumber);
+  if (at == std::string_view::npos || !is_exception(line)) return {};
+  return cause_of_errno(line.substr(at + kNumber.size()));
+}
 
 ExceptionVerdict judge_exception(std::string_view line, ProgramPlace place) {
   using Basis = ExceptionVerdict::Basis;
-  // The type stands at the beginning, and a match costs by the length.
-  re2::StringPiece head(line.data(), std::min(line.size(), kHeadReach));
-  re2::StringPiece type;
-  re2::StringPiece dotted_type;
-  if (!RE2::FindAndConsume(&head, compiled().head, &type, &dotted_type)) return {};
-  const std::string_view rest = line.substr(static_cast<std::size_t>(head.data() - line.data()));
-  const re2::StringPiece message(rest.data(), rest.size());
-  if (type.empty()) type = dotted_type;
+  const auto found = find_exception(line);
+  if (!found) return {};
+  const auto& [type, message] = *found;
   if (RE2::FullMatch(type, compiled().stand_in)) return {};
   const Words* words = find_words(compiled(), type, message);
   const std::string_view by_words = words == nullptr ? "python_exception" : words->cause;
+  if (words != nullptr && may_be_of_any_file(*words, place, message)) {
+    const std::string_view cause = cause_by_place(place, type, message);
+    return {cause.empty() ? by_words : cause, Basis::words, by_words};
+  }
   if (words != nullptr && words->message != kRefusal) return {by_words, Basis::words, by_words};
   if (words != nullptr && !is_refused_as_input(place, message)) {
     return {by_words, Basis::refusal, by_words};

@@ -10,16 +10,6 @@
 
 namespace llmb::parser {
 
-// RE2 of the last line of a traceback: "ValueError: …", "torch.distributed.DistBackendError: …",
-// "AssertionError" without a word, "triton.runtime.errors.OutOfResources: …", at the beginning of a
-// line or of what a logger prints at the level of an error. Captures the last part of the type.
-inline constexpr std::string_view kExceptionHead =
-    R"((?:^[ |+]*|^.{0,80}(?:ERROR|CRITICAL|FATAL)\b.{0,160}?(?:\] | - | \| )|)"
-    R"(^E\d{4} .{0,200}?\] ))"
-    R"((?:(?:\w+\.)*(_?[A-Z]\w*(?:Error|Exception|Failure|Timeout|Exit|Expired|Iteration)|)"
-    R"(Exception|BrokenProcessPool)|)"
-    R"((?:[a-z_]\w*\.)+([A-Z]\w+|error|gaierror|timeout))(?:: |:?\s*$))";
-
 struct ExceptionVerdict {
   // What tells the class, from what says the least on.
   enum class Basis {
@@ -36,6 +26,15 @@ struct ExceptionVerdict {
 
 // Of the exception that `line` tells of, raised at `place`.
 ExceptionVerdict judge_exception(std::string_view line, ProgramPlace place = ProgramPlace::unknown);
+
+// Whether `line` is the last one of a traceback, or a logger's word about an exception:
+// "ValueError: …", "AssertionError" without a word, "triton.runtime.errors.OutOfResources: …", at
+// the beginning of a line, of what a logger prints (at the level of an error, or of a note, which
+// is told apart by LineWeight), or behind words that say what came of it.
+bool is_exception(std::string_view line);
+
+// The same of a line that holds "Error: [Errno 28]": the class by that number.
+std::string_view cause_of_system_error(std::string_view line);
 
 // The class of the exception that `line` tells of; "python_exception" where neither type nor words
 // say more, empty where the line is no exception.

@@ -166,6 +166,25 @@ std::string_view cause_of_cuda_message(std::string_view rest) {
   return found == kCudaMessages.end() ? "cuda_error" : found->cause;
 }
 
+std::string_view cause_of_quoted_cuda_message(std::string_view line) {
+  // What a device tells once a kernel has failed on it, whoever calls next.
+  constexpr auto kFaults = std::to_array<std::string_view>(
+      {"unspecified launch failure", "unknown error", "the launch timed out"});
+  for (const std::string_view head : {"Cuda failure ", "CUDA error "}) {
+    const std::size_t at = line.find(head);
+    const std::size_t quote = at == std::string_view::npos ? at : line.find('\'', at);
+    if (quote == std::string_view::npos) continue;
+    const std::string_view message = line.substr(quote + 1);
+    const bool is_fault = std::any_of(kFaults.begin(), kFaults.end(), [&](std::string_view one) {
+      return message.starts_with(one);
+    });
+    const std::string_view cause = cause_of_cuda_message(message);
+    const bool is_refusal = cause == "cuda_error" || cause == "gpu_unavailable";
+    return is_refusal && !is_fault ? "nccl_error" : cause;
+  }
+  return {};
+}
+
 std::string_view cause_of_shell_status(std::string_view rest) {
   const std::optional<int> status = leading_integer(rest);
   return status && *status > kSignalBase ? cause_of_exit_status(rest) : std::string_view();

@@ -21,6 +21,10 @@ std::string_view cause_of_cuda_error(std::string_view rest);
 // `rest`: what follows "CUDA error: ": CUDA's own sentence, "out of memory". HIP has the same ones.
 std::string_view cause_of_cuda_message(std::string_view rest);
 
+// `line`: of NCCL, with the same quoted behind "Cuda failure 719 " or "CUDA error 401 ". Where CUDA
+// refused a call, that is NCCL's own failure. Empty where the line tells of no such error.
+std::string_view cause_of_quoted_cuda_message(std::string_view line);
+
 // `rest`: what follows "non-zero exit status ": "137." Only for what tells of a signal.
 std::string_view cause_of_shell_status(std::string_view rest);
 

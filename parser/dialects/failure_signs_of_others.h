@@ -14,12 +14,12 @@ inline constexpr std::array kSignsOfOthers = {
     failure("nccl_timeout", "Timeout at NCCL work"),
     failure("nccl_timeout", "timed out in blocking wait"),
     failure("nccl_timeout", "Some NCCL operations have failed or timed out"),
-    failure("nccl_timeout", "DeepEP error: timeout"),
+    failure("nccl_timeout", "DeepEP ", R"((?i)\bDeepEP .{0,60}\btime(?:d )?out\b)"),
     failure("nccl_timeout", "eartbeat monitor timed out"),
     failure("nccl_timeout", "atchdog got stuck"),
     failure("nccl_timeout", "ProcessGroupNCCL watchdog hang"),
     // NVRx: a rank went silent, and its monitor ends it.
-    failure("nccl_timeout", "Did not get ", R"(Did not get (?:initial|subsequent) heartbeat)"),
+    failure("nccl_timeout", "id not get ", R"([Dd]id not get (?:initial|subsequent) heartbeat)"),
     failure("rendezvous_failure", "cluster registration failed"),
     failure("rendezvous_failure", "DEADLINE_EXCEEDED: ", R"((?i)register|\[init\]|connect)"),
     failure("nccl_timeout",
@@ -109,6 +109,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),
     failure("srun_launch_error", "sbatch: error: "),
     failure("srun_launch_error", "ORTE was unable to "),
+    failure("srun_launch_error", "There are not enough slots available in the system"),
 
     // What is left when a process has ended.
     failure("segmentation_fault", "Segmentation fault"),
@@ -130,7 +131,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("task_killed", " Bus error       ", R"(: line \d+: +\d+ )"),
     failure("child_failed", " Aborted         ", R"(: line \d+: +\d+ )"),
     failure("segmentation_fault", "pure virtual method called"),
-    by_number("Error: [Errno ", cause_of_errno, kExceptionHead),
+    by_line("Error: [Errno ", cause_of_system_error),
     by_number("(errno: ", cause_of_errno),
     failure("segmentation_fault", "Signal 11 (SIGSEGV)"),
     failure("task_exited", "Exited with exit code ",

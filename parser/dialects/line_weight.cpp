@@ -167,10 +167,13 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 
 // Levels at which a program goes on, and words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING",    "Warning: ", "[warning]",  " warn ",          "[NeMo W ",     "[NeMo I ",
-     "[INFO",      " INFO ",    "INFO:",      "INFO - ",         "[DEBUG",       " DEBUG ",
-     "DEBUG:",     "DEBUG - ",  "etrying",    "will retry",      "falling back", "Falling back",
-     "going to /", "gnoring ",  "estarting ", "previous attempt"});
+    {"WARNING",      "Warning: ",    "[warning]",        " warn ",     "[NeMo W ",    "[DEBUG",
+     " DEBUG ",      "DEBUG:",       "DEBUG - ",         "etrying",    "will retry",  "be retried",
+     "falling back", "Falling back", "fallback to",      "going to /", "gnoring ",    "(ignored",
+     "ontinuing ",   "estarting ",   "previous attempt", "kipping ",   " was handled"});
+
+constexpr auto kNotes =
+    std::to_array<std::string_view>({"[NeMo I ", "[INFO", " INFO ", "INFO:", "INFO - "});
 
 // What TensorFlow, XLA and NCCL say where they look for a device or a library, and go on without.
 constexpr auto kLooksFor =
@@ -178,6 +181,30 @@ constexpr auto kLooksFor =
 
 // Whose warnings are the last word: NVRx's monitor ends the rank that it warns of.
 constexpr auto kLastWords = std::to_array<std::string_view>({"RankMonitorServer"});
+
+// "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
+bool is_complaint_of_a_shell(std::string_view line) {
+  line = trimmed(line);
+  constexpr std::string_view kLine = ": line ";
+  const std::size_t at = line.find(kLine);
+  if (at == std::string_view::npos) return false;
+  const std::size_t digits = length_of_run(line, at + kLine.size(), is_digit);
+  if (digits == 0 || line.substr(at + kLine.size() + digits, 2) != ": ") return false;
+  constexpr auto kComplaints = std::to_array<std::string_view>(
+      {": command not found", ": Permission denied", ": No such file or directory"});
+  return std::any_of(kComplaints.begin(), kComplaints.end(),
+                     [&](std::string_view words) { return line.ends_with(words); });
+}
+
+// "openpmix: libx.so: cannot open shared object file": a program looks for what it can do without.
+// Where it cannot, an exception says so, or the loader itself.
+bool is_complaint_of_a_loader(std::string_view line) {
+  const auto holds = [&](std::string_view words) {
+    return line.find(words) != std::string_view::npos;
+  };
+  return holds(": cannot open shared object file") && !holds("Error: ") &&
+         !holds("error while loading ");
+}
 
 bool holds_any(std::string_view line, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -197,28 +224,17 @@ std::string_view without_collector_prefix(std::string_view line) {
   return line;
 }
 
-bool is_complaint_of_a_shell(std::string_view line) {
-  line = trimmed(line);
-  constexpr std::string_view kLine = ": line ";
-  const std::size_t at = line.find(kLine);
-  if (at == std::string_view::npos) return false;
-  const std::size_t digits = length_of_run(line, at + kLine.size(), is_digit);
-  if (digits == 0 || line.substr(at + kLine.size() + digits, 2) != ": ") return false;
-  constexpr auto kComplaints = std::to_array<std::string_view>(
-      {": command not found", ": Permission denied", ": No such file or directory"});
-  return std::any_of(kComplaints.begin(), kComplaints.end(),
-                     [&](std::string_view words) { return line.ends_with(words); });
-}
-
 LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
   if (is_echo(line) || holds_any(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
   if (has_glog_level(text, "EF") || holds_any(line, kLastWords)) return LineWeight::statement;
-  if (has_glog_level(text, "IW") || holds_any(line, kWarnings) || holds_any(line, kLooksFor)) {
+  if (has_glog_level(text, "W") || holds_any(line, kWarnings) || holds_any(line, kLooksFor)) {
     return LineWeight::warning;
   }
-  return LineWeight::statement;
+  if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line)) return LineWeight::complaint;
+  const bool is_note = has_glog_level(text, "I") || holds_any(line, kNotes);
+  return is_note ? LineWeight::note : LineWeight::statement;
 }
 
 }  // namespace llmb::parser

@@ -7,18 +7,18 @@
 
 namespace llmb::parser {
 
+// From what says the least on.
 enum class LineWeight {
   echo,       // shows text without saying that it happened: a comment, a shell trace, a setting, a
               // frame of a traceback with its source
   warning,    // a program says that it goes on: the run may survive
+  complaint,  // a shell or a loader could not do something, and goes on with the next thing
+  note,       // printed at the level of what is no trouble: a logger may tell an exception so
   statement,  // everything else
 };
 
 // `line`: cleaned of colours; labels of launchers may stand before it.
 LineWeight weight_of(std::string_view line);
-
-// "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
-bool is_complaint_of_a_shell(std::string_view line);
 
 // Without what collectors and launchers put before a line: RFC 3339 stamps with a zone and the
 // stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ",

@@ -67,8 +67,12 @@ bool prints_the_same(const StepSample& a, const StepSample& b) {
   return text_a.take() == text_b.take();
 }
 
-bool is_warning(const LogEvent& event) {
-  return event.kind == LogEvent::Kind::failure && weight_of(event.line) == LineWeight::warning;
+// Whether the line says more than the earlier one of the same cause: a warning, or a complaint of a
+// shell, gives way to the thing itself.
+bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
+  const LineWeight weight = weight_of(earlier.line);
+  return event.kind == LogEvent::Kind::failure && weight != LineWeight::statement &&
+         weight_of(event.line) > weight;
 }
 
 bool same_step(const StepSample& a, const StepSample& b) {
@@ -228,10 +232,10 @@ void StepLedger::add_event(LogEvent event) {
   };
   const auto last = std::find_if(events.rbegin(), events.rend(), same_cause);
   if (last != events.rend()) {
-    // Other ranks print it too: the first that did, since the newest step, is kept; but a warning
-    // of it gives way to the thing itself.
+    // Other ranks print it too: the first that did, since the newest step, is kept, unless this
+    // one weighs more.
     if (last->steps_before == event.steps_before) {
-      if (!is_warning(*last) || is_warning(event)) return;
+      if (!weighs_more(event, *last)) return;
       events.erase(std::next(last).base());
     } else if (std::find_if(last + 1, events.rend(), same_cause) != events.rend()) {
       events.erase(std::next(last).base());

@@ -16,6 +16,7 @@ using Basis = ExceptionVerdict::Basis;
 // From one line of a traceback to the next: other ranks print in between, and messages are long.
 constexpr int kTracebackReach = 100;
 constexpr std::string_view kTracebackHead = "Traceback (most recent call last)";
+constexpr std::string_view kIgnored = "Exception ignored in";
 constexpr std::string_view kBlanks = " \t|+";
 
 bool holds(std::string_view text, std::string_view words) {
@@ -33,6 +34,12 @@ bool stands_for_a_worker(std::string_view text) {
   return (holds(text, ": Caught ") &&
           (holds(text, " worker process ") || holds(text, "replica "))) ||
          holds(text, "-- Process ");
+}
+
+// "CheckpointException: CheckpointException ranks:dict_keys([17, 21])": those ranks' tracebacks
+// follow.
+bool stands_for_ranks(std::string_view text) {
+  return holds(text, "ranks:dict_keys(");
 }
 
 // "RuntimeError: " and "RuntimeError: tracing error at step 31:".
@@ -98,13 +105,23 @@ bool has_form_of_exception(std::string_view text) {
 }
 
 bool is_head_of_exception(std::string_view text) {
-  return has_form_of_exception(text) && judge_exception(text).basis != Basis::no_exception;
+  return has_form_of_exception(text) && is_exception(text);
 }
 
 }  // namespace
 
+bool announces_traceback(std::string_view text) {
+  return holds(text, kIgnored);
+}
+
 void OpenTraceback::go_on() {
   lines_left_ = kTracebackReach;
+}
+
+void OpenTraceback::ignore() {
+  *this = {};
+  is_ignored_ = true;
+  go_on();
 }
 
 void OpenTraceback::tick() {
@@ -115,7 +132,14 @@ void OpenTraceback::read(const Record& record, std::string_view raw, std::string
                          bool has_own_prefix, std::optional<LogEvent> event, StepLedger& ledger) {
   const bool is_of_traceback = read_head(text) || read_frame(text);
   if (is_of_traceback) go_on();
-  if (!is_of_traceback && is_open()) {
+  if (is_ignored_) {
+    const bool is_end = !is_of_traceback && has_frames_ && has_form_of_exception(text);
+    if (is_end) *this = {};
+    // Words that name a class tell something all the same: what could not be built, say.
+    const bool says_nothing =
+        event && (event->cause == "python_traceback" || event->cause == "python_exception");
+    if (says_nothing) return;
+  } else if (!is_of_traceback && is_open()) {
     if (links_two_exceptions(text)) {
       is_chained_ = true;
       go_on();
@@ -197,8 +221,9 @@ bool OpenTraceback::read_exception(const Record& record, std::string_view raw,
     ledger.retract_failure(*weaker_, event->cause);
   }
   is_chained_ = false;
-  is_stand_in_ = stands_for_a_worker(text);
-  if (is_stand_in_) place_ = ProgramPlace::data;
+  const bool is_of_worker = stands_for_a_worker(text);
+  is_stand_in_ = is_of_worker || stands_for_ranks(text);
+  if (is_of_worker) place_ = ProgramPlace::data;
   const bool may_say_less = is_stand_in_ || basis == Basis::place;
   weaker_ = may_say_less ? std::optional(event->offset) : std::nullopt;
   open_.reset();
@@ -214,6 +239,7 @@ void OpenTraceback::save(StateWriter& state) const {
   state.integer(frame_count_);
   state.boolean(has_frames_);
   state.boolean(next_is_source_);
+  state.boolean(is_ignored_);
   state.boolean(is_chained_);
   state.boolean(is_stand_in_);
   state.boolean(weaker_.has_value());
@@ -233,6 +259,7 @@ void OpenTraceback::restore(StateReader& state) {
   frame_count_ = static_cast<int>(state.count(1));
   has_frames_ = state.boolean();
   next_is_source_ = state.boolean();
+  is_ignored_ = state.boolean();
   is_chained_ = state.boolean();
   is_stand_in_ = state.boolean();
   if (state.boolean()) weaker_ = state.unsigned_integer();
@@ -259,7 +286,10 @@ void TracebackReader::read(const Record& record, std::string_view raw,
       printer = &add_printer(labels, prefix);
     }
   }
-  if (printer != nullptr) {
+  if (!event && announces_traceback(text)) {
+    if (printer == nullptr) printer = &add_printer(labels, {});
+    printer->traceback.ignore();
+  } else if (printer != nullptr) {
     printer->traceback.read(record, raw, text, !printer->prefix.empty(), std::move(event), ledger);
   } else if (event) {
     ledger.add_event(std::move(*event));

@@ -26,6 +26,9 @@ class OpenTraceback {
   void tick();
   bool is_open() const { return lines_left_ > 0; }
 
+  // The traceback that follows is of an exception that Python ignored.
+  void ignore();
+
   // One line of this printer, and the event that the signs find in it. `text`: without what stands
   // before it, of which `has_own_prefix` says that the signs did not know it.
   void read(const Record& record, std::string_view raw, std::string_view text, bool has_own_prefix,
@@ -49,11 +52,15 @@ class OpenTraceback {
   int frame_count_ = 0;      // of the open traceback, as far as it matters
   bool has_frames_ = false;  // since the last exception
   bool next_is_source_ = false;
+  bool is_ignored_ = false;              // Python says that it goes on without
   bool is_chained_ = false;              // the next exception was raised from the last one
   bool is_stand_in_ = false;             // the last one stands for a worker's, which follows
   std::optional<std::uint64_t> weaker_;  // the last one's event, where the next may say more
   std::optional<LogEvent> open_;         // the last one's, where its message is still to come
 };
+
+// "Exception ignored in: <function …>": the traceback that follows is of no failure.
+bool announces_traceback(std::string_view text);
 
 class TracebackReader {
  public:

@@ -19,7 +19,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-15";
+constexpr std::string_view kStateVersion = "llmb-log-reader-16";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -103,7 +103,7 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
   const bool may_fail = has_signs(wanted.of_failures());
   if (!may_fail && !tracebacks.wants_every_line()) return;
   auto event = may_fail ? read_failure(record, raw, signs) : std::nullopt;
-  if (!event && !tracebacks.wants_every_line()) return;
+  if (!event && !tracebacks.wants_every_line() && !announces_traceback(record.text)) return;
   tracebacks.read(record, raw, std::move(event), ledger);
   filter.hand_on_every_line(tracebacks.wants_every_line());
 }

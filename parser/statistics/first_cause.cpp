@@ -13,7 +13,16 @@ namespace llmb::parser {
 namespace {
 
 bool was_logged_as_warning(const LogEvent& failure) {
-  return weight_of(failure.line) != LineWeight::statement;
+  const LineWeight weight = weight_of(failure.line);
+  // A program has no trouble where it is told in time that its nodes are taken away.
+  if (weight == LineWeight::note && failure.cause == "preempted") return false;
+  return weight != LineWeight::statement && weight != LineWeight::complaint;
+}
+
+// "[INFO] trainer: ValueError: …": programs log at any level what ended them.
+bool is_exception_in_a_note(const LogEvent& failure) {
+  return weight_of(failure.line) == LineWeight::note &&
+         is_exception(without_collector_prefix(failure.line));
 }
 
 bool holds_any(const std::string& line, std::initializer_list<std::string_view> words) {
@@ -57,7 +66,7 @@ bool is_told_by_place(const LogEvent& failure) {
 
 // What a step daemon could not do, other than start the program: others say why.
 bool is_complaint(const LogEvent& failure) {
-  if (is_complaint_of_a_shell(failure.line)) return true;
+  if (weight_of(failure.line) == LineWeight::complaint) return true;
   return failure.cause == "srun_launch_error" && holds_any(failure.line, {"slurmstepd: error: "}) &&
          !holds_any(failure.line, {"execve"});
 }
@@ -68,13 +77,22 @@ bool tells_of_a_death(const LogEvent& failure) {
          (failure.cause == "task_killed" && !tells_of_sigterm(failure));
 }
 
+// A kernel that waited for other ranks in vain ends itself by a trap, which every later call tells
+// of as a fault of its own.
+bool follows_from_a_trap(const LogEvent& failure, const LogEvent& chosen) {
+  const bool is_fault = failure.cause == "illegal_memory_access" || failure.cause == "cuda_error";
+  return is_fault && chosen.cause == "nccl_timeout" && holds_any(chosen.line, {"DeepEP"});
+}
+
 }  // namespace
 
 CauseDepth depth_of(const LogEvent& failure) {
   const FailureClass* known = find_failure_class(failure.cause);
   if (known == nullptr) return CauseDepth::consequence;
-  if (known->depth < CauseDepth::survivable && was_logged_as_warning(failure))
-    return CauseDepth::survivable;
+  if (known->depth < CauseDepth::survivable && was_logged_as_warning(failure)) {
+    return is_exception_in_a_note(failure) ? std::max(known->depth, CauseDepth::exception)
+                                           : CauseDepth::survivable;
+  }
   if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (is_complaint(failure)) return CauseDepth::complaint;
   // mpirun's daemons: ssh or a shell said before why not.
@@ -104,6 +122,7 @@ bool may_be_last_word(const LogEvent& failure) {
 
 void FirstCause::offer(const LogEvent& failure) {
   if (is_over_) return;
+  if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;
   const FailureClass* known = find_failure_class(failure.cause);
   const CauseDepth depth = depth_of(failure);
   if (known != nullptr && known->ends_run_over && depth != CauseDepth::survivable) {

@@ -247,8 +247,18 @@ TEST(CauseEvaluation, OfLogsOfMixedRanks) {
   judge_whole_logs("mixed_ranks", {.exact = 90, .acceptable = 95, .quoted = 85});
 }
 
+// Labelled before who wrote them knew how earlier sets label alike, and left as they were: five
+// contradict these. ptxas that is older than the device (two), and a C compiler that is not there:
+// the image lacks what fits, missing_module. "no kernel image is available": gpu_unavailable.
+// KeyError: 'loss_mask' below get_batch(): read as data, tokenizer_or_data_missing.
 TEST(CauseEvaluation, OfLogsInContext) {
-  judge_whole_logs("contexts", {.exact = 66, .acceptable = 76, .quoted = 67});
+  judge_whole_logs("contexts", {.exact = 90, .acceptable = 95, .quoted = 85});
+}
+
+// Written by who knew the rules: 93.2 % exact, 95.5 % acceptable, 79.5 % with the line at first
+// sight.
+TEST(CauseEvaluation, OfMoreLogsInContext) {
+  judge_whole_logs("more_contexts", {.exact = 90, .acceptable = 95, .quoted = 79});
 }
 
 // Runs that start, go on or have ended well, and print lines that look ill: whole, and cut at each
@@ -272,7 +282,7 @@ TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
   std::cout << fmt::format("logs that look ill: {} cuts, {} called failed\n", cuts,
                            misjudged.size());
   for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
-  EXPECT_LE(misjudged.size(), 1);
+  EXPECT_TRUE(misjudged.empty());
 }
 
 // A healthy log, as it grows and when it has ended.

@@ -67,6 +67,15 @@ TEST(ExceptionCause, IsToldByThePlaceOnlyWhereTheWordsSayNothing) {
             Told("disk_full_or_quota", Basis::words));
   EXPECT_EQ(told("ValueError: x must be set", ProgramPlace::checkpoint),
             Told("configuration_error", Basis::refusal));
+  // Words of a file, whichever it is.
+  for (const char* const line :
+       {"FileNotFoundError: [Errno 2] x", "json.decoder.JSONDecodeError: Expecting value: line 1",
+        "RuntimeError: unexpected EOF, expected 9 more bytes. The file might be corrupted."}) {
+    EXPECT_EQ(told(line, ProgramPlace::checkpoint), Told("checkpoint_unreadable", Basis::words));
+    EXPECT_EQ(told(line, ProgramPlace::data), Told("tokenizer_or_data_missing", Basis::words));
+  }
+  EXPECT_EQ(told("JSONDecodeError: Expecting value: line 1", ProgramPlace::configuration),
+            Told("configuration_error", Basis::words));
   // What a reader refuses is its input, unless it names a setting.
   EXPECT_EQ(told("ValueError: buffer is smaller than 8", ProgramPlace::data),
             Told("tokenizer_or_data_missing", Basis::place));

@@ -30,6 +30,18 @@ TEST(Signal, IsNamedByItsNumber) {
   EXPECT_EQ(cause_of_signal("x"), "");
 }
 
+TEST(CudaMessage, QuotedByNcclIsOfTheDeviceOrOfNccl) {
+  EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN Cuda failure 2 'out of memory'"), "cuda_oom");
+  EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN Cuda failure 719 'unspecified launch failure'"),
+            "cuda_error");
+  EXPECT_EQ(cause_of_quoted_cuda_message("x.cc:1 NCCL WARN Cuda failure 'unknown error'"),
+            "cuda_error");
+  EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN import: CUDA error 101 'invalid argument'"),
+            "nccl_error");
+  EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN Cuda failure"), "");
+  EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN Call to connect failed"), "");
+}
+
 TEST(ErrorNumber, NamesTheClassWhoeverPrintsIt) {
   EXPECT_EQ(cause_of_errno("28] No space left on device"), "disk_full_or_quota");
   EXPECT_EQ(cause_of_errno("121] Remote I/O error"), "file_system_error");

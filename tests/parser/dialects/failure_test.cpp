@@ -68,19 +68,36 @@ TEST(Failure, IsToldByItsLine) {
 
 TEST(Failure, IsTheLastLineOfATracebackInAnySpelling) {
   for (const char* const line :
-       {"AssertionError", "ValueError: x", "torch.distributed.DistBackendError: x", "StopIteration",
-        "subprocess.TimeoutExpired: x", "torch._dynamo.exc.Unsupported: x", "queue.errors.Full",
-        "NotImplementedError", "concurrent.futures.process.BrokenProcessPool: x",
-        "[rank0]:[rank0]: TypeError: x", "gpu-node-7: IndexError: x", "  TypeError: x",
-        "    | KeyError: 'shard'", "numpy._core._exceptions._UFuncTypeError: x",
-        "pyarrow.lib.ArrowInvalid: x", "ERROR 03-29 12:59:53 [core.py:1099] RuntimeError: x",
+       {"AssertionError",
+        "ValueError: x",
+        "torch.distributed.DistBackendError: x",
+        "StopIteration",
+        "subprocess.TimeoutExpired: x",
+        "torch._dynamo.exc.Unsupported: x",
+        "queue.errors.Full",
+        "NotImplementedError",
+        "concurrent.futures.process.BrokenProcessPool: x",
+        "[rank0]:[rank0]: TypeError: x",
+        "gpu-node-7: IndexError: x",
+        "  TypeError: x",
+        "    | KeyError: 'shard'",
+        "numpy._core._exceptions._UFuncTypeError: x",
+        "pyarrow.lib.ArrowInvalid: x",
+        "ERROR 03-29 12:59:53 [core.py:1099] RuntimeError: x",
         "2026-03-04 11:00:00,1 - train - ERROR - KeyError: 'a'",
-        "2026-08-10 15:51:21 | CRITICAL | main | TypeError: x"}) {
+        "2026-08-10 15:51:21 | CRITICAL | main | TypeError: x",
+        "[INFO] train: KeyError: 'a'",
+        "[2026-08-10 15:51:21] CRITICAL [olmo:301, rank=0] Uncaught TypeError: x",
+        "[NeMo C 2026-08-10 15:51:21 x:1] Uncaught exception in rank 3, going down: KeyError: 'a'",
+        R"({"severity": "ERROR", "message": "TypeError: x"})",
+        "run ended with KeyError: 'a'",
+        "time=\"15:51\" level=error msg=\"TypeError: x\"",
+        "ERROR:root:TypeError: x"}) {
     EXPECT_EQ(cause_of(line), "python_exception") << line;
   }
   for (const char* const line :
        {"the ValueError: of it", "    raise ValueError(", "UserWarning: x", "error: 0.01",
-        "INFO - KeyError: 'a' was handled", "Error", "ErrorRate: 0.01", "exceptions.py: done"}) {
+        "NOTE - KeyError: 'a'", "Error", "ErrorRate: 0.01", "exceptions.py: done"}) {
     EXPECT_EQ(cause_of(line), "none") << line;
   }
 }

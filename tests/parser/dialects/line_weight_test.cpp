@@ -39,8 +39,25 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "UserWarning: Found no NVIDIA driver",
         "2026-01-02 03:04:05 WARNING - Missing key(s) in state_dict", "[NeMo W 2026-01-02] x",
         "Connection reset by peer, retrying in 3 s",
-        "slurmstepd: error: couldn't chdir to `/a': No such file: going to /tmp instead"}) {
+        "slurmstepd: error: couldn't chdir to `/a': No such file: going to /tmp instead",
+        "unable to open mca_btl: librdmacm.so.1: cannot open shared object file (ignored)",
+        "INFO - KeyError: 'a' was handled", "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
+  }
+}
+
+TEST(LineWeight, OfWhatCouldNotBeDoneIsAComplaint) {
+  for (const char* line :
+       {"run.sh: line 4: torchrun: command not found",
+        "plugin: libfabric.so.1: cannot open shared object file: No such file or directory"}) {
+    EXPECT_EQ(weight_of(line), LineWeight::complaint) << line;
+  }
+}
+
+TEST(LineWeight, OfALoggersOrdinaryLineIsANote) {
+  for (const char* line : {"[INFO] train: KeyError: 'a'", "INFO:train:run failed",
+                           "[NeMo I 2026-01-02] x", "I0102 03:04:05.1 140 train.py:9] x"}) {
+    EXPECT_EQ(weight_of(line), LineWeight::note) << line;
   }
 }
 
@@ -50,6 +67,8 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
         "DistBackendError: NCCL error, unhandled system error (run with NCCL_DEBUG=INFO for more)",
         "[rank3]:[E815 09:12:44.100 ProcessGroupNCCL.cpp:655] INFO: watchdog got stuck",
         "n1:1:2 [0] misc/ibvwrap.cc:200 NCCL WARN Call to ibv_reg_mr failed",
+        "ImportError: libx.so: cannot open shared object file: No such file or directory",
+        "./a.out: error while loading shared libraries: libx.so: cannot open shared object file",
         "  what():  std::bad_alloc", "    srun: error: n1: task 3: Killed",
         "  traceback : Signal 9 (SIGKILL) received by PID 1",
         "[E socket.cpp:860] [c10d] The client socket has timed out", "raised: CUDA out of memory",

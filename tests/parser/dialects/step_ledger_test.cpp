@@ -80,6 +80,17 @@ TEST(StepLedger, KeepsTheStatementOfACauseRatherThanAWarningBeforeIt) {
   EXPECT_EQ(ledger.facts().events[0].line, statement.line);
 }
 
+TEST(StepLedger, KeepsTheStatementOfACauseRatherThanAShellsComplaintBeforeIt) {
+  StepLedger ledger;
+  LogEvent complaint = event("missing_module");
+  complaint.line = "prolog.sh: line 3: nvidia-persistenced: command not found";
+  LogEvent statement = event("missing_module");
+  statement.line = "ModuleNotFoundError: No module named 'x'";
+  for (const LogEvent& one : {complaint, statement, complaint}) ledger.add_event(one);
+  ASSERT_EQ(ledger.facts().events.size(), 1U);
+  EXPECT_EQ(ledger.facts().events[0].line, statement.line);
+}
+
 TEST(StepLedger, EndlessRestartsStayBounded) {
   StepLedger ledger;
   for (int i = 0; i < 2000; ++i) ledger.add(step(5, i));

@@ -177,6 +177,26 @@ TEST(TracebackReader, ReadsTheLowerHalfOfOneAtALogsBeginning) {
   EXPECT_EQ(told(later + half), "python_exception|KeyError: 'x'");
 }
 
+TEST(TracebackReader, ReadsWhatRanksSaidBelowTheExceptionThatGathersThem) {
+  const std::string gathered =
+      kHead + frame("/w/train.py", "save") +
+      "x.api.CheckpointException: CheckpointException ranks:dict_keys([1])\n"
+      "Traceback (most recent call last): (RANK 1)\n" +
+      frame("/w/filesystem.py", "write_item");
+  EXPECT_TRUE(told(gathered + "OSError: [Errno 122] x\n").starts_with("disk_full_or_quota|"));
+}
+
+TEST(TracebackReader, LeavesOutWhatPythonIgnores) {
+  const std::string ignored = "Exception ignored in: <function Pool.__del__ at 0x7f>\n" + kHead +
+                              frame("/w/pool.py", "__del__");
+  EXPECT_EQ(told(ignored + "TypeError: x\n"), "|");
+  EXPECT_EQ(told(ignored + "TypeError: x\n" + kHead + frame("/w/x.py", "f") + "KeyError: 'x'\n"),
+            "python_exception|KeyError: 'x'");
+  // Words that name a class tell what could not be had.
+  EXPECT_EQ(told(ignored + "ModuleNotFoundError: No module named 'x'\n"),
+            "missing_module|ModuleNotFoundError: No module named 'x'");
+}
+
 TEST(TracebackReader, TakesOffWhatALoggerPutsBeforeEveryLine) {
   const std::string text = kHead + frame("/w/ckpt.py", "load_checkpoint") + "KeyError: 'x'\n";
   const std::string logged =

@@ -78,6 +78,24 @@ TEST(EventRoles, OfAShellsComplaintIsRootOnlyWhereNothingElseIs) {
   EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0", "symptom 0"));
 }
 
+TEST(EventRoles, OfAFaultAfterAKernelsTimeoutIsACascade) {
+  LogFacts facts = log_of({20});
+  LogEvent timeout = failure("nccl_timeout", 20, 3);
+  timeout.line = "DeepEP dispatch NVL receiver timeout, channel: 3";
+  facts.events = {timeout, failure("illegal_memory_access", 20, 3)};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "cascade 0"));
+}
+
+TEST(EventRoles, OfAnExceptionThatALoggerNotesIsRootBeforeTheExit) {
+  LogFacts facts = log_of({20});
+  LogEvent exception = failure("python_exception", 20);
+  exception.line = "[INFO] train: KeyError: 'loss'";
+  facts.events = {exception, failure("child_failed", 20)};
+  EXPECT_THAT(told(facts), ElementsAre("root 0", "symptom 0"));
+  facts.events[0].line += ", retrying";
+  EXPECT_THAT(told(facts), ElementsAre("survived 0", "root 0"));
+}
+
 TEST(EventRoles, AreToldForEachAttempt) {
   LogFacts facts = log_of({20, 10});
   facts.events = {failure("nccl_timeout", 20, 6), failure("task_exited", 20),
