@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "parser/statistics/median.h"
@@ -17,51 +18,42 @@ namespace {
 using HistoryKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
                               std::optional<std::int64_t>, std::string>;
 
-std::string value_of(const ComparedRun& run, std::string_view key) {
-  return run.configuration.value(key).value_or("");
+HistoryKey history_key_of(const HistoryConfiguration& configuration) {
+  return {configuration.workload, configuration.model_size, configuration.dtype,
+          configuration.gpu_type, configuration.gpu_count,  configuration.global_batch_size,
+          configuration.window};
 }
 
-HistoryKey history_key_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.judgement.match;
-  return {workload_of(run),
-          model_size_of(run),
-          match.dtype.empty() ? value_of(run, "dtype") : match.dtype,
-          match.gpu_type.empty() ? value_of(run, "gpu_type") : match.gpu_type,
-          match.gpu_count ? std::to_string(*match.gpu_count) : value_of(run, "gpu_count"),
-          global_batch_size_of(run),
-          to_string(run.judgement.summary.window)};
-}
-
-bool is_selected(const HistoryKey& key, const HistorySelection& selection) {
+bool is_selected(const HistoryConfiguration& configuration, const HistorySelection& selection) {
   const auto agrees = [](const std::optional<std::string>& asked, const std::string& value) {
     return !asked || *asked == value;
   };
-  return agrees(selection.workload, std::get<0>(key)) &&
-         agrees(selection.model_size, std::get<1>(key)) &&
-         agrees(selection.dtype, std::get<2>(key)) &&
-         agrees(selection.gpu_type, std::get<3>(key)) &&
-         agrees(selection.gpu_count, std::get<4>(key));
+  return agrees(selection.workload, configuration.workload) &&
+         agrees(selection.model_size, configuration.model_size) &&
+         agrees(selection.dtype, configuration.dtype) &&
+         agrees(selection.gpu_type, configuration.gpu_type) &&
+         agrees(selection.gpu_count, configuration.gpu_count);
 }
 
 // By start where every run says its own, else by job, else as they were given.
-void sort_by_start(const std::vector<ComparedRun>& runs, std::vector<std::size_t>& indexes) {
+void sort_by_start(const HistoryRuns& runs, std::vector<std::size_t>& indexes) {
   const auto all_have = [&](auto has) { return std::all_of(indexes.begin(), indexes.end(), has); };
-  if (all_have([&](std::size_t i) { return runs[i].launched_at.has_value(); })) {
+  if (all_have([&](std::size_t i) { return runs[i]->launched_at.has_value(); })) {
     std::stable_sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
-      return std::tie(*runs[a].launched_at, runs[a].job_id) <
-             std::tie(*runs[b].launched_at, runs[b].job_id);
+      return std::tie(*runs[a]->launched_at, runs[a]->job_id) <
+             std::tie(*runs[b]->launched_at, runs[b]->job_id);
     });
-  } else if (all_have([&](std::size_t i) { return runs[i].job_id.has_value(); })) {
+  } else if (all_have([&](std::size_t i) { return runs[i]->job_id.has_value(); })) {
     std::stable_sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
-      return *runs[a].job_id < *runs[b].job_id;
+      return *runs[a]->job_id < *runs[b]->job_id;
     });
   }
 }
 
-std::vector<HistoryChange::Difference> differences_between(const ComparedRun& before,
-                                                           const ComparedRun& after) {
-  const Characteristics first = characteristics_of(before, marks_of(before));
-  const Characteristics second = characteristics_of(after, marks_of(after));
+std::vector<HistoryChange::Difference> differences_between(const HistoryRun& before,
+                                                           const HistoryRun& after) {
+  const Characteristics& first = before.configuration->characteristics;
+  const Characteristics& second = after.configuration->characteristics;
   std::map<std::string, HistoryChange::Difference> by_key;
   for (const auto& [key, value] : first) by_key[key] = {key, value, std::nullopt};
   for (const auto& [key, value] : second) {
@@ -78,11 +70,11 @@ std::vector<HistoryChange::Difference> differences_between(const ComparedRun& be
 // By how much the runs' locations may deviate unseen, since their step times are rounded: half of
 // the last printed digit. The shortest and the longest step of a window stand there as printed, so
 // that the one with the most decimals shows it; every producer prints three digits at least.
-double rounding_deviation_of(const std::vector<ComparedRun>& runs, const HistorySeries& series) {
-  const WindowStatistics& newest = *runs[series.runs.back()].judgement.summary.step_time_s;
+double rounding_deviation_of(const HistoryRuns& runs, const HistorySeries& series) {
+  const WindowStatistics& newest = *runs[series.runs.back()]->step_time_s;
   int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(newest.median))));
   for (const std::size_t index : series.runs) {
-    const WindowStatistics& times = *runs[index].judgement.summary.step_time_s;
+    const WindowStatistics& times = *runs[index]->step_time_s;
     for (const double printed : {times.min, times.max}) {
       const std::string text = fmt::format("{:.6f}", printed);
       decimals = std::max(decimals, static_cast<int>(text.find_last_not_of('0') - text.find('.')));
@@ -91,10 +83,10 @@ double rounding_deviation_of(const std::vector<ComparedRun>& runs, const History
   return 0.5 * std::pow(10.0, -decimals) / newest.median;
 }
 
-void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
+void find_changes(const HistoryRuns& runs, HistorySeries& series) {
   std::vector<double> logs;
   for (const std::size_t index : series.runs) {
-    logs.push_back(*log_location_of(runs[index], ComparedMetric::step_time_s));
+    logs.push_back(*runs[index]->log_step_time_s);
   }
   SegmentationOptions options;
   options.deviation_min = std::max(kRunStddevMin, rounding_deviation_of(runs, series));
@@ -109,7 +101,7 @@ void find_changes(const std::vector<ComparedRun>& runs, HistorySeries& series) {
     change.after_s = std::exp(median_of(all.subspan(starts[k], end - starts[k])));
     change.step_time_ratio = change.after_s / change.before_s;
     change.differences =
-        differences_between(runs[series.runs[starts[k] - 1]], runs[series.runs[starts[k]]]);
+        differences_between(*runs[series.runs[starts[k] - 1]], *runs[series.runs[starts[k]]]);
     series.changes.push_back(std::move(change));
     begin = starts[k];
   }
@@ -120,9 +112,9 @@ using Members = std::vector<std::size_t>;  // indexes of runs
 
 // By cluster, where more than one is named; else all together, for runs of one cluster name it
 // from some release on only.
-std::map<std::string, Members> by_cluster(const std::vector<ComparedRun>& runs, Members members) {
+std::map<std::string, Members> by_cluster(const HistoryRuns& runs, Members members) {
   std::map<std::string, Members> parts;
-  for (const std::size_t i : members) parts[runs[i].cluster.value_or("")].push_back(i);
+  for (const std::size_t i : members) parts[runs[i]->cluster.value_or("")].push_back(i);
   const std::size_t named = parts.size() - parts.count("");
   if (named > 1) return parts;
   return {{"", std::move(members)}};
@@ -130,16 +122,21 @@ std::map<std::string, Members> by_cluster(const std::vector<ComparedRun>& runs, 
 
 }  // namespace
 
-std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
-                                       const HistorySelection& selection,
+std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
                                        const RunMarkSet& included) {
   std::map<HistoryKey, Members> members;
+  // Null: not selected. Runs of one configuration are of one series.
+  std::unordered_map<const HistoryConfiguration*, Members*> known;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const HistoryKey key = history_key_of(runs[i]);
-    if (!is_selected(key, selection)) continue;
-    if (!exclusion_reason(marks_of(runs[i]), included).empty()) continue;
-    if (log_location_of(runs[i], ComparedMetric::step_time_s)) members[key].push_back(i);
+    const HistoryRun& run = *runs[i];
+    const auto [entry, is_new] = known.try_emplace(run.configuration.get(), nullptr);
+    if (is_new && is_selected(*run.configuration, selection)) {
+      entry->second = &members[history_key_of(*run.configuration)];
+    }
+    if (entry->second == nullptr || !run.log_step_time_s) continue;
+    if (exclusion_reason(run.marks, included).empty()) entry->second->push_back(i);
   }
+  std::erase_if(members, [](const auto& series) { return series.second.empty(); });
   std::vector<HistorySeries> history;
   for (auto& [key, all] : members) {
     for (auto& [cluster, indexes] : by_cluster(runs, std::move(all))) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "parser/statistics/change_points.h"
-#include "parser/statistics/compared_run.h"
+#include "parser/statistics/history_run.h"
 
 namespace llmb::parser {
 
@@ -64,8 +64,7 @@ inline constexpr std::string_view kHistoryMethod =
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
 // size, dtype, GPU, scale and batch, and by cluster where more than one is named; those of one run
 // too.
-std::vector<HistorySeries> run_history(const std::vector<ComparedRun>& runs,
-                                       const HistorySelection& selection,
+std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
                                        const RunMarkSet& included);
 
 }  // namespace llmb::parser

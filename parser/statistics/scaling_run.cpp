@@ -83,23 +83,17 @@ ScalingConfiguration make_configuration(const ComparedRun& run, ComparedWork wor
   return made;
 }
 
-}  // namespace
-
-std::shared_ptr<const ScalingConfiguration> ScalingConfigurations::of(
-    const ComparedRun& run, const std::vector<RunMarkReason>& marks) {
+std::shared_ptr<const ScalingConfiguration> configuration_of(
+    const ComparedRun& run, const std::vector<RunMarkReason>& marks,
+    ScalingConfigurations& configurations) {
   const Characteristics characteristics = characteristics_of(run, marks);
   ComparedWork work = work_of(run);
-  auto& known = known_[text_key_of(run, work, characteristics)];
-  if (auto configuration = known.lock()) return configuration;
-  auto made = std::make_shared<const ScalingConfiguration>(
-      make_configuration(run, std::move(work), characteristics));
-  known = made;
-  return made;
+  return configurations.of(text_key_of(run, work, characteristics), [&] {
+    return make_configuration(run, std::move(work), characteristics);
+  });
 }
 
-void ScalingConfigurations::drop_unused() {
-  std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-}
+}  // namespace
 
 std::shared_ptr<const ScalingRun> scaling_run(const ComparedRun& run,
                                               ScalingConfigurations& configurations) {
@@ -112,7 +106,7 @@ std::shared_ptr<const ScalingRun> scaling_run(const ComparedRun& run,
   made.launched_at = run.launched_at;
   made.grown_at = run.grown_at;
   made.marks = marks_of(run);
-  made.configuration = configurations.of(run, made.marks);
+  made.configuration = configuration_of(run, made.marks, configurations);
   made.tokens_per_s_per_gpu = rate.value;
   made.tokens_reason = rate.reason;
   made.published = against_published(run, made.marks);

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "parser/statistics/comparison_obstacles.h"
 #include "parser/statistics/run_standing.h"
+#include "parser/statistics/shared_configurations.h"
 
 namespace llmb::parser {
 
@@ -41,18 +41,7 @@ struct ScalingRun {
   bool teaches_noise = false;
 };
 
-// Each configuration once. Not thread-safe.
-class ScalingConfigurations {
- public:
-  std::shared_ptr<const ScalingConfiguration> of(const ComparedRun& run,
-                                                 const std::vector<RunMarkReason>& marks);
-  // Forgets those that no run has any more.
-  void drop_unused();
-
- private:
-  std::unordered_map<std::string, std::weak_ptr<const ScalingConfiguration>> known_;
-};
-
+using ScalingConfigurations = SharedConfigurations<ScalingConfiguration>;
 using ScalingRuns = std::vector<std::shared_ptr<const ScalingRun>>;
 
 // Pointers in the results live as long as the catalog that the runs were measured with.

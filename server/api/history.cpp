@@ -1,8 +1,9 @@
 // GET /api/v1/history: the runs of each configuration in the order of their starts, and where their
 // step time changed its level.
 #include "parser/statistics/run_history.h"
-#include "server/api/all_runs.h"
 #include "server/api/json.h"
+#include "server/api/kept_runs.h"
+#include "server/api/measuring_question.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
@@ -15,9 +16,10 @@ namespace {
 http::Body render_history(Context& context, const MeasuringQuestion& question,
                           parser::HistorySelection selection) {
   const parser::Catalog& catalog = context.catalog();
-  const auto [runs, older_left_out] = context.readers.with_reader([&](storage::Reader& reader) {
-    return measure_all_runs(reader, catalog, question, context.options.measured_runs_max);
+  const MeasuredRuns measured = context.readers.with_reader([&](storage::Reader& reader) {
+    return context.kept_runs.read(reader, catalog, question, context.options.measured_runs_max);
   });
+  const parser::HistoryRuns& runs = measured.history;
   // The runs may go by an alias of it.
   if (selection.workload) {
     const parser::Workload* const known = catalog.workload(*selection.workload);
@@ -25,7 +27,7 @@ http::Body render_history(Context& context, const MeasuringQuestion& question,
   }
   const auto history = parser::run_history(runs, selection, question.included);
   Json json = report::history_json(runs, history);
-  json["older_runs_left_out"] = older_left_out;
+  json["older_runs_left_out"] = measured.older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }
 

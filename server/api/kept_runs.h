@@ -1,48 +1,76 @@
-// KeptRuns: what scaling makes of each run over its own window, kept from one question to the next:
-// a question reads which runs there are and how they stand, and measures only those that changed.
+// KeptRuns: what scaling and history make of each run, kept from one question to the next: a
+// question reads which runs there are and how they stand, and measures only those that changed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 
 #include "parser/catalog/catalog.h"
+#include "parser/statistics/history_run.h"
 #include "parser/statistics/scaling_run.h"
-#include "server/api/all_runs.h"
+#include "server/api/measuring_question.h"
 #include "storage/database.h"
 
 namespace llmb::api {
 
-struct ScaledRuns {
-  parser::ScalingRuns runs;         // by id
+struct MeasuredRuns {  // by id, and in both the same ones
+  parser::ScalingRuns scaling;
+  parser::HistoryRuns history;
   std::int64_t older_left_out = 0;  // beyond `runs_max`
 };
 
-// Thread-safe: one question at a time measures, and others wait for what it has measured.
-class KeptRuns {
+// The runs as they are over one window, without certain steps. Thread-safe: one question at a time
+// measures, and others wait for what it has measured.
+class KeptWindow {
  public:
-  // Those that `question` asks for, which asks for no window and leaves no step out: the newest
-  // `runs_max` of them. Throws StorageError, RequestError as measure_all_runs() does.
-  ScaledRuns read(storage::Reader& reader, const parser::Catalog& catalog,
-                  const MeasuringQuestion& question, std::size_t runs_max);
+  MeasuredRuns read(storage::Reader& reader, const parser::Catalog& catalog,
+                    const MeasuringQuestion& question, std::size_t runs_max);
 
  private:
   struct Kept {
     storage::RunVersion version;
-    std::shared_ptr<const parser::ScalingRun> run;
+    std::shared_ptr<const parser::ScalingRun> scaling;
+    std::shared_ptr<const parser::HistoryRun> history;
   };
 
   void measure(storage::Reader& reader, const parser::Catalog& catalog,
-               std::span<const storage::RunId> runs);
+               const MeasuringQuestion& question, std::span<const storage::RunId> runs);
   void drop_unasked(std::span<const storage::RunVersion> asked, std::size_t runs_max);
 
   std::mutex mutex_;
   std::int64_t data_revision_ = 0;  // of the last question
   std::unordered_map<storage::RunId, Kept> kept_;
-  parser::ScalingConfigurations configurations_;
+  parser::ScalingConfigurations scaling_configurations_;
+  parser::HistoryConfigurations history_configurations_;
+};
+
+// Thread-safe. Keeps the windows that were asked for last, the runs' own as one of them.
+class KeptRuns {
+ public:
+  static constexpr std::size_t kWindowsMax = 4;
+
+  // Those that `question` asks for: the newest `runs_max` of them. Throws StorageError;
+  // RequestError (400) where a window holds too many steps. Pointers in the result live as long as
+  // the catalog, which is the same each time.
+  MeasuredRuns read(storage::Reader& reader, const parser::Catalog& catalog,
+                    const MeasuringQuestion& question, std::size_t runs_max);
+
+ private:
+  struct Window {
+    std::string asked;
+    std::shared_ptr<KeptWindow> runs;
+  };
+
+  std::shared_ptr<KeptWindow> window_of(const MeasuringQuestion& question);
+
+  std::mutex mutex_;
+  std::list<Window> windows_;  // the one that was asked for last is the first
 };
 
 }  // namespace llmb::api

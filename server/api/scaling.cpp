@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "parser/statistics/scaling_series.h"
-#include "server/api/all_runs.h"
 #include "server/api/json.h"
 #include "server/api/kept_runs.h"
+#include "server/api/measuring_question.h"
 #include "server/api/query_parameters.h"
 #include "server/api/resources.h"
 #include "server/api/run_lookup.h"
@@ -18,24 +18,16 @@ namespace {
 
 constexpr std::int64_t kRunsMax = 1'000'000;
 
-ScaledRuns scaled_runs(Context& context, const MeasuringQuestion& question) {
-  const parser::Catalog& catalog = context.catalog();
-  const std::size_t runs_max = context.options.measured_runs_max;
-  return context.readers.with_reader([&](storage::Reader& reader) -> ScaledRuns {
-    if (!question.window && question.without.empty()) {
-      return context.kept_runs.read(reader, catalog, question, runs_max);
-    }
-    const auto [runs, older_left_out] = measure_all_runs(reader, catalog, question, runs_max);
-    return {parser::scaling_runs(runs), older_left_out};
-  });
-}
-
 http::Body render_scaling(Context& context, const MeasuringQuestion& question,
                           const parser::ScalingSelection& selection, std::int64_t runs_max) {
-  const auto [runs, older_left_out] = scaled_runs(context, question);
+  const MeasuredRuns measured = context.readers.with_reader([&](storage::Reader& reader) {
+    return context.kept_runs.read(reader, context.catalog(), question,
+                                  context.options.measured_runs_max);
+  });
+  const parser::ScalingRuns& runs = measured.scaling;
   const auto report = parser::scaling_series(context.catalog(), runs, selection, question.included);
   Json json = report::scaling_json(runs, report, static_cast<std::size_t>(runs_max));
-  json["older_runs_left_out"] = older_left_out;
+  json["older_runs_left_out"] = measured.older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};
 }
 

@@ -40,7 +40,7 @@ struct HistoryArguments : MeasuringArguments {
   parser::HistorySelection selection;
 };
 
-int tell_history(const std::vector<parser::ComparedRun>& runs, const parser::RunMarkSet& included,
+int tell_history(const parser::HistoryRuns& runs, const parser::RunMarkSet& included,
                  const HistoryArguments& arguments) {
   const auto history = parser::run_history(runs, arguments.selection, included);
   if (arguments.format == "json") {
@@ -80,7 +80,7 @@ void add_history_command(CLI::App& app, int& exit_code) {
           auto& asked = arguments->selection.workload;
           const parser::Workload* const known = asked ? catalog.workload(*asked) : nullptr;
           if (known != nullptr) asked = known->workload;
-          return tell_history(measured.runs, included, *arguments);
+          return tell_history(parser::history_runs(measured.runs), included, *arguments);
         });
   });
 }

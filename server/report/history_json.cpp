@@ -11,12 +11,12 @@
 namespace llmb::report {
 namespace {
 
-Json change_json(const std::vector<parser::ComparedRun>& runs, const parser::HistorySeries& series,
+Json change_json(const parser::HistoryRuns& runs, const parser::HistorySeries& series,
                  const parser::HistoryChange& change) {
   Json json;
   json["at"] = change.at;
-  json["run_id"] = runs[series.runs[change.at]].id;
-  json["previous_run_id"] = runs[series.runs[change.at - 1]].id;
+  json["run_id"] = runs[series.runs[change.at]]->id;
+  json["previous_run_id"] = runs[series.runs[change.at - 1]]->id;
   json["verdict"] = change.step_time_ratio > 1 ? "slower" : "faster";
   json["step_time_s_before"] = number(change.before_s);
   json["step_time_s_after"] = number(change.after_s);
@@ -30,8 +30,8 @@ Json change_json(const std::vector<parser::ComparedRun>& runs, const parser::His
   return json;
 }
 
-Json run_json(const parser::ComparedRun& run) {
-  const auto& times = run.judgement.summary.step_time_s;
+Json run_json(const parser::HistoryRun& run) {
+  const auto& times = run.step_time_s;
   return {{"id", run.id},
           {"experiment", run.experiment},
           {"job_id", nullable(run.job_id)},
@@ -63,7 +63,7 @@ std::string_view newest_name(parser::NewestLevel newest) {
   return "unknown";
 }
 
-Json history_json(const std::vector<parser::ComparedRun>& runs,
+Json history_json(const parser::HistoryRuns& runs,
                   const std::vector<parser::HistorySeries>& history) {
   Json json;
   json["method"] = parser::kHistoryMethod;
@@ -80,7 +80,7 @@ Json history_json(const std::vector<parser::ComparedRun>& runs,
     one["cluster"] = null_if_empty(series.cluster);
     one["newest"] = newest_name(series.newest);
     one["runs"] = Json::array();
-    for (const std::size_t index : series.runs) one["runs"].push_back(run_json(runs[index]));
+    for (const std::size_t index : series.runs) one["runs"].push_back(run_json(*runs[index]));
     one["changes"] = Json::array();
     for (const parser::HistoryChange& change : series.changes) {
       one["changes"].push_back(change_json(runs, series, change));

@@ -13,7 +13,7 @@ namespace llmb::report {
 std::string_view newest_name(parser::NewestLevel newest);
 
 // `runs`: those that `history` was made of.
-Json history_json(const std::vector<parser::ComparedRun>& runs,
+Json history_json(const parser::HistoryRuns& runs,
                   const std::vector<parser::HistorySeries>& history);
 
 }  // namespace llmb::report

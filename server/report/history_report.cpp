@@ -45,18 +45,18 @@ const parser::HistoryChange* change_at(const parser::HistorySeries& series, std:
 
 }  // namespace
 
-void write_history_table(const std::vector<parser::ComparedRun>& runs,
+void write_history_table(const parser::HistoryRuns& runs,
                          const std::vector<parser::HistorySeries>& history, std::ostream& out) {
   for (const parser::HistorySeries& series : history) {
     const std::string title = printable(title_of(series));
     out << '\n' << title << '\n' << std::string(display_width(title), '=') << '\n';
     TextTable table({">Id", "Run", ">Job", "Started", ">Step time (s)", "Level"});
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
-      const parser::ComparedRun& run = runs[series.runs[i]];
+      const parser::HistoryRun& run = *runs[series.runs[i]];
       const parser::HistoryChange* const change = change_at(series, i);
       table.add(
           {std::to_string(run.id), run.experiment, run.job_id ? std::to_string(*run.job_id) : "-",
-           run.launched_at.value_or("-"), fixed(run.judgement.summary.step_time_s->median, 4),
+           run.launched_at.value_or("-"), fixed(run.step_time_s->median, 4),
            change == nullptr
                ? ""
                : fmt::format("{:+.2f} % from here on: {}", 100 * (change->step_time_ratio - 1),
@@ -71,14 +71,14 @@ void write_history_table(const std::vector<parser::ComparedRun>& runs,
   }
 }
 
-void write_history_csv(const std::vector<parser::ComparedRun>& runs,
+void write_history_csv(const parser::HistoryRuns& runs,
                        const std::vector<parser::HistorySeries>& history, std::ostream& out) {
   out << "workload,model_size,dtype,gpu_type,gpu_count,global_batch_size,window,run_id,experiment,"
          "job_id,launched_at,step_time_s_mean,step_time_s_median,change_step_time_ratio,"
          "change_differences,newest,cluster\r\n";
   for (const parser::HistorySeries& series : history) {
     for (std::size_t i = 0; i < series.runs.size(); ++i) {
-      const parser::ComparedRun& run = runs[series.runs[i]];
+      const parser::HistoryRun& run = *runs[series.runs[i]];
       const parser::HistoryChange* const change = change_at(series, i);
       CsvLine line(out);
       for (const std::string* const text : {&series.workload, &series.model_size, &series.dtype,
@@ -91,8 +91,8 @@ void write_history_csv(const std::vector<parser::ComparedRun>& runs,
       line.add(std::string_view(run.experiment));
       line.add(run.job_id);
       line.add(run.launched_at ? std::optional<std::string_view>(*run.launched_at) : std::nullopt);
-      line.add(run.judgement.summary.step_time_s->mean);
-      line.add(run.judgement.summary.step_time_s->median);
+      line.add(run.step_time_s->mean);
+      line.add(run.step_time_s->median);
       line.add(change != nullptr ? std::optional(change->step_time_ratio) : std::nullopt);
       const std::string differing = change != nullptr ? differences_text(*change) : std::string();
       line.add(std::string_view(differing));

@@ -9,11 +9,11 @@
 
 namespace llmb::report {
 
-void write_history_table(const std::vector<parser::ComparedRun>& runs,
+void write_history_table(const parser::HistoryRuns& runs,
                          const std::vector<parser::HistorySeries>& history, std::ostream& out);
 
 // A change stands in the line of the first run of the new level.
-void write_history_csv(const std::vector<parser::ComparedRun>& runs,
+void write_history_csv(const parser::HistoryRuns& runs,
                        const std::vector<parser::HistorySeries>& history, std::ostream& out);
 
 }  // namespace llmb::report

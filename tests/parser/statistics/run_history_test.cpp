@@ -39,7 +39,7 @@ std::vector<ComparedRun> made_runs() {
 
 TEST(RunHistory, NamesChangesAndWhatChangedThere) {
   const auto runs = made_runs();
-  const auto history = run_history(runs, {}, {});
+  const auto history = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(history.size(), 1U);
   const HistorySeries& series = history[0];
   EXPECT_EQ(series.workload, "own");
@@ -58,7 +58,7 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   auto runs = made_runs();
   runs[0].configuration.set("gpu_count", "128", ConfigSource::llmb_config);
   runs[1].judgement.summary.status = RunStatus::failed;
-  const auto history = run_history(runs, {}, {});
+  const auto history = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(history.size(), 2U);
   EXPECT_EQ(history[0].gpu_count, "128");
   EXPECT_EQ(history[0].runs.size(), 1U);
@@ -66,24 +66,25 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_EQ(history[1].runs.size(), 22U);
   HistorySelection selection;
   selection.gpu_count = "64";
-  EXPECT_EQ(run_history(runs, selection, {RunMark::failed})[0].runs.size(), 23U);
+  EXPECT_EQ(run_history(history_runs(runs), selection, {RunMark::failed})[0].runs.size(), 23U);
   selection.workload = "other";
-  EXPECT_TRUE(run_history(runs, selection, {}).empty());
+  EXPECT_TRUE(run_history(history_runs(runs), selection, {}).empty());
 }
 
 TEST(RunHistory, KeepsClustersApartWhereThereAreTwo) {
   auto runs = made_runs();
   for (auto& run : runs) run.cluster = "eos";
   runs[5].cluster = std::nullopt;
-  ASSERT_EQ(run_history(runs, {}, {}).size(), 1U);  // who does not say it is of the only one
-  EXPECT_EQ(run_history(runs, {}, {})[0].cluster, "");
+  ASSERT_EQ(run_history(history_runs(runs), {}, {}).size(),
+            1U);  // who does not say it is of the only one
+  EXPECT_EQ(run_history(history_runs(runs), {}, {})[0].cluster, "");
   // In turn on two clusters of another speed each: no change of either.
   runs.clear();
   for (int job = 1; job <= 24; ++job) {
     runs.push_back(run_at(job, job > 12 ? 2.2 : 2.0, "25.12"));
     runs.back().cluster = job > 12 ? "selene" : "eos";
   }
-  const auto history = run_history(runs, {}, {});
+  const auto history = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(history.size(), 2U);
   EXPECT_EQ(history[0].cluster, "eos");
   EXPECT_EQ(history[1].cluster, "selene");
@@ -97,7 +98,7 @@ TEST(RunHistory, TakesOneDigitOfPrintedStepTimesForRounding) {
     for (int job = 1; job <= 10; ++job) {
       runs.push_back(run_at(job, job <= 8 ? 7.38 : step_time_s, "25.12"));
     }
-    return run_history(runs, {}, {}).at(0);
+    return run_history(history_runs(runs), {}, {}).at(0);
   };
   const HistorySeries by_one_digit = history_with_newest(7.39);
   EXPECT_TRUE(by_one_digit.changes.empty());

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "parser/foundation/instant.h"
+#include "server/api/kept_runs.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -178,11 +179,18 @@ TEST_F(Scaling, IsTheSameWhateverWasAskedBefore) {
                                         {{"cluster", "eos"}},
                                         {{"include", "all"}},
                                         {{"workload", "grok1"}},
-                                        {{"window", "20-40"}}};
+                                        {{"window", "20-40"}},
+                                        {{"window", "last"}},
+                                        {{"without", "evaluation"}},
+                                        {{"window", "20-40"}, {"without", "all"}},
+                                        {{"window", "20-40"}, {"cluster", "eos"}},
+                                        {{"window", "11-44"}}};
   const auto ask = [&] {
     std::vector<std::string> answers;
-    for (const Pairs& question : questions) {
-      answers.push_back(get_json("/api/v1/scaling", question).dump());
+    for (const char* const resource : {"/api/v1/scaling", "/api/v1/history"}) {
+      for (const Pairs& question : questions) {
+        answers.push_back(get_json(resource, question).dump());
+      }
     }
     return answers;
   };
@@ -233,6 +241,28 @@ TEST_F(Scaling, IsTheSameWhateverWasAskedBefore) {
     before = kept;
     EXPECT_EQ(ask_another(), kept) << "change " << i;
   }
+}
+
+// Steps that nobody says were changed are not read again; those of a window that was forgotten are.
+TEST_F(Scaling, AndHistoryReadARunsStepsOnceForAFewWindows) {
+  const storage::RunId run = add_clean(1, 128, 7.2);
+  add_clean(2, 256, 7.2);
+  const auto speed_in = [&](const std::string& window) {
+    // The revision is in the ETag, by which an answer is held.
+    writer_->update_configuration(run + 1,
+                                  storage::Reader(database_path_).run(run + 1)->configuration);
+    get_json("/api/v1/history", {{"window", window}});
+    Json json = get_json("/api/v1/scaling", {{"window", window}});
+    return json["series"][0]["points"][0]["tokens_per_s_per_gpu"]["mean"];
+  };
+  const Json before = speed_in("20-40");
+  ASSERT_TRUE(before.is_number());
+  execute_sql("DELETE FROM step_sample; DELETE FROM step_chunk");
+  EXPECT_EQ(speed_in("20-40"), before);
+  for (std::size_t i = 0; i < KeptRuns::kWindowsMax; ++i) {
+    speed_in("1-" + std::to_string(20 + i));
+  }
+  EXPECT_NE(speed_in("20-40"), before);
 }
 
 TEST_F(Scaling, CountsMarkedRunsWhenAsked) {
