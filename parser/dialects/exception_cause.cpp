@@ -267,7 +267,8 @@ constexpr std::array kWords = {
           R"(\bstorage\.|amazonaws|in bucket\b))"
           R"(.*(?:denied|fail|forbidden|closed|error|unable|timed out|could not|not have|expired)|)"
           R"(an error occurred \(\w+\) when calling the \w+ operation|)"
-          R"((?:closed|connect|timeout|timed out).*(?:endpoint url|s3://|gs://|amazonaws))"},
+          R"((?:closed|connect|timeout|timed out|error writing).*)"
+          R"((?:endpoint url|s3://|gs://|amazonaws))"},
     Words{"file_system_error", "(?:OS|IO|BlockingIO)Error", R"(^\[errno \d+\].*: b?['"]/)"},
     // Without a number: of a library that looks for files.
     Words{"tokenizer_or_data_missing", "(?:OS|IO|Environment)Error", "", R"(^\[errno|^caught )"},

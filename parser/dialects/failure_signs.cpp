@@ -162,6 +162,7 @@ constexpr std::array kSignsOfOne = {
     in_error("nan_gradient", "found Inf in local"),
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
     failure("nan_loss", "oss is NaN"),
+    failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
     failure("nan_loss", "oss is nan", R"((?i)error|abort|stop|exit|diverge)"),
     in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),
 

@@ -109,6 +109,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),
     failure("srun_launch_error", "sbatch: error: "),
     failure("srun_launch_error", "ORTE was unable to "),
+    failure("srun_launch_error", "OMPI was not built with "),
     failure("srun_launch_error", "There are not enough slots available in the system"),
 
     // What is left when a process has ended.
@@ -157,6 +158,10 @@ inline constexpr std::array kSignsOfOthers = {
     failure("segmentation_fault", "' failed.",
             R"(^(?:[\w./-]+: )?[^ ]+:\d+: .*: Assertion `.*' failed\.)"),
     failure("task_killed", "SignalException: Process "),
+    // Launchers in Go, and agents: "signal: killed", "(signal: SIGSEGV)".
+    failure("task_killed", "ignal: killed"),
+    failure("task_killed", "ignal: SIGKILL"),
+    failure("segmentation_fault", "ignal: SIGSEGV"),
     failure("task_killed", "srun: Force Terminated job"),
     failure("task_killed", " STEPD TERMINATED ON ",
             R"(\*\*\* (?:STEP|JOB) .* STEPD TERMINATED ON )"),

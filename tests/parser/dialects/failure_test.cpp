@@ -61,6 +61,10 @@ TEST(Failure, IsToldByItsLine) {
   EXPECT_EQ(cause_of("Traceback (most recent call last):"), "python_traceback");
   EXPECT_EQ(cause_of("AssertionError: found NaN in local grad norm in backward pass"),
             "nan_gradient");
+  EXPECT_EQ(cause_of("but OMPI was not built with SLURM's PMI support and"), "srun_launch_error");
+  EXPECT_EQ(cause_of("2026-03-04 09:11 - CRITICAL - aborted: loss became NaN"), "nan_loss");
+  EXPECT_EQ(cause_of("ERROR: rank 3 exited unexpectedly (signal: SIGKILL)"), "task_killed");
+  EXPECT_EQ(cause_of("error: failed to run train.py: signal: killed"), "task_killed");
   EXPECT_EQ(cause_of("job exited with code 1"), "job_exited");
   EXPECT_EQ(cause_of("llmb-step-runner: No CUDA GPUs are available to this program"),
             "gpu_unavailable");
