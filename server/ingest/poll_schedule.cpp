@@ -18,9 +18,10 @@ constexpr double kQuietSteps = 20;
 constexpr Milliseconds kQuietAtMost = hours(24);
 constexpr int kScanShare = 50;
 constexpr int kLocalScanShare = 40;
-constexpr int kLocalScanShareMost = 10;
+constexpr int kLocalScanShareMost = 8;
 constexpr int kListingShare = 2;
-constexpr Milliseconds kLocalScanPauseMax = std::chrono::seconds(9);
+// From one scan to the next; a log that grew has to be read then.
+constexpr Milliseconds kLocalScanPeriod{9'800};
 
 Milliseconds twenty_steps(double step_time_s, Milliseconds at_least) {
   if (!std::isfinite(step_time_s) || step_time_s <= 0) return at_least;
@@ -80,9 +81,16 @@ Milliseconds local_scan_pause(const ScanCost& cost, Milliseconds shortest) {
   const auto share = [](std::chrono::nanoseconds time, int times) {
     return std::chrono::duration_cast<Milliseconds>(time * times);
   };
-  const Milliseconds cheap = std::min(share(cost.checks, kLocalScanShare), kLocalScanPauseMax);
+  const Milliseconds cheap =
+      std::min(share(cost.checks, kLocalScanShare), kLocalScanPeriod - share(cost.took, 1));
   return std::max({shortest, cheap, share(cost.checks, kLocalScanShareMost),
                    share(cost.listings, kListingShare)});
+}
+
+std::uint32_t scans_for_seldom_changed(const ScanCost& cost) {
+  const double all = static_cast<double>(cost.checked) + cost.passed_over;
+  const auto checks_of_all = cost.checks * (all / std::max(1U, cost.checked));
+  return checks_of_all * kLocalScanShareMost <= kLocalScanPeriod ? 1 : kScansForSeldomChanged;
 }
 
 bool is_verdict_due(const LogMemory& log, SteadyTime now) {

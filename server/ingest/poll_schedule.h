@@ -64,14 +64,23 @@ SteadyTime next_look(const LogMemory& log, const PollIntervals& intervals,
 // fiftieth of a core.
 Milliseconds scan_pause(Milliseconds scan_took, Milliseconds shortest);
 
-// Processor time of a scan of a local file system.
+// What a scan of a local file system took.
 struct ScanCost {
-  std::chrono::nanoseconds checks{0};    // as much as in every scan
-  std::chrono::nanoseconds listings{0};  // of directories that had changed, or were new
+  std::chrono::nanoseconds checks{0};    // processor time, as much as in every scan
+  std::chrono::nanoseconds listings{0};  // that of directories that had changed, or were new
+  std::chrono::nanoseconds took{0};      // by the clock, all of it
+  std::uint32_t checked = 0;             // directories
+  std::uint32_t passed_over = 0;         // that seldom change, and whose turn it was not
 };
 
-// The same on a local file system. For the checks a fortieth of a core, but no longer than nine
-// seconds as long as that is less than a tenth of one; for the listings a third.
+// The same on a local file system. For the checks a fortieth of a core, but scans begin within ten
+// seconds as long as that is less than an eighth of one; for the listings a third.
 Milliseconds local_scan_pause(const ScanCost& cost, Milliseconds shortest);
+
+// In how many scans a directory that seldom changes has one turn, where not in each.
+inline constexpr std::uint32_t kScansForSeldomChanged = 6;
+// The same on a local file system, by what the last scan took: in each, where all directories can
+// be checked every ten seconds by an eighth of a core.
+std::uint32_t scans_for_seldom_changed(const ScanCost& cost);
 
 }  // namespace llmb::ingest

@@ -18,8 +18,6 @@ constexpr milliseconds kScanPause{50};
 constexpr milliseconds kBetweenMatches{1'000};
 constexpr std::size_t kFavouredMax = 2'048;
 constexpr std::size_t kFavouredMaxRemote = 256;
-// In a large tree once a minute: as many as half of all directories are such.
-constexpr std::uint32_t kScansForSeldomChanged = 6;
 // Writes through a memory map make no event.
 constexpr std::uint32_t kScansForWatchedFolders = 64;
 
@@ -100,19 +98,22 @@ void Scanner::begin_scan(SteadyTime now) {
   if (scan_is_full_) tree_.begin_walk();
 }
 
-bool Scanner::is_to_be_checked(DirectoryIndex index) const {
+bool Scanner::is_to_be_checked(DirectoryIndex index) {
   const DirectoryState& directory = tree_.directories().at(index);
   if (directory.is_gone) return false;
   if (scan_is_full_) return !tree_.was_walked(index);
   if (directory.is_watched) return (scan_number_ + index) % kScansForWatchedFolders == 0;
   const bool may_wait = directory.modified_ns != 0 && seldom_changes(directory, young_since_ns_);
-  return !may_wait || (scan_number_ + index) % kScansForSeldomChanged == 0;
+  if (!may_wait || (scan_number_ + index) % scans_for_seldom_ == 0) return true;
+  ++scan_cost_.passed_over;
+  return false;
 }
 
 bool Scanner::check_next() {
   while (next_directory_ < tree_.directories().size()) {
     const DirectoryIndex index = next_directory_++;
     if (!is_to_be_checked(index)) continue;
+    ++scan_cost_.checked;
     tree_.check(index);
     return true;
   }
@@ -168,6 +169,10 @@ void Scanner::end_scan(SteadyTime now) {
   }
   tell_missing_mounts();
   const bool is_local = root_.kind == FileSystemKind::local;
+  scan_cost_.took = scan_work_;
+  // After a full scan it is measured anew what all of them take.
+  scans_for_seldom_ = scan_is_full_ ? 1 : scans_for_seldom_changed(scan_cost_);
+  if (!is_local) scans_for_seldom_ = kScansForSeldomChanged;
   const milliseconds pause = is_local
                                  ? local_scan_pause(scan_cost_, options_.scan_interval)
                                  : scan_pause(std::chrono::duration_cast<milliseconds>(scan_work_),

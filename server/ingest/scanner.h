@@ -52,7 +52,7 @@ class Scanner {
   bool work_once(SteadyTime now);
   bool check_next();
   bool check_next_favoured(SteadyTime now);
-  bool is_to_be_checked(DirectoryIndex index) const;
+  bool is_to_be_checked(DirectoryIndex index);
   void choose_favoured();
   void match_configs(SteadyTime now);
 
@@ -73,6 +73,7 @@ class Scanner {
   std::int64_t young_since_ns_ = 0;    // as of its beginning
   std::chrono::steady_clock::duration scan_work_{0};
   ScanCost scan_cost_;
+  std::uint32_t scans_for_seldom_ = 1;  // as scans_for_seldom_changed() says
   bool has_advised_ = false;
   SteadyTime next_scan_{};
   SteadyTime next_full_scan_{};

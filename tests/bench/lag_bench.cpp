@@ -1,8 +1,9 @@
 // How soon ingest shows what changes in a large tree, and what it costs while nothing does. Makes a
 // tree of settled logs that are days old, lets an Ingest read it, and then, one kind after the
-// other: appends to logs, puts new logs into folders that are there, and makes new launches. Each
-// change is timed until the writer has committed it. Prints percentiles, and the processor time of
-// a quiet minute as a share of one core.
+// other: appends to logs, puts new logs into folders that are there, makes new folders in launches
+// that are there, and new launches. Each change is timed until the writer has committed it, while
+// the next ones are made. Prints percentiles, and the processor time of a quiet minute as a share
+// of one core.
 //
 //   lag_bench [LOGS] [CHANGES_OF_A_KIND] [WATCHES]     20,000, 200 and the default of ingest
 #include <fcntl.h>
@@ -11,20 +12,22 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "parser/foundation/content_hash.h"
 #include "server/ingest/ingest.h"
 #include "server/sample/log_lines.h"
+#include "storage/database.h"
 #include "tests/temporary_folder.h"
 
 namespace {
@@ -38,6 +41,7 @@ constexpr std::chrono::hours kAge{100};
 constexpr std::chrono::seconds kSettlesFor{60};  // watches go where they are wanted
 constexpr std::chrono::seconds kQuietFor{60};
 constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::milliseconds kMeanPause{75};  // between two changes
 
 std::string step_lines(int first, int count) {
   std::string text;
@@ -91,30 +95,26 @@ void make_tree(const fs::path& tree, int logs) {
   }
 }
 
-// Counts what the writer tells of committed changes.
+// When the writer committed changes, by run.
 class Changes {
  public:
+  struct Change {
+    llmb::storage::RunId run = 0;
+    Clock::time_point at;
+  };
   void note(const RunChange& change) {
     if (change.kind == RunChange::Kind::status) return;
     const std::lock_guard lock(mutex_);
-    ++count_;
-    changed_.notify_all();
+    changes_.push_back({change.run, Clock::now()});
   }
-  // Seconds from `began` until one more was committed than `before`; negative: it took too long.
-  double wait_for(std::int64_t before, Clock::time_point began) {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kPatience, [&] { return count_ > before; })) return -1;
-    return std::chrono::duration<double>(Clock::now() - began).count();
-  }
-  std::int64_t count() {
+  std::vector<Change> take() {
     const std::lock_guard lock(mutex_);
-    return count_;
+    return std::exchange(changes_, {});
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::int64_t count_ = 0;
+  std::vector<Change> changes_;
 };
 
 double processor_time_s() {
@@ -126,32 +126,58 @@ double processor_time_s() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-template <typename Change>
-void measure(const char* kind, int count, Changes& changes, Change make_change) {
+// Changes that were made and not seen yet, by the log's path below the tree.
+using Waiting = std::map<std::string, Clock::time_point>;
+
+void take_changes(Changes& changes, const std::string& database, Waiting& waiting,
+                  std::vector<double>& lags_s) {
+  const auto taken = changes.take();
+  if (taken.empty()) return;
+  llmb::storage::Reader reader(database);
+  for (const Changes::Change& change : taken) {
+    const auto run = reader.run(change.run);
+    const auto made = run ? waiting.find(run->relative_path) : waiting.end();
+    if (made == waiting.end() || change.at < made->second) continue;
+    lags_s.push_back(std::chrono::duration<double>(change.at - made->second).count());
+    waiting.erase(made);
+  }
+}
+
+struct Bench {
+  fs::path tree;
+  std::string database;
+  int count;  // changes of a kind
+  Changes changes;
+};
+
+// `make_change(i, random)` gives the path of the log that it changed.
+template <typename MakeChange>
+void measure(const char* kind, Bench& bench, MakeChange make_change) {
   // Each kind has its own: what one kind touched has a watch afterwards.
   std::mt19937 random(static_cast<unsigned>(llmb::parser::fnv1a(kind)));
-  std::uniform_int_distribution<int> pause_ms(0, 400);
+  std::uniform_int_distribution<int> pause_ms(0, 2 * kMeanPause.count());
+  Waiting waiting;
   std::vector<double> lags_s;
-  int late = 0;
-  for (int i = 0; i < count; ++i) {
+  const auto see = [&] { take_changes(bench.changes, bench.database, waiting, lags_s); };
+  for (int i = 0; i < bench.count; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms(random)));
-    const std::int64_t before = changes.count();
     const auto began = Clock::now();
-    make_change(i, random);
-    const double lag_s = changes.wait_for(before, began);
-    if (lag_s < 0) {
-      ++late;
-    } else {
-      lags_s.push_back(lag_s);
-    }
+    const fs::path log = make_change(i, random);
+    waiting.emplace(log.lexically_relative(bench.tree).string(), began);
+    see();
+  }
+  const auto give_up_at = Clock::now() + kPatience;
+  while (!waiting.empty() && Clock::now() < give_up_at) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    see();
   }
   std::sort(lags_s.begin(), lags_s.end());
   const auto at = [&](double share) {
     const auto last = static_cast<double>(lags_s.size() - 1);
     return lags_s.empty() ? 0.0 : lags_s[static_cast<std::size_t>(share * last)];
   };
-  std::printf("%-28s %5d   p50 %7.3f s   p95 %7.3f s   max %7.3f s   never %d\n", kind, count,
-              at(0.5), at(0.95), at(1), late);
+  std::printf("%-30s %5zu   p50 %7.3f s   p95 %7.3f s   max %7.3f s   never %zu\n", kind,
+              lags_s.size() + waiting.size(), at(0.5), at(0.95), at(1), waiting.size());
   std::fflush(stdout);
 }
 
@@ -163,21 +189,54 @@ void wait_until_read(const llmb::ingest::Ingest& ingest) {
   }
 }
 
-}  // namespace
+void measure_all(Bench& bench, int logs) {
+  std::uniform_int_distribution<int> any_log(0, logs - 1);
+  measure("old logs that grow", bench, [&](int i, std::mt19937& random) {
+    const int number = any_log(random);
+    fs::path log = log_of(launch_folder(bench.tree, number), number);
+    append(log, step_lines(3 + i % 40, 1));
+    return log;
+  });
+  measure("new logs in old folders", bench, [&](int i, std::mt19937& random) {
+    fs::path log = log_of(launch_folder(bench.tree, any_log(random)), logs + i);
+    append(log, step_lines(0, 1));
+    return log;
+  });
+  measure("new folders in old launches", bench, [&](int i, std::mt19937& random) {
+    const fs::path launch = launch_folder(bench.tree, any_log(random)).parent_path();
+    const fs::path folder = launch / ("again_" + std::to_string(i));
+    fs::create_directory(folder);
+    append(log_of(folder, 3 * logs + i), step_lines(0, 1));
+    return log_of(folder, 3 * logs + i);
+  });
+  measure("new launches", bench, [&](int i, std::mt19937&) {
+    const int number = 2 * logs + i;
+    const fs::path folder = launch_folder(bench.tree, number);
+    fs::create_directories(folder);
+    append(log_of(folder, number), step_lines(0, 1));
+    return log_of(folder, number);
+  });
+  measure("logs that are being written", bench, [&](int i, std::mt19937&) {
+    const int number = 2 * logs + i;
+    fs::path log = log_of(launch_folder(bench.tree, number), number);
+    append(log, step_lines(1, 1));
+    return log;
+  });
+}
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const int logs = argc > 1 ? std::atoi(argv[1]) : 20'000;
-  const int count = argc > 2 ? std::atoi(argv[2]) : 200;
   const llmb::TemporaryFolder folder;
-  const fs::path tree = fs::path(folder.path()) / "tree";
-  make_tree(tree, logs);
+  Bench bench{
+      folder.path() / "tree", folder.file("runs.db"), argc > 2 ? std::atoi(argv[2]) : 200, {}};
+  make_tree(bench.tree, logs);
   llmb::ingest::IngestOptions options;
-  options.roots = {{tree.string(), {}}};
-  options.database.path = folder.file("runs.db");
+  options.roots = {{bench.tree.string(), {}}};
+  options.database.path = bench.database;
   options.database.allow_network_file_system = true;
   if (argc > 3) options.directory_watches_max = static_cast<std::size_t>(std::atoll(argv[3]));
-  Changes changes;
-  llmb::ingest::Ingest ingest(options, [&](const RunChange& change) { changes.note(change); });
+  llmb::ingest::Ingest ingest(options,
+                              [&](const RunChange& change) { bench.changes.note(change); });
   const auto began = Clock::now();
   ingest.start();
   wait_until_read(ingest);
@@ -190,24 +249,14 @@ int main(int argc, char** argv) {
   std::printf("idle: %.2f %% of a core\n", 100 * (processor_time_s() - quiet_begin_s) /
                                                std::chrono::duration<double>(kQuietFor).count());
   std::fflush(stdout);
-  std::uniform_int_distribution<int> any_log(0, logs - 1);
-  measure("old logs that grow", count, changes, [&](int i, std::mt19937& random) {
-    const int number = any_log(random);
-    append(log_of(launch_folder(tree, number), number), step_lines(3 + i % 40, 1));
-  });
-  measure("new logs in old folders", count, changes, [&](int i, std::mt19937& random) {
-    const fs::path target = launch_folder(tree, any_log(random));
-    append(log_of(target, logs + i), step_lines(0, 1));
-  });
-  measure("new launches", count, changes, [&](int i, std::mt19937&) {
-    const int number = 2 * logs + i;
-    const fs::path target = launch_folder(tree, number);
-    fs::create_directories(target);
-    append(log_of(target, number), step_lines(0, 1));
-  });
-  measure("a log that is being written", count, changes, [&](int i, std::mt19937&) {
-    append(log_of(launch_folder(tree, 2 * logs), 2 * logs), step_lines(1 + i % 40, 1));
-  });
+  bench.changes.take();
+  measure_all(bench, logs);
   ingest.stop();
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc, argv);
 }

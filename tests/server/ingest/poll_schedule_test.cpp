@@ -60,15 +60,28 @@ TEST(PollSchedule, GivesScanningAFiftiethOfACore) {
 
 TEST(PollSchedule, RestsAfterALocalScanByTheTimeThatItTook) {
   const auto pause = [](milliseconds checks, milliseconds listings) {
-    return local_scan_pause({checks, listings}, milliseconds(1'000));
+    return local_scan_pause({checks, listings, checks + listings}, milliseconds(1'000));
   };
   const milliseconds none(0);
   EXPECT_EQ(pause(milliseconds(1), none), seconds(1));
   EXPECT_EQ(pause(milliseconds(100), none), seconds(4)) << "a fortieth of a core";
-  EXPECT_EQ(pause(milliseconds(500), none), seconds(9)) << "nobody waits for the sake of a little";
-  EXPECT_EQ(pause(milliseconds(2'000), none), seconds(20)) << "but never more than a tenth";
+  EXPECT_EQ(pause(milliseconds(500), none), milliseconds(9'300)) << "a scan every ten seconds";
+  EXPECT_EQ(pause(milliseconds(1'100), none), milliseconds(8'800));
+  EXPECT_EQ(pause(milliseconds(2'000), none), seconds(16)) << "but never more than an eighth";
   EXPECT_EQ(pause(milliseconds(100), seconds(1)), seconds(4)) << "what changed comes once";
   EXPECT_EQ(pause(milliseconds(100), seconds(10)), seconds(20)) << "but never more than a third";
+}
+
+TEST(PollSchedule, ChecksAllFoldersInEachScanUnlessThatTakesMuch) {
+  const auto scans = [](milliseconds checks, std::uint32_t checked, std::uint32_t passed_over) {
+    return scans_for_seldom_changed({checks, {}, checks, checked, passed_over});
+  };
+  EXPECT_EQ(scans(milliseconds(0), 0, 0), 1U);
+  EXPECT_EQ(scans(milliseconds(1'200), 400'000, 0), 1U);
+  EXPECT_EQ(scans(milliseconds(1'300), 400'000, 0), kScansForSeldomChanged);
+  EXPECT_EQ(scans(milliseconds(900), 200'000, 150'000), kScansForSeldomChanged)
+      << "those that were passed over would take as much";
+  EXPECT_EQ(scans(milliseconds(300), 200'000, 150'000), 1U);
 }
 
 TEST(PollSchedule, PollsOnlyHotLogsWhereChangesAreReported) {

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kOld{100};
 
+using IngestPlan = TreeTest;
+
 // Folders with one log, and with more than are looked at by their paths.
 class IngestScan : public TreeTest, public testing::WithParamInterface<int> {
  protected:
@@ -130,6 +132,37 @@ TEST_P(IngestScan, ReadsNothingThroughALinkInTheWay) {
   fs::remove(launch);
   fs::rename(folder_ / "outside", launch);
   EXPECT_TRUE(eventually([&] { return steps_of(log(0)).size() == 15; }));
+}
+
+TEST_F(IngestPlan, FindsNewFoldersInSilentLaunchesByTheNextScan) {
+  constexpr int kLaunches = 12;
+  const auto launch = [](int i) { return fmt::format("experiments/grok1/grok1_{}", i); };
+  const auto log = [&](int i) {
+    return fmt::format("{}/grok1/log-a.grok1_{}_0.out", launch(i), i);
+  };
+  const auto later = [&](int i) {
+    return fmt::format("{}/again/log-a.grok1_9{}_0.out", launch(i), i);
+  };
+  for (int i = 0; i < kLaunches; ++i) {
+    write(log(i), nemo_lines(0, 10));
+    for (fs::path path = log(i); !path.empty(); path = path.parent_path()) {
+      set_age(path.string(), kOld);
+    }
+  }
+  const auto clock = std::make_shared<ManualClock>();
+  IngestOptions chosen = options();
+  chosen.directory_watches_max = 0;
+  chosen.scan_interval = std::chrono::seconds(10);  // of the clock, which stands still
+  chosen.clock = clock;
+  Ingest ingest(chosen, {});
+  ingest.start();
+  ASSERT_TRUE(eventually([&] { return steps_of(log(kLaunches - 1)).size() == 10; }));
+  ASSERT_TRUE(eventually([&] { return ingest.status().first_scan_done; }));
+  for (int i = 0; i < kLaunches; ++i) write(later(i), nemo_lines(0, 3));
+  clock->move(std::chrono::seconds(10));
+  for (int i = 0; i < kLaunches; ++i) {
+    ASSERT_TRUE(eventually([&] { return steps_of(later(i)).size() == 3; })) << later(i);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(LogsOfAFolder, IngestScan, testing::Values(1, 5));
