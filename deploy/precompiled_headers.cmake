@@ -7,7 +7,7 @@ set(LLMB_STANDARD_HEADERS
 
 # llmb_precompile(target [header…]): the standard headers, and those given.
 function(llmb_precompile target)
-  # A unity build reads its headers once for eight files anyway.
+  # A unity build reads its headers once for many files anyway.
   if(CMAKE_UNITY_BUILD)
     return()
   endif()

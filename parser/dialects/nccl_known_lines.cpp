@@ -46,15 +46,15 @@ std::size_t find_count(std::string_view text) {
 // Of what tells a rank's calls apart: the operation, and what follows " count ".
 std::optional<std::uint64_t> hash_of_call(std::uint64_t rank, std::string_view text) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
-  constexpr std::size_t kWords = 7;
+  constexpr std::size_t kWordCount = 7;
   const std::size_t count = find_count(text);
-  if (count == std::string_view::npos || text.size() - count < kCount.size() + kWords * kWord) {
+  if (count == std::string_view::npos || text.size() - count < kCount.size() + kWordCount * kWord) {
     return std::nullopt;
   }
   const char* const words = text.data() + count + kCount.size();
   std::uint64_t hash = rank ^ word_at(text.data());
   std::uint64_t factor = kHashFactor;
-  for (std::size_t i = 0; i < kWords; ++i) {
+  for (std::size_t i = 0; i < kWordCount; ++i) {
     hash += word_at(words + i * kWord) * factor;
     factor += 2 * kHashFactor;
   }

@@ -30,7 +30,8 @@ std::size_t count_name_tokens(const Tokens& tokens, const std::string& gpu_count
   return n > 1 && is_digits(tokens.back()) ? n - 1 : n;
 }
 
-void read_model(const Tokens& tokens, std::size_t name_tokens, RunConfiguration& configuration) {
+void read_model_name(const Tokens& tokens, std::size_t name_tokens,
+                     RunConfiguration& configuration) {
   constexpr auto kFromFolders = ConfigSource::experiment_name;
   const auto size = configuration.value("model_size").value_or("");
   const bool has_framework =
@@ -90,7 +91,7 @@ LogName read_results_file_name(std::string_view file_name, RunConfiguration& con
   if (log.job_id && name_tokens + 1 < tokens.size()) {
     log.retry = parse_digits(tokens[name_tokens + 1]);
   }
-  read_model(tokens, name_tokens, configuration);
+  read_model_name(tokens, name_tokens, configuration);
   return log;
 }
 

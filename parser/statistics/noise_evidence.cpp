@@ -74,7 +74,7 @@ class TestedRuns {
 
 // Their locations compare: runs of one configuration over one window.
 using RepeatKey = std::pair<std::uint64_t, std::string_view>;
-RepeatKey key_of(const NoiseRun& run) {
+RepeatKey repeat_key_of(const NoiseRun& run) {
   return {run.configuration, run.window};
 }
 
@@ -95,7 +95,7 @@ std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const Teste
   std::map<RepeatKey, std::vector<const NoiseRun*>> by_configuration;
   for (const NoiseRun& run : known) {
     if (!tested.has_configuration_of(run) || tested.has(run)) continue;
-    by_configuration[key_of(run)].push_back(&run);
+    by_configuration[repeat_key_of(run)].push_back(&run);
   }
   std::vector<RepeatNoise> repeats;
   for (auto& [key, runs] : by_configuration) {
@@ -125,7 +125,7 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedR
   for (const NoiseRun& run : known) {
     const bool counts_itself = tested.has_configuration_of(run) || tested.has(run);
     if (counts_itself || !is_near(run)) continue;
-    Sums& sums = by_configuration[key_of(run)];
+    Sums& sums = by_configuration[repeat_key_of(run)];
     ++sums.count;
     const double change = run.log_location - sums.mean;
     sums.mean += change / static_cast<double>(sums.count);

@@ -17,7 +17,7 @@ namespace {
 // Workload, model size, dtype, GPU type.
 using SeriesKey = std::tuple<std::string, std::string, std::string, std::string>;
 
-SeriesKey key_of(const ScalingConfiguration& configuration) {
+SeriesKey series_key_of(const ScalingConfiguration& configuration) {
   return {configuration.work.workload, configuration.work.model_size, configuration.dtype,
           configuration.gpu_type};
 }
@@ -313,10 +313,10 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ScalingConfiguration& configuration = *runs[i]->configuration;
     const auto [known, is_new] = selected.try_emplace(&configuration, false);
-    if (is_new) known->second = is_selected(catalog, key_of(configuration), selection);
+    if (is_new) known->second = is_selected(catalog, series_key_of(configuration), selection);
     if (!known->second) continue;
     if (configuration.missing.empty()) {
-      members.add(runs, i, key_of);
+      members.add(runs, i, series_key_of);
     } else {
       report.unplaced.push_back({i, runs[i]->marks, configuration.missing});
     }

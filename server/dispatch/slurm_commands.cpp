@@ -149,20 +149,20 @@ std::string explain_failure(std::string_view command, const CommandResult& resul
 }
 
 SbatchAnswer explain_sbatch(const CommandResult& result) {
-  using Kind = SbatchAnswer::Kind;
   if (result.end == CommandResult::End::not_started) {
-    return {Kind::unavailable, 0, explain_failure("sbatch", result)};
+    return {SbatchAnswer::Kind::unavailable, 0, explain_failure("sbatch", result)};
   }
   if (result.is_ok()) {
-    if (const auto id = job_id_of(result.output)) return {Kind::submitted, *id, ""};
-    return {Kind::unknown, 0, "sbatch gave no job id, but " + in_quotes(result.output)};
+    if (const auto id = job_id_of(result.output)) return {SbatchAnswer::Kind::submitted, *id, ""};
+    return {SbatchAnswer::Kind::unknown, 0,
+            "sbatch gave no job id, but " + in_quotes(result.output)};
   }
   if (result.end != CommandResult::End::exited) {
-    return {Kind::unknown, 0, explain_failure("sbatch", result)};
+    return {SbatchAnswer::Kind::unknown, 0, explain_failure("sbatch", result)};
   }
   const std::string said = said_by("sbatch", result.errors);
   if (auto advised = advise(said)) return *advised;
-  return {Kind::refused, 0, explain_failure("sbatch", result)};
+  return {SbatchAnswer::Kind::refused, 0, explain_failure("sbatch", result)};
 }
 
 SbatchAnswer explain_launch(const CommandResult& result) {

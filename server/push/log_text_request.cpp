@@ -10,7 +10,7 @@ using storage::kLogBlockBytes;
 using storage::LogBlock;
 using storage::LogBlockTelling;
 
-constexpr std::string_view kMagic = "llmb-text 1 ";
+constexpr std::string_view kTextMagic = "llmb-text 1 ";
 
 LogBlockTelling unpack_block(storage::PackReader& reader) {
   LogBlockTelling told;
@@ -42,7 +42,7 @@ std::optional<std::string> unpacked_block(const LogBlock& block) {
 
 std::string packed_text_request(const PushHead& head, const std::vector<LogBlockTelling>& blocks) {
   storage::PackWriter writer;
-  writer.raw(kMagic);
+  writer.raw(kTextMagic);
   pack_head(writer, head);
   writer.count(blocks.size());
   for (const LogBlockTelling& told : blocks) {
@@ -58,7 +58,7 @@ std::string packed_text_request(const PushHead& head, const std::vector<LogBlock
 
 LogTextRequest unpack_text_request(std::string_view body) {
   storage::PackReader reader(body, body.size());
-  if (reader.left() < kMagic.size() || reader.raw(kMagic.size(), "format") != kMagic) {
+  if (reader.left() < kTextMagic.size() || reader.raw(kTextMagic.size(), "format") != kTextMagic) {
     storage::refuse_field("format", "1: agent and server are of versions that do not go together");
   }
   LogTextRequest request;

@@ -8,7 +8,7 @@
 namespace llmb::push {
 namespace {
 
-constexpr std::string_view kMagic = "llmb-push ";
+constexpr std::string_view kBatchMagic = "llmb-push ";
 constexpr std::size_t kNameBytesMax = 256;
 // What one request's records may take beside its bytes: some 250,000 steps.
 constexpr std::size_t kMemoryMax = std::size_t{96} << 20U;
@@ -24,8 +24,8 @@ void visit_names(Head& head, const Visit& visit) {
 }
 
 void require_own_form(storage::PackReader& reader) {
-  const bool is_ours = reader.left() >= kMagic.size() &&
-                       reader.raw(kMagic.size(), "format") == kMagic &&
+  const bool is_ours = reader.left() >= kBatchMagic.size() &&
+                       reader.raw(kBatchMagic.size(), "format") == kBatchMagic &&
                        reader.count("format") == static_cast<std::uint64_t>(kFormat) &&
                        reader.word("format") == form_hash();
   if (is_ours) return;
@@ -62,7 +62,7 @@ std::string packed_log(const storage::LogTelling& log) {
 
 std::string packed_request(const PushHead& head, const std::vector<std::string>& packed_logs) {
   storage::PackWriter writer;
-  writer.raw(kMagic);
+  writer.raw(kBatchMagic);
   writer.count(static_cast<std::uint64_t>(kFormat));
   writer.word(form_hash());
   pack_head(writer, head);
