@@ -1,64 +1,23 @@
-// Passes as CUDA graphs against the same passes as they are, over the double and on a device:
-// losses and every gradient, to the bit, for every kind of layout and several micro-batches and
-// steps.
+// Passes as CUDA graphs against the same passes as they are, over the double and on a device, where
+// one rank has the whole model; cuda_graph_layouts_test.cpp has the layouts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runner/cuda/gemm.h"
-#include "tests/runner/backend/cuda_run.h"
-#include "tests/runner/backend/small_models.h"
-#include "tests/runner/cuda/device_setup.h"
+#include "tests/runner/backend/graph_bits.h"
 
 namespace llmb::runner {
 namespace {
 
 using kernels::Bf16;
-using testing::BackendStep;
+using testing::CudaGraphs;
+using testing::expect_same_bits;
+using testing::GraphCase;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::small;
 using testing::small_maverick;
-using testing::step_of;
-using testing::StepVariant;
-
-class CudaGraphs : public testing::OnDevice {};
-
-constexpr int kSteps = 3;
-
-struct Case {
-  ModelSpec spec;
-  ParallelSizes sizes{};
-  Precision precision = Precision::bf16;
-  StageOptions options{};
-  ParameterSharding sharding = ParameterSharding::none;
-  int micro_batches = 2;
-};
-
-template <typename T>
-BackendStep run(const Case& one, bool has_graphs) {
-  return step_of<cuda::Backend<T>>(one.spec, one.sizes, {1, one.micro_batches * one.sizes.dp},
-                                   one.precision, kSteps, one.options,
-                                   StepVariant{one.sharding, has_graphs});
-}
-
-// `captured_max`: graphs of rank 0, of forward and backward passes together.
-template <typename T = Bf16>
-void expect_same_bits(const Case& one, std::int64_t captured_max) {
-  if (cuda::count_devices().count < one.sizes.world()) {
-    GTEST_SKIP() << one.sizes.world() << " devices are needed";
-  }
-  const BackendStep as_it_is = run<T>(one, false);
-  const BackendStep graphs = run<T>(one, true);
-  EXPECT_EQ(graphs.losses, as_it_is.losses);
-  EXPECT_EQ(graphs.gradient_norm, as_it_is.gradient_norm);
-  EXPECT_EQ(graphs.gradients, as_it_is.gradients);
-  EXPECT_EQ(as_it_is.graph_use.launched, 0);
-  EXPECT_EQ(graphs.graph_use.launched, 2 * one.micro_batches * one.sizes.vp * (kSteps - 1));
-  EXPECT_LE(graphs.graph_use.captured, captured_max);
-  std::cout << one.sizes.world() << " ranks: " << graphs.graph_use.captured << " graphs of "
-            << graphs.graph_use.captured_nodes << " nodes for " << graphs.graph_use.launched
-            << " passes\n";
-}
+using testing::step_of_graph_case;
 
 TEST_F(CudaGraphs, AreTheBitsOfEveryFamily) {
   expect_same_bits({.spec = small("pretrain_llama3.1", "8b")}, 2);
@@ -84,46 +43,12 @@ TEST_F(CudaGraphs, AreTheBitsOfFp8) {
   expect_same_bits({.spec = spec, .precision = Precision::mxfp8}, 2);
 }
 
-TEST_F(CudaGraphs, AreTheBitsOfSharedTensorsAndContext) {
-  expect_same_bits({.spec = small("pretrain_llama3.1", "8b"), .sizes = {.tp = 2, .dp = 2}}, 2);
-  expect_same_bits<float>({.spec = small("pretrain_nemotron4", "15b"),
-                           .sizes = {.tp = 2, .cp = 2},
-                           .precision = Precision::fp32},
-                          2);
-}
-
-TEST_F(CudaGraphs, AreTheBitsOfSharedParameters) {
-  expect_same_bits({.spec = small("pretrain_llama3.1", "8b"),
-                    .sizes = {.dp = 2},
-                    .sharding = ParameterSharding::full},
-                   2);
-}
-
-TEST_F(CudaGraphs, AreTheBitsOfSlicesOfExperts) {
-  expect_same_bits({.spec = small("pretrain_grok1", "314b"), .sizes = {.tp = 2, .dp = 2, .etp = 2}},
-                   2);
-}
-
-// A graph for each micro-batch that is under way, however many there are in a step.
-TEST_F(CudaGraphs, AreTheBitsOfPipelines) {
-  expect_same_bits(
-      {.spec = small("pretrain_llama3.1", "8b"), .sizes = {.pp = 2}, .micro_batches = 5}, 2 * 2);
-  expect_same_bits(
-      {.spec = small("pretrain_llama3.1", "8b", 4), .sizes = {.pp = 4}, .micro_batches = 5}, 2 * 4);
-}
-
-// What such a rank keeps of a micro-batch lies elsewhere each time: every pass is captured anew.
-TEST_F(CudaGraphs, AreTheBitsOfInterleavedPipelines) {
-  expect_same_bits({.spec = small("pretrain_llama3.1", "8b", 4), .sizes = {.pp = 2, .vp = 2}},
-                   2 * 2 * 2 * (kSteps - 1));
-}
-
 // The host may not wait within a pass.
 TEST_F(CudaGraphs, RefuseAPassThatTheHostReads) {
-  Case library{.spec = small("pretrain_grok1", "314b")};
+  GraphCase library{.spec = small("pretrain_grok1", "314b")};
   library.options.expert_counts = ExpertCounts::on_host;
   try {
-    run<Bf16>(library, true);
+    step_of_graph_case<Bf16>(library, true);
     FAIL() << "was captured";
   } catch (const std::exception& error) {
     EXPECT_THAT(error.what(), HasSubstr("capture a pass as a CUDA graph: "
