@@ -19,7 +19,7 @@ find "$passed" -type f -mtime +30 -delete
 git ls-files '*.cpp' ':!tests' | jq -R --arg root "$PWD/" '$root + .' >"$work/tracked.json"
 jq --slurpfile tracked "$work/tracked.json" '
   INDEX($tracked[]; .) as $wanted
-  | [unique_by(.file)[] | select($wanted[.file] or (.file | test("/Unity/unity_")))
+  | [unique_by(.file)[] | select($wanted[.file] or (.file | test("/Unity/unity_") and (test("/build/[^/]+/tests/") | not)))
      | .command |= gsub(" -Winvalid-pch| -fpch-preprocess| -Wno-(restrict|stringop-[a-z]+|subobject-linkage)| -include [^ ]*cmake_pch.hxx"; "")]
 ' "$build/compile_commands.json" >"$work/compile_commands.json"
 

@@ -12,7 +12,7 @@
 namespace llmb::storage {
 namespace {
 
-constexpr int kKills = 24;
+constexpr int kRemovalKills = 24;
 constexpr int kOld = 1'500;
 constexpr int kYoung = 50;
 
@@ -96,7 +96,7 @@ TEST_P(RemovalCrash, GoesOnWhereItWasKilled) {
   std::mt19937 random(18);  // NOLINT: a failure must come again
   int kills = 0;
   int ended = 0;
-  while (kills < kKills) {
+  while (kills < kRemovalKills) {
     const NewPlace place(GetParam());
     {
       Writer writer(place.options());

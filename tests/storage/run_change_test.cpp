@@ -16,12 +16,15 @@ void PrintTo(const RunChange& change, std::ostream* stream) {
 
 namespace {
 
-using Kind = RunChange::Kind;
+using ChangeKind = RunChange::Kind;
 using Changes = std::vector<RunChange>;
 
 TEST(Announcement, IsReadAsItWasWritten) {
-  const DataChange change{
-      4711, {{Kind::grown, 12}, {Kind::grown, 13}, {Kind::superseded, 9}, {Kind::added, 14}}};
+  const DataChange change{4711,
+                          {{ChangeKind::grown, 12},
+                           {ChangeKind::grown, 13},
+                           {ChangeKind::superseded, 9},
+                           {ChangeKind::added, 14}}};
   EXPECT_EQ(announcement_text(change), "4711 g12 13 x9 a14");
   const auto read = parse_announcement(announcement_text(change));
   ASSERT_TRUE(read);
@@ -31,10 +34,11 @@ TEST(Announcement, IsReadAsItWasWritten) {
 
 TEST(Announcement, NamesNoRunWhereTheyAreTooMany) {
   DataChange change{7, {}};
-  for (RunId run = 1'000'000; run < 1'000'999; ++run) change.runs.push_back({Kind::status, run});
+  for (RunId run = 1'000'000; run < 1'000'999; ++run)
+    change.runs.push_back({ChangeKind::status, run});
   EXPECT_EQ(announcement_text(change).size(), 7'994U);
   EXPECT_EQ(parse_announcement(announcement_text(change))->runs, change.runs);
-  change.runs.push_back({Kind::status, 1});
+  change.runs.push_back({ChangeKind::status, 1});
   EXPECT_EQ(announcement_text(change).size(), 7'996U);
   change.runs.back().run = 1'000'999;
   EXPECT_EQ(announcement_text(change), "7");
@@ -57,23 +61,23 @@ class RunChanges : public testing::Test {
   void each_change(Expect expect) {
     IngestBatch batch = make_batch(root_, "a.out", 10);
     writer_.commit({&batch, 1});
-    expect(Changes{{Kind::added, 1}});
+    expect(Changes{{ChangeKind::added, 1}});
     batch.size_bytes += 100;
     writer_.commit({&batch, 1});
-    expect(Changes{{Kind::grown, 1}});
+    expect(Changes{{ChangeKind::grown, 1}});
     batch.summary.status = parser::RunStatus::incomplete;
     writer_.commit({&batch, 1});
-    expect(Changes{{Kind::status, 1}});
+    expect(Changes{{ChangeKind::status, 1}});
     writer_.mark_vanished(root_, "a.out", "2026-01-02T03:04:05Z");
-    expect(Changes{{Kind::status, 1}});
+    expect(Changes{{ChangeKind::status, 1}});
     writer_.mark_returned(root_, "a.out");
-    expect(Changes{{Kind::status, 1}});
+    expect(Changes{{ChangeKind::status, 1}});
     writer_.update_configuration(1, {});
-    expect(Changes{{Kind::status, 1}});
+    expect(Changes{{ChangeKind::status, 1}});
     std::vector<IngestBatch> batches = {batch, make_batch(root_, "b.out")};
     batches[0].generation = 1;
     writer_.commit(batches);
-    expect(Changes{{Kind::superseded, 1}, {Kind::added, 2}, {Kind::added, 3}});
+    expect(Changes{{ChangeKind::superseded, 1}, {ChangeKind::added, 2}, {ChangeKind::added, 3}});
   }
 
   const TemporaryDatabase database_;

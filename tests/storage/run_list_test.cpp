@@ -141,7 +141,7 @@ std::vector<RunRecord> all_runs(Reader& reader) {
   return all_pages(reader, everything);
 }
 
-std::vector<RunId> ids_of(const std::vector<RunRecord>& runs) {
+std::vector<RunId> listed_ids(const std::vector<RunRecord>& runs) {
   std::vector<RunId> ids;
   ids.reserve(runs.size());
   for (const RunRecord& run : runs) ids.push_back(run.id);
@@ -177,7 +177,7 @@ TEST(RunList, PagesOfEverySortKeyNeitherLoseNorRepeat) {
       query.sort = key;
       query.descending = descending;
       query.limit = 37;
-      EXPECT_EQ(ids_of(all_pages(reader, query)), sorted_ids(runs, key, descending))
+      EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(runs, key, descending))
           << run_sort_key_name(key) << (descending ? " descending" : " ascending");
     }
   }
@@ -193,7 +193,7 @@ TEST(RunList, TenThousandRunsPageConsistently) {
   query.limit = 50;
   const std::vector<RunRecord> runs = all_pages(reader, query);
   EXPECT_EQ(runs.size(), 10'000U);
-  EXPECT_EQ(ids_of(runs), sorted_ids(runs, query.sort, query.descending));
+  EXPECT_EQ(listed_ids(runs), sorted_ids(runs, query.sort, query.descending));
   EXPECT_EQ(reader.run_count({}), 10'000);
 }
 
@@ -227,7 +227,7 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
         query.descending = descending;
         query.limit = 400;
         query.wants_total = true;
-        EXPECT_EQ(ids_of(all_pages(reader, query)), sorted_ids(matching, key, descending))
+        EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, key, descending))
             << run_sort_key_name(key) << " of " << matching.size();
         EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size()));
       }
@@ -270,7 +270,7 @@ TEST(RunList, RunsThatStandTogetherPageTheSame) {
       query.sort = key;
       for (const bool descending : {true, false}) {
         query.descending = descending;
-        EXPECT_EQ(ids_of(all_pages(reader, query)), sorted_ids(matching, key, descending))
+        EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, key, descending))
             << run_sort_key_name(key) << (descending ? " descending" : " ascending");
       }
     }

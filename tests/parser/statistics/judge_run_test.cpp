@@ -11,12 +11,12 @@ namespace llmb::parser {
 namespace {
 
 // Nemotron-4 15B on 16 GPUs: the 25.04 document measures the last step.
-constexpr const char* kNemotron =
+constexpr const char* kJudgedExperiment =
     "pretrain_nemotron4_15b_bf16_gpus16_tp2_pp1_cp1_vpNone_mbs2_gbs64";
 
-struct Log {
-  explicit Log(std::int64_t step_count, std::int64_t global_batch_size = 64)
-      : configuration(parse_experiment_name(kNemotron)) {
+struct JudgedLog {
+  explicit JudgedLog(std::int64_t step_count, std::int64_t global_batch_size = 64)
+      : configuration(parse_experiment_name(kJudgedExperiment)) {
     facts.dialect = Dialect::nemo;
     facts.declared_last_iteration = 49;
     facts.segments.push_back({0, step_count - 1, step_count, 0, std::nullopt, 0, 0});
@@ -45,7 +45,7 @@ struct Log {
 };
 
 TEST(JudgeRun, FindsRecipeWindowSummaryAndMetrics) {
-  Log log(50);
+  JudgedLog log(50);
   const Judgement judgement =
       judge_run(embedded_catalog(), log.to_judge(), {{}, kTokensToTrainDefault});
   EXPECT_EQ(judgement.logged_global_batch_size, 64);
@@ -61,7 +61,7 @@ TEST(JudgeRun, FindsRecipeWindowSummaryAndMetrics) {
 }
 
 TEST(JudgeRun, TakesTheWindowThatWasAskedFor) {
-  Log log(50);
+  JudgedLog log(50);
   const Judgement judgement =
       judge_run(embedded_catalog(), log.to_judge(), {.window = AskedWindow{Window{11, 44}}});
   EXPECT_EQ(judgement.window_source, "asked for");
@@ -72,7 +72,7 @@ TEST(JudgeRun, TakesTheWindowThatWasAskedFor) {
 }
 
 TEST(JudgeRun, LetsTheLoggedBatchDecideTheRecipe) {
-  Log log(50, 32);
+  JudgedLog log(50, 32);
   const Judgement other = judge_run(embedded_catalog(), log.to_judge(), {});
   EXPECT_EQ(other.logged_global_batch_size, 32);
   EXPECT_EQ(other.match.recipe, nullptr) << "the table's batch is 64";
@@ -83,7 +83,7 @@ TEST(JudgeRun, LetsTheLoggedBatchDecideTheRecipe) {
 }
 
 TEST(JudgeRun, AsksForNoSampleWhereTheSummaryIsKnown) {
-  Log log(50);
+  JudgedLog log(50);
   const Judgement first = judge_run(embedded_catalog(), log.to_judge(), {});
   log.windows_asked.clear();
   RunToJudge known = log.to_judge();
@@ -96,7 +96,7 @@ TEST(JudgeRun, AsksForNoSampleWhereTheSummaryIsKnown) {
 }
 
 TEST(JudgeRun, TellsARunningLogFromAHungOne) {
-  Log log(30);
+  JudgedLog log(30);
   RunToJudge running = log.to_judge();
   running.may_still_grow = true;
   EXPECT_EQ(judge_run(embedded_catalog(), running, {}).summary.failure_cause, "");

@@ -21,8 +21,8 @@ std::string grok(int gpu_count, int global_batch_size, const std::string& dtype 
          "_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs" + std::to_string(global_batch_size);
 }
 
-ComparedRun make_run(const std::string& experiment, double step_time_s, Window window = {11, 44},
-                     RunStatus status = RunStatus::complete) {
+ComparedRun scaled_run(const std::string& experiment, double step_time_s, Window window = {11, 44},
+                       RunStatus status = RunStatus::complete) {
   ComparedRun run;
   run.experiment = experiment;
   run.configuration = parse_experiment_name(experiment);
@@ -49,8 +49,8 @@ ScalingReport scale(const std::vector<ComparedRun>& runs, const ScalingSelection
 }
 
 TEST(ScalingSeries, SetsEachScaleAgainstTheSmallest) {
-  const auto report = scale({make_run(grok(512, 1024), 8.0), make_run(grok(128, 256), 7.2),
-                             make_run(grok(128, 256), 7.4), make_run(grok(256, 512), 7.5)});
+  const auto report = scale({scaled_run(grok(512, 1024), 8.0), scaled_run(grok(128, 256), 7.2),
+                             scaled_run(grok(128, 256), 7.4), scaled_run(grok(256, 512), 7.5)});
   ASSERT_EQ(report.series.size(), 1U);
   const ScalingSeries& series = report.series[0];
   EXPECT_EQ(series.workload, "pretrain_grok1");
@@ -72,7 +72,7 @@ TEST(ScalingSeries, SetsEachScaleAgainstTheSmallest) {
 }
 
 TEST(ScalingSeries, StandsBesideThePublishedOne) {
-  const auto report = scale({make_run(grok(256, 512), 7.5)});
+  const auto report = scale({scaled_run(grok(256, 512), 7.5)});
   const ScalingSeries& series = report.series.at(0);
   EXPECT_EQ(series.kind, ScalingKind::baseline);
   EXPECT_EQ(series.document->id, "grok1-25.05");
@@ -88,23 +88,23 @@ TEST(ScalingSeries, StandsBesideThePublishedOne) {
 
 TEST(ScalingSeries, NamesStrongAndMixedScaling) {
   // No recipes of the catalog: what the runs say is enough for tokens/s/GPU.
-  const auto strong = scale({make_run(grok(128, 512), 14.0), make_run(grok(256, 512), 7.5)});
+  const auto strong = scale({scaled_run(grok(128, 512), 14.0), scaled_run(grok(256, 512), 7.5)});
   ASSERT_EQ(strong.series.size(), 1U);
   ASSERT_EQ(strong.series[0].points.size(), 2U);
   EXPECT_EQ(strong.series[0].kind, ScalingKind::strong);
   EXPECT_NEAR(*strong.series[0].points[1].efficiency, 14.0 / (2 * 7.5), 1e-9);
-  const auto mixed = scale({make_run(grok(128, 256), 7.2), make_run(grok(256, 512), 7.5),
-                            make_run(grok(512, 256), 2.1)});
+  const auto mixed = scale({scaled_run(grok(128, 256), 7.2), scaled_run(grok(256, 512), 7.5),
+                            scaled_run(grok(512, 256), 2.1)});
   EXPECT_EQ(mixed.series.at(0).kind, ScalingKind::mixed);
   EXPECT_EQ(mixed.series[0].points.at(2).kind, ScalingKind::strong);
 }
 
 TEST(ScalingSeries, LeavesMarkedRunsOutUnlessAsked) {
-  auto traced = make_run(grok(128, 256), 9.0);
+  auto traced = scaled_run(grok(128, 256), 9.0);
   traced.nccl_trace_seen = true;
   const std::vector<ComparedRun> runs = {
-      traced, make_run(grok(256, 512), 7.5),
-      make_run(grok(512, 1024), 7.5, {11, 44}, RunStatus::incomplete)};
+      traced, scaled_run(grok(256, 512), 7.5),
+      scaled_run(grok(512, 1024), 7.5, {11, 44}, RunStatus::incomplete)};
   const auto clean = scale(runs);
   ASSERT_EQ(clean.series.at(0).points.size(), 1U);
   EXPECT_EQ(clean.series[0].points[0].gpu_count, 256);
@@ -124,14 +124,14 @@ TEST(ScalingSeries, LeavesMarkedRunsOutUnlessAsked) {
 // iterations 11-44". Two windows, releases or environments are two series, each named by what
 // differs.
 TEST(ScalingSeries, NeverPoolsWhatAComparisonCallsDifferent) {
-  auto other_environment = make_run(grok(128, 256), 7.05);
+  auto other_environment = scaled_run(grok(128, 256), 7.05);
   other_environment.configuration.set("environment.NCCL_NVLS_ENABLE", "1",
                                       ConfigSource::llmb_config);
-  auto other_release = make_run(grok(256, 512), 7.3);
+  auto other_release = scaled_run(grok(256, 512), 7.3);
   other_release.configuration.set("release", "24.11", ConfigSource::path);
   const auto report =
-      scale({make_run(grok(128, 256), 7.2), other_environment, make_run(grok(256, 512), 7.5),
-             other_release, make_run(grok(256, 512), 7.5, {20, 40})});
+      scale({scaled_run(grok(128, 256), 7.2), other_environment, scaled_run(grok(256, 512), 7.5),
+             other_release, scaled_run(grok(256, 512), 7.5, {20, 40})});
   ASSERT_EQ(report.series.size(), 4U);
   std::vector<std::string> names;
   for (const ScalingSeries& series : report.series) {
@@ -150,10 +150,10 @@ TEST(ScalingSeries, NeverPoolsWhatAComparisonCallsDifferent) {
 }
 
 TEST(ScalingSeries, KeepsLayoutsOfOneScaleApart) {
-  const auto report = scale({make_run(grok(128, 256), 7.2),
-                             make_run("pretrain_grok1_314b_bf16_gpus128_tp8_pp1_cp1_vp1_ep8_etp4_"
-                                      "mbs1_gbs256",
-                                      8.1)});
+  const auto report = scale({scaled_run(grok(128, 256), 7.2),
+                             scaled_run("pretrain_grok1_314b_bf16_gpus128_tp8_pp1_cp1_vp1_ep8_etp4_"
+                                        "mbs1_gbs256",
+                                        8.1)});
   ASSERT_EQ(report.series.size(), 1U);
   ASSERT_EQ(report.series[0].points.size(), 2U);
   EXPECT_EQ(differences_text(report.series[0].points[0].differences), "tensor_parallel 4");
@@ -161,13 +161,13 @@ TEST(ScalingSeries, KeepsLayoutsOfOneScaleApart) {
 }
 
 TEST(ScalingRun, RepeatsShareWhatTheyHaveInCommonAndOthersDoNot) {
-  auto profiled = make_run(grok(128, 256), 7.2);
+  auto profiled = scaled_run(grok(128, 256), 7.2);
   profiled.has_profiles = true;
-  auto other_job = make_run(grok(128, 256), 7.9);
+  auto other_job = scaled_run(grok(128, 256), 7.9);
   other_job.configuration.set("job_id", "17", ConfigSource::path);
-  const std::vector<ComparedRun> runs = {make_run(grok(128, 256), 7.2), other_job, profiled,
-                                         make_run(grok(256, 512), 7.2),
-                                         make_run(grok(128, 256), 7.2, {20, 40})};
+  const std::vector<ComparedRun> runs = {scaled_run(grok(128, 256), 7.2), other_job, profiled,
+                                         scaled_run(grok(256, 512), 7.2),
+                                         scaled_run(grok(128, 256), 7.2, {20, 40})};
   const ScalingRuns made = scaling_runs(runs);
   EXPECT_EQ(made[0]->configuration, made[1]->configuration);
   std::set<const ScalingConfiguration*> different;
@@ -179,9 +179,9 @@ TEST(ScalingRun, RepeatsShareWhatTheyHaveInCommonAndOthersDoNot) {
 
 // nemotron4, Load Checkpoint: "Training will run for 1 step after checkpoint has been loaded."
 TEST(ScalingSeries, LeavesFunctionChecksOut) {
-  auto check = make_run(grok(128, 256), 16.0);
+  auto check = scaled_run(grok(128, 256), 16.0);
   check.judgement.summary.is_function_check = true;
-  const auto report = scale({check, make_run(grok(256, 512), 7.5)});
+  const auto report = scale({check, scaled_run(grok(256, 512), 7.5)});
   ASSERT_EQ(report.series.size(), 1U);
   ASSERT_EQ(report.series[0].points.size(), 1U);
   EXPECT_EQ(report.series[0].points[0].gpu_count, 256);
@@ -190,9 +190,9 @@ TEST(ScalingSeries, LeavesFunctionChecksOut) {
 }
 
 TEST(ScalingSeries, SeparatesAndSelects) {
-  const std::vector<ComparedRun> runs = {make_run(grok(128, 256), 7.2),
-                                         make_run(grok(128, 256, "fp8"), 5.3),
-                                         make_run("pretrain_grok1_314b_fp8", 5.3)};
+  const std::vector<ComparedRun> runs = {scaled_run(grok(128, 256), 7.2),
+                                         scaled_run(grok(128, 256, "fp8"), 5.3),
+                                         scaled_run("pretrain_grok1_314b_fp8", 5.3)};
   const auto all = scale(runs);
   EXPECT_EQ(all.series.size(), 2U);
   ASSERT_EQ(all.unplaced.size(), 1U);

@@ -79,13 +79,13 @@ TEST(DeviceMeter, StandsWhereNvmlIsMissing) {
 
 TEST(DeviceMeter, TellsOfErrorsInWordsThatTheReportKnows) {
   EXPECT_THAT(causes_in(xid_line(3, "0000:1b:00.0", 79, 2)),
-              testing::ElementsAre("gpu_hardware_error"));
+              ::testing::ElementsAre("gpu_hardware_error"));
   EXPECT_THAT(causes_in(xid_line(3, "0000:1b:00.0", 31, 2)),
-              testing::ElementsAre("illegal_memory_access"));
+              ::testing::ElementsAre("illegal_memory_access"));
   EXPECT_THAT(causes_in(xid_line(3, "0000:1b:00.0", 43, 2)),
-              testing::ElementsAre("gpu_process_error"));
+              ::testing::ElementsAre("gpu_process_error"));
   EXPECT_THAT(causes_in(ecc_line(3, "0000:1b:00.0", 2)),
-              testing::ElementsAre("gpu_hardware_error"));
+              ::testing::ElementsAre("gpu_hardware_error"));
   const auto events = parser::parse_log(ecc_line(3, "0000:1b:00.0", 2)).facts.events;
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events.front().rank, 3);

@@ -153,7 +153,7 @@ double worst_difference(const Case& test, std::uint64_t key, float a_scale = 1, 
 }
 
 constexpr NumberType kBf16 = NumberType::bf16;
-constexpr NumberType kFloat = NumberType::float32;
+constexpr NumberType kFloat32 = NumberType::float32;
 // bf16 keeps 8 bits: half a unit in the last place of numbers of a few standard deviations.
 constexpr double kBf16Tolerance = 2e-2;
 // Tensor cores cut off what lies below a partial sum's last bit, at every step of 16 products.
@@ -168,9 +168,9 @@ TEST_F(GemmTest, MultipliesInEveryLayout) {
         const Case bf16{48, 40, 72, kBf16, kBf16, kBf16, a_transposed, b_transposed, 1, 0, padding};
         EXPECT_LT(worst_difference(bf16, 10), kBf16Tolerance);
         Case wide = bf16;
-        wide.type_d = kFloat;
+        wide.type_d = kFloat32;
         EXPECT_LT(worst_difference(wide, 20), kFloatTolerance);
-        wide.type_a = wide.type_b = kFloat;
+        wide.type_a = wide.type_b = kFloat32;
         EXPECT_LT(worst_difference(wide, 30), kFloatTolerance);
       }
     }
@@ -178,18 +178,18 @@ TEST_F(GemmTest, MultipliesInEveryLayout) {
 }
 
 TEST_F(GemmTest, AddsToWhatIsThere) {
-  const Case weights{64, 32, 80, kBf16, kBf16, kFloat, true, false, 0.5F, 1};
+  const Case weights{64, 32, 80, kBf16, kBf16, kFloat32, true, false, 0.5F, 1};
   EXPECT_LT(worst_difference(weights, 40), kFloatTolerance);
   const Case input{64, 32, 80, kBf16, kBf16, kBf16, false, false, 1, 1};
   EXPECT_LT(worst_difference(input, 50), kBf16Tolerance);
 }
 
 TEST_F(GemmTest, TakesOddExtents) {
-  const Case odd{7, 13, 5, kBf16, kBf16, kFloat, false, true};
+  const Case odd{7, 13, 5, kBf16, kBf16, kFloat32, false, true};
   EXPECT_LT(worst_difference(odd, 60), kFloatTolerance);
   const Case one{1, 1, 1, kBf16, kBf16, kBf16, false, false};
   EXPECT_LT(worst_difference(one, 70), kBf16Tolerance);
-  const Case nothing_to_add{4, 8, 0, kBf16, kBf16, kFloat, false, true, 1, 1};
+  const Case nothing_to_add{4, 8, 0, kBf16, kBf16, kFloat32, false, true, 1, 1};
   EXPECT_LT(worst_difference(nothing_to_add, 80), kFloatTolerance);
 }
 
@@ -200,7 +200,7 @@ TEST_F(GemmTest, MultipliesFp8WithScalesOfTheDevice) {
   EXPECT_LT(worst_difference(forward, 90, 0.5F, 0.25F), kBf16Tolerance);
   const Case input{32, 48, 64, e5m2, e4m3, kBf16, false, true};
   EXPECT_LT(worst_difference(input, 100, 2, 3), kBf16Tolerance);
-  const Case weights{32, 48, 64, e5m2, e4m3, kFloat, false, true, 1, 1};
+  const Case weights{32, 48, 64, e5m2, e4m3, kFloat32, false, true, 1, 1};
   EXPECT_LT(worst_difference(weights, 110, 1, 1), kFp8Tolerance);
 }
 
@@ -241,7 +241,7 @@ TEST_F(GemmTest, MultipliesBlocksByTheirScales) {
   const DeviceMemory b = ones(kCols);
   const DeviceMemory a_scales = scales(kRows, false);
   const DeviceMemory b_scales = scales(kCols, true);
-  const Values d = values(kFloat, kRows, kCols, kCols, 3, stream);
+  const Values d = values(kFloat32, kRows, kCols, kCols, 3, stream);
   GemmEngine engine;
   engine.run({.m = kRows,
               .n = kCols,
@@ -249,7 +249,7 @@ TEST_F(GemmTest, MultipliesBlocksByTheirScales) {
               .a = {a.data(), NumberType::mxfp8, kSummed, false, nullptr, at(a_scales)},
               .b = {b.data(), NumberType::mxfp8, kSummed, true, nullptr, at(b_scales)},
               .d = d.memory.data(),
-              .d_type = kFloat,
+              .d_type = kFloat32,
               .d_stride = kCols},
              stream);
   const std::vector<float> result = numbers_of(d, stream);
@@ -269,7 +269,7 @@ TEST_F(GemmTest, MultipliesManyOfOneShape) {
   const OwnedStream stream;
   const Values a = values(kBf16, 3 * 16, 32, 32, 1, stream);
   const Values b = values(kBf16, 3 * 8, 32, 32, 2, stream);
-  const Values d = values(kFloat, 3 * 16, 8, 8, 3, stream);
+  const Values d = values(kFloat32, 3 * 16, 8, 8, 3, stream);
   GemmEngine engine;
   engine.run({.m = 16,
               .n = 8,
@@ -277,7 +277,7 @@ TEST_F(GemmTest, MultipliesManyOfOneShape) {
               .a = {a.memory.data(), kBf16, 32},
               .b = {b.memory.data(), kBf16, 32, true},
               .d = d.memory.data(),
-              .d_type = kFloat,
+              .d_type = kFloat32,
               .d_stride = 8,
               .batch = 3,
               .a_batch_stride = 16 * 32,
@@ -345,7 +345,7 @@ TEST(GemmRules, RefuseWhatNoLibraryServes) {
     return std::string();
   };
   EXPECT_EQ(refusal([](Gemm&) {}), "");
-  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.a.type = kFloat; }), HasSubstr("of one type"));
+  EXPECT_THAT(refusal([](Gemm& gemm) { gemm.a.type = kFloat32; }), HasSubstr("of one type"));
   EXPECT_THAT(refusal([](Gemm& gemm) { gemm.a.stride = 31; }), HasSubstr("a's stride"));
   EXPECT_THAT(refusal([](Gemm& gemm) { gemm.d_stride = 31; }), HasSubstr("d's stride"));
   EXPECT_THAT(refusal([](Gemm& gemm) { gemm.a.type = NumberType::fp8_e4m3; }),

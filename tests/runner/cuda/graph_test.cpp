@@ -22,11 +22,11 @@ using ::testing::HasSubstr;
 
 class DeviceGraph : public testing::OnDevice {};
 
-struct Floats {
+struct FilledFloats {
   DeviceMemory memory;
   std::int64_t count;
 
-  Floats(std::int64_t size, float value, Stream stream)
+  FilledFloats(std::int64_t size, float value, Stream stream)
       : memory(static_cast<std::size_t>(size) * sizeof(float)), count(size) {
     kernels::fill<float>(value, matrix(), stream);
     synchronize(stream);
@@ -43,15 +43,15 @@ struct Floats {
 };
 
 // y += x
-void add(const Floats& x, const Floats& y, Stream stream) {
+void add(const FilledFloats& x, const FilledFloats& y, Stream stream) {
   kernels::scaled_copy<float, float>({.x = x.matrix(), .y = y.matrix(), .addend = y.matrix()},
                                      stream);
 }
 
 TEST_F(DeviceGraph, RunsAsOftenAsItIsLaunched) {
   const OwnedStream stream;
-  const Floats x(1000, 2, stream);
-  const Floats y(1000, 1, stream);
+  const FilledFloats x(1000, 2, stream);
+  const FilledFloats y(1000, 1, stream);
   GraphCapture capture(stream);
   add(x, y, stream);
   add(y, x, stream);
@@ -66,8 +66,8 @@ TEST_F(DeviceGraph, RunsAsOftenAsItIsLaunched) {
 
 TEST_F(DeviceGraph, RunsInTheOrderOfItsStream) {
   const OwnedStream stream;
-  const Floats x(1000, 2, stream);
-  const Floats y(1000, 1, stream);
+  const FilledFloats x(1000, 2, stream);
+  const FilledFloats y(1000, 1, stream);
   GraphCapture capture(stream);
   add(x, y, stream);
   const Graph graph = capture.end();
@@ -80,8 +80,8 @@ TEST_F(DeviceGraph, RunsInTheOrderOfItsStream) {
 
 TEST_F(DeviceGraph, MayGoWhileItRuns) {
   const OwnedStream stream;
-  const Floats x(100000, 2, stream);
-  const Floats y(100000, 1, stream);
+  const FilledFloats x(100000, 2, stream);
+  const FilledFloats y(100000, 1, stream);
   {
     GraphCapture capture(stream);
     for (int i = 0; i < 20; ++i) add(x, y, stream);
@@ -94,8 +94,8 @@ TEST_F(DeviceGraph, MayGoWhileItRuns) {
 TEST_F(DeviceGraph, HasWorkOfStreamsThatWaitForIt) {
   const OwnedStream stream;
   const OwnedStream beside;
-  const Floats x(1000, 2, stream);
-  const Floats y(1000, 1, stream);
+  const FilledFloats x(1000, 2, stream);
+  const FilledFloats y(1000, 1, stream);
   GraphCapture capture(stream);
   add(x, y, stream);
   order_streams(stream, beside);
@@ -111,7 +111,7 @@ TEST_F(DeviceGraph, HasWorkOfStreamsThatWaitForIt) {
 TEST_F(DeviceGraph, IsRefusedWithAStreamThatNobodyWaitedFor) {
   const OwnedStream stream;
   const OwnedStream beside;
-  const Floats x(10, 2, stream);
+  const FilledFloats x(10, 2, stream);
   GraphCapture capture(stream);
   order_streams(stream, beside);
   add(x, x, beside);
@@ -135,7 +135,7 @@ TEST_F(DeviceGraph, TakesMemoryWhereThatIsSaid) {
 void expect_refused(const char* what, const std::function<void(Stream)>& call) {
   SCOPED_TRACE(what);
   const OwnedStream stream;
-  const Floats x(10, 2, stream);
+  const FilledFloats x(10, 2, stream);
   {
     GraphCapture capture(stream);
     add(x, x, stream);
@@ -171,7 +171,7 @@ TEST_F(DeviceGraph, RefusesToWaitForWhatIsNoPartOfIt) {
 
 TEST_F(DeviceGraph, LeavesTheStreamAsItWasWithoutAnEnd) {
   const OwnedStream stream;
-  const Floats x(10, 2, stream);
+  const FilledFloats x(10, 2, stream);
   {
     GraphCapture capture(stream);
     add(x, x, stream);

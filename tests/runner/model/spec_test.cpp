@@ -8,7 +8,7 @@
 namespace llmb::runner {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const parser::Model& published(std::string_view workload, std::string_view size) {
   return **find_model(parser::embedded_catalog(), workload, size);
@@ -35,7 +35,8 @@ TEST(ModelSpec, AppliesOverridesAndNamesThem) {
   const auto spec = make_model_spec(published("grok1", "314b").shape, overrides);
   ASSERT_TRUE(spec.has_value()) << spec.error().message;
   EXPECT_EQ(spec->shape.layer_count, 2);
-  EXPECT_THAT(spec->overrides, testing::ElementsAre("layer_count 64 -> 2", "expert_count 8 -> 4"));
+  EXPECT_THAT(spec->overrides,
+              ::testing::ElementsAre("layer_count 64 -> 2", "expert_count 8 -> 4"));
 }
 
 // As the models were published: Llama 3.1 scales RoPE by 8 over 8192 positions; Llama 4 Maverick
@@ -102,14 +103,14 @@ TEST(Parameters, EveryFamilyHasItsOwn) {
     return names;
   };
   EXPECT_THAT(names_of("grok1", "314b", 3),
-              testing::ElementsAre("layers.3.input_norm.weight", "layers.3.attention.qkv.weight",
-                                   "layers.3.attention.out.weight", "layers.3.mlp_norm.weight",
-                                   "layers.3.router.weight", "layers.3.experts.fc1.weight",
-                                   "layers.3.experts.fc2.weight"));
-  EXPECT_THAT(names_of("llama4", "400b", 0), testing::Contains("layers.0.mlp.fc1.weight"));
+              ::testing::ElementsAre("layers.3.input_norm.weight", "layers.3.attention.qkv.weight",
+                                     "layers.3.attention.out.weight", "layers.3.mlp_norm.weight",
+                                     "layers.3.router.weight", "layers.3.experts.fc1.weight",
+                                     "layers.3.experts.fc2.weight"));
+  EXPECT_THAT(names_of("llama4", "400b", 0), ::testing::Contains("layers.0.mlp.fc1.weight"));
   EXPECT_THAT(names_of("llama4", "400b", 1),
-              testing::Contains("layers.1.shared_expert.fc1.weight"));
-  EXPECT_THAT(names_of("nemotron4", "15b", 0), testing::Contains("layers.0.mlp_norm.bias"));
+              ::testing::Contains("layers.1.shared_expert.fc1.weight"));
+  EXPECT_THAT(names_of("nemotron4", "15b", 0), ::testing::Contains("layers.0.mlp_norm.bias"));
 }
 
 TEST(Parameters, LocalShapesCutTheRightAxes) {

@@ -12,7 +12,7 @@ using testing::all_ranks;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kShort{300};
+constexpr std::chrono::milliseconds kBriefly{300};
 
 std::string error_of(int ranks, const std::function<void(World&)>& body,
                      std::chrono::milliseconds patience = std::chrono::seconds(60)) {
@@ -122,7 +122,7 @@ TEST(ThreadCommunicator, SaysWhoDidNotCome) {
         const auto comm = world.make_group("dp", all_ranks(3));
         if (world.rank() != 1) comm->barrier("step.end");
       },
-      kShort);
+      kBriefly);
   EXPECT_THAT(error, AllOf(HasSubstr("did not come: rank 1"), HasSubstr("step.end")));
 }
 
@@ -135,7 +135,7 @@ TEST(ThreadCommunicator, SaysWhichOtherMessagesWait) {
         if (world.rank() == 0) comm->send(data, 1, "activation");
         if (world.rank() == 1) comm->recv(data, 0, "gradient");
       },
-      kShort);
+      kBriefly);
   EXPECT_THAT(error,
               AllOf(HasSubstr("gradient"), HasSubstr("it did send"), HasSubstr("activation")));
 }

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<std::vector<Task>> lists_of(const PipelineShape& shape) {
+std::vector<std::vector<Task>> task_lists(const PipelineShape& shape) {
   std::vector<std::vector<Task>> lists;
   for (int stage = 0; stage < shape.stages; ++stage) lists.push_back(make_task_list(shape, stage));
   return lists;
@@ -83,7 +83,7 @@ TEST(Schedule, InterleavingShortensTheBubbleAlsoWhereMicroBatchesAreLeftOver) {
 }
 
 TEST(Simulator, FindsADeadlock) {
-  auto lists = lists_of({2, 1, 2});
+  auto lists = task_lists({2, 1, 2});
   // Stage 0 wants its first gradient before it has sent anything.
   const auto wait = std::find_if(lists[0].begin(), lists[0].end(), [](const Task& task) {
     return task.kind == TaskKind::receive_gradient;
@@ -94,21 +94,21 @@ TEST(Simulator, FindsADeadlock) {
 
 TEST(Simulator, FindsMessagesThatDoNotMatchAndWorkThatIsMissing) {
   const PipelineShape shape{2, 1, 2};
-  auto swapped = lists_of(shape);
+  auto swapped = task_lists(shape);
   for (Task& task : swapped[1]) task.micro_batch = 1 - task.micro_batch;
   EXPECT_THAT(simulate(shape, swapped).problem, HasSubstr("what comes next is micro-batch"));
-  auto without_last = lists_of(shape);
+  auto without_last = task_lists(shape);
   without_last[0].pop_back();
   EXPECT_THAT(simulate(shape, without_last).problem, HasSubstr("leaves work undone"));
-  auto unread = lists_of(shape);
+  auto unread = task_lists(shape);
   std::erase_if(unread[1], [](const Task& task) {
     return task.kind == TaskKind::receive_activation && task.micro_batch == 1;
   });
   EXPECT_THAT(simulate(shape, unread).problem, HasSubstr("has no input"));
-  auto twice = lists_of(shape);
+  auto twice = task_lists(shape);
   twice[0].insert(twice[0].begin(), twice[0].front());
   EXPECT_THAT(simulate(shape, twice).problem, HasSubstr("done twice"));
-  auto reversed = lists_of({1, 1, 1});
+  auto reversed = task_lists({1, 1, 1});
   std::swap(reversed[0][0], reversed[0][1]);
   EXPECT_THAT(simulate({1, 1, 1}, reversed).problem, HasSubstr("comes before its forward"));
 }

@@ -24,7 +24,7 @@ class Resume : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-std::vector<double> losses_of(const TinyRun& run) {
+std::vector<double> losses_of_steps(const TinyRun& run) {
   std::vector<double> losses;
   std::istringstream lines(run.phases);
   for (std::string line; std::getline(lines, line);) {
@@ -38,10 +38,11 @@ Arguments grok(const Arguments& more) {
 }
 
 std::vector<double> Resume::expect_going_on_to_the_bit(const Arguments& layout) const {
-  const std::vector<double> whole = losses_of(run_tiny(grok(joined(layout, {"--steps", "8"}))));
+  const std::vector<double> whole =
+      losses_of_steps(run_tiny(grok(joined(layout, {"--steps", "8"}))));
   run_tiny(grok(joined(layout, {"--steps", "5", "--checkpoint-path", path()})), saving());
   const std::vector<double> rest =
-      losses_of(run_tiny(grok(joined(layout, {"--steps", "3"})), loading()));
+      losses_of_steps(run_tiny(grok(joined(layout, {"--steps", "3"})), loading()));
   EXPECT_EQ(rest, std::vector<double>(whole.begin() + 5, whole.end()));
   return rest;
 }
@@ -56,7 +57,7 @@ TEST_F(Resume, GoesOnToTheBitWithDelayedScaling) {
       expect_going_on_to_the_bit({"--dtype", "fp8_ds", "--tp", "2", "--pp", "2", "--etp", "2"});
   const Arguments other = {"--dtype", "fp8_ds", "--ep", "4", "--etp", "1", "--dp", "4"};
   const std::vector<double> moved =
-      losses_of(run_tiny(grok(joined(other, {"--steps", "3"})), loading()));
+      losses_of_steps(run_tiny(grok(joined(other, {"--steps", "3"})), loading()));
   ASSERT_EQ(moved.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(moved[i], rest[i], 0.02 * rest[i]);
 }
@@ -81,9 +82,10 @@ TEST_F(Resume, LogsTheDocumentsLinesAndRunsOneStep) {
 TEST_F(Resume, AnotherLayoutLoadsIt) {
   const Arguments saving_layout = {"--tp", "2", "--dp", "2", "--etp", "1", "--ep", "2"};
   const Arguments loading_layout = {"--tp", "1", "--cp", "2", "--pp", "2", "--ep", "1"};
-  const auto whole = losses_of(run_tiny(grok(joined(saving_layout, {"--steps", "5"}))));
+  const auto whole = losses_of_steps(run_tiny(grok(joined(saving_layout, {"--steps", "5"}))));
   run_tiny(grok(joined(saving_layout, {"--steps", "3", "--checkpoint-path", path()})), saving());
-  const auto rest = losses_of(run_tiny(grok(joined(loading_layout, {"--steps", "2"})), loading()));
+  const auto rest =
+      losses_of_steps(run_tiny(grok(joined(loading_layout, {"--steps", "2"})), loading()));
   ASSERT_EQ(rest.size(), 2U);
   EXPECT_NEAR(rest[0], whole[3], 1e-4);
   EXPECT_NEAR(rest[1], whole[4], 1e-4);

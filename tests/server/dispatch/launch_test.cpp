@@ -25,9 +25,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const RunnerFacts kRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
+const RunnerFacts kLaunchRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
 
-ClusterSettings settings() {
+ClusterSettings launch_settings() {
   ClusterSettings settings;
   settings.name = "eos";
   settings.workload_folder = "/lustre/workloads/pretrain";
@@ -39,15 +39,15 @@ ClusterSettings settings() {
 // `workload` launched with these variables in the shell.
 parser::Result<Plan> plan(const std::string& workload, const Environment& shell,
                           const Submission& flags = {}) {
-  ClusterSettings of_shell = settings();
+  ClusterSettings of_shell = launch_settings();
   of_shell.launch_environment = shell;
   Submission submission = flags;
   submission.workload = workload;
-  return plan_submission(submission, of_shell, parser::embedded_catalog(), kRunner);
+  return plan_submission(submission, of_shell, parser::embedded_catalog(), kLaunchRunner);
 }
 
 std::string script_of(const Plan& plan) {
-  return batch_script(plan, settings(), recorded_launch("llmb-0", "x_1750000000"));
+  return batch_script(plan, launch_settings(), recorded_launch("llmb-0", "x_1750000000"));
 }
 
 std::string origin_of(const Plan& plan, const std::string& name) {
@@ -167,8 +167,8 @@ TEST(ResultsTree, HoldsTheLogsOfThe2024Recipe) {
       "pretrain_grok1", {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}}, flags);
   ASSERT_TRUE(planned) << planned.error().message;
   const Launch launch = recorded_launch("llmb-0", "x_1750000000");
-  const RunPlace place = run_place(*planned, settings(), launch);
-  const std::string folder = settings().workload_folder + "/results/24.11/fp8/314b/512";
+  const RunPlace place = run_place(*planned, launch_settings(), launch);
+  const std::string folder = launch_settings().workload_folder + "/results/24.11/fp8/314b/512";
   EXPECT_EQ(place.log_folder, folder);
   EXPECT_EQ(place.run_folder, folder + "/nemo_grok1_314b_512_1750000000/nemo_grok1_314b_512");
   EXPECT_THAT(script_of(*planned),
@@ -271,7 +271,7 @@ TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
 // below".
 TEST(Checkpoints, StandBesideTheFreeSpaceOfTheirTarget) {
   const TemporaryFolder folder;
-  ClusterSettings here = settings();
+  ClusterSettings here = launch_settings();
   here.workload_folder = folder.path().string();
   Submission wanted;
   wanted.workload = "pretrain_nemotron4";
@@ -279,7 +279,7 @@ TEST(Checkpoints, StandBesideTheFreeSpaceOfTheirTarget) {
   wanted.dtype = "bf16";
   wanted.scale = 256;
   wanted.checkpoint = true;
-  const auto planned = plan_submission(wanted, here, parser::embedded_catalog(), kRunner);
+  const auto planned = plan_submission(wanted, here, parser::embedded_catalog(), kLaunchRunner);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_THAT(planned->notes, Contains(testing::MatchesRegex(
                                   "a checkpoint of Nemotron 4 340b takes about 4.4 TB; .* has "
@@ -317,7 +317,7 @@ TEST(LaunchVariables, AreNamedWhereTheyHaveNoEffect) {
 
 // llama3.1: "NCCL trace support removed"; of checkpoints only nemotron4 speaks.
 TEST(LaunchVariables, AreNamedWhereTheRecipeMayNotHearThem) {
-  ClusterSettings installed = settings();
+  ClusterSettings installed = launch_settings();
   installed.launch_scripts["pretrain_llama3.1"] = "/opt/llmb/llama3.1/launch.sh";
   installed.launch_environment = {{"JOB_TOTAL_GPUS", "128"},
                                   {"GPU_TYPE", "gb200"},
@@ -326,7 +326,8 @@ TEST(LaunchVariables, AreNamedWhereTheRecipeMayNotHearThem) {
   Submission wanted;
   wanted.workload = "pretrain_llama3.1";
   wanted.launcher = "recipe";
-  const auto planned = plan_submission(wanted, installed, parser::embedded_catalog(), kRunner);
+  const auto planned =
+      plan_submission(wanted, installed, parser::embedded_catalog(), kLaunchRunner);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_THAT(planned->notes, Contains(HasSubstr("ENABLE_NCCLTRACE has no effect")));
   EXPECT_THAT(planned->notes, Contains(HasSubstr("may not hear ENABLE_CHECKPOINT")));
@@ -342,7 +343,7 @@ TEST(RecipeLauncher, RunsLaunchShWhereItsDocumentDoes) {
            {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}}, recipe);
   ASSERT_TRUE(nemotron) << nemotron.error().message;
   EXPECT_TRUE(nemotron->submits_itself);
-  EXPECT_EQ(nemotron->environment.at("STAGE_PATH"), settings().workload_folder);
+  EXPECT_EQ(nemotron->environment.at("STAGE_PATH"), launch_settings().workload_folder);
   recipe.document = "grok1-24.11";
   const auto grok =
       plan("pretrain_grok1", {{"DTYPE", "fp8"}, {"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}},
@@ -362,7 +363,7 @@ TEST(RecipeLauncher, ReadsTheNumberThatIsPrinted) {
 TEST(RecipeLauncher, FindsTheDocumentedVirtualEnvironment) {
   const TemporaryFolder folder;
   const std::string here = folder.path().string();
-  ClusterSettings found = settings();
+  ClusterSettings found = launch_settings();
   found.workload_folder = here + "/stage";
   found.llmb_install = here;
   EXPECT_EQ(recipe_venv("pretrain_grok1", found), "");
@@ -381,7 +382,7 @@ constexpr const char* kImage = "/lustre/images/nvidia+nemo+25.04.00.sqsh";
 // A job of Grok 1 in a container, on a cluster that lists one image and one mount.
 parser::Result<Plan> plan_in_container(const std::string& launcher, const Submission& container,
                                        const Environment& shell = {}, bool takes_any = false) {
-  ClusterSettings cluster = settings();
+  ClusterSettings cluster = launch_settings();
   cluster.container_images = {kImage};
   cluster.container_mounts = {"/data:/data:ro"};
   cluster.takes_any_container = takes_any;
@@ -392,7 +393,7 @@ parser::Result<Plan> plan_in_container(const std::string& launcher, const Submis
   submission.dtype = "fp8";
   submission.scale = 128;
   submission.launcher = launcher;
-  return plan_submission(submission, cluster, parser::embedded_catalog(), kRunner);
+  return plan_submission(submission, cluster, parser::embedded_catalog(), kLaunchRunner);
 }
 
 // The recipes' launch.sh: IMAGE=${RUN_CONF_IMAGE:-…}, and RUN_CONF_MOUNTS beside its own mounts.
@@ -422,7 +423,7 @@ TEST(Containers, OfTheRunnerAreOptionsOfItsSrun) {
   container.container_image = kImage;
   const auto planned = plan_in_container("runner", container);
   ASSERT_TRUE(planned) << planned.error().message;
-  ClusterSettings cluster = settings();
+  ClusterSettings cluster = launch_settings();
   cluster.container_mounts = {"/data:/data:ro"};
   const Launch launch = recorded_launch("llmb-0", "x_1750000000");
   const std::string script = batch_script(*planned, cluster, launch);

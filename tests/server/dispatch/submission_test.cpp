@@ -12,7 +12,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-ClusterSettings settings() {
+ClusterSettings nemotron_settings() {
   ClusterSettings settings;
   settings.name = "eos";
   settings.workload_folder = "/lustre/workloads/pretrain_nemotron4";
@@ -29,10 +29,11 @@ Submission nemotron() {
   return submission;
 }
 
-const RunnerFacts kRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
+const RunnerFacts kSubmissionRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
 
-parser::Result<Plan> plan(const Submission& submission, const RunnerFacts& runner = kRunner) {
-  return plan_submission(submission, settings(), parser::embedded_catalog(), runner);
+parser::Result<Plan> plan(const Submission& submission,
+                          const RunnerFacts& runner = kSubmissionRunner) {
+  return plan_submission(submission, nemotron_settings(), parser::embedded_catalog(), runner);
 }
 
 void expect_refused(const Submission& submission, const std::string& because) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMany = std::size_t{64} * 1024 * 1024;
 
 // Numbers, as a series of steps has them.
-std::string text_of(std::size_t bytes) {
+std::string words_of(std::size_t bytes) {
   std::string text;
   for (std::size_t i = 0; text.size() < bytes; ++i) text += std::to_string(i * 7919 % 10'007) + ",";
   text.resize(bytes);
@@ -45,7 +45,7 @@ std::string decoded(const std::string& body, Encoding encoding) {
 }
 
 TEST(PackedBody, GivesBackTheSameBytesInEveryEncoding) {
-  const std::string most = text_of(3 * BodyPacker::kPackedFromBytes + 7);
+  const std::string most = words_of(3 * BodyPacker::kPackedFromBytes + 7);
   for (const std::size_t size :
        {BodyPacker::kPackedFromBytes, BodyPacker::kPackedFromBytes + 1,
         BodyPacker::kPackedFromBytes + PackedBody::kBlockBytes, most.size()}) {
@@ -66,7 +66,7 @@ TEST(PackedBody, GivesBackTheSameBytesInEveryEncoding) {
 
 TEST(PackedBody, IsNotMadeOfAShortOne) {
   for (const std::size_t size : {std::size_t{0}, BodyPacker::kPackedFromBytes - 1}) {
-    const std::string text = text_of(size);
+    const std::string text = words_of(size);
     const auto made = pack(text, Encoding::zstd, 1'000);
     EXPECT_EQ(made.packed, nullptr);
     EXPECT_TRUE(*made.whole == text);
@@ -105,7 +105,7 @@ class LargeBodies : public testing::Test {
     return client;
   }
 
-  const std::string text_ = text_of(kBodyBytes);
+  const std::string text_ = words_of(kBodyBytes);
   std::atomic<int> made_ = 0;
   std::unique_ptr<TestServer> server_;
 };

@@ -125,19 +125,19 @@ TEST_F(SlowHandler, IsNotAskedForWhatTheClientHas) {
 }
 
 TEST(LargeAnswers, AreRefusedWhereTooManyAreInMemory) {
-  constexpr std::size_t kBodyBytes = std::size_t{8} * 1024 * 1024;
+  constexpr std::size_t kLargeBodyBytes = std::size_t{8} * 1024 * 1024;
   ServerOptions options = test_options();
-  options.large_bodies_bytes_max = 2 * kBodyBytes;
+  options.large_bodies_bytes_max = 2 * kLargeBodyBytes;
   std::atomic<int> made = 0;
   TestServer server(options, [&](Router& router) {
     router.add("GET", "/steps",
                [&](const Request&) {
                  Response response;
                  response.content_type = "application/octet-stream";
-                 response.making_bytes_max = kBodyBytes;
+                 response.making_bytes_max = kLargeBodyBytes;
                  response.make_body = [&] {
                    ++made;
-                   return Body{std::make_shared<const std::string>(kBodyBytes, 'x'), {}};
+                   return Body{std::make_shared<const std::string>(kLargeBodyBytes, 'x'), {}};
                  };
                  return response;
                },
@@ -150,8 +150,8 @@ TEST(LargeAnswers, AreRefusedWhereTooManyAreInMemory) {
     deaf.push_back(std::make_unique<RawClient>(server.port(), 4096));
     ASSERT_TRUE(deaf.back()->send(get("/steps")));
   }
-  ASSERT_TRUE(
-      eventually([&] { return server.server.counters().large_bodies_bytes == 2 * kBodyBytes; }));
+  ASSERT_TRUE(eventually(
+      [&] { return server.server.counters().large_bodies_bytes == 2 * kLargeBodyBytes; }));
   for (int i = 0; i < 20; ++i) {
     RawClient client(server.port());
     const RawResponse refusal = client.request(get("/steps"));
@@ -164,21 +164,21 @@ TEST(LargeAnswers, AreRefusedWhereTooManyAreInMemory) {
   deaf.clear();
   ASSERT_TRUE(eventually([&] { return server.server.counters().large_bodies_bytes == 0; }));
   RawClient client(server.port());
-  EXPECT_EQ(client.request(get("/steps")).body.size(), kBodyBytes);
+  EXPECT_EQ(client.request(get("/steps")).body.size(), kLargeBodyBytes);
 }
 
 // Two that are made at the same moment do not both believe that there is room.
 TEST(LargeAnswers, HaveTheirRoomBeforeTheyAreMade) {
-  constexpr std::size_t kBodyBytes = std::size_t{8} * 1024 * 1024;
+  constexpr std::size_t kLargeBodyBytes = std::size_t{8} * 1024 * 1024;
   ServerOptions options = test_options();
-  options.large_bodies_bytes_max = kBodyBytes;
+  options.large_bodies_bytes_max = kLargeBodyBytes;
   options.computing_threads = 2;
   std::latch may_end(1);
   TestServer server(options, [&](Router& router) {
     router.add("GET", "/steps",
                [&](const Request&) {
                  Response response;
-                 response.making_bytes_max = kBodyBytes;
+                 response.making_bytes_max = kLargeBodyBytes;
                  response.make_body = [&] {
                    may_end.wait();
                    return Body{std::make_shared<const std::string>("[]"), {}};
@@ -190,7 +190,7 @@ TEST(LargeAnswers, HaveTheirRoomBeforeTheyAreMade) {
   RawClient first(server.port());
   ASSERT_TRUE(first.send(get("/steps")));
   EXPECT_TRUE(
-      eventually([&] { return server.server.counters().large_bodies_bytes == kBodyBytes; }));
+      eventually([&] { return server.server.counters().large_bodies_bytes == kLargeBodyBytes; }));
   EXPECT_EQ(RawClient(server.port()).request(get("/steps")).status, 503);
   may_end.count_down();
   EXPECT_EQ(first.read_response().status, 200);
@@ -199,13 +199,13 @@ TEST(LargeAnswers, HaveTheirRoomBeforeTheyAreMade) {
 
 // Each of these clients asks again and again, reads nothing, and fills the kernel's buffers first.
 TEST(OrdinaryAnswers, AreRefusedWhereTooManyAreInMemory) {
-  static constexpr std::size_t kBodyBytes = std::size_t{512} * 1024;
+  static constexpr std::size_t kLargeBodyBytes = std::size_t{512} * 1024;
   ServerOptions options = test_options();
-  options.other_bodies_bytes_max = 4 * kBodyBytes;
+  options.other_bodies_bytes_max = 4 * kLargeBodyBytes;
   const auto answer = [](const Request&) {
     Response response;
     response.content_type = "application/octet-stream";
-    response.body = std::make_shared<const std::string>(kBodyBytes, 'x');
+    response.body = std::make_shared<const std::string>(kLargeBodyBytes, 'x');
     return response;
   };
   TestServer server(options, [&](Router& router) {
@@ -229,7 +229,7 @@ TEST(OrdinaryAnswers, AreRefusedWhereTooManyAreInMemory) {
     return refusal.status == 503;
   }));
   EXPECT_TRUE(refusal.headers.contains("retry-after"));
-  EXPECT_LE(server.server.counters().other_bodies_bytes, 5 * kBodyBytes);
+  EXPECT_LE(server.server.counters().other_bodies_bytes, 5 * kLargeBodyBytes);
   EXPECT_EQ(RawClient(server.port()).request(get("/json")).status, 200) << "a small one";
   EXPECT_EQ(RawClient(server.port())
                 .request("POST /done HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")

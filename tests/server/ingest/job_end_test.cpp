@@ -14,7 +14,7 @@ using parser::RunStatus;
 using storage::JobState;
 using ::testing::HasSubstr;
 
-const std::string kLog = "experiments/e/e_1751000000/e/log-acct.e_4711_0.out";
+const std::string kEndedLog = "experiments/e/e_1751000000/e/log-acct.e_4711_0.out";
 const std::string kNextStart = "experiments/e/e_1751000000/e/log-acct.e_4711_1.out";
 
 // The clock hardly moves: no silence ever grows long enough to tell of an end.
@@ -48,13 +48,13 @@ class EndOfJob : public TreeTest {
     ASSERT_TRUE(store_.update(job));
     if (ingest_) ingest_->ask_for_verdicts(store_.runs_of(job));
   }
-  bool becomes(RunStatus status, const std::string& log = kLog) {
+  bool becomes(RunStatus status, const std::string& log = kEndedLog) {
     return eventually([&] {
       const auto run = run_of(log);
       return run && run->summary.status == status;
     });
   }
-  parser::RunSummary summary(const std::string& log = kLog) { return run_of(log)->summary; }
+  parser::RunSummary summary(const std::string& log = kEndedLog) { return run_of(log)->summary; }
 
   const std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   storage::JobStore store_;
@@ -63,7 +63,7 @@ class EndOfJob : public TreeTest {
 };
 
 TEST_F(EndOfJob, ReachesItsRun) {
-  write(kLog, nemo_lines(0, 20));
+  write(kEndedLog, nemo_lines(0, 20));
   start();
   ASSERT_TRUE(becomes(RunStatus::running));
   job_becomes(JobState::node_failed);
@@ -71,16 +71,16 @@ TEST_F(EndOfJob, ReachesItsRun) {
   EXPECT_EQ(summary().failure_cause, "node_failure");
   EXPECT_THAT(summary().status_reason, HasSubstr("the scheduler says of its job: node_failed"));
   // What was still on its way is read, and changes nothing of the verdict.
-  append(kLog, nemo_lines(20, 3));
+  append(kEndedLog, nemo_lines(20, 3));
   ASSERT_TRUE(eventually([&] {
     clock_->move(std::chrono::milliseconds(10));
-    return steps_of(kLog).size() == 23;
+    return steps_of(kEndedLog).size() == 23;
   }));
   EXPECT_EQ(summary().failure_cause, "node_failure");
 }
 
 TEST_F(EndOfJob, ThatCameWhileNobodyLookedIsFoundAtTheNextStart) {
-  write(kLog, nemo_lines(0, 20));
+  write(kEndedLog, nemo_lines(0, 20));
   start();
   ASSERT_TRUE(becomes(RunStatus::running));
   ingest_.reset();
@@ -92,7 +92,7 @@ TEST_F(EndOfJob, ThatCameWhileNobodyLookedIsFoundAtTheNextStart) {
 }
 
 TEST_F(EndOfJob, YieldsToTheCauseThatTheLogShows) {
-  write(kLog,
+  write(kEndedLog,
         "llmb-step-runner: No CUDA GPUs are available to this program: it was built without the "
         "CUDA backend. --backend cpu trains a proxy\n"
         "slurmstepd: error: *** STEP 4711.0 ON node1 CANCELLED AT 2026-01-01T00:00:00 ***\n");
@@ -103,7 +103,7 @@ TEST_F(EndOfJob, YieldsToTheCauseThatTheLogShows) {
 }
 
 TEST_F(EndOfJob, IsNoFailureOfARunThatHasAllItsSteps) {
-  write(kLog, nemo_lines(0, 50));
+  write(kEndedLog, nemo_lines(0, 50));
   job_becomes(JobState::failed, 0, 1);
   start();
   ASSERT_TRUE(becomes(RunStatus::complete));
@@ -111,7 +111,7 @@ TEST_F(EndOfJob, IsNoFailureOfARunThatHasAllItsSteps) {
 }
 
 TEST_F(EndOfJob, OfAStartBeforeARequeueIsAnEndOnly) {
-  write(kLog, nemo_lines(0, 20));
+  write(kEndedLog, nemo_lines(0, 20));
   write(kNextStart, nemo_lines(0, 5));
   start();
   ASSERT_TRUE(becomes(RunStatus::running));

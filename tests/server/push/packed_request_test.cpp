@@ -26,17 +26,17 @@ storage::LogTelling small_log() {
   return log;
 }
 
-std::string request_of(const std::vector<storage::LogTelling>& logs) {
+std::string request_telling(const std::vector<storage::LogTelling>& logs) {
   std::vector<std::string> packed;
   for (const auto& log : logs) packed.push_back(packed_log(log));
   return packed_request({"eos", "store", "login1", "1.2", 7, "2026-01-02T03:04:05Z", true}, packed);
 }
 
 storage::LogTelling back_from(const storage::LogTelling& log) {
-  return unpack_request(request_of({log}), 10).logs.at(0);
+  return unpack_request(request_telling({log}), 10).logs.at(0);
 }
 
-std::string complaint_of(const std::string& body, std::size_t logs_max = 10) {
+std::string refusal_of(const std::string& body, std::size_t logs_max = 10) {
   try {
     unpack_request(body, logs_max);
   } catch (const storage::BadField& error) {
@@ -44,8 +44,8 @@ std::string complaint_of(const std::string& body, std::size_t logs_max = 10) {
   }
   return "";
 }
-std::string complaint_of(const storage::LogTelling& log) {
-  return complaint_of(request_of({small_log(), log}));
+std::string refusal_of(const storage::LogTelling& log) {
+  return refusal_of(request_telling({small_log(), log}));
 }
 
 TEST(PackedValues, KeepIntegersOfEverySizeInFewBytes) {
@@ -93,7 +93,7 @@ TEST(PackedRequest, KeepsBytesAndNumbersAsTheyAre) {
 }
 
 TEST(PackedRequest, KeepsItsHead) {
-  const PushHead head = unpack_request(request_of({}), 10).head;
+  const PushHead head = unpack_request(request_telling({}), 10).head;
   EXPECT_EQ(head.cluster, "eos");
   EXPECT_EQ(head.store_id, "store");
   EXPECT_EQ(head.agent, "login1");
@@ -108,12 +108,12 @@ TEST(PackedRequest, IsRefusedWhereItEndsEarlyOrLate) {
   for (int i = 0; i < 5; ++i) log.steps.push_back(storage::make_step(i, 0.1 * i));
   log.steps[2].extra_fields = {{"grad", 1}};
   log.run.configuration.set("dtype", "fp8", parser::ConfigSource::path);
-  const std::string whole = request_of({log});
-  ASSERT_EQ(complaint_of(whole), "");
+  const std::string whole = request_telling({log});
+  ASSERT_EQ(refusal_of(whole), "");
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_NE(complaint_of(whole.substr(0, size)), "") << size;
+    EXPECT_NE(refusal_of(whole.substr(0, size)), "") << size;
   }
-  EXPECT_NE(complaint_of(whole + '\0'), "");
+  EXPECT_NE(refusal_of(whole + '\0'), "");
 }
 
 // What it becomes is refused or another telling; the sanitizers see whether a byte was trusted.
@@ -121,63 +121,63 @@ TEST(PackedRequest, WithAnyByteChangedHarmsNothing) {
   storage::LogTelling log = small_log();
   for (int i = 0; i < 3; ++i) log.steps.push_back(storage::make_step(i, 0.1 * i));
   log.run.facts.segments.push_back({0, 2, 3, 0, std::nullopt, 0, 0});
-  const std::string whole = request_of({log});
+  const std::string whole = request_telling({log});
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const int bits : {0x01, 0x80, 0xff}) {
       std::string changed = whole;
       changed[at] = static_cast<char>(changed[at] ^ bits);
-      complaint_of(changed);
+      refusal_of(changed);
     }
   }
 }
 
 TEST(PackedRequest, OfAnotherVersionIsRefused) {
-  std::string body = request_of({small_log()});
+  std::string body = request_telling({small_log()});
   constexpr std::size_t kFormatAt = 10;
   ASSERT_EQ(body[kFormatAt], kFormat);
   for (std::size_t at = 0; at < kFormatAt + 9; ++at) {  // the form's hash stands behind the number
     std::string changed = body;
     changed[at] = static_cast<char>(changed[at] ^ 1);
-    EXPECT_THAT(complaint_of(changed), HasSubstr("versions that do not go together")) << at;
+    EXPECT_THAT(refusal_of(changed), HasSubstr("versions that do not go together")) << at;
   }
-  EXPECT_THAT(complaint_of(R"({"format": 1, "cluster": "eos"})"), HasSubstr("format"));
+  EXPECT_THAT(refusal_of(R"({"format": 1, "cluster": "eos"})"), HasSubstr("format"));
 }
 
 TEST(PackedRequest, SaysWhichFieldOfWhichLogIsNotAsItShouldBe) {
   storage::LogTelling log = small_log();
   log.run.relative_path = "";
-  EXPECT_THAT(complaint_of(log), HasSubstr("the entry 1 of 'logs': 'relative_path'"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("the entry 1 of 'logs': 'relative_path'"));
   log = small_log();
   log.root_path = "relative";
-  EXPECT_THAT(complaint_of(log), HasSubstr("'root'"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("'root'"));
   log = small_log();
   log.run.revision = 0;
-  EXPECT_THAT(complaint_of(log), HasSubstr("'revision'"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("'revision'"));
   log = small_log();
   log.run.generation = -1;
-  EXPECT_THAT(complaint_of(log), HasSubstr("'generation'"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("'generation'"));
   log = small_log();
   log.run.grown_at = "yesterday";
-  EXPECT_THAT(complaint_of(log), HasSubstr("RFC 3339"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("RFC 3339"));
   log = small_log();
   log.steps = {storage::make_step(2, 1), storage::make_step(1, 1)};
-  EXPECT_THAT(complaint_of(log), HasSubstr("'steps'"));
-  EXPECT_THAT(complaint_of(request_of({small_log(), small_log()}), 1), HasSubstr("at most 1"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("'steps'"));
+  EXPECT_THAT(refusal_of(request_telling({small_log(), small_log()}), 1), HasSubstr("at most 1"));
 }
 
 // A few bytes that say "400,000 steps, all alike".
 TEST(PackedRequest, IsRefusedWhereFewBytesStandForTooMuch) {
   storage::LogTelling log = small_log();
   log.steps.resize(400'000);
-  EXPECT_THAT(complaint_of(log), HasSubstr("'steps' has to be less at once"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("'steps' has to be less at once"));
   log.steps.resize(1'000);
   for (auto& step : log.steps) step.logged_at = std::string(110'000, 'x');
-  EXPECT_THAT(complaint_of(log), HasSubstr("'logged_at' has to be less at once"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("'logged_at' has to be less at once"));
   for (auto& step : log.steps) {
     step.logged_at.clear();
     step.extra_fields.emplace_back(std::string(110'000, 'x'), 1);
   }
-  EXPECT_THAT(complaint_of(log), HasSubstr("less at once"));
+  EXPECT_THAT(refusal_of(log), HasSubstr("less at once"));
 }
 
 }  // namespace
