@@ -161,17 +161,28 @@ class RankRun {
     }
   }
 
-  // Once after the step that captures, and once where a later one has to do so again.
+  // Once after the step that captures, and once where a later one has to do so again; and on each
+  // rank that was refused, that there are none.
   void tell_of_graphs(std::int64_t step) {
     if constexpr (requires { ops_.graph_use(); }) {
       const auto& use = ops_.graph_use();
-      if (use.captured == graphs_told_ || graph_lines_ == 2) return;
+      if (!use.why_none.empty()) {
+        if (graph_lines_ == kGraphLinesMax) return;
+        graph_lines_ = kGraphLinesMax;
+        if (!use.is_refused_here && !is_first_rank()) return;
+        output_.log.write(fmt::format(
+            "llmb-step-runner: rank {} goes on without CUDA graphs from step {} on: {}\n",
+            trainer_.rank(), step, use.why_none));
+        return;
+      }
+      if (!is_first_rank() || use.captured == graphs_told_ || graph_lines_ >= 2) return;
       output_.log.write(fmt::format(
           "llmb-step-runner: step {} captured {} of the passes as CUDA graphs, with {:.0f} "
           "operations each{}\n",
           step, use.captured - graphs_told_,
           static_cast<double>(use.captured_nodes) / static_cast<double>(use.captured),
-          graph_lines_ == 0 ? ""
+          graph_lines_ == 0 ? graph_memory_text(settings_, use.device_bytes,
+                                                trainer_.layout().place_of(trainer_.rank()).pp)
                             : ": what they work on has come to lie elsewhere; later ones are not "
                               "told"));
       graphs_told_ = use.captured;
@@ -200,7 +211,7 @@ class RankRun {
     end_step(record);
     profiled_time_s_ += record.step_time_s;
     if (is_first_rank()) log_step(result, record, before);
-    if (is_first_rank()) tell_of_graphs(step);
+    tell_of_graphs(step);
     if (!result.is_updated || std::isnan(result.loss)) {
       throw NotANumber(fmt::format(
           "step {}: loss {}, gradient norm {}; a lower --learning-rate or another --seed may help",
@@ -269,6 +280,7 @@ class RankRun {
   StepTimer timer_;
   bool is_traced_ = false;
   std::int64_t graphs_told_ = 0;
+  static constexpr int kGraphLinesMax = 3;
   int graph_lines_ = 0;
   std::int64_t profile_first_step_ = -1;
   double profiled_time_s_ = 0;

@@ -75,6 +75,10 @@ class Ops : public Memory {
     void run(const PassKey& /*key*/, const Groups& /*groups*/, const Pass& pass) {
       pass();
     }
+    // For a later run(), of which it does nothing yet but what the host does.
+    template <typename Groups, typename Pass>
+    void prepare(const PassKey& /*key*/, const Groups& /*groups*/, const Pass& /*pass*/) {}
+    void forget() {}
   };
   Passes make_passes() { return {}; }
   // Whether what passes work on is to stay where it is from one to the next.

@@ -5,6 +5,7 @@
 
 #include "runner/cuda/graph.h"
 #include "runner/cuda/host_capture.h"
+#include "runner/cuda/host_device.h"
 #include "runner/cuda/host_registry.h"
 
 namespace llmb::runner::cuda {
@@ -42,7 +43,11 @@ GraphCapture::~GraphCapture() {
 
 Graph GraphCapture::end() {
   is_open_ = false;
-  return Graph(std::make_shared<Graph::State>(Graph::State{HostCapture::end()}));
+  auto state = std::make_shared<Graph::State>(Graph::State{HostCapture::end()});
+  if (host_device() == host_devices().device_without_graphs) {
+    refuse_as_cuda("make a graph ready to launch", "cudaErrorMemoryAllocation", "out of memory");
+  }
+  return Graph(std::move(state));
 }
 
 TakesMemoryInCapture::TakesMemoryInCapture() {

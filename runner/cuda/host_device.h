@@ -34,6 +34,7 @@ struct HostDeviceOptions {
   std::int64_t attention_workspace_bytes = 0;
   int driver_version = 12040;
   int compute_capability = 100;
+  int device_without_graphs = -1;  // makes none of what was captured
 };
 
 // For devices chosen and streams made from now on; there are none of either at this moment.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -95,9 +96,17 @@ class Ops : public MemoryPool {
 
   // From the next step on. All passes of a step have run at fixed places before they may be graphs,
   // none is one while a profile is taken, and ranks that talk within their passes do the same.
-  void run_passes(PassMode mode) { graph_use_.mode = mode; }
+  void run_passes(PassMode mode) {
+    graph_use_.mode = graph_use_.why_none.empty() ? mode : PassMode::as_they_are;
+  }
   bool keeps_places() const { return graph_use_.mode != PassMode::as_they_are; }
   const GraphUse& graph_use() const { return graph_use_; }
+  // Whether the passes of the coming step, the first one with graphs, are still to be captured.
+  bool are_graphs_due() const { return graph_use_.mode == PassMode::as_graphs && !has_prepared_; }
+  // Lets `capture` prepare the passes of all stages; true where nothing was refused.
+  bool prepare_graphs(const std::function<void()>& capture);
+  // Passes run as they are from here on, because so many ranks were refused a capture.
+  void give_up_graphs(int refused_ranks);
   using Passes = PassGraphs;
   Passes make_passes() { return {*this, graph_use_}; }
 
@@ -277,6 +286,7 @@ class Ops : public MemoryPool {
   HostStaging staging_;
   DeviceProfile profile_;
   GraphUse graph_use_;
+  bool has_prepared_ = false;
   std::vector<std::pair<AttentionSizes, std::unique_ptr<Attention>>> attentions_;
 };
 

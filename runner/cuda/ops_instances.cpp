@@ -1,7 +1,11 @@
 #include "runner/cuda/ops.h"
 
-#include <cassert>
+#include <fmt/format.h>
 
+#include <cassert>
+#include <stdexcept>
+
+#include "runner/cuda/device.h"
 #include "runner/cuda/gemm_plans.h"
 #include "runner/cuda/ops_fp8_impl.h"
 #include "runner/cuda/ops_layers_impl.h"
@@ -31,6 +35,30 @@ Ops<T>::~Ops() {
     finish();
   } catch (...) {  // told by whoever waited before
   }
+}
+
+template <typename T>
+bool Ops<T>::prepare_graphs(const std::function<void()>& capture) {
+  has_prepared_ = true;
+  const std::int64_t free_bytes = memory_info().free_bytes;
+  try {
+    capture();
+  } catch (const CommunicationError&) {
+    throw;  // the others are not there to agree
+  } catch (const std::runtime_error& error) {
+    graph_use_.is_refused_here = true;
+    graph_use_.why_none = error.what();
+  }
+  graph_use_.device_bytes = free_bytes - memory_info().free_bytes;
+  return !graph_use_.is_refused_here;
+}
+
+template <typename T>
+void Ops<T>::give_up_graphs(int refused_ranks) {
+  if (!graph_use_.is_refused_here) {
+    graph_use_.why_none = fmt::format("{} of the other ranks could not capture", refused_ranks);
+  }
+  run_passes(PassMode::as_they_are);
 }
 
 template <typename T>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
+#include <stdexcept>
 #include <utility>
 
 #include "runner/cuda/device_error.h"
@@ -35,47 +35,82 @@ class Noting {
 
 }  // namespace
 
+PassGraphs::KnownPasses::iterator PassGraphs::find(const PassKey& key) {
+  return std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
+    return one.key == key && pool_.are_free(one.memory);
+  });
+}
+
 PassGraphs::Known PassGraphs::capture(PassKey key, std::span<Communicator* const> groups,
                                       const std::function<void()>& pass) {
   Known known{std::move(key), {}, {}, {}};
-  for (const Communicator* group : groups) known.calls.push_back(group->totals());
+  std::vector<CommunicationTotals> before;
+  for (const Communicator* group : groups) before.push_back(group->totals());
+  // No call was made: each launch will make them.
+  const auto take_calls_back = [&] {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      known.calls.push_back(calls_between(before[i], groups[i]->totals()));
+      groups[i]->count_less(known.calls.back());
+    }
+  };
   try {
     Noting noting(pool_);
     GraphCapture capture(pool_.stream());
     pass();
     known.graph = capture.end();
     known.memory = noting.end();
-  } catch (const DeviceError& error) {
-    throw DeviceError("capture a pass as a CUDA graph", error.code(), error.what(),
-                      "--cuda-graphs false runs every pass as it is.");
+  } catch (...) {
+    take_calls_back();
+    throw;
   }
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    known.calls[i] = calls_between(known.calls[i], groups[i]->totals());
-  }
+  take_calls_back();
   ++use_.captured;
   use_.captured_nodes += known.graph.node_count();
   return known;
 }
 
-void PassGraphs::run(PassKey key, std::span<Communicator* const> groups,
-                     const std::function<void()>& pass) {
-  if (use_.mode != PassMode::as_graphs) return pass();
-  ++use_.launched;
-  const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
-    return one.key == key && pool_.are_free(one.memory);
-  });
-  if (known != known_.end()) {
-    known->graph.launch(pool_.stream());
-    for (std::size_t i = 0; i < groups.size(); ++i) groups[i]->count_again(known->calls[i]);
-    known_.splice(known_.begin(), known_, known);
-    return;
-  }
-  Known captured = capture(std::move(key), groups, pass);
-  captured.graph.launch(pool_.stream());
-  // What the pass has left somewhere would not be there for the next one.
+// What the pass has left somewhere would not be there for the next one.
+void PassGraphs::keep(Known captured) {
   if (!pool_.are_free(captured.memory)) return;
   known_.push_front(std::move(captured));
   if (known_.size() > kKnownMax) known_.pop_back();
+}
+
+void PassGraphs::launch(const Known& known, std::span<Communicator* const> groups) {
+  known.graph.launch(pool_.stream());
+  ++use_.launched;
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i]->count_again(known.calls[i]);
+}
+
+void PassGraphs::prepare(PassKey key, std::span<Communicator* const> groups,
+                         const std::function<void()>& pass) {
+  if (find(key) == known_.end()) keep(capture(std::move(key), groups, pass));
+}
+
+void PassGraphs::run(PassKey key, std::span<Communicator* const> groups,
+                     const std::function<void()>& pass) {
+  if (use_.mode != PassMode::as_graphs) return pass();
+  if (const auto known = find(key); known != known_.end()) {
+    launch(*known, groups);
+    known_.splice(known_.begin(), known_, known);
+    return;
+  }
+  try {
+    Known captured = capture(std::move(key), groups, pass);
+    launch(captured, groups);
+    return keep(std::move(captured));
+  } catch (const std::runtime_error& error) {  // a call of CUDA's, or the launch of a kernel
+    const bool is_alone = std::all_of(groups.begin(), groups.end(),
+                                      [](const Communicator* group) { return group->size() == 1; });
+    if (!is_alone) {
+      throw DeviceError("capture a pass as a CUDA graph while other ranks launch theirs", "refused",
+                        error.what(), "--cuda-graphs false runs every pass as it is.");
+    }
+    use_.why_none = error.what();
+    use_.is_refused_here = true;
+    use_.mode = PassMode::as_they_are;
+  }
+  pass();
 }
 
 }  // namespace llmb::runner::cuda

@@ -1,14 +1,15 @@
 // PassGraphs: the passes of one direction of a stage as CUDA graphs. A pass that is not known is
-// captured, and launched; when it comes again, only its graph is launched, and none of the host's
-// code runs. Known is a pass whose key is equal and which finds free what it took of the pool, and
-// gave back, when it was captured. That the same ranks capture the same calls, as NCCL asks for,
-// follows from one switch a step (GraphUse).
+// captured; when it is known, only its graph is launched, and none of the host's code runs. Known
+// is a pass whose key is equal and which finds free what it took of the pool, and gave back, when
+// it was captured. That the same ranks capture the same calls, as NCCL asks for, follows from one
+// switch a step (GraphUse).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runner/cuda/graph.h"
@@ -33,6 +34,11 @@ struct GraphUse {
   std::int64_t captured = 0;
   std::int64_t captured_nodes = 0;
   std::int64_t launched = 0;
+  // By how much less the device had free once the first step's graphs were there.
+  std::int64_t device_bytes = 0;
+  // Why passes run as they are from some step on, whatever is asked for; empty: they need not.
+  std::string why_none;
+  bool is_refused_here = false;  // not only on another rank
 };
 
 // Used by the rank's thread; `pool` and `use` outlive it.
@@ -42,9 +48,15 @@ class PassGraphs {
 
   // Puts the pass on the pool's stream. Where it is captured, it has run at fixed places before, so
   // that nothing is made in it for the first time; it waits for nothing, and neither reads nor
-  // writes by the host: DeviceError says what it tried. `groups` count the calls that they did not
-  // see.
+  // writes by the host. `groups` count the calls that they did not see. Where the capture is
+  // refused, a rank that talks to nobody in the pass runs it as it is, and all later ones; for any
+  // other rank DeviceError says what was tried.
   void run(PassKey key, std::span<Communicator* const> groups, const std::function<void()>& pass);
+  // Captures a pass that run() will be asked for, unless it is known; nothing is put on the stream.
+  // Throws what a refused capture throws, after which nothing is known of the pass.
+  void prepare(PassKey key, std::span<Communicator* const> groups,
+               const std::function<void()>& pass);
+  void forget() { known_.clear(); }
 
  private:
   struct Known {
@@ -54,12 +66,17 @@ class PassGraphs {
     std::vector<CommunicationTotals> calls;  // by group
   };
 
+  using KnownPasses = std::list<Known>;
+
+  KnownPasses::iterator find(const PassKey& key);
   Known capture(PassKey key, std::span<Communicator* const> groups,
                 const std::function<void()>& pass);
+  void keep(Known captured);
+  void launch(const Known& known, std::span<Communicator* const> groups);
 
   MemoryPool& pool_;
   GraphUse& use_;
-  std::list<Known> known_;  // the one launched last in front
+  KnownPasses known_;  // the one launched last in front
 };
 
 }  // namespace llmb::runner::cuda

@@ -50,6 +50,11 @@ class PipelineStage {
   virtual void backward(std::int64_t micro_batch, std::span<const Value> output_gradient,
                         std::span<Value> input_gradient) = 0;
 
+  // Between steps, where a backend repeats passes (Ops::Passes): prepares those of all that the
+  // steps so far have kept; and drops what was prepared.
+  virtual void prepare_passes() {}
+  virtual void forget_passes() {}
+
   // Of the forwards since it was last called. Read once a step, because a backend whose passes
   // run ahead of the host must wait for them here.
   virtual StageLoss take_losses() = 0;

@@ -52,6 +52,11 @@ class TransformerStage : public PipelineStage<Backend> {
   StageLoss take_losses() override;
   void backward(std::int64_t micro_batch, std::span<const Value> output_gradient,
                 std::span<Value> input_gradient) override;
+  void prepare_passes() override;
+  void forget_passes() override {
+    forward_passes_.forget();
+    backward_passes_.forget();
+  }
   // Delayed scaling goes on to the next step: ranks that share a matrix agree on its maxima.
   void end_step() override;
   std::vector<NamedHistory> scaling_histories() override;
@@ -75,6 +80,10 @@ class TransformerStage : public PipelineStage<Backend> {
   void find_scaled_linears();
   // What the host does for a step's passes, so that it does nothing within them.
   void prepare_linears();
+  void run_forward(State& state, bool is_only_prepared);
+  void run_backward(State& state, bool is_only_prepared);
+  // The gradient that a backward pass works on.
+  Tensor& gradient_of(State& state) { return head_ ? state.head_gradient : boundary_; }
   // x, of the first layer or the rows of tokens that are still to be looked up, becomes the output.
   void pass_forward(View x, State& state);
   // dx, the gradient of the output, becomes that of the input.

@@ -264,10 +264,35 @@ void TransformerStage<Backend>::forward(std::int64_t micro_batch, const TokenBat
     write_tokens(batch, 1, targets_);
     state.head_gradient.resize(context_.ops, rows, hidden);
   }
-  forward_passes_.run({state.number, loss_scale, {boundary_.data(), state.head_gradient.data()}},
-                      context_.groups.all(), [&] { pass_forward(boundary_, state); });
+  run_forward(state, false);
   if (!head_) context_.ops.copy(boundary_, {output.data(), rows, hidden});
   if (!context_.ops.keeps_places()) boundary_ = {};
+}
+
+template <typename Backend>
+void TransformerStage<Backend>::run_forward(State& state, bool is_only_prepared) {
+  const PassKey key{state.number, state.loss_scale, {boundary_.data(), state.head_gradient.data()}};
+  const auto pass = [&] { pass_forward(boundary_, state); };
+  if (is_only_prepared) return forward_passes_.prepare(key, context_.groups.all(), pass);
+  forward_passes_.run(key, context_.groups.all(), pass);
+}
+
+template <typename Backend>
+void TransformerStage<Backend>::run_backward(State& state, bool is_only_prepared) {
+  Tensor& dx = gradient_of(state);
+  const PassKey key{state.number, state.loss_scale, {dx.data()}};
+  const auto pass = [&] { pass_backward(dx, state); };
+  if (is_only_prepared) return backward_passes_.prepare(key, context_.groups.all(), pass);
+  backward_passes_.run(key, context_.groups.all(), pass);
+}
+
+template <typename Backend>
+void TransformerStage<Backend>::prepare_passes() {
+  prepare_linears();
+  for (const std::unique_ptr<State>& state : free_) {
+    run_forward(*state, true);
+    run_backward(*state, true);
+  }
 }
 
 template <typename Backend>
@@ -295,17 +320,16 @@ void TransformerStage<Backend>::backward(std::int64_t micro_batch,
   std::unique_ptr<State> state = finish(micro_batch);
   const std::int64_t hidden = context_.spec.shape.hidden_size;
   const std::int64_t rows = context_.shard_rows();
-  Tensor& dx = head_ ? state->head_gradient : boundary_;
+  Tensor& dx = gradient_of(*state);
   if (!head_) {
     dx.resize(context_.ops, rows, hidden);
     context_.ops.copy({output_gradient.data(), rows, hidden}, dx);
   }
-  backward_passes_.run({state->number, state->loss_scale, {dx.data()}}, context_.groups.all(),
-                       [&] { pass_backward(dx, *state); });
+  run_backward(*state, false);
   if (!embedding_) context_.ops.copy(dx, {input_gradient.data(), rows, hidden});
   if (!context_.ops.keeps_places()) dx = {};
-  // Of several chunks each would hold memory that another one needs.
-  if (context_.sizes.vp == 1) free_.push_back(std::move(state));
+  // Of several chunks each holds memory that another one could have: only where it has to stay.
+  if (context_.sizes.vp == 1 || context_.ops.keeps_places()) free_.push_back(std::move(state));
 }
 
 template <typename Backend>

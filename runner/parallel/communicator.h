@@ -241,6 +241,11 @@ class Communicator {
     totals_.calls += calls.calls;
     totals_.bytes_sent += calls.bytes_sent;
   }
+  // Calls that were asked for and are not made: what they are a part of is made later, if at all.
+  void count_less(const CommunicationTotals& calls) {
+    totals_.calls -= calls.calls;
+    totals_.bytes_sent -= calls.bytes_sent;
+  }
 
  protected:
   // What an implementation provides; arguments are checked, and size() may be 1.

@@ -60,15 +60,30 @@ ChunkBytes chunk_bytes(const RunSettings& settings, const StageBytes& stage) {
   return bytes;
 }
 
-void plan_activations(const RunSettings& settings, StageBytes& stage) {
-  stage.live_passes = live_pass_count(settings, stage.stage);
+// Of the passes under way; where these are graphs, of the most that each chunk has at a time, which
+// is not at the same time for all of them.
+void plan_live_passes(const RunSettings& settings, StageBytes& stage) {
   const ChunkBytes bytes = chunk_bytes(settings, stage);
+  if (has_graphs(settings)) {
+    const std::vector<std::int64_t> states = states_of_chunks(settings, stage.stage);
+    for (std::size_t chunk = 0; chunk < states.size(); ++chunk) {
+      stage.live_passes += states[chunk];
+      stage.activations += states[chunk] * bytes.device[chunk];
+      stage.host += states[chunk] * bytes.host[chunk];
+    }
+    return;
+  }
+  stage.live_passes = live_pass_count(settings, stage.stage);
   const std::int64_t pp = settings.sizes.pp;
   for (std::int64_t pass = 0; pass < stage.live_passes; ++pass) {
     const auto chunk = static_cast<std::size_t>(pass / pp % settings.sizes.vp);
     stage.activations += bytes.device[chunk];
     stage.host += bytes.host[chunk];
   }
+}
+
+void plan_activations(const RunSettings& settings, StageBytes& stage) {
+  plan_live_passes(settings, stage);
   for (const LayerRange& chunk : stage.chunks) {
     for (std::int64_t layer = chunk.first; layer < chunk.last; ++layer) {
       stage.activations += layer_cost(settings, layer).table_bytes;
@@ -76,6 +91,17 @@ void plan_activations(const RunSettings& settings, StageBytes& stage) {
   }
   // Its backward pass follows at once, so that of the head there is one.
   if (is_last(settings, stage)) stage.activations += head_cost(settings).kept_bytes;
+}
+
+void plan_graphs(const RunSettings& settings, StageBytes& stage) {
+  if (!has_graphs(settings)) return;
+  const std::vector<std::int64_t> states = states_of_chunks(settings, stage.stage);
+  for (std::size_t chunk = 0; chunk < states.size(); ++chunk) {
+    const bool has_embedding = stage.stage == 0 && chunk == 0;
+    const bool has_head = is_last(settings, stage) && chunk + 1 == states.size();
+    stage.graphs += states[chunk] * kGraphOperationBytes *
+                    graph_operations(settings, stage.chunks[chunk], has_embedding, has_head);
+  }
 }
 
 // Elements on one rank of what is before the layers, on the first stage, and of what is after them,
@@ -164,10 +190,11 @@ void plan_pass(const RunSettings& settings, StageBytes& stage) {
     }
   }
   const bool has_head = is_last(settings, stage);
-  // (shard rows, hidden): what layers work on, which stays between passes where these are graphs.
+  // (shard rows, hidden): what layers work on, which stays between passes where these are graphs,
+  // for each of the chunks.
   const std::int64_t rows_bytes = head_cost(settings).kept_bytes;
   const std::int64_t staying = has_graphs(settings) ? rows_bytes : 0;
-  stage.activations += staying;
+  stage.activations += staying * settings.sizes.vp;
   // The gradient that the last layer takes is what the head kept.
   stage.pass = std::max<std::int64_t>(0, stage.pass - (has_head ? rows_bytes : staying));
   if (has_head) {
@@ -240,6 +267,7 @@ MemoryPlan make_memory_plan(const RunSettings& settings) {
     plan_fp8_weights(settings, stage);
     plan_pass(settings, stage);
     plan_communication(settings, stage);
+    plan_graphs(settings, stage);
     if (settings.backend == Backend::cuda) stage.reserve = kReserveBytes;
     plan.stages.push_back(std::move(stage));
   }

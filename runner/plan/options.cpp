@@ -161,8 +161,8 @@ void add_run_options(CLI::App& app, Options& options) {
       ->add_option("--cuda-graphs", options.wants_graphs,
                    "true or false. CUDA: from the second step on each pass of a micro-batch is "
                    "launched in one call, with the same bits: for models whose operations take "
-                   "less time than the host needs to put them on the device. Not with --vp, nor "
-                   "where the host waits for experts' rows; the log says so")
+                   "less time than the host needs to put them on the device. Not where the host "
+                   "waits for experts' rows; the log says so")
       ->capture_default_str();
   group->add_flag("--dry-run", options.dry_run, "print the plan and end");
   group

@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runner/model/precision.h"
+#include "runner/plan/layer_cost.h"
+#include "runner/schedule/task_list.h"
 
 namespace llmb::runner {
 
 std::string why_no_graphs(const RunSettings& settings) {
   if (settings.backend != Backend::cuda) return "only CUDA has them";
-  if (settings.sizes.vp > 1) {
-    return "several chunks a rank take what they keep in memory of one another, at other places "
-           "each time";
-  }
   if (!settings.spec.is_moe()) return "";
   if (settings.sizes.ep > 1) {
     return "experts on several ranks let the host wait in every pass, for the rows that travel";
@@ -28,6 +28,40 @@ std::string why_no_graphs(const RunSettings& settings) {
 
 bool has_graphs(const RunSettings& settings) {
   return settings.wants_graphs && why_no_graphs(settings).empty();
+}
+
+std::vector<std::int64_t> states_of_chunks(const RunSettings& settings, int stage) {
+  const PipelineShape shape{settings.sizes.pp, settings.sizes.vp,
+                            static_cast<int>(settings.micro_batches())};
+  std::vector<std::int64_t> now(static_cast<std::size_t>(shape.chunks));
+  std::vector<std::int64_t> most = now;
+  for (const Task& task : make_task_list(shape, stage)) {
+    const auto chunk = static_cast<std::size_t>(task.chunk);
+    if (task.kind == TaskKind::forward) most[chunk] = std::max(most[chunk], ++now[chunk]);
+    if (task.kind == TaskKind::backward) --now[chunk];
+  }
+  return most;
+}
+
+std::int64_t graph_operations(const RunSettings& settings, const LayerRange& layers,
+                              bool has_embedding, bool has_head) {
+  // Of a layer's forward and backward pass together, collectives included; the double, which also
+  // counts what its checks put in between, has 92 of a dense layer over two ranks.
+  constexpr std::int64_t kDense = 100;
+  constexpr std::int64_t kExperts = 80;   // beside those of a dense layer
+  constexpr std::int64_t kFp8Casts = 80;  // beside those of BF16
+  constexpr std::int64_t kEmbedding = 16;
+  constexpr std::int64_t kHeadChunk = 24;
+  std::int64_t count = has_embedding ? kEmbedding : 0;
+  for (std::int64_t layer = layers.first; layer < layers.last; ++layer) {
+    count += kDense + (settings.spec.is_moe_layer(layer) ? kExperts : 0) +
+             (is_fp8(settings.precision) ? kFp8Casts : 0);
+  }
+  if (has_head) {
+    const HeadCost head = head_cost(settings);
+    count += (head.rows / head.chunk_rows + 1) * kHeadChunk;
+  }
+  return count;
 }
 
 std::string graphs_text(const RunSettings& settings) {

@@ -253,7 +253,7 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan) {
                     gib(stage.optimizer).c_str(), gib(stage.activations).c_str(),
                     static_cast<long long>(stage.live_passes), gib(stage.pass).c_str(),
                     gib(stage.logits).c_str(), gib(stage.communication).c_str(),
-                    gib(stage.reserve).c_str(), gib(stage.total()).c_str());
+                    gib(stage.graphs + stage.reserve).c_str(), gib(stage.total()).c_str());
     host = std::max(host, stage.host);
   }
   if (host > 0) text += "  offloaded to the host: " + gib(host) + " GiB a rank\n";
@@ -276,6 +276,11 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
   text += blocks_text(settings, rates);
   if (const std::string graphs = graphs_text(settings); !graphs.empty()) {
     text += "           " + graphs;
+  }
+  if (plan.largest().graphs > 0) {
+    text += "           of the reserve, " + gib(plan.largest().graphs) +
+            " GiB are for the driver's share of the graphs, " + number(kGraphOperationBytes >> 10) +
+            " KiB an operation; a run tells what they take\n";
   }
   return text + flops_text(settings) + floor_text(settings, floor, rates);
 }
@@ -301,6 +306,14 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
     text += text_of(" and %.3f", static_cast<double>(planned) / kMebi);
   }
   return text + "\n";
+}
+
+std::string graph_memory_text(const RunSettings& settings, std::int64_t device_bytes, int stage) {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  const StageBytes plan = make_memory_plan(settings).stages.at(static_cast<std::size_t>(stage));
+  return text_of("; the driver took %.1f MiB of the device for them, of %.1f planned",
+                 static_cast<double>(device_bytes) / kMebi,
+                 static_cast<double>(plan.graphs) / kMebi);
 }
 
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,

@@ -18,6 +18,10 @@ std::string memory_table(const RunSettings& settings, const MemoryPlan& plan);
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,
                               std::int64_t capacity_bytes, const std::string& capacity_name);
 
+// The end of a line about graphs: what a rank of this stage has given for them, and what was
+// planned.
+std::string graph_memory_text(const RunSettings& settings, std::int64_t device_bytes, int stage);
+
 // One line: what a rank of this stage held, and what was planned.
 std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, int stage);
 

@@ -87,6 +87,8 @@ class RankTrainer {
                Message& output);
   void backward(const Task& task, const Message& output_gradient, Message& input_gradient);
   StepResult run_passes(std::int64_t step);
+  // Where the step's passes are to be graphs for the first time: all ranks have theirs, or none.
+  void prepare_graphs();
   void reduce_losses(StepResult& result);
   PipelineStage<Backend>& stage(int chunk) { return *stages_[static_cast<std::size_t>(chunk)]; }
   std::int64_t boundary_elements(int chunk) {

@@ -160,12 +160,30 @@ void RankTrainer<Backend>::reduce_losses(StepResult& result) {
   result.auxiliary_loss = sums[1] / static_cast<double>(micro_batches);
 }
 
+// A call that one rank has in a graph and another one has not is never made by either, so they
+// agree before there is any; between steps, where all of them come by.
+template <typename Backend>
+void RankTrainer<Backend>::prepare_graphs() {
+  if constexpr (requires { ops_.are_graphs_due(); }) {
+    if (!ops_.are_graphs_due()) return;
+    const bool are_there = ops_.prepare_graphs([this] {
+      for (const auto& chunk : stages_) chunk->prepare_passes();
+    });
+    std::vector<double> refused = {are_there ? 0.0 : 1.0};
+    groups_.host().all_reduce(refused, ReduceOp::sum, "trainer.graphs");
+    if (refused[0] == 0) return;
+    for (const auto& chunk : stages_) chunk->forget_passes();
+    ops_.give_up_graphs(static_cast<int>(refused[0]));
+  }
+}
+
 template <typename Backend>
 StepResult RankTrainer<Backend>::run_passes(std::int64_t step) {
   StepResult result;
   result.step = step;
   result.token_count = settings_.batch.global_batch_size * spec_.shape.sequence_length;
   const detail::PhaseTimer timer(result.phases.total_s);
+  prepare_graphs();
   store_.zero_gradients();
   messages_->begin_step();
   for (const Task& task : tasks_) execute(task, step, result);

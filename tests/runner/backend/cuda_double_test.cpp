@@ -17,6 +17,7 @@ using testing::ChangedDevices;
 using testing::expect_same;
 using ::testing::HasSubstr;
 using testing::kBatch;
+using ::testing::Not;
 using testing::small;
 using testing::step_of;
 
@@ -44,6 +45,33 @@ TEST(CudaDouble, ShowsThatPassesWaitForTheirMessages) {
     expect_same(step_of<cuda::Backend<float>>(spec, sizes, batch, Precision::fp32),
                 step_of<cpu::Backend<float>>(spec, {}, batch, Precision::fp32), 1e-5, 1e-4);
   }
+}
+
+// All ranks have graphs, or none has: what one of them captured the other would not call.
+TEST(CudaDouble, HasNoGraphsWhereOneRankIsRefusedThem) {
+  const ModelSpec spec = small("pretrain_llama3.1", "8b");
+  const auto steps = [&](bool has_graphs) {
+    return step_of<cuda::Backend<float>>(spec, {.tp = 2}, kBatch, Precision::fp32, 3, {},
+                                         {.has_graphs = has_graphs});
+  };
+  const testing::BackendStep expected = steps(false);
+  for (const int without : {0, 1}) {
+    const ChangedDevices one({.device_without_graphs = without});
+    const testing::BackendStep refused = steps(true);
+    EXPECT_EQ(refused.losses, expected.losses);
+    EXPECT_EQ(refused.gradients, expected.gradients);
+    EXPECT_EQ(refused.graph_use.launched, 0);
+    EXPECT_EQ(refused.graph_use.is_refused_here, without == 0);
+  }
+  const ChangedDevices second({.device_without_graphs = 1});
+  const Arguments run = shorter({"--steps", "4", "--global-batch-size", "2", "--tp", "2"});
+  const std::string log = log_of(joined(run, {"--cuda-graphs", "true"}), true);
+  EXPECT_EQ(losses_of(log), losses_of(log_of(run, true)));
+  EXPECT_THAT(log, HasSubstr("rank 1 goes on without CUDA graphs from step 1 on: Could not make a "
+                             "graph ready to launch: cudaErrorMemoryAllocation, out of memory."));
+  EXPECT_THAT(log, HasSubstr("rank 0 goes on without CUDA graphs from step 1 on: 1 of the other "
+                             "ranks could not capture"));
+  EXPECT_THAT(log, Not(HasSubstr("captured 2")));
 }
 
 TEST(CudaDouble, IsRefusedWithoutADevice) {

@@ -41,6 +41,8 @@ TEST_F(CudaMemory, HoldsWhatGraphsFindWhereItWas) {
   const Expected graphs{.tolerance = 0.02, .pool_tolerance = 0.05, .has_graphs = true, .steps = 3};
   expect_as_planned(with({"--num-layers", "2"}), graphs);
   expect_as_planned(with({"--num-layers", "4", "--pp", "2"}), graphs);
+  expect_as_planned(
+      with({"--num-layers", "4", "--pp", "2", "--vp", "2", "--global-batch-size", "12"}), graphs);
 }
 
 // Logits of all tokens would be 1 MiB here, and a chunk's are 256 KiB.

@@ -101,12 +101,11 @@ inline void expect_as_planned(const Arguments& arguments, const Expected& expect
     const std::int64_t pass = planned.pass + planned.logits;
     expect_near(use.activations_max, kept, tolerance, "activations", world.rank());
     expect_near(use.tensors_max, kept + pass, tolerance, "activations and a pass", world.rank());
-    expect_near(ops.allocated_bytes(), planned.total() - planned.reserve, expected.pool_tolerance,
-                "pool", world.rank());
+    expect_near(ops.allocated_bytes(), planned.pooled(), expected.pool_tolerance, "pool",
+                world.rank());
     std::cout << "rank " << world.rank() << ": activations " << use.activations_max << " of "
               << kept << " planned, with a pass " << use.tensors_max << " of " << kept + pass
-              << ", pool " << ops.allocated_bytes() << " of " << planned.total() - planned.reserve
-              << "\n";
+              << ", pool " << ops.allocated_bytes() << " of " << planned.pooled() << "\n";
   };
   run_thread_ranks(asked.world_size(), run_rank, std::chrono::minutes(10));
 }

@@ -6,6 +6,7 @@
 namespace llmb::runner {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -66,12 +67,16 @@ TEST(DryRun, SaysWhetherPassesAreGraphs) {
     more.insert(more.end(), here.begin(), here.end());
     return text_of(more);
   };
-  EXPECT_THAT(with_here({"--expert-products", "device"}),
-              HasSubstr("from the second step on, each pass of a micro-batch is a CUDA graph"));
+  for (const char* chunks : {"1", "2"}) {
+    EXPECT_THAT(with_here({"--expert-products", "device", "--vp", chunks}),
+                AllOf(HasSubstr("from the second step on, each pass of a micro-batch is a CUDA "
+                                "graph"),
+                      HasSubstr("GiB are for the driver's share of the graphs, 64 KiB an "
+                                "operation")));
+  }
   EXPECT_THAT(with_here({"--expert-products", "library"}),
               HasSubstr("no CUDA graphs: the library's products of experts"));
   EXPECT_THAT(with_here({"--dtype", "fp8"}), HasSubstr("no CUDA graphs: FP8 experts"));
-  EXPECT_THAT(with_here({"--vp", "2"}), HasSubstr("no CUDA graphs: several chunks a rank"));
 }
 
 TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
