@@ -96,7 +96,8 @@ bool time_ways(const Options& options, const RunSettings& settings, cuda::Stream
                ExpertWays& ways, LogSink& log) {
   const std::vector<LinearShape> experts = lone_expert_shapes(settings);
   if (experts.empty() || options.expert_counts) return false;
-  const std::string key = cuda::expert_key(experts);
+  const cuda::ProductNumbers numbers = product_numbers(settings.precision);
+  const std::string key = cuda::expert_key(experts, numbers);
   if (const auto known = way_of(ways, key)) {
     log.write(
         fmt::format("llmb-step-runner: experts are multiplied {}, as the file of plans has "
@@ -107,7 +108,7 @@ bool time_ways(const Options& options, const RunSettings& settings, cuda::Stream
   if (options.tune_seconds == 0) return false;
   try {
     constexpr double kMilli = 1e3;
-    const cuda::ExpertTimes times = cuda::time_experts(experts, stream);
+    const cuda::ExpertTimes times = cuda::time_experts(experts, numbers, stream);
     const ExpertCounts quicker =
         times.one_launch_s <= times.library_s ? ExpertCounts::on_device : ExpertCounts::on_host;
     ways[key] = name_of(quicker);
@@ -209,8 +210,8 @@ ProductPlans agree_on_product_plans(World& world, const Options& options,
   if (!is_alone) tell_all(world, agreed.json);
   const std::vector<LinearShape> experts = lone_expert_shapes(settings);
   if (!experts.empty() && !options.expert_counts) {
-    agreed.expert_counts = way_of(expert_ways(agreed.json), cuda::expert_key(experts))
-                               .value_or(settings.expert_counts);
+    const std::string key = cuda::expert_key(experts, product_numbers(settings.precision));
+    agreed.expert_counts = way_of(expert_ways(agreed.json), key).value_or(settings.expert_counts);
   }
   return agreed;
 }

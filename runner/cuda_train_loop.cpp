@@ -88,13 +88,13 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   settings.attention_workspace_bytes = attention.workspace_bytes;
   const bool tells = world.rank() == 0 || settings.rank_slice;
   if (tells) output.log.write(attention_text(attention));
-  const std::int64_t arena = arena_bytes(world, settings, layout, device);
   const ProductPlans plans = agree_on_product_plans(world, options, settings, output.log);
   settings.expert_counts = plans.expert_counts;
   if (const std::string graphs = graphs_text(settings); !graphs.empty() && tells) {
     output.log.write("llmb-step-runner: " + graphs);
   }
   settings.wants_graphs = has_graphs(settings);
+  const std::int64_t arena = arena_bytes(world, settings, layout, device);
   OpCeilings ceilings = profile_ceilings(world, options, settings, layout, output.log);
   ops.reserve(arena);
   if (!plans.json.empty()) {

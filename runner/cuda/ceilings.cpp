@@ -63,8 +63,10 @@ struct AttentionOperands {
         key_rows(sizes.key_count * sizes.batch),
         query_cols(sizes.head_count * sizes.head_size),
         key_cols(sizes.group_count * sizes.head_size) {
-    for (int i = 0; i < 4; ++i) queries.push_back(random_bf16(query_rows * query_cols, stream));
-    for (int i = 0; i < 4; ++i) keys.push_back(random_bf16(key_rows * key_cols, stream));
+    for (int i = 0; i < 4; ++i)
+      queries.push_back(random_numbers<kernels::Bf16>(query_rows * query_cols, stream));
+    for (int i = 0; i < 4; ++i)
+      keys.push_back(random_numbers<kernels::Bf16>(key_rows * key_cols, stream));
     statistics =
         DeviceMemory(static_cast<std::size_t>(query_rows * sizes.head_count) * sizeof(float));
   }
@@ -185,16 +187,19 @@ void measure_grouped(const LinearShape& shape, const CeilingOptions& options,
   std::optional<GroupedOperands> on;
   for (std::size_t pass = 0; pass < std::size(kPasses); ++pass) {
     Ceiling named;
-    named.name = fmt::format("gemm {} {} {} x {}x{}x{} bf16, counted on the device", shape.name,
-                             kPasses[pass], shape.experts, shape.rows, shape.in, shape.out);
-    named.operation = shape.operation(kPasses[pass], false);
+    const Gemm of_one = products_of(shape, options.numbers)[pass];
+    named.name =
+        fmt::format("gemm {} {} {} x {}x{}x{} {}, counted on the device", shape.name, kPasses[pass],
+                    shape.experts, shape.rows, shape.in, shape.out, name_of(of_one.a.type));
+    named.operation = shape.operation(kPasses[pass], is_fp8(options.numbers));
     named.count = shape.count / static_cast<double>(shape.experts);
-    tell_or_say_why(named, GroupedOperands::bytes(shape), tell, [&](Ceiling ceiling) {
-      if (!on) on.emplace(shape, stream);
-      ceiling.flops = on->flops();
-      repeat(ceiling, options, stream, [&] { on->multiply(pass); });
-      return ceiling;
-    });
+    tell_or_say_why(named, GroupedOperands::bytes(shape, options.numbers), tell,
+                    [&](Ceiling ceiling) {
+                      if (!on) on.emplace(shape, options.numbers, stream);
+                      ceiling.flops = on->flops();
+                      repeat(ceiling, options, stream, [&] { on->multiply(pass); });
+                      return ceiling;
+                    });
   }
 }
 
@@ -202,7 +207,8 @@ void measure_grouped(const LinearShape& shape, const CeilingOptions& options,
 
 void measure_linear(const LinearShape& shape, bool experts_on_device, const CeilingOptions& options,
                     const CeilingSink& tell) {
-  const bool has_grouped = shape.experts > 1 && options.numbers == ProductNumbers::bf16;
+  const bool has_grouped = shape.experts > 1 && (options.numbers == ProductNumbers::bf16 ||
+                                                 options.numbers == ProductNumbers::fp8);
   const std::array<Gemm, 3> products = products_of(shape, options.numbers);
   for (std::size_t pass = 0; pass < products.size(); ++pass) {
     const Gemm& gemm = products[pass];

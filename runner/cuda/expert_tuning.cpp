@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "runner/cuda/gemm.h"
-#include "runner/cuda/gemm_tuning.h"
 #include "runner/cuda/grouped_operands.h"
 #include "runner/cuda/memory.h"
 
@@ -49,17 +48,18 @@ double wait_s(std::int64_t experts, Stream stream) {
 
 }  // namespace
 
-ExpertTimes time_experts(const std::vector<LinearShape>& experts, Stream stream) {
+ExpertTimes time_experts(const std::vector<LinearShape>& experts, ProductNumbers numbers,
+                         Stream stream) {
   ExpertTimes times;
   for (const LinearShape& linear : experts) {
     {
-      const GroupedOperands on(linear, stream);
+      const GroupedOperands on(linear, numbers, stream);
       for (std::size_t pass = 0; pass < kExpertProducts; ++pass) {
         times.one_launch_s += one_launch_s(on, pass, stream);
       }
     }
     GemmEngine engine;
-    for (const Gemm& gemm : products_of(linear, ProductNumbers::bf16)) {
+    for (const Gemm& gemm : products_of(linear, numbers)) {
       const TunedGemm suggested = engine.tune(gemm, stream, Clock::now());
       times.library_s += static_cast<double>(linear.experts) * suggested.first_time_s;
     }
@@ -69,10 +69,12 @@ ExpertTimes time_experts(const std::vector<LinearShape>& experts, Stream stream)
   return times;
 }
 
-std::string expert_key(const std::vector<LinearShape>& experts) {
+std::string expert_key(const std::vector<LinearShape>& experts, ProductNumbers numbers) {
   std::string key;
   for (const LinearShape& linear : experts) {
-    key += key.empty() ? fmt::format("{} experts of {} rows:", linear.experts, linear.rows) : ",";
+    key += key.empty() ? fmt::format("{} experts of {} rows{}:", linear.experts, linear.rows,
+                                     is_fp8(numbers) ? " in FP8" : "")
+                       : ",";
     key += fmt::format(" {} to {}", linear.in, linear.out);
   }
   return key;

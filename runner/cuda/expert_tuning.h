@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/cuda/gemm_tuning.h"
 #include "runner/cuda/stream.h"
 #include "runner/operation/ceiling.h"
 
@@ -19,12 +20,15 @@ struct ExpertTimes {
   double wait_s = 0;     // of the host, on a stream with nothing else to do
 };
 
-// `experts`: the linear layers of a layer's experts, in BF16, `rows` of each expert. Operands are
-// random, the library's algorithms are its suggestions. Takes device memory for one layer's
-// operands at a time and gives it back; throws OutOfDeviceMemory where that is lacking. Waits.
-ExpertTimes time_experts(const std::vector<LinearShape>& experts, Stream stream);
+// `experts`: the linear layers of a layer's experts, in BF16 or FP8, `rows` of each expert.
+// Operands are random, the library's algorithms are its suggestions; casts to FP8, which the
+// library wants one by one, are in neither time. Takes device memory for one layer's operands at a
+// time and gives it back; throws OutOfDeviceMemory where that is lacking. Waits.
+ExpertTimes time_experts(const std::vector<LinearShape>& experts, ProductNumbers numbers,
+                         Stream stream);
 
-// What decides the times, as a key for a file: "8 experts of 1024 rows: 6144 to 65536, …".
-std::string expert_key(const std::vector<LinearShape>& experts);
+// What decides the times, as a key for a file: "8 experts of 1024 rows: 6144 to 65536, …", or
+// "8 experts of 1024 rows in FP8: …".
+std::string expert_key(const std::vector<LinearShape>& experts, ProductNumbers numbers);
 
 }  // namespace llmb::runner::cuda

@@ -33,6 +33,11 @@ class Fp8Copy {
   kernels::Matrix<Fp8> matrix() {
     return {reinterpret_cast<Fp8*>(block_.data()), rows_, cols_, padded_cols()};
   }
+  // With the zeros behind its columns.
+  template <typename Fp8>
+  kernels::Matrix<const Fp8> padded_matrix() const {
+    return {reinterpret_cast<const Fp8*>(block_.data()), rows_, padded_cols(), padded_cols()};
+  }
   // Of MXFP8's blocks (kernels/mx_scales.h).
   std::uint8_t* scales() const {
     return reinterpret_cast<std::uint8_t*>(block_.data()) + element_bytes();
@@ -69,6 +74,7 @@ struct Fp8Copies {
   Fp8Copy as_it_lies;
   Fp8Copy transposed;
   const float* inverse = nullptr;
+  std::int64_t inverse_stride = 0;  // Fp8Scale's
 };
 
 }  // namespace llmb::runner::cuda

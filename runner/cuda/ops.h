@@ -148,6 +148,16 @@ class Ops : public MemoryPool {
   Fp8Gradient cast_fp8_gradient(const Fp8Input& dy);
   void fp8_linear_backward_input(const Fp8Gradient& dy, const Fp8Weight& weight, Out dx);
   void fp8_linear_backward_weight(const Fp8Input& x, const Fp8Gradient& dy, Gradients dweight);
+  // Of experts, with rows of each that the host does not know; their weights lie one below the
+  // other. Scales are those of all experts; not in blocks.
+  void cast_fp8_experts(const Fp8Input& weights, std::int64_t experts, Fp8WeightUse use,
+                        Fp8Weight& to);
+  void fp8_linear(Indices rows, const Fp8Input& x, const Fp8Weight& weights, Out y);
+  Fp8Gradient cast_fp8_gradient(Indices rows, const Fp8Input& dy);
+  void fp8_linear_backward_input(Indices rows, const Fp8Gradient& dy, const Fp8Weight& weights,
+                                 Out dx);
+  void fp8_linear_backward_weight(Indices rows, const Fp8Input& x, const Fp8Gradient& dy,
+                                  Gradients dweight);
 
   void rms_norm(In x, std::span<const T> weight, double epsilon, Out y, StatisticsOut scale);
   void rms_norm_backward(In x, std::span<const T> weight, Statistics scale, In dy, Out dx,

@@ -16,6 +16,18 @@ namespace detail {
 
 enum class Fp8Layouts : std::uint8_t { as_it_lies, transposed, both };
 
+inline Fp8Layouts layouts_for(Fp8WeightUse use) {
+  switch (use) {
+    case Fp8WeightUse::forward:
+      return Fp8Layouts::as_it_lies;
+    case Fp8WeightUse::backward:
+      return Fp8Layouts::transposed;
+    case Fp8WeightUse::whole_step:
+      break;
+  }
+  return Fp8Layouts::both;
+}
+
 inline NumberType number_type_of(Fp8ScaleKind kind, Fp8Format format) {
   if (kind == Fp8ScaleKind::blocks) return NumberType::mxfp8;
   return format == Fp8Format::e4m3 ? NumberType::fp8_e4m3 : NumberType::fp8_e5m2;
@@ -98,13 +110,8 @@ Gemm fp8_product(const Fp8Copy& a, const float* a_inverse, const Fp8Copy& b, con
 template <typename T>
 void Ops<T>::cast_fp8_weight(const Fp8Input& weight, Fp8WeightUse use, Fp8Weight& to) {
   const OpRange op = range("fp8_linear.cast_weight");
-  using detail::Fp8Layouts;
-  const bool is_kept = use == Fp8WeightUse::whole_step;
-  const Fp8Layouts layouts = is_kept                        ? Fp8Layouts::both
-                             : use == Fp8WeightUse::forward ? Fp8Layouts::as_it_lies
-                                                            : Fp8Layouts::transposed;
-  detail::cast_to_fp8(*this, weight.values, weight.scale, Fp8Format::e4m3, layouts,
-                      is_kept ? PoolUse::lasting : PoolUse::tensor, to);
+  detail::cast_to_fp8(*this, weight.values, weight.scale, Fp8Format::e4m3, detail::layouts_for(use),
+                      use == Fp8WeightUse::whole_step ? PoolUse::lasting : PoolUse::tensor, to);
   count_cast(weight.values, to);
 }
 

@@ -7,6 +7,7 @@
 
 #include "runner/cuda/device.h"
 #include "runner/cuda/gemm_plans.h"
+#include "runner/cuda/ops_fp8_experts_impl.h"
 #include "runner/cuda/ops_fp8_impl.h"
 #include "runner/cuda/ops_layers_impl.h"
 #include "runner/cuda/ops_operands.h"

@@ -1,6 +1,6 @@
-// ProductTile: one block's tile of a product d (m, n) = or += a (m, k) b (k, n), of BF16 by tensor
-// cores or of fp32, whichever way each operand lies. Its operands come to shared memory some depths
-// ahead of the arithmetic. Included by .cu files only.
+// ProductTile: one block's tile of a product d (m, n) = or += a (m, k) b (k, n), of BF16 or pairs
+// of FP8 by tensor cores, or of fp32, whichever way each operand lies. Its operands come to shared
+// memory some depths ahead of the arithmetic. Included by .cu files only.
 #pragma once
 
 #include <cstdint>
@@ -38,22 +38,26 @@ struct OperandTile {
   }
 };
 
-// BF16: a warp has 64 rows and 32 columns of the block's 128 x 128, as fragments of 16 x 8.
-template <typename T, KAxis kA, KAxis kB>
+// BF16, or pairs of FP8, which lie with k along their rows and count as one element of k: a warp
+// has 64 rows and 32 columns of the block's 128 x 128, as fragments of 16 x 8.
+template <typename A, typename B, KAxis kA, KAxis kB>
 class ProductTile {
  public:
-  static_assert(std::is_same_v<T, Bf16>);
+  static_assert(sizeof(A) == 2 && sizeof(B) == 2);
+  static constexpr bool kIsBf16 = std::is_same_v<A, Bf16>;
+  static_assert(kIsBf16 == std::is_same_v<B, Bf16>);
+  static_assert(kIsBf16 || (kA == KAxis::along_rows && kB == KAxis::along_rows));
   static constexpr int kTile = 128;
   static constexpr int kDepth = 32;
   static constexpr int kStages = 4;
   using TileOfA = OperandTile<kA, kTile, kDepth>;
   using TileOfB = OperandTile<kB, kTile, kDepth>;
   static constexpr int kStageElements = TileOfA::kElements + TileOfB::kElements;
-  static constexpr std::size_t kSharedBytes = sizeof(Bf16) * kStages * kStageElements;
+  static constexpr std::size_t kSharedBytes = sizeof(A) * kStages * kStageElements;
 
   // Matrices as they lie, of nothing but this product; the tile begins at row `first_m`, column
   // `first_n` of d.
-  __device__ ProductTile(const Matrix<const Bf16>& a, const Matrix<const Bf16>& b, bool aligned,
+  __device__ ProductTile(const Matrix<const A>& a, const Matrix<const B>& b, bool aligned,
                          std::int64_t first_m, std::int64_t first_n)
       : a_(a), b_(b), aligned_(aligned), first_m_(first_m), first_n_(first_n) {}
 
@@ -104,8 +108,8 @@ class ProductTile {
   }
 
   // What lies outside of the matrix is zero.
-  template <typename Tile>
-  __device__ void copy(const Matrix<const Bf16>& from, int base, std::int64_t first_outer,
+  template <typename Tile, typename Element>
+  __device__ void copy(const Matrix<const Element>& from, int base, std::int64_t first_outer,
                        std::int64_t first_k) const {
     constexpr int kPieces = Tile::kCols / 8;
     const std::int64_t first_row = Tile::kIsAlong ? first_outer : first_k;
@@ -116,7 +120,7 @@ class ProductTile {
       const int at = base + piece / kPieces * Tile::kPitch + piece % kPieces * 8;
       const std::int64_t left = row < from.rows ? from.cols - column : 0;
       const int count = left >= 8 ? 8 : left > 0 ? static_cast<int>(left) : 0;
-      const Bf16* begin = count > 0 ? from.row(row) + column : from.data;
+      const Element* begin = count > 0 ? from.row(row) + column : from.data;
       if (aligned_) {
         begin_copy(shared(), at, begin, count);
       } else {
@@ -146,7 +150,7 @@ class ProductTile {
         LLMB_UNROLL
         for (int j = 0; j < kFragmentsN; ++j) {
           const std::uint32_t pair[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
-          multiply_fragments(sums_[i][j], a[i], pair);
+          multiply_fragments<A, B>(sums_[i][j], a[i], pair);
         }
       }
     }
@@ -159,8 +163,8 @@ class ProductTile {
     load_fragments<!Tile::kIsAlong>(shared(), base + at, words);
   }
 
-  Matrix<const Bf16> a_;
-  Matrix<const Bf16> b_;
+  Matrix<const A> a_;
+  Matrix<const B> b_;
   bool aligned_;
   std::int64_t first_m_;
   std::int64_t first_n_;
@@ -169,7 +173,7 @@ class ProductTile {
 
 // fp32: a thread has 4 x 4 of the block's 64 x 64.
 template <KAxis kA, KAxis kB>
-class ProductTile<float, kA, kB> {
+class ProductTile<float, float, kA, kB> {
  public:
   static constexpr int kTile = 64;
   static constexpr int kDepth = 16;

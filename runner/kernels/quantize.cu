@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runner/kernels/device.h"
+#include "runner/kernels/expert_tile.h"
 #include "runner/kernels/mx_scales.h"
 
 namespace llmb::runner::kernels {
@@ -37,6 +38,50 @@ struct AbsoluteMaxKernel {
     }
     own = block_reduce(own, Larger());
     if (thread_index() == 0) atomic_max(largest, own);
+  }
+};
+
+template <typename In>
+struct ExpertMaxKernel {
+  static constexpr int kThreadsMax = kThreads;
+  static constexpr int kTileRows = 16;
+
+  ScaledRows rows;
+  Matrix<const In> x;
+  float* largest;
+  bool aligned;
+
+  __device__ void operator()() const {
+    const ExpertTile own = tile_of_experts(rows.counts, block_x(), kTileRows);
+    if (own.rows == 0) return;
+    const std::int64_t begin = own.tile * kTileRows;
+    const std::int64_t end = begin + kTileRows < own.rows ? begin + kTileRows : own.rows;
+    float here = 0;
+    for (std::int64_t row = own.first_row + begin; row < own.first_row + end; ++row) {
+      sweep<In>(x.cols, aligned, [&](auto width, std::int64_t at) {
+        const auto values = load<width>(x.row(row) + at);
+        for (int i = 0; i < width; ++i) here = fmaxf(here, fabsf(values[i]));
+      });
+    }
+    here = block_reduce(here, Larger());
+    if (thread_index() == 0) atomic_max(largest + own.expert * rows.stride, here);
+  }
+};
+
+struct ExpertScalesKernel {
+  static constexpr int kThreadsMax = kWarp;
+
+  ExpertScales experts;
+  float format_max;
+
+  __device__ void operator()() const {
+    for (std::int64_t i = thread_index(); i < experts.count; i += thread_count()) {
+      const std::int64_t at = i * experts.stride;
+      const float scale = scale_for(experts.largest[at], format_max);
+      experts.scale[at] = scale;
+      experts.inverse[at] = 1.0F / scale;
+      experts.largest[at] = 0;
+    }
   }
 };
 
@@ -93,8 +138,7 @@ __device__ float largest_of(const Floats<kCastRun>& values) {
 }
 
 template <typename In, typename Out>
-struct CastKernel {
-  static constexpr int kThreadsMax = kThreads;
+struct CastTile {
   static constexpr int kPitch = kCastTile + 4;
 
   Cast<In, Out> in;
@@ -102,10 +146,9 @@ struct CastKernel {
   bool writes_aligned;
   bool transposed_aligned;
 
-  __device__ void operator()() const {
+  // The tile that begins there, by all threads of the block.
+  __device__ void write(std::int64_t first_row, std::int64_t first_col) const {
     __shared__ Shared<Out, kCastTile * kPitch> tile;
-    const std::int64_t first_row = block_x() * kCastTile;
-    const std::int64_t first_col = block_y() * kCastTile;
     const auto [outer, inner] = PlaceOfRun();
     const float scale = in.scale ? *in.scale : 1.0F;
     Floats<kCastRun> values = read_run(in.x, reads_aligned, first_row + outer, first_col + inner);
@@ -145,6 +188,38 @@ struct CastKernel {
       return;
     }
     for (int i = 0; i < kCastRun && row + i < in.transposed.cols; ++i) out[i] = run.values[i];
+  }
+};
+
+template <typename In, typename Out>
+struct CastKernel {
+  static constexpr int kThreadsMax = kThreads;
+
+  CastTile<In, Out> whole;
+
+  __device__ void operator()() const { whole.write(block_x() * kCastTile, block_y() * kCastTile); }
+};
+
+template <typename In, typename Out>
+struct ExpertCastKernel {
+  static constexpr int kThreadsMax = kThreads;
+
+  ScaledRows rows;
+  CastTile<In, Out> all;
+
+  __device__ void operator()() const {
+    const ExpertTile own = tile_of_experts(rows.counts, block_x(), kCastTile);
+    if (own.rows == 0) return;
+    CastTile<In, Out> its = all;
+    its.in.x = rows_of(all.in.x, own.first_row, own.rows);
+    if (all.in.y.is_given()) its.in.y = rows_of(all.in.y, own.first_row, own.rows);
+    if (all.in.transposed.is_given()) {
+      its.in.transposed = {all.in.transposed.data + own.first_padded, all.in.transposed.rows,
+                           padded_expert_rows(own.rows), all.in.transposed.stride};
+    }
+    its.in.scale = all.in.scale + own.expert * rows.stride;
+    if (all.in.largest) its.in.largest = all.in.largest + own.expert * rows.stride;
+    its.write(own.tile * kCastTile, block_y() * kCastTile);
   }
 };
 
@@ -245,17 +320,45 @@ void absolute_max(Matrix<const In> x, float* largest, Stream stream) {
          {x.rows < kBlocksMax ? x.rows : kBlocksMax}, kThreads, 0, stream);
 }
 
+template <typename In>
+void absolute_max(const ScaledRows& rows, Matrix<const In> x, float* largest, Stream stream) {
+  using Kernel = ExpertMaxKernel<In>;
+  launch(Kernel{rows, x, largest, is_aligned(x)},
+         {rows.counts.tiles_max(x.rows, Kernel::kTileRows)}, kThreads, 0, stream);
+}
+
+void fp8_scales(const ExpertScales& experts, float format_max, Stream stream) {
+  launch(ExpertScalesKernel{experts, format_max}, {1}, kWarp, 0, stream);
+}
+
 void fp8_scale(const float* largest, float format_max, float* scale, float* inverse,
                Stream stream) {
   launch(Fp8ScaleKernel{largest, format_max, scale, inverse}, {1}, kWarp, 0, stream);
 }
 
+namespace {
+
+template <typename In, typename Out>
+CastTile<In, Out> tile_of(const Cast<In, Out>& operands) {
+  return {operands, is_aligned(operands.x), is_aligned(operands.y),
+          is_aligned(operands.transposed)};
+}
+
+}  // namespace
+
 template <typename In, typename Out>
 void cast(const Cast<In, Out>& operands, Stream stream) {
-  launch(CastKernel<In, Out>{operands, is_aligned(operands.x), is_aligned(operands.y),
-                             is_aligned(operands.transposed)},
+  launch(CastKernel<In, Out>{tile_of(operands)},
          {blocks_for(operands.x.rows, kCastTile), blocks_for(operands.x.cols, kCastTile)}, kThreads,
          0, stream);
+}
+
+template <typename In, typename Out>
+void cast(const ScaledRows& rows, const Cast<In, Out>& operands, Stream stream) {
+  launch(
+      ExpertCastKernel<In, Out>{rows, tile_of(operands)},
+      {rows.counts.tiles_max(operands.x.rows, kCastTile), blocks_for(operands.x.cols, kCastTile)},
+      kThreads, 0, stream);
 }
 
 template <typename In>
@@ -272,6 +375,12 @@ void end_amax_step(const AmaxStep& operands, Stream stream) {
 
 template void absolute_max(Matrix<const float>, float*, Stream);
 template void absolute_max(Matrix<const Bf16>, float*, Stream);
+template void absolute_max(const ScaledRows&, Matrix<const float>, float*, Stream);
+template void absolute_max(const ScaledRows&, Matrix<const Bf16>, float*, Stream);
+template void cast(const ScaledRows&, const Cast<float, Fp8E4m3>&, Stream);
+template void cast(const ScaledRows&, const Cast<float, Fp8E5m2>&, Stream);
+template void cast(const ScaledRows&, const Cast<Bf16, Fp8E4m3>&, Stream);
+template void cast(const ScaledRows&, const Cast<Bf16, Fp8E5m2>&, Stream);
 template void cast(const Cast<float, Bf16>&, Stream);
 template void cast(const Cast<float, Fp8E4m3>&, Stream);
 template void cast(const Cast<float, Fp8E5m2>&, Stream);

@@ -5,20 +5,39 @@
 
 #include <cstdint>
 
+#include "runner/kernels/device_counts.h"
 #include "runner/kernels/matrix.h"
 #include "runner/kernels/number.h"
 #include "runner/kernels/stream.h"
 
 namespace llmb::runner::kernels {
 
+// The rows of a matrix that have a scale each, one expert's after the other's; and how many floats
+// lie between the scales, or the maxima, of two of them.
+struct ScaledRows {
+  DeviceCounts counts;
+  std::int64_t stride = 1;
+};
+
 // *largest = max(*largest, |x|), so it has to be zero before the first. Reads n h elements.
-// In: float or Bf16.
+// In: float or Bf16. With `rows`, of each expert's.
 template <typename In>
 void absolute_max(Matrix<const In> x, float* largest, Stream stream);
+template <typename In>
+void absolute_max(const ScaledRows& rows, Matrix<const In> x, float* largest, Stream stream);
 
 // scale = format_max / largest, which brings the largest to the format's maximum, or 1 where there
 // is nothing to scale; inverse = 1 / scale, by which products are multiplied.
 void fp8_scale(const float* largest, float format_max, float* scale, float* inverse, Stream stream);
+// Of each of `count` experts, whose maxima are zero again afterwards.
+struct ExpertScales {
+  float* largest;
+  float* scale;
+  float* inverse;
+  std::int64_t count;
+  std::int64_t stride;  // floats from one expert's to the next's
+};
+void fp8_scales(const ExpertScales& experts, float format_max, Stream stream);
 
 // y = Out(x scale). Moves n h elements of In, and of Out one or two. Out: Bf16 or an FP8 format.
 template <typename In, typename Out>
@@ -31,6 +50,10 @@ struct Cast {
 };
 template <typename In, typename Out>
 void cast(const Cast<In, Out>& operands, Stream stream);
+// With a scale, and a largest element, for each expert's rows; transposed, these are the columns
+// from the sum of the padded_expert_rows before them on, with zeros up to their own padded ones.
+template <typename In, typename Out>
+void cast(const ScaledRows& rows, const Cast<In, Out>& operands, Stream stream);
 
 // MXFP8: E4M3 in blocks of 32 elements with a power of two each, along the rows, and down the
 // columns, whose result is transposed, so that both have their blocks in one row; each is rounded

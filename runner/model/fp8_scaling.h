@@ -27,15 +27,21 @@ class Fp8Scaling {
   Fp8Scaling(typename Backend::Ops& ops, Precision precision, std::size_t parts);
 
   Fp8Scale of(std::size_t part, Operand operand);
+  // Of all parts.
+  Fp8Scale of_all(Operand operand);
 
   // `values` in FP8: what is kept of that version of the part's weight, cast where there is nothing
   // of it; with version 0, cast for `use` into `own`.
   const Weight& weight(std::size_t part, ConstValueView<Backend> values, std::int64_t version,
                        Fp8WeightUse use, Weight& own);
 
-  // Of a layer of one part: what of() and weight() would do when they are asked for the first time
-  // in a step, so that a pass asks the host for nothing.
-  void prepare(ConstValueView<Backend> values, std::int64_t version);
+  // The same of all parts together, one below the other.
+  const Weight& weights(ConstValueView<Backend> values, std::int64_t version, Fp8WeightUse use,
+                        Weight& own);
+
+  // What of() and weight() of a layer of one part, or with `as_parts` of_all() and weights(), would
+  // do when they are asked for the first time in a step, so that a pass asks the host for nothing.
+  void prepare(ConstValueView<Backend> values, std::int64_t version, bool as_parts);
 
   // Of delayed scaling; empty otherwise. By part, then operand (kOperandNames).
   std::span<AmaxHistory> histories() { return histories_; }
@@ -51,12 +57,18 @@ class Fp8Scaling {
 
   static Fp8ScaleKind kind_of(Precision precision);
   void write_scales();
+  // What is kept of that version, by `cast` into it where there is nothing; with version 0, `own`.
+  template <typename Cast>
+  const Weight& kept_or_cast(Kept& kept, std::int64_t version, Fp8WeightUse use, Weight& own,
+                             const Cast& cast);
+  std::int64_t part_count() const { return std::ssize(kept_); }
 
   typename Backend::Ops& ops_;
   std::vector<AmaxHistory> histories_;
   bool are_scales_written_ = false;
   Fp8ScaleKind kind_;
   std::vector<Kept> kept_;  // by part
+  Kept kept_whole_;         // of all of them
   // (3, operands): Fp8Scale's largest, scales, inverses; of blocks none.
   typename Backend::template Array<Statistic> values_;
 };

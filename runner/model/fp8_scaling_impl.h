@@ -33,27 +33,57 @@ Fp8Scale Fp8Scaling<Backend>::of(std::size_t part, Operand operand) {
 }
 
 template <typename Backend>
-auto Fp8Scaling<Backend>::weight(std::size_t part, ConstValueView<Backend> values,
-                                 std::int64_t version, Fp8WeightUse use, Weight& own)
-    -> const Weight& {
-  const Fp8Scale scale = of(part, Operand::weight);
+Fp8Scale Fp8Scaling<Backend>::of_all(Operand operand) {
+  Fp8Scale scale = of(0, operand);
+  scale.stride = kOperandCount;
+  return scale;
+}
+
+template <typename Backend>
+template <typename Cast>
+auto Fp8Scaling<Backend>::kept_or_cast(Kept& kept, std::int64_t version, Fp8WeightUse use,
+                                       Weight& own, const Cast& cast) -> const Weight& {
   if (version == 0) {
-    ops_.cast_fp8_weight({values, scale}, use, own);
+    cast(use, own);
     return own;
   }
-  Kept& kept = kept_[part];
   if (kept.version != version) {
-    ops_.cast_fp8_weight({values, scale}, Fp8WeightUse::whole_step, kept.weight);
+    cast(Fp8WeightUse::whole_step, kept.weight);
     kept.version = version;
   }
   return kept.weight;
 }
 
 template <typename Backend>
-void Fp8Scaling<Backend>::prepare(ConstValueView<Backend> values, std::int64_t version) {
+auto Fp8Scaling<Backend>::weight(std::size_t part, ConstValueView<Backend> values,
+                                 std::int64_t version, Fp8WeightUse use, Weight& own)
+    -> const Weight& {
+  const Fp8Scale scale = of(part, Operand::weight);
+  return kept_or_cast(kept_[part], version, use, own, [&](Fp8WeightUse wanted, Weight& to) {
+    ops_.cast_fp8_weight({values, scale}, wanted, to);
+  });
+}
+
+template <typename Backend>
+auto Fp8Scaling<Backend>::weights(ConstValueView<Backend> values, std::int64_t version,
+                                  Fp8WeightUse use, Weight& own) -> const Weight& {
+  const Fp8Scale scale = of_all(Operand::weight);
+  return kept_or_cast(kept_whole_, version, use, own, [&](Fp8WeightUse wanted, Weight& to) {
+    ops_.cast_fp8_experts({values, scale}, part_count(), wanted, to);
+  });
+}
+
+template <typename Backend>
+void Fp8Scaling<Backend>::prepare(ConstValueView<Backend> values, std::int64_t version,
+                                  bool as_parts) {
   of(0, Operand::weight);
+  if (version == 0) return;
   Weight own;
-  if (version != 0) weight(0, values, version, Fp8WeightUse::whole_step, own);
+  if (as_parts) {
+    weights(values, version, Fp8WeightUse::whole_step, own);
+  } else {
+    weight(0, values, version, Fp8WeightUse::whole_step, own);
+  }
 }
 
 template <typename Backend>

@@ -35,21 +35,29 @@ class LinearLayer {
   // The same with rows_of_expert[e] rows for expert e.
   void forward(RowCounts rows_of_expert, ConstView x, View y);
   void backward(RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
-  // The same with counts in the backend's memory, where that is not the host's; not in FP8.
+  // The same with counts in the backend's memory, where that is not the host's; not in blocks of
+  // FP8.
   template <typename Index>
   requires(!std::is_same_v<Index, std::int64_t>) void forward(std::span<const Index> rows_of_expert,
                                                               ConstView x, View y) {
+    if constexpr (!Backend::kEmulatesNarrow) {
+      if (narrowing_) return forward_fp8_experts(*narrowing_, rows_of_expert, x, y);
+    }
     ops_.grouped_linear(rows_of_expert, x, weight_.value(), y);
   }
   template <typename Index>
   requires(!std::is_same_v<Index, std::int64_t>) void backward(
       std::span<const Index> rows_of_expert, ConstView x, ConstView dy, View dx) {
+    if constexpr (!Backend::kEmulatesNarrow) {
+      if (narrowing_) return backward_fp8_experts(*narrowing_, rows_of_expert, x, dy, dx);
+    }
     ops_.grouped_linear_backward_input(rows_of_expert, dy, weight_.value(), dx);
     ops_.grouped_linear_backward_weight(rows_of_expert, x, dy, weight_.gradient());
   }
 
-  // Before a pass of one matrix, not of experts': what is made once a step, if it is not there yet,
-  // scales that the host writes and FP8 copies of the weight that are kept.
+  // Before a pass of one matrix, or of experts whose counts are in the backend's memory: what is
+  // made once a step, if it is not there yet, scales that the host writes and FP8 copies of the
+  // weight that are kept.
   void prepare();
 
   // Adds those of delayed scaling, if it is that. Experts count from `first_expert`.
@@ -76,6 +84,11 @@ class LinearLayer {
   void forward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x, View y);
   template <typename Scaling>
   void backward_fp8(Scaling& scaling, RowCounts rows_of_expert, ConstView x, ConstView dy, View dx);
+  template <typename Scaling, typename Index>
+  void forward_fp8_experts(Scaling& scaling, std::span<const Index> rows, ConstView x, View y);
+  template <typename Scaling, typename Index>
+  void backward_fp8_experts(Scaling& scaling, std::span<const Index> rows, ConstView x,
+                            ConstView dy, View dx);
   std::span<AmaxHistory> histories();
   // Of the copies that are kept; 0: none is.
   std::int64_t fp8_weight_version() const {

@@ -108,6 +108,32 @@ void LinearLayer<Backend>::backward_fp8(Scaling& scaling, RowCounts rows_of_expe
   });
 }
 
+// All experts' weights are cast, whether or not a row came to each.
+template <typename Backend>
+template <typename Scaling, typename Index>
+void LinearLayer<Backend>::forward_fp8_experts(Scaling& scaling, std::span<const Index> rows,
+                                               ConstView x, View y) {
+  typename Scaling::Weight own;
+  const auto& weights =
+      scaling.weights(weight_.value(), fp8_weight_version(), Fp8WeightUse::forward, own);
+  ops_.fp8_linear(rows, {x, scaling.of_all(Operand::input)}, weights, y);
+}
+
+template <typename Backend>
+template <typename Scaling, typename Index>
+void LinearLayer<Backend>::backward_fp8_experts(Scaling& scaling, std::span<const Index> rows,
+                                                ConstView x, ConstView dy, View dx) {
+  const auto gradient = ops_.cast_fp8_gradient(rows, {dy, scaling.of_all(Operand::gradient)});
+  {
+    typename Scaling::Weight own;
+    const auto& weights =
+        scaling.weights(weight_.value(), fp8_weight_version(), Fp8WeightUse::backward, own);
+    ops_.fp8_linear_backward_input(rows, gradient, weights, dx);
+  }
+  ops_.fp8_linear_backward_weight(rows, {x, scaling.of_all(Operand::input)}, gradient,
+                                  weight_.gradient());
+}
+
 template <typename Backend>
 void LinearLayer<Backend>::forward(RowCounts rows_of_expert, ConstView x, View y) {
   ConstView input = x;
@@ -186,7 +212,7 @@ void LinearLayer<Backend>::backward(ConstView x, ConstView dy, View dx) {
 template <typename Backend>
 void LinearLayer<Backend>::prepare() {
   if constexpr (!Backend::kEmulatesNarrow) {
-    if (narrowing_) narrowing_->prepare(weight_.value(), fp8_weight_version());
+    if (narrowing_) narrowing_->prepare(weight_.value(), fp8_weight_version(), is_grouped_);
   }
 }
 

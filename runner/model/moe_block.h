@@ -56,8 +56,6 @@ class MoeBlock {
   }
 
  private:
-  // Whether the host has to know how many rows each expert gets, for the products' sake.
-  bool needs_counts_on_host() const;
   void balance(State& state, TotalsView<Backend> auxiliary_loss) const;
   void run_experts(State& state, Tensor& local);
   void run_experts_backward(const State& state, ConstView d_local, Tensor& d_inputs);

@@ -38,13 +38,6 @@ ConstStatisticView<Backend> MoeBlock<Backend>::weights_if(bool here, const State
   return here ? WeightView(state.weights) : WeightView{};
 }
 
-// Elements of FP8 are scaled expert by expert.
-template <typename Backend>
-bool MoeBlock<Backend>::needs_counts_on_host() const {
-  const bool are_fp8 = is_fp8(context_.precision) && !Backend::kEmulatesNarrow;
-  return are_fp8 || context_.expert_counts == ExpertCounts::on_host;
-}
-
 template <typename Backend>
 void MoeBlock<Backend>::balance(State& state, TotalsView<Backend> auxiliary_loss) const {
   const ModelShape& shape = context_.spec.shape;
@@ -110,7 +103,7 @@ void MoeBlock<Backend>::forward(ConstView x, State& state, View y,
   balance(state, auxiliary_loss);
 
   state.exchange.plan(context_, state.rows_of_expert.values(), x.rows * top_k,
-                      needs_counts_on_host());
+                      !context_.counts_experts_on_device());
   // What stays here stays in the state's own memory, from one micro-batch to the next.
   const bool stays_here = state.exchange.stays_here(context_);
   Tensor rows = stays_here ? std::move(state.inputs) : Tensor();

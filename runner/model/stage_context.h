@@ -74,6 +74,13 @@ struct StageContext {
   IndexArray<Backend> query_positions;  // the same, where attention reads them
   IndexArray<Backend> gathered_rows;    // gathered_rows_of
 
+  // Whether no pass asks the host how many rows each expert gets: all experts are here, or slices
+  // of all, and their products are made for that.
+  bool counts_experts_on_device() const {
+    const bool has_blocks = precision == Precision::mxfp8 && !Backend::kEmulatesNarrow;
+    return sizes.ep == 1 && expert_counts == ExpertCounts::on_device && !has_blocks;
+  }
+
   // Rows of this rank's context slice, of its sequence-parallel piece, of the whole micro-batch.
   std::int64_t context_rows() const {
     return static_cast<std::int64_t>(positions.size()) * micro_batch_size;

@@ -176,8 +176,10 @@ template <typename Backend>
 void TransformerStage<Backend>::prepare_linears() {
   if (!is_fp8(context_.precision)) return;
   const auto prepare = [](LinearLayer<Backend>& linear) { linear.prepare(); };
-  const auto leave = [](LinearLayer<Backend>& /*of_experts*/) {};
-  for (TransformerLayer<Backend>& layer : layers_) layer.visit_linears(prepare, leave);
+  const auto prepare_experts = [this](LinearLayer<Backend>& linear) {
+    if (context_.counts_experts_on_device()) linear.prepare();
+  };
+  for (TransformerLayer<Backend>& layer : layers_) layer.visit_linears(prepare, prepare_experts);
 }
 
 template <typename Backend>

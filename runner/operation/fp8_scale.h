@@ -18,6 +18,9 @@ struct Fp8Scale {
   float* scale = nullptr;    // what elements are multiplied by before they are rounded
   float* inverse = nullptr;  // what the product is multiplied by
   Fp8ScaleKind kind = Fp8ScaleKind::current;  // of blocks there is nothing of the above
+  // Of all experts of a layer, each of the above is the first one's, and those of the next lie so
+  // many floats on.
+  std::int64_t stride = 0;
 };
 
 }  // namespace llmb::runner

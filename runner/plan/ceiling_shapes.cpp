@@ -82,7 +82,9 @@ CeilingShapes ceiling_shapes(const RunSettings& settings) {
 
 std::vector<LinearShape> lone_expert_shapes(const RunSettings& settings) {
   std::vector<LinearShape> experts;
-  if (settings.precision != Precision::bf16) return experts;
+  const bool has_both_ways =
+      settings.precision != Precision::fp32 && settings.precision != Precision::mxfp8;
+  if (!has_both_ways) return experts;
   for (LinearShape& linear : ceiling_shapes(settings).linears) {
     if (linear.kind == LinearKind::expert && linear.experts > 1) {
       experts.push_back(std::move(linear));

@@ -16,7 +16,7 @@ CeilingShapes ceiling_shapes(const RunSettings& settings);
 std::vector<LinearShape> fixed_linear_shapes(const RunSettings& settings);
 
 // The linear layers of a layer's experts, where all of them are on a rank and both ways to multiply
-// them are open: none where they are shared out over ranks, or multiplied in FP8 or fp32.
+// them are open: none where they are shared out over ranks, or multiplied in MXFP8 or fp32.
 std::vector<LinearShape> lone_expert_shapes(const RunSettings& settings);
 
 }  // namespace llmb::runner

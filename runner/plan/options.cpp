@@ -155,8 +155,8 @@ void add_run_options(CLI::App& app, Options& options) {
       "how many rows each has, so that the host waits for nothing in a pass; or an expert at a "
       "time by cuBLASLt, after a wait a layer. Without it both are timed before the first step, "
       "and the quicker one is taken and kept with the plans; where nothing is timed or kept, the "
-      "library where an expert gets 512 rows of a micro-batch on average. FP8 and experts on "
-      "several ranks always take the library");
+      "library where an expert gets 512 rows of a micro-batch on average. fp8_mx and experts "
+      "on several ranks always take the library");
   group
       ->add_option("--cuda-graphs", options.wants_graphs,
                    "true or false. CUDA: from the second step on each pass of a micro-batch is "

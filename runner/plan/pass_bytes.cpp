@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "runner/kernels/device_counts.h"
 #include "runner/model/stage_context.h"
 #include "runner/operation/attention_pieces.h"
 #include "runner/plan/fp8_copy_bytes.h"
@@ -22,7 +23,8 @@ struct Elements {
         // Gathered, and waiting to be scattered; without tensor parallelism they are the shard.
         whole(sizes.tp > 1 ? tokens.attended * spec.shape.hidden_size : 0),
         precision(settings.precision),
-        counts_casts(settings.keeps_fp8_weights) {}
+        counts_casts(settings.keeps_fp8_weights),
+        casts_experts_together(is_fp8(precision) && settings.counts_experts_on_device()) {}
 
   const ModelSpec& spec;
   const ParallelSizes& sizes;
@@ -31,6 +33,7 @@ struct Elements {
   std::int64_t whole;
   Precision precision;
   bool counts_casts;
+  bool casts_experts_together;
 };
 
 // What a layer's two backward products cast, in elements of BF16: the gradient in both layouts, and
@@ -73,6 +76,20 @@ std::int64_t attention_elements(const Elements& on, std::int64_t workspace) {
   return std::max(attending, std::max(scattering, projecting + casts + 2 * on.whole) + on.whole);
 }
 
+// The same of experts whose rows are cast by one launch; where no copies of weights are kept, all
+// experts' weights come in the place of the input.
+std::int64_t expert_cast_elements(const Elements& on, std::int64_t rows, std::int64_t out) {
+  const ModelShape& shape = on.spec.shape;
+  if (!on.casts_experts_together) {
+    // Experts go one after another.
+    return cast_elements(on, rows * on.sizes.ep / shape.expert_count, out);
+  }
+  const std::int64_t side_by_side = kernels::padded_rows_max(rows, shape.expert_count);
+  const std::int64_t weights = on.counts_casts ? 0 : shape.expert_count * out * shape.hidden_size;
+  const std::int64_t input = shape.hidden_size * side_by_side;
+  return (rows * out + out * side_by_side + std::max(input, weights)) / 2;
+}
+
 std::int64_t expert_elements(const Elements& on) {
   const ModelShape& shape = on.spec.shape;
   const std::int64_t chosen = on.shard * shape.experts_per_token;
@@ -81,10 +98,9 @@ std::int64_t expert_elements(const Elements& on) {
                              shape.expert_ffn_hidden_size * (1 + up_factor(on.spec));
   const std::int64_t on_way =
       (on.sizes.ep > 1 ? chosen : 0) + (on.sizes.etp > 1 ? 2 * gathered : 0);
-  // Experts go one after another.
-  const std::int64_t rows = gathered / shape.hidden_size * on.sizes.ep / shape.expert_count;
   const std::int64_t casts =
-      cast_elements(on, rows, shape.expert_ffn_hidden_size / on.sizes.etp * up_factor(on.spec));
+      expert_cast_elements(on, gathered / shape.hidden_size,
+                           shape.expert_ffn_hidden_size / on.sizes.etp * up_factor(on.spec));
   // d_outputs and the gradient of the rows are those of this rank's experts where no row travels.
   const bool are_two = on.sizes.ep * on.sizes.etp > 1;
   const std::int64_t own = are_two ? gathered : 0;

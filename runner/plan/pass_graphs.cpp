@@ -16,14 +16,9 @@ std::string why_no_graphs(const RunSettings& settings) {
   if (settings.sizes.ep > 1) {
     return "experts on several ranks let the host wait in every pass, for the rows that travel";
   }
-  if (is_fp8(settings.precision)) {
-    return "FP8 experts let the host wait in every pass, for the rows of each";
-  }
-  if (settings.expert_counts == ExpertCounts::on_host) {
-    return "the library's products of experts let the host wait in every pass, for the rows of "
-           "each";
-  }
-  return "";
+  if (settings.counts_experts_on_device()) return "";
+  return "the library's products of experts let the host wait in every pass, for the rows of "
+         "each";
 }
 
 bool has_graphs(const RunSettings& settings) {

@@ -48,6 +48,11 @@ struct RunSettings {
   // Sentences: where the row contradicts itself and what was made of it, what was defaulted.
   std::vector<std::string> notes;
 
+  // As StageContext has it: nowhere in a pass the host waits for how many rows each expert gets.
+  bool counts_experts_on_device() const {
+    return sizes.ep == 1 && expert_counts == ExpertCounts::on_device &&
+           !(precision == Precision::mxfp8 && backend == Backend::cuda);
+  }
   int world_size() const { return sizes.world(); }
   std::int64_t micro_batches() const { return micro_batch_count(batch, sizes); }
 };

@@ -1,7 +1,6 @@
 #include "runner/simt/tensor_core.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <deque>
 #include <vector>
@@ -13,11 +12,6 @@ namespace {
 
 constexpr std::int64_t kCopied = 8;             // elements of a copy
 constexpr std::uint16_t kNotYetThere = 0xffff;  // a NaN
-
-float half_of(std::uint32_t word, int index) {
-  const std::uint32_t bits = index == 0 ? word << 16 : word & 0xffff0000U;
-  return std::bit_cast<float>(bits);
-}
 
 std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
   return std::uint64_t{high} << 32 | low;
@@ -47,38 +41,39 @@ LaneCopies& copies_of_lane() {
 }  // namespace
 
 void multiply_fragments(Site site, float (&d)[4], const std::uint32_t (&a)[4],
-                        const std::uint32_t (&b)[2]) {
+                        const std::uint32_t (&b)[2], const WordElements& elements) {
   constexpr int kGroup = 4;  // lanes of a row
+  constexpr int kWords = 2 * kGroup;
   BlockRunner& runner = BlockRunner::of_this_thread();
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const int row = lane / kGroup;
   const int column = lane % kGroup * 2;
-  float a_rows[2][16];
-  float b_columns[2][16];
-  // Words 0 and 2 of a are of row `row`, 1 and 3 of row + 8; words 2 and 3 of columns from 8 on.
+  std::uint32_t a_rows[2][kWords];
+  std::uint32_t b_columns[2][kWords];
+  // Words 0 and 2 of a are of row `row`, 1 and 3 of row + 8; words 2 and 3 of the second half of k.
   for (int half = 0; half < 2; ++half) {
     runner.exchange(site, half == 0 ? joined(a[0], a[1]) : joined(a[2], a[3]));
     for (int t = 0; t < kGroup; ++t) {
       const std::uint64_t words = runner.exchanged(row * kGroup + t);
-      for (int i = 0; i < 2; ++i) {
-        a_rows[0][8 * half + 2 * t + i] = half_of(static_cast<std::uint32_t>(words), i);
-        a_rows[1][8 * half + 2 * t + i] = half_of(static_cast<std::uint32_t>(words >> 32), i);
-      }
+      a_rows[0][kGroup * half + t] = static_cast<std::uint32_t>(words);
+      a_rows[1][kGroup * half + t] = static_cast<std::uint32_t>(words >> 32);
     }
   }
   runner.exchange(site, joined(b[0], b[1]));
   for (int j = 0; j < 2; ++j) {
     for (int t = 0; t < kGroup; ++t) {
       const std::uint64_t words = runner.exchanged((column + j) * kGroup + t);
-      for (int i = 0; i < 2; ++i) {
-        b_columns[j][2 * t + i] = half_of(static_cast<std::uint32_t>(words), i);
-        b_columns[j][8 + 2 * t + i] = half_of(static_cast<std::uint32_t>(words >> 32), i);
-      }
+      b_columns[j][t] = static_cast<std::uint32_t>(words);
+      b_columns[j][kGroup + t] = static_cast<std::uint32_t>(words >> 32);
     }
   }
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 2; ++j) {
-      for (int k = 0; k < 16; ++k) d[2 * i + j] += a_rows[i][k] * b_columns[j][k];
+      for (int word = 0; word < kWords; ++word) {
+        for (int k = 0; k < elements.count; ++k) {
+          d[2 * i + j] += elements.of_a(a_rows[i][word], k) * elements.of_b(b_columns[j][word], k);
+        }
+      }
     }
   }
 }

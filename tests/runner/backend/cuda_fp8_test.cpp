@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "runner/cpu/quantize.h"
 #include "runner/cuda/gemm.h"
@@ -106,6 +107,49 @@ void expect_near(CudaOps& ops, cuda::Tensor<T>& actual, const Numbers& expected,
 constexpr double kBf16Rounding = 0x1p-8;
 // Tensor cores keep some 14 bits of a sum of FP8 products before they add it in fp32.
 constexpr double kFp8Sums = 1e-3;
+
+// Scales of a layer's experts, as Fp8Scaling has them: input, weight, gradient of each.
+class ExpertScaleValues {
+ public:
+  ExpertScaleValues(CudaOps& ops, std::int64_t experts, Fp8ScaleKind kind)
+      : kind_(kind), operands_(3 * experts), values_(ops, 3 * operands_) {
+    std::vector<float> host(static_cast<std::size_t>(3 * operands_), 0);
+    for (std::int64_t i = 0; kind == Fp8ScaleKind::delayed && i < operands_; ++i) {
+      const auto scale = static_cast<float>(4 << (i % 4));
+      host[static_cast<std::size_t>(operands_ + i)] = scale;
+      host[static_cast<std::size_t>(2 * operands_ + i)] = 1 / scale;
+    }
+    ops.write<float>(host, values_.values());
+  }
+  Fp8Scale of(std::int64_t expert, std::int64_t operand) {
+    float* const value = values_.values().data() + 3 * expert + operand;
+    return {value, value + operands_, value + 2 * operands_, kind_};
+  }
+  Fp8Scale of_all(std::int64_t operand) {
+    Fp8Scale scale = of(0, operand);
+    scale.stride = 3;
+    return scale;
+  }
+  std::vector<float> maxima(CudaOps& ops) {
+    const auto host = ops.read(values_.values());
+    return {host.values().begin(), host.values().begin() + operands_};
+  }
+
+ private:
+  Fp8ScaleKind kind_;
+  std::int64_t operands_;
+  cuda::Array<float> values_;
+};
+
+template <typename T>
+Numbers numbers_of(CudaOps& ops, cuda::Tensor<T>& tensor) {
+  const auto host = ops.read(tensor.values());
+  Numbers numbers(tensor.rows(), tensor.cols());
+  for (std::size_t i = 0; i < host.values().size(); ++i) {
+    numbers.values()[i] = static_cast<double>(kernels::to_float(host.values()[i]));
+  }
+  return numbers;
+}
 
 // What a product sees of an operand whose rows, or whose columns, it adds up.
 struct Rounded {
@@ -219,6 +263,92 @@ TEST_F(CudaFp8, DelayedScalesAreTakenAsTheyAreAndMaximaAreNoted) {
   const Numbers weight8 = weight.rounded(Fp8Format::e4m3, 4096);
   expect_near(ops, y, product(16, 24, 32, as_it_lies(x8), as_it_lies(weight8)), kBf16Rounding, "y");
   EXPECT_FLOAT_EQ(ops.read(x.scale_values.values()).values()[0], static_cast<float>(x.largest()));
+}
+
+// A layer of experts: its operands, and its products in the two ways, with rows on the device and
+// an expert at a time.
+struct ExpertLayer {
+  static constexpr std::int64_t kRows = 39;
+  static constexpr std::int64_t kIn = 40;
+  static constexpr std::int64_t kOut = 24;
+  struct Products {
+    cuda::Tensor<Bf16> y, dx;
+    cuda::Tensor<float> dweight;
+  };
+
+  explicit ExpertLayer(CudaOps& on)
+      : ops(on),
+        x(on, kRows, kIn, 1),
+        weight(on, experts() * kOut, kIn, 2),
+        dy(on, kRows, kOut, 3),
+        on_device(on, experts()) {
+    ops.write<std::int32_t>(counts, on_device.values());
+  }
+  std::int64_t experts() const { return std::ssize(counts); }
+  Products products() const {
+    Products made{{ops, kRows, kOut}, {ops, kRows, kIn}, {ops, experts() * kOut, kIn}};
+    ops.fill(made.dweight.values(), 0.5F);
+    return made;
+  }
+
+  Products together(ExpertScaleValues& scales, Fp8WeightUse use) {
+    const std::span<const std::int32_t> rows = std::as_const(on_device).values();
+    Products made = products();
+    CudaOps::Fp8Weight cast;
+    ops.cast_fp8_experts({weight.values, scales.of_all(1)}, experts(), use, cast);
+    ops.fp8_linear(rows, {x.values, scales.of_all(0)}, cast, made.y);
+    if (use == Fp8WeightUse::forward) {
+      cast = {};
+      ops.cast_fp8_experts({weight.values, scales.of_all(1)}, experts(), Fp8WeightUse::backward,
+                           cast);
+    }
+    const auto gradient = ops.cast_fp8_gradient(rows, {dy.values, scales.of_all(2)});
+    ops.fp8_linear_backward_input(rows, gradient, cast, made.dx);
+    ops.fp8_linear_backward_weight(rows, {x.values, scales.of_all(0)}, gradient, made.dweight);
+    return made;
+  }
+
+  Products one_by_one(ExpertScaleValues& scales) {
+    Products made = products();
+    std::int64_t first = 0;
+    for (std::int64_t e = 0; e < experts(); ++e) {
+      const std::int64_t count = counts[static_cast<std::size_t>(e)];
+      CudaOps::Fp8Weight cast;
+      ops.cast_fp8_weight({weight.values.view().slice(e * kOut, kOut), scales.of(e, 1)},
+                          Fp8WeightUse::whole_step, cast);
+      const CudaOps::Fp8Input input{x.values.view().slice(first, count), scales.of(e, 0)};
+      ops.fp8_linear(input, cast, made.y.view().slice(first, count));
+      const auto gradient =
+          ops.cast_fp8_gradient({dy.values.view().slice(first, count), scales.of(e, 2)});
+      ops.fp8_linear_backward_input(gradient, cast, made.dx.view().slice(first, count));
+      ops.fp8_linear_backward_weight(input, gradient, made.dweight.view().slice(e * kOut, kOut));
+      first += count;
+    }
+    return made;
+  }
+
+  CudaOps& ops;
+  std::vector<std::int32_t> counts = {5, 0, 34};
+  Operand x, weight, dy;
+  cuda::Array<std::int32_t> on_device;
+};
+
+TEST_F(CudaFp8, ExpertsCountedOnTheDeviceAreThoseOfTheHost) {
+  for (const Fp8ScaleKind kind : {Fp8ScaleKind::current, Fp8ScaleKind::delayed}) {
+    for (const Fp8WeightUse use : {Fp8WeightUse::whole_step, Fp8WeightUse::forward}) {
+      CudaOps ops;
+      ExpertLayer layer(ops);
+      ExpertScaleValues scales(ops, layer.experts(), kind);
+      ExpertScaleValues of_each(ops, layer.experts(), kind);
+      ExpertLayer::Products here = layer.together(scales, use);
+      ExpertLayer::Products each = layer.one_by_one(of_each);
+      expect_near(ops, here.y, numbers_of(ops, each.y), kBf16Rounding, "y");
+      expect_near(ops, here.dx, numbers_of(ops, each.dx), kBf16Rounding, "dx");
+      expect_near(ops, here.dweight, numbers_of(ops, each.dweight), kFp8Sums, "dweight");
+      if (kind != Fp8ScaleKind::delayed) continue;
+      EXPECT_EQ(scales.maxima(ops), of_each.maxima(ops));
+    }
+  }
 }
 
 // The distance of all gradients, relative to their length.

@@ -41,6 +41,11 @@ TEST_F(CudaGraphs, AreTheBitsOfFp8) {
   expect_same_bits(
       {.spec = spec, .precision = Precision::fp8_delayed, .options = {.keeps_fp8_weights = true}},
       2);
+  const ModelSpec grok = small("pretrain_grok1", "314b");
+  expect_same_bits({.spec = grok, .precision = Precision::fp8_current}, 2);
+  expect_same_bits(
+      {.spec = grok, .precision = Precision::fp8_delayed, .options = {.keeps_fp8_weights = true}},
+      2);
   if (!cuda::why_no_mxfp8().empty()) return;
   expect_same_bits({.spec = spec, .precision = Precision::mxfp8}, 2);
 }

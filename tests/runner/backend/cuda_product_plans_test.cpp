@@ -215,6 +215,20 @@ TEST_F(ExpertsWay, IsTheOneThatWasQuicker) {
   EXPECT_NEAR(losses_of(library).at(0) / losses_of(launched).at(0), 1, 1e-3);
 }
 
+TEST_F(ExpertsWay, IsTheOneThatWasQuickerInFp8) {
+  cuda::forget_host_products();
+  const Arguments fp8 = joined(kWidth, {"--dtype", "fp8_cs"});
+  const std::string launched = run_experts(kSlow, fp8);
+  EXPECT_THAT(launched, HasSubstr("rows in FP8 take "));
+  EXPECT_THAT(launched, HasSubstr("they are multiplied by one launch\n"));
+  EXPECT_FALSE(library_had_experts());
+  std::filesystem::remove(path);
+  const std::string library = run_experts(kQuick, fp8);
+  EXPECT_THAT(library, HasSubstr("they are multiplied an expert at a time by the library\n"));
+  EXPECT_TRUE(library_had_experts());
+  EXPECT_NEAR(losses_of(library).at(0) / losses_of(launched).at(0), 1, 1e-3);
+}
+
 TEST_F(ExpertsWay, IsKeptWithThePlansForTheNextRun) {
   run_experts(kQuick, kWidth);
   EXPECT_THAT(text(), HasSubstr("\"library\""));

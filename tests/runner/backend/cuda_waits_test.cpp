@@ -65,9 +65,13 @@ StageOptions options_of(Precision precision, ExpertCounts expert_counts = Expert
 TEST(CudaWaits, AreNoneInAPassOfExpertsThatAreAllHere) {
   const ModelSpec grok = small("pretrain_grok1", "314b");
   EXPECT_EQ(waits_of_two_passes_more<Cuda<float>>(grok, {}, options_of(Precision::fp32)), 0);
-  EXPECT_EQ(waits_of_two_passes_more<Cuda<kernels::Bf16>>(small_maverick(), {},
-                                                          options_of(Precision::bf16)),
-            0);
+  for (const Precision precision :
+       {Precision::bf16, Precision::fp8_current, Precision::fp8_delayed}) {
+    EXPECT_EQ(
+        waits_of_two_passes_more<Cuda<kernels::Bf16>>(small_maverick(), {}, options_of(precision)),
+        0)
+        << precision_name(precision);
+  }
 }
 
 // How much travels is known then, too.
@@ -87,9 +91,9 @@ TEST(CudaWaits, AreOneALayerAndPassWhereTheHostHasToKnow) {
       waits_of_two_passes_more<Cuda<float>>(grok, {.dp = 2, .ep = 2}, options_of(Precision::fp32)),
       2 * layers)
       << "messages are as long as the host says";
-  EXPECT_EQ(
-      waits_of_two_passes_more<Cuda<kernels::Bf16>>(grok, {}, options_of(Precision::fp8_current)),
-      2 * layers);
+  EXPECT_EQ(waits_of_two_passes_more<Cuda<kernels::Bf16>>(
+                grok, {}, options_of(Precision::fp8_current, ExpertCounts::on_host)),
+            2 * layers);
 }
 
 }  // namespace

@@ -98,7 +98,20 @@ TEST_F(Ceilings, AreOfExpertsThatAreAllHereInBothWays) {
   }
 }
 
-// Weights and gradients of 64 experts, and rows of them: 64 (8 (256 + 256) 2 + 256 256 6) bytes.
+TEST_F(Ceilings, AreOfExpertsInFp8InBothWays) {
+  LinearShape experts{"expert fc2", 8, 48, 32, 6, LinearKind::expert};
+  experts.experts = 3;
+  const auto ceilings = of_linear(experts, ProductNumbers::fp8);
+  ASSERT_EQ(ceilings.size(), 6U);
+  EXPECT_EQ(ceilings[0].operation, "");
+  EXPECT_EQ(ceilings[4].operation, "fp8_linear.backward_input");
+  EXPECT_EQ(ceilings[4].name,
+            "gemm expert fc2 backward_input 3 x 8x48x32 fp8_e5m2, counted on the device");
+  EXPECT_EQ(of_linear(experts, ProductNumbers::mxfp8).size(), 3U) << "by the library alone";
+}
+
+// Weights and gradients of 64 experts, rows of them, and results: 64 (8 (256 + 256 + 256) 2 +
+// 256 256 6) bytes.
 TEST(CeilingsOfLittleMemory, SayWhatWasNotMeasuredAndWhy) {
   set_host_devices({.memory_bytes = std::int64_t{8} << 20});
   choose_device(0);
@@ -113,7 +126,7 @@ TEST(CeilingsOfLittleMemory, SayWhatWasNotMeasuredAndWhy) {
   for (const std::size_t pass : {3, 4, 5}) {
     EXPECT_THAT(ceiling_line(ceilings[pass]),
                 HasSubstr("8x256x256 bf16, counted on the device; not measured: its operands take "
-                          "24.5 MiB, and of the device's memory "));
+                          "24.8 MiB, and of the device's memory "));
   }
 }
 

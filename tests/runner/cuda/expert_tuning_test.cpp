@@ -22,10 +22,13 @@ TEST(ExpertTuning, CountsTheLibraryAnExpertAtATime) {
   const testing::ChangedDevices told({.product_times_s = {2.0, 1.0}});
   choose_device(0);
   const OwnedStream stream;
-  const ExpertTimes times = time_experts(layer(), stream);
+  const ExpertTimes times = time_experts(layer(), ProductNumbers::bf16, stream);
   EXPECT_DOUBLE_EQ(times.library_s, 3 * 2 * 3 * 2.0 + times.wait_s) << "by its suggestions";
   EXPECT_GT(times.wait_s, 0);
   EXPECT_GT(times.one_launch_s, 0);
+  const ExpertTimes fp8 = time_experts(layer(), ProductNumbers::fp8, stream);
+  EXPECT_DOUBLE_EQ(fp8.library_s, 3 * 2 * 3 * 2.0 + fp8.wait_s);
+  EXPECT_GT(fp8.one_launch_s, 0);
 }
 
 TEST(ExpertTuning, GivesItsMemoryBack) {
@@ -33,15 +36,19 @@ TEST(ExpertTuning, GivesItsMemoryBack) {
   choose_device(0);
   const OwnedStream stream;
   const std::int64_t free_bytes = memory_info().free_bytes;
-  time_experts(layer(), stream);
+  for (const ProductNumbers numbers : {ProductNumbers::bf16, ProductNumbers::fp8}) {
+    time_experts(layer(), numbers, stream);
+  }
   EXPECT_EQ(memory_info().free_bytes, free_bytes);
 }
 
 TEST(ExpertTuning, NamesWhatDecides) {
   std::vector<LinearShape> experts = layer();
-  EXPECT_EQ(expert_key(experts), "3 experts of 8 rows: 16 to 48, 24 to 16");
+  EXPECT_EQ(expert_key(experts, ProductNumbers::bf16), "3 experts of 8 rows: 16 to 48, 24 to 16");
+  EXPECT_EQ(expert_key(experts, ProductNumbers::fp8),
+            "3 experts of 8 rows in FP8: 16 to 48, 24 to 16");
   experts[0].rows = experts[1].rows = 9;
-  EXPECT_EQ(expert_key(experts), "3 experts of 9 rows: 16 to 48, 24 to 16");
+  EXPECT_EQ(expert_key(experts, ProductNumbers::bf16), "3 experts of 9 rows: 16 to 48, 24 to 16");
 }
 
 }  // namespace

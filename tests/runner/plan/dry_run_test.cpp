@@ -76,7 +76,10 @@ TEST(DryRun, SaysWhetherPassesAreGraphs) {
   }
   EXPECT_THAT(with_here({"--expert-products", "library"}),
               HasSubstr("no CUDA graphs: the library's products of experts"));
-  EXPECT_THAT(with_here({"--dtype", "fp8"}), HasSubstr("no CUDA graphs: FP8 experts"));
+  EXPECT_THAT(with_here({"--dtype", "fp8", "--expert-products", "device"}),
+              Not(HasSubstr("no CUDA graphs")));
+  EXPECT_THAT(with_here({"--dtype", "fp8_mx", "--expert-products", "device"}),
+              HasSubstr("no CUDA graphs: the library's products of experts"));
 }
 
 TEST(DryRun, SaysWhetherFp8WeightsAreKept) {
