@@ -261,9 +261,20 @@ TEST(CauseEvaluation, OfMoreLogsInContext) {
   judge_whole_logs("more_contexts", {.exact = 90, .acceptable = 95, .quoted = 79});
 }
 
+// Of clusters of nine schedulers and launchers, and of one suite of recipes, both by who had not
+// seen the rules. At first sight 85.3 % exact, 89.9 % acceptable, 76.7 % with the line, and 89.1,
+// 96.7 and 81.5 %.
+TEST(CauseEvaluation, OfLogsOfClusters) {
+  judge_whole_logs("clusters", {.exact = 85, .acceptable = 89, .quoted = 76});
+}
+
+TEST(CauseEvaluation, OfLogsOfRecipes) {
+  judge_whole_logs("recipes", {.exact = 89, .acceptable = 96, .quoted = 81});
+}
+
 // Runs that start, go on or have ended well, and print lines that look ill: whole, and cut at each
-// tenth of their length.
-TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
+// tenth of their length. None may be called failed; `but`: as many are known to be.
+void judge_healthy_logs(const std::string& set, std::size_t but = 0) {
   int cuts = 0;
   std::vector<std::string> misjudged;
   const auto note = [&](const std::string& text, bool may_still_grow, const std::string& which) {
@@ -272,17 +283,28 @@ TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
     if (summary.status != RunStatus::failed && summary.status != RunStatus::invalid) return;
     misjudged.push_back(fmt::format("{}: {}", which, summary.status_reason));
   };
-  for (const LabelledLog& log : labelled_logs("ill_looking")) {
+  for (const LabelledLog& log : labelled_logs(set)) {
     for (std::size_t tenth = 1; tenth <= 10; ++tenth) {
       note(log.text.substr(0, log.text.size() * tenth / 10), true,
            fmt::format("{} tenths of one that is {}", tenth, log.cause));
     }
     if (log.cause == "completed") note(log.text, false, "a whole one");
   }
-  std::cout << fmt::format("logs that look ill: {} cuts, {} called failed\n", cuts,
-                           misjudged.size());
+  std::cout << fmt::format("{}: {} cuts, {} called failed\n", set, cuts, misjudged.size());
   for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
-  EXPECT_TRUE(misjudged.empty());
+  EXPECT_LE(misjudged.size(), but);
+}
+
+TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
+  judge_healthy_logs("ill_looking");
+}
+
+TEST(CauseEvaluation, OfHealthyLogsOfClustersCutAtEveryTenth) {
+  judge_healthy_logs("healthy_clusters", 9);
+}
+
+TEST(CauseEvaluation, OfHealthyLogsOfRecipesCutAtEveryTenth) {
+  judge_healthy_logs("healthy_recipes", 8);
 }
 
 // A healthy log, as it grows and when it has ended.
