@@ -6,6 +6,9 @@
 #include <charconv>
 #include <csignal>
 #include <optional>
+#include <string>
+
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
@@ -152,6 +155,11 @@ std::string_view cause_of_signal(std::string_view rest) {
   return signal && *signal > 0 ? cause_of_signal_number(*signal) : std::string_view();
 }
 
+std::string_view cause_of_signal_name(std::string_view rest) {
+  if (rest.starts_with("HUP ")) return "interrupted";
+  return rest.starts_with("TERM ") ? "task_killed" : std::string_view();
+}
+
 std::string_view cause_of_cuda_error(std::string_view rest) {
   const auto* const found =
       std::find_if(kCudaErrors.begin(), kCudaErrors.end(),
@@ -183,6 +191,17 @@ std::string_view cause_of_quoted_cuda_message(std::string_view line) {
     return is_refusal && !is_fault ? "nccl_error" : cause;
   }
   return {};
+}
+
+std::string_view cause_of_nvml_message(std::string_view rest) {
+  constexpr auto kFaults = std::to_array<std::string_view>(
+      {"gpu is lost", "reset required", "corrupted inforom", "insufficient external power"});
+  const std::string text = lower(rest.substr(0, 40));
+  if (text.starts_with("driver/library version mismatch")) return "gpu_unavailable";
+  const bool is_fault = std::any_of(kFaults.begin(), kFaults.end(), [&](std::string_view words) {
+    return text.starts_with(words);
+  });
+  return is_fault ? "gpu_hardware_error" : "container_error";
 }
 
 std::string_view cause_of_shell_status(std::string_view rest) {

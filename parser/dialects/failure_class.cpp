@@ -205,6 +205,10 @@ constexpr std::array kClasses = {
                  consequence,
                  "The job's script ended with an error code: see the lines before it.",
                  {}},
+    FailureClass{kRestarted,
+                 none,
+                 "The launcher began again: what the log told before is of an earlier attempt.",
+                 {}},
     FailureClass{"hung",
                  consequence,
                  "The log fell silent without a word, for 20 step times or more: a rank hangs, or "

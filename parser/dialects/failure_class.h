@@ -27,6 +27,12 @@ enum class CauseDepth {
   none,           // further than all others
 };
 
+// Not a failure: what came before it is of an attempt that a launcher or a scheduler gave up, and
+// began anew.
+inline constexpr std::string_view kRestarted = "restarted";
+// A program begins: where somebody had ended the run before, that is a restart, else no event.
+inline constexpr std::string_view kStarted = "started";
+
 struct FailureClass {
   std::string_view cause;  // LogEvent::cause
   CauseDepth depth = CauseDepth::root;

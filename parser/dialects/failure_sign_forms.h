@@ -6,6 +6,7 @@
 #include "parser/dialects/exception_cause.h"
 #include "parser/dialects/exit_status.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/failure_class.h"
 
 namespace llmb::parser::signs {
 
@@ -50,6 +51,12 @@ inline std::string_view cause_of_killed_job(std::string_view line) {
   if (holds("MEMLIMIT") || holds("SWAP") || holds(" mem ") || holds("vmem")) return "host_oom_kill";
   if (holds("PREEMPT")) return "preempted";
   return holds("TERM_") || holds("PBS") ? "cancelled" : "";
+}
+
+// "ConnectionResetError: [Errno 104] …" is Python's, and goes by that number.
+inline std::string_view cause_of_reset_connection(std::string_view line) {
+  const bool is_of_python = line.find("ConnectionResetError: ") != std::string_view::npos;
+  return is_of_python ? std::string_view() : "peer_lost";
 }
 
 // What a program says that ends itself; a crash where the words say nothing.

@@ -150,6 +150,8 @@ bool is_echo(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (is_of_a_frame(text, length_of_run(line, 0, [](char c) { return c == ' '; }))) return true;
   if (is_assignment(text) || is_configuration(text)) return true;
+  // Of another log, quoted: ">   torch.OutOfMemoryError: …".
+  if (line.starts_with(">  ") || line.starts_with(">\t") || line.starts_with("> [")) return true;
   const std::size_t pluses = length_of_run(text, 0, [](char c) { return c == '+'; });
   if (pluses > 0 && text.substr(pluses, 1) == " ") return true;
   if (text.starts_with("# ") || text.starts_with("#!") || text.starts_with("echo ")) return true;
@@ -167,10 +169,11 @@ constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored
 
 // Levels at which a program goes on, and words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING",      "Warning: ",    "[warning]",        " warn ",     "[NeMo W ",    "[DEBUG",
-     " DEBUG ",      "DEBUG:",       "DEBUG - ",         "etrying",    "will retry",  "be retried",
-     "falling back", "Falling back", "fallback to",      "going to /", "gnoring ",    "(ignored",
-     "ontinuing ",   "estarting ",   "previous attempt", "kipping ",   " was handled"});
+    {"WARNING",          "Warning: ",  "[warning]",    " warn ",       "[NeMo W ",
+     "[DEBUG",           " DEBUG ",    "DEBUG:",       "DEBUG - ",     "etrying",
+     "will retry",       "be retried", "falling back", "Falling back", "fallback to",
+     "going to /",       "gnoring ",   "(ignored",     "ontinuing ",   "estarting ",
+     "previous attempt", "kipping ",   " was handled", ": ignored"});
 
 constexpr auto kNotes =
     std::to_array<std::string_view>({"[NeMo I ", "[INFO", " INFO ", "INFO:", "INFO - "});
@@ -179,8 +182,18 @@ constexpr auto kNotes =
 constexpr auto kLooksFor =
     std::to_array<std::string_view>({"failed call to cuInit", "Failed to open lib"});
 
-// Whose warnings are the last word: NVRx's monitor ends the rank that it warns of.
-constexpr auto kLastWords = std::to_array<std::string_view>({"RankMonitorServer"});
+// Whose warnings are the last word: NVRx's monitor ends the rank that it warns of, and torchrun its
+// workers.
+constexpr auto kLastWords =
+    std::to_array<std::string_view>({"RankMonitorServer", " death signal, shutting down"});
+
+// That something failed, after others said why, or before they do.
+constexpr auto kReasonless = std::to_array<std::string_view>(
+    {" failed with error code", "failed to import docker image",
+     "failed to create container filesystem", "couldn't start container",
+     "printing enroot log file", "printing contents of log file", "imed out after ",
+     "failed to listen on any local network address", "store has failed. See inner exception"});
+constexpr auto kReasons = std::to_array<std::string_view>({"EADDRINUSE", "ddress already in use"});
 
 // "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
 bool is_complaint_of_a_shell(std::string_view line) {
@@ -202,7 +215,7 @@ bool is_complaint_of_a_loader(std::string_view line) {
   const auto holds = [&](std::string_view words) {
     return line.find(words) != std::string_view::npos;
   };
-  return holds(": cannot open shared object file") && !holds("Error: ") &&
+  return holds("cannot open shared object file") && !holds("Error: ") &&
          !holds("error while loading ");
 }
 
@@ -222,6 +235,10 @@ std::string_view without_collector_prefix(std::string_view line) {
     line.remove_prefix(length);
   }
   return line;
+}
+
+bool leaves_reason_open(std::string_view line) {
+  return holds_any(line, kReasonless) && !holds_any(line, kReasons);
 }
 
 LineWeight weight_of(std::string_view line) {

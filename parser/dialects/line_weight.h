@@ -20,6 +20,10 @@ enum class LineWeight {
 // `line`: cleaned of colours; labels of launchers may stand before it.
 LineWeight weight_of(std::string_view line);
 
+// Whether the line tells that something failed, and leaves to others why: "child 28 failed with
+// error code: 1", whose output follows.
+bool leaves_reason_open(std::string_view line);
+
 // Without what collectors and launchers put before a line: RFC 3339 stamps with a zone and the
 // stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ",
 // "node-7: " (pdsh), and "[rank3]:" and "[default3]:" where they stand more than once.

@@ -230,6 +230,9 @@ ProgramPlace place_after_frame(ProgramPlace before, const TracebackFrame& frame,
   }
   const FrameRow* const row = row_of(frame);
   if (row == nullptr || (row->place == ProgramPlace::building && !may_build(before))) return before;
+  // A checkpoint's files also save: where the frame above does.
+  const bool may_be_saving = row->place == ProgramPlace::checkpoint && row->function.empty();
+  if (may_be_saving && before == ProgramPlace::computing) return before;
   return row->place;
 }
 

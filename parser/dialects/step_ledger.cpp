@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "parser/dialects/failure_class.h"
 #include "parser/dialects/line_weight.h"
 #include "parser/step_fields.h"
 
@@ -68,11 +69,38 @@ bool prints_the_same(const StepSample& a, const StepSample& b) {
 }
 
 // Whether the line says more than the earlier one of the same cause: a warning, or a complaint of a
-// shell, gives way to the thing itself.
+// shell, gives way to the thing itself, and that something failed to why it did.
 bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
+  if (event.kind != LogEvent::Kind::failure) return false;
   const LineWeight weight = weight_of(earlier.line);
-  return event.kind == LogEvent::Kind::failure && weight != LineWeight::statement &&
-         weight_of(event.line) > weight;
+  if (weight != LineWeight::statement) return weight_of(event.line) > weight;
+  return leaves_reason_open(earlier.line) && !leaves_reason_open(event.line) &&
+         weight_of(event.line) == weight;
+}
+
+bool is_restart(const LogEvent& event) {
+  return event.cause == kRestarted;
+}
+
+// Where the events of the newest attempt begin.
+std::vector<LogEvent>::iterator newest_attempt(std::vector<LogEvent>& events) {
+  return std::find_if(events.rbegin(), events.rend(), is_restart).base();
+}
+
+// Whether a scheduler, or a user, ended what the newest attempt's events tell of.
+bool was_ended_from_outside(std::vector<LogEvent>& events) {
+  return std::any_of(newest_attempt(events), events.end(), [](const LogEvent& event) {
+    const FailureClass* const known = find_failure_class(event.cause);
+    return known != nullptr && known->ends_run_over &&
+           weight_of(event.line) == LineWeight::statement;
+  });
+}
+
+// Of the attempts that ended without a step between, the first and the last are kept.
+void forget_last_attempt_without_steps(std::vector<LogEvent>& events, std::int64_t step_count) {
+  const auto begin = newest_attempt(events);
+  if (begin == events.begin() || std::prev(begin)->steps_before != step_count) return;
+  events.erase(std::prev(begin), events.end());
 }
 
 bool same_step(const StepSample& a, const StepSample& b) {
@@ -227,17 +255,23 @@ void StepLedger::declare_last_iteration(std::int64_t iteration) {
 void StepLedger::add_event(LogEvent event) {
   std::vector<LogEvent>& events = facts_.events;
   event.steps_before = step_count_;
+  if (event.cause == kStarted) {
+    if (!was_ended_from_outside(events)) return;
+    event.cause = kRestarted;
+  }
   const auto same_cause = [&](const LogEvent& other) {
     return other.kind == event.kind && other.cause == event.cause;
   };
-  const auto last = std::find_if(events.rbegin(), events.rend(), same_cause);
-  if (last != events.rend()) {
+  if (is_restart(event)) forget_last_attempt_without_steps(events, step_count_);
+  const auto attempt_end = std::make_reverse_iterator(newest_attempt(events));
+  const auto last = std::find_if(events.rbegin(), attempt_end, same_cause);
+  if (last != attempt_end) {
     // Other ranks print it too: the first that did, since the newest step, is kept, unless this
     // one weighs more.
     if (last->steps_before == event.steps_before) {
       if (!weighs_more(event, *last)) return;
       events.erase(std::next(last).base());
-    } else if (std::find_if(last + 1, events.rend(), same_cause) != events.rend()) {
+    } else if (std::find_if(last + 1, attempt_end, same_cause) != attempt_end) {
       events.erase(std::next(last).base());
     }
   }

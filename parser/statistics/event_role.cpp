@@ -1,7 +1,9 @@
 #include "parser/statistics/event_role.h"
 
+#include <algorithm>
 #include <cstdint>
 
+#include "parser/dialects/failure_class.h"
 #include "parser/foundation/name_table.h"
 #include "parser/statistics/first_cause.h"
 
@@ -20,6 +22,7 @@ constexpr auto kRoles = name_table<EventRole>({
 constexpr std::int64_t kTeardownStepsMax = 20;
 
 EventRole role_beside_root(const LogEvent& failure) {
+  if (failure.cause == kRestarted) return EventRole::survived;
   switch (depth_of(failure)) {
     case CauseDepth::root:
     case CauseDepth::likely_root:
@@ -63,6 +66,12 @@ bool is_survived(const LogEvent& failure, const Attempt& attempt) {
   return known == nullptr || !known->ends_run_over || attempt.steps_after > kTeardownStepsMax;
 }
 
+// Whether a launcher began anew between the two events of one attempt's steps.
+bool was_begun_anew(const LogEvent* event, const LogEvent* root) {
+  return root != nullptr && event < root &&
+         std::any_of(event, root, [](const LogEvent& one) { return one.cause == kRestarted; });
+}
+
 }  // namespace
 
 std::string_view event_role_name(EventRole role) {
@@ -92,6 +101,8 @@ std::vector<EventPart> event_parts(const LogFacts& facts) {
     const LogEvent* const last_word = last_words[parts[i].attempt].chosen();
     if (root != nullptr && last_word != nullptr && says_no_reason(*root)) root = last_word;
     if (&facts.events[i] == root) parts[i].role = EventRole::root;
+    const bool is_failure = facts.events[i].kind == LogEvent::Kind::failure;
+    if (is_failure && was_begun_anew(&facts.events[i], root)) parts[i].role = EventRole::survived;
   }
   return parts;
 }

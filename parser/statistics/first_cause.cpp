@@ -77,6 +77,21 @@ bool tells_of_a_death(const LogEvent& failure) {
          (failure.cause == "task_killed" && !tells_of_sigterm(failure));
 }
 
+// "srun: error: node-8: task 61: Killed", and nobody had ended the step: from outside, as the
+// kernel does where memory runs out.
+bool tells_of_a_kill(const LogEvent& failure) {
+  return failure.cause == "task_killed" &&
+         holds_any(failure.line, {": Killed", "ignal: killed", "SIGKILL", ": Bus error"});
+}
+
+// Whether `failure` may be what other ranks see of a rank's end that was told before.
+bool may_follow(const LogEvent& failure, const LogEvent& before) {
+  const bool is_loss = depth_of(failure) == CauseDepth::peer_lost;
+  if (!is_loss && failure.cause != "nccl_timeout" && failure.cause != "gloo_error") return false;
+  return is_own_exception(before) || tells_of_a_kill(before) ||
+         (is_loss && tells_of_a_death(before));
+}
+
 // A kernel that waited for other ranks in vain ends itself by a trap, which every later call tells
 // of as a fault of its own.
 bool follows_from_a_trap(const LogEvent& failure, const LogEvent& chosen) {
@@ -120,8 +135,25 @@ bool may_be_last_word(const LogEvent& failure) {
   return depth_of(failure) < CauseDepth::worker_signal;
 }
 
+void FirstCause::begin_attempt() {
+  of_earlier_attempts_ = chosen();
+  chosen_ = nullptr;
+  depth_ = CauseDepth::none;
+  is_over_ = end_was_told_ = false;
+}
+
+const LogEvent* FirstCause::chosen() const {
+  if (chosen_ == nullptr || of_earlier_attempts_ == nullptr) {
+    return chosen_ != nullptr ? chosen_ : of_earlier_attempts_;
+  }
+  return says_no_reason(*chosen_) ? of_earlier_attempts_ : chosen_;
+}
+
 void FirstCause::offer(const LogEvent& failure) {
+  if (failure.cause == kRestarted) return begin_attempt();
   if (is_over_) return;
+  const bool is_first_end = !end_was_told_ && announces_end(failure);
+  end_was_told_ = end_was_told_ || is_first_end;
   if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;
   const FailureClass* known = find_failure_class(failure.cause);
   const CauseDepth depth = depth_of(failure);
@@ -136,16 +168,15 @@ void FirstCause::offer(const LogEvent& failure) {
   // The last line of the traceback that was seen before.
   const bool ends_traceback = depth == CauseDepth::none && depth_ == CauseDepth::traceback &&
                               failure.line.find("SignalException") != std::string::npos;
-  if (chosen_ != nullptr && depth >= depth_ && !ends_traceback) return;
+  // The kill explains why it was lost.
+  const bool explains = is_first_end && depth_ == CauseDepth::peer_lost && tells_of_a_kill(failure);
+  if (chosen_ != nullptr && depth >= depth_ && !ends_traceback && !explains) return;
   // That a worker failed, or the head of a traceback, says less than the death that was told
   // before.
   const bool says_less = depth == CauseDepth::worker_failed || depth == CauseDepth::traceback;
   if (says_less && chosen_ != nullptr && tells_of_a_death(*chosen_)) return;
-  // That others lost it follows from what ended the rank.
-  if (depth == CauseDepth::peer_lost && chosen_ != nullptr &&
-      (is_own_exception(*chosen_) || tells_of_a_death(*chosen_))) {
-    return;
-  }
+  // That others lost it, or wait for it, follows from what ended the rank.
+  if (chosen_ != nullptr && may_follow(failure, *chosen_)) return;
   chosen_ = &failure;
   depth_ = depth;
 }

@@ -27,11 +27,16 @@ class FirstCause {
  public:
   void offer(const LogEvent& failure);
 
-  // Null where nothing was offered.
-  const LogEvent* chosen() const { return chosen_; }
+  // Of the newest attempt; of an earlier one where that says no reason. Null where nothing was
+  // offered.
+  const LogEvent* chosen() const;
 
  private:
+  void begin_attempt();
+
+  const LogEvent* of_earlier_attempts_ = nullptr;
   const LogEvent* chosen_ = nullptr;
+  bool end_was_told_ = false;  // by a launcher or a scheduler
   CauseDepth depth_ = CauseDepth::none;
   bool is_over_ = false;  // the scheduler ended the run: the rest is teardown
 };

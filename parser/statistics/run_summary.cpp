@@ -93,6 +93,13 @@ bool was_gone_on_after(const LogEvent* chosen) {
   return depth == CauseDepth::complaint || depth == CauseDepth::survivable;
 }
 
+// Where the events of the newest attempt begin: what came before is of those that were given up.
+std::size_t newest_attempt(const LogFacts& facts) {
+  const auto last = std::find_if(facts.events.rbegin(), facts.events.rend(),
+                                 [](const LogEvent& event) { return event.cause == kRestarted; });
+  return static_cast<std::size_t>(facts.events.rend() - last);
+}
+
 // Sorts the log's events by what they mean for one segment.
 void sort_events(const LogFacts& facts, std::size_t index,
                  std::span<const StepSample> segment_samples, std::optional<double> step_time_s,
@@ -100,16 +107,22 @@ void sort_events(const LogFacts& facts, std::size_t index,
   FirstCause ending;
   FirstCause survived;
   FirstCause last_words;  // of a rank, while another one went on logging steps
-  for (const LogEvent& event : facts.events) {
+  const std::size_t attempt_begin = newest_attempt(facts);
+  for (std::size_t i = 0; i < facts.events.size(); ++i) {
+    const LogEvent& event = facts.events[i];
+    const bool is_of_attempt = i >= attempt_begin;
     const bool is_after = is_after_segment(event, facts, index, segment_samples);
     if (event.kind == LogEvent::Kind::finish_marker) {
       if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
     } else {
-      const bool is_end = is_after || ends_segment_over(event, facts, index, step_time_s);
-      evidence.end_is_announced = evidence.end_is_announced || (is_end && announces_end(event));
-      (is_end ? ending : survived).offer(event);
-      const bool may_tell_why =
-          !is_end && may_be_last_word(event) && is_near_end(event, facts, index, step_time_s);
+      const bool is_end =
+          is_after || (is_of_attempt && ends_segment_over(event, facts, index, step_time_s));
+      const bool is_announced = is_end && is_of_attempt && announces_end(event);
+      evidence.end_is_announced = evidence.end_is_announced || is_announced;
+      evidence.end_is_last = evidence.end_is_last || (is_announced && is_after);
+      if (is_end || event.cause != kRestarted) (is_end ? ending : survived).offer(event);
+      const bool may_tell_why = !is_end && is_of_attempt && may_be_last_word(event) &&
+                                is_near_end(event, facts, index, step_time_s);
       if (may_tell_why) last_words.offer(event);
     }
   }
@@ -177,7 +190,7 @@ void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_
     summary.status_reason = complete_reason(evidence);
   } else {
     const bool may_go_on =
-        may_still_grow && !evidence.end_is_announced && !evidence.is_silent_for_long();
+        may_still_grow && !evidence.end_is_last && !evidence.is_silent_for_long();
     const bool has_failed =
         evidence.ending_failure != nullptr && !evidence.last_was_reached() && !may_go_on;
     const bool is_running = may_still_grow && !has_failed && !evidence.last_was_reached();
@@ -190,8 +203,11 @@ void decide(const StatusEvidence& evidence, bool has_step_times, bool may_still_
   }
 }
 
-bool is_announced_end(const LogEvent& event) {
-  return event.kind == LogEvent::Kind::failure && announces_end(event);
+bool has_announced_end(const LogFacts& facts) {
+  const auto begin = facts.events.begin() + static_cast<std::ptrdiff_t>(newest_attempt(facts));
+  return std::any_of(begin, facts.events.end(), [](const LogEvent& event) {
+    return event.kind == LogEvent::Kind::failure && announces_end(event);
+  });
 }
 
 // Null where there are warnings only, and nobody says that a process has ended.
@@ -202,13 +218,13 @@ const LogEvent* first_cause_of_all(const LogFacts& facts) {
   }
   const LogEvent* const chosen = first.chosen();
   const bool is_warning = chosen != nullptr && depth_of(*chosen) == CauseDepth::survivable;
-  const bool has_end = std::any_of(facts.events.begin(), facts.events.end(), is_announced_end);
+  const bool has_end = has_announced_end(facts);
   return is_warning && !has_end ? nullptr : chosen;
 }
 
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
   const LogEvent* failure = first_cause_of_all(facts);
-  const bool has_end = std::any_of(facts.events.begin(), facts.events.end(), is_announced_end);
+  const bool has_end = has_announced_end(facts);
   const bool is_running = may_still_grow && !has_end;
   summary.status = is_running           ? RunStatus::running
                    : failure != nullptr ? RunStatus::failed

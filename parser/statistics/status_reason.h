@@ -33,6 +33,9 @@ struct StatusEvidence {
 
   // A scheduler or launcher says, after the last step, that processes ended.
   bool end_is_announced = false;
+  // No step followed it. Of a log that grows that may be another attempt's, or a rank's that has
+  // yet to be ended.
+  bool end_is_last = false;
 
   bool is_silent_for_long() const;
   bool is_hung() const;

@@ -263,36 +263,41 @@ TEST(CauseEvaluation, OfMoreLogsInContext) {
 
 // Of clusters of nine schedulers and launchers, and of one suite of recipes, both by who had not
 // seen the rules. At first sight 85.3 % exact, 89.9 % acceptable, 76.7 % with the line, and 89.1,
-// 96.7 and 81.5 %.
+// 96.7 and 81.5 %. Five labels contradict those of earlier sets for the same words, and stay: no
+// kernel image, a misaligned address, a data loader's worker that was killed, a device that is too
+// old for MXFP8, and "Caught signal 7".
 TEST(CauseEvaluation, OfLogsOfClusters) {
-  judge_whole_logs("clusters", {.exact = 85, .acceptable = 89, .quoted = 76});
+  judge_whole_logs("clusters", {.exact = 95, .acceptable = 98, .quoted = 84});
 }
 
 TEST(CauseEvaluation, OfLogsOfRecipes) {
-  judge_whole_logs("recipes", {.exact = 89, .acceptable = 96, .quoted = 81});
+  judge_whole_logs("recipes", {.exact = 95, .acceptable = 98, .quoted = 92});
 }
 
 // Runs that start, go on or have ended well, and print lines that look ill: whole, and cut at each
-// tenth of their length. None may be called failed; `but`: as many are known to be.
-void judge_healthy_logs(const std::string& set, std::size_t but = 0) {
+// tenth of their length. None may be called failed; one whose gradient norm was NaN is "invalid".
+void judge_healthy_logs(const std::string& set) {
   int cuts = 0;
+  std::string cause;
   std::vector<std::string> misjudged;
   const auto note = [&](const std::string& text, bool may_still_grow, const std::string& which) {
     const RunSummary summary = judge(text, may_still_grow);
     ++cuts;
-    if (summary.status != RunStatus::failed && summary.status != RunStatus::invalid) return;
-    misjudged.push_back(fmt::format("{}: {}", which, summary.status_reason));
+    const bool is_invalid = summary.status == RunStatus::invalid && cause != "invalid";
+    if (summary.status != RunStatus::failed && !is_invalid) return;
+    misjudged.push_back(
+        fmt::format("{} of one that is {}: {}", which, cause, summary.status_reason));
   };
   for (const LabelledLog& log : labelled_logs(set)) {
+    cause = log.cause;
     for (std::size_t tenth = 1; tenth <= 10; ++tenth) {
-      note(log.text.substr(0, log.text.size() * tenth / 10), true,
-           fmt::format("{} tenths of one that is {}", tenth, log.cause));
+      note(log.text.substr(0, log.text.size() * tenth / 10), true, fmt::format("{} tenths", tenth));
     }
     if (log.cause == "completed") note(log.text, false, "a whole one");
   }
   std::cout << fmt::format("{}: {} cuts, {} called failed\n", set, cuts, misjudged.size());
   for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
-  EXPECT_LE(misjudged.size(), but);
+  EXPECT_TRUE(misjudged.empty());
 }
 
 TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
@@ -300,11 +305,11 @@ TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
 }
 
 TEST(CauseEvaluation, OfHealthyLogsOfClustersCutAtEveryTenth) {
-  judge_healthy_logs("healthy_clusters", 9);
+  judge_healthy_logs("healthy_clusters");
 }
 
 TEST(CauseEvaluation, OfHealthyLogsOfRecipesCutAtEveryTenth) {
-  judge_healthy_logs("healthy_recipes", 8);
+  judge_healthy_logs("healthy_recipes");
 }
 
 // A healthy log, as it grows and when it has ended.

@@ -35,6 +35,80 @@ std::string cause_of(std::string_view line) {
   return (event->kind == LogEvent::Kind::finish_marker ? "finish:" : "") + event->cause;
 }
 
+TEST(Failure, IsToldByWhatRunsTheJob) {
+  const std::pair<const char*, const char*> kLines[] = {
+      {"  Normal   Preempted  32s   default-scheduler  Preempted by pod 5f1d on node n3",
+       "preempted"},
+      {"Preempted to accommodate a workload (UID: 8) due to prioritization", "preempted"},
+      {"  Warning  NodeNotReady  4m11s  node-controller  Node is not ready", "node_failure"},
+      {"Pod ephemeral local storage usage exceeds the total limit of containers 100Gi.",
+       "disk_full_or_quota"},
+      {"Usage of EmptyDir volume \"dshm\" exceeds the limit \"64Gi\".", "disk_full_or_quota"},
+      {"  Warning  FailedMount  2m  kubelet  MountVolume.SetUp failed for volume \"ckpt\"",
+       "container_error"},
+      {"PyTorchJob llama is failed because 1 Worker replica(s) failed.", "job_exited"},
+      {"Job 'raysubmit_kQ2b' was stopped", "cancelled"},
+      {"Job 'raysubmit_kQ2b' failed", "job_exited"},
+      {"salloc: Job allocation 4411 has been revoked.", "cancelled"},
+      {"^Csrun: sending Ctrl-C to StepId=62.3", "interrupted"},
+      {"srun: First task exited 60s ago", "task_exited"},
+      {"PRTE has lost communication with a remote daemon.", "node_failure"},
+      {"ORTE has lost communication with its daemon located on node:", "node_failure"},
+      {"MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD", "child_failed"},
+      {"W0625 20:02:31.8 24 api.py:723] Received Signals.SIGHUP death signal, shutting down "
+       "workers",
+       "interrupted"},
+      {"slurmstepd: error: mpi/pmix_v4: libpmix.so.2: cannot open shared object file: No such file",
+       "srun_launch_error"},
+      {"[n:9] OPAL ERROR: Unreachable in file ext3x_client.c at line 111", "srun_launch_error"},
+      {"error: pyxis:     enroot-nsenter: failed to create user namespace: No space left on device",
+       "container_error"},
+      {"nvidia-container-cli: initialization error: nvml error: driver/library version mismatch",
+       "gpu_unavailable"},
+      {"nvidia-container-cli: detection error: nvml error: GPU is lost", "gpu_hardware_error"},
+      {"nvidia-container-cli: initialization error: nvml error: insufficient permissions",
+       "container_error"},
+      {"./launch.sh: line 71: GPUS_PER_NODE: unbound variable", "configuration_error"},
+      {"run.sh: line 3: fork: retry: Resource temporarily unavailable", "file_limit"},
+      {"setup.py: error: argument -c/--dtype: invalid choice: 'fp4' (choose from bf16)",
+       "configuration_error"}};
+  for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
+}
+
+TEST(Failure, IsToldByWhatLibrariesSay) {
+  const std::pair<const char*, const char*> kLines[] = {
+      {"[F1 ProcessGroupNCCL.cpp:1597] Terminating the process after attempting to dump debug "
+       "info, "
+       "due to collective timeout or exception.",
+       "nccl_timeout"},
+      {"Received a dump signal due to a collective timeout from  rank 11", "nccl_timeout"},
+      {"Observed flight recorder dump signal from another rank via TCPStore.", "nccl_timeout"},
+      {"collective timeout: 600 s", "none"},
+      {"n:1:2 [2] NCCL WARN Error: failed to extend /dev/shm/nccl-G to 33030532 bytes, error: No "
+       "space left on device (28)",
+       "shared_memory_full"},
+      {"memlock limits are set too low.  For most HPC installations, the", "locked_memory_limit"},
+      {"max locked memory       (kbytes, -l) unlimited", "none"},
+      {"[ND 6][NC 1] Uncorrectable HBM memory error is detected. Code: NRT_EXEC_HW_ERR_HBM_UE",
+       "gpu_hardware_error"},
+      {"what():  thread: Resource temporarily unavailable [system:11]", "file_limit"},
+      {"[n:1:0:1] ud_iface.c:781  Fatal: transport error: Endpoint timeout", "nccl_system_error"},
+      {"(raylet) Memory on the node was 1.9TB / 2.0TB (0.95), which exceeds the memory usage "
+       "threshold of 0.95.",
+       "host_oom_kill"},
+      {"RuntimeError: Data processing error: CAS service error : Request failed after 5 retries",
+       "hf_unreachable"},
+      {"RuntimeError: GET was unable to find an engine to execute this computation", "cuda_error"},
+      {"torch._inductor.exc.InductorError: AssertionError: libcuda.so cannot found!",
+       "missing_module"},
+      {"ConnectionResetError: [Errno 104] Connection reset by peer", "python_exception"},
+      {"[c10d] recv failed (errno: 104 - Connection reset by peer)", "peer_lost"},
+      {"TypeError: Nemotron4Config340B.__init__() got an unexpected keyword argument 'x'",
+       "configuration_error"},
+      {"NCCL version 2.27.3+cuda12.9", "started"}};
+  for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
+}
+
 TEST(Failure, IsToldByItsLine) {
   EXPECT_EQ(
       cause_of("slurmstepd: error: *** STEP 6.2 ON n1 CANCELLED AT 2025-06-25T05:58:06 DUE TO "

@@ -13,6 +13,7 @@ TEST(LineWeight, OfCommentsTracesAndSettingsIsAnEcho) {
         "n1:1:2 [0] NCCL INFO NET/Plugin : cannot open shared object file",
         "Ignored error while writing: [Errno 13] Permission denied",
         "HINT='RuntimeError: CUDA error: device-side assert triggered'",
+        ">   [rank12]: torch.OutOfMemoryError: CUDA out of memory",
         "Namespace(lr=1, on_oom='CUDA out of memory')", "config: {'retry_on': 'NCCL error'}"}) {
     EXPECT_EQ(weight_of(line), LineWeight::echo) << line;
   }
@@ -41,6 +42,9 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "Connection reset by peer, retrying in 3 s",
         "slurmstepd: error: couldn't chdir to `/a': No such file: going to /tmp instead",
         "unable to open mca_btl: librdmacm.so.1: cannot open shared object file (ignored)",
+        "ERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded (cannot open shared "
+        "object "
+        "file): ignored.",
         "INFO - KeyError: 'a' was handled", "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
   }
@@ -76,6 +80,18 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
         "    torch.OutOfMemoryError: CUDA out of memory", "slurmstepd: error: *** STEP 1.0 ***"}) {
     EXPECT_EQ(weight_of(line), LineWeight::statement) << line;
   }
+}
+
+TEST(Reason, IsLeftOpenByWhatOnlyTellsThatSomethingFailed) {
+  EXPECT_TRUE(leaves_reason_open("pyxis: child 28 failed with error code: 1"));
+  EXPECT_TRUE(leaves_reason_open("The client socket has timed out after 600000ms while trying to"));
+  EXPECT_TRUE(
+      leaves_reason_open("The server socket has failed to listen on any local network "
+                         "address."));
+  EXPECT_FALSE(
+      leaves_reason_open("The server socket has failed to listen on any local network "
+                         "address. code: -98, name: EADDRINUSE"));
+  EXPECT_FALSE(leaves_reason_open("ValueError: x"));
 }
 
 TEST(CollectorPrefix, IsTakenOff) {

@@ -147,17 +147,15 @@ TEST(RunSummary, SaysOfARunThatDiedAfterItsWindowExactlyThat) {
 TEST(RunSummary, TakesStepsAfterTheSchedulersWordForTeardown) {
   for (const char* const cause : {"time_limit", "cancelled", "preempted"}) {
     const auto log = LogBuilder().run(0, 30).failure_before_last(5, cause, "CANCELLED AT 15:00");
-    for (const bool may_still_grow : {false, true}) {
-      const RunSummary summary = log.summarize({11, 44}, may_still_grow);
-      EXPECT_EQ(summary.status, RunStatus::failed) << cause;
-      EXPECT_EQ(summary.failure_cause, cause);
-      EXPECT_EQ(summary.last_iteration, 30);
-      EXPECT_EQ(ending_failure(log.facts, summary), &log.facts.events.back());
-    }
+    const RunSummary summary = log.summarize();
+    EXPECT_EQ(summary.status, RunStatus::failed) << cause;
+    EXPECT_EQ(summary.failure_cause, cause);
+    EXPECT_EQ(summary.last_iteration, 30);
+    EXPECT_EQ(ending_failure(log.facts, summary), &log.facts.events.back());
   }
   const auto before_the_window = LogBuilder().run(0, 8).failure_before_last(2, "cancelled", "");
   EXPECT_EQ(before_the_window.summarize().status, RunStatus::failed);
-  // A minute of steps is no teardown, and neither is a step after what a program survives.
+  // A minute of steps is no teardown, nor is a step after what a program survives.
   EXPECT_EQ(LogBuilder().run(0, 40).failure_before_last(28, "cancelled", "").summarize().status,
             RunStatus::incomplete);
   EXPECT_EQ(LogBuilder().run(0, 30).failure_before_last(1, "cuda_oom", "").summarize().status,

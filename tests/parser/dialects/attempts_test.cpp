@@ -1,0 +1,133 @@
+// What a log amounts to that launchers and schedulers begin anew, and what the order of its ends
+// tells: from lines to the verdict.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "log_samples.h"
+#include "parser/dialects/failure_class.h"
+#include "parser/reader/log_reader.h"
+#include "parser/statistics/event_role.h"
+#include "parser/statistics/run_summary.h"
+
+namespace llmb::parser {
+namespace {
+
+using testing::ElementsAre;
+
+const std::string kStep =
+    "Training epoch 0, iteration 3/49 | lr: 1e-06 | global_step: 3 | reduced_train_loss: 11.1 | "
+    "train_step_timing in s: 4.4\n";
+const std::string kOutOfMemory =
+    "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB.\n";
+const std::string kEndOfWorker =
+    "E0917 20:45:57.9 4112 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: "
+    "-6) local_rank: 2 (pid: 4190) of binary: /usr/bin/python3\n";
+const std::string kRestart =
+    "I0917 20:45:57.9 4112 torch/distributed/elastic/agent/server/api.py:918] [default] Worker "
+    "group FAILED. 3/3 attempts left; will restart worker group\n";
+const std::string kPreemption =
+    "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO PREEMPTION ***\n";
+const std::string kStart = "All distributed processes registered. Starting with 8 processes\n";
+const std::string kLostPeer =
+    "n8:24:26 [0] misc/socket.cc:64 NCCL WARN socketProgress: Connection closed by remote peer "
+    "n8\n";
+const std::string kKill = "srun: error: n8: task 61: Killed\n";
+const std::string kEndOfStep =
+    "slurmstepd: error: *** STEP 61.0 ON n1 CANCELLED AT 2026-02-14T07:12:17 ***\n";
+const std::string kTimeout =
+    "[rank1]:[E325 05:56:23.4 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught collective "
+    "operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE) ran for 600051 milliseconds\n";
+
+RunSummary judge(const std::string& text, bool may_still_grow) {
+  const ParsedLog log = parse_log(text);
+  return summarize_run(log.samples, log.facts, {11, 44}, may_still_grow);
+}
+
+std::string cause_of_dead(const std::string& text) {
+  return judge(text, false).failure_cause;
+}
+
+TEST(Attempts, ThatALauncherBeginsAnewHaveNotFailed) {
+  for (const std::string& steps : {std::string(), kStep}) {
+    EXPECT_EQ(judge(steps + kEndOfWorker, true).status, RunStatus::failed);
+    EXPECT_EQ(judge(steps + kEndOfWorker + kRestart, true).status, RunStatus::running);
+    EXPECT_EQ(judge(steps + kPreemption + kStart, true).status, RunStatus::running);
+  }
+}
+
+// Ranks that have yet to be ended log steps, and so does another attempt.
+TEST(Attempts, OfALogThatGrowsAreNotOverWhileStepsFollowAnEnd) {
+  std::string steps;
+  for (int i = 0; i < 5; ++i) {
+    std::string step = kStep;
+    for (const auto* const name : {"iteration ", "global_step: "}) {
+      step.replace(step.find(name) + std::strlen(name), 1, std::to_string(i));
+    }
+    steps += step;
+    if (i == 2) steps += kPreemption;
+  }
+  const ParsedLog log = parse_log(steps);
+  ASSERT_THAT(log.facts.segments, testing::SizeIs(1));
+  EXPECT_EQ(judge(steps, false).failure_cause, "preempted");
+  EXPECT_EQ(judge(steps, true).status, RunStatus::running);
+  const RunSummary silent =
+      summarize_run(log.samples, log.facts, {11, 44}, true, Silence{1000, 4.4});
+  EXPECT_EQ(silent.status, RunStatus::failed);
+  EXPECT_EQ(judge(steps + kEndOfStep, true).status, RunStatus::failed);
+}
+
+TEST(Attempts, EndByTheLastOnesCauseOrAnEarlierOneThatSaysMore) {
+  const std::string full = "[rank0]: OSError: [Errno 28] No space left on device\n";
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + kEndOfWorker + kRestart + full + kEndOfWorker),
+            "disk_full_or_quota");
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + kEndOfWorker + kRestart + kEndOfWorker), "cuda_oom");
+  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStart), "preempted");
+}
+
+TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {
+  std::string text = kOutOfMemory;
+  for (int i = 0; i < 100; ++i) text += kEndOfWorker + kRestart;
+  const ParsedLog log = parse_log(text + kTimeout);
+  std::vector<std::string> causes;
+  for (const LogEvent& event : log.facts.events) causes.push_back(event.cause);
+  EXPECT_THAT(causes, ElementsAre("cuda_oom", "child_failed", kRestarted, "nccl_timeout"));
+  std::vector<EventRole> roles;
+  for (const EventPart& part : event_parts(log.facts)) roles.push_back(part.role);
+  EXPECT_THAT(roles, ElementsAre(EventRole::survived, EventRole::survived, EventRole::survived,
+                                 EventRole::root));
+}
+
+TEST(Attempts, BeginNoneWhereNobodyEndedTheRun) {
+  EXPECT_THAT(parse_log(kOutOfMemory + kStart).facts.events, testing::SizeIs(1));
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + kStart + kEndOfStep), "cuda_oom");
+}
+
+TEST(OrderOfEnds, AKillThatWasToldFirstExplainsLostPeers) {
+  EXPECT_EQ(cause_of_dead(kLostPeer + kKill + kEndOfStep), "task_killed");
+  EXPECT_EQ(cause_of_dead(kLostPeer + kEndOfStep + kKill), "peer_lost");
+  EXPECT_EQ(cause_of_dead(kKill + kTimeout), "task_killed");
+  EXPECT_EQ(cause_of_dead(kTimeout + kKill), "nccl_timeout");
+}
+
+TEST(OrderOfEnds, OthersWaitForARankThatSaidWhyItEnded) {
+  const std::string broken =
+      "[rank0]: Traceback (most recent call last):\n"
+      "[rank0]:   File \"/opt/tracker/client.py\", line 133, in send\n"
+      "[rank0]: BrokenPipeError: [Errno 32] Broken pipe\n";
+  EXPECT_EQ(cause_of_dead(broken + kTimeout), "python_exception");
+  EXPECT_EQ(cause_of_dead(kTimeout + broken), "nccl_timeout");
+}
+
+TEST(ReasonOfAnEnd, IsQuotedRatherThanThatThereWasOne) {
+  const std::string that = "slurmstepd: error: pyxis: child 28 failed with error code: 1\n";
+  const std::string why =
+      "slurmstepd: error: pyxis:     [ERROR] URL https://r/v2/x returned error code: 401\n";
+  const ParsedLog log = parse_log(that + "slurmstepd: error: pyxis: printing enroot log file:\n" +
+                                  why + "slurmstepd: error: pyxis: couldn't start container\n");
+  ASSERT_THAT(log.facts.events, testing::SizeIs(1));
+  EXPECT_EQ(log.facts.events[0].line + "\n", why);
+}
+
+}  // namespace
+}  // namespace llmb::parser
