@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <random>
 
@@ -117,34 +118,58 @@ double dependence_of(std::span<const double> values) {
     if (i > 0) products += differences[i] * differences[i - 1];
   }
   if (squares <= 0) return 0;
-  return std::clamp(1 + 2 * products / squares, 0.0, 0.8);
+  // Beyond, a series has no levels that could change.
+  constexpr double kMost = 0.9;
+  return std::clamp(1 + 2 * products / squares, 0.0, kMost);
 }
 
-// What the values are like about levels that are not known yet: differences of neighbours, which
-// levels touch in a few places only, made as large as the values are.
-std::vector<double> residuals_of_neighbours(std::span<const double> values, double dependence) {
-  std::vector<double> residuals;
-  const double scale = 1 / std::sqrt(2 * (1 - dependence));
+// What is new in each value, where it takes over `dependence` of the one before, about levels that
+// are not known yet: differences of neighbours, which levels touch in a few places only, made as
+// large as what is new.
+std::vector<double> innovations_of_neighbours(std::span<const double> values, double dependence) {
+  std::vector<double> innovations;
+  innovations.reserve(values.size());
+  const double scale = std::sqrt((1 + dependence) / 2);
   for (std::size_t i = 1; i < values.size(); ++i) {
-    residuals.push_back((values[i] - values[i - 1]) * scale);
+    innovations.push_back((values[i] - values[i - 1]) * scale);
   }
-  residuals.push_back(0);
-  return residuals;
+  innovations.push_back(0);
+  return innovations;
 }
 
-// What the values gain by a split in random order, in one of so many series.
-double penalty_of(std::vector<double> residuals, double dependence,
-                  const SegmentationOptions& options) {
-  std::mt19937_64 random(options.seed);
-  std::vector<double> gains;
-  for (std::int64_t i = 0; i < options.permutations; ++i) {
-    std::shuffle(residuals.begin(), residuals.end(), random);
-    gains.push_back(best_gain(residuals, options.piece_min));
+// The same about levels that were found.
+std::vector<double> innovations_of_levels(std::span<const double> values,
+                                          const std::vector<std::size_t>& changes,
+                                          double dependence) {
+  std::vector<double> innovations = residuals_of(values, changes);
+  for (std::size_t i = innovations.size(); i-- > 1;) {
+    innovations[i] -= dependence * innovations[i - 1];
   }
-  std::sort(gains.begin(), gains.end());
-  const auto rank = static_cast<std::size_t>(
-      std::ceil((1 - options.false_alarm_rate) * static_cast<double>(gains.size())));
-  const double gain = gains[std::min(rank, gains.size()) - 1];
+  innovations[0] *= std::sqrt(1 - dependence * dependence);
+  return innovations;
+}
+
+// The series without changes whose values take over `dependence` of the ones before and have this
+// much that is new.
+void make_series(std::span<const double> innovations, double dependence,
+                 std::vector<double>& series) {
+  series.assign(innovations.begin(), innovations.end());
+  if (dependence == 0) return;
+  series[0] /= std::sqrt(1 - dependence * dependence);
+  for (std::size_t i = 1; i < series.size(); ++i) series[i] += dependence * series[i - 1];
+}
+
+// What the values gain by a split in random order, in one of so many series: from the gains of
+// random orders, all of them or those that are known so far, which give no more than all do.
+double penalty_of_gains(std::vector<double> gains, const SegmentationOptions& options) {
+  const auto beyond = static_cast<std::size_t>(
+      std::floor(options.false_alarm_rate * static_cast<double>(options.permutations)));
+  double gain = 0;
+  if (gains.size() > beyond) {
+    const auto place = gains.begin() + static_cast<std::ptrdiff_t>(beyond);
+    std::nth_element(gains.begin(), place, gains.end(), std::greater<>());
+    gain = *place;
+  }
   // Values that are all equal gain nothing, and still have no changes.
   constexpr double kPenaltyMin = 1e-9;
   // Two splits at once, around a few odd values, may gain more than twice what one does.
@@ -152,8 +177,28 @@ double penalty_of(std::vector<double> residuals, double dependence,
   // What normal values of the standard deviation 1 have as `gain` where there are 8 to 40 of them.
   constexpr double kGainOfNormal = 5.5;
   const double gain_min = kGainOfNormal * options.deviation_min;
-  return std::max(kPenaltyMin,
-                  kOfTwo * std::max(gain, gain_min) * (1 + dependence) / (1 - dependence));
+  return std::max(kPenaltyMin, kOfTwo * std::max(gain, gain_min));
+}
+
+// Nothing where `is_enough` says of what is known so far that the penalty need not be known better
+// than that it is this one or higher. It is asked a few times only.
+std::optional<double> penalty_of(std::vector<double> innovations, double dependence,
+                                 const SegmentationOptions& options,
+                                 const std::function<bool(double)>& is_enough) {
+  constexpr std::size_t kFirstAsked = 16;
+  std::size_t asked_at = kFirstAsked;
+  std::mt19937_64 random(options.seed);
+  std::vector<double> gains;
+  std::vector<double> series;
+  for (std::int64_t i = 0; i < options.permutations; ++i) {
+    std::shuffle(innovations.begin(), innovations.end(), random);
+    make_series(innovations, dependence, series);
+    gains.push_back(best_gain(series, options.piece_min));
+    if (gains.size() < asked_at) continue;
+    asked_at *= 2;
+    if (is_enough(penalty_of_gains(gains, options))) return std::nullopt;
+  }
+  return penalty_of_gains(std::move(gains), options);
 }
 
 }  // namespace
@@ -166,12 +211,22 @@ std::vector<std::size_t> change_points(std::span<const double> values,
   // Fewer have too few orders to tell one from chance.
   if (values.size() < 3 * options.piece_min) return {};
   const double dependence = dependence_of(values);
-  double penalty = penalty_of(residuals_of_neighbours(values, dependence), dependence, options);
-  std::vector<std::size_t> changes = partition(values, penalty, options.piece_min);
+  const double gain = best_gain(values, options.piece_min);
+  // With a higher penalty there are no changes either.
+  const auto finds_nothing = [&](double penalty) {
+    return gain <= penalty && partition(values, penalty, options.piece_min).empty();
+  };
+  auto penalty =
+      penalty_of(innovations_of_neighbours(values, dependence), dependence, options, finds_nothing);
+  if (!penalty) return {};
+  std::vector<std::size_t> changes = partition(values, *penalty, options.piece_min);
   // And then about the levels that were found.
   for (int round = 0; round < kRounds && !changes.empty(); ++round) {
-    penalty = std::max(penalty, penalty_of(residuals_of(values, changes), dependence, options));
-    std::vector<std::size_t> found = partition(values, penalty, options.piece_min);
+    const auto of_levels = penalty_of(innovations_of_levels(values, changes, dependence),
+                                      dependence, options, finds_nothing);
+    if (!of_levels) return {};
+    penalty = std::max(*penalty, *of_levels);
+    std::vector<std::size_t> found = partition(values, *penalty, options.piece_min);
     if (found == changes) break;
     changes = std::move(found);
   }
