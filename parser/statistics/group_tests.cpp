@@ -122,7 +122,7 @@ bool is_faster(ComparedMetric metric, double log_ratio) {
 
 // "public runs (0.07 %)"
 std::string noise_text(const RunNoise& noise) {
-  return fmt::format("{} ({:.2g} %)", noise.source, 100 * noise.stddev);
+  return fmt::format("{} ({:.2g} %)", noise.source, 100 * known_variance(noise, 0, 0).stddev);
 }
 
 std::string evidence_text(const MetricTest& result) {

@@ -23,11 +23,6 @@ double squares_within(std::span<const double> values) {
   });
 }
 
-// The prior's share of a sum of squares.
-double squares_of(const RunNoise& noise) {
-  return noise.degrees_of_freedom * noise.stddev * noise.stddev;
-}
-
 // P(T > t).
 double upper_tail(double t, double degrees) {
   const double half = student_t_two_sided_p(t, degrees) / 2;
@@ -59,10 +54,11 @@ ModeratedTest moderated_test(std::span<const double> baseline, std::span<const d
   test.baseline_runs = static_cast<std::int64_t>(baseline.size());
   test.other_runs = static_cast<std::int64_t>(other.size());
   test.log_ratio = mean_of(other) - mean_of(baseline);
-  test.degrees_of_freedom =
-      noise.degrees_of_freedom + static_cast<double>(baseline.size() + other.size()) - 2;
-  test.stddev = std::sqrt((squares_of(noise) + squares_within(baseline) + squares_within(other)) /
-                          test.degrees_of_freedom);
+  const KnownVariance known =
+      known_variance(noise, squares_within(baseline) + squares_within(other),
+                     static_cast<double>(baseline.size() + other.size()) - 2);
+  test.degrees_of_freedom = known.degrees_of_freedom;
+  test.stddev = known.stddev;
   return with_more_runs(test, 0);
 }
 
@@ -96,9 +92,9 @@ std::optional<std::int64_t> more_runs_to_decide(const ModeratedTest& test, doubl
 RatioInterval one_sided_bounds(std::span<const double> logs, const RunNoise& noise,
                                double confidence) {
   const auto count = static_cast<double>(logs.size());
-  const double degrees = noise.degrees_of_freedom + count - 1;
-  const double variance = (squares_of(noise) + squares_within(logs)) / degrees;
-  const double half = one_sided_quantile(confidence, degrees) * std::sqrt(variance / count);
+  const KnownVariance known = known_variance(noise, squares_within(logs), count - 1);
+  const double half =
+      one_sided_quantile(confidence, known.degrees_of_freedom) * known.stddev / std::sqrt(count);
   const double mean = mean_of(logs);
   return {std::exp(mean - half), std::exp(mean + half)};
 }
@@ -137,11 +133,11 @@ std::optional<StartDrift> start_drift(std::span<const StartedRun> runs, const Ru
   }
   if (sxx <= 0) return std::nullopt;
   const double slope = sxy / sxx;
-  const double degrees = noise.degrees_of_freedom + count - 3;
-  const double variance = (squares_of(noise) + std::max(0.0, syy - slope * sxy)) / degrees;
+  const KnownVariance known = known_variance(noise, std::max(0.0, syy - slope * sxy), count - 3);
   StartDrift drift;
   drift.change_per_run = std::expm1(slope);
-  drift.p_value = student_t_two_sided_p(slope / std::sqrt(variance / sxx), degrees);
+  drift.p_value =
+      student_t_two_sided_p(slope * std::sqrt(sxx) / known.stddev, known.degrees_of_freedom);
   drift.is_separate = changes == 1;
   return drift;
 }

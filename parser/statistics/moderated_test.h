@@ -25,7 +25,8 @@ struct ModeratedTest {
 };
 
 // variance = (d0 s0^2 + sum of squares within the sides) / (d0 + n + m - 2), with d0 + n + m - 2
-// degrees of freedom. Neither side may be empty.
+// degrees of freedom, where the sides deviate by less than the prior's s0: see known_variance().
+// Neither side may be empty.
 ModeratedTest moderated_test(std::span<const double> baseline, std::span<const double> other,
                              const RunNoise& noise);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numbers>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -13,7 +14,6 @@
 
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/repeat_noise.h"
-#include "parser/statistics/student_t.h"
 
 namespace llmb::parser {
 namespace {
@@ -78,9 +78,22 @@ RepeatKey repeat_key_of(const NoiseRun& run) {
   return {run.configuration, run.window};
 }
 
-// By how much the variance of the tested runs is more than that of these, for their windows hold
-// fewer steps. The scatter of the steps is told by these: there are more of them.
-double variance_of_fewer_steps(std::span<const NoiseRun* const> repeats, const TestedRuns& tested) {
+// As if each step told a third of what one tells that is independent of the one before it: but the
+// first of a window is.
+double independent_steps(double count) {
+  return 1 + (count - 1) / 3;
+}
+
+// By how much the variance of the tested runs is more than that of others, for their windows hold
+// fewer steps.
+struct AddedVariance {
+  double variance = 0;
+  double degrees_of_freedom = 1;
+};
+
+// The scatter of the steps is told by these: there are more of them.
+AddedVariance variance_of_fewer_steps(std::span<const NoiseRun* const> repeats,
+                                      const TestedRuns& tested) {
   double squares = 0;
   double steps = 0;
   for (const NoiseRun* const run : repeats) {
@@ -88,7 +101,20 @@ double variance_of_fewer_steps(std::span<const NoiseRun* const> repeats, const T
     steps += static_cast<double>(run->step_count);
   }
   const auto count = static_cast<double>(repeats.size());
-  return squares / count * std::max(0.0, steps / count / tested.step_count() - 1);
+  const double known = independent_steps(steps / count);
+  const double more = known / independent_steps(tested.step_count()) - 1;
+  return {squares / count * std::max(0.0, more), std::max(1.0, count * known)};
+}
+
+// The sum of two estimated variances has the degrees of freedom of Satterthwaite (1946).
+void add(RepeatNoise& noise, const AddedVariance& added) {
+  if (noise.degrees_of_freedom <= 0 || added.variance <= 0) return;
+  const double own = noise.squares / noise.degrees_of_freedom;
+  const double sum = own + added.variance;
+  noise.degrees_of_freedom = sum * sum /
+                             (own * own / noise.degrees_of_freedom +
+                              added.variance * added.variance / added.degrees_of_freedom);
+  noise.squares = sum * noise.degrees_of_freedom;
 }
 
 std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const TestedRuns& tested) {
@@ -105,36 +131,43 @@ std::vector<RepeatNoise> repeats_of(std::span<const NoiseRun> known, const Teste
     std::vector<double> locations;
     for (const NoiseRun* const run : runs) locations.push_back(run->log_location);
     RepeatNoise noise = noise_of_repeats(locations);
-    if (!tested.has_window(key.second)) {
-      noise.squares += noise.degrees_of_freedom * variance_of_fewer_steps(runs, tested);
-    }
+    if (!tested.has_window(key.second)) add(noise, variance_of_fewer_steps(runs, tested));
     repeats.push_back(noise);
   }
   return repeats;
 }
 
+// How they deviate over a window of as many steps as that of the tested ones.
+NoiseGroup group_of(std::span<const NoiseRun* const> runs, const TestedRuns& tested) {
+  std::int64_t count = 0;
+  double mean = 0;
+  double squares = 0;
+  for (const NoiseRun* const run : runs) {
+    ++count;
+    const double change = run->log_location - mean;
+    mean += change / static_cast<double>(count);
+    squares += change * (run->log_location - mean);
+  }
+  double variance = squares / static_cast<double>(count - 1);
+  if (!tested.has_window(runs.front()->window)) {
+    variance += variance_of_fewer_steps(runs, tested).variance;
+  }
+  return {std::sqrt(variance), count};
+}
+
 // Of other configurations than the tested ones, whose repeats count by themselves.
 std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedRuns& tested,
                                   const std::function<bool(const NoiseRun&)>& is_near) {
-  struct Sums {
-    std::int64_t count = 0;
-    double mean = 0;
-    double squares = 0;
-  };
-  std::map<RepeatKey, Sums> by_configuration;
+  std::map<RepeatKey, std::vector<const NoiseRun*>> by_configuration;
   for (const NoiseRun& run : known) {
     const bool counts_itself = tested.has_configuration_of(run) || tested.has(run);
     if (counts_itself || !is_near(run)) continue;
-    Sums& sums = by_configuration[repeat_key_of(run)];
-    ++sums.count;
-    const double change = run.log_location - sums.mean;
-    sums.mean += change / static_cast<double>(sums.count);
-    sums.squares += change * (run.log_location - sums.mean);
+    by_configuration[repeat_key_of(run)].push_back(&run);
   }
   std::vector<NoiseGroup> groups;
-  for (const auto& [configuration, sums] : by_configuration) {
-    if (sums.count < 2) continue;
-    groups.push_back({std::sqrt(sums.squares / static_cast<double>(sums.count - 1)), sums.count});
+  for (const auto& [configuration, runs] : by_configuration) {
+    if (runs.size() < 2) continue;
+    groups.push_back(group_of(runs, tested));
     if (groups.size() == kGroupsMax) break;
   }
   return groups;
@@ -144,6 +177,22 @@ std::vector<NoiseGroup> groups_of(std::span<const NoiseRun> known, const TestedR
 std::string start_of(const ComparedRun& run) {
   if (run.launched_at) return *run.launched_at;
   return run.job_id ? fmt::format("{:020}", *run.job_id) : "";
+}
+
+// What a normal value of the deviation 1 stays below with this probability, from one half on:
+// Newton's steps from 0, all of which end short of it.
+double normal_quantile(double probability) {
+  constexpr int kStepsMax = 40;
+  constexpr double kNear = 1e-9;
+  const double sqrt_two_pi = std::sqrt(2 * std::numbers::pi);
+  double z = 0;
+  for (int i = 0; i < kStepsMax; ++i) {
+    const double missing = probability - std::erfc(-z / std::numbers::sqrt2) / 2;
+    const double step = missing * sqrt_two_pi * std::exp(z * z / 2);
+    z += step;
+    if (step < kNear) break;
+  }
+  return z;
 }
 
 // Of public runs, whose windows are long.
@@ -184,13 +233,13 @@ double sampling_deviation_of(const ComparedRun& run) {
   // Both sides of the median, each in standard deviations of a normal one: slow steps widen the
   // upper side only, a single fast one the lower.
   constexpr double kP95 = 1.645;
-  constexpr double kMany = 1e6;  // degrees of freedom: as good as normal
-  const double lowest = student_t_quantile(2 * (count - 0.375) / (count + 0.25) - 1, kMany);
-  const double scatter =
-      std::min((times->p95 - times->median) / kP95, (times->median - times->min) / lowest);
-  constexpr double kMedian = 1.2533;      // of a median, over that of a mean
-  constexpr double kCorrelated = 1.7321;  // sqrt(3)
-  return kMedian * kCorrelated * std::max(0.0, scatter) / times->median / std::sqrt(count);
+  const double lowest = normal_quantile((count - 0.375) / (count + 0.25));
+  const double above = std::max(0.0, (times->p95 - times->median) / kP95);
+  const double below = std::max(0.0, (times->median - times->min) / lowest);
+  constexpr double kOneSided = 1.5;  // times the narrower side, the wider one is not of all steps
+  const double scatter = std::min((above + below) / 2, kOneSided * std::min(above, below));
+  constexpr double kMedian = 1.2533;  // of a median, over that of a mean
+  return kMedian * scatter / times->median / std::sqrt(independent_steps(count));
 }
 
 NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& marks) {

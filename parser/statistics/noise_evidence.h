@@ -39,15 +39,15 @@ bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& mar
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs);
 
 // The noise to expect of the runs that are tested. They and their copies teach nothing: their own
-// deviation has its part in the test. Repeats over another window than the tested runs' teach as
-// well, for nodes and network are those of the run: what a window of fewer steps adds is added. So
-// it is to public runs, whose windows have thousands of steps, where they stand for the user's own.
+// deviation has its part in the test. Runs over another window than the tested ones' teach as well,
+// for nodes and network are those of the run: what a window of fewer steps adds is added. So it is
+// to public runs, whose windows have thousands of steps, where they stand for the user's own.
 RunNoise noise_for(std::span<const NoiseRun* const> tested, std::span<const NoiseRun> known);
 RunNoise noise_for(std::span<const ComparedRun* const> tested, std::span<const NoiseRun> known);
 
 // By how much the location of a run may be off because its window holds so few steps, as a share:
-// from the scatter of its step times, slow ones left out, as if three of them told as much as one
-// that were independent. 0 where its steps do not scatter.
+// from the scatter of its step times, slow ones left out, as if three more of them told as much as
+// one that were independent. 0 where its steps do not scatter.
 double sampling_deviation_of(const ComparedRun& run);
 
 }  // namespace llmb::parser

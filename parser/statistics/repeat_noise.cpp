@@ -70,15 +70,13 @@ RepeatNoise noise_of_repeats(std::span<const double> log_locations) {
 }
 
 RunNoise with_repeats(RunNoise prior, std::span<const RepeatNoise> repeats) {
-  double squares = prior.degrees_of_freedom * prior.stddev * prior.stddev;
   for (const RepeatNoise& each : repeats) {
     if (each.degrees_of_freedom <= 0) continue;
-    squares += kRepeatWeight * each.squares;
-    prior.degrees_of_freedom += kRepeatWeight * each.degrees_of_freedom;
+    prior.repeat_squares += kRepeatWeight * each.squares;
+    prior.repeat_degrees_of_freedom += kRepeatWeight * each.degrees_of_freedom;
     prior.repeat_count += each.run_count;
   }
   if (prior.repeat_count == 0) return prior;
-  prior.stddev = std::sqrt(squares / prior.degrees_of_freedom);
   prior.source = fmt::format("{} repeats and of {}", prior.repeat_count, prior.source);
   return prior;
 }

@@ -24,10 +24,10 @@ inline constexpr double kOddDeviations = 4.0;
 RepeatNoise noise_of_repeats(std::span<const double> log_locations);
 
 // The prior with what the repeats add to it: their squares and their degrees of freedom, each by
-// this weight, for other days are not quite today (a power prior, Ibrahim and Chen 2000). With all
-// of it equal runs are called different in 6.9 % of the public runs that were kept to check, with
-// half in 5.0 %.
-inline constexpr double kRepeatWeight = 0.5;
+// this weight. The locations of runs have longer tails than normal ones: over the 33 public
+// configurations their excess kurtosis is 0.5, with which a sum of squares tells as much as
+// 1 / (1 + 0.5 / 2) of it would of normal values (Box 1953).
+inline constexpr double kRepeatWeight = 0.8;
 RunNoise with_repeats(RunNoise prior, std::span<const RepeatNoise> repeats);
 
 }  // namespace llmb::parser

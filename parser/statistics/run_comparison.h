@@ -104,9 +104,9 @@ inline constexpr std::string_view kComparisonMethod =
     "over their windows, with 95 % intervals by Student's t. Sides are tested on one value a run, "
     "the logarithm of its median over the window, by an empirical-Bayes moderated t: the deviation "
     "between runs is that of the runs at hand, of other repeats of their configurations, and of "
-    "other "
-    "configurations together, which public runs stand for until there are enough of your own. "
-    "Never on iterations, which are not independent: "
+    "other configurations together, which public runs stand for until there are enough of your "
+    "own, and which count for less where the former deviate by more. Never on iterations, which "
+    "are not independent: "
     "on iterations, runs of the same configuration would often be called different. p-values "
     "(Holm) and intervals are adjusted for the number of sides.";
 

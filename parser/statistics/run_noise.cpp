@@ -85,6 +85,21 @@ RunNoise public_run_noise() {
   return {kPublicNoiseStddev, kPublicNoiseDegrees, 0, 0, "public runs"};
 }
 
+KnownVariance known_variance(const RunNoise& noise, double squares, double degrees) {
+  const double own_squares = noise.repeat_squares + squares;
+  const double own_degrees = noise.repeat_degrees_of_freedom + degrees;
+  const double prior_variance = noise.stddev * noise.stddev;
+  double prior_degrees = noise.degrees_of_freedom;
+  if (own_squares > own_degrees * prior_variance) {
+    prior_degrees *= prior_variance * own_degrees / own_squares;
+  }
+  KnownVariance known;
+  known.degrees_of_freedom = prior_degrees + own_degrees;
+  known.stddev =
+      std::sqrt((prior_degrees * prior_variance + own_squares) / known.degrees_of_freedom);
+  return known;
+}
+
 bool suffices_for_noise(std::span<const NoiseGroup> groups) {
   return groups.size() >= kNoiseGroupsMin && degrees_of(groups) >= kNoiseDegreesMin;
 }

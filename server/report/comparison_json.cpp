@@ -69,9 +69,10 @@ Json group_json(const std::vector<parser::ComparedRun>& runs, std::size_t number
 }
 
 Json noise_json(const parser::RunNoise& noise) {
+  const parser::KnownVariance known = known_variance(noise, 0, 0);
   return {{"source", noise.source},
-          {"stddev", number(noise.stddev)},
-          {"degrees_of_freedom", number(noise.degrees_of_freedom)},
+          {"stddev", number(known.stddev)},
+          {"degrees_of_freedom", number(known.degrees_of_freedom)},
           {"configuration_count", noise.group_count},
           {"run_count", noise.run_count},
           {"repeat_count", noise.repeat_count}};

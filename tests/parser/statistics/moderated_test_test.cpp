@@ -52,6 +52,23 @@ TEST(ModeratedTest, WeighsOwnDeviationAndPriorByTheirDegrees) {
   EXPECT_NEAR(test.log_ratio, 0.09, 1e-12);
 }
 
+// With a prior that says less than the runs show, which counts by its share of their variance: 3
+// degrees of 0.001^2 beside 3 of 0.01^2 are 0.03.
+TEST(ModeratedTest, BelievesTheRunsWhereThePriorSaysLess) {
+  const double squares = 3e-4;  // 3 degrees of 0.01^2
+  const KnownVariance known = known_variance(noise(0.001, 3), squares, 3);
+  EXPECT_NEAR(known.degrees_of_freedom, 3.03, 1e-9);
+  EXPECT_NEAR(known.stddev * known.stddev, (0.03e-6 + 3e-4) / 3.03, 1e-12);
+  const double deviation = std::sqrt(squares / 4);
+  const ModeratedTest test = moderated_test(std::vector{-deviation, deviation},
+                                            std::vector{-deviation, deviation}, noise(0.001, 3));
+  EXPECT_LT(test.degrees_of_freedom, 2.03);
+  EXPECT_GT(test.stddev, 0.012);
+  // At equal deviations both count whole.
+  EXPECT_NEAR(known_variance(noise(0.01, 3), squares, 3).degrees_of_freedom, 6, 1e-9);
+  EXPECT_NEAR(known_variance(noise(0.02, 3), squares, 3).degrees_of_freedom, 6, 1e-9);
+}
+
 TEST(ModeratedTest, SaysWhatItCouldNotHaveSeen) {
   const ModeratedTest test =
       moderated_test(std::vector{0.0, 0.001}, std::vector{0.004, 0.005}, noise(0.005, 10));

@@ -73,9 +73,12 @@ TEST(RepeatNoise, IsAddedToThePriorByItsWeight) {
   const std::array repeats = {noise_of_repeats(level(10, 1.5, 0.001)),
                               noise_of_repeats(level(6, 3.5, 0.002))};
   const RunNoise noise = with_repeats(prior, repeats);
-  EXPECT_DOUBLE_EQ(noise.degrees_of_freedom, 2 + kRepeatWeight * (9 + 5));
-  EXPECT_NEAR(noise.stddev * noise.stddev,
-              (2 * 1e-4 + kRepeatWeight * (9 * 1e-6 + 5 * 4e-6)) / noise.degrees_of_freedom, 1e-12);
+  EXPECT_EQ(noise.stddev, prior.stddev);
+  EXPECT_EQ(noise.degrees_of_freedom, 2);
+  const KnownVariance known = known_variance(noise, 0, 0);
+  EXPECT_DOUBLE_EQ(known.degrees_of_freedom, 2 + kRepeatWeight * (9 + 5));
+  EXPECT_NEAR(known.stddev * known.stddev,
+              (2 * 1e-4 + kRepeatWeight * (9 * 1e-6 + 5 * 4e-6)) / known.degrees_of_freedom, 1e-12);
   EXPECT_EQ(noise.repeat_count, 16);
   EXPECT_EQ(noise.source, "16 repeats and of public runs");
 }
