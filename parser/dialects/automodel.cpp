@@ -15,14 +15,14 @@ constexpr std::array kLiterals = {kLabelTokens};
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 // "12345.67(1543.21/gpu)": of all GPUs, and of one.
-void assign_rates(StepSample& sample, const Number& of_all) {
+void assign_rates(StepSample& sample, const Number& of_all, UnreadValues& unread) {
   add_extra_field(sample, "tps_of_all_gpus", of_all.value);
   std::string_view rest = of_all.rest;
-  const auto of_one = take_literal(rest, "(") ? leading_number(rest) : std::nullopt;
+  const auto of_one = take_literal(rest, "(") ? leading_number(rest, unread) : std::nullopt;
   if (of_one && of_one->rest.starts_with("/gpu")) add_extra_field(sample, "tps", of_one->value);
 }
 
-void assign(StepSample& sample, std::string_view name, const Number& number) {
+void assign(StepSample& sample, std::string_view name, const Number& number, UnreadValues& unread) {
   if (name == "loss") {
     sample.loss = number.value;
   } else if (name == "grad_norm") {
@@ -37,7 +37,7 @@ void assign(StepSample& sample, std::string_view name, const Number& number) {
       sample.epoch = static_cast<std::int32_t>(*epoch);
     }
   } else if (name == "tps") {
-    assign_rates(sample, number);
+    assign_rates(sample, number, unread);
   } else {
     add_extra_field(sample, name, number.value);
   }
@@ -67,13 +67,15 @@ void AutomodelReader::read(const Record& record, StepLedger& ledger) {
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   sample.logged_at = leading_instant(text).instant;
+  UnreadValues unread;
   for (const std::string_view part : split(rest, '|')) {
     const std::string_view field = trimmed(part);
     const std::size_t blank = field.find(' ');
     if (blank == std::string_view::npos) continue;
-    const auto number = leading_number(field.substr(blank));
-    if (number) assign(sample, field.substr(0, blank), *number);
+    const auto number = leading_number(field.substr(blank), unread);
+    if (number) assign(sample, field.substr(0, blank), *number, unread);
   }
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   ledger.add(std::move(sample));
 }
 

@@ -20,14 +20,16 @@ constexpr std::array kLiterals = {kRunningRate, kIterationTime, kSkipped, kBatch
 constexpr std::int64_t kBatchSizeMax = 1'000'000'000;
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 
-std::optional<Number> number_after(std::string_view text, std::string_view name) {
+std::optional<Number> number_after(std::string_view text, std::string_view name,
+                                   UnreadValues& unread) {
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;
-  return leading_number(text.substr(at + name.size()));
+  return leading_number(text.substr(at + name.size()), unread);
 }
 
-std::optional<double> bytes_after(std::string_view text, std::string_view name) {
-  const auto number = number_after(text, name);
+std::optional<double> bytes_after(std::string_view text, std::string_view name,
+                                  UnreadValues& unread) {
+  const auto number = number_after(text, name, unread);
   return number ? std::optional(number->value * kGigabyte) : std::nullopt;
 }
 
@@ -52,7 +54,7 @@ void DeepspeedReader::read(const Record& record, StepLedger& ledger) {
   const std::string_view text = record.text;
   if (text.find(kRunningRate) != std::string_view::npos) return read_rates(record, ledger);
   if (text.find(kIterationTime) != std::string_view::npos) return read_time(record, ledger);
-  if (text.find(kSkipped) != std::string_view::npos) return read_learning_rate(text);
+  if (text.find(kSkipped) != std::string_view::npos) return read_learning_rate(text, ledger);
   const std::size_t at = text.find(kBatchSize);
   if (at == std::string_view::npos || (at > 0 && text[at - 1] != ' ')) return;
   std::string_view rest = text.substr(at + kBatchSize.size());
@@ -66,17 +68,19 @@ void DeepspeedReader::read(const Record& record, StepLedger& ledger) {
 void DeepspeedReader::read_rates(const Record& record, StepLedger& ledger) {
   const std::string_view text = record.text;
   const auto step = step_after(text.substr(0, text.find(kRunningRate)), "global_step=");
-  const auto rate = number_after(text, kCurrentRate);
+  UnreadValues unread;
+  const auto rate = number_after(text, kCurrentRate, unread);
   if (!step || !rate) {
-    ledger.refuse_line(LineRefusal::iteration_not_read);
+    ledger.refuse_line(step ? LineRefusal::step_time_not_read : LineRefusal::iteration_not_read);
     return;
   }
   StepSample sample;
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   sample.logged_at = instant_of(text);
-  sample.memory_bytes_allocated = bytes_after(text, " MemAllocated=");
-  sample.memory_bytes_max = bytes_after(text, " MaxMemAllocated=");
+  sample.memory_bytes_allocated = bytes_after(text, " MemAllocated=", unread);
+  sample.memory_bytes_max = bytes_after(text, " MaxMemAllocated=", unread);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (train_batch_size_ && rate->value > 0) {
     sample.step_time_s = static_cast<double>(*train_batch_size_) / rate->value;
     sample.global_batch_size = train_batch_size_;
@@ -90,23 +94,31 @@ void DeepspeedReader::read_time(const Record& record, StepLedger& ledger) {
   // "steps: 10 loss: …"; one fork prints "step: 10 / 500 loss: …".
   auto step = step_after(text, "steps: ");
   if (!step) step = step_after(text, "step: ");
-  const auto time = number_after(text, kIterationTime);
-  if (!step || !time) return;
+  UnreadValues unread;
+  const auto time = number_after(text, kIterationTime, unread);
+  if (!step) return;
+  if (!time) {
+    ledger.refuse_line(LineRefusal::step_time_not_read);
+    return;
+  }
   StepSample sample;
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   sample.step_time_s = time->value;
   sample.step_time_resolution_s = half_last_digit(time->text);
-  if (const auto loss = number_after(text, " loss: ")) sample.loss = loss->value;
-  if (const auto rate = number_after(text, "samples/sec: ")) {
+  if (const auto loss = number_after(text, " loss: ", unread)) sample.loss = loss->value;
+  if (const auto rate = number_after(text, "samples/sec: ", unread)) {
     add_extra_field(sample, "samples_per_s", rate->value);
   }
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   add(std::move(sample), ledger);
 }
 
-void DeepspeedReader::read_learning_rate(std::string_view text) {
+void DeepspeedReader::read_learning_rate(std::string_view text, StepLedger& ledger) {
   const auto step = step_after(text, " step=");
-  const auto rate = number_after(text, " lr=[");
+  UnreadValues unread;
+  const auto rate = number_after(text, " lr=[", unread);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (!step || !rate) return;
   learning_rate_step_ = step;
   learning_rate_ = rate->value;

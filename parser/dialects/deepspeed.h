@@ -29,7 +29,7 @@ class DeepspeedReader final : public DialectReader {
  private:
   void read_rates(const Record& record, StepLedger& ledger);
   void read_time(const Record& record, StepLedger& ledger);
-  void read_learning_rate(std::string_view text);
+  void read_learning_rate(std::string_view text, StepLedger& ledger);
   void add(StepSample sample, StepLedger& ledger);
 
   // Both kinds of engine print, and Megatron's line may come after ten of theirs.

@@ -16,9 +16,32 @@ bool is_word_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-}  // namespace
+// Whether `rest`, directly behind a number's last digit, goes on with that number.
+bool goes_on(std::string_view rest) {
+  if (rest.empty()) return false;
+  const std::string_view behind = rest.substr(1);
+  const bool has_digit = !behind.empty() && is_digit(behind.front());
+  switch (rest.front()) {
+    case '_':
+      return true;
+    case '.':
+    case ',':
+    case '\'':
+      return has_digit;
+    case 'e':
+    case 'E':  // an exponent that is cut; "epoch" of another process's line is none
+      return behind.empty() || !is_word_letter(behind.front());
+    default:
+      return false;
+  }
+}
 
-std::optional<Number> leading_number(std::string_view text) {
+struct FoundNumber {
+  Number number;
+  bool is_foreign = false;
+};
+
+std::optional<FoundNumber> find_number(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return std::nullopt;
   const std::string_view printed = text.substr(begin);
@@ -36,7 +59,32 @@ std::optional<Number> leading_number(std::string_view text) {
     return std::nullopt;
   number.text = printed.substr(0, static_cast<std::size_t>(end - printed.data()));
   number.rest = printed.substr(number.text.size());
-  return number;
+  return FoundNumber{number, !is_word_letter(end[-1]) && goes_on(number.rest)};
+}
+
+}  // namespace
+
+std::optional<Number> leading_number(std::string_view text) {
+  const auto found = find_number(text);
+  return found && !found->is_foreign ? std::optional(found->number) : std::nullopt;
+}
+
+void UnreadValues::note(bool is_step_time, bool is_number) {
+  step_time_ = step_time_ || is_step_time;
+  others_ = others_ || is_number;
+}
+
+std::optional<LineRefusal> UnreadValues::refusal() const {
+  if (step_time_) return LineRefusal::step_time_not_read;
+  return others_ ? std::optional(LineRefusal::value_not_read) : std::nullopt;
+}
+
+std::optional<Number> leading_number(std::string_view text, UnreadValues& unread) {
+  const auto found = find_number(text);
+  if (!found) return std::nullopt;
+  if (!found->is_foreign) return found->number;
+  unread.note(false, true);
+  return std::nullopt;
 }
 
 double from_thousandths(const Number& number) {
@@ -61,7 +109,7 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
 
 std::optional<std::int64_t> take_iteration(std::string_view& text) {
   const auto value = take_integer(text);
-  return value && is_iteration(*value) ? value : std::nullopt;
+  return value && is_iteration(*value) && !goes_on(text) ? value : std::nullopt;
 }
 
 bool take_literal(std::string_view& text, std::string_view literal) {
@@ -118,12 +166,12 @@ std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
     const std::size_t colon = field.find(syntax.value_separator);
     if (colon != std::string_view::npos) {
       const std::string_view name = trimmed(field.substr(0, colon));
-      const auto number = leading_number(field.substr(colon + syntax.value_separator.size()));
-      if (number) {
-        on_field(name, *number);
-        if (!trimmed(number->rest).empty()) return text;
+      const auto found = find_number(field.substr(colon + syntax.value_separator.size()));
+      if (found && !found->is_foreign) {
+        on_field(name, found->number);
+        if (!trimmed(found->number.rest).empty()) return text;
       } else {
-        on_bad(name);
+        on_bad(name, found.has_value());
       }
     }
     text = next;

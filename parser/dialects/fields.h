@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "parser/dialects/line_refusal.h"
 #include "parser/foundation/text.h"
 #include "parser/step_sample.h"
 
@@ -27,8 +28,26 @@ struct Number {
 };
 
 // The number at the beginning of `text` (after blanks): decimal, exponent, nan, inf, of any sign.
-// Nothing where there is none, or where a letter goes on directly from "nan" or "inf".
+// Nothing where there is none, where a letter goes on directly from "nan" or "inf", and where the
+// number goes on in a way that is not ours, so that what was read would be another one: "5,3",
+// "5_3", "5'312", "5.3.1", "5.3e". Units and other processes' text may follow directly.
 std::optional<Number> leading_number(std::string_view text);
+
+// Which of a line's values could not be read. Text in the place of a number is no fault of the
+// line, unless it is that of the step's time.
+class UnreadValues {
+ public:
+  void note(bool is_step_time, bool is_number);
+  // Nothing where all could.
+  std::optional<LineRefusal> refusal() const;
+
+ private:
+  bool step_time_ = false;
+  bool others_ = false;
+};
+
+// leading_number(), which notes what that refuses for how it goes on.
+std::optional<Number> leading_number(std::string_view text, UnreadValues& unread);
 
 // A thousandth of the number, rounded once: "7137.9" -> 7.1379, where a division of the already
 // rounded value gives 7.137899999999999.
@@ -37,7 +56,7 @@ double from_thousandths(const Number& number);
 // The integer at the beginning of `text` after blanks; `text` is moved behind it.
 std::optional<std::int64_t> take_integer(std::string_view& text);
 
-// The same, and nothing where the integer is no iteration.
+// The same, and nothing where the integer is no iteration, or goes on as leading_number() refuses.
 std::optional<std::int64_t> take_iteration(std::string_view& text);
 
 // Moves `text` behind `literal` if it begins with it.
@@ -59,14 +78,14 @@ std::optional<double> known_tflops(double value);
 void add_extra_field(StepSample& sample, std::string_view name, double value);
 
 // Fields of `text` between `separator`s, each "name<value_separator>value". Calls on_field(name,
-// number) for those with a numeric value; on_bad(name) for the others. Stops after a value that
-// other text is glued to. Returns what was not looked at.
+// number) for those with a numeric value; on_bad(name, is_number) for the others, which are foreign
+// numbers or text. Stops after a value that other text is glued to. Returns what was not looked at.
 struct FieldSyntax {
   std::string_view separator;
   std::string_view value_separator;
 };
 using OnField = std::function<void(std::string_view name, const Number& number)>;
-using OnBadField = std::function<void(std::string_view name)>;
+using OnBadField = std::function<void(std::string_view name, bool is_number)>;
 std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
                              const OnField& on_field, const OnBadField& on_bad);
 

@@ -62,8 +62,8 @@ struct Rate {
 };
 
 // "2.31s/it]" or "4.01it/s]".
-Rate read_rate(std::string_view text) {
-  const auto number = leading_number(text);
+Rate read_rate(std::string_view text, UnreadValues& unread) {
+  const auto number = leading_number(text, unread);
   if (!number || !(number->value > 0)) return {};
   const double half = half_last_digit(number->text);
   if (number->rest.starts_with(kSecondsPerStep)) return {number->value, half};
@@ -106,9 +106,11 @@ void HfTrainerReader::read_bar(std::string_view text, StepLedger& ledger) {
   Bar bar;
   bar.step = *step;
   bar.total = *total;
-  const std::size_t comma = text.rfind(',');
+  const std::size_t comma = text.rfind(", ");
   if (comma != std::string_view::npos) {
-    const Rate rate = read_rate(text.substr(comma + 1));
+    UnreadValues unread;
+    const Rate rate = read_rate(text.substr(comma + 1), unread);
+    if (unread.refusal()) ledger.refuse_line(LineRefusal::step_time_not_read);
     bar.step_time_s = rate.step_time_s;
     bar.resolution_s = rate.resolution_s;
   }
@@ -126,6 +128,7 @@ void HfTrainerReader::read_metrics(std::string_view text, std::uint64_t offset,
   sample.byte_offset = offset;
   std::optional<std::int64_t> last_step;
   bool is_numbered = false;
+  UnreadValues unread;
   read_dictionary(text, [&](std::string_view name, std::string_view value) {
     if (name == kSwiftPlace) {
       const auto step = take_iteration(value);
@@ -134,9 +137,11 @@ void HfTrainerReader::read_metrics(std::string_view text, std::uint64_t offset,
       if (is_numbered) sample.iteration = *step;
       return;
     }
-    const auto number = leading_number(value);
+    const auto number = leading_number(value, unread);
+    if (!number && name == "step_time") unread.note(true, false);
     if (number && trimmed(number->rest).empty()) assign(sample, name, number->value);
   });
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (!is_numbered) return place(std::move(sample), ledger);
   if (bar_ && bar_->step == sample.iteration && !sample.step_time_s) {
     sample.step_time_s = bar_->step_time_s;

@@ -65,12 +65,12 @@ void MaxtextReader::read_one(std::string_view text, std::uint64_t offset, bool i
   StepSample sample;
   sample.byte_offset = offset;
   sample.iteration = *step;
-  bool is_understood = true;
+  UnreadValues unread;
   read_fields(
       text, {", ", ": "},
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
-      [&](std::string_view name) { is_understood = is_understood && name != "seconds"; });
-  if (!is_understood) ledger.refuse_line(LineRefusal::step_time_not_read);
+      [&](std::string_view name, bool is_number) { unread.note(name == "seconds", is_number); });
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (is_profiler_line && !sample.step_time_s) add_extra_field(sample, kTimeIsHidden, 1);
   if (!is_another_process(*step, ledger)) ledger.add(std::move(sample));
 }

@@ -103,28 +103,28 @@ double suffix_factor(std::string_view suffix) {
 }
 
 // "name: value |" fields. Behind the last one's '|' other processes' text may be glued, without
-// the blank that stands between fields. False where the step's time cannot be read.
-bool read_line_fields(std::string_view text, StepSample& sample) {
-  bool is_understood = true;
+// the blank that stands between fields.
+UnreadValues read_line_fields(std::string_view text, StepSample& sample) {
+  UnreadValues unread;
   while (!text.empty()) {
     const std::size_t bar = text.find('|');
     const std::string_view field = text.substr(0, bar);
     const std::size_t colon = field.find(':');
     if (colon != std::string_view::npos) {
       const std::string_view name = trimmed(field.substr(0, colon));
-      auto number = leading_number(field.substr(colon + 1));
+      auto number = leading_number(field.substr(colon + 1), unread);
       const double factor = number ? suffix_factor(trimmed(number->rest)) : 0;
       if (factor != 0) {
         number->value *= factor;
         assign(sample, name, *number);
       } else if (name == grammar::kStepTimeMs || name == grammar::kStepTimeS) {
-        is_understood = false;
+        unread.note(true, false);
       }
     }
     if (bar == std::string_view::npos || bar + 1 >= text.size() || text[bar + 1] != ' ') break;
     text.remove_prefix(bar + 1);
   }
-  return is_understood;
+  return unread;
 }
 
 bool begins_with_field(std::string_view text) {
@@ -179,7 +179,7 @@ std::optional<PrintedStepTime> read_usual_step_time(std::string_view text) {
   if (printed.seconds.empty() || !take_literal(text, "s ") || !take_blanks(text)) {
     return std::nullopt;
   }
-  if (!take_literal(text, "GPU utilization:") || !take_blanks(text)) return std::nullopt;
+  if (!take_literal(text, grammar::kGpuUtilization) || !take_blanks(text)) return std::nullopt;
   printed.tflops = take_decimal(text);
   if (printed.tflops.empty() || !take_blanks(text)) return std::nullopt;
   printed.is_model_tflops = take_literal(text, "MODEL_");
@@ -199,6 +199,19 @@ std::optional<PrintedStepTime> read_printed_step_time(std::string_view text) {
   }
   return PrintedStepTime{
       {seconds.data(), seconds.size()}, {tflops.data(), tflops.size()}, !model.empty()};
+}
+
+// Of a line that read_printed_step_time() does not know: where one of its two values goes on in a
+// way that is not ours, it was to be known.
+bool holds_foreign_number(std::string_view text) {
+  const std::size_t tflops = text.find(grammar::kGpuUtilization);
+  if (tflops == std::string_view::npos) return false;
+  UnreadValues unread;
+  std::string_view seconds = text.substr(grammar::kStepTimeMarker.size());
+  seconds = trimmed(seconds);
+  if (take_literal(seconds, ":")) leading_number(seconds, unread);
+  leading_number(text.substr(tflops + grammar::kGpuUtilization.size()), unread);
+  return unread.refusal().has_value();
 }
 
 }  // namespace
@@ -245,19 +258,31 @@ void MegatronReader::read(const Record& record, StepLedger& ledger) {
       marker = next;
       continue;
     }
-    if (const auto printed = read_printed_step_time(text.substr(step_time))) {
-      const auto time = leading_number(printed->seconds);
-      const auto tflops = leading_number(printed->tflops);
-      if (tflops) note_figure(tflops->value, printed->is_model_tflops);
-      if (time && tflops) {
-        read_step_time({{time->value, known_tflops(tflops->value)},
-                        half_last_digit(time->text),
-                        record.offset},
-                       ledger);
-      }
-    }
-    step_time = text.find(grammar::kStepTimeMarker, step_time + 1);
+    const std::size_t next = text.find(grammar::kStepTimeMarker, step_time + 1);
+    read_step_time_line(text.substr(step_time), next - step_time, record.offset, ledger);
+    step_time = next;
   }
+}
+
+// `text` goes on to the line's end, the first `length` bytes of it to the next of its kind.
+void MegatronReader::read_step_time_line(std::string_view text, std::size_t length,
+                                         std::uint64_t offset, StepLedger& ledger) {
+  const auto printed = read_printed_step_time(text);
+  if (!printed) {
+    if (holds_foreign_number(text.substr(0, length))) {
+      ledger.refuse_line(LineRefusal::step_time_not_read);
+    }
+    return;
+  }
+  const auto time = leading_number(printed->seconds);
+  const auto tflops = leading_number(printed->tflops);
+  if (tflops) note_figure(tflops->value, printed->is_model_tflops);
+  if (!time || !tflops) {
+    ledger.refuse_line(LineRefusal::step_time_not_read);
+    return;
+  }
+  read_step_time({{time->value, known_tflops(tflops->value)}, half_last_digit(time->text), offset},
+                 ledger);
 }
 
 void MegatronReader::read_iteration(std::string_view text, const IterationMarker& marker,
@@ -271,7 +296,8 @@ void MegatronReader::read_iteration(std::string_view text, const IterationMarker
   sample.byte_offset = offset;
   sample.iteration = marker.iteration;
   sample.logged_at = instant_before(text.substr(0, marker.begin));
-  if (!read_line_fields(fields, sample)) ledger.refuse_line(LineRefusal::step_time_not_read);
+  const UnreadValues unread = read_line_fields(fields, sample);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   take_figures(sample);
   const std::int64_t steps_before = ledger.step_count();
   const StepSample added = ledger.add(std::move(sample));
@@ -309,7 +335,8 @@ bool MegatronReader::read_continuation(const Record& record, StepLedger& ledger)
   const std::string_view text = trimmed(record.text);
   if (!open_until_ || record.offset > *open_until_ || !begins_with_field(text)) return false;
   StepSample sample = *ledger.newest();
-  if (!read_line_fields(text, sample)) ledger.refuse_line(LineRefusal::step_time_not_read);
+  const UnreadValues unread = read_line_fields(text, sample);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (sample.step_time_s && !open_is_paired_) sample.byte_offset = record.offset;
   ledger.amend_newest(sample);
   if (sample.nan_iterations) {

@@ -38,6 +38,8 @@ class MegatronReader final : public DialectReader {
   void note_figure(double tflops, bool is_model);
   // As extra fields of a sample in that window, in the order in which they were printed.
   void take_figures(StepSample& sample);
+  void read_step_time_line(std::string_view text, std::size_t length, std::uint64_t offset,
+                           StepLedger& ledger);
   void pair_waiting_lines(StepLedger& ledger);
   void pair_iteration(const StepSample& sample, StepLedger& ledger);
   void add_step_by_position(const WaitingLine& line, StepLedger& ledger);

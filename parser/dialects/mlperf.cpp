@@ -29,21 +29,23 @@ std::string_view text_of(std::string_view text, std::string_view name) {
   return {};
 }
 
-std::optional<double> number_of(std::string_view text, std::string_view name) {
-  const auto number = leading_number(text_of(text, name));
+std::optional<double> number_of(std::string_view text, std::string_view name,
+                                UnreadValues& unread) {
+  const auto number = leading_number(text_of(text, name), unread);
   return number ? std::optional(number->value) : std::nullopt;
 }
 
 std::optional<std::int64_t> count_of(std::string_view text, std::string_view name) {
-  const auto number = number_of(text, name);
+  UnreadValues unread;
+  const auto number = number_of(text, name, unread);
   const auto count = number ? integer_of(*number) : std::nullopt;
   return count && is_iteration(*count) ? count : std::nullopt;
 }
 
-std::optional<double> first_of(std::string_view text,
-                               std::initializer_list<std::string_view> names) {
+std::optional<double> first_of(std::string_view text, std::initializer_list<std::string_view> names,
+                               UnreadValues& unread) {
   for (const std::string_view name : names) {
-    if (const auto number = number_of(text, name)) return number;
+    if (const auto number = number_of(text, name, unread)) return number;
   }
   return std::nullopt;
 }
@@ -77,7 +79,9 @@ void MlperfReader::read(const Record& record, StepLedger& ledger) {
     ledger.see_interruption(InterruptionSign::evaluation, record.offset);
   } else if (key.starts_with("\"eval_accuracy\"")) {
     const StepSample* newest = steps_.newest(ledger);
-    const auto accuracy = number_of(text, "value");
+    UnreadValues unread;
+    const auto accuracy = number_of(text, "value", unread);
+    if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
     if (newest == nullptr || !accuracy) return;
     StepSample sample = *newest;
     add_extra_field(sample, "eval_accuracy", *accuracy);
@@ -102,9 +106,13 @@ std::optional<std::int64_t> MlperfReader::step_of(std::string_view text,
 
 void MlperfReader::read_statistics(std::string_view text, std::uint64_t offset,
                                    StepLedger& ledger) {
-  const auto time = number_of(text, "train_step_time");
-  const auto rate = number_of(text, "throughput");
-  const auto loss = first_of(text, {"reduced_train_loss", "train_loss", "loss"});
+  UnreadValues unread;
+  const auto time = number_of(text, "train_step_time", unread);
+  const auto rate = number_of(text, "throughput", unread);
+  if (unread.refusal()) unread.note(true, true);
+  const auto loss = first_of(text, {"reduced_train_loss", "train_loss", "loss"}, unread);
+  const auto learning_rate = number_of(text, "lr", unread);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (!time && !rate && !loss) return;  // of an evaluation, or an epoch
   const auto step = step_of(text, rate && !time);
   if (!step) {
@@ -123,7 +131,7 @@ void MlperfReader::read_statistics(std::string_view text, std::uint64_t offset,
     sample.step_time_s = static_cast<double>(*global_batch_size_) / *rate;
   }
   if (loss) sample.loss = loss;
-  if (const auto value = number_of(text, "lr")) sample.learning_rate = value;
+  if (learning_rate) sample.learning_rate = learning_rate;
   if (rate) add_extra_field(sample, "samples_per_s", *rate);
   if (is_same_step) {
     steps_.amend_newest(std::move(sample), ledger);

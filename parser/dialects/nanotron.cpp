@@ -16,8 +16,8 @@ constexpr std::array kLiterals = {kLiteral};
 constexpr int kPrintedDigits = 3;
 
 // "54.6K" -> 54600; nothing for what is no number with such a suffix.
-std::optional<double> value_of(std::string_view text) {
-  const auto number = leading_number(text);
+std::optional<double> value_of(std::string_view text, UnreadValues& unread) {
+  const auto number = leading_number(text, unread);
   if (!number) return std::nullopt;
   const std::string_view suffix = trimmed(number->rest);
   if (suffix.empty()) return number->value;
@@ -76,13 +76,15 @@ void NanotronReader::read(const Record& record, StepLedger& ledger) {
   StepSample sample;
   sample.byte_offset = record.offset;
   sample.iteration = *iteration;
+  UnreadValues unread;
   for (const std::string_view field : split(rest, '|')) {
     const std::size_t colon = field.find(": ");
     if (colon == std::string_view::npos) continue;
-    const auto value = value_of(field.substr(colon + 2));
+    const auto value = value_of(field.substr(colon + 2), unread);
     if (value) assign(sample, trimmed(field.substr(0, colon)), *value);
   }
-  if (!sample.step_time_s) ledger.refuse_line(LineRefusal::step_time_not_read);
+  if (!sample.step_time_s) unread.note(true, false);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   ledger.add(std::move(sample));
   ledger.declare_last_iteration(*total);
 }

@@ -70,14 +70,16 @@ void NemoReader::read_one(std::string_view text, std::uint64_t offset, StepLedge
   StepSample sample;
   sample.byte_offset = offset;
   sample.epoch = static_cast<std::int32_t>(*epoch);
-  bool is_understood = true;
+  UnreadValues unread;
   text = trimmed(text);
   take_literal(text, "|");
   read_fields(
       text, {grammar::kFieldSeparator, grammar::kValueSeparator},
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
-      [&](std::string_view name) { is_understood = is_understood && name != grammar::kStepTime; });
-  if (!is_understood) ledger.refuse_line(LineRefusal::step_time_not_read);
+      [&](std::string_view name, bool is_number) {
+        unread.note(name == grammar::kStepTime, is_number);
+      });
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   sample.iteration = iteration_of(sample, *printed, ledger);
   ledger.add(std::move(sample));
   ledger.declare_last_iteration(*declared);

@@ -54,6 +54,10 @@ void assign(StepSample& sample, std::string_view name, const Number& number) {
   }
 }
 
+void note(UnreadValues& unread, std::string_view name, bool is_number) {
+  unread.note(name == kStepTime, is_number && name != "v_num");
+}
+
 std::optional<BarPosition> bar_position(std::string_view text) {
   BarPosition bar;
   text.remove_prefix(kBarMarker.size());
@@ -163,6 +167,7 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
     ledger.refuse_line(LineRefusal::fields_cut_off);
   }
   std::optional<std::int64_t> step;
+  UnreadValues unread;
   read_fields(
       postfix, {", ", "="},
       [&](std::string_view name, const Number& number) {
@@ -171,7 +176,8 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
         const bool is_rounded = number.text.find_first_of("eE") != std::string_view::npos;
         if (name != "consumed_samples" || !is_rounded) assign(sample, name, number);
       },
-      [](std::string_view) {});
+      [&](std::string_view name, bool is_number) { note(unread, name, is_number); });
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (!step || !is_iteration(*step)) return;
   bar_seen_ = true;
   sample.iteration = *step;
@@ -211,12 +217,14 @@ void NemoProgressBarReader::read_dllogger(std::string_view text, std::uint64_t o
   std::optional<std::int64_t> step;
   if (take_literal(text, " - ")) step = take_integer(text);
   if (!step) return;
+  UnreadValues unread;
   read_fields(
       text, {"  ", " : "},
       [&](std::string_view name, const Number& number) { assign(sample, name, number); },
-      [](std::string_view) {});
+      [&](std::string_view name, bool is_number) { note(unread, name, is_number); });
   if (!sample.global_step && !sample.step_time_s) return;  // another logger's line
-  sample.step_time_resolution_s = 0;                       // all digits are printed
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
+  sample.step_time_resolution_s = 0;  // all digits are printed
   sample.iteration = sample.global_step.value_or(*step);
   if (!is_iteration(sample.iteration)) {
     ledger.refuse_line(LineRefusal::iteration_not_read);

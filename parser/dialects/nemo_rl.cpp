@@ -21,10 +21,11 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-std::optional<Number> number_after(std::string_view text, std::string_view name) {
+std::optional<Number> number_after(std::string_view text, std::string_view name,
+                                   UnreadValues& unread) {
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;
-  return leading_number(text.substr(at + name.size()));
+  return leading_number(text.substr(at + name.size()), unread);
 }
 
 // "3/100" behind `name`: both, or nothing.
@@ -49,17 +50,22 @@ void NemoRlReader::read(const Record& record, StepLedger& ledger) {
   if (holds(text, kTokenRate)) return add_rate(text, ledger);
   if (holds(text, kStep)) return begin_step(text);
   if (holds(text, kEpoch)) return begin_epoch(text);
-  if (!step_) return;
-  if (const auto loss = number_after(text, kLoss)) begun_.loss = loss->value;
-  if (const auto reward = number_after(text, kReward)) {
+  if (step_) read_value(text, ledger);
+}
+
+void NemoRlReader::read_value(std::string_view text, StepLedger& ledger) {
+  UnreadValues unread;
+  if (const auto loss = number_after(text, kLoss, unread)) begun_.loss = loss->value;
+  if (const auto reward = number_after(text, kReward, unread)) {
     add_extra_field(begun_, "Avg Reward", reward->value);
   }
   if (const std::size_t end = text.find(kFlops); end != std::string_view::npos) {
-    const auto of_rank = number_after(text, "(");
+    const auto of_rank = number_after(text, "(", unread);
     if (of_rank && of_rank->rest.starts_with(kFlops)) {
       begun_.tflops_per_gpu = known_tflops(of_rank->value);
     }
   }
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
 }
 
 void NemoRlReader::begin_step(std::string_view text) {
@@ -83,7 +89,8 @@ void NemoRlReader::begin_epoch(std::string_view text) {
 }
 
 void NemoRlReader::finish_step(std::string_view text, std::uint64_t offset, StepLedger& ledger) {
-  const auto time = number_after(text, kStepTime);
+  UnreadValues unread;
+  const auto time = number_after(text, kStepTime, unread);
   if (!time || !time->rest.starts_with('s')) {
     ledger.refuse_line(LineRefusal::step_time_not_read);
     return;
@@ -103,7 +110,9 @@ void NemoRlReader::finish_step(std::string_view text, std::uint64_t offset, Step
 
 // "- E2E (Tokens/sec/gpu): 1992.83", of the step that stands.
 void NemoRlReader::add_rate(std::string_view text, StepLedger& ledger) {
-  const auto rate = number_after(text, kTokenRate);
+  UnreadValues unread;
+  const auto rate = number_after(text, kTokenRate, unread);
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (!rate || !ledger.newest()) return;
   const std::string_view label = trimmed(text.substr(0, text.find(kTokenRate)), " \t-");
   StepSample sample = *ledger.newest();

@@ -25,6 +25,7 @@ class NemoRlReader final : public DialectReader {
  private:
   void begin_step(std::string_view text);
   void begin_epoch(std::string_view text);
+  void read_value(std::string_view text, StepLedger& ledger);
   void finish_step(std::string_view text, std::uint64_t offset, StepLedger& ledger);
   void add_rate(std::string_view text, StepLedger& ledger);
 

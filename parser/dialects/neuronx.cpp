@@ -10,15 +10,11 @@ namespace {
 constexpr std::string_view kStepTime = " step_time ";
 constexpr std::array kLiterals = {kStepTime};
 
-std::optional<Number> number_after(std::string_view text, std::string_view name) {
+std::optional<Number> number_after(std::string_view text, std::string_view name,
+                                   UnreadValues& unread) {
   const std::size_t at = text.find(name);
   return at == std::string_view::npos ? std::nullopt
-                                      : leading_number(text.substr(at + name.size()));
-}
-
-std::optional<double> value_after(std::string_view text, std::string_view name) {
-  const auto number = number_after(text, name);
-  return number ? std::optional(number->value) : std::nullopt;
+                                      : leading_number(text.substr(at + name.size()), unread);
 }
 
 }  // namespace
@@ -37,7 +33,8 @@ void NeuronxReader::read(const Record& record, StepLedger& ledger) {
   const auto step = take_iteration(step_text);
   if (!step || !step_text.empty()) return;
   const std::string_view rest = record.text.substr(at);
-  const auto time = number_after(rest, kStepTime);
+  UnreadValues unread;
+  const auto time = number_after(rest, kStepTime, unread);
   if (!time || !time->rest.starts_with('s')) {
     ledger.refuse_line(LineRefusal::step_time_not_read);
     return;
@@ -46,15 +43,20 @@ void NeuronxReader::read(const Record& record, StepLedger& ledger) {
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   sample.step_time_s = time->value;
-  sample.loss = value_after(rest, " loss ");
-  sample.learning_rate = value_after(rest, " current_lr: ");
-  sample.grad_norm = value_after(rest, " grad norm ");
-  if (const auto value = value_after(rest, " throughput ")) {
+  const auto value_after = [&](std::string_view name) -> std::optional<double> {
+    const auto number = number_after(rest, name, unread);
+    return number ? std::optional(number->value) : std::nullopt;
+  };
+  sample.loss = value_after(" loss ");
+  sample.learning_rate = value_after(" current_lr: ");
+  sample.grad_norm = value_after(" grad norm ");
+  if (const auto value = value_after(" throughput ")) {
     add_extra_field(sample, "throughput", *value);
   }
-  if (const auto value = value_after(rest, " val-loss: ")) {
+  if (const auto value = value_after(" val-loss: ")) {
     add_extra_field(sample, "val-loss", *value);
   }
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   ledger.add(std::move(sample));
 }
 

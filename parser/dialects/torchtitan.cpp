@@ -11,6 +11,8 @@ namespace {
 constexpr std::string_view kMarker = "step:";
 constexpr std::string_view kValidation = "validate";  // its lines look like a step's
 constexpr std::string_view kTokensPerSecond = "tps:";
+constexpr std::string_view kRate = "tps";
+constexpr std::string_view kTflops = "tflops";
 // "Trainer is initialized with local batch size 1, global batch size 8, gradient accumulation steps
 // 1, sequence length 8192, total steps 1000 (warmup 200)"; earlier "Training starts at step 1, with
 // local batch size 1, …"
@@ -23,11 +25,28 @@ constexpr std::array kLiterals = {kTokensPerSecond, kTrainer, kStart, kMesh};
 constexpr std::int64_t kCountMax = 1'000'000'000'000;
 constexpr std::size_t kRecentStepsMax = 4;
 
-// "6,785" -> 6785; "68.57GiB(86.69%)" -> bytes; "39.73%" -> 0.3973.
-std::optional<double> value_of(std::string_view text) {
-  std::string digits(text);
-  std::erase(digits, ',');
-  const auto number = leading_number(digits);
+// "6,785" and "1,012.23" without their commas; as it stands where these part no groups of three.
+std::string without_group_commas(std::string_view text) {
+  std::string digits(text.substr(0, text.find(',')));
+  if (digits.empty() || digits.size() > 3) return std::string(text);
+  std::string_view rest = text.substr(digits.size());
+  while (take_literal(rest, ",")) {
+    const std::string_view group = rest.substr(0, 3);
+    const bool is_group = group.size() == 3 && std::all_of(group.begin(), group.end(), is_digit) &&
+                          (rest.size() == 3 || !is_digit(rest[3]));
+    if (!is_group) return std::string(text);
+    digits += group;
+    rest.remove_prefix(3);
+  }
+  return digits.append(rest);
+}
+
+// "6,785" -> 6785; "68.57GiB(86.69%)" -> bytes; "39.73%" -> 0.3973. Only rates are printed with
+// commas.
+std::optional<double> value_of(std::string_view name, std::string_view text, UnreadValues& unread) {
+  const bool may_have_groups = name == kRate || name == kTflops;
+  const std::string digits = may_have_groups ? without_group_commas(text) : std::string(text);
+  const auto number = leading_number(digits, unread);
   if (!number) return std::nullopt;
   const std::string_view unit = number->rest;
   if (unit.empty()) return number->value;
@@ -46,7 +65,7 @@ void assign(StepSample& sample, std::string_view name, double value) {
     sample.learning_rate = value;
   } else if (name == "memory") {
     sample.memory_bytes_max = value;
-  } else if (name == "tflops") {
+  } else if (name == kTflops) {
     sample.tflops_per_gpu = known_tflops(value);
   } else {
     add_extra_field(sample, name, value);
@@ -61,14 +80,21 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-// "name: value" pairs between blanks; ends at the first word that is no name.
-void read_pairs(std::string_view text, StepSample& sample) {
+// "name: value" pairs between blanks; ends at the first word that is no name, or no value.
+UnreadValues read_pairs(std::string_view text, StepSample& sample) {
+  UnreadValues unread;
   while (true) {
-    const std::string_view name = next_word(text);
-    if (name.size() < 2 || !name.ends_with(':')) return;
-    const auto value = value_of(next_word(text));
-    if (!value) return;
-    assign(sample, name.substr(0, name.size() - 1), *value);
+    std::string_view name = next_word(text);
+    if (name.size() < 2 || !name.ends_with(':')) return unread;
+    name.remove_suffix(1);
+    UnreadValues own;
+    const auto value = value_of(name, trimmed(next_word(text), ","), own);
+    if (own.refusal()) {
+      unread.note(name == kRate, true);
+      continue;
+    }
+    if (!value) return unread;
+    assign(sample, name, *value);
   }
 }
 
@@ -145,9 +171,10 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   sample.byte_offset = record.offset;
   sample.iteration = *step;
   sample.logged_at = instant_within(record.text.substr(0, marker));
-  read_pairs(rest, sample);
+  const UnreadValues unread = read_pairs(rest, sample);
   time_step(sample);
   if (is_another_rank(sample, ledger)) return;
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (ledger.newest() && *step <= ledger.newest()->iteration) recent_steps_.clear();
   recent_steps_.push_back(*step);
   if (recent_steps_.size() > kRecentStepsMax) recent_steps_.pop_front();
@@ -174,7 +201,7 @@ void TorchtitanReader::read_setup(std::string_view text, StepLedger& ledger) {
 // before.
 void TorchtitanReader::time_step(StepSample& sample) const {
   const auto tps = std::find_if(sample.extra_fields.begin(), sample.extra_fields.end(),
-                                [](const auto& field) { return field.first == "tps"; });
+                                [](const auto& field) { return field.first == kRate; });
   if (!tokens_per_step_ || !gpu_count_ || tps == sample.extra_fields.end() || !(tps->second > 0)) {
     return;
   }

@@ -45,9 +45,9 @@ void assign(StepSample& sample, std::string_view name, double value) {
 }
 
 // "48.7", or as NumPy prints a scalar since 2.0: "np.float64(48.7)".
-std::optional<double> value_of(std::string_view text) {
+std::optional<double> value_of(std::string_view text, UnreadValues& unread) {
   if (text.starts_with("np.")) text.remove_prefix(std::min(text.find('(') + 1, text.size()));
-  const auto number = leading_number(text);
+  const auto number = leading_number(text, unread);
   return number ? std::optional(number->value) : std::nullopt;
 }
 
@@ -70,12 +70,13 @@ void VerlReader::read(const Record& record, StepLedger& ledger) {
   StepSample sample;
   sample.byte_offset = record.offset;
   sample.iteration = *step;
+  UnreadValues unread;
   while (take_literal(rest, kSeparator)) {
     const std::size_t end = rest.find(kSeparator);
     const std::string_view field = rest.substr(0, end);
     const std::size_t colon = field.rfind(':');
     if (colon != std::string_view::npos) {
-      const auto value = value_of(field.substr(colon + 1));
+      const auto value = value_of(field.substr(colon + 1), unread);
       if (value) assign(sample, field.substr(0, colon), *value);
     }
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
@@ -84,6 +85,7 @@ void VerlReader::read(const Record& record, StepLedger& ledger) {
     ledger.refuse_line(LineRefusal::step_time_not_read);
     return;
   }
+  if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   ledger.add(std::move(sample));
 }
 
