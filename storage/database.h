@@ -135,6 +135,8 @@ class Reader {
                                                const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
+  // What is known of the bytes of its log at both ends, a pushed one's by its agent's word.
+  LogEnds log_ends(RunId id);
 
   // Ordered by (segment, iteration). With a window: only what lies in it, in every segment.
   std::vector<parser::StepSample> steps(RunId id, std::optional<parser::Window> window = {});

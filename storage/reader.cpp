@@ -219,6 +219,22 @@ std::optional<LogCursor> Reader::cursor(RunId id) {
   return impl_->ask([&] { return read_cursor(impl_->connection, id); });
 }
 
+LogEnds Reader::log_ends(RunId id) {
+  LogEnds ends;
+  Statement& select = impl_->connection.kept(
+      "SELECT head_hash, head_length, tail_hash FROM log_cursor WHERE run_id = ?1 UNION ALL"
+      " SELECT head_hash, head_length, NULL FROM pushed_run WHERE run_id = ?1");
+  if (select.integer(id).step()) {
+    ends.head_hash = select.read_bits();
+    ends.head_length = static_cast<std::uint32_t>(select.read_integer());
+    if (const auto tail = select.read_optional_integer()) {
+      ends.tail_hash = static_cast<std::uint64_t>(*tail);
+    }
+  }
+  select.reset();
+  return ends;
+}
+
 std::vector<parser::StepSample> Reader::steps(RunId id, std::optional<parser::Window> window) {
   std::vector<parser::StepSample> samples;
   visit_steps(id, window, std::nullopt,

@@ -45,6 +45,13 @@ struct LogCursor {
   bool operator==(const LogCursor&) const = default;
 };
 
+// Hashes of a log's first and of its last committed bytes.
+struct LogEnds {
+  std::uint64_t head_hash = 0;  // 0: not known
+  std::uint32_t head_length = 0;
+  std::optional<std::uint64_t> tail_hash;  // nothing: not known, as of a pushed log
+};
+
 // An Nsight Systems profile beside a run's log.
 struct ProfileFile {
   std::string relative_path;

@@ -52,6 +52,7 @@ std::shared_ptr<const HistoryRun> history_run(const ComparedRun& run,
   made.job_id = run.job_id;
   made.cluster = run.cluster;
   made.launched_at = run.launched_at;
+  made.content_key = run.content_key;
   made.marks = marks_of(run);
   HistoryConfiguration configuration = make_configuration(run, made.marks);
   made.configuration =

@@ -1,13 +1,12 @@
 #include "parser/statistics/run_comparison.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "parser/foundation/name_table.h"
+#include "parser/statistics/run_copies.h"
 
 namespace llmb::parser {
 namespace {
@@ -151,20 +150,17 @@ RunComparison compare_runs(const std::vector<ComparedRun>& runs, const Compariso
   RunComparison result;
   result.runs.resize(runs.size());
   Grouping grouping(options);
-  std::map<std::string_view, std::size_t> contents;
+  RunCopies copies;
   for (const std::size_t i : order_of(runs, options)) {
     const ComparedRun& run = runs[i];
     RunStanding& standing = result.runs[i];
     standing.marks = marks_of(run);
     standing.exclusion = exclusion_reason(standing.marks, options.included);
-    if (standing.exclusion.empty() && !run.content_key.empty()) {
-      const auto [first, is_new] = contents.emplace(run.content_key, i);
-      if (!is_new) {
-        standing.exclusion = fmt::format(
-            "Its log has the same bytes as that of run {}: it is one run.", runs[first->second].id);
-      }
-    }
     if (!standing.exclusion.empty()) continue;
+    if (const auto original = copies.count(run.content_key, i)) {
+      standing.exclusion = copy_reason(runs[*original].id);
+      continue;
+    }
     const std::size_t group = grouping.place(i, characteristics_of(run, standing.marks), result);
     result.groups[group].runs.push_back(i);
     standing.group = group;

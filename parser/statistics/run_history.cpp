@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "parser/statistics/median.h"
+#include "parser/statistics/run_copies.h"
 #include "parser/statistics/run_noise.h"
 
 namespace llmb::parser {
@@ -120,6 +121,16 @@ std::map<std::string, Members> by_cluster(const HistoryRuns& runs, Members membe
   return {{"", std::move(members)}};
 }
 
+// Indexes of runs: copies by the run that counts in their place.
+using Copies = std::multimap<std::size_t, std::size_t>;
+
+void add_copies(const Copies& copies, HistorySeries& series) {
+  for (const std::size_t run : series.runs) {
+    const auto [first, end] = copies.equal_range(run);
+    for (auto copy = first; copy != end; ++copy) series.copies.push_back({copy->second, run});
+  }
+}
+
 }  // namespace
 
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
@@ -127,6 +138,8 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySel
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
+  RunCopies contents;
+  Copies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const HistoryRun& run = *runs[i];
     const auto [entry, is_new] = known.try_emplace(run.configuration.get(), nullptr);
@@ -134,7 +147,12 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySel
       entry->second = &members[history_key_of(*run.configuration)];
     }
     if (entry->second == nullptr || !run.log_step_time_s) continue;
-    if (exclusion_reason(run.marks, included).empty()) entry->second->push_back(i);
+    if (!exclusion_reason(run.marks, included).empty()) continue;
+    if (const auto original = contents.count(run.content_key, i)) {
+      copies.emplace(*original, i);
+    } else {
+      entry->second->push_back(i);
+    }
   }
   std::erase_if(members, [](const auto& series) { return series.second.empty(); });
   std::vector<HistorySeries> history;
@@ -146,6 +164,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySel
       series.cluster = cluster;
       sort_by_start(runs, indexes);
       series.runs = std::move(indexes);
+      add_copies(copies, series);
       find_changes(runs, series);
       history.push_back(std::move(series));
     }

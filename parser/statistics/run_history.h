@@ -30,6 +30,12 @@ struct HistoryChange {
   std::vector<Difference> differences;
 };
 
+// A log that stands somewhere else, too; it is in no series.
+struct HistoryCopy {
+  std::size_t run = 0;      // both are indexes into the runs given
+  std::size_t copy_of = 0;  // the run that counts
+};
+
 struct HistorySeries {
   std::string workload;
   std::string model_size;
@@ -38,8 +44,9 @@ struct HistorySeries {
   std::string gpu_count;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
-  std::string cluster;            // empty: not known, or all are of one
-  std::vector<std::size_t> runs;  // indexes into the runs given, by their start
+  std::string cluster;              // empty: not known, or all are of one
+  std::vector<std::size_t> runs;    // indexes into the runs given, by their start
+  std::vector<HistoryCopy> copies;  // of these
   std::vector<HistoryChange> changes;
   NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
 };
@@ -54,7 +61,8 @@ struct HistorySelection {  // nothing: all
 
 // What every answer says of the method.
 inline constexpr std::string_view kHistoryMethod =
-    "One value is the logarithm of a run's median step time over its window. Runs stand in the "
+    "One value is the logarithm of a run's median step time over its window; logs with the same "
+    "bytes are one run. Runs stand in the "
     "order of their starts (of their job ids, where those are not known). Changes of level are "
     "found by penalised segmentation with distances from medians, so that single odd runs are no "
     "change; the penalty is what runs in random order would gain by a split in one of 200 series, "

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "parser/foundation/name_table.h"
+#include "parser/statistics/run_copies.h"
 
 namespace llmb::parser {
 namespace {
@@ -242,20 +243,37 @@ constexpr auto kKinds = name_table<ScalingKind>({
     {ScalingKind::mixed, "mixed"},
 });
 
+const std::string& content_key_of(const ScalingRun& run) {
+  return run.published.noise.content_key;
+}
+
+// Why a run of a series does not count, and the run that does in its place; nothing where it
+// counts.
+std::optional<LeftOutRun> left_out_run(const ScalingRuns& runs, std::size_t index,
+                                       const RunMarkSet& included, const RunCopies& copies) {
+  const ScalingRun& run = *runs[index];
+  LeftOutRun left_out = {index, run.marks, exclusion_of(run, included),
+                         copies.counted_for(content_key_of(run), index)};
+  if (left_out.copy_of) {
+    if (!left_out.reason.empty()) left_out.reason += " ";
+    left_out.reason += copy_reason(runs[*left_out.copy_of]->id);
+  }
+  return left_out.reason.empty() ? std::nullopt : std::optional(std::move(left_out));
+}
+
 // One series for each way in which runs of one model differ; runs that are left out stand with the
 // first of them.
 void add_series(const Catalog& catalog, const ScalingRuns& runs, const SeriesKey& key,
                 const std::vector<std::size_t>& indexes, const RunMarkSet& included,
-                std::span<const NoiseRun> known, ScalingReport& report) {
+                const RunCopies& copies, std::span<const NoiseRun> known, ScalingReport& report) {
   std::vector<LeftOutRun> left_out;
   Groups<Characteristics> groups;
   for (const std::size_t index : indexes) {
-    std::string exclusion = exclusion_of(*runs[index], included);
-    if (exclusion.empty()) {
+    if (auto one = left_out_run(runs, index, included, copies)) {
+      left_out.push_back(std::move(*one));
+    } else {
       groups.add(runs, index,
                  [](const ScalingConfiguration& configuration) { return configuration.series; });
-    } else {
-      left_out.push_back({index, runs[index]->marks, std::move(exclusion)});
     }
   }
   std::map<Characteristics, std::vector<std::size_t>> parts = groups.all();
@@ -280,11 +298,10 @@ void add_series(const Catalog& catalog, const ScalingRuns& runs, const SeriesKey
 // What the runs teach of the noise between runs, by workload: other workloads never count.
 std::map<std::string, std::vector<NoiseRun>> noise_by_workload(const ScalingRuns& runs) {
   std::map<std::string, std::vector<NoiseRun>> known;
-  std::unordered_set<std::string_view> contents;
-  for (const auto& run : runs) {
-    const NoiseRun& noise = run->published.noise;
-    if (!run->teaches_noise) continue;
-    if (!noise.content_key.empty() && !contents.insert(noise.content_key).second) continue;
+  RunCopies copies;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const NoiseRun& noise = runs[i]->published.noise;
+    if (!runs[i]->teaches_noise || copies.count(noise.content_key, i)) continue;
     known[noise.workload].push_back(noise);
   }
   return known;
@@ -310,6 +327,7 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
   ScalingReport report;
   std::unordered_map<const ScalingConfiguration*, bool> selected;
   Groups<SeriesKey> members;
+  RunCopies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ScalingConfiguration& configuration = *runs[i]->configuration;
     const auto [known, is_new] = selected.try_emplace(&configuration, false);
@@ -317,14 +335,15 @@ ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
     if (!known->second) continue;
     if (configuration.missing.empty()) {
       members.add(runs, i, series_key_of);
+      if (exclusion_of(*runs[i], included).empty()) copies.count(content_key_of(*runs[i]), i);
     } else {
-      report.unplaced.push_back({i, runs[i]->marks, configuration.missing});
+      report.unplaced.push_back({i, runs[i]->marks, configuration.missing, std::nullopt});
     }
   }
   const auto noise = noise_by_workload(runs);
   for (const auto& [key, indexes] : members.all()) {
     const auto known = noise.find(std::get<0>(key));
-    add_series(catalog, runs, key, indexes, included,
+    add_series(catalog, runs, key, indexes, included, copies,
                known == noise.end() ? std::span<const NoiseRun>() : std::span(known->second),
                report);
   }

@@ -72,6 +72,7 @@ struct LeftOutRun {
   std::size_t run = 0;  // index into the runs given
   std::vector<RunMarkReason> marks;
   std::string reason;
+  std::optional<std::size_t> copy_of;  // of the run that counts for the same log
 };
 
 struct ScalingSeries {
@@ -101,7 +102,7 @@ inline constexpr std::string_view kScalingMethod =
     "that of the smallest scale: 1 is perfect scaling. Weak scaling: the global batch grows with "
     "the GPUs; strong scaling: it stays the same. Runs that a comparison would call different "
     "(another environment, release, window, …) are series of their own, which say in what they "
-    "differ.";
+    "differ. Logs with the same bytes are one run.";
 
 // Pointers in the result live as long as the catalog that the runs were measured with.
 ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,

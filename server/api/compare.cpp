@@ -115,7 +115,6 @@ http::Body render_comparison(Context& context, Question question) {
       auto compared = report::measure_stored_run(reader, *run, context.catalog(), question.window,
                                                  question.without);
       if (!compared) throw bad_request(compared.error().message);
-      compared->content_key = report::content_key_of(reader, *run);
       measured.push_back(std::move(*compared));
     }
     question.options.noise_runs =

@@ -33,6 +33,7 @@ What a change is:
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
   superseded (or all).
+  Of logs with the same bytes one counts; the others name it.
 
 Exit status: 0 when there is a series, 1 when there is none, 2 for bad arguments.)";
 

@@ -38,7 +38,8 @@ Beside it stands what the recipes' document publishes, computed from its printed
 What is left out, unless --include asks for it:
   profiled, traced, function_check, proxy, on_cpu, running, incomplete, failed, invalid,
   superseded (or all).
-  Each says why. A run without a step time in its window is always left out.
+  Each says why. A run without a step time in its window is always left out, and so is a copy: logs
+  with the same bytes are one run.
 
 Exit status: 0 when there is a point, 1 when there is none, 2 for bad arguments.)";
 

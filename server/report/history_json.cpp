@@ -40,6 +40,15 @@ Json run_json(const parser::HistoryRun& run) {
           {"step_time_s_median", number(times->median)}};
 }
 
+Json copy_json(const parser::HistoryRuns& runs, const parser::HistoryCopy& copy) {
+  const parser::HistoryRun& run = *runs[copy.run];
+  return {{"id", run.id},
+          {"experiment", run.experiment},
+          {"job_id", nullable(run.job_id)},
+          {"launched_at", nullable(run.launched_at)},
+          {"copy_of", runs[copy.copy_of]->id}};
+}
+
 std::optional<std::int64_t> whole_number(const std::string& text) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -81,6 +90,8 @@ Json history_json(const parser::HistoryRuns& runs,
     one["newest"] = newest_name(series.newest);
     one["runs"] = Json::array();
     for (const std::size_t index : series.runs) one["runs"].push_back(run_json(*runs[index]));
+    one["copies"] = Json::array();
+    for (const auto& copy : series.copies) one["copies"].push_back(copy_json(runs, copy));
     one["changes"] = Json::array();
     for (const parser::HistoryChange& change : series.changes) {
       one["changes"].push_back(change_json(runs, series, change));

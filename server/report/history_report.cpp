@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "parser/statistics/run_copies.h"
 #include "server/report/csv_line.h"
 #include "server/report/history_json.h"
 #include "server/report/text_table.h"
@@ -63,6 +64,11 @@ void write_history_table(const parser::HistoryRuns& runs,
                              differences_text(*change))});
     }
     table.print(out);
+    for (const parser::HistoryCopy& copy : series.copies) {
+      const parser::HistoryRun& run = *runs[copy.run];
+      out << "  left out: run " << run.id << ", " << printable(run.experiment) << ": "
+          << parser::copy_reason(runs[copy.copy_of]->id) << '\n';
+    }
     if (series.newest == parser::NewestLevel::higher ||
         series.newest == parser::NewestLevel::lower) {
       out << "The two newest runs are " << newest_name(series.newest)

@@ -194,7 +194,6 @@ Result<MeasuredRuns> measure_database(const RunSource& source, const parser::Cat
       if (!is_of_cluster(source, run->cluster)) continue;
       auto compared = measure_stored_run(reader, *run, catalog, source.window, source.without);
       if (!compared) return tl::unexpected(compared.error());
-      compared->content_key = content_key_of(reader, *run);
       measured.runs.push_back(std::move(*compared));
       if (sides.size() > 1) measured.sides.push_back(side);
     }

@@ -82,8 +82,9 @@ Json published_json(const parser::PublishedPoint& point) {
           {"reference", reference_json(*point.reference)}};
 }
 
-// Runs that are left out for the same marks, by number of GPUs; each with its place in the list.
-using LeftOutKey = std::pair<std::optional<std::int64_t>, std::vector<parser::RunMark>>;
+// Runs that are left out for the same marks, or as copies, by number of GPUs; each with its place
+// in the list.
+using LeftOutKey = std::tuple<std::optional<std::int64_t>, std::vector<parser::RunMark>, bool>;
 using LeftOutGroups = std::map<LeftOutKey, std::map<std::size_t, std::size_t>>;
 
 LeftOutGroups groups_of(const parser::ScalingRuns& runs,
@@ -91,8 +92,10 @@ LeftOutGroups groups_of(const parser::ScalingRuns& runs,
   LeftOutGroups groups;
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     LeftOutKey key;
-    key.first = runs[left_out[i].run]->configuration->gpu_count;
-    for (const parser::RunMarkReason& mark : left_out[i].marks) key.second.push_back(mark.mark);
+    auto& [gpu_count, marks, are_copies] = key;
+    gpu_count = runs[left_out[i].run]->configuration->gpu_count;
+    for (const parser::RunMarkReason& mark : left_out[i].marks) marks.push_back(mark.mark);
+    are_copies = left_out[i].copy_of.has_value();
     groups[std::move(key)].emplace(left_out[i].run, i);
   }
   return groups;
@@ -101,10 +104,12 @@ LeftOutGroups groups_of(const parser::ScalingRuns& runs,
 Json left_out_groups_json(const LeftOutGroups& groups) {
   Json list = Json::array();
   for (const auto& [key, members] : groups) {
-    Json marks = Json::array();
-    for (const parser::RunMark mark : key.second) marks.push_back(parser::run_mark_name(mark));
-    list.push_back({{"gpu_count", nullable(key.first)},
-                    {"marks", std::move(marks)},
+    const auto& [gpu_count, marks, are_copies] = key;
+    Json names = Json::array();
+    for (const parser::RunMark mark : marks) names.push_back(parser::run_mark_name(mark));
+    list.push_back({{"gpu_count", nullable(gpu_count)},
+                    {"marks", std::move(names)},
+                    {"are_copies", are_copies},
                     {"run_count", members.size()}});
   }
   return list;
@@ -128,6 +133,7 @@ Json left_out_json(const parser::ScalingRuns& runs, const std::vector<parser::Le
     run["gpu_count"] = nullable(runs[entry.run]->configuration->gpu_count);
     run["marks"] = marks_json(entry.marks);
     run["reason"] = entry.reason;
+    run["copy_of"] = entry.copy_of ? Json(runs[*entry.copy_of]->id) : Json();
     list.push_back(std::move(run));
   }
   return list;

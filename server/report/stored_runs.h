@@ -34,8 +34,9 @@ parser::Result<parser::ComparedRun> measure_stored_run(
     const std::optional<parser::AskedWindow>& asked,
     const parser::StepInterruptionSet& without = {});
 
-// Of a stored run: equal for logs that are equal at both ends, in size and in every statistic of
-// their step times.
+// Of a stored run, wherever its log lies: equal for logs that begin alike and are equal in size and
+// in every statistic of their step times; where those are of few steps, that end alike, too. Empty
+// where that is not known.
 std::string content_key_of(storage::Reader& reader, const storage::RunRecord& run);
 
 // What runs of the workload may call it, for a filter: its name and all aliases. A name that the

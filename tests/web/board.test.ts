@@ -110,6 +110,7 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
     gpu_count: 512,
     marks: marks ? [{ mark: marks, reason: "" }] : [],
     reason: "",
+    copy_of: null as number | null,
   };
   return {
     method: "",
@@ -128,7 +129,7 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
         document: null,
         published: [],
         left_out: marks ? [left] : [],
-        left_out_groups: marks ? [{ gpu_count: 512, marks: [marks], run_count: 30 }] : [],
+        left_out_groups: marks ? [{ gpu_count: 512, marks: [marks], are_copies: false, run_count: 30 }] : [],
         points: stands
           ? [
               {
@@ -185,6 +186,17 @@ test("a cell counts all of its runs, and names and dates those that the answer n
       [9, "2026-03-01T08:00:00Z"],
     ],
   );
+});
+
+test("a copy of a run that counts is no profiled run beside it", () => {
+  const answers = scaling(standing(1, 0.97), "profiled");
+  const [series] = answers.series;
+  assert.ok(series?.left_out[0] && series.left_out_groups[0]);
+  series.left_out[0].copy_of = 7;
+  series.left_out_groups[0].are_copies = true;
+  const cell = boardRows([reference({})], answers)[0]?.cells[0];
+  assert.deepEqual([cell?.others, cell?.otherCount], [[9], 30]);
+  assert.deepEqual([cell?.profiled, cell?.profiledCount], [[], 0]);
 });
 
 test("runs that do not count leave a cell failed or missing", () => {

@@ -39,6 +39,7 @@ function weekly(values: readonly (number | null)[], further: Partial<HistorySeri
     cluster: null,
     newest: "steady",
     runs,
+    copies: [],
     changes: [],
     ...further,
   };

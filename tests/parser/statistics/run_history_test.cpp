@@ -71,6 +71,20 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_TRUE(run_history(history_runs(runs), selection, {}).empty());
 }
 
+TEST(RunHistory, LogsWithTheSameBytesAreOneRun) {
+  auto runs = made_runs();
+  for (std::size_t i = 0; i < 4; ++i) runs.push_back(runs[5]);
+  for (std::size_t i : {5U, 24U, 26U}) runs[i].content_key = "one log";
+  runs[25].judgement.summary.status = RunStatus::failed;
+  const auto history = run_history(history_runs(runs), {}, {});
+  ASSERT_EQ(history.size(), 1U);
+  EXPECT_EQ(history[0].runs.size(), 25U) << "the last one's content is not known";
+  ASSERT_EQ(history[0].copies.size(), 2U);
+  EXPECT_EQ(history[0].copies[0].run, 24U);
+  EXPECT_EQ(history[0].copies[1].run, 26U);
+  EXPECT_EQ(history[0].copies[1].copy_of, 5U);
+}
+
 TEST(RunHistory, KeepsClustersApartWhereThereAreTwo) {
   auto runs = made_runs();
   for (auto& run : runs) run.cluster = "eos";

@@ -99,6 +99,30 @@ TEST(ScalingSeries, NamesStrongAndMixedScaling) {
   EXPECT_EQ(mixed.series[0].points.at(2).kind, ScalingKind::strong);
 }
 
+TEST(ScalingSeries, LogsWithTheSameBytesAreOneRun) {
+  // A copy in a folder that names another scale, and one beside whose original profiles lie.
+  std::vector<ComparedRun> runs = {make_run(grok(128, 256), 7.2), make_run(grok(128, 256), 7.2),
+                                   make_run(grok(256, 512), 7.2), make_run(grok(128, 256), 7.3),
+                                   make_run(grok(128, 256), 7.3)};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].id = static_cast<std::int64_t>(i) + 10;
+    runs[i].content_key = i < 3 ? "one log" : "another";
+  }
+  runs[3].has_profiles = true;
+  const auto report = scale(runs);
+  ASSERT_EQ(report.series.size(), 1U);
+  ASSERT_EQ(report.series[0].points.size(), 1U);
+  EXPECT_THAT(report.series[0].points[0].runs, ElementsAre(0U, 4U));
+  ASSERT_EQ(report.series[0].left_out.size(), 3U);
+  EXPECT_EQ(report.series[0].left_out[0].copy_of, 0U);
+  EXPECT_EQ(report.series[0].left_out[0].reason,
+            "Its log has the same bytes as that of run 10: it is one run.");
+  EXPECT_EQ(report.series[0].left_out[1].copy_of, 0U);
+  EXPECT_EQ(report.series[0].left_out[2].copy_of, 4U);
+  EXPECT_THAT(report.series[0].left_out[2].reason, HasSubstr("profiler slowed"));
+  EXPECT_THAT(report.series[0].left_out[2].reason, HasSubstr("as that of run 14"));
+}
+
 TEST(ScalingSeries, LeavesMarkedRunsOutUnlessAsked) {
   auto traced = scaled_run(grok(128, 256), 9.0);
   traced.nccl_trace_seen = true;

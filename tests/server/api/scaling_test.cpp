@@ -47,6 +47,32 @@ class Scaling : public ApiTest {
   }
 };
 
+TEST_F(Scaling, AndHistoryTakeLogsWithTheSameBytesForOneRun) {
+  const auto add_copy = [&](std::int64_t job, double step_time_s) {
+    storage::IngestBatch batch = clean_batch(job, 128, step_time_s);
+    batch.cursor.head_hash = 77;
+    batch.cursor.tail_hash = static_cast<std::uint64_t>(step_time_s * 10);
+    return writer_->commit({&batch, 1}).front();
+  };
+  const auto first = add_copy(1, 7.2);
+  const auto other = add_copy(2, 7.3);
+  const auto copy = add_copy(3, 7.2);
+  const Json series = get_json("/api/v1/scaling", {})["series"][0];
+  const Json& point = series["points"][0];
+  EXPECT_EQ(point["tokens_per_s_per_gpu"]["run_count"], 2);
+  EXPECT_EQ(point["runs"][0]["id"], first);
+  EXPECT_EQ(point["runs"][1]["id"], other);
+  ASSERT_EQ(series["left_out"].size(), 1U);
+  EXPECT_EQ(series["left_out"][0]["id"], copy);
+  EXPECT_EQ(series["left_out"][0]["copy_of"], first);
+  EXPECT_EQ(series["left_out_groups"][0]["are_copies"], true);
+  const Json history = get_json("/api/v1/history", {})["series"][0];
+  EXPECT_EQ(history["runs"].size(), 2U);
+  ASSERT_EQ(history["copies"].size(), 1U);
+  EXPECT_EQ(history["copies"][0]["id"], copy);
+  EXPECT_EQ(history["copies"][0]["copy_of"], first);
+}
+
 TEST_F(Scaling, LeavesOutInterruptedStepsWhereThatIsAsked) {
   storage::IngestBatch batch = clean_batch(1, 128, 7.2);
   batch.samples[20].step_time_s = 70.0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/server/cli/program_run.h"
@@ -75,6 +76,28 @@ TEST_F(ComparingCommands, CompareGroupsRepeats) {
   const ProgramRun csv = run({"compare", "--format", "csv", "experiments"});
   EXPECT_THAT(csv.out, StartsWith("set,group,experiment,"));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3) << csv.out;
+}
+
+TEST_F(ComparingCommands, ATreeThatWasCopiedHoldsNoMoreRuns) {
+  std::filesystem::create_directories(folder_.path() + "/all");
+  std::filesystem::rename(folder_.path() + "/experiments", folder_.path() + "/all/experiments");
+  const auto counted = [&] {
+    const json report = json::parse(run({"scaling", "--format", "json", "all"}).out);
+    return report.at("series").at(0).at("points").at(0).at("runs").size();
+  };
+  ASSERT_EQ(counted(), 2U);
+  std::filesystem::copy(folder_.path() + "/all/experiments", folder_.path() + "/all/backup",
+                        std::filesystem::copy_options::recursive);
+  EXPECT_EQ(counted(), 2U);
+  EXPECT_THAT(run({"scaling", "all"}).out, HasSubstr("the same bytes as that of run "));
+  EXPECT_THAT(run({"history", "all"}).out, HasSubstr("the same bytes as that of run "));
+  // A database tells by what it holds of the logs' bytes.
+  const ProgramRun ingest = run({"ingest", "--once", "--db", "copies.db", "all"});
+  ASSERT_EQ(ingest.exit_code, 0) << ingest.err;
+  const json stored =
+      json::parse(run({"scaling", "--db", "copies.db", "--format", "json"}).out).at("series").at(0);
+  EXPECT_EQ(stored.at("points").at(0).at("runs").size(), 2U);
+  EXPECT_EQ(stored.at("left_out").at(0).at("copy_of"), 1);
 }
 
 TEST_F(ComparingCommands, TwoThingsAreTwoSides) {

@@ -57,6 +57,7 @@ export function HistorySection({ series }: { series: HistorySeries }) {
       {series.changes.length > 0 && <ChangeList series={series} />}
       <p class="window-note">{newestWords(series)}</p>
       <Runs series={series} />
+      <Copies series={series} />
       <PlotCopies
         name={`history-${sectionId(series)}`}
         table={() => exported(series)}
@@ -114,6 +115,25 @@ function Runs({ series }: { series: HistorySeries }) {
         />
       )}
     </details>
+  );
+}
+
+const kCopiesNamed = 20;
+
+function Copies({ series: { copies } }: { series: HistorySeries }) {
+  if (copies.length === 0) return null;
+  const named = copies.slice(0, kCopiesNamed);
+  return (
+    <p class="window-note">
+      Logs with the same bytes are one run, and are left out here:{" "}
+      {named.map(({ id, copy_of }, at) => (
+        <span key={id}>
+          {at > 0 && ", "}
+          <a href={`/runs/${id}`}>run {id}</a>, a copy of <a href={`/runs/${copy_of}`}>run {copy_of}</a>
+        </span>
+      ))}
+      {copies.length > named.length && ` and ${formatCount(copies.length - named.length)} more`}.
+    </p>
   );
 }
 

@@ -18,7 +18,7 @@ export interface BoardCell {
   variantCount: number;
   others: number[]; // that do not count: failed, profiled …
   otherCount: number;
-  profiled: number[]; // of these: complete, and slowed by nothing but a profiler
+  profiled: number[]; // of these: complete, slowed by nothing but a profiler, and no copies
   profiledCount: number;
   repeats: number; // that would fill or decide the cell
 }
@@ -95,13 +95,14 @@ function measuredByKey(scaling: Scaling): Map<string, Measured> {
       if (run.gpu_count === null) continue;
       const cell = at(keyOf(series, run.gpu_count));
       cell.others.push(run.id);
+      if (run.copy_of !== null) continue;
       if (isProfiledOnly(run.marks.map(({ mark }) => mark))) cell.profiled.push(run.id);
     }
-    for (const { gpu_count, marks, run_count } of series.left_out_groups) {
+    for (const { gpu_count, marks, are_copies, run_count } of series.left_out_groups) {
       if (gpu_count === null) continue;
       const cell = at(keyOf(series, gpu_count));
       cell.otherCount += run_count;
-      if (isProfiledOnly(marks)) cell.profiledCount += run_count;
+      if (isProfiledOnly(marks) && !are_copies) cell.profiledCount += run_count;
       for (const mark of marks) cell.marks.add(mark);
     }
   }
