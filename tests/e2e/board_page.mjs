@@ -1,4 +1,4 @@
-// The board: every published result, what was reached of it, and the way to its runs and commands.
+// The board: every published result, what meets the aim, and the way to its runs and commands.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withPage } from "./browser.mjs";
@@ -19,19 +19,19 @@ async function pointAt(dtype, gpuCount) {
 }
 
 describe("the board", () => {
-  test("is the home page, and shows a published result that was reached", async () => {
+  test("is the home page, and shows a published result whose aim is met", async () => {
     const point = await pointAt("bf16", 256);
     assert.ok(point.published_standing.speed_low >= 0.95);
     await withPage(browser, `${daemon.url}/`, {}, async (page) => {
       await page.getByRole("heading", { name: "Board" }).waitFor();
       const row = page.locator(".board-row").filter({ hasText: "grok1 314b bf16" });
-      const reached = row
+      const met = row
         .locator("button.cell")
-        .filter({ hasText: "reached" })
+        .filter({ hasText: "aim met" })
         .filter({ hasText: "256 GPUs" });
-      await reached.waitFor();
+      await met.waitFor();
       const { speed } = point.published_standing;
-      assert.match(await reached.innerText(), new RegExp(speed.toFixed(3).slice(0, 4)));
+      assert.match(await met.innerText(), new RegExp(speed.toFixed(3).slice(0, 4)));
     });
   });
 
@@ -55,13 +55,13 @@ describe("the board", () => {
   test("opens a cell: its runs, and the command that would fill it", async () => {
     const point = await pointAt("fp8", 128);
     await withPage(browser, `${daemon.url}/?workload=grok1&gpu_type=gb200`, {}, async (page) => {
-      const one = cell(page, "reached").filter({ hasText: "128 GPUs" });
+      const one = cell(page, "aim met").filter({ hasText: "128 GPUs" });
       await one.click();
       await page.waitForURL(/cell=/);
       const opened = page.locator(".open-cell");
       await opened.getByRole("link", { name: `run ${point.runs[0].id}`, exact: true }).waitFor();
       const low = point.published_standing.speed_low.toFixed(4);
-      await opened.getByText(`above ${low} × with 95 % confidence.`).waitFor();
+      await opened.getByText(`above ${low} × with 95 % confidence, which meets the aim of 0.95 ×.`).waitFor();
       const command = await opened.locator("pre.command").innerText();
       assert.equal(
         command.trim(),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../web/src/api/types";
 import { boardRows, boardTable, launchTimes, submitCommand } from "../../web/src/state/board";
-import { judge, standingWords } from "../../web/src/state/standing";
+import { judge, kStateWords, standingWords } from "../../web/src/state/standing";
 
 const kNoise = {
   source: "public runs",
@@ -35,8 +35,8 @@ const standing = (speed: number, low: number | null, changes = {}): PublishedSta
 });
 
 test("a cell is judged by the one-sided bounds of its speed, and by nothing else", () => {
-  assert.equal(judge(standing(1.0, 0.97), 3).state, "reached");
-  assert.equal(judge(standing(0.97, 0.95), 3).state, "reached");
+  assert.equal(judge(standing(1.0, 0.97), 3).state, "met");
+  assert.equal(judge(standing(0.97, 0.95), 3).state, "met");
   assert.equal(judge(standing(0.97, 0.949), 3).state, "undecided");
   assert.equal(judge(standing(0.94, 0.92), 3).state, "undecided");
   assert.equal(judge(standing(0.94, 0.935), 3).state, "near");
@@ -44,9 +44,9 @@ test("a cell is judged by the one-sided bounds of its speed, and by nothing else
 });
 
 test("one run decides where the noise between runs is known to be small", () => {
-  const reached = judge(standing(1.02, 1.01), 1);
-  assert.equal(reached.state, "reached");
-  assert.match(reached.words, /^1 run, 2\.0 % faster than published; above 1\.010 × with 95 %/);
+  const met = judge(standing(1.02, 1.01), 1);
+  assert.equal(met.state, "met");
+  assert.match(met.words, /^1 run, 2\.0 % faster than published; above 1\.010 × with 95 %/);
   assert.equal(judge(standing(1.02, 0.9), 1).state, "undecided");
   assert.equal(judge(standing(0.9, 0.89), 1).state, "below");
   assert.equal(judge(standing(1.02, null), 1).state, "undecided");
@@ -78,6 +78,18 @@ test("the published speed is reached, missed or open, with its bounds", () => {
     standingWords(standing(1.004, null, { verdict: "not_reached", ...bounds })),
     /below 1\.009 ×/,
   );
+});
+
+test("a speed may meet the aim and not reach the published one: the words are never the same", () => {
+  const slower = standing(0.976, 0.97, { verdict: "not_reached", line: 0.9999 });
+  const { state, words } = judge(slower, 2);
+  assert.equal(state, "met");
+  assert.match(words, /above 0\.9700 × with 95 % confidence, which meets the aim of 0\.95 ×\.$/);
+  assert.match(standingWords(slower), /^not reached: 0\.9760 ×, below 0\.982/);
+  assert.ok(Object.values(kStateWords).every((word) => !word.includes("reached")));
+  const table = boardTable(boardRows([reference({})], scaling(slower, null)), () => false);
+  const inTable = (head: string) => table.rows[0]?.[table.heads.indexOf(head)];
+  assert.deepEqual([inTable("state"), inTable("published speed")], ["aim met", "not reached"]);
 });
 
 const reference = (changes: Partial<Reference>): Reference => ({
@@ -166,7 +178,7 @@ const stateOf = (answers: Scaling) => boardRows([reference({})], answers)[0]?.ce
 
 test("a workload is one, with its prefix or without", () => {
   const cell = boardRows([reference({})], scaling(standing(1, 0.97), null))[0]?.cells[0];
-  assert.equal(cell?.state, "reached");
+  assert.equal(cell?.state, "met");
   assert.deepEqual(cell?.runs, [7]);
 });
 
@@ -239,5 +251,5 @@ test("the board as a table has a row for each cell, as wide as its head", () => 
   assert.equal(table.rows[0]?.[4], "missing, stale");
   const answers = scaling(standing(1, 0.97), null);
   const measured = boardTable(boardRows([reference({})], answers), () => false);
-  assert.deepEqual(measured.rows[0]?.slice(4, 7), ["reached", "1.0000", "0.9700"]);
+  assert.deepEqual(measured.rows[0]?.slice(4, 8), ["aim met", "1.0000", "0.9700", "not decided"]);
 });

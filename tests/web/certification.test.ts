@@ -61,7 +61,7 @@ const kStarts = new Map([
 const kNow = Date.parse("2026-06-01T00:00:00Z");
 
 const only = (changes: Partial<BoardCell>, now = kNow) => {
-  const [one] = certifications([row([cell(512, { state: "reached", ...changes })])], kStarts, now);
+  const [one] = certifications([row([cell(512, { state: "met", ...changes })])], kStarts, now);
   assert.ok(one);
   return one;
 };
@@ -99,16 +99,16 @@ test("what was certified expires, and says how many runs it takes anew", () => {
   assert.match(one.words, /2 more runs for the 3 that it takes/);
 });
 
-test("a speed that is not reached certifies nothing, however many runs there are", () => {
+test("a speed that misses the aim certifies nothing, however many runs there are", () => {
   const one = only({ runs: [1, 2, 3], state: "below", words: "3 runs, below.", repeats: 2 });
   assert.deepEqual([one.state, one.validUntil, one.words], ["open", null, "3 runs, below."]);
   assert.equal(one.repeats, 2);
 });
 
 test("a GPU type is certified by all its workloads, until the first of them expires", () => {
-  const done = row([cell(512, { state: "reached", runs: [1, 2, 3] })]);
+  const done = row([cell(512, { state: "met", runs: [1, 2, 3] })]);
   const later = new Map([...kStarts, [5, "2026-05-01T00:00:00Z"], [6, "2026-05-02T00:00:00Z"]]);
-  const newer = row([cell(512, { state: "reached", runs: [2, 5, 6] })]);
+  const newer = row([cell(512, { state: "met", runs: [2, 5, 6] })]);
   const open = row([cell(256)], "h100");
   const [gb200, h100] = suites(certifications([open, newer, done], later, kNow));
   assert.deepEqual(
@@ -121,7 +121,7 @@ test("a GPU type is certified by all its workloads, until the first of them expi
 });
 
 test("the commands are those of what is open, and the table has every workload", () => {
-  const done = row([cell(512, { state: "reached", runs: [1, 2, 3] })]);
+  const done = row([cell(512, { state: "met", runs: [1, 2, 3] })]);
   const [suite] = suites(certifications([done, row([cell(256)])], kStarts, kNow));
   assert.ok(suite);
   assert.equal(

@@ -2,7 +2,7 @@
 // stand in both, so that colour is never needed alone.
 import { formatCount, formatNumber } from "../format";
 import type { BoardCell, BoardRow } from "../state/board";
-import { kStateWords, type CellState } from "../state/standing";
+import { kAim, kStateWords, type CellState } from "../state/standing";
 
 const kName = 250; // px of the row's name
 const kCell = { width: 132, height: 54, gap: 8 };
@@ -10,7 +10,7 @@ const kPerRow = 6;
 const kEdge = 20;
 
 const kColours: Record<CellState, string> = {
-  reached: "--ok",
+  met: "--ok",
   undecided: "--run",
   near: "--warn",
   below: "--warn",
@@ -70,12 +70,12 @@ function drawCell(
   context.fillText(`${kStateWords[cell.state]}${speed}`, left + 10, top + 40, kCell.width - 20);
 }
 
-const kLabel = "published LLM results reached";
+const kLabel = `${kAim} × the published LLM speed`;
 
-// An SVG of two fields, "published LLM results reached | 5 of 44".
+// An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44".
 export function boardBadge(cells: readonly BoardCell[]): string {
-  const reached = cells.filter(({ state }) => state === "reached").length;
-  const value = `${reached} of ${cells.length}`;
+  const met = cells.filter(({ state }) => state === "met").length;
+  const value = `met by ${met} of ${cells.length}`;
   const labelWidth = 7 * kLabel.length + 14;
   const valueWidth = 7 * value.length + 18;
   const text = (x: number, words: string) =>
@@ -86,7 +86,7 @@ export function boardBadge(cells: readonly BoardCell[]): string {
     `role="img" aria-label="${kLabel}: ${value}">` +
     `<rect width="${labelWidth}" height="20" fill="#3d4540"/>` +
     `<rect x="${labelWidth}" width="${valueWidth}" height="20" ` +
-    `fill="${reached === cells.length ? "#176b3a" : "#0d5f57"}"/>` +
+    `fill="${met === cells.length ? "#176b3a" : "#0d5f57"}"/>` +
     `${text(labelWidth / 2, kLabel)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
   );
 }

@@ -25,7 +25,7 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
         </div>
         {cell.standing && (
           <div>
-            <dt>The whole published speed</dt>
+            <dt>The published speed itself</dt>
             <dd>{standingWords(cell.standing)}</dd>
           </div>
         )}

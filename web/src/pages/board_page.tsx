@@ -1,5 +1,6 @@
-// "/": is the cluster good? Every published result, and whether the runs of its configuration reach
-// it; each cell opens its runs and says the command that would fill or decide it.
+// "/": is the cluster good? Every published result, and whether the runs of its configuration meet
+// the aim, a share of its speed; each cell opens its runs and says the command that would fill or
+// decide it.
 import { useMemo } from "preact/hooks";
 import { fetchReferences, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
@@ -68,7 +69,7 @@ export function BoardPage() {
     <>
       <div class="page-head">
         <h1>Board</h1>
-        <p class="count">every published result, and what this cluster reaches of it</p>
+        <p class="count">every published result, and how this cluster stands against it</p>
         <Views />
       </div>
       <Pending answer={answer} what="the board" />
@@ -105,9 +106,9 @@ function Certified({ answers: { references, scaling, launchedAt } }: { answers: 
 }
 
 const kMeanings: Record<CellState, string> = {
-  reached: `the lower 95 % bound of the speed is ${kAim} of the published one, or more`,
-  undecided: `the 95 % bounds have ${kAim} between them: more runs would decide`,
-  near: `below ${kAim} with 95 % confidence, by less than ${formatPercent(kNear, 0)}`,
+  met: `at least ${kAim} × the published speed, with 95 % confidence`,
+  undecided: `the 95 % bounds have ${kAim} × between them: more runs would decide`,
+  near: `below ${kAim} × with 95 % confidence, by less than ${formatPercent(kNear, 0)}`,
   below: "further below, with 95 % confidence",
   running: "a run is under way",
   failed: "runs, none of them complete",

@@ -39,8 +39,8 @@ export function CertificationView({ rows, launchedAt }: Props) {
       <p class="lead">
         A cluster is certified for a GPU type by every workload at {formatCount(kCertifiedScale)}{" "}
         GPUs, or at the most that is published below: {kCertifiedRuns} complete runs, of which one
-        may be profiled, none older than {kCertifiedMonths} months, with at least {kAim} of the
-        published speed (with 95 % confidence).
+        may be profiled, none older than {kCertifiedMonths} months, that meet the aim: at least{" "}
+        {kAim} × the published speed, with 95 % confidence.
       </p>
       <div class="filters">
         <ChoiceField
@@ -114,9 +114,9 @@ function Suite({ suite }: { suite: SuiteStanding }) {
 
 // What is open looks as its cell of the board does, but for one that lacks nothing but runs.
 function shapeOf({ state, cell }: Certification): string {
-  if (state === "certified") return "reached";
+  if (state === "certified") return "met";
   if (state === "expired") return "stale";
-  return cell.state === "reached" ? "undecided" : cell.state;
+  return cell.state === "met" ? "undecided" : cell.state;
 }
 
 function State({ one }: { one: Certification }) {

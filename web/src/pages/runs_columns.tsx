@@ -23,6 +23,7 @@ import { Marks } from "../parts/marks";
 import { StatusMark } from "../parts/status_mark";
 import { Ago, runName } from "../parts/values";
 import type { SortDirection } from "../state/list_state";
+import { kAim } from "../state/standing";
 import { zone } from "../state/zone";
 
 export interface Column {
@@ -253,13 +254,13 @@ export function shownColumns(chosen: readonly string[] | null, isWide: boolean):
   );
 }
 
-// At 95 % of the published speed a result counts as reached.
-const kReached = 0.95;
-
 function PublishedCell({ speed }: { speed: number | null }) {
   if (speed === null) return <>{kUnknown}</>;
   return (
-    <span class={speed < kReached ? "below-line" : undefined}>
+    <span
+      class={speed < kAim ? "below-line" : undefined}
+      title={speed < kAim ? `below the aim of ${kAim} ×` : undefined}
+    >
       {formatPercent(speed)}
       <span class="sub">{formatSpeed(speed)}</span>
     </span>

@@ -2,7 +2,7 @@
 export function CellShape({ state }: { state: string }) {
   return (
     <svg class="cell-shape" viewBox="0 0 14 14" width="13" height="13" aria-hidden="true">
-      {state === "reached" && <path d="M2.5 7.5 5.5 10.5 11.5 3.5" class="stroke" />}
+      {state === "met" && <path d="M2.5 7.5 5.5 10.5 11.5 3.5" class="stroke" />}
       {state === "undecided" && (
         <path d="M4.5 5a2.500 2.500 0 1 1 3.5 2.300Q7 7.800 7 9M7 11.600V11.700" class="stroke" />
       )}

@@ -2,7 +2,7 @@
 // is judged by the speed of its runs, where it has any that count. Pure.
 import type { PublishedStanding, Reference, Scaling } from "../api/types";
 import { formatCount, formatPlural, formatWorkload } from "../format";
-import { judge, kStateWords, type CellState } from "./standing";
+import { judge, kStateWords, publishedWord, type CellState } from "./standing";
 import { submitCommandOf } from "./submit_command";
 
 export interface BoardCell {
@@ -213,6 +213,7 @@ export const kBoardHeads = [
   "state",
   "speed against published",
   "its lower 95 % bound",
+  "published speed",
   "published step time, s",
   "runs",
 ];
@@ -229,6 +230,7 @@ export function boardTable(rows: readonly BoardRow[], isStale: (cell: BoardCell)
         kStateWords[cell.state] + (isStale(cell) ? ", stale" : ""),
         cell.standing?.speed?.toFixed(4) ?? "",
         cell.standing?.speed_low?.toFixed(4) ?? "",
+        publishedWord(cell.standing),
         String(cell.reference.step_time_s ?? ""),
         formatCount(cell.runCount),
       ]),

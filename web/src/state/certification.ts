@@ -1,6 +1,6 @@
 // What a certification asks of a cluster, and until when it is met: each workload at its scale, in
-// three complete runs of which one may be profiled, at the board's line or above it, and none of
-// them older than a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. Pure.
+// three complete runs of which one may be profiled, which meet the aim, and none of them older than
+// a year. So NVIDIA's "Exemplar Cloud: Path & Requirements" has it. Pure.
 import { formatPlural } from "../format";
 import { documentOf, submitCommand, type BoardCell, type BoardRow } from "./board";
 import { kAim } from "./standing";
@@ -56,7 +56,7 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
     .slice(0, kCertifiedRuns)
     .map(aYearAfter);
   const missing = kCertifiedRuns - ends.filter((end) => Date.parse(end) > nowMs).length;
-  if (cell.state !== "reached") {
+  if (cell.state !== "met") {
     const repeats = Math.max(cell.repeats, missing);
     return { state: "open" as const, validUntil: null, words: cell.words, repeats };
   }
@@ -66,7 +66,7 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
   }
   const needed = `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`;
   const state = validUntil === null ? ("open" as const) : ("expired" as const);
-  return { state, validUntil, words: `The speed is reached: ${needed}`, repeats: missing };
+  return { state, validUntil, words: `The aim is met: ${needed}`, repeats: missing };
 }
 
 export interface SuiteStanding {
@@ -119,7 +119,7 @@ export function certificationTable(all: readonly SuiteStanding[]) {
       "GPUs",
       "document",
       "state",
-      `lower 95 % bound of the speed (line ${kAim})`,
+      `lower 95 % bound of the speed (aim ${kAim})`,
       "runs",
       "valid until",
     ],

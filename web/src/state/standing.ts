@@ -1,15 +1,16 @@
 // What the speed of runs, the published step time over theirs, makes of a cell of the board, by its
-// one-sided 95 % bounds; and the same in words. Pure.
+// one-sided 95 % bounds, and the same in words. Two lines are never mixed up: the aim, which cells
+// meet or not, and the published speed itself, which runs reach or not (`verdict` of the API). Pure.
 import type { PublishedStanding } from "../api/types";
 import { formatNumber, formatPercent, formatPlural, formatSpeed } from "../format";
 
-export const kAim = 0.95; // of the published speed
+export const kAim = 0.95; // of the published speed; what a certification asks for
 
 export const kNear = 0.02; // of the published speed: missed by less is near
 const kMoreRunsMax = 8;
 
 export type CellState =
-  | "reached"
+  | "met"
   | "undecided"
   | "near"
   | "below"
@@ -17,7 +18,7 @@ export type CellState =
   | "failed"
   | "missing";
 export const kCellStates: CellState[] = [
-  "reached",
+  "met",
   "undecided",
   "near",
   "below",
@@ -27,7 +28,7 @@ export const kCellStates: CellState[] = [
 ];
 
 export const kStateWords: Record<CellState, string> = {
-  reached: "reached",
+  met: "aim met",
   undecided: "not decided",
   near: "near",
   below: "below",
@@ -57,8 +58,8 @@ export function judge(
   const sure = `with ${formatPercent(confidence, 0)} confidence`;
   if (low >= kAim) {
     return {
-      state: "reached",
-      words: `${runs}, ${is}; above ${formatNumber(low)} × ${sure}.`,
+      state: "met",
+      words: `${runs}, ${is}; above ${formatNumber(low)} × ${sure}, which meets the aim of ${kAim} ×.`,
       repeats: 1,
     };
   }
@@ -72,7 +73,7 @@ export function judge(
       state: "undecided",
       words:
         `${runs}, ${is}; above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ` +
-        `${sure}, and the line of ${kAim} is between them. ` +
+        `${sure}, and the aim of ${kAim} × is between them. ` +
         `${more} would decide.`,
       repeats,
     };
@@ -80,16 +81,21 @@ export function judge(
   const below = `${runs}, ${is}; below ${formatNumber(high)} × ${sure}`;
   if (speed >= kAim - kNear) {
     const missed = `less than ${formatPercent(kNear, 0)} of the published speed`;
-    return { state: "near", words: `${below}, ${missed} under the line of ${kAim}.`, repeats: 2 };
+    return { state: "near", words: `${below}, ${missed} under the aim of ${kAim} ×.`, repeats: 2 };
   }
-  return { state: "below", words: `${below}.`, repeats: 2 };
+  return { state: "below", words: `${below}, under the aim of ${kAim} ×.`, repeats: 2 };
 }
 
 const kStandings: Record<PublishedStanding["verdict"], string> = {
   reached: "reached",
   not_reached: "not reached",
-  not_decided: "not decided, more runs would",
+  not_decided: "not decided",
 };
+
+// Whether the published speed itself is reached, whatever the aim is.
+export function publishedWord(standing: PublishedStanding | null): string {
+  return standing ? kStandings[standing.verdict] : "";
+}
 
 // "reached: 1.004 ×, above 0.999 × with 95 % confidence; from 0.998 × on it prints alike"
 export function standingWords({ verdict, line, confidence, ...standing }: PublishedStanding) {
@@ -98,7 +104,7 @@ export function standingWords({ verdict, line, confidence, ...standing }: Publis
   const bounds = {
     reached: `above ${formatNumber(low)} × ${sure}`,
     not_reached: `below ${formatNumber(high)} × ${sure}`,
-    not_decided: `above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ${sure}`,
+    not_decided: `above ${formatNumber(low)} × and below ${formatNumber(high)} ×, each ${sure}, more runs would decide`,
   };
   return (
     `${kStandings[verdict]}: ${formatNumber(speed)} ×, ${bounds[verdict]}; ` +
