@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HistoryChange, HistorySeries } from "../../web/src/api/types";
 import { partOf, shareIn, zoomed } from "../../web/src/chart/plot_zoom";
-import { historyPlot, placesOf, timeTicks, valueTicks, within } from "../../web/src/chart/history_points";
+import { historyPlot, placesOf, startTicks, valueTicks, within } from "../../web/src/chart/history_points";
 import { nearestOf } from "../../web/src/chart/nearest_point";
 import {
   amountWords,
@@ -88,15 +88,23 @@ test("a single odd run is drawn at the edge, a level never", () => {
   assert.ok(doubled?.points.every((point) => !point.isOffScale));
 });
 
-test("axes have round values and each day once", () => {
+test("axes have round values, and days that begin where they are labelled", () => {
   assert.deepEqual(valueTicks({ min: 1.99, max: 2.12 }, 4).map((tick) => tick.toFixed(2)), [
     "2.00",
     "2.05",
     "2.10",
   ]);
-  const days = timeTicks(slowed.runs, 3, "utc").map(({ label }) => label);
-  assert.deepEqual(days, ["2025-10-01", "2025-10-15", "2025-10-29"]);
-  assert.equal(timeTicks(slowed.runs.slice(0, 1), 3, "utc").length, 1);
+  const days = startTicks(slowed.runs, 3, "utc");
+  assert.deepEqual(
+    days.map(({ label, place }) => [label, kStart + place * 28 * kDay]),
+    [
+      ["2025-10-13", Date.parse("2025-10-13T00:00:00Z")], // Mondays
+      ["2025-10-27", Date.parse("2025-10-27T00:00:00Z")],
+    ],
+  );
+  assert.deepEqual(startTicks(slowed.runs.slice(0, 1), 3, "utc"), [
+    { place: 0.5, label: "10-01 00:00" },
+  ]);
 });
 
 test("changes are told newest first, and by when they were", () => {
@@ -155,8 +163,11 @@ test("a zoom shows what lies within it, and cuts levels at its edges", () => {
   ]);
   assert.deepEqual(part.marks.length, 1);
   assert.deepEqual(part.range, all.range);
-  const [first, last] = [0, 2].map((at) => timeTicks(slowed.runs, 3, "utc", { min: 0.25, max: 0.5 })[at]);
-  assert.deepEqual([first?.label, last?.label], ["2025-10-08", "2025-10-15"]);
+  const zoomedTo = startTicks(slowed.runs, 5, "utc", { min: 0.25, max: 0.5 });
+  assert.deepEqual(
+    zoomedTo.map(({ label }) => label),
+    ["2025-10-09", "2025-10-11", "2025-10-13", "2025-10-15"],
+  );
 });
 
 test("a drag zooms into what is shown, in either direction, and a click does not", () => {

@@ -3,7 +3,7 @@
 // large as the page's. The table below it is its twin for those who do not see it.
 import type { HistorySeries } from "../api/types";
 import { formatInstant, formatSeconds, formatTicks, type Zone } from "../format";
-import { historyPlot, timeTicks, valueTicks, within, type HistoryMark } from "./history_points";
+import { historyPlot, startTicks, valueTicks, within, type HistoryMark } from "./history_points";
 import { useMeasuredWidth } from "./measured_width";
 import { useOwnPoint } from "./nearest_point";
 import { shareIn, ShowAll, useZoom, ZoomableSvg } from "./plot_zoom";
@@ -58,10 +58,13 @@ export function HistoryPlot({ series, zone, summary }: Props) {
       <ZoomableSvg zoom={zoom} area={area} summary={summary} {...follow}>
         <ValueGrid ticks={ticks} labels={labels} left={kLeft} right={width - kRight} y={y} />
         {plot.isInTime &&
-          timeTicks(series.runs, timeCount, zone, zoom.shown).map(({ place, label }) => (
-            <text key={place} class="tick" x={x(place)} y={kHeight - 8} text-anchor="middle">
-              {label}
-            </text>
+          startTicks(series.runs, timeCount, zone, zoom.shown).map(({ place, label }) => (
+            <g key={place}>
+              <line class="grid" x1={x(place)} x2={x(place)} y1={kTop} y2={kHeight - kBottom} />
+              <text class="tick" x={x(place)} y={kHeight - 8} text-anchor="middle">
+                {label}
+              </text>
+            </g>
           ))}
         {pointed && (
           <line

@@ -1,9 +1,10 @@
 // A configuration's history as a plot: runs at the time of their starts, the levels of their step
-// times, and the axes of both. Pure.
+// times, and the axis of these. Pure.
 import type { HistorySeries } from "../api/types";
-import { formatInstant, type Zone } from "../format";
-import { kWhole } from "./plot_zoom";
+import type { Zone } from "../format";
+import { kWhole, partOf } from "./plot_zoom";
 import { fullRange, isOffScale, steadyRange, type Range } from "./scale";
+import { timeTicks } from "./time_ticks";
 
 export interface HistoryPoint {
   run: HistorySeries["runs"][number];
@@ -111,25 +112,19 @@ export function valueTicks({ min, max }: Range, count: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * step);
 }
 
-const kDayMs = 86_400_000;
-
-// Days, or minutes where what is shown lies within two of them; each label once.
-export function timeTicks(
+// The axis of the runs' starts, as far as it is shown; at most `count` ticks.
+export function startTicks(
   runs: HistorySeries["runs"],
   count: number,
   zone: Zone,
-  { min: from, max: to }: Range = kWhole,
+  shown: Range = kWhole,
 ): { place: number; label: string }[] {
   const times = runs.map(({ launched_at }) => Date.parse(launched_at ?? ""));
-  const first = Math.min(...times);
-  const span = Math.max(...times) - first;
-  const label = (ms: number) => {
-    const text = formatInstant(new Date(ms).toISOString(), zone);
-    return (to - from) * span > 2 * kDayMs ? text.slice(0, 10) : text.slice(5);
-  };
-  if (!(span > 0)) return Number.isFinite(first) ? [{ place: kMiddle, label: label(first) }] : [];
-  const all = Array.from({ length: count }, (_, at) => from + ((to - from) * at) / (count - 1)).map(
-    (place) => ({ place, label: label(first + place * span) }),
-  );
-  return all.filter((tick, at) => tick.label !== all[at - 1]?.label);
+  const all = { min: Math.min(...times), max: Math.max(...times) };
+  if (!Number.isFinite(all.min)) return [];
+  const span = all.max - all.min;
+  return timeTicks(partOf(all, shown), count, zone).map(({ at, label }) => ({
+    place: span > 0 ? (at - all.min) / span : kMiddle,
+    label,
+  }));
 }
