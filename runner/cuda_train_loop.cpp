@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "runner/cuda/backend.h"
@@ -80,6 +82,47 @@ std::string attention_text(const AttentionUse& use) {
 }
 
 template <typename T>
+void pin_products(cuda::Ops<T>& ops, const World& world, const ProductPlans& plans, LogSink& log) {
+  if (plans.json.empty()) return;
+  const std::string why_not = ops.pin_plans(plans.json);
+  if (why_not.empty()) return;
+  log.write(fmt::format(
+      "llmb-step-runner: rank {} multiplies by the library's suggestions, not as rank 0 does: {}\n",
+      world.rank(), why_not));
+}
+
+// In `arena` bytes of the device, and in more where these are not enough. Throws DoesNotFit where
+// the device has no more.
+template <typename T>
+void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options& options,
+              const RunSettings& settings, const Layout& layout, const cuda::DeviceInfo& device,
+              TrainOutput output, OpCeilings ceilings) {
+  std::unique_ptr<cuda::DeviceWorld> devices;
+  std::optional<cuda::DeviceMeter> meter;
+  std::optional<RankRun<cuda::Backend<T>>> run;
+  try {
+    ops.reserve(arena);
+    devices = std::make_unique<cuda::DeviceWorld>(
+        world, ops.stream(), settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others,
+        &ops.profile());
+    meter.emplace(device.pci_address, world.rank(),
+                  [&log = output.log](const std::string& line) { log.write(line); });
+    const bool is_told = meter->why_nothing().empty();
+    if (!is_told && (world.rank() == 0 || settings.rank_slice)) {
+      output.log.write("llmb-step-runner: no clocks, power or energy: " + meter->why_nothing() +
+                       "\n");
+    }
+    DeviceUseSource device_use = [&meter] { return meter->take(); };
+    run.emplace(ops, *devices, options, settings, layout, output, std::move(ceilings),
+                std::move(device_use));
+    run->train();
+  } catch (const cuda::OutOfDeviceMemory& error) {
+    throw DoesNotFit(ran_out_text(settings, run ? run->trainer().memory_use() : MemoryUse{},
+                                  layout.place_of(world.rank()).pp, world.rank(), error.what()));
+  }
+}
+
+template <typename T>
 void run_rank_of(World& world, const Options& options, RunSettings settings, const Layout& layout,
                  const cuda::DeviceInfo& device, TrainOutput output) {
   arena_bytes(world, settings, layout, device);  // by count, before anything is on the device
@@ -96,28 +139,8 @@ void run_rank_of(World& world, const Options& options, RunSettings settings, con
   settings.wants_graphs = has_graphs(settings);
   const std::int64_t arena = arena_bytes(world, settings, layout, device);
   OpCeilings ceilings = profile_ceilings(world, options, settings, layout, output.log);
-  ops.reserve(arena);
-  if (!plans.json.empty()) {
-    if (const std::string why_not = ops.pin_plans(plans.json); !why_not.empty()) {
-      output.log.write(fmt::format(
-          "llmb-step-runner: rank {} multiplies by the library's suggestions, not as rank 0 does: "
-          "{}\n",
-          world.rank(), why_not));
-    }
-  }
-  cuda::DeviceWorld devices(world, ops.stream(),
-                            settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others,
-                            &ops.profile());
-  cuda::DeviceMeter meter(device.pci_address, world.rank(),
-                          [&log = output.log](const std::string& line) { log.write(line); });
-  const bool is_told = meter.why_nothing().empty();
-  if (!is_told && tells) {
-    output.log.write("llmb-step-runner: no clocks, power or energy: " + meter.why_nothing() + "\n");
-  }
-  DeviceUseSource device_use = [&meter] { return meter.take(); };
-  RankRun<cuda::Backend<T>>(ops, devices, options, settings, layout, output, std::move(ceilings),
-                            std::move(device_use))
-      .train();
+  pin_products(ops, world, plans, output.log);
+  train_in(arena, ops, world, options, settings, layout, device, output, std::move(ceilings));
 }
 
 void run_rank(World& world, int local_rank, const Options& options, const RunSettings& settings,

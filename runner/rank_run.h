@@ -114,6 +114,8 @@ class RankRun {
     if (is_first_rank()) output_.log.write(finish_line(head_, local_date_time()));
   }
 
+  const RankTrainer<Backend>& trainer() const { return trainer_; }
+
  private:
   // Who writes the log; of a slice, the only rank there is.
   bool is_first_rank() const { return settings_.rank_slice || trainer_.rank() == 0; }
@@ -190,6 +192,14 @@ class RankRun {
     }
   }
 
+  // On each rank whose experts get more rows than planned; again where it is a tenth more.
+  void tell_of_expert_rows(std::int64_t step) {
+    const std::int64_t rows = trainer_.memory_use().expert_rows_max;
+    if (rows <= planned_expert_rows(settings_) || rows <= expert_rows_told_ / 10 * 11) return;
+    expert_rows_told_ = rows;
+    output_.log.write(expert_rows_text(settings_, rows, trainer_.rank(), step));
+  }
+
   void begin_profile(std::int64_t step) {
     profile_first_step_ = step;
     profiled_time_s_ = 0;
@@ -212,6 +222,7 @@ class RankRun {
     profiled_time_s_ += record.step_time_s;
     if (is_first_rank()) log_step(result, record, before);
     tell_of_graphs(step);
+    tell_of_expert_rows(step);
     if (!result.is_updated || std::isnan(result.loss)) {
       throw NotANumber(fmt::format(
           "step {}: loss {}, gradient norm {}; a lower --learning-rate or another --seed may help",
@@ -282,6 +293,7 @@ class RankRun {
   std::int64_t graphs_told_ = 0;
   static constexpr int kGraphLinesMax = 3;
   int graph_lines_ = 0;
+  std::int64_t expert_rows_told_ = 0;
   std::int64_t profile_first_step_ = -1;
   double profiled_time_s_ = 0;
   std::int64_t memory_bytes_max_ = 0;

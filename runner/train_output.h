@@ -14,7 +14,8 @@ class NotANumber : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The plan needs more memory than the device of this rank has free: nothing was allocated.
+// The plan needs more memory than the device of this rank has free, before anything is allocated;
+// or the run needs more than was planned, and the device has no more.
 class DoesNotFit : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -54,6 +54,8 @@ class MoeBlock {
     visit(fc2_);
     if (shared_) shared_->visit_linears(visit_shared);
   }
+  // The most rows of a micro-batch that came to this rank's experts.
+  std::int64_t rows_max() const { return rows_max_; }
 
  private:
   void balance(State& state, TotalsView<Backend> auxiliary_loss) const;
@@ -69,6 +71,7 @@ class MoeBlock {
   LinearLayer<Backend> fc1_;  // (experts * ffn or 2 ffn, hidden)
   LinearLayer<Backend> fc2_;  // (experts * hidden, ffn)
   std::optional<MlpBlock<Backend>> shared_;
+  std::int64_t rows_max_ = 0;
 };
 
 }  // namespace llmb::runner

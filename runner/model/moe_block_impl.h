@@ -1,6 +1,7 @@
 // The definitions of moe_block.h: included where a backend is put together, once.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "runner/model/moe_block.h"
@@ -111,6 +112,7 @@ void MoeBlock<Backend>::forward(ConstView x, State& state, View y,
   context_.ops.scatter_to_experts(state.row_of_slot.values(), weights_if(weights_on_inputs_, state),
                                   x, rows);
   keep<Backend>(context_.ops, context_.precision, rows);
+  rows_max_ = std::max(rows_max_, state.exchange.local_rows());
   state.exchange.to_experts(context_, rows, state.inputs);
   Tensor local = stays_here ? std::move(state.outputs) : Tensor();
   run_experts(state, local);

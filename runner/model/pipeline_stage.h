@@ -59,6 +59,10 @@ class PipelineStage {
   // run ahead of the host must wait for them here.
   virtual StageLoss take_losses() = 0;
 
+  // The most rows of a micro-batch that a layer's experts on this rank got so far; 0 without
+  // experts.
+  virtual std::int64_t expert_rows_max() const { return 0; }
+
   // After a step's last backward. All ranks end a step together.
   virtual void end_step() {}
 

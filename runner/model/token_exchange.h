@@ -40,6 +40,9 @@ class TokenExchange {
     }
   }
 
+  // That this rank's own experts get in all.
+  std::int64_t local_rows() const { return local_rows_; }
+
   // rows, sorted by the model's experts -> the rows of this rank's own experts, sorted by these.
   // What is given is of no more use.
   void to_experts(const StageContext<Backend>& context, Tensor& rows, Tensor& local) const;
@@ -63,6 +66,7 @@ class TokenExchange {
 
   IndexArray<Backend> rows_of_local_expert_;
   std::vector<std::int64_t> host_rows_;     // the same, if the host has them
+  std::int64_t local_rows_ = 0;             // of all of them
   std::vector<std::size_t> sent_rows_;      // to each rank of the expert group
   std::vector<std::size_t> received_rows_;  // from each of them
   std::vector<std::size_t> slice_rows_;     // that each rank of the expert-tensor group brings

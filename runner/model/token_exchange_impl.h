@@ -92,6 +92,7 @@ void TokenExchange<Backend>::plan(const StageContext<Backend>& context,
     sent_rows_ = received_rows_ = {static_cast<std::size_t>(rows)};
     slice_rows_.assign(static_cast<std::size_t>(context.sizes.etp), static_cast<std::size_t>(rows));
   }
+  local_rows_ = detail::total(slice_rows_);
   rows_of_local_expert_.resize(context.ops, std::ssize(rows_of_expert) / context.sizes.ep);
   if (stays_here(context)) {
     context.ops.template copy_elements<Index>(rows_of_expert, rows_of_local_expert_.values());

@@ -46,6 +46,7 @@ class TransformerLayer {
     if (mlp_) mlp_->visit_linears(visit);
     if (moe_) moe_->visit_linears(visit_experts, visit);
   }
+  std::int64_t expert_rows_max() const { return moe_ ? moe_->rows_max() : 0; }
 
  private:
   typename Backend::Ops& ops_;

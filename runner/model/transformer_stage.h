@@ -60,6 +60,7 @@ class TransformerStage : public PipelineStage<Backend> {
   // Delayed scaling goes on to the next step: ranks that share a matrix agree on its maxima.
   void end_step() override;
   std::vector<NamedHistory> scaling_histories() override;
+  std::int64_t expert_rows_max() const override;
 
  private:
   struct State {

@@ -212,6 +212,15 @@ std::vector<NamedHistory> TransformerStage<Backend>::scaling_histories() {
 }
 
 template <typename Backend>
+std::int64_t TransformerStage<Backend>::expert_rows_max() const {
+  std::int64_t most = 0;
+  for (const TransformerLayer<Backend>& layer : layers_) {
+    most = std::max(most, layer.expert_rows_max());
+  }
+  return most;
+}
+
+template <typename Backend>
 void TransformerStage<Backend>::end_scaling_step(ScaledLinears& scaled,
                                                  std::initializer_list<Communicator*> sharers,
                                                  CallTag tag) {

@@ -1,6 +1,7 @@
 #include "runner/plan/layer_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -20,13 +21,19 @@ struct MlpPart {
   bool is_gated = true;
 };
 
+// What goes into the activation, and what comes out.
+std::int64_t kept_mlp_bytes(const MlpPart& mlp, const NumberBytes& bytes) {
+  const std::int64_t up = mlp.is_gated ? 2 : 1;
+  return mlp.token_count * mlp.width * (up * bytes.activation + bytes.gemm_input);
+}
+
 void add_mlp(const MlpPart& mlp, std::int64_t hidden, const NumberBytes& bytes, LayerCost& cost) {
   const std::int64_t up = mlp.is_gated ? 2 : 1;
   const std::int64_t cells = mlp.token_count * mlp.width;
   cost.gemm_flops += 2.0 * as_double(cells) * as_double(hidden) * as_double(up + 1);
   // Forward what both products read, backward the gradients of what they gave.
   cost.cast_elements += as_double(cells * (1 + up) + 2 * mlp.token_count * hidden);
-  cost.activation_bytes += cells * (up * bytes.activation + bytes.gemm_input);
+  cost.activation_bytes += kept_mlp_bytes(mlp, bytes);
   // Activation: reads up cells, writes one; backward reads one more and writes up.
   cost.memory_bytes_forward += as_double(cells * (up + 1) * bytes.activation);
   cost.memory_bytes_backward += as_double(cells * (2 * up + 1) * bytes.activation);
@@ -36,11 +43,14 @@ void add_experts(const RunSettings& settings, const TokenCounts& tokens, const N
                  LayerCost& cost) {
   const ModelShape& shape = settings.spec.shape;
   const std::int64_t chosen = tokens.resident * shape.experts_per_token;
-  const std::int64_t gathered = chosen * settings.sizes.etp;
-  add_mlp({gathered, shape.expert_ffn_hidden_size / settings.sizes.etp, settings.spec.is_gated()},
-          shape.hidden_size, bytes, cost);
+  const MlpPart expert{even_expert_rows(settings),
+                       shape.expert_ffn_hidden_size / settings.sizes.etp, settings.spec.is_gated()};
+  add_mlp(expert, shape.hidden_size, bytes, cost);
+  const std::int64_t planned = planned_expert_rows(settings);
+  cost.activation_bytes += kept_mlp_bytes({planned, expert.width, expert.is_gated}, bytes) -
+                           kept_mlp_bytes(expert, bytes);
   // Rows on their way to the experts and back, and the router's probabilities.
-  cost.activation_bytes += gathered * shape.hidden_size * bytes.gemm_input +
+  cost.activation_bytes += planned * shape.hidden_size * bytes.gemm_input +
                            chosen * shape.hidden_size * bytes.activation +
                            tokens.resident * shape.expert_count * std::int64_t{sizeof(float)};
   const double moved = as_double(4 * chosen * shape.hidden_size * bytes.activation);
@@ -85,6 +95,19 @@ TokenCounts token_counts(const ModelSpec& spec, const ParallelSizes& sizes,
   tokens.attended = spec.shape.sequence_length * micro_batch_size / sizes.cp;
   tokens.resident = tokens.attended / sizes.tp;
   return tokens;
+}
+
+std::int64_t even_expert_rows(const RunSettings& settings) {
+  const TokenCounts tokens =
+      token_counts(settings.spec, settings.sizes, settings.batch.micro_batch_size);
+  return tokens.resident * settings.spec.shape.experts_per_token * settings.sizes.etp;
+}
+
+// All rows of the ranks that share out experts are the most that one of them can get.
+std::int64_t planned_expert_rows(const RunSettings& settings) {
+  const double most = settings.sizes.ep;
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(even_expert_rows(settings)) *
+                                             std::min(settings.expert_imbalance, most)));
 }
 
 std::int64_t local_element_count(const Parameter& parameter, const ParallelSizes& sizes) {

@@ -1,7 +1,7 @@
 // LayerCost: what one layer costs one rank for one micro-batch: operations, bytes that pass through
 // memory, and bytes that stay until the backward pass. Tokens are taken as spread evenly over
-// experts. Counted for the kernels that a good backend fuses: nothing is kept twice, attention
-// keeps no scores.
+// experts, but for memory, where a rank's may get more than their share. Counted for the kernels
+// that a good backend fuses: nothing is kept twice, attention keeps no scores.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,11 @@ struct LayerCost {
   double memory_bytes_backward = 0;
 };
 LayerCost layer_cost(const RunSettings& settings, std::int64_t layer);
+
+// Rows of a micro-batch that a rank's experts get: spread evenly, and as many as memory is planned
+// for. Experts that are all on a rank, in slices or whole, get the same however they are chosen.
+std::int64_t even_expert_rows(const RunSettings& settings);
+std::int64_t planned_expert_rows(const RunSettings& settings);
 
 // Of the head and the loss, on a rank of the last stage.
 struct HeadCost {

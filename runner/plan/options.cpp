@@ -114,6 +114,12 @@ void add_layout_options(CLI::App& app, Options& options) {
                    "layers of a stage whose activations wait in the host's memory")
       ->check(CLI::NonNegativeNumber);
   group
+      ->add_option("--expert-imbalance", options.expert_imbalance,
+                   "where experts are on several ranks: the rows that memory is planned for, as a "
+                   "multiple of the even share of a rank. A run tells which ranks get more")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
+  group
       ->add_option("--head-chunk-rows", options.head_chunk_rows,
                    "tokens whose logits exist at once; without it as many as 512 MiB hold, and "
                    "1024 at least. Fewer need less memory and make smaller products")

@@ -49,6 +49,8 @@ struct Options {
   std::optional<std::int64_t> recompute_layers;
   std::optional<std::int64_t> offload_layers;
   std::optional<std::int64_t> head_chunk_rows;
+  // Where experts are shared out over ranks: by how much a rank may get more rows than its share.
+  double expert_imbalance = 1;
 
   std::optional<Backend> backend;    // none: the best that the build has
   std::optional<int> virtual_ranks;  // ranks as threads of this process

@@ -20,6 +20,7 @@ struct Elements {
         sizes(settings.sizes),
         tokens(token_counts(spec, sizes, settings.batch.micro_batch_size)),
         shard(tokens.resident * spec.shape.hidden_size),
+        expert_rows(planned_expert_rows(settings)),
         // Gathered, and waiting to be scattered; without tensor parallelism they are the shard.
         whole(sizes.tp > 1 ? tokens.attended * spec.shape.hidden_size : 0),
         precision(settings.precision),
@@ -30,6 +31,7 @@ struct Elements {
   const ParallelSizes& sizes;
   TokenCounts tokens;
   std::int64_t shard;
+  std::int64_t expert_rows;  // of a micro-batch, that come to this rank's experts
   std::int64_t whole;
   Precision precision;
   bool counts_casts;
@@ -93,14 +95,13 @@ std::int64_t expert_cast_elements(const Elements& on, std::int64_t rows, std::in
 std::int64_t expert_elements(const Elements& on) {
   const ModelShape& shape = on.spec.shape;
   const std::int64_t chosen = on.shard * shape.experts_per_token;
-  const std::int64_t gathered = chosen * on.sizes.etp;
-  const std::int64_t cells = on.tokens.resident * shape.experts_per_token *
-                             shape.expert_ffn_hidden_size * (1 + up_factor(on.spec));
+  const std::int64_t gathered = on.expert_rows * shape.hidden_size;
+  const std::int64_t cells =
+      on.expert_rows * (shape.expert_ffn_hidden_size / on.sizes.etp) * (1 + up_factor(on.spec));
   const std::int64_t on_way =
       (on.sizes.ep > 1 ? chosen : 0) + (on.sizes.etp > 1 ? 2 * gathered : 0);
-  const std::int64_t casts =
-      expert_cast_elements(on, gathered / shape.hidden_size,
-                           shape.expert_ffn_hidden_size / on.sizes.etp * up_factor(on.spec));
+  const std::int64_t casts = expert_cast_elements(
+      on, on.expert_rows, shape.expert_ffn_hidden_size / on.sizes.etp * up_factor(on.spec));
   // d_outputs and the gradient of the rows are those of this rank's experts where no row travels.
   const bool are_two = on.sizes.ep * on.sizes.etp > 1;
   const std::int64_t own = are_two ? gathered : 0;

@@ -223,6 +223,31 @@ std::string attention_text(const RunSettings& settings) {
          " GiB, counted; a run asks its device's libraries\n";
 }
 
+// "1.31 times the even share": of a rank's rows of experts.
+std::string share_text(const RunSettings& settings, std::int64_t rows) {
+  return text_of("%.2f times the even share",
+                 static_cast<double>(rows) / static_cast<double>(even_expert_rows(settings)));
+}
+
+// Of experts that ranks share out: what is planned, and the largest share that fits, in steps of a
+// twentieth.
+std::string imbalance_text(RunSettings settings, const GpuRates& rates) {
+  if (!settings.spec.is_moe() || settings.sizes.ep == 1) return "";
+  const std::string planned = share_text(settings, planned_expert_rows(settings));
+  std::string text = "           experts' rows are planned as " + planned +
+                     " of a rank (--expert-imbalance); a run tells where one gets more\n";
+  constexpr double kStep = 0.05;
+  const double most = settings.sizes.ep;
+  double fitting = 0;
+  for (double share = settings.expert_imbalance; share < most + kStep; share += kStep) {
+    settings.expert_imbalance = share;
+    if (!make_memory_plan(settings).fits(rates.memory_bytes)) break;
+    fitting = std::min(share, most);
+  }
+  if (settings.backend == Backend::cpu || fitting == 0) return text;
+  return text + text_of("           %s has room for %.2f times\n", rates.gpu_type.c_str(), fitting);
+}
+
 // Of a GPU that has none of the products that are asked for.
 std::string blocks_text(const RunSettings& settings, const GpuRates& rates) {
   const bool runs = settings.backend != Backend::cuda || settings.precision != Precision::mxfp8 ||
@@ -269,6 +294,7 @@ std::string plan_text(const RunSettings& settings, const MemoryPlan& plan, const
     text += text_of("           %s of %s GiB on the fullest stage\n",
                     gib(plan.largest().total()).c_str(), gib(rates.memory_bytes).c_str());
   }
+  text += imbalance_text(settings, rates);
   if (settings.backend == Backend::cuda) text += attention_text(settings);
   if (const std::string weights = fp8_weights_text(settings); !weights.empty()) {
     text += "           " + weights;
@@ -305,6 +331,11 @@ std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, i
     const std::int64_t planned = plan.activations + plan.pass + plan.logits;
     text += text_of(" and %.3f", static_cast<double>(planned) / kMebi);
   }
+  if (settings.spec.is_moe() && settings.sizes.ep > 1) {
+    text += "; rows of its experts at most " + number(use.expert_rows_max) + ", " +
+            share_text(settings, use.expert_rows_max) + ", planned " +
+            number(planned_expert_rows(settings));
+  }
   return text + "\n";
 }
 
@@ -314,6 +345,32 @@ std::string graph_memory_text(const RunSettings& settings, std::int64_t device_b
   return text_of("; the driver took %.1f MiB of the device for them, of %.1f planned",
                  static_cast<double>(device_bytes) / kMebi,
                  static_cast<double>(plan.graphs) / kMebi);
+}
+
+std::string expert_rows_text(const RunSettings& settings, std::int64_t rows, int rank,
+                             std::int64_t step) {
+  return text_of(
+      "llmb-step-runner: rank %d's experts got %lld rows of a micro-batch in step %lld, %s, and "
+      "memory is planned for %lld (--expert-imbalance): what is lacking is taken from the device\n",
+      rank, static_cast<long long>(rows), static_cast<long long>(step),
+      share_text(settings, rows).c_str(), static_cast<long long>(planned_expert_rows(settings)));
+}
+
+std::string ran_out_text(const RunSettings& settings, const MemoryUse& use, int stage, int rank,
+                         const std::string& why) {
+  const StageBytes plan = make_memory_plan(settings).stages.at(static_cast<std::size_t>(stage));
+  std::string text = "does not fit: CUDA out of memory in the run of rank " + number(rank) + ": " +
+                     why + "\nfor stage " + number(stage) + " " + gib(plan.total()) +
+                     " GiB were planned, " + gib(plan.activations + plan.pass + plan.logits) +
+                     " of them for activations and what a pass needs; at most " +
+                     gib(use.tensors_max) + " were in use for these\n";
+  if (use.expert_rows_max <= planned_expert_rows(settings)) {
+    return text + "other programs, or libraries, have taken more of the device than the reserve\n";
+  }
+  return text + "its experts got " + number(use.expert_rows_max) + " rows of a micro-batch, " +
+         share_text(settings, use.expert_rows_max) + ", and " +
+         number(planned_expert_rows(settings)) +
+         " were planned: a larger --expert-imbalance plans for that, before the first step\n";
 }
 
 std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& plan,

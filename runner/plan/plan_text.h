@@ -22,6 +22,15 @@ std::string does_not_fit_text(const RunSettings& settings, const MemoryPlan& pla
 // planned.
 std::string graph_memory_text(const RunSettings& settings, std::int64_t device_bytes, int stage);
 
+// A line: that a rank's experts got so many rows of a micro-batch, which are more than planned.
+std::string expert_rows_text(const RunSettings& settings, std::int64_t rows, int rank,
+                             std::int64_t step);
+
+// Where a run on a device needs more memory than it has: `why` in the words of who asked for it,
+// and what the rank held beside what was planned.
+std::string ran_out_text(const RunSettings& settings, const MemoryUse& use, int stage, int rank,
+                         const std::string& why);
+
 // One line: what a rank of this stage held, and what was planned.
 std::string memory_use_text(const RunSettings& settings, const MemoryUse& use, int stage);
 

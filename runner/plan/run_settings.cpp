@@ -149,6 +149,7 @@ void apply_saving(const Options& options, RunSettings& settings) {
   settings.head_chunk_rows = options.head_chunk_rows.value_or(settings.head_chunk_rows);
   settings.expert_counts = options.expert_counts.value_or(expert_counts_for(settings));
   settings.wants_graphs = options.wants_graphs;
+  settings.expert_imbalance = options.expert_imbalance;
   if (settings.offload_layers > 0 && settings.backend == Backend::cpu) {
     settings.notes.push_back(
         fmt::format("offloading {} layers does nothing on the CPU: their activations are in the "

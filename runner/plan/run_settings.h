@@ -29,7 +29,8 @@ struct RunSettings {
   // Copies of the weights in FP8 stay for a whole step: who plans a run decides (fp8_weights.h).
   bool keeps_fp8_weights = false;
   ExpertCounts expert_counts = ExpertCounts::on_device;
-  bool wants_graphs = false;  // where pass_graphs.h says that there can be any
+  double expert_imbalance = 1;  // Options
+  bool wants_graphs = false;    // where pass_graphs.h says that there can be any
   // CUDA: what the device's attention asks for beside its operands, in any layer; none: not asked
   // yet, and counted as cuDNN's graphs need it.
   std::optional<std::int64_t> attention_workspace_bytes;

@@ -233,6 +233,9 @@ MemoryUse RankTrainer<Backend>::memory_use() const {
   use.optimizer = optimizer_.state_bytes();
   use.activations_max = kept_bytes_max_;
   use.tensors_max = ops_.memory_meter().bytes_max;
+  for (const auto& chunk : stages_) {
+    use.expert_rows_max = std::max(use.expert_rows_max, chunk->expert_rows_max());
+  }
   return use;
 }
 

@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string_view>
+
+#include "runner/cuda/device.h"
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/host_device.h"
+#include "runner/cuda/host_registry.h"
 #include "runner/cuda_train_loop.h"
 #include "tests/runner/backend/cuda_run.h"
 #include "tests/runner/backend/small_models.h"
@@ -111,6 +116,48 @@ TEST(CudaDouble, IsRefusedWhereADeviceHasLessThanThePlanNeeds) {
     EXPECT_THAT(error.what(), HasSubstr("does not fit: CUDA out of memory, by the plan: 3.00 GiB"));
     EXPECT_THAT(error.what(), HasSubstr("rank 0's device 0 (double), of whose 2.00 GiB 0.00 are "
                                         "taken, has 2.00"));
+  }
+}
+
+// A log of one rank whose device has nothing left once its arena is there.
+class TakesAllMemory : public std::stringbuf {
+ public:
+  ~TakesAllMemory() override { cuda::give_back_host_memory(0, taken_); }
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize count) override {
+    const std::string_view written(text, static_cast<std::size_t>(count));
+    if (taken_ == 0 && written.find("no clocks, power or energy") != written.npos) {
+      taken_ = static_cast<std::size_t>(cuda::memory_info().free_bytes);
+      EXPECT_TRUE(cuda::take_host_memory(0, taken_));
+    }
+    return std::stringbuf::xsputn(text, count);
+  }
+
+ private:
+  std::size_t taken_ = 0;
+};
+
+// Tensors are so small here that the granules of a pool outgrow its arena.
+TEST(CudaDouble, TellsThePlanWhereARunNeedsMoreThanThereIs) {
+  const ParsedOptions parsed =
+      parse_options(shorter({"--hidden-size", "8", "--ffn-hidden-size", "8", "--seq-length", "8",
+                             "--steps", "2", "--global-batch-size", "1", "--product-plans", ""}),
+                    {});
+  auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  ASSERT_TRUE(settings) << settings.error().message;
+  settings->backend = Backend::cuda;
+  TakesAllMemory buffer;
+  std::ostream text(&buffer);
+  LogSink log(text);
+  try {
+    train_on_cuda(parsed.options, *settings, {log, nullptr});
+    FAIL() << "more memory was there";
+  } catch (const DoesNotFit& error) {
+    EXPECT_THAT(error.what(), HasSubstr("does not fit: CUDA out of memory in the run of rank 0: "
+                                        "Could not allocate "));
+    EXPECT_THAT(error.what(), HasSubstr("for stage 0 3.00 GiB were planned"));
+    EXPECT_THAT(error.what(), HasSubstr("have taken more of the device than the reserve"));
   }
 }
 

@@ -7,6 +7,7 @@ namespace llmb::runner {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -80,6 +81,21 @@ TEST(DryRun, SaysWhetherPassesAreGraphs) {
               Not(HasSubstr("no CUDA graphs")));
   EXPECT_THAT(with_here({"--dtype", "fp8_mx", "--expert-products", "device"}),
               HasSubstr("no CUDA graphs: the library's products of experts"));
+}
+
+TEST(DryRun, SaysForHowManyRowsOfExpertsItPlans) {
+  const auto text_of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"-w",  "pretrain_grok1", "-s",  "314b", "--scale",
+                                          "512", "--gpu-type",     "h100"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return dry_run_of(arguments).text;
+  };
+  EXPECT_THAT(text_of({}), AllOf(HasSubstr("planned as 1.00 times the even share of a rank"),
+                                 ContainsRegex("h100 has room for 1\\.[0-9][05] times")));
+  EXPECT_THAT(text_of({"--expert-imbalance", "2"}), HasSubstr("planned as 2.00 times the even"));
+  EXPECT_THAT(text_of({"--ep", "1", "--etp", "4"}), Not(HasSubstr("even share")));
+  const ParsedOptions less = parse_options({"--expert-imbalance", "0.9"}, {});
+  EXPECT_EQ(less.exit_code, kExitUsage);
 }
 
 TEST(DryRun, SaysWhetherFp8WeightsAreKept) {

@@ -1,6 +1,7 @@
 #include "runner/plan/memory_plan.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,9 +10,13 @@
 #include "runner/plan/ceiling_shapes.h"
 #include "runner/plan/fp8_weights.h"
 #include "runner/plan/gpu_rates.h"
+#include "runner/plan/plan_text.h"
 
 namespace llmb::runner {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 // As GPUs hold it, not as this machine does.
 RunSettings settings_of(Options options) {
@@ -237,6 +242,41 @@ TEST(MemoryPlan, KeepsFp8WeightsWhereThatFits) {
   EXPECT_TRUE(keeps(options));
   options.global_batch_size = 1;
   EXPECT_FALSE(keeps(options));
+}
+
+// By hand: Grok-1's 8192 tokens over cp 2 and tp 4, two experts each; of a row that comes in, its
+// hidden elements, two halves of fc1 and what comes out of the activation are kept.
+TEST(MemoryPlan, HasRoomForUnevenExperts) {
+  Options options;
+  options.workload = "pretrain_grok1";
+  options.model_size = "314b";
+  options.dtype = "bf16";
+  options.gpu_type = "h100";
+  options.scale = 512;
+  const auto settings_with = [&](double imbalance) {
+    options.expert_imbalance = imbalance;
+    return settings_of(options);
+  };
+  const RunSettings even = settings_with(1);
+  EXPECT_EQ(even.sizes.ep, 8);
+  EXPECT_EQ(even_expert_rows(even), 8192 / 2 / 4 * 2);
+  const RunSettings uneven = settings_with(1.5);
+  EXPECT_EQ(planned_expert_rows(uneven), 3072);
+  EXPECT_EQ(planned_expert_rows(settings_with(100)), 8 * 2048) << "there are no more rows";
+  const std::int64_t row = 2 * (6144 + 3 * std::int64_t{32768});
+  EXPECT_EQ(layer_cost(uneven, 0).activation_bytes - layer_cost(even, 0).activation_bytes,
+            1024 * row);
+  EXPECT_EQ(layer_cost(uneven, 0).gemm_flops, layer_cost(even, 0).gemm_flops);
+  EXPECT_GT(make_memory_plan(uneven).stages[0].pass, make_memory_plan(even).stages[0].pass);
+  MemoryUse use;
+  use.expert_rows_max = 4096;
+  EXPECT_THAT(ran_out_text(uneven, use, 1, 70, "Could not allocate 8 bytes."),
+              AllOf(HasSubstr("out of memory in the run of rank 70: Could not allocate 8 bytes."),
+                    HasSubstr("its experts got 4096 rows of a micro-batch, 2.00 times the even "
+                              "share, and 3072 were planned: a larger --expert-imbalance")));
+  options.ep = 1;
+  options.etp = 4;
+  EXPECT_EQ(planned_expert_rows(settings_with(1.5)), 4 * 2048) << "of all experts' slices";
 }
 
 TEST(MemoryPlan, AWholeModelOnOneGpuDoesNotFit) {

@@ -1,7 +1,7 @@
 // What the plan says of a tiny run against what its ranks allocate: parameters, gradients and
 // optimizer states to the byte; activations within 5 %, because the plan leaves out norms'
 // statistics, RoPE tables and the router's lists. Experts are not spread here:
-// where they are, the router decides who holds how many rows.
+// where they are, the router decides who holds how many rows, and a run tells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +18,8 @@ namespace llmb::runner {
 namespace {
 
 using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
 
 RunSettings settings_of(const Arguments& arguments) {
   const ParsedOptions parsed = parse_options(arguments, {});
@@ -108,6 +110,23 @@ TEST(MemoryUse, OffloadingOnTheCpuIsSaidToDoNothing) {
       settings_of(tiny_llama({"--offload-layers", "2", "--global-batch-size", "1"}));
   EXPECT_THAT(settings.notes, testing::Contains(testing::HasSubstr("does nothing on the CPU")));
   EXPECT_EQ(make_memory_plan(settings).stages[0].host, 0);
+}
+
+// Of two ranks with as many experts each, one gets more rows than the other, or both the same.
+TEST(MemoryUse, IsToldOfRanksWhoseExpertsGetMoreRowsThanPlanned) {
+  const auto log_with = [](const char* imbalance) {
+    return run_tiny(
+               tiny_grok({"--virtual-ranks", "2", "--dp", "2", "--ep", "2", "--global-batch-size",
+                          "2", "--steps", "2", "--expert-imbalance", imbalance}))
+        .log;
+  };
+  const std::string even = log_with("1");
+  EXPECT_THAT(even, ContainsRegex("rank [01]'s experts got [0-9]+ rows of a micro-batch in step "
+                                  "[01], 1\\.[0-9]+ times the even share, and memory is planned "
+                                  "for 64 \\(--expert-imbalance\\)"));
+  EXPECT_THAT(even, ContainsRegex("; rows of its experts at most [0-9]+, [01]\\.[0-9]+ times the "
+                                  "even share, planned 64\n"));
+  EXPECT_THAT(log_with("2"), Not(HasSubstr("experts got")));
 }
 
 }  // namespace
