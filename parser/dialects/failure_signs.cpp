@@ -244,6 +244,8 @@ constexpr std::array kSignsOfOne = {
     failure("missing_module", ": No module named "),
     failure("tokenizer_or_data_missing",
             "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
+    // Of a compiler, which a program calls for what it builds as it goes.
+    failure("missing_module", "fatal error: ", R"(fatal error: [\w./+-]+: No such file)"),
     in_error("missing_module", "cannot import name "),
     in_error("missing_module", "ailed to find C compiler"),
     in_error("missing_module", "annot find a working triton installation"),

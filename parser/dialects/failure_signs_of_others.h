@@ -37,6 +37,8 @@ inline constexpr std::array kSignsOfOthers = {
     in_error("nccl_system_error", "ncclSystemError"),
     in_error("nccl_system_error", "unhandled system error"),
     failure("peer_lost", "Connection closed by remote peer"),
+    // The other end of a socket went away.
+    failure("peer_lost", "NCCL WARN ", R"(: (?:Connection reset by peer|Broken pipe))"),
     failure(
         "nccl_system_error", "NCCL WARN ",
         R"(NCCL WARN NET/.*(?i:error|fail|couldn't|unable|timed out|refused|status=|async event))"),
@@ -98,6 +100,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("container_error", "MountVolume.", R"(MountVolume\.\w+ failed)"),
     failure("container_error", "nable to attach or mount volumes"),
     failure("container_error", "ailed to create pod sandbox"),
+    failure("container_error", "ailed to pull image"),
     failure("container_error", "ErrImagePull"),
     failure("container_error", "ImagePullBackOff"),
     failure("container_error", "CreateContainer", R"(CreateContainer(?:Config)?Error)"),

@@ -168,12 +168,31 @@ bool is_echo(std::string_view line) {
 constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored error"});
 
 // Levels at which a program goes on, and words that say so.
-constexpr auto kWarnings = std::to_array<std::string_view>(
-    {"WARNING",          "Warning: ",  "[warning]",    " warn ",       "[NeMo W ",
-     "[DEBUG",           " DEBUG ",    "DEBUG:",       "DEBUG - ",     "etrying",
-     "will retry",       "be retried", "falling back", "Falling back", "fallback to",
-     "going to /",       "gnoring ",   "(ignored",     "ontinuing ",   "estarting ",
-     "previous attempt", "kipping ",   " was handled", ": ignored"});
+constexpr auto kWarnings = std::to_array<std::string_view>({"WARNING",
+                                                            "Warning: ",
+                                                            "[warning]",
+                                                            " warn ",
+                                                            "[NeMo W ",
+                                                            "[DEBUG",
+                                                            " DEBUG ",
+                                                            "DEBUG:",
+                                                            "DEBUG - ",
+                                                            "etrying",
+                                                            "will retry",
+                                                            "be retried",
+                                                            "falling back",
+                                                            "Falling back",
+                                                            "fallback to",
+                                                            "going to /",
+                                                            "gnoring ",
+                                                            "(ignored",
+                                                            "ontinuing ",
+                                                            "estarting ",
+                                                            "previous attempt",
+                                                            "kipping ",
+                                                            " was handled",
+                                                            ": ignored",
+                                                            " thrown while requesting "});
 
 constexpr auto kNotes =
     std::to_array<std::string_view>({"[NeMo I ", "[INFO", " INFO ", "INFO:", "INFO - "});
@@ -192,8 +211,10 @@ constexpr auto kReasonless = std::to_array<std::string_view>(
     {" failed with error code", "failed to import docker image",
      "failed to create container filesystem", "couldn't start container",
      "printing enroot log file", "printing contents of log file", "imed out after ",
-     "failed to listen on any local network address", "store has failed. See inner exception"});
-constexpr auto kReasons = std::to_array<std::string_view>({"EADDRINUSE", "ddress already in use"});
+     "failed to listen on any local network address", "failed to connect to any network address",
+     "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff"});
+constexpr auto kReasons = std::to_array<std::string_view>(
+    {"EADDRINUSE", "ddress already in use", "(errno: ", "ailed to pull image"});
 
 // "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
 bool is_complaint_of_a_shell(std::string_view line) {

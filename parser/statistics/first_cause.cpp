@@ -77,6 +77,12 @@ bool tells_of_a_death(const LogEvent& failure) {
          (failure.cause == "task_killed" && !tells_of_sigterm(failure));
 }
 
+// A scheduler or a user ended the run, which has nothing to do with the next attempt.
+bool ends_from_outside(const LogEvent& failure) {
+  const FailureClass* const known = find_failure_class(failure.cause);
+  return known != nullptr && known->ends_run_over;
+}
+
 // "srun: error: node-8: task 61: Killed", and nobody had ended the step: from outside, as the
 // kernel does where memory runs out.
 bool tells_of_a_kill(const LogEvent& failure) {
@@ -143,10 +149,10 @@ void FirstCause::begin_attempt() {
 }
 
 const LogEvent* FirstCause::chosen() const {
-  if (chosen_ == nullptr || of_earlier_attempts_ == nullptr) {
-    return chosen_ != nullptr ? chosen_ : of_earlier_attempts_;
-  }
-  return says_no_reason(*chosen_) ? of_earlier_attempts_ : chosen_;
+  if (chosen_ == nullptr) return of_earlier_attempts_;
+  const bool may_repeat =
+      of_earlier_attempts_ != nullptr && !ends_from_outside(*of_earlier_attempts_);
+  return may_repeat && says_no_reason(*chosen_) ? of_earlier_attempts_ : chosen_;
 }
 
 void FirstCause::offer(const LogEvent& failure) {

@@ -27,8 +27,8 @@ class FirstCause {
  public:
   void offer(const LogEvent& failure);
 
-  // Of the newest attempt; of an earlier one where that says no reason. Null where nothing was
-  // offered.
+  // Of the newest attempt; of an earlier one, that nobody ended from outside, where that says no
+  // reason. Null where nothing was offered.
   const LogEvent* chosen() const;
 
  private:

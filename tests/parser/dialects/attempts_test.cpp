@@ -83,6 +83,7 @@ TEST(Attempts, EndByTheLastOnesCauseOrAnEarlierOneThatSaysMore) {
             "disk_full_or_quota");
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kEndOfWorker + kRestart + kEndOfWorker), "cuda_oom");
   EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStart), "preempted");
+  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStart + kEndOfWorker), "child_failed");
 }
 
 TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {

@@ -105,6 +105,12 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"[c10d] recv failed (errno: 104 - Connection reset by peer)", "peer_lost"},
       {"TypeError: Nemotron4Config340B.__init__() got an unexpected keyword argument 'x'",
        "configuration_error"},
+      {"n4:5:6 [7] misc/socket.cc:484 NCCL WARN Call to recv from 10.4.4.4 failed : Connection "
+       "reset "
+       "by peer",
+       "peer_lost"},
+      {"main.c:1:10: fatal error: Python.h: No such file or directory", "missing_module"},
+      {"Failed to pull image \"r/x:25.9\": rpc error: code = NotFound", "container_error"},
       {"NCCL version 2.27.3+cuda12.9", "started"}};
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }
