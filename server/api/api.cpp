@@ -1,6 +1,7 @@
 #include "server/api/api.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -158,6 +159,18 @@ Context::Context(ApiOptions options_in)
 
 Api::Api(ApiOptions options) : context_(std::make_unique<Context>(std::move(options))) {}
 Api::~Api() = default;
+
+void Api::measure_ahead(const std::function<bool()>& is_stopping) {
+  try {
+    context_->readers.with_reader([&](storage::Reader& reader) {
+      context_->kept_runs.measure_ahead(reader, context_->catalog(),
+                                        context_->options.measured_runs_max, is_stopping);
+      return true;
+    });
+  } catch (const storage::StorageError& error) {
+    spdlog::debug("no runs were measured ahead: {}", error.what());
+  }
+}
 
 void Api::add_routes(http::Router& router) {
   for (const Route& route : kRoutes) {

@@ -5,6 +5,7 @@
 // database connection for as long as it reads, and holds none while its answer is written.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "server/api/api_options.h"
@@ -21,6 +22,11 @@ class Api {
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
+
+  // Measures runs before scaling or history are asked for, as they are asked for first, so that the
+  // first question after a start takes no longer than others: the newest ones first, until all are
+  // or `is_stopping` says yes. Nothing where the database cannot be read. Takes long.
+  void measure_ahead(const std::function<bool()>& is_stopping);
 
   // The routes refer to this Api, which must outlive the Router's last dispatch.
   void add_routes(http::Router& router);

@@ -104,6 +104,17 @@ std::shared_ptr<KeptWindow> KeptRuns::window_of(const MeasuringQuestion& questio
   return windows_.front().runs;
 }
 
+void KeptRuns::measure_ahead(storage::Reader& reader, const parser::Catalog& catalog,
+                             std::size_t runs_max, const std::function<bool()>& is_stopping) {
+  const MeasuringQuestion every_run;
+  const std::shared_ptr<KeptWindow> window = window_of(every_run);
+  for (std::size_t count = std::min(kRunsAtOnce, runs_max); !is_stopping();) {
+    window->read(reader, catalog, every_run, count);
+    if (count == runs_max) return;
+    count = std::min(2 * count, runs_max);
+  }
+}
+
 MeasuredRuns KeptRuns::read(storage::Reader& reader, const parser::Catalog& catalog,
                             const MeasuringQuestion& question, std::size_t runs_max) {
   return window_of(question)->read(reader, catalog, question, runs_max);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -60,6 +61,11 @@ class KeptRuns {
   // the catalog, which is the same each time.
   MeasuredRuns read(storage::Reader& reader, const parser::Catalog& catalog,
                     const MeasuringQuestion& question, std::size_t runs_max);
+
+  // Measures all that a question of every run over its own window will ask for. Such a question
+  // waits for a part of it at most, and measures the rest itself.
+  void measure_ahead(storage::Reader& reader, const parser::Catalog& catalog, std::size_t runs_max,
+                     const std::function<bool()>& is_stopping);
 
  private:
   struct Window {

@@ -174,6 +174,9 @@ void Daemon::start() {
   if (parts_->retention) parts_->retention->start();
   if (parts_->watch) parts_->watch->start();
   if (parts_->jobs) parts_->jobs->start();
+  parts_->server->run_in_background([api = &parts_->api](const std::function<bool()>& is_stopping) {
+    api->measure_ahead(is_stopping);
+  });
 }
 
 void Daemon::stop() {

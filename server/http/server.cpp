@@ -263,6 +263,13 @@ void Server::stop() {
   impl_->stop();
 }
 
+void Server::run_in_background(BackgroundTask task) {
+  Service& service = impl_->service;
+  service.compute([&service, task = std::move(task)] {
+    task([&service] { return service.is_stopping.load(); });
+  });
+}
+
 std::uint16_t Server::port() const {
   return impl_->port;
 }

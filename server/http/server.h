@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "server/http/router.h"
@@ -23,6 +24,11 @@ class Server {
   // Finishes what is being written within two seconds, and waits for the handlers that still run.
   // Idempotent.
   void stop();
+
+  // Has `task` run once, at low priority, beside the handlers that compute: work that later
+  // questions are spared. It has to end soon once `is_stopping` says yes. What it throws is logged.
+  using BackgroundTask = std::function<void(const std::function<bool()>& is_stopping)>;
+  void run_in_background(BackgroundTask task);
 
   std::uint16_t port() const;  // the one listened on
   ServerCounters counters() const;

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "server/http/body_cache.h"
 #include "server/http/connection_table.h"
@@ -22,6 +23,8 @@ class Service {
 
   // The pool on which `request` has to be answered; null: the caller's thread is good enough.
   WorkerPool* pool_for(const Request& request);
+  // Has `task` run on the pool of handlers that compute; not where that is full or was stopped.
+  void compute(std::function<void()> task) { computing_.submit(std::move(task)); }
   // For a request that its pool refused (503).
   Response busy_response();
   // Returns once no handler runs on a pool any more.

@@ -139,6 +139,23 @@ TEST_F(Scaling, AndHistoryTakeTheNewestOfVeryManyRuns) {
   EXPECT_EQ(history["series"][0]["runs"].size(), 2U);
 }
 
+// So that neither the first question after a start nor those after it read a run.
+TEST_F(Scaling, AndHistoryHaveTheirRunsMeasuredAhead) {
+  add_clean(1, 128, 7.2);
+  add_clean(2, 128, 7.3);
+  const Json before = get_json("/api/v1/scaling", {});
+  restart_api([](ApiOptions&) {});
+  api_->measure_ahead([] { return false; });
+  execute_sql("ALTER TABLE run_configuration RENAME TO run_configuration_elsewhere");
+  EXPECT_EQ(get_json("/api/v1/scaling", {}), before);
+  EXPECT_EQ(get_json("/api/v1/history", {})["series"][0]["runs"].size(), 2U);
+  restart_api([](ApiOptions&) {});
+  api_->measure_ahead([] { return true; });
+  get_json("/api/v1/scaling", {}, 503);  // reads them
+  execute_sql("ALTER TABLE run_configuration_elsewhere RENAME TO run_configuration");
+  EXPECT_EQ(get_json("/api/v1/scaling", {}), before);
+}
+
 TEST_F(Scaling, GivesTheSeriesWithThePublishedOne) {
   const auto large = add_clean(1, 512, 8.0);
   const auto small = add_clean(2, 128, 7.2);

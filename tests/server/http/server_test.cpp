@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
+#include <thread>
+
 #include "tests/server/http/test_server.h"
 
 namespace llmb::http {
@@ -219,6 +223,23 @@ TEST(Server, StopsTwiceAndEndsWhatIsOpen) {
   EXPECT_TRUE(idle.is_closed_within());
   server.server.stop();
   EXPECT_THROW(RawClient{server.port()}, std::runtime_error);
+}
+
+TEST(Server, WaitsForWhatRunsInTheBackgroundAndTellsItToEnd) {
+  TestServer server;
+  std::atomic<bool> has_begun = false;
+  std::atomic<bool> has_ended = false;
+  server.server.run_in_background([&](const std::function<bool()>& is_stopping) {
+    has_begun = true;
+    while (!is_stopping()) std::this_thread::yield();
+    has_ended = true;
+  });
+  while (!has_begun) std::this_thread::yield();
+  RawClient client(server.port());
+  EXPECT_EQ(client.request(get("/json")).status, 200);
+  EXPECT_FALSE(has_ended);
+  server.server.stop();
+  EXPECT_TRUE(has_ended);
 }
 
 TEST(Server, NamesThePortThatIsInUse) {
