@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,9 @@
 #include "server/cli/catalog_option.h"
 #include "server/cli/exit_codes.h"
 #include "server/cli/run_options.h"
+#include "server/cli/watched_trees.h"
 #include "server/compat/shell_parser.h"
+#include "server/ingest/abandoned_call.h"
 #include "server/report/log_discovery.h"
 #include "server/report/log_parsing.h"
 #include "server/report/report.h"
@@ -49,7 +52,7 @@ constexpr const char* kDescription =
     "be believed.";
 
 constexpr std::string_view kParseExamples = R"(Examples:
-  llmb-report parse                              every log below ./experiments
+  llmb-report parse                              every log of $LLMB_WORKLOAD, or in this folder
   llmb-report parse $LLMB_WORKLOAD/experiments log.txt
   llmb-report parse --window 35-44 --format csv runs/ > runs.csv
   llmb-report parse --without checkpoint,profile experiments
@@ -61,7 +64,8 @@ constexpr std::string_view kParseExamples = R"(Examples:
 
 What is read:
   Below a DIR, every *.out but sbatch_*.out and vboost.out; a FILE whatever its name. Without
-  either: experiments (or results) below $LLMB_WORKLOAD, or $STAGE_PATH, or the current folder.
+  either, what ingest and serve read: $LLMB_WORKLOAD, else $STAGE_PATH, else every folder in
+  $LLMB_INSTALL/workloads; where none is set, experiments and results of the current folder.
   What is skipped, and why, is on stderr. Told apart by what is in them, each with its own window:
 )";
 
@@ -120,17 +124,18 @@ std::string dialect_windows() {
   return text;
 }
 
-// Where the shell parsers look, and where the recipes' variables point.
-std::string default_folder() {
-  std::string base;
-  for (const char* variable : {"STAGE_PATH", "LLMB_WORKLOAD"}) {
-    const char* value = std::getenv(variable);
-    if (value != nullptr && *value != '\0') base = std::string(value) + "/";
-  }
+// The trees that ingest and serve read; where no variable names one, where the shell parsers look.
+std::vector<std::string> default_folders() {
+  std::vector<std::string> notes;
+  std::vector<std::string> folders;
+  for (const ingest::RootOptions& root : choose_roots({}, notes)) folders.push_back(root.path);
+  for (const std::string& note : notes) std::cerr << "llmb-report parse: " << note << '\n';
+  if (!folders.empty()) return folders;
   std::error_code error;
-  const bool has_old_tree_only = !std::filesystem::exists(base + "experiments", error) &&
-                                 std::filesystem::exists(base + "results", error);
-  return base + (has_old_tree_only ? "results" : "experiments");
+  for (const char* const folder : {"experiments", "results"}) {
+    if (std::filesystem::exists(folder, error)) folders.emplace_back(folder);
+  }
+  return folders;
 }
 
 std::string check_release(const std::string& text) {
@@ -197,10 +202,11 @@ int run_compat(const ParseArguments& arguments) {
 
 int run_parse(ParseArguments arguments) {
   if (arguments.paths.empty()) {
-    arguments.paths.push_back(default_folder());
-    if (access(arguments.paths.front().c_str(), F_OK) != 0) {
-      std::cerr << "llmb-report: no folder '" << arguments.paths.front()
-                << "' here: name a folder or a log, or set LLMB_WORKLOAD\n";
+    arguments.paths = default_folders();
+    if (arguments.paths.empty()) {
+      std::cerr
+          << "llmb-report: no folder 'experiments' or 'results' here: name a folder or a log, "
+             "or set LLMB_WORKLOAD\n";
       return kFailed;
     }
   }
@@ -229,8 +235,14 @@ int run_parse(ParseArguments arguments) {
     const parser::LogReader reader;
     parser::embedded_recipes(parser::RecipeExtent::documents);
   });
-  const report::LogReport report =
-      report::parse_logs(report::discover_logs(arguments.paths), options);
+  report::LogReport report = report::parse_logs(report::discover_logs(arguments.paths), options);
+  // A link inside one tree that is itself another.
+  std::erase_if(report.skipped, [&](const report::SkippedFile& file) {
+    std::error_code error;
+    const auto& paths = arguments.paths;
+    return std::find(paths.begin(), paths.end(), file.path) != paths.end() &&
+           std::filesystem::is_directory(file.path, error);
+  });
   tell_skipped(report.skipped);
   if (report.runs.empty()) {
     std::cerr << "llmb-report: no training log (*.out) could be read below";
@@ -296,6 +308,7 @@ void add_parse_command(CLI::App& app, int& exit_code) {
                                  "goes with the json of parse itself, not with --compat");
     }
     exit_code = arguments->compat.empty() ? run_parse(*arguments) : run_compat(*arguments);
+    ingest::exit_past_abandoned_threads(exit_code);
   });
 }
 

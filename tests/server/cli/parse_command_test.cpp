@@ -9,6 +9,7 @@
 namespace llmb::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
@@ -144,6 +145,20 @@ TEST(ParseCommand, LooksWhereTheRecipesVariablesPoint) {
                           {elsewhere, {{"LLMB_WORKLOAD", workload}, {"STAGE_PATH", stage}}, false})
                   .out,
               HasSubstr("experiments/a.out"));
+}
+
+// As `ingest` and `serve` do.
+TEST(ParseCommand, ReadsAllOfAWorkloadsTree) {
+  const TemporaryFolder folder;
+  folder.write("w/experiments/a.out", nemo_log(49));
+  folder.write("w/results/25.01/bf16/314b/512/b_1.out", nemo_log(49));
+  folder.write("elsewhere/note", "");
+  const ProgramRun named =
+      run_program({"parse", "--full-names"},
+                  {folder.path() / "elsewhere", {{"LLMB_WORKLOAD", folder.path() / "w"}}, false});
+  EXPECT_THAT(named.out, AllOf(HasSubstr("experiments/a.out"), HasSubstr("512/b_1.out")));
+  const ProgramRun here = run_program({"parse", "--full-names"}, {folder.path() / "w", {}, false});
+  EXPECT_THAT(here.out, AllOf(HasSubstr("experiments/a.out"), HasSubstr("512/b_1.out")));
 }
 
 TEST(ParseCommand, SaysWhatToDoWhereThereIsNothing) {
