@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr std::chrono::seconds kBetweenLines{10};
+constexpr std::int64_t kPushPatienceMaxS = 86'400;
 
 struct IngestArguments {
   bool once = false;
@@ -168,7 +169,7 @@ int run_ingest(const IngestArguments& arguments) {
     if (!arguments.once) return ingest_follow(ingest, agent ? &*agent : nullptr, signals);
     const int exit_code = ingest_once(ingest, signals);
     if (!agent || exit_code > kSignalExit) return exit_code;
-    return push_once(*agent, signals) ? exit_code : kFailed;
+    return push_once(*agent, arguments.push, signals) ? exit_code : kFailed;
   } catch (const std::exception& error) {
     std::cerr << "llmb-report ingest: " << error.what() << '\n';
     return kFailed;
@@ -193,6 +194,12 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "keep the database on a file system that is not known to be local");
   add_push_options(*command, arguments->push);
+  command
+      ->add_option("--push-patience", arguments->push.patience_s,
+                   "With --once --push: give up once the server took nothing for so many seconds")
+      ->check(CLI::Range(std::int64_t{1}, kPushPatienceMaxS))
+      ->capture_default_str()
+      ->type_name("SECONDS");
   command->add_option("ROOT", arguments->roots,
                       "trees to read (default: $LLMB_WORKLOAD, else $STAGE_PATH)");
   command->footer(
@@ -202,8 +209,12 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
       "  llmb-report ingest --follow --push https://reports.example --token-file eos.token \\\n"
       "    --cluster eos $LLMB_WORKLOAD\n"
       "What was read before is not read again. Links inside a tree are not followed. With --push\n"
-      "the database is the spool of what the server lacks: it may be away for days. The server is\n"
-      "`llmb-report serve --receive`, the token one of the scope ingest, and read anew each time.");
+      "the database is the spool of what the server lacks: it may be away for days. --once ends "
+      "when\n"
+      "the server has all, or took nothing for a minute (--push-patience), with exit status 1. "
+      "The\n"
+      "server is `llmb-report serve --receive`, the token one of the scope ingest, and read anew\n"
+      "each time.");
   command->callback([arguments, &exit_code] {
     exit_code = run_ingest(*arguments);
     ingest::exit_past_abandoned_threads(exit_code);

@@ -16,8 +16,46 @@
 namespace llmb::cli {
 namespace {
 
-// For a server to take something, whatever is in its way.
-constexpr std::chrono::seconds kPushPatience{60};
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kFirstWord{2};
+constexpr std::chrono::seconds kBetweenWords{10};
+
+std::string logs_text(std::int64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "log" : "logs");
+}
+
+// Another's words as a sentence of ours.
+std::string with_full_stop(std::string text) {
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
+// A line as soon as something is in the way or lasts, then now and then.
+class PushProgress {
+ public:
+  explicit PushProgress(std::int64_t patience_s) : patience_s_(patience_s) {}
+
+  void show(const push::PushStatus& status) {
+    const auto now = Clock::now();
+    const bool is_news = !status.trouble.empty() && status.trouble != trouble_;
+    if (!is_news && now < next_at_) return;
+    next_at_ = now + kBetweenWords;
+    trouble_ = status.trouble;
+    std::cerr << fmt::format("pushing: {} to go, {} answered", logs_text(status.logs_pending),
+                             status.logs_answered);
+    if (!trouble_.empty()) {
+      std::cerr << fmt::format("; {} Trying on, until nothing was taken for {} s.",
+                               with_full_stop(trouble_), patience_s_);
+    }
+    std::cerr << std::endl;
+  }
+
+ private:
+  std::int64_t patience_s_;
+  std::string trouble_;
+  Clock::time_point next_at_ = Clock::now() + kFirstWord;
+};
 
 }  // namespace
 
@@ -70,18 +108,23 @@ parser::Result<std::optional<push::PushOptions>> push_options(const PushArgument
   return options;
 }
 
-bool push_once(push::PushAgent& agent, const StopSignals& signals) {
-  const bool is_level = push::push_all(agent, kPushPatience, [&](const push::PushStatus&) {
+bool push_once(push::PushAgent& agent, const PushArguments& arguments, const StopSignals& signals) {
+  PushProgress progress(arguments.patience_s);
+  const auto goes_on = [&](const push::PushStatus& status) {
+    progress.show(status);
     return signals.wait(std::chrono::milliseconds(50)) == 0;
-  });
+  };
+  const bool is_level = push::push_all(agent, std::chrono::seconds(arguments.patience_s), goes_on);
   const push::PushStatus status = agent.status();
   if (is_level) {
-    std::cerr << fmt::format("the server has all; it was told {} logs\n", status.logs_answered);
+    std::cerr << fmt::format("the server has all; it was told {}\n",
+                             logs_text(static_cast<std::int64_t>(status.logs_answered)));
     return true;
   }
   std::cerr << fmt::format(
-      "llmb-report ingest: {} logs are not pushed yet{}; the next run goes on from there\n",
-      status.logs_pending, status.trouble.empty() ? "" : ": " + status.trouble);
+      "llmb-report ingest: not pushed yet: {}. {}The next run goes on from there.\n",
+      logs_text(status.logs_pending),
+      status.trouble.empty() ? "" : with_full_stop(status.trouble) + " ");
   return false;
 }
 

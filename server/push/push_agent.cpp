@@ -143,7 +143,10 @@ milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<mil
 }
 
 milliseconds PushAgent::Impl::turn() {
-  if (instance.empty()) return compare();
+  if (instance.empty()) {
+    count_pending();  // of what no server has been asked for, too
+    return compare();
+  }
   const std::int64_t revision = store.data_revision();
   const bool is_due = Clock::now() - spoke_at >= options.heartbeat;
   const bool has_news = revision != seen_revision || has_more || options.leaves_when_level;
@@ -196,6 +199,7 @@ milliseconds PushAgent::Impl::compare() {
     page = answer.next_after;
   }
   store.end_comparison();
+  counts_at = Clock::now();
   instance = first_instance;
   has_more = true;
   resting_until.clear();

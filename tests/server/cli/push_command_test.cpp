@@ -1,0 +1,40 @@
+// `llmb-report ingest --once --push`, as who runs it from cron meets it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/cli/program_run.h"
+#include "tests/server/cli/training_logs.h"
+#include "tests/temporary_folder.h"
+
+namespace llmb::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Port 9 of the loopback, where nobody listens.
+TEST(PushCommand, SaysWhatWaitsWhileNoServerAnswers) {
+  const TemporaryFolder folder;
+  folder.write("t/experiments/x/x_1/log-a_1_0.out", nemo_log(49));
+  folder.write("t/experiments/x/x_2/log-a_2_0.out", nemo_log(49));
+  folder.write("token", "llmb_none");
+  const ProgramRun run =
+      run_program({"ingest", "--once", "--db", "runs.db", "--push", "http://127.0.0.1:9",
+                   "--token-file", "token", "--cluster", "eos", "--push-patience", "1", "t"},
+                  {folder.path(), {}, false});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("pushing: 2 logs to go, 0 answered; "),
+                             HasSubstr("Trying on, until nothing was taken for 1 s."),
+                             HasSubstr("not pushed yet: 2 logs. "),
+                             HasSubstr(". The next run goes on from there.")));
+  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("..")));
+}
+
+TEST(PushCommand, SaysHowLongItWaits) {
+  const ProgramRun run = run_program({"ingest", "--help"}, {});
+  EXPECT_THAT(run.out, AllOf(HasSubstr("--push-patience"), HasSubstr("=60"),
+                             HasSubstr("took nothing for a minute")));
+}
+
+}  // namespace
+}  // namespace llmb::cli
