@@ -58,12 +58,13 @@ void write_run(const report::ReportedRun& run) {
   std::optional<double> tflops;
   if (ours.step_time_s) {
     mean_s = ours.step_time_s->mean;
-    deviation_s = ours.step_time_s->stddev_population;
+    // As `parse` has it: one step has none.
+    if (ours.step_time_s->count > 1) deviation_s = ours.step_time_s->stddev_sample;
   }
   if (ours.tflops_per_gpu) tflops = ours.tflops_per_gpu->mean;
   table.add({"ours", "", parser::to_string(ours.window),
              fmt::to_string(ours.step_time_s ? ours.step_time_s->count : 0),
-             fixed_or_dash(mean_s, 4), fixed_or_dash(deviation_s, 4), "population",
+             fixed_or_dash(mean_s, 4), fixed_or_dash(deviation_s, 4), "sample",
              fixed_or_dash(tflops, 2), "", ours.status_reason});
   for (const parser::ToolResult& tool : compare_tools(run)) {
     if (!tool.reads_such_logs) continue;

@@ -11,6 +11,7 @@
 namespace llmb::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -43,6 +44,17 @@ TEST(AgreementCommand, WritesEveryToolAsJson) {
     EXPECT_NEAR(tool["difference_to_ours"].get<double>(), 0.2, 1e-9);
   }
   EXPECT_TRUE(has_spreadsheet);
+}
+
+// As `parse` prints it: of one step there is none.
+TEST(AgreementCommand, HasTheSampleDeviationOfOurs) {
+  const TemporaryFolder folder;
+  folder.write("a.out", nemo_log(49));
+  const ProgramOptions options{folder.path(), {}, false};
+  EXPECT_THAT(run_program({"agreement", "--window", "7", "a.out"}, options).out,
+              ContainsRegex("ours +7-7 +1 +[0-9.]+ +- +sample"));
+  EXPECT_THAT(run_program({"agreement", "--window", "8-9", "a.out"}, options).out,
+              ContainsRegex("ours +8-9 +2 +2\\.5000 +0\\.7071 +sample"));
 }
 
 TEST(AgreementCommand, RefusesWhatIsNotThere) {
