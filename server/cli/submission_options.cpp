@@ -148,12 +148,15 @@ void add_submission_options(CLI::App& command, SubmissionArguments& arguments) {
   };
   add("-w,--workload", submission.workload, "Workload of the catalog: pretrain_grok1 …");
   add("-s,--model-size", submission.model_size, "Size of its model: 314b …");
-  add("--dtype", submission.dtype, "bf16, fp8 …");
+  add("--dtype", submission.dtype,
+      "bf16, fp8 …; without it the document's default, else bf16 where its table has that [DTYPE]");
   add("--scale", arguments.scales, "GPUs; several make several jobs: 128,256,512")
       ->delimiter(',')
       ->type_name("N,N…");
   add("-r,--repeats", arguments.repeats, "As many jobs of each scale")->type_name("N");
-  add("--gpu-type", submission.gpu_type, "h100, gb200 … where the cluster does not say");
+  add("--gpu-type", submission.gpu_type,
+      "h100, gb200 … where the cluster does not say; without it the document's, or the only one of "
+      "its tables at this scale [GPU_TYPE]");
   add("--document", submission.document, "The row of this document: grok1-24.11 …");
   add("--gpus-per-node", submission.gpus_per_node, "Where the cluster does not say")
       ->type_name("N");

@@ -13,6 +13,7 @@
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/launch_variables.h"
 #include "server/dispatch/plan_account.h"
+#include "server/dispatch/runner_options.h"
 #include "server/dispatch/text_check.h"
 
 namespace llmb::dispatch {
@@ -31,37 +32,7 @@ constexpr std::string_view kTimeLimit = "00:35:00";
 
 constexpr std::string_view kOfCluster = "the cluster's configuration";
 constexpr std::string_view kOfDocument = "the document's default";
-
-// Whole-number options of llmb-step-runner; those of the model's shape make a proxy.
-struct RunnerOption {
-  std::string_view name;
-  bool makes_proxy = false;
-};
-constexpr auto kRunnerOptions = std::to_array<RunnerOption>({
-    {"num-layers", true},
-    {"num-experts", true},
-    {"experts-per-token", true},
-    {"seq-length", true},
-    {"vocab-size", true},
-    {"hidden-size", true},
-    {"num-attention-heads", true},
-    {"num-query-groups", true},
-    {"head-size", true},
-    {"ffn-hidden-size", true},
-    {"expert-ffn-hidden-size", true},
-    {"shared-expert-ffn-hidden-size", true},
-    {"tp"},
-    {"pp"},
-    {"vp"},
-    {"cp"},
-    {"ep"},
-    {"etp"},
-    {"dp"},
-    {"micro-batch-size"},
-    {"global-batch-size"},
-    {"steps"},
-    {"seed"},
-});
+constexpr std::string_view kUsualDtype = "bf16";  // and llmb-step-runner's, where no document says
 
 template <typename Names>
 std::string listed(const Names& names) {
@@ -97,7 +68,7 @@ class Planner {
     for (const auto step :
          {&Planner::take_variables, &Planner::find_model, &Planner::find_gpu_type,
           &Planner::find_recipe, &Planner::check_modes, &Planner::check_checkpoints,
-          &Planner::check_containers, &Planner::choose_backend, &Planner::check_runner_options,
+          &Planner::check_containers, &Planner::choose_backend, &Planner::check_options_of_runner,
           &Planner::lay_out_nodes, &Planner::fill_slurm, &Planner::check_environment,
           &Planner::choose_program}) {
       if (auto done = (this->*step)(); !done) return tl::unexpected(done.error());
@@ -169,6 +140,10 @@ class Planner {
       return fail(fmt::format("unknown document {} of {}; known: {}", in_quotes(wanted().document),
                               workload->workload, listed(documents)));
     }
+    if (of_model_.empty() && wanted().model_size.empty()) {
+      return fail(fmt::format("the model's size is missing (--model-size, MODEL_SIZE); known: {}",
+                              listed(sizes)));
+    }
     if (of_model_.empty()) {
       return fail(fmt::format("unknown size {} of {}{}; known: {}", in_quotes(wanted().model_size),
                               workload->workload, meant(wanted().model_size, sizes),
@@ -183,17 +158,38 @@ class Planner {
     return names;
   }
 
+  bool has_dtype(const Recipe& recipe) const {
+    const std::string coarse = parser::coarse_dtype(plan_.submission.dtype);
+    return coarse.empty() || std::count(recipe.dtypes.begin(), recipe.dtypes.end(), coarse) > 0;
+  }
+
   Result<void> find_gpu_type() {
     std::set<std::string> gpu_types;
-    for (const Recipe* recipe : of_model_) gpu_types.insert(recipe->gpu_type);
+    std::set<std::string> at_this_scale;
+    for (const Recipe* recipe : of_model_) {
+      gpu_types.insert(recipe->gpu_type);
+      if (recipe->has_scale(wanted().scale) && has_dtype(*recipe)) {
+        at_this_scale.insert(recipe->gpu_type);
+      }
+    }
     default_to(wanted().gpu_type, "gpu_type", settings_.gpu_type, kOfCluster);
     if (gpu_types.size() == 1) {
       default_to(wanted().gpu_type, "gpu_type", *gpu_types.begin(), "the only one with a recipe");
     }
     default_to(wanted().gpu_type, "gpu_type", defaults_->gpu_type, kOfDocument);
+    if (at_this_scale.size() == 1) {
+      default_to(wanted().gpu_type, "gpu_type", *at_this_scale.begin(),
+                 "the only one with a recipe at this scale");
+    }
     if (gpu_types.contains(wanted().gpu_type)) return {};
+    if (wanted().gpu_type.empty()) {
+      return fail(
+          fmt::format("the GPU type is missing (--gpu-type, GPU_TYPE); {}there are recipes "
+                      "for: {}",
+                      at_this_scale.empty() ? "" : "at this scale ",
+                      listed(at_this_scale.empty() ? gpu_types : at_this_scale)));
+    }
     const std::string recipes = "there are recipes for: " + listed(gpu_types);
-    if (wanted().gpu_type.empty()) return fail("GPU type is missing; " + recipes);
     const bool is_known = catalog_.gpu(wanted().gpu_type) != nullptr;
     return fail(fmt::format(
         "{} {}{}; {}", is_known ? "GPU type" : "unknown GPU type", in_quotes(wanted().gpu_type),
@@ -201,9 +197,26 @@ class Planner {
         recipes));
   }
 
+  // Where no document names a precision: as llmb-step-runner, bf16 where the row has it, else the
+  // row's first.
+  void choose_dtype() {
+    default_to(wanted().dtype, "dtype", defaults_->dtype, kOfDocument);
+    if (!wanted().dtype.empty()) return;
+    const Recipe* row = nullptr;
+    for (const Recipe* recipe : of_model_) {
+      if (recipe->gpu_type != wanted().gpu_type) continue;
+      if (row == nullptr || recipe->has_scale(wanted().scale)) row = recipe;
+    }
+    if (row == nullptr || row->dtypes.empty()) return;
+    const bool has_usual =
+        std::find(row->dtypes.begin(), row->dtypes.end(), kUsualDtype) != row->dtypes.end();
+    default_to(wanted().dtype, "dtype", has_usual ? kUsualDtype : row->dtypes.front(),
+               "no document has a default: as llmb-step-runner");
+  }
+
   // Newer documents come later in the catalog; their row counts.
   Result<void> find_recipe() {
-    default_to(wanted().dtype, "dtype", defaults_->dtype, kOfDocument);
+    choose_dtype();
     const std::string coarse = parser::coarse_dtype(wanted().dtype);
     std::set<std::string> dtypes;
     std::vector<std::string> scales;
@@ -217,9 +230,9 @@ class Planner {
       if (recipe->has_scale(wanted().scale)) recipe_ = recipe;
     }
     if (!dtypes.contains(coarse) || !is_name(wanted().dtype) || wanted().dtype.size() > 16) {
-      return fail(fmt::format("dtype {} has no recipe of this model{}; there are: {}",
-                              in_quotes(wanted().dtype), meant(wanted().dtype, dtypes),
-                              listed(dtypes)));
+      return fail(
+          fmt::format("dtype {} (--dtype, DTYPE) has no recipe of this model{}; there are: {}",
+                      in_quotes(wanted().dtype), meant(wanted().dtype, dtypes), listed(dtypes)));
     }
     if (wanted().scale < 1) {
       return fail("'scale' is missing: the number of GPUs, 1 or more (--scale, JOB_TOTAL_GPUS)");
@@ -325,29 +338,7 @@ class Planner {
     return {};
   }
 
-  Result<void> check_runner_options() {
-    if (!wanted().runner_options.empty() && wanted().launcher != "runner") {
-      return fail("runner options go with the launcher 'runner' only");
-    }
-    for (const auto& option : wanted().runner_options) {
-      const std::string& name = option.first;
-      const std::int64_t value = option.second;
-      const auto* const found =
-          std::find_if(kRunnerOptions.begin(), kRunnerOptions.end(),
-                       [&](const RunnerOption& known) { return known.name == name; });
-      if (found == kRunnerOptions.end()) {
-        std::vector<std::string> names;
-        names.reserve(kRunnerOptions.size());
-        for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
-        return fail("unknown runner option " + in_quotes(name) + "; known: " + listed(names));
-      }
-      if (value < 1) return fail("runner option " + name + " has to be 1 or more");
-      if (found->makes_proxy && !wanted().proxy) {
-        return fail("runner option " + name + " makes another model: say that it is a proxy");
-      }
-    }
-    return {};
-  }
+  Result<void> check_options_of_runner() { return check_runner_options(wanted()); }
 
   Result<void> lay_out_nodes() {
     if (!wanted().gpus_per_node && settings_.gpus_per_node) {

@@ -113,7 +113,8 @@ TEST_F(DispatcherTest, SaysEveryRefusalOfARequest) {
   EXPECT_THAT(message, HasSubstr("\njobs 5, 9: unknown GPU type 'h10'"));
   for (Submission& submission : nine.submissions) submission.dtype = "int1";
   nine.submissions[1] = nine.submissions[4] = nine.submissions[8] = nine.submissions[0];
-  EXPECT_TRUE(slurm_.submit(nine).refusal->message.starts_with("dtype 'int1' has no recipe"));
+  EXPECT_TRUE(
+      slurm_.submit(nine).refusal->message.starts_with("dtype 'int1' (--dtype, DTYPE) has"));
 }
 
 struct Refused {

@@ -1,0 +1,79 @@
+#include "server/dispatch/runner_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/dispatch/text_check.h"
+
+namespace llmb::dispatch {
+namespace {
+
+using parser::fail;
+using parser::Result;
+
+// Whole-number options of llmb-step-runner; those of the model's shape make a proxy.
+struct RunnerOption {
+  std::string_view name;
+  bool makes_proxy = false;
+};
+constexpr auto kRunnerOptions = std::to_array<RunnerOption>({
+    {"num-layers", true},
+    {"num-experts", true},
+    {"experts-per-token", true},
+    {"seq-length", true},
+    {"vocab-size", true},
+    {"hidden-size", true},
+    {"num-attention-heads", true},
+    {"num-query-groups", true},
+    {"head-size", true},
+    {"ffn-hidden-size", true},
+    {"expert-ffn-hidden-size", true},
+    {"shared-expert-ffn-hidden-size", true},
+    {"tp"},
+    {"pp"},
+    {"vp"},
+    {"cp"},
+    {"ep"},
+    {"etp"},
+    {"dp"},
+    {"micro-batch-size"},
+    {"global-batch-size"},
+    {"steps"},
+    {"seed"},
+});
+
+}  // namespace
+
+Result<void> check_runner_options(const Submission& wanted) {
+  if (!wanted.runner_options.empty() && wanted.launcher != "runner") {
+    return fail("runner options go with the launcher 'runner' only");
+  }
+  for (const auto& option : wanted.runner_options) {
+    const std::string& name = option.first;
+    const std::int64_t value = option.second;
+    const auto* const found =
+        std::find_if(kRunnerOptions.begin(), kRunnerOptions.end(),
+                     [&](const RunnerOption& known) { return known.name == name; });
+    if (found == kRunnerOptions.end()) {
+      std::vector<std::string> names;
+      names.reserve(kRunnerOptions.size());
+      for (const RunnerOption& known : kRunnerOptions) names.emplace_back(known.name);
+      return fail("unknown runner option " + in_quotes(name) +
+                  "; known: " + fmt::format("{}", fmt::join(names, ", ")));
+    }
+    if (value < 1) return fail("runner option " + name + " has to be 1 or more");
+    if (found->makes_proxy && !wanted.proxy) {
+      return fail("runner option " + name + " makes another model: say that it is a proxy");
+    }
+  }
+  return {};
+}
+
+}  // namespace llmb::dispatch
