@@ -27,8 +27,9 @@ constexpr auto kNemotronCheckpoints = std::to_array<CheckpointTable>(
     {{"15b", "204 GB", 204e9, 16, 2048, 64}, {"340b", "4.4 TB", 4.4e12, 256, 2048, 512}});
 
 std::string bytes_text(double bytes) {
-  return bytes >= 1e12 ? fmt::format("{:.1f} TB", bytes / 1e12)
-                       : fmt::format("{:.1f} GB", bytes / 1e9);
+  if (bytes >= 1e12) return fmt::format("{:.1f} TB", bytes / 1e12);
+  return bytes >= 1e8 ? fmt::format("{:.1f} GB", bytes / 1e9)
+                      : fmt::format("{:.1f} MB", bytes / 1e6);
 }
 
 // "/lustre/workloads has 1.2 TB free", and whether that is enough for so many bytes; empty where
@@ -45,6 +46,40 @@ std::string free_space_text(const std::string& folder, double needed_bytes) {
   const auto free = static_cast<double>(*space);
   return fmt::format("; {} has {} free{}", folder, bytes_text(free),
                      needed_bytes > free ? ", which is too little" : "");
+}
+
+// Of a file, or of all files below a folder: as many as are counted in a moment.
+parser::Result<std::string> size_text_of(const fs::path& path) {
+  constexpr int kFilesMax = 10'000;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return parser::fail(error ? error.message() : "No such file");
+  if (fs::is_regular_file(status)) {
+    return bytes_text(static_cast<double>(fs::file_size(path, error)));
+  }
+  double bytes = 0;
+  int files = 0;
+  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_regular_file(ignored)) continue;
+    const auto size = entry->file_size(ignored);
+    if (!ignored) bytes += static_cast<double>(size);
+    if (++files == kFilesMax) return "more than " + bytes_text(bytes);
+  }
+  if (error) return parser::fail(error.message());
+  return bytes_text(bytes);
+}
+
+// What is to be loaded: it may be on the nodes only.
+std::string load_note(const std::string& path) {
+  const auto size = ask_file_system<std::string>(path, [path] { return size_text_of(path); });
+  if (size) return fmt::format("the checkpoint to load, {}, has {}", path, *size);
+  return fmt::format(
+      "the checkpoint to load, {}, cannot be seen from here ({}): the job fails where its nodes do "
+      "not see it either",
+      path, size.error().message);
 }
 
 const CheckpointTable* table_of(const Submission& wanted) {
@@ -70,6 +105,9 @@ std::vector<std::string> checkpoint_notes(const Submission& wanted,
     }
     notes.push_back(text +
                     free_space_text(settings.workload_folder, known == nullptr ? 0 : known->bytes));
+  }
+  if (!wanted.load_checkpoint_path.empty()) {
+    notes.push_back(load_note(wanted.load_checkpoint_path));
   }
   if (known == nullptr) return notes;
   if (wanted.checkpoint &&

@@ -264,7 +264,9 @@ TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
   EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes,
               Contains(HasSubstr("tested at 64 GPUs and more: 16")));
   nemotron["JOB_TOTAL_GPUS"] = "64";
-  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes, IsEmpty());
+  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes,
+              ElementsAre(AllOf(HasSubstr("/lustre/checkpoint, cannot be seen from here"),
+                                HasSubstr("the job fails where its nodes do not see it either"))));
 }
 
 // nemotron4: "Make sure your file system has sufficient disk space to accomodate checkpoint sizes
