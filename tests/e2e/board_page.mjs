@@ -74,6 +74,23 @@ describe("the board", () => {
     });
   });
 
+  test("knows a workload by each of its names", async () => {
+    await withPage(browser, `${daemon.url}/?workload=pretrain_grok1`, {}, async (page) => {
+      await page.locator("button.cell").first().waitFor();
+      for (const name of await page.locator(".board-name b").allInnerTexts()) {
+        assert.match(name, /^grok1 /);
+      }
+      const options = page.getByRole("combobox", { name: "workload" }).locator("option");
+      const names = await options.allInnerTexts();
+      assert.equal(new Set(names).size, names.length);
+    });
+    await withPage(browser, `${daemon.url}/?workload=nothing`, {}, async (page) => {
+      await page.getByRole("heading", { name: "No published result matches" }).waitFor();
+      await page.getByRole("link", { name: "Show every result" }).click();
+      await page.locator("button.cell").first().waitFor();
+    });
+  });
+
   test("copies itself as Markdown and CSV", async () => {
     const options = { permissions: ["clipboard-read", "clipboard-write"] };
     await withPage(browser, `${daemon.url}/?gpu_type=gb200`, options, async (page) => {

@@ -91,6 +91,16 @@ describe("the history page", () => {
     });
   });
 
+  test("offers a workload once, by whichever of its names it is asked for", async () => {
+    await withPage(browser, `${daemon.url}/history?workload=grok1`, {}, async (page) => {
+      await section(page).first().waitFor();
+      const choice = page.getByRole("combobox", { name: "workload" });
+      const offered = await choice.locator("option").allInnerTexts();
+      assert.deepEqual(offered.filter((name) => name === "grok1").length, 1, offered.join());
+      assert.equal(await choice.inputValue(), "grok1");
+    });
+  });
+
   test("says what to do where there is no history", async () => {
     const { id } = await findRun("status=failed");
     const url = `${daemon.url}/history?run=${id}`;

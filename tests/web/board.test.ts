@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../web/src/api/types";
-import { boardRows, boardTable, launchTimes, submitCommand } from "../../web/src/state/board";
+import {
+  boardRows,
+  boardTable,
+  launchTimes,
+  submitCommand,
+  unpublished,
+} from "../../web/src/state/board";
 import { judge, kStateWords, standingWords } from "../../web/src/state/standing";
 
 const kNoise = {
@@ -218,6 +224,17 @@ test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
   assert.equal(stateOf(scaling(null, null)), "missing");
   assert.equal(stateOf(scaling(standing(0.9, 0.89), "failed")), "below");
+});
+
+test("what is measured without a published result is listed by the board's own filters", () => {
+  const answers = scaling(standing(1, 0.97), null);
+  const point = answers.series[0]?.points[0];
+  assert.ok(point);
+  point.published_standing = null;
+  const listed = (workload: string, gpuType: string) => unpublished(answers, { workload, gpuType });
+  assert.deepEqual(listed("", ""), ["grok1 314b bf16, 512 × h100"]);
+  assert.equal(listed("pretrain_grok1", "h100").length, 1);
+  assert.deepEqual([listed("llama3.1", ""), listed("", "gb200")], [[], []]);
 });
 
 test("of several published results the known document's counts, then the newest", () => {

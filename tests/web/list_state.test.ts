@@ -16,7 +16,9 @@ import {
   writeListState,
 } from "../../web/src/state/list_state";
 import { compareHref, readPicks, togglePick } from "../../web/src/state/picks";
+import { formatWorkload } from "../../web/src/format";
 import { pageOf } from "../../web/src/state/location";
+import { choicesByWord } from "../../web/src/state/one_name";
 import { askedWindow, parseWindow, windowHolds, windowProblem } from "../../web/src/state/window";
 
 const stateOf = (query: string) => readListState(new URLSearchParams(query));
@@ -138,4 +140,15 @@ test("picks are run ids, each once, and eight at most", () => {
 test("comparison and scaling are pages of their own", () => {
   assert.deepEqual(pageOf("/compare"), { name: "compare" });
   assert.deepEqual(pageOf("/scaling"), { name: "scaling" });
+});
+
+test("names with one word are one choice, and a chosen one keeps its own name", () => {
+  const names = ["pretrain_grok1", "grok1", "pretrain_llama3.1"];
+  const values = (chosen: string[]) => choicesByWord(names, chosen, formatWorkload);
+  assert.deepEqual(values([]), [
+    { value: "pretrain_grok1", word: "grok1" },
+    { value: "pretrain_llama3.1", word: "llama3.1" },
+  ]);
+  assert.deepEqual(values(["grok1"])[0], { value: "grok1", word: "grok1" });
+  assert.equal(values(["grok1"]).length, 2);
 });

@@ -4,7 +4,7 @@
 import { useMemo } from "preact/hooks";
 import { fetchReferences, fetchScaling } from "../api/client";
 import type { Reference, Scaling } from "../api/types";
-import { formatCount, formatNumber, formatPercent } from "../format";
+import { formatCount, formatNumber, formatPercent, formatWorkload } from "../format";
 import { boardBadge, boardPicture } from "../chart/board_picture";
 import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
@@ -126,7 +126,9 @@ function Board({ answers }: { answers: Answers }) {
   const workload = queryValue("workload");
   const gpuType = queryValue("gpu_type");
   const inScope = rows.filter(
-    (row) => (!workload || row.workload === workload) && (!gpuType || row.gpuType === gpuType),
+    (row) =>
+      (!workload || row.workload === formatWorkload(workload)) &&
+      (!gpuType || row.gpuType === gpuType),
   );
   const matches = (cell: BoardCell) =>
     !state || (state === "stale" ? isStale(cell) : cell.state === state);
@@ -139,7 +141,12 @@ function Board({ answers }: { answers: Answers }) {
     <>
       <StateCounts cells={all} staleCount={all.filter(isStale).length} chosen={state} />
       <div class="filters">
-        <Filter name="workload" label="workload" values={rows.map((row) => row.workload)} />
+        <Filter
+          name="workload"
+          label="workload"
+          values={rows.map((row) => row.workload)}
+          word={formatWorkload}
+        />
         <Filter name="gpu_type" label="GPU type" values={rows.map((row) => row.gpuType)} />
         <ClusterChoice />
         <CopyTable table={() => boardTable(measuredFirst, isStale)} />
@@ -171,10 +178,8 @@ function Board({ answers }: { answers: Answers }) {
         </HintPanel>
       )}
       {shown.length === 0 && (
-        <HintPanel title="No cell matches">
-          <button type="button" onClick={() => setQuery("state", "")}>
-            Show every state
-          </button>
+        <HintPanel title="No published result matches">
+          <a href={hrefOf("/", apiParameters(["cluster"]))}>Show every result</a>
         </HintPanel>
       )}
       <ul class="board">
@@ -188,7 +193,7 @@ function Board({ answers }: { answers: Answers }) {
         ))}
       </ul>
       <OlderRuns count={scaling.older_runs_left_out} />
-      <Unpublished names={unpublished(scaling)} />
+      <Unpublished names={unpublished(scaling, { workload, gpuType })} />
     </>
   );
 }
@@ -255,15 +260,17 @@ interface FilterProps {
   name: string;
   label: string;
   values: string[];
+  word?: (value: string) => string;
 }
 
-function Filter({ name, label, values }: FilterProps) {
+function Filter({ name, label, values, word }: FilterProps) {
   return (
     <ChoiceField
       label={label}
       none="any"
       chosen={queryValue(name)}
       values={values}
+      {...(word ? { word } : {})}
       onChoose={(value) => setQuery(name, value)}
     />
   );

@@ -17,6 +17,7 @@ import {
 } from "../state/list_state";
 import type { Choices } from "../state/run_list";
 import { markWord } from "../parts/marks";
+import { choicesByWord } from "../state/one_name";
 
 const kTypingPauseMs = 250;
 
@@ -93,7 +94,7 @@ interface ChoiceSetProps {
 
 // Any number of values, behind a button that says which are chosen.
 function ChoiceSet({ label, chosen, values, word, onToggle, onNone }: ChoiceSetProps) {
-  const all = [...new Set([...values, ...chosen])];
+  const all = choicesByWord(values, chosen, word);
   const text = chosen.length === 0 ? "any" : chosen.map(word).join(", ");
   return (
     <details class={chosen.length > 0 ? "choice field-list is-set" : "choice field-list"}>
@@ -104,14 +105,14 @@ function ChoiceSet({ label, chosen, values, word, onToggle, onNone }: ChoiceSetP
       <fieldset class="choice-list">
         <legend class="visually-hidden">{label}</legend>
         {all.length === 0 && <p class="sub">No run has one.</p>}
-        {all.map((value) => (
-          <label key={value} class="switch">
+        {all.map((choice) => (
+          <label key={choice.value} class="switch">
             <input
               type="checkbox"
-              checked={chosen.includes(value)}
-              onChange={() => onToggle(value)}
+              checked={chosen.includes(choice.value)}
+              onChange={() => onToggle(choice.value)}
             />
-            {word(value)}
+            {choice.word}
           </label>
         ))}
         {chosen.length > 0 && (

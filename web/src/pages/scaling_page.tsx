@@ -78,7 +78,9 @@ function differencesText(differences: ScalingSeries["differences"]): string {
 
 function AllSeries({ scaling }: { scaling: Scaling }) {
   const workload = queryValue("workload");
-  const shown = scaling.series.filter((series) => !workload || series.workload === workload);
+  const shown = scaling.series.filter(
+    (series) => !workload || formatWorkload(series.workload) === formatWorkload(workload),
+  );
   const measured = shown.filter((series) => series.points.length > 0);
   const empty = shown.filter((series) => series.points.length === 0);
   return (

@@ -188,9 +188,16 @@ export function launchTimes({ series }: Scaling): Map<number, string> {
   );
 }
 
-// Measured configurations that no document publishes a result of.
-export function unpublished(scaling: Scaling): string[] {
-  return scaling.series.flatMap((series) =>
+// Measured configurations that no document publishes a result of; those that are asked for, where
+// a workload or a GPU type is.
+export function unpublished(
+  scaling: Scaling,
+  { workload, gpuType }: { workload: string; gpuType: string },
+): string[] {
+  const isAsked = (series: Scaling["series"][number]) =>
+    (!workload || formatWorkload(series.workload) === formatWorkload(workload)) &&
+    (!gpuType || series.gpu_type === gpuType);
+  return scaling.series.filter(isAsked).flatMap((series) =>
     series.points
       .filter((point) => !point.published_standing)
       .map(
