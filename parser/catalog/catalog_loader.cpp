@@ -231,10 +231,24 @@ void mark_proxies(Catalog& catalog) {
       recipe.is_proxy = recipe.layer_count < model->shape.layer_count;
     }
   }
+}
+
+// A size without a model is told by its name, as published: "405b-proxy".
+bool is_of_proxy(const Catalog& catalog, const Reference& reference) {
+  if (const Recipe* const recipe = catalog.recipe_of(reference)) return recipe->is_proxy;
+  const Workload* const workload = catalog.workload(reference.workload);
+  const Model* const model = catalog.model(workload->family, reference.model_size);
+  if (model == nullptr) return reference.model_size.ends_with("-proxy");
+  return reference.layer_count && *reference.layer_count < model->shape.layer_count;
+}
+
+void complete_references(Catalog& catalog) {
   for (Reference& reference : catalog.references) {
     if (reference.release.empty()) {
       reference.release = catalog.document(reference.document)->release;
     }
+    reference.has_recipe = catalog.recipe_of(reference) != nullptr;
+    reference.is_proxy = is_of_proxy(catalog, reference);
   }
 }
 
@@ -260,6 +274,7 @@ Result<void> add_file(const CatalogFile& file, Catalog& catalog) {
     return fail(place(file, static_cast<int>(line)) + "this is no JSON: " + error.what());
   }
   mark_proxies(catalog);
+  complete_references(catalog);
   return {};
 }
 

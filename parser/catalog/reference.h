@@ -29,6 +29,8 @@ struct Reference {
   std::optional<std::int64_t> sequence_length;
   std::optional<std::int64_t> global_batch_size;
   std::optional<std::int64_t> layer_count;
+  bool has_recipe = false;  // the catalog has the row it was measured with: runs can be held to it
+  bool is_proxy = false;    // it was measured with fewer layers than the model has
 
   bool operator==(const Reference&) const = default;
 };

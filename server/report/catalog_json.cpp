@@ -113,7 +113,9 @@ Json reference_json(const parser::Reference& reference) {
           {"document", null_if_empty(reference.document)},
           {"line", reference.line > 0 ? Json(reference.line) : Json(nullptr)},
           {"column", reference.column > 0 ? Json(reference.column) : Json(nullptr)},
-          {"source", null_if_empty(reference.source)}};
+          {"source", null_if_empty(reference.source)},
+          {"has_recipe", reference.has_recipe},
+          {"is_proxy", reference.is_proxy}};
 }
 
 Json audit_json(const parser::Audit& audit) {

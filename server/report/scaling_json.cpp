@@ -148,6 +148,12 @@ Json series_json(const parser::ScalingRuns& runs, const parser::ScalingSeries& s
   json["gpu_type"] = series.gpu_type;
   json["differences"] = differences_json(series.differences);
   json["scaling"] = parser::scaling_kind_name(series.kind);
+  json["marks"] = Json::array();
+  if (!series.points.empty()) {  // what is marked otherwise is another series
+    for (const parser::RunMarkReason& mark : runs[series.points.front().runs.front()]->marks) {
+      json["marks"].push_back(parser::run_mark_name(mark.mark));
+    }
+  }
   json["points"] = Json::array();
   for (const auto& point : series.points) {
     json["points"].push_back(point_json(runs, point, runs_max));

@@ -91,6 +91,16 @@ describe("the history page", () => {
     });
   });
 
+  test("says why a run is in no history, and counts it where that is asked", async () => {
+    const { id } = await findRun("status=complete&mark=traced");
+    await withPage(browser, `${daemon.url}/history?run=${id}`, {}, async (page) => {
+      await page.getByText("Its log holds an NCCL trace").waitFor();
+      await page.getByRole("button", { name: "Count those that are traced" }).click();
+      await page.waitForURL(/include=traced/);
+      await page.getByRole("heading", { name: /^Slower in the last/ }).waitFor();
+    });
+  });
+
   test("offers a workload once, by whichever of its names it is asked for", async () => {
     await withPage(browser, `${daemon.url}/history?workload=grok1`, {}, async (page) => {
       await section(page).first().waitFor();

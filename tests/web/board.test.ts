@@ -5,6 +5,7 @@ import type { MeanEstimate, PublishedStanding, Reference, Scaling } from "../../
 import {
   boardRows,
   boardTable,
+  gpusOf,
   launchTimes,
   submitCommand,
   unpublished,
@@ -113,6 +114,8 @@ const reference = (changes: Partial<Reference>): Reference => ({
   line: 33,
   column: 7,
   source: null,
+  has_recipe: true,
+  is_proxy: false,
   ...changes,
 });
 
@@ -144,6 +147,7 @@ function scaling(stands: PublishedStanding | null, marks: "failed" | "profiled" 
         gpu_type: "h100",
         differences: [],
         scaling: "baseline",
+        marks: [],
         document: null,
         published: [],
         left_out: marks ? [left] : [],
@@ -220,10 +224,56 @@ test("a copy of a run that counts is no profiled run beside it", () => {
 test("runs that do not count leave a cell failed or missing", () => {
   assert.equal(stateOf(scaling(null, "failed")), "failed");
   const failed = boardRows([reference({})], scaling(null, "failed"))[0]?.cells[0];
-  assert.equal(failed?.words, "30 runs, none of them complete.");
+  assert.equal(failed?.words, "30 runs that do not count: failed.");
   assert.equal(stateOf(scaling(null, "profiled")), "missing");
   assert.equal(stateOf(scaling(null, null)), "missing");
   assert.equal(stateOf(scaling(standing(0.9, 0.89), "failed")), "below");
+});
+
+test("runs that do not count are told by why, each kind with its number", () => {
+  const answers = scaling(null, "failed");
+  answers.series[0]?.left_out_groups.push(
+    { gpu_count: 512, marks: ["profiled"], are_copies: false, run_count: 1 },
+    { gpu_count: 512, marks: ["proxy"], are_copies: false, run_count: 7 }, // of another result, were there one
+    { gpu_count: 512, marks: [], are_copies: true, run_count: 2 },
+  );
+  const cell = boardRows([reference({})], answers)[0]?.cells[0];
+  assert.equal(cell?.words, "33 runs that do not count: 30 failed, 1 profiled, 2 copies of runs that count.");
+  const profiled = boardRows([reference({})], scaling(null, "profiled"))[0]?.cells[0];
+  assert.equal(profiled?.words, "30 runs that do not count: profiled.");
+  assert.equal(profiled?.repeats, 3);
+});
+
+test("a published proxy is met by proxies alone, and a model's result by whole models", () => {
+  const both = [reference({}), reference({ is_proxy: true, step_time_s: 9 })];
+  const answers = scaling(standing(1, 0.97), "profiled");
+  const [series] = answers.series;
+  assert.ok(series);
+  series.marks = ["proxy"];
+  series.left_out_groups = [{ gpu_count: 512, marks: ["profiled", "proxy"], are_copies: false, run_count: 2 }];
+  const cells = boardRows(both, answers)[0]?.cells ?? [];
+  assert.deepEqual(
+    cells.map((cell) => [gpusOf(cell), cell.state, cell.runs, cell.profiledCount]),
+    [
+      ["512 GPUs, proxy", "met", [7], 2],
+      ["512 GPUs", "missing", [], 0],
+    ],
+  );
+  assert.equal(boardTable(boardRows(both, answers), () => false).rows[0]?.[0], "grok1 314b bf16, proxy");
+});
+
+test("a result whose recipe the catalog lacks waits for no run, and says why", () => {
+  const published = reference({ has_recipe: false, document: null, release: "25.04" });
+  const cell = boardRows([published], scaling(null, null))[0]?.cells[0];
+  assert.deepEqual([cell?.state, cell?.repeats], ["unjudged", 0]);
+  assert.match(cell?.words ?? "", /^No run can be held against it: .* release 25\.04/);
+  const answers = scaling(standing(1, 0.97), null);
+  const point = answers.series[0]?.points[0];
+  assert.ok(point);
+  point.published_standing = null;
+  const measured = boardRows([published], answers)[0]?.cells[0];
+  assert.deepEqual([measured?.others, measured?.otherCount], [[7], 1]);
+  assert.match(measured?.words ?? "", /1 run that does not count: of no recipe/);
 });
 
 test("what is measured without a published result is listed by the board's own filters", () => {
@@ -237,10 +287,10 @@ test("what is measured without a published result is listed by the board's own f
   assert.deepEqual([listed("llama3.1", ""), listed("", "gb200")], [[], []]);
 });
 
-test("of several published results the known document's counts, then the newest", () => {
+test("of several published results the one with a recipe counts, then the newest", () => {
   const rows = boardRows(
     [
-      reference({ document: null, release: "25.02", step_time_s: 30 }),
+      reference({ has_recipe: false, release: "25.02", step_time_s: 30 }),
       reference({}),
       reference({ gpu_count: 64, document: null, release: "24.11.1" }),
       reference({ gpu_count: 64, document: null, release: "25.02", step_time_s: 31 }),

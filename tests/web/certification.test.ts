@@ -25,6 +25,8 @@ const reference = (gpu_count: number): Reference => ({
   line: null,
   column: null,
   source: null,
+  has_recipe: true,
+  is_proxy: false,
 });
 
 const cell = (gpuCount: number, changes: Partial<BoardCell> = {}): BoardCell => ({
@@ -76,8 +78,18 @@ test("a workload is looked at where it has 512 GPUs, or the most below", () => {
 });
 
 test("a proxy certifies nothing", () => {
-  const proxy = cell(128, { reference: { ...reference(128), model_size: "405b-proxy" } });
+  const proxy = cell(128, { reference: { ...reference(128), is_proxy: true } });
   assert.deepEqual(certifications([row([proxy])], kStarts, kNow), []);
+  const [one] = certifications([row([cell(64), proxy])], kStarts, kNow);
+  assert.equal(one?.cell.reference.gpu_count, 64);
+});
+
+test("what no run can be held against is told apart, and asks for no run", () => {
+  const unjudged = cell(512, { state: "unjudged", words: "No run can.", repeats: 0 });
+  const [suite] = suites(certifications([row([unjudged]), row([cell(256)])], kStarts, kNow));
+  assert.ok(suite);
+  assert.deepEqual([suite.certifiedCount, suite.unjudgedCount, suite.of.length], [0, 1, 2]);
+  assert.equal(suiteCommands(suite).split("\n").length, 1);
 });
 
 test("three runs are valid for a year from the oldest of the newest three", () => {

@@ -145,6 +145,7 @@ test("addresses name the configuration, the run, and the sides of a change", () 
     historyHref(selection),
     "/history?workload=pretrain_llama3&model_size=70b&dtype=fp8&gpu_count=64",
   );
+  assert.match(historyHref(selection, "proxy"), /&gpu_count=64&include=proxy$/);
   assert.equal(runHistoryHref({ id: 7, workload: null }), "/history?run=7");
   assert.equal(sidesHref(slowed, 0), "/compare?runs=1,2,3,4,5");
 });

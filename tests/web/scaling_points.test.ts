@@ -40,6 +40,8 @@ const reference: Reference = {
   line: 1,
   column: 1,
   source: null,
+  has_recipe: true,
+  is_proxy: false,
 };
 
 const series: ScalingSeries = {
@@ -49,6 +51,7 @@ const series: ScalingSeries = {
   gpu_type: "gb200",
   differences: [],
   scaling: "weak",
+  marks: [],
   points: [pointAt(128, 2200, 1), pointAt(512, 2090, 0.95), pointAt(1024, null, null)],
   left_out: [],
   left_out_groups: [],

@@ -16,6 +16,7 @@ import { tableCsv, tableMarkdown } from "../../web/src/export_text";
 import { earlierRoots, failureParts } from "../../web/src/failure_parts";
 import { formatCause, formatInstant, formatSpeed, formatWorkload } from "../../web/src/format";
 import { insightSentences, ordinal } from "../../web/src/insight_words";
+import { leftOutReasons, marksWords } from "../../web/src/mark_words";
 import { limitWords, outlookOf } from "../../web/src/outlook";
 import { rankName, rankQuantity, rankRange, rankValue } from "../../web/src/rank_words";
 import { documentTables } from "../../web/src/state/reference_tables";
@@ -321,4 +322,17 @@ test("what a log says of its ranks is named and has its unit", () => {
   assert.equal(rankValue(null, "1"), "–");
   assert.equal(rankRange(measure), "0.7500 s, 0.7750 s");
   assert.equal(rankRange({ ...measure, value_min: 0.775 }), "–");
+});
+
+test("a run that is left out says its own reason, and no other's", () => {
+  const run = { marks: ["proxy"], status: "complete", status_reason: "all is there" } as const;
+  const reasons = (changes: Partial<Pick<RunDetails, "marks" | "status">>) =>
+    leftOutReasons({ ...run, marks: [...run.marks], ...changes });
+  assert.deepEqual(reasons({}), [
+    "It is a proxy: it has fewer layers than its model, and its speed is not the model's.",
+  ]);
+  assert.deepEqual(reasons({ marks: [] }), []);
+  assert.match(reasons({ marks: [], status: "failed" }).join(), /^It is no complete run: all is/);
+  assert.equal(marksWords(["failed", "on_cpu"]), "failed and on CPU");
+  assert.equal(marksWords([]), "without what their speed takes");
 });

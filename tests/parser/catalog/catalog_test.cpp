@@ -124,5 +124,26 @@ TEST(Catalog, HoldsTheResultsOfTheFiveDocumentsAsPrinted) {
   EXPECT_EQ(catalog.recipe_of(*found)->global_batch_size.value(128), 256);
 }
 
+TEST(Catalog, KnowsWhichResultsAreOfProxiesAndWhichRunsCanBeHeldTo) {
+  const auto published = [](std::string_view release, std::string_view model_size,
+                            std::int64_t gpu_count) -> const Reference& {
+    const auto& references = embedded_catalog().references;
+    const auto found = std::ranges::find_if(references, [&](const Reference& reference) {
+      return reference.release == release && reference.model_size == model_size &&
+             reference.gpu_type == "h100" && reference.gpu_count == gpu_count;
+    });
+    if (found == references.end()) throw std::logic_error("no such result");
+    return *found;
+  };
+  const auto told = [](const Reference& reference) {
+    return std::pair(reference.has_recipe, reference.is_proxy);
+  };
+  EXPECT_EQ(told(published("24.11", "314b", 8)), std::pair(true, true));
+  EXPECT_EQ(told(published("24.11", "314b", 512)), std::pair(true, false));
+  EXPECT_EQ(told(published("24.11.1", "405b", 32)), std::pair(false, true));  // of 7 layers
+  EXPECT_EQ(told(published("25.04", "405b-proxy", 32)), std::pair(false, true));
+  EXPECT_EQ(told(published("25.04", "8b", 8)), std::pair(false, false));
+}
+
 }  // namespace
 }  // namespace llmb::parser

@@ -90,6 +90,29 @@ TEST_F(Scaling, LeavesOutInterruptedStepsWhereThatIsAsked) {
   get_detail("/api/v1/history", {{"without", "eval"}}, 400);
 }
 
+// On 64 H100 grok1-24.11 has eight of the model's layers, and publishes their step time.
+TEST_F(Scaling, HoldsProxiesAgainstThePublishedProxyWhereTheyAreAskedFor) {
+  storage::IngestBatch batch = clean_batch(1, 64, 20.0);
+  batch.facts.dialect = parser::Dialect::nemo_progress_bar;
+  batch.configuration = {};
+  for (const auto& [key, value] :
+       {std::pair{"workload", "pretrain_grok1"}, std::pair{"model_size", "314b"},
+        std::pair{"dtype", "bf16"}, std::pair{"gpu_type", "h100"}, std::pair{"gpu_count", "64"}}) {
+    batch.configuration.set(key, value, parser::ConfigSource::llmb_config);
+  }
+  train_with_batch(batch, 1024);
+  writer_->commit({&batch, 1});
+  const auto series = [&](const Pairs& query) {
+    return get_json("/api/v1/scaling", query)["series"][0];
+  };
+  const Json left_out = series({});
+  EXPECT_EQ(left_out["left_out_groups"][0]["marks"], Json::array({"proxy"}));
+  EXPECT_EQ(left_out["marks"], Json::array());
+  const Json proxies = series({{"include", "proxy"}});
+  EXPECT_EQ(proxies["marks"], Json::array({"proxy"}));
+  EXPECT_GT(proxies["points"][0]["published_standing"]["speed"], 0);
+}
+
 TEST_F(Scaling, AndHistoryAreOfOneClusterWhereThatIsAsked) {
   for (const auto& [job, cluster] : {std::pair(1, "eos"), std::pair(2, "selene")}) {
     storage::IngestBatch batch = clean_batch(job, 128, 7.0 + job);

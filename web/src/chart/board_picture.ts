@@ -1,7 +1,7 @@
 // The board outside the page: its cells as a picture, and its count as a badge. The words of a state
 // stand in both, so that colour is never needed alone.
-import { formatCount, formatNumber } from "../format";
-import type { BoardCell, BoardRow } from "../state/board";
+import { formatNumber } from "../format";
+import { gpusOf, type BoardCell, type BoardRow } from "../state/board";
 import { kAim, kStateWords, type CellState } from "../state/standing";
 
 const kName = 250; // px of the row's name
@@ -17,6 +17,7 @@ const kColours: Record<CellState, string> = {
   running: "--run",
   failed: "--bad",
   missing: "--rule-strong",
+  unjudged: "--rule",
 };
 
 const linesOf = (row: BoardRow) => Math.ceil(row.cells.length / kPerRow);
@@ -63,8 +64,8 @@ function drawCell(
   context.strokeRect(left, top, kCell.width, kCell.height);
   context.fillStyle = colour("--text-muted");
   context.font = "12px system-ui, sans-serif";
-  context.fillText(`${formatCount(cell.reference.gpu_count)} GPUs`, left + 10, top + 20);
-  context.fillStyle = colour(kColours[cell.state] === "--rule-strong" ? "--text-muted" : "--text");
+  context.fillText(gpusOf(cell), left + 10, top + 20);
+  context.fillStyle = colour(cell.standing || cell.state === "failed" || cell.state === "running" ? "--text" : "--text-muted");
   context.font = "600 13px system-ui, sans-serif";
   const speed = cell.standing ? `  ${formatNumber(cell.standing.speed)} ×` : "";
   context.fillText(`${kStateWords[cell.state]}${speed}`, left + 10, top + 40, kCell.width - 20);
@@ -74,8 +75,9 @@ const kLabel = `${kAim} × the published LLM speed`;
 
 // An SVG of two fields, "0.95 × the published LLM speed | met by 5 of 44".
 export function boardBadge(cells: readonly BoardCell[]): string {
-  const met = cells.filter(({ state }) => state === "met").length;
-  const value = `met by ${met} of ${cells.length}`;
+  const judged = cells.filter(({ state }) => state !== "unjudged");
+  const met = judged.filter(({ state }) => state === "met").length;
+  const value = `met by ${met} of ${judged.length}`;
   const labelWidth = 7 * kLabel.length + 14;
   const valueWidth = 7 * value.length + 18;
   const text = (x: number, words: string) =>
@@ -86,7 +88,7 @@ export function boardBadge(cells: readonly BoardCell[]): string {
     `role="img" aria-label="${kLabel}: ${value}">` +
     `<rect width="${labelWidth}" height="20" fill="#3d4540"/>` +
     `<rect x="${labelWidth}" width="${valueWidth}" height="20" ` +
-    `fill="${met === cells.length ? "#176b3a" : "#0d5f57"}"/>` +
+    `fill="${met === judged.length ? "#176b3a" : "#0d5f57"}"/>` +
     `${text(labelWidth / 2, kLabel)}${text(labelWidth + valueWidth / 2, value)}</svg>\n`
   );
 }

@@ -3,7 +3,14 @@
 import { CopyButton } from "../parts/copy_buttons";
 import { Instant } from "../parts/values";
 import { formatCount, formatPlural, formatSeconds } from "../format";
-import { documentOf, kRunsNamed, submitCommand, type BoardCell } from "../state/board";
+import {
+  documentOf,
+  gpusOf,
+  kBoardInclude,
+  kRunsNamed,
+  submitCommand,
+  type BoardCell,
+} from "../state/board";
 import { historyHref } from "../state/history";
 import { jobsAreOn } from "../state/jobs";
 import { compareHref, kPicksMax } from "../state/picks";
@@ -11,10 +18,15 @@ import { standingWords } from "../state/standing";
 
 export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | null }) {
   const { reference } = cell;
-  const command = submitCommand(cell);
   return (
-    <section class="open-cell" aria-label={`${formatCount(reference.gpu_count)} GPUs`}>
+    <section class="open-cell" aria-label={gpusOf(cell)}>
       <p>{cell.words}</p>
+      {reference.is_proxy && (
+        <p class="hint">
+          A proxy has fewer layers than the model, so that it fits: its runs stand against the
+          published proxy, and say nothing of the model's own speed.
+        </p>
+      )}
       <dl class="facts">
         <div>
           <dt>Published step time</dt>
@@ -24,7 +36,7 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
           </dd>
         </div>
         {cell.standing && (
-          <div>
+          <div class="is-wide">
             <dt>The published speed itself</dt>
             <dd>{standingWords(cell.standing)}</dd>
           </div>
@@ -62,19 +74,28 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
       </dl>
       {cell.runs.length > 1 && cell.variants.length === 0 && (
         <p>
-          <a href={compareHref(cell.runs.slice(-kPicksMax))}>Compare these runs</a>
+          <a href={comparisonOf(cell, cell.runs.slice(-kPicksMax))}>Compare these runs</a>
         </p>
       )}
       {cell.variants.length > 0 && (
         <p>
-          <a href={compareHref(bothOf(cell))}>Compare them with those that differ</a>
+          <a href={comparisonOf(cell, bothOf(cell))}>Compare them with those that differ</a>
         </p>
       )}
       {cell.runs.length > 0 && (
         <p>
-          <a href={historyHref(selectionOf(cell))}>Their step time over time</a>
+          <a href={historyHref(selectionOf(cell), includeOf(cell))}>Their step time over time</a>
         </p>
       )}
+      {cell.repeats > 0 && <Command cell={cell} />}
+    </section>
+  );
+}
+
+function Command({ cell }: { cell: BoardCell }) {
+  const command = submitCommand(cell);
+  return (
+    <>
       <p class="command-head">
         {formatPlural(cell.repeats, "run")} more:{" "}
         <CopyButton label="Copy the command" text={() => command} />
@@ -87,13 +108,21 @@ export function OpenCell({ cell, newest }: { cell: BoardCell; newest: string | n
           <a href={`/jobs?${submissionQuery(cell)}`}>Submit it from here</a>
         </p>
       )}
-    </section>
+    </>
   );
 }
 
 function selectionOf({ reference }: BoardCell) {
   const { workload, model_size, dtype, gpu_type, gpu_count } = reference;
   return { workload, model_size, dtype, gpu_type, gpu_count };
+}
+
+const includeOf = ({ reference }: BoardCell) => (reference.is_proxy ? kBoardInclude : "");
+
+// A comparison leaves proxies out, unless it is asked for them.
+function comparisonOf(cell: BoardCell, runs: number[]): string {
+  const include = includeOf(cell);
+  return compareHref(runs) + (include && `&include=${include}`);
 }
 
 export function submissionQuery({ reference, repeats }: BoardCell): URLSearchParams {

@@ -19,6 +19,7 @@ import { useAnswer } from "../state/answer";
 import {
   boardRows,
   boardTable,
+  kBoardInclude,
   kRunsNamed,
   launchTimes,
   unpublished,
@@ -44,6 +45,7 @@ interface Answers {
 async function askBoard(filter: URLSearchParams, abort: AbortSignal): Promise<Answers> {
   const query = new URLSearchParams(filter);
   query.set("runs_max", String(kRunsNamed));
+  query.set("include", kBoardInclude);
   const [{ references }, scaling] = await Promise.all([
     fetchReferences(abort),
     fetchScaling(query, abort),
@@ -112,7 +114,8 @@ const kMeanings: Record<CellState, string> = {
   below: "further below, with 95 % confidence",
   running: "a run is under way",
   failed: "runs, none of them complete",
-  missing: "no run",
+  missing: "no run that counts",
+  unjudged: "published, but the catalog has no recipe to hold runs against",
 };
 
 function Board({ answers }: { answers: Answers }) {
@@ -135,7 +138,7 @@ function Board({ answers }: { answers: Answers }) {
   const shown = inScope
     .map((row) => ({ ...row, cells: row.cells.filter(matches) }))
     .filter((row) => row.cells.length > 0);
-  const measuredFirst = [...shown].sort((a, b) => Number(hasRuns(b)) - Number(hasRuns(a)));
+  const measuredFirst = [...shown].sort((a, b) => orderOf(a) - orderOf(b));
   const all = inScope.flatMap((row) => row.cells);
   return (
     <>
@@ -213,7 +216,14 @@ function Unpublished({ names }: { names: string[] }) {
   );
 }
 
-const hasRuns = (row: BoardRow) => row.cells.some((cell) => cell.state !== "missing");
+const hasRuns = ({ cells }: BoardRow) =>
+  cells.some((cell) => cell.state !== "missing" && cell.state !== "unjudged");
+
+// What runs can be held against stands before what they cannot.
+function orderOf(row: BoardRow): number {
+  if (hasRuns(row)) return 0;
+  return row.cells.some(({ state }) => state === "missing") ? 1 : 2;
+}
 
 interface StateCountsProps {
   cells: BoardCell[];
@@ -285,7 +295,9 @@ interface RowProps {
 function Row({ row, isStale, launchedAt }: RowProps) {
   const open = queryValue("cell");
   const idOf = (cell: BoardCell) =>
-    `${row.name}/${row.gpuType}/${cell.reference.gpu_count}`.replaceAll(" ", "-");
+    [row.name, row.gpuType, cell.reference.gpu_count, ...(cell.reference.is_proxy ? ["proxy"] : [])]
+      .join("/")
+      .replaceAll(" ", "-");
   const opened = row.cells.find((cell) => idOf(cell) === open);
   return (
     <li class="board-row">
@@ -316,6 +328,7 @@ function Row({ row, isStale, launchedAt }: RowProps) {
               </span>
               <span class="cell-speed">
                 {cell.standing ? `${formatNumber(cell.standing.speed)} ×` : " "}
+                {cell.reference.is_proxy && <span class="cell-kind"> proxy</span>}
               </span>
             </button>
           </li>

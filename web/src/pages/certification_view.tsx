@@ -1,6 +1,6 @@
 // The board as a certification has it: each workload at its scale, until when it is certified, and
 // the commands that are still to be run.
-import { formatCount, formatNumber, formatPlural } from "../format";
+import { formatCount, formatNumber, formatPlural, kUnknown } from "../format";
 import { CellShape } from "../parts/cell_shape";
 import { ChoiceField } from "../parts/choice_field";
 import { ClusterChoice } from "../parts/cluster_choice";
@@ -61,7 +61,7 @@ export function CertificationView({ rows, launchedAt }: Props) {
 }
 
 function Suite({ suite }: { suite: SuiteStanding }) {
-  const { gpuType, of, certifiedCount, validUntil } = suite;
+  const { gpuType, of, validUntil } = suite;
   const commands = suiteCommands(suite);
   return (
     <section class="suite" aria-label={`Certification of ${gpuType}`}>
@@ -73,7 +73,7 @@ function Suite({ suite }: { suite: SuiteStanding }) {
               certified, valid until <Day at={validUntil} />
             </>
           ) : (
-            `${certifiedCount} of ${formatPlural(of.length, "workload")} certified`
+            countWords(suite)
           )}
         </span>
       </div>
@@ -86,9 +86,9 @@ function Suite({ suite }: { suite: SuiteStanding }) {
             <span class="sub">{documentOf(one.cell.reference)}</span>
           </>,
           <State one={one} />,
-          one.validUntil ? <Day at={one.validUntil} /> : "not yet",
+          one.validUntil ? <Day at={one.validUntil} /> : notYet(one, "not yet"),
           formatCount(one.cell.reference.gpu_count),
-          one.cell.standing ? `${formatNumber(one.cell.standing.speed_low)} ×` : "none yet",
+          one.cell.standing ? `${formatNumber(one.cell.standing.speed_low)} ×` : notYet(one, "none yet"),
           <RunLinks
             ids={[...one.cell.runs, ...one.cell.profiled]}
             count={one.cell.runCount + one.cell.profiledCount}
@@ -110,6 +110,15 @@ function Suite({ suite }: { suite: SuiteStanding }) {
       )}
     </section>
   );
+}
+
+const notYet = ({ state }: Certification, words: string) =>
+  state === "unjudged" ? kUnknown : words;
+
+// "2 of 14 workloads certified, 8 cannot be judged here"
+function countWords({ of, certifiedCount, unjudgedCount }: SuiteStanding): string {
+  const certified = `${certifiedCount} of ${formatPlural(of.length, "workload")} certified`;
+  return unjudgedCount > 0 ? `${certified}, ${unjudgedCount} cannot be judged here` : certified;
 }
 
 // What is open looks as its cell of the board does, but for one that lacks nothing but runs.

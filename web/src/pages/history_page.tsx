@@ -1,7 +1,7 @@
 // "/history": did anything get slower? Each configuration's step time over its runs in time, with
 // the changes of its level, and what changed with them in the configuration.
 import { useState } from "preact/hooks";
-import { fetchHistory } from "../api/client";
+import { fetchHistory, fetchRun } from "../api/client";
 import type { History, HistorySeries } from "../api/types";
 import { formatPlural } from "../format";
 import {
@@ -13,6 +13,7 @@ import {
   toldChanges,
   type ToldChange,
 } from "../history_words";
+import { leftOutReasons, markWord } from "../mark_words";
 import { LeftOutRuns } from "../parts/left_out";
 import { kMeasuringKeys, MeasuredOver } from "../parts/measured_over";
 import { OlderRuns } from "../parts/older_runs";
@@ -132,9 +133,45 @@ function Told({ history }: { history: History }) {
       <LeftOutRuns runs={[]} />
       <OlderRuns count={history.older_runs_left_out} />
       <p class="window-note">
-        Runs that are profiled, traced, unfinished or failed are left out. {history.method}
+        Unfinished and failed runs are left out, and those with a mark (profiled, traced, proxy …).{" "}
+        {history.method}
       </p>
     </>
+  );
+}
+
+// Why a run is in no history, as far as the run itself says.
+function WhyLeftOut({ id }: { id: number }) {
+  const answer = useAnswer(
+    `run ${id}`,
+    (abort) => fetchRun(id, abort),
+    () => true,
+  );
+  const run = answer.value.value;
+  if (!run) return <p>Only complete runs count, and none that has a mark, such as profiled.</p>;
+  const reasons = leftOutReasons(run);
+  return (
+    <>
+      <p>{reasons.join(" ") || "It does not say what it trained, or on what."}</p>
+      {run.marks.length > 0 && run.status === "complete" ? (
+        <p>
+          <button type="button" onClick={() => setQuery("include", run.marks.join(","))}>
+            Count those that are {run.marks.map(markWord).join(", ")}
+          </button>
+        </p>
+      ) : (
+        <LaunchAgain />
+      )}
+    </>
+  );
+}
+
+function LaunchAgain() {
+  return (
+    <p>
+      Launch the same recipe again, once a week or after each change of the cluster; its runs appear
+      here by themselves. <code>llmb-report submit … -r 2</code> launches two.
+    </p>
   );
 }
 
@@ -142,16 +179,17 @@ function Nothing() {
   const run = queryValue("run");
   return (
     <HintPanel title={run ? `Run ${run} is in no history` : "No history yet"}>
-      <p>
-        {run
-          ? "Only complete runs count, and none that was profiled or traced."
-          : "A configuration has a history once a run of it is complete. From eight runs on the " +
-            "page tells whether the newest are slower."}
-      </p>
-      <p>
-        Launch the same recipe again, once a week or after each change of the cluster; its runs
-        appear here by themselves. <code>llmb-report submit … -r 2</code> launches two.
-      </p>
+      {run ? (
+        <WhyLeftOut id={Number(run)} />
+      ) : (
+        <>
+          <p>
+            A configuration has a history once a run of it is complete. From eight runs on the page
+            tells whether the newest are slower.
+          </p>
+          <LaunchAgain />
+        </>
+      )}
       <p>
         {isNarrowed() && (
           <>

@@ -16,7 +16,7 @@ import {
   type RangeKey,
 } from "../state/list_state";
 import type { Choices } from "../state/run_list";
-import { markWord } from "../parts/marks";
+import { markWord } from "../mark_words";
 import { choicesByWord } from "../state/one_name";
 
 const kTypingPauseMs = 250;

@@ -11,6 +11,7 @@ export function CellShape({ state }: { state: string }) {
       {state === "running" && <path d="M4 2.5 12 7 4 11.5Z" fill="currentColor" />}
       {state === "failed" && <path d="M3 3 11 11M11 3 3 11" class="stroke" />}
       {state === "missing" && <circle cx="7" cy="7" r="4.500" class="stroke dotted" />}
+      {state === "unjudged" && <path d="M3.500 7H10.500" class="stroke" />}
       {state === "stale" && (
         <>
           <circle cx="7" cy="7" r="5.25" class="stroke thin" />

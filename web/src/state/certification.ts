@@ -10,7 +10,7 @@ export const kCertifiedRuns = 3;
 const kProfiledMax = 1; // of these
 export const kCertifiedMonths = 12;
 
-export type CertificationState = "certified" | "expired" | "open";
+export type CertificationState = "certified" | "expired" | "open" | "unjudged";
 
 export interface Certification {
   name: string;
@@ -22,8 +22,6 @@ export interface Certification {
   repeats: number; // that it takes; 0 where it is certified
 }
 
-const isProxy = ({ reference }: BoardCell) => reference.model_size.endsWith("-proxy");
-
 // One for each row of the board that is of a whole model.
 export function certifications(
   rows: readonly BoardRow[],
@@ -31,9 +29,10 @@ export function certifications(
   nowMs: number,
 ): Certification[] {
   return rows.flatMap(({ name, gpuType, cells }) => {
-    const within = cells.filter(({ reference }) => reference.gpu_count <= kCertifiedScale);
-    const cell = within.at(-1) ?? cells[0]; // by number of GPUs
-    return cell && !isProxy(cell) ? [{ name, gpuType, cell, ...certify(cell, launchedAt, nowMs) }] : [];
+    const whole = cells.filter(({ reference }) => !reference.is_proxy);
+    const within = whole.filter(({ reference }) => reference.gpu_count <= kCertifiedScale);
+    const cell = within.at(-1) ?? whole[0]; // by number of GPUs
+    return cell ? [{ name, gpuType, cell, ...certify(cell, launchedAt, nowMs) }] : [];
   });
 }
 
@@ -44,6 +43,9 @@ function aYearAfter(at: string): string {
 }
 
 function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs: number) {
+  if (cell.state === "unjudged") {
+    return { state: "unjudged" as const, validUntil: null, words: cell.words, repeats: 0 };
+  }
   const dated = (ids: readonly number[]) =>
     ids
       .map((id) => launchedAt.get(id))
@@ -73,10 +75,14 @@ export interface SuiteStanding {
   gpuType: string;
   of: Certification[];
   certifiedCount: number;
+  unjudgedCount: number;
   validUntil: string | null; // of the whole: null until all of it is certified
 }
 
-// A cluster is certified for a GPU type by all of its workloads; those with runs first.
+const isUnjudged = ({ state }: Certification) => state === "unjudged";
+
+// A cluster is certified for a GPU type by all of its workloads. Types with runs come first, and
+// workloads that cannot be judged last.
 export function suites(all: readonly Certification[]): SuiteStanding[] {
   const byType = new Map<string, Certification[]>();
   for (const one of all) byType.set(one.gpuType, [...(byType.get(one.gpuType) ?? []), one]);
@@ -85,10 +91,12 @@ export function suites(all: readonly Certification[]): SuiteStanding[] {
     const ends = certified.flatMap(({ validUntil }) => validUntil ?? []).sort();
     const isWhole = certified.length === of.length;
     const validUntil = isWhole ? (ends[0] ?? null) : null;
-    return { gpuType, of, certifiedCount: certified.length, validUntil };
+    const unjudgedCount = of.filter(isUnjudged).length;
+    return { gpuType, of, certifiedCount: certified.length, unjudgedCount, validUntil };
   });
   const runCount = ({ of }: SuiteStanding) =>
     of.filter(({ cell }) => cell.runCount + cell.otherCount > 0).length;
+  for (const { of } of standing) of.sort((a, b) => Number(isUnjudged(a)) - Number(isUnjudged(b)));
   return standing.sort(
     (a, b) =>
       b.certifiedCount - a.certifiedCount ||
@@ -101,6 +109,7 @@ export const kCertificationWords: Record<CertificationState, string> = {
   certified: "certified",
   expired: "expired",
   open: "not certified",
+  unjudged: "cannot be judged here",
 };
 
 // What of the suite is to be submitted, a command a workload.

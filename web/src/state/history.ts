@@ -10,12 +10,14 @@ export type HistorySelection = {
   [Key in (typeof kHistoryKeys)[number]]: string | number | null;
 };
 
-export function historyHref(selection: HistorySelection): string {
+// `include`: marks that count all the same.
+export function historyHref(selection: HistorySelection, include = ""): string {
   const query = new URLSearchParams();
   for (const key of kHistoryKeys) {
     const value = selection[key];
     if (value !== null) query.set(key, String(value));
   }
+  if (include) query.set("include", include);
   return hrefOf("/history", query);
 }
 

@@ -16,7 +16,8 @@ export type CellState =
   | "below"
   | "running"
   | "failed"
-  | "missing";
+  | "missing"
+  | "unjudged";
 export const kCellStates: CellState[] = [
   "met",
   "undecided",
@@ -25,6 +26,7 @@ export const kCellStates: CellState[] = [
   "running",
   "failed",
   "missing",
+  "unjudged",
 ];
 
 export const kStateWords: Record<CellState, string> = {
@@ -35,6 +37,7 @@ export const kStateWords: Record<CellState, string> = {
   running: "running",
   failed: "failed",
   missing: "missing",
+  unjudged: "no recipe",
 };
 
 // About how many runs like these would bring the bound that is on the other side to the line.

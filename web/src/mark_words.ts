@@ -1,0 +1,39 @@
+// Why a run is no performance result like others, in words. Pure.
+import type { Run } from "./api/types";
+
+const kWords: Record<string, string> = {
+  none: "without a mark",
+  profiled: "profiled",
+  traced: "traced",
+  function_check: "checkpoint load",
+  proxy: "proxy",
+  on_cpu: "on CPU",
+};
+
+export function markWord(mark: string): string {
+  return kWords[mark] ?? mark.replaceAll("_", " ");
+}
+
+// Of one run, or of several alike. A run without a mark that is left out lacks what its rate takes.
+export function marksWords(marks: readonly string[]): string {
+  return marks.map(markWord).join(" and ") || "without what their speed takes";
+}
+
+// Why a history or a comparison leaves a run out, a sentence for each mark.
+const kReasons: Record<string, string> = {
+  profiled: "A profiler slowed it.",
+  traced: "Its log holds an NCCL trace, which slows every collective.",
+  function_check: "It loaded a checkpoint and did one step, which says nothing of speed.",
+  proxy: "It is a proxy: it has fewer layers than its model, and its speed is not the model's.",
+  on_cpu: "It computed on CPUs: its speed is no GPU's.",
+  superseded: "Its log was rewritten since.",
+};
+
+export function leftOutReasons({
+  marks,
+  status,
+  status_reason,
+}: Pick<Run, "marks" | "status" | "status_reason">): string[] {
+  const own = marks.flatMap((mark) => kReasons[mark] ?? []);
+  return status === "complete" ? own : [...own, `It is no complete run: ${status_reason}.`];
+}
