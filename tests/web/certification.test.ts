@@ -108,7 +108,24 @@ test("what was certified expires, and says how many runs it takes anew", () => {
   const one = only({ runs: [1, 2, 3] }, Date.parse("2027-02-15T00:00:00Z"));
   assert.deepEqual([one.state, one.repeats], ["expired", 2]);
   assert.equal(one.validUntil, "2027-01-10T08:00:00.000Z");
-  assert.match(one.words, /2 more runs for the 3 that it takes/);
+  assert.match(one.words, /^The aim is met\. 2 of its newest 3 runs are older than 12 months/);
+  assert.match(one.words, /the last of them expired on 2027-02-01\. 2 more runs for the 3 that it takes\.$/);
+});
+
+test("that a run is too old is said from the first run on, whatever its speed", () => {
+  const single = only({ runs: [4] });
+  assert.deepEqual([single.state, single.repeats, single.validUntil], ["open", 3, null]);
+  assert.equal(
+    single.words,
+    "The aim is met. Its only run is older than 12 months: it expired on 2025-05-01. " +
+      "3 more runs for the 3 that it takes.",
+  );
+  const mixed = only({ runs: [2, 4] });
+  assert.match(mixed.words, /1 of its newest 2 runs is older/);
+  assert.equal(mixed.repeats, 2);
+  const slow = only({ runs: [4], state: "below", words: "1 run, below." });
+  assert.equal(slow.words, "1 run, below. Its only run is older than 12 months: it expired on 2025-05-01.");
+  assert.equal(only({ runs: [2] }).words, "The aim is met. 2 more runs for the 3 that it takes.");
 });
 
 test("a speed that misses the aim certifies nothing, however many runs there are", () => {

@@ -57,18 +57,37 @@ function certify(cell: BoardCell, launchedAt: ReadonlyMap<number, string>, nowMs
     .reverse()
     .slice(0, kCertifiedRuns)
     .map(aYearAfter);
-  const missing = kCertifiedRuns - ends.filter((end) => Date.parse(end) > nowMs).length;
+  const expired = ends.filter((end) => Date.parse(end) <= nowMs);
+  const missing = kCertifiedRuns - (ends.length - expired.length);
   if (cell.state !== "met") {
+    const words = `${cell.words} ${expiredWords(expired, ends.length)}`.trim();
     const repeats = Math.max(cell.repeats, missing);
-    return { state: "open" as const, validUntil: null, words: cell.words, repeats };
+    return { state: "open" as const, validUntil: null, words, repeats };
   }
   const validUntil = ends[kCertifiedRuns - 1] ?? null;
   if (missing === 0) {
     return { state: "certified" as const, validUntil, words: cell.words, repeats: 0 };
   }
-  const needed = `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`;
+  const words = [
+    "The aim is met.",
+    expiredWords(expired, ends.length),
+    `${formatPlural(missing, "more run")} for the ${kCertifiedRuns} that it takes.`,
+  ];
   const state = validUntil === null ? ("open" as const) : ("expired" as const);
-  return { state, validUntil, words: `The aim is met: ${needed}`, repeats: missing };
+  return { state, validUntil, words: words.filter(Boolean).join(" "), repeats: missing };
+}
+
+// Of `count` runs those whose year is over; empty where there are none.
+function expiredWords(expired: readonly string[], count: number): string {
+  if (expired.length === 0) return "";
+  const last = [...expired].sort().at(-1)?.slice(0, 10) ?? "";
+  const age = `older than ${kCertifiedMonths} months`;
+  if (count === 1) return `Its only run is ${age}: it expired on ${last}.`;
+  const which =
+    expired.length === count
+      ? `Its newest ${count} runs are all`
+      : `${expired.length} of its newest ${count} runs ${expired.length === 1 ? "is" : "are"}`;
+  return `${which} ${age}: the last of them expired on ${last}.`;
 }
 
 export interface SuiteStanding {
