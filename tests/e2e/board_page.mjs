@@ -149,6 +149,16 @@ describe("the board", () => {
     });
   });
 
+  test("shows a certification's sentences whole on a phone", async () => {
+    const options = { viewport: { width: 390, height: 844 } };
+    await withPage(browser, `${daemon.url}/?view=certification`, options, async (page) => {
+      const sentence = page.locator(".suite-state .sub").first();
+      await sentence.waitFor();
+      const box = await sentence.boundingBox();
+      assert.ok(box.x + box.width <= 390 - 16, `it ends at ${box.x + box.width}`);
+    });
+  });
+
   test("leads links of the former home page to the runs", async () => {
     await withPage(browser, `${daemon.url}/?status=failed`, {}, async (page) => {
       await page.waitForURL(/\/runs\?status=failed/);

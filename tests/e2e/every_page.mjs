@@ -62,6 +62,18 @@ function twoFrames(page) {
   );
 }
 
+// What scrolls sideways and does not show it: its text would seem to be cut.
+function cutWithoutSign(page) {
+  return page.evaluate(() => {
+    const isCut = (element) => element.scrollWidth > element.clientWidth + 1;
+    const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
+    const shows = (element) => getComputedStyle(element).backgroundAttachment.includes("local");
+    return [...document.querySelectorAll("main *")]
+      .filter((element) => isCut(element) && scrolls(element) && !shows(element))
+      .map((element) => `<${element.localName} class="${element.className}">`);
+  });
+}
+
 describe("every page", () => {
   for (const [name, pathOf, sign] of kPages) {
     for (const { width, colorScheme } of kLooks) {
@@ -94,6 +106,7 @@ describe("every page", () => {
           await twoFrames(page);
           const pixels = await overflow(page);
           if (pixels > 0) beyond.push(`${pixels} px beyond ${width}`);
+          for (const cut of await cutWithoutSign(page)) beyond.push(`${cut} at ${width} px`);
         }
         assert.deepEqual(beyond, []);
       });
