@@ -306,13 +306,24 @@ function StepTimeCell({ run }: { run: Run }) {
 
 function LaunchedCell({ run }: { run: Run }) {
   const at = run.launched_at;
-  if (at === null) return <span title={run.launched_at_reason ?? ""}>{kUnknown}</span>;
+  if (at === null) return <FirstSeen run={run} />;
   const [day, time] = formatInstant(at, zone.value).split(" ");
   return (
     <time dateTime={at} title={formatUtc(at)}>
       {day}
       <span class="sub">{time}</span>
     </time>
+  );
+}
+
+// What such a run is sorted by says why it stands where it does.
+function FirstSeen({ run }: { run: Run }) {
+  const seen = run.first_seen_at;
+  return (
+    <span title={`${run.launched_at_reason ?? ""} First seen ${formatUtc(seen)}.`.trim()}>
+      {kUnknown}
+      <span class="sub">seen {formatInstant(seen, zone.value).slice(5, 10)}</span>
+    </span>
   );
 }
 
