@@ -59,7 +59,7 @@ function newestAt(cell: BoardCell, launchedAt: Map<number, string>): string | nu
 }
 
 export function BoardPage() {
-  usePageTitle("Board");
+  usePageTitle(isCertification() ? "Certification" : "Board");
   const filter = apiParameters(["cluster"]);
   const answer = useAnswer(
     `board ${filter}`,

@@ -48,7 +48,7 @@ const kMetrics: Metric[] = ["step_time_s", "tokens_per_s_per_gpu", "tflops_per_g
 const kMetricNames: Record<Metric, string> = {
   step_time_s: "Step time, s",
   tokens_per_s_per_gpu: "Tokens/s/GPU",
-  tflops_per_gpu: "TFLOPS / GPU",
+  tflops_per_gpu: "TFLOPS/GPU",
 };
 
 export function ComparePage() {
@@ -161,7 +161,7 @@ function Runs({ comparison }: { comparison: Comparison }) {
                 tokens/s/GPU
               </th>
               <th scope="col" class="number">
-                TFLOPS / GPU
+                TFLOPS/GPU
               </th>
               <th scope="col" class="number">
                 to published

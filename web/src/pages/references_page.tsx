@@ -116,7 +116,10 @@ const rowName = ({ reference }: ReferenceRow) =>
     reference.model_size,
     reference.dtype,
     reference.gpu_type,
-  ].join(" ");
+    reference.is_proxy && !reference.model_size.endsWith("proxy") && "proxy",
+  ]
+    .filter(Boolean)
+    .join(" ");
 
 function exported(tables: DocumentTable[], onlyFindings: boolean) {
   return {

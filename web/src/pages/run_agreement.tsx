@@ -49,7 +49,7 @@ function Tools({ agreement }: { agreement: RunAgreement }) {
                 sd, s
               </th>
               <th scope="col" class="number">
-                TFLOPS / GPU
+                TFLOPS/GPU
               </th>
               <th scope="col" class="number">
                 to ours

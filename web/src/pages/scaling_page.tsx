@@ -49,6 +49,7 @@ export function ScalingPage() {
     <>
       <div class="page-head">
         <h1>Scaling</h1>
+        <p class="count">what each GPU does as there are more of them, beside what is published</p>
       </div>
       <Pending answer={answer} what="the series" />
       {scaling && <AllSeries scaling={scaling} />}

@@ -9,7 +9,7 @@ type Format = (value: number | null | undefined) => string;
 
 const kMetrics: [StepMetric, string, Format][] = [
   ["step_time_s", "step time, s", formatNumber],
-  ["tflops_per_gpu", "TFLOPS / GPU", formatNumber],
+  ["tflops_per_gpu", "TFLOPS/GPU", formatNumber],
   ["loss", "loss", formatScientific],
   ["grad_norm", "grad norm", formatScientific],
   ["learning_rate", "learning rate", formatScientific],
