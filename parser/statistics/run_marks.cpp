@@ -119,7 +119,9 @@ std::string exclusion_reason(const std::vector<RunMarkReason>& marks, const RunM
   std::string reason;
   for (const RunMarkReason& mark : marks) {
     if (mark.mark != RunMark::no_data && included.contains(mark.mark)) continue;
-    reason += (reason.empty() ? "" : " ") + mark.reason;
+    // A status's reason is no sentence with a full stop.
+    if (!reason.empty()) reason += reason.ends_with('.') ? " " : ". ";
+    reason += mark.reason;
   }
   return reason;
 }
