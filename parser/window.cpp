@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "parser/foundation/parse_number.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 
@@ -13,6 +14,16 @@ Result<Window> parse_window(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = parse_digits(text.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : parse_digits(text.substr(dash + 1));
+  // parse_digits() has no more than 18 of them.
+  const auto is_too_large = [](std::string_view end) {
+    return end.size() > 18 && std::all_of(end.begin(), end.end(), is_digit);
+  };
+  if (is_too_large(text.substr(0, dash)) ||
+      (dash != std::string_view::npos && is_too_large(text.substr(dash + 1)))) {
+    return fail(std::string("'").append(text).append(
+        "' is too large for a window, whose iterations have at most 18 digits: write FIRST-LAST, "
+        "such as 11-44, or one iteration, such as 7"));
+  }
   if (!first || !last || *first > *last) {
     return fail(std::string("'").append(text).append(
         "' is not a window: write FIRST-LAST with FIRST not above LAST, such as 11-44, or one "
