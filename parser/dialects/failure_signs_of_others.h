@@ -139,7 +139,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("configuration_error", ": syntax error", R"(: line \d+: syntax error)"),
     failure("configuration_error", ": parameter null or not set", R"(: line \d+: )"),
     failure("container_error", ": cannot execute", R"(: line \d+: )"),
-    failure("file_limit", "fork: ", R"(fork: (?:retry: )?Resource temporarily unavailable)"),
+    failure("file_limit", "Resource temporarily unavailable", R"(\bfork: )"),
     failure("file_system_error", ": Permission denied", R"(: line \d+: .*denied$)"),
     failure("tokenizer_or_data_missing", ": No such file or directory", R"(: line \d+: .*tory$)"),
     // And about a child: "run.sh: line 4:  4102 Killed            python train.py".

@@ -308,6 +308,7 @@ TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
       }
     }
   }
+  std::cout << fmt::format("{} logs behind an earlier attempt\n", logs);
   EXPECT_GE(logs, 400);
   for (const char* const set : {"ill_looking", "healthy_clusters", "healthy_recipes"}) {
     for (const LabelledLog& log : labelled_logs(set)) {
