@@ -5,11 +5,13 @@
 //   scan_bench LITERALS_FILE [ENGINE]
 //   scan_bench --reader
 //   scan_bench --nccl       for nccl_bench.sh: the collectives of a trace
+//   scan_bench --read       the bytes, which are not looked at
 #include <unistd.h>
 
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -73,11 +75,17 @@ std::int64_t count_collectives() {
   return calls;
 }
 
+std::int64_t count_bytes() {
+  std::int64_t bytes = 0;
+  read_blocks([&bytes](std::string_view block) { bytes += std::ssize(block); });
+  return bytes;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3) {
-    std::fputs("usage: scan_bench LITERALS_FILE [ENGINE] | --reader | --nccl\n", stderr);
+    std::fputs("usage: scan_bench LITERALS_FILE [ENGINE] | --reader | --nccl | --read\n", stderr);
     return 2;
   }
   try {
@@ -86,6 +94,8 @@ int main(int argc, char** argv) {
       count = count_steps();
     } else if (argc == 2 && std::string_view(argv[1]) == "--nccl") {
       count = count_collectives();
+    } else if (argc == 2 && std::string_view(argv[1]) == "--read") {
+      count = count_bytes();
     } else {
       const auto engine = argc == 3 ? engine_from_name(argv[2]) : LiteralScanner::Engine::best;
       count = count_lines(LiteralScanner(read_literals(argv[1]), engine));
