@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -27,6 +28,11 @@ struct NcclCall {
 
 // Nothing where `line` holds no call from which every field can be read.
 std::optional<NcclCall> read_nccl_call(std::string_view line);
+
+inline bool begins_with_nccl_info(std::string_view text) {
+  return text.size() >= kNcclInfo.size() &&
+         std::memcmp(text.data(), kNcclInfo.data(), kNcclInfo.size()) == 0;
+}
 
 // How many letters `text` begins with: an operation's name.
 std::size_t nccl_operation_length(std::string_view text);

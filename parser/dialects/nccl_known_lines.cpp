@@ -6,13 +6,19 @@
 
 #include "parser/dialects/nccl_call.h"
 #include "parser/foundation/text_hash.h"
+#include "parser/lines/delimiters.h"
+#include "parser/lines/literal_scanner.h"
+#include "parser/lines/pattern_engines.h"
 
 namespace llmb::parser {
 namespace {
 
-constexpr unsigned kRankBits = 8;
-constexpr unsigned kGuessBits = 14;
+constexpr unsigned kRankBits = 10;
+constexpr unsigned kGuessBits = 16;
 constexpr unsigned kSetBits = 11;  // four lines each
+// By how much a line may be shorter than the one before it, for its end to be found at first sight.
+// No call's line is as short as that.
+constexpr std::size_t kLengthMargin = 24;
 constexpr std::string_view kCount = " count ";
 
 std::size_t upper(std::uint64_t hash, unsigned bits) {
@@ -22,12 +28,28 @@ std::uint32_t tag_of(std::uint64_t hash) {
   return static_cast<std::uint32_t>(hash >> 20U) | 1U;
 }
 
-// Of what tells ranks apart: a host's name stands first, the rank last.
-std::uint64_t hash_of_rank(const char* line, std::size_t prefix_length) {
-  constexpr std::size_t kWord = sizeof(std::uint64_t);
-  const std::uint64_t rank = prefix_length < kWord ? 0 : word_at(line + prefix_length - kWord);
-  return mix_hash(word_at(line) + mix_hash(word_at(line + kWord) + mix_hash(rank)));
-}
+// A hash of what tells ranks apart: a host's name stands first, the rank last.
+class RankHash {
+ public:
+  explicit RankHash(std::size_t prefix_length)
+      : last_word_(prefix_length < kWord ? 0 : prefix_length - kWord),
+        second_word_(std::min(last_word_, kWord)),
+        // Of a product's bits the lower ones depend on the lower ones of its factors only.
+        shift_(prefix_length < kWord ? std::min<std::size_t>(64 - 8 * prefix_length, 63) : 0) {}
+
+  std::uint64_t operator()(const char* line) const {
+    const std::uint64_t hash = word_at(line) * kHashFactor +
+                               word_at(line + second_word_) * 0xff51afd7ed558ccdULL +
+                               word_at(line + last_word_) * 0xc4ceb9fe1a85ec53ULL;
+    return hash << shift_;
+  }
+
+ private:
+  static constexpr std::size_t kWord = sizeof(std::uint64_t);
+  std::size_t last_word_;
+  std::size_t second_word_;
+  std::size_t shift_;
+};
 
 // Where " count " begins in `text`, which begins with an operation: nothing behind that has a "t"
 // before it. Or npos.
@@ -61,31 +83,13 @@ std::optional<std::uint64_t> hash_of_call(std::uint64_t rank, std::string_view t
   return mix_hash(hash);
 }
 
-// How many of the eight bytes of `word` are such digits, before the first that is none. Adding
-// 0x80 - c to a byte sets its highest bit exactly when it is at least c, as long as it is below
-// 0x80; bytes above it spoil those behind them only.
-std::size_t hex_digits_of(std::uint64_t word) {
-  constexpr std::uint64_t kEach = 0x0101010101010101ULL;
-  const auto at_least = [word](std::uint64_t c) { return word + (0x80 - c) * kEach; };
-  const std::uint64_t digits = at_least('0') & ~at_least('9' + 1);
-  const std::uint64_t letters = at_least('a') & ~at_least('f' + 1);
-  const std::uint64_t others = (~(digits | letters) | word) & (0x80 * kEach);
-  return static_cast<std::size_t>(std::countr_zero(others)) / 8;
-}
-
-// Up to sixteen; reads as many bytes, whatever they are.
-std::size_t hex_digits_at(const char* at) {
-  const std::size_t first = hex_digits_of(word_at(at));
-  return first < sizeof(std::uint64_t) ? first : first + hex_digits_of(word_at(at + first));
-}
-
 std::size_t hex_length(std::string_view text) {
   return std::min(text.find_first_not_of("0123456789abcdef"), text.size());
 }
 
 // The digits of the pointers that may differ from call to call: buffers and stream. Other spellings
 // of a pointer stay as they are. `tail`: what follows the counter.
-void allow_pointers(std::string_view tail, BytePattern<256>& pattern) {
+void allow_pointers(std::string_view tail, LinePattern& pattern) {
   constexpr std::string_view kPointer = " 0x";
   const std::size_t count = tail.find(kCount);
   const std::size_t stream = tail.find(" stream ", count);
@@ -98,49 +102,97 @@ void allow_pointers(std::string_view tail, BytePattern<256>& pattern) {
 
 }  // namespace
 
-NcclKnownLines::Match NcclKnownLines::look_for(std::string_view lines, std::size_t prefix_length) {
-  const std::uint64_t rank_hash = hash_of_rank(lines.data(), prefix_length);
-  Rank& rank = ranks_[upper(rank_hash, kRankBits)];
-  if (rank.expected != 0) {
-    const Known& known = lines_[rank.expected - std::size_t{1}];
-    if (const std::size_t length = length_if_like(known, lines); length != 0) {
-      go_on(rank, rank.expected);
-      return {length, known.call};
+std::size_t NcclKnownLines::add_up(std::string_view lines, std::size_t prefix_length,
+                                   Counts& counts) {
+  if (lines_.empty() || to_skip_ > 0) return 0;
+  std::size_t done = 0;
+  if (lines.size() >= kReach) {
+    done = add_up_within_reach(lines, lines.size() - kReach + 1, prefix_length, counts);
+  }
+  const std::string_view rest = lines.substr(done);
+  if (rest.empty() || rest.size() >= kReach || to_skip_ > 0) return done;
+  // The last few are looked at where something can be read behind them.
+  std::array<char, 2 * kReach> room;
+  rest.copy(room.data(), rest.size());
+  std::fill_n(room.data() + rest.size(), kReach, '\0');
+  return done + add_up_within_reach({room.data(), rest.size()}, rest.size(), prefix_length, counts);
+}
+
+// Those that begin before `end`, from where kReach bytes can be read. Where the next line begins is
+// known before this one has been compared, and what its rank will print was guessed when it printed
+// the last: the processor is at several lines at once.
+std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::size_t end,
+                                                std::size_t prefix_length, Counts& counts) {
+  const RankHash hash_of_rank(prefix_length);
+  const auto loop = [&](const auto& engine) __attribute__((always_inline)) {
+    const Known* const known_lines = lines_.data();
+    Rank* const ranks = ranks_.data();
+    Number* const guesses = guesses_.data();
+    std::size_t length_min = length_min_;
+    const char* line = lines.data();
+    const char* const last = line + end;
+    while (line < last) {
+      std::size_t length = engine.line_length(line, length_min);
+      const std::uint64_t rank_hash = hash_of_rank(line);
+      Rank& rank = ranks[upper(rank_hash, kRankBits)];
+      std::size_t number = rank.expected;
+      if (!engine.are_like(known_lines[number].pattern, line, length)) [[unlikely]] {
+        const auto left = static_cast<std::size_t>(lines.data() + lines.size() - line);
+        const Found found = look_for({line, left}, prefix_length, rank_hash);
+        if (found.number == 0) break;
+        number = found.number;
+        length = found.length;
+      }
+      line += length;
+      length_min = length - kLengthMargin;
+      const Call& call = known_lines[number].call;
+      ++counts.calls[call.use];
+      if (call.use == kNcclUsesMax) [[unlikely]]
+        counts.other_bytes += call.other_bytes;
+      rank.history = rank.history << 16U | number;
+      rank.expected = guesses[upper((rank.history << 16U) * kHashFactor, kGuessBits)];
+    }
+    length_min_ = length_min;
+    return static_cast<std::size_t>(line - lines.data());
+  };
+  const std::size_t done = with_pattern_engine(engine_, loop);
+  constexpr std::size_t kBytesOfLine = 256;  // about
+  misses_ = std::max(misses_ - static_cast<std::int32_t>(done / kBytesOfLine), 0);
+  return done;
+}
+
+// The line in front, where it is not the one that its rank was expected to print, or not as long as
+// the one before it.
+NcclKnownLines::Found NcclKnownLines::look_for(std::string_view lines, std::size_t prefix_length,
+                                               std::uint64_t rank_hash) {
+  if (lines.size() < prefix_length || !begins_with_nccl_info(lines.substr(prefix_length)))
+    return {};
+  const std::string_view begin = lines.substr(0, LinePattern::kLineBytesMax);
+  const std::size_t end = first_delimiter(begin, 0, begin.size());
+  if (end == kNoDelimiter) return {};
+  const auto is_like = [&](Number number) {
+    return PatternByParts<Comparison16>().are_like(lines_[number].pattern, lines.data(), end + 1);
+  };
+  const Rank& rank = ranks_[upper(rank_hash, kRankBits)];
+  if (is_like(rank.expected)) return {rank.expected, end + 1};
+  if (const auto hash = hash_of_call(rank_hash, lines.substr(prefix_length + kNcclInfo.size()))) {
+    const Set& set = sets_[upper(*hash, kSetBits)];
+    for (std::size_t i = 0; i < set.tags.size(); ++i) {
+      if (set.tags[i] != tag_of(*hash) || !is_like(set.lines[i])) continue;
+      guess_after(rank.history) = set.lines[i];
+      return {set.lines[i], end + 1};
     }
   }
-  const auto hash = hash_of_call(rank_hash, lines.substr(prefix_length + kNcclInfo.size()));
-  if (!hash) return {};
-  const Set& set = sets_[upper(*hash, kSetBits)];
-  for (std::size_t i = 0; i < set.tags.size(); ++i) {
-    if (set.tags[i] != tag_of(*hash)) continue;
-    const Known& known = lines_[set.lines[i] - std::size_t{1}];
-    const std::size_t length = length_if_like(known, lines);
-    if (length == 0) continue;
-    guess_after(rank.history) = set.lines[i];
-    go_on(rank, set.lines[i]);
-    return {length, known.call};
-  }
+  note_miss();
   return {};
 }
 
-void NcclKnownLines::note(bool is_found) {
+void NcclKnownLines::note_miss() {
   constexpr std::int32_t kMissesMax = 1024;
   constexpr std::int32_t kSkipped = 16'384;
-  if (is_found) {
-    if (misses_ > 0) --misses_;
-  } else if (++misses_ == kMissesMax) {
-    misses_ = kMissesMax / 2;
-    to_skip_ = kSkipped;
-  }
-}
-
-// Of the line with its end, or 0.
-std::size_t NcclKnownLines::length_if_like(const Known& known, std::string_view lines) const {
-  if (!matcher_.matches(known.head, lines.data())) return 0;
-  const std::size_t digits = hex_digits_at(lines.data() + known.head.size());
-  const std::size_t tail = known.head.size() + digits;
-  return digits != 0 && matcher_.matches(known.tail, lines.data() + tail) ? tail + known.tail.size()
-                                                                          : 0;
+  if (++misses_ < kMissesMax) return;
+  misses_ = kMissesMax / 2;
+  to_skip_ = kSkipped;
 }
 
 void NcclKnownLines::learn(std::string_view line, std::size_t prefix_length, Call call) {
@@ -148,23 +200,22 @@ void NcclKnownLines::learn(std::string_view line, std::size_t prefix_length, Cal
     --to_skip_;
     return;
   }
-  const std::uint64_t rank_hash = hash_of_rank(line.data(), prefix_length);
+  const std::uint64_t rank_hash = RankHash(prefix_length)(line.data());
   const auto hash = hash_of_call(rank_hash, line.substr(prefix_length + kNcclInfo.size()));
   if (!hash) return;
   if (sets_.empty()) {
     sets_.resize(std::size_t{1} << kSetBits);
     ranks_.resize(std::size_t{1} << kRankBits);
     guesses_.resize(std::size_t{1} << kGuessBits);
+    lines_.resize(1);
   }
   Number number = 0;
   Known* const known = place_for(*hash, number);
   if (known == nullptr) return;
   const std::size_t counter = line.find(kNcclOpCount, prefix_length) + kNcclOpCount.size();
   const std::string_view tail = line.substr(counter + hex_length(line.substr(counter)));
-  // Where one of them is no pattern, the line is not known.
-  if (known->head.assign(line.substr(0, counter)) && known->tail.assign(tail)) {
-    allow_pointers(tail, known->tail);
-  }
+  // Where they are no pattern, the line is not known.
+  if (known->pattern.assign(line.substr(0, counter), tail)) allow_pointers(tail, known->pattern);
   known->call = call;
   Rank& rank = ranks_[upper(rank_hash, kRankBits)];
   guess_after(rank.history) = number;
@@ -187,16 +238,15 @@ NcclKnownLines::Known* NcclKnownLines::place_for(std::uint64_t hash, Number& num
   }
   set.tags[place] = tag_of(hash);
   if (set.lines[place] == 0) {
-    lines_.emplace_back();
     set.lines[place] = static_cast<Number>(lines_.size());
+    lines_.emplace_back();
   }
   number = set.lines[place];
-  return &lines_[number - std::size_t{1}];
+  return &lines_[number];
 }
 
 NcclKnownLines::Number& NcclKnownLines::guess_after(std::uint64_t history) {
-  constexpr std::uint64_t kThreeLines = (std::uint64_t{1} << 48U) - 1;
-  return guesses_[upper((history & kThreeLines) * kHashFactor, kGuessBits)];
+  return guesses_[upper((history << 16U) * kHashFactor, kGuessBits)];
 }
 
 void NcclKnownLines::go_on(Rank& rank, Number line) {

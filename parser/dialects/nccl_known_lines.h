@@ -9,41 +9,36 @@
 #include <string_view>
 #include <vector>
 
-#include "parser/lines/byte_pattern.h"
+#include "parser/lines/line_pattern.h"
+#include "parser/lines/literal_scanner.h"
+#include "parser/nccl_use.h"
 
 namespace llmb::parser {
 
 class NcclKnownLines {
  public:
-  // What counts of a call; learn() is given it, and find() gives it back.
+  // What counts of a call.
   struct Call {
     std::size_t use = 0;
-    std::int64_t bytes = 0;
+    std::int64_t other_bytes = 0;  // 0 unless `use` is the last, of all that have no room
   };
-  struct Match {
-    std::size_t length = 0;  // of the line with its end; 0: none
-    Call call;
+  struct Counts {
+    std::array<std::int64_t, kNcclUsesMax + 1> calls{};  // by use
+    std::int64_t other_bytes = 0;
   };
 
-  // The line that `lines` begin with, where one like it was learnt. Misses the last few lines.
-  // `prefix_length`: what stands there before "NCCL INFO ".
-  Match find(std::string_view lines, std::size_t prefix_length) {
-    if (lines_.empty() || lines.size() < kReach) return {};
-    if (to_skip_ > 0) return {};
-    const Match match = look_for(lines, prefix_length);
-    note(match.length != 0);
-    return match;
-  }
+  // Adds up the lines in front of `lines` as far as ones like them were learnt; returns how many
+  // bytes they take, with their ends. `prefix_length`: what stands there before "NCCL INFO ".
+  std::size_t add_up(std::string_view lines, std::size_t prefix_length, Counts& counts);
 
   // `line` is one whole call with its end.
   void learn(std::string_view line, std::size_t prefix_length, Call call);
 
  private:
-  using Number = std::uint16_t;  // an index of lines_ plus one; 0: none
-  struct Known {
-    BytePattern<128> head;  // up to the counter's digits, which come in any number
-    BytePattern<256> tail;  // and what follows them
+  using Number = std::uint16_t;  // an index of lines_; 0: none
+  struct alignas(64) Known {
     Call call;
+    LinePattern pattern;
   };
   struct Set {
     std::array<std::uint32_t, 4> tags{};  // parts of hashes
@@ -56,17 +51,24 @@ class NcclKnownLines {
   };
 
   // What a look at a line may read.
-  static constexpr std::size_t kReach = 128 + 16 + 256;
+  static constexpr std::size_t kReach = LinePattern::kReach;
 
-  Match look_for(std::string_view lines, std::size_t prefix_length);
-  void note(bool is_found);
-  std::size_t length_if_like(const Known& known, std::string_view lines) const;
+  std::size_t add_up_within_reach(std::string_view lines, std::size_t end,
+                                  std::size_t prefix_length, Counts& counts);
+  struct Found {
+    Number number = 0;
+    std::size_t length = 0;
+  };
+  [[gnu::noinline]] Found look_for(std::string_view lines, std::size_t prefix_length,
+                                   std::uint64_t rank_hash);
+  void note_miss();
   Number& guess_after(std::uint64_t history);
   void go_on(Rank& rank, Number line);
   Known* place_for(std::uint64_t hash, Number& number);
 
-  PatternMatcher matcher_;
-  std::vector<Known> lines_;
+  ScanEngine engine_ = LiteralScanner::available_engines().back();
+  std::vector<Known> lines_;  // the first is none
+  std::size_t length_min_ = 0;
   std::uint32_t passed_over_ = 0;
   std::int32_t misses_ = 0;   // more than finds, of late
   std::int32_t to_skip_ = 0;  // lines that are not looked for: too many were missed

@@ -71,29 +71,31 @@ NcclTraceReader::Outcome NcclTraceReader::read(std::string_view line) {
 
 std::size_t NcclTraceReader::read_run(std::string_view lines) {
   std::size_t done = 0;
-  while (const std::size_t length = read_first_of_run(lines.substr(done))) done += length;
-  return done;
+  for (;;) {
+    const std::size_t known = known_.add_up(lines.substr(done), prefix_length_, counts_);
+    has_changed_ = has_changed_ || known != 0;
+    done += known;
+    const std::size_t length = read_first_of_run(lines.substr(done));
+    if (length == 0) return done;
+    done += length;
+  }
 }
 
 // How long the first line is with its end; 0 where it is not read.
 std::size_t NcclTraceReader::read_first_of_run(std::string_view lines) {
   if (is_line_end(lines)) return 1;  // an empty line
   // The ranks of a log print prefixes of mostly the same length: "[7] ", "node-3:4711:4712 [7] ".
-  std::size_t prefix_length = prefix_length_;
-  if (!lines.substr(std::min(prefix_length, lines.size())).starts_with(kNcclInfo)) {
+  if (lines.size() < prefix_length_ || !begins_with_nccl_info(lines.substr(prefix_length_))) {
     const std::string_view begin = lines.substr(0, kNcclPrefixBytesMax + kNcclInfo.size());
-    prefix_length = begin.find(kNcclInfo);
+    const std::size_t prefix_length = begin.find(kNcclInfo);
     if (prefix_length == std::string_view::npos) return 0;
+    prefix_length_ = prefix_length;
+    if (const auto known = known_.add_up(lines, prefix_length_, counts_)) {
+      has_changed_ = true;
+      return known;
+    }
   }
-  std::size_t length = 0;
-  if (const auto known = known_.find(lines, prefix_length); known.length != 0) {
-    count(known.call.use, known.call.bytes);
-    length = known.length;
-  } else {
-    length = read_and_learn(lines, prefix_length);
-  }
-  if (length != 0) prefix_length_ = prefix_length;
-  return length;
+  return read_and_learn(lines, prefix_length_);
 }
 
 std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t prefix_length) {
@@ -114,27 +116,20 @@ std::size_t NcclTraceReader::read_and_learn(std::string_view lines, std::size_t 
   }
   const std::size_t length = lines.size() - call.rest.size() + 1;
   const std::size_t use = add(call, hash_text(process_of(prefix), 1));
-  known_.learn(lines.substr(0, length), prefix_length, {use, bytes_of(call)});
+  known_.learn(lines.substr(0, length), prefix_length,
+               {use, use == kNcclUsesMax ? bytes_of(call) : 0});
   return length;
 }
 
 std::size_t NcclTraceReader::add(const NcclCall& call, std::uint64_t process_hash) {
   const std::size_t index = find_or_insert(call);
-  count(index, bytes_of(call));
+  ++counts_.calls[index];
+  if (index == kNcclUsesMax) counts_.other_bytes += bytes_of(call);
+  has_changed_ = true;
   if (index != kNcclUsesMax && trace_.uses[index].communicators_are_complete) {
     see_communicator(index, hash_text(call.communicator, process_hash));
   }
   return index;
-}
-
-void NcclTraceReader::count(std::size_t use, std::int64_t bytes) {
-  has_changed_ = true;
-  if (use != kNcclUsesMax) {
-    ++trace_.uses[use].calls;
-  } else {
-    ++trace_.other_calls;
-    trace_.other_bytes += bytes;
-  }
 }
 
 // kNcclUsesMax where there is no room for it.
@@ -188,6 +183,9 @@ void NcclTraceReader::see_communicator(std::size_t index, std::uint64_t hash) {
 NcclTrace NcclTraceReader::take_snapshot() {
   has_changed_ = false;
   NcclTrace sorted = trace_;
+  for (std::size_t i = 0; i < sorted.uses.size(); ++i) sorted.uses[i].calls = counts_.calls[i];
+  sorted.other_calls = counts_.calls[kNcclUsesMax];
+  sorted.other_bytes = counts_.other_bytes;
   std::sort(sorted.uses.begin(), sorted.uses.end(), [](const NcclUse& a, const NcclUse& b) {
     return std::tie(a.operation, a.datatype, a.element_count, a.rank_count) <
            std::tie(b.operation, b.datatype, b.element_count, b.rank_count);
@@ -197,8 +195,8 @@ NcclTrace NcclTraceReader::take_snapshot() {
 
 void NcclTraceReader::save(StateWriter& state) const {
   state.integer(trace_.torn_lines);
-  state.integer(trace_.other_calls);
-  state.integer(trace_.other_bytes);
+  state.integer(counts_.calls[kNcclUsesMax]);
+  state.integer(counts_.other_bytes);
   state.unsigned_integer(trace_.uses.size());
   for (std::size_t i = 0; i < trace_.uses.size(); ++i) {
     const NcclUse& use = trace_.uses[i];
@@ -206,7 +204,7 @@ void NcclTraceReader::save(StateWriter& state) const {
     state.integer(use.datatype);
     state.integer(use.element_count);
     state.integer(use.rank_count);
-    state.integer(use.calls);
+    state.integer(counts_.calls[i]);
     state.boolean(use.communicators_are_complete);
     state.unsigned_integer(communicators_[i].hashes.size());
     for (const std::uint32_t hash : communicators_[i].hashes) state.unsigned_integer(hash);
@@ -216,8 +214,8 @@ void NcclTraceReader::save(StateWriter& state) const {
 void NcclTraceReader::restore(StateReader& state) {
   *this = NcclTraceReader();
   trace_.torn_lines = state.integer();
-  trace_.other_calls = state.integer();
-  trace_.other_bytes = state.integer();
+  counts_.calls[kNcclUsesMax] = state.integer();
+  counts_.other_bytes = state.integer();
   const std::size_t count = state.count(kNcclUsesMax);
   for (std::size_t i = 0; i < count && !state.failed(); ++i) {
     const std::string operation = state.text();
@@ -228,7 +226,7 @@ void NcclTraceReader::restore(StateReader& state) {
     call.rank_count = state.integer();
     if (operation.empty() || find_or_insert(call) != i) return state.fail();
     NcclUse& use = trace_.uses[i];
-    use.calls = state.integer();
+    counts_.calls[i] = state.integer();
     use.communicators_are_complete = state.boolean();
     std::vector<std::uint32_t>& hashes = communicators_[i].hashes;
     hashes.resize(state.count(kCommunicatorsMax));

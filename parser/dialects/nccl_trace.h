@@ -47,13 +47,13 @@ class NcclTraceReader {
     std::size_t newest = 0;
   };
   std::size_t add(const NcclCall& call, std::uint64_t process_hash);  // its use, or kNcclUsesMax
-  void count(std::size_t use, std::int64_t bytes);
   std::size_t find_or_insert(const NcclCall& call);
   void see_communicator(std::size_t index, std::uint64_t hash);
   std::size_t read_first_of_run(std::string_view lines);
   std::size_t read_and_learn(std::string_view lines, std::size_t prefix_length);
 
-  NcclTrace trace_;                           // uses in the order in which they came
+  NcclTrace trace_;  // uses in the order in which they came, uncounted
+  NcclKnownLines::Counts counts_;
   std::vector<Communicators> communicators_;  // parallel to uses
   std::size_t communicators_kept_ = 0;
   // Index of a use plus one, by hash; open addressing.

@@ -27,7 +27,9 @@ void LineFilter::begin(std::string_view bytes) {
   complete_lines_end_ = 0;
 }
 
-// Advances until there is a line to hand on; false when the block is used up.
+// Advances until there is a line to hand on; false when the block is used up. Of one in complete
+// lines, where position_ stands then, only the bytes before its first hit: end_line() adds the
+// rest.
 bool LineFilter::next(Line& line) {
   for (;;) {
     if (position_ < complete_lines_end_) {
@@ -48,12 +50,7 @@ bool LineFilter::next(Line& line) {
 // the delimiters of lines that hold no literal.
 bool LineFilter::next_in_complete_lines(Line& line) {
   if (hands_on_every_line_) {
-    const std::size_t end = first_delimiter(block_, position_, complete_lines_end_);
-    const std::string_view bytes = block_.substr(position_, end - position_);
-    const auto hit = scanner_->find(bytes);
-    line = {bytes, block_offset_ + position_, hit ? hit->position : bytes.size()};
-    position_ = end + 1;
-    commit_to(position_);
+    line = {{}, block_offset_ + position_, 0};
     return true;
   }
   const auto hit = scanner_->find(block_.substr(0, complete_lines_end_), position_);
@@ -63,12 +60,19 @@ bool LineFilter::next_in_complete_lines(Line& line) {
     return false;
   }
   const std::size_t before = last_delimiter(block_, position_, hit->position);
-  const std::size_t begin = before == kNoDelimiter ? position_ : before + 1;
-  const std::size_t end = first_delimiter(block_, hit->position, complete_lines_end_);
-  line = {block_.substr(begin, end - begin), block_offset_ + begin, hit->position - begin};
-  position_ = end + 1;
-  commit_to(position_);
+  if (before != kNoDelimiter) position_ = before + 1;
+  const std::size_t first_hit = hit->position - position_;
+  line = {block_.substr(position_, first_hit), block_offset_ + position_, first_hit};
   return true;
+}
+
+void LineFilter::end_line(Line& line) {
+  const std::size_t end = first_delimiter(block_, position_ + line.first_hit, complete_lines_end_);
+  line.bytes = block_.substr(position_, end - position_);
+  if (hands_on_every_line_) {
+    const auto hit = scanner_->find(line.bytes);
+    line.first_hit = hit ? hit->position : line.bytes.size();
+  }
 }
 
 // A line that began in an earlier block: ends here, goes on, or becomes too long.

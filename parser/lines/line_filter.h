@@ -51,9 +51,11 @@ class LineFilter {
     Line line;
     while (next(line)) {
       const bool was_held = line.bytes.data() == finished_.data();
-      if (!was_held) position_ = static_cast<std::size_t>(line.offset - block_offset_);
       const std::size_t done = on_run(was_held ? std::string_view(finished_) : complete_lines());
-      if (!was_held) pass(done != 0 ? done : line.bytes.size() + 1);
+      if (!was_held) {
+        if (done == 0) end_line(line);
+        pass(done != 0 ? done : line.bytes.size() + 1);
+      }
       if (done != 0) continue;
       on_line(static_cast<const Line&>(line));
       if (position_ < complete_lines_end_) pass(on_run(complete_lines()));
@@ -92,6 +94,7 @@ class LineFilter {
     commit_to(position_);
   }
   bool next(Line& line);
+  void end_line(Line& line);
   bool next_in_complete_lines(Line& line);
   bool next_from_held_line(Line& line);
   void pass_dropped_line();

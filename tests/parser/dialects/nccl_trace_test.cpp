@@ -191,9 +191,10 @@ TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
       std::string line =
           prefixes[random() % (round % 2 == 0 ? 3 : prefixes.size())] + "NCCL INFO " +
           pick("AllReduce", "AllGather", "Send") + ": opCount " +
-          hex("%zx", random() >> (random() % 32)) + " sendbuff " +
-          (random() % 9 == 0 ? "(nil)" : hex("0x7f%010zx", random())) + " recvbuff " +
-          (random() % 9 == 0 ? hex("%zx", random()) : hex("0x%zx", random() | 1)) +
+          (random() % 40 == 0 ? "1" + hex("%016zx", random())  // more digits than a counter has
+                              : hex("%zx", random() >> (random() % 32))) +
+          " sendbuff " + (random() % 9 == 0 ? "(nil)" : hex("0x7f%010zx", random())) +
+          " recvbuff " + (random() % 9 == 0 ? hex("%zx", random()) : hex("0x%zx", random() | 1)) +
           (round == 3 ? hex(" acc 0x%012zx", random()) : "") + " count " +
           std::to_string(random() % static_cast<unsigned>(sizes)) +
           " datatype 7 op 0 root 0 comm " + pick("0x55e290bd32d0", "0x55e290bd3d20", "0x2a5c3d0") +
@@ -205,12 +206,18 @@ TEST(NcclTraceReader, KnownLinesCountAsNewOnes) {
     }
     log += "\n";
     NcclTraceReader by_run;
+    // In parts of a few lines, as blocks of a log end anywhere.
     for (std::string_view rest = log; !rest.empty();) {
-      rest.remove_prefix(by_run.read_run(rest));
-      const std::size_t end = rest.find_first_of("\r\n");
-      if (end == std::string_view::npos) break;
-      by_run.read(rest.substr(0, end));
-      rest.remove_prefix(end + 1);
+      const std::size_t last = rest.find('\n', random() % 4000);
+      std::string_view part = rest.substr(0, last == std::string_view::npos ? last : last + 1);
+      rest.remove_prefix(part.size());
+      while (!part.empty()) {
+        part.remove_prefix(by_run.read_run(part));
+        const std::size_t end = part.find_first_of("\r\n");
+        if (end == std::string_view::npos) break;
+        by_run.read(part.substr(0, end));
+        part.remove_prefix(end + 1);
+      }
     }
     EXPECT_EQ(by_run.take_snapshot(), by_line.take_snapshot()) << "round " << round;
   }
