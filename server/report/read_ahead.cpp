@@ -1,5 +1,7 @@
 #include "server/report/read_ahead.h"
 
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,14 +12,20 @@ namespace llmb::report {
 namespace {
 // Half for the caller and half for the thread; both stay in a core's own cache.
 constexpr std::size_t kRingBytes = std::size_t{512} << 10U;
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kAtHandBytes = std::size_t{64} << 10U;
+
+std::span<char> pages_of(std::vector<char>& room) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(room.data());
+  return std::span(room).subspan((kPageBytes - begin % kPageBytes) % kPageBytes, kRingBytes);
+}
 }  // namespace
 
 ReadAhead::ReadAhead(int fd, std::uint64_t bytes_max)
-    : fd_(fd), bytes_max_(bytes_max), ring_(kRingBytes) {
-  thread_ = std::thread([this] { run(); });
-}
+    : fd_(fd), bytes_max_(bytes_max), room_(kRingBytes + kPageBytes), ring_(pages_of(room_)) {}
 
 ReadAhead::~ReadAhead() {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
@@ -26,7 +34,26 @@ ReadAhead::~ReadAhead() {
   thread_.join();
 }
 
+std::optional<std::string_view> ReadAhead::read_at_hand() {
+  struct stat status = {};
+  if (fstat(fd_, &status) != 0) return std::nullopt;
+  iovec room = {ring_.data(), std::min<std::uint64_t>(kAtHandBytes, bytes_max_ - read_)};
+  ssize_t got = 0;
+  do {
+    // Who writes into a pipe is another process, which goes on meanwhile.
+    got = S_ISFIFO(status.st_mode) ? readv(fd_, &room, 1) : preadv2(fd_, &room, 1, -1, RWF_NOWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return std::nullopt;
+  read_ += static_cast<std::uint64_t>(got);
+  given_back_ = read_;
+  return std::string_view(ring_.data(), static_cast<std::size_t>(got));
+}
+
 std::string_view ReadAhead::next() {
+  if (!thread_.joinable()) {
+    if (const auto block = read_at_hand()) return *block;
+    thread_ = std::thread([this] { run(); });
+  }
   std::unique_lock lock(mutex_);
   given_back_ += given_out_;
   given_out_ = 0;
@@ -48,7 +75,7 @@ std::span<char> ReadAhead::wait_for_room() {
   const std::size_t begin = read_ % kRingBytes;
   const auto taken = static_cast<std::size_t>(read_ - given_back_);
   const std::uint64_t room = std::min(kRingBytes - taken, kRingBytes - begin);
-  return std::span(ring_).subspan(begin, std::min(room, bytes_max_ - read_));
+  return ring_.subspan(begin, std::min(room, bytes_max_ - read_));
 }
 
 void ReadAhead::run() {

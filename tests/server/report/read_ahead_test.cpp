@@ -54,6 +54,22 @@ TEST(ReadAhead, GivesAFilesBytesUpToTheLimit) {
   }
 }
 
+// Of a file that the kernel holds in part, the first bytes are taken at once, and a thread goes on.
+TEST(ReadAhead, GivesWhatHasToBeWaitedForToo) {
+  constexpr off_t kHeldBytes = off_t{1} << 20U;
+  const TemporaryFolder folder;
+  const std::string bytes = random_bytes(3'000'017);
+  const OpenFile file(folder.write("log.out", bytes));
+  for (const off_t held : {off_t{0}, kHeldBytes}) {
+    ASSERT_EQ(fsync(file.fd), 0);
+    ASSERT_EQ(posix_fadvise(file.fd, held, 0, POSIX_FADV_DONTNEED), 0);
+    ASSERT_EQ(lseek(file.fd, 0, SEEK_SET), 0);
+    ReadAhead blocks(file.fd, kAll);
+    EXPECT_EQ(all_of(blocks), bytes) << held;
+    EXPECT_TRUE(blocks.next().empty());
+  }
+}
+
 TEST(ReadAhead, TakesWhatAPipeGivesAsItComes) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
