@@ -79,14 +79,14 @@ TEST_F(ComparingCommands, CompareGroupsRepeats) {
 }
 
 TEST_F(ComparingCommands, ATreeThatWasCopiedHoldsNoMoreRuns) {
-  std::filesystem::create_directories(folder_.path() + "/all");
-  std::filesystem::rename(folder_.path() + "/experiments", folder_.path() + "/all/experiments");
+  std::filesystem::create_directories(folder_.path() / "all");
+  std::filesystem::rename(folder_.path() / "experiments", folder_.path() / "all/experiments");
   const auto counted = [&] {
     const json report = json::parse(run({"scaling", "--format", "json", "all"}).out);
     return report.at("series").at(0).at("points").at(0).at("runs").size();
   };
   ASSERT_EQ(counted(), 2U);
-  std::filesystem::copy(folder_.path() + "/all/experiments", folder_.path() + "/all/backup",
+  std::filesystem::copy(folder_.path() / "all/experiments", folder_.path() / "all/backup",
                         std::filesystem::copy_options::recursive);
   EXPECT_EQ(counted(), 2U);
   EXPECT_THAT(run({"scaling", "all"}).out, HasSubstr("the same bytes as that of run "));
@@ -97,7 +97,11 @@ TEST_F(ComparingCommands, ATreeThatWasCopiedHoldsNoMoreRuns) {
   const json stored =
       json::parse(run({"scaling", "--db", "copies.db", "--format", "json"}).out).at("series").at(0);
   EXPECT_EQ(stored.at("points").at(0).at("runs").size(), 2U);
-  EXPECT_EQ(stored.at("left_out").at(0).at("copy_of"), 1);
+  const json& left_out = stored.at("left_out");
+  EXPECT_EQ(std::count_if(left_out.begin(), left_out.end(),
+                          [](const json& one) { return one.at("copy_of").is_number(); }),
+            3)
+      << "of the one that broke off neither counts";
 }
 
 TEST_F(ComparingCommands, TwoThingsAreTwoSides) {
