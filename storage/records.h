@@ -10,6 +10,7 @@
 #include "parser/layout/run_configuration.h"
 #include "parser/layout/run_path.h"
 #include "parser/log_facts.h"
+#include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
 #include "parser/statistics/run_summary.h"
 #include "parser/step_sample.h"
@@ -63,6 +64,8 @@ struct ProfileFile {
 // What lists show, sort and filter of a run beside its summary: what the catalog makes of it over
 // the stored window, and why it is no result like others.
 struct ListedResult {
+  // As the catalog names it; as the run's configuration says, where none is derived yet.
+  parser::RunIdentity identity;
   std::optional<double> tokens_per_s_per_gpu;
   std::optional<double> mfu_model_flops_reference;
   std::optional<double> speed_against_reference;

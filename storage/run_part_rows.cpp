@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "parser/foundation/parse_number.h"
 #include "storage/evidence_rows.h"
 #include "storage/row_inserts.h"
 #include "storage/run_rows.h"
@@ -17,16 +16,6 @@ namespace {
 using parser::LogEvent;
 using parser::RunConfiguration;
 using parser::SegmentFacts;
-
-void write_chosen_columns(Connection& connection, RunId run, const RunConfiguration& chosen) {
-  Statement& update = connection.kept(
-      "UPDATE run SET workload = ?, model_size = ?, dtype = ?, gpu_type = ?, gpu_count = ?,"
-      " release = ?, cluster = coalesce("
-      "   (SELECT nullif(root.cluster, '') FROM root WHERE root.id = run.root_id), ?)"
-      " WHERE id = ?");
-  bind_chosen(update, chosen);
-  update.integer(run).run();
-}
 
 void insert_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
   static const RowInsertSql sql("INSERT INTO run_configuration", 5);
@@ -113,20 +102,38 @@ SegmentFacts read_segment(Statement& row) {
 
 }  // namespace
 
-// "512" -> 512; anything else is no count.
-void bind_chosen(Statement& statement, const RunConfiguration& chosen) {
-  const auto gpu_count = chosen.value("gpu_count");
-  statement.text(chosen.value("workload")).text(chosen.value("model_size"));
-  statement.text(chosen.value("dtype")).text(chosen.value("gpu_type"));
-  statement.integer(gpu_count ? parser::parse_integer(*gpu_count) : std::nullopt);
+void bind_identity(Statement& statement, const parser::RunIdentity& identity) {
+  for (const std::string* const text :
+       {&identity.workload, &identity.model_size, &identity.dtype, &identity.gpu_type}) {
+    statement.text(text->empty() ? std::nullopt : std::optional(*text));
+  }
+  statement.integer(identity.gpu_count);
+}
+
+void bind_chosen(Statement& statement, const RunConfiguration& chosen, const ListedResult& listed) {
+  bind_identity(statement, listed.catalog_hash ? listed.identity : parser::identity_of({}, chosen));
   statement.text(chosen.value("release")).text(chosen.value("cluster"));
+}
+
+void write_chosen(Connection& connection, RunId run, const RunConfiguration& chosen,
+                  const ListedResult& listed) {
+  Statement& update = connection.kept(
+      "UPDATE run SET workload = ?1, model_size = ?2, dtype = ?3, gpu_type = ?4, gpu_count = ?5,"
+      " release = ?6, cluster = coalesce("
+      "   (SELECT nullif(root.cluster, '') FROM root WHERE root.id = run.root_id), ?7)"
+      " WHERE id = ?8 AND (workload IS DISTINCT FROM ?1 OR model_size IS DISTINCT FROM ?2"
+      " OR dtype IS DISTINCT FROM ?3 OR gpu_type IS DISTINCT FROM ?4"
+      " OR gpu_count IS DISTINCT FROM ?5 OR release IS DISTINCT FROM ?6"
+      " OR cluster IS DISTINCT FROM coalesce("
+      "   (SELECT nullif(root.cluster, '') FROM root WHERE root.id = run.root_id), ?7))");
+  bind_chosen(update, chosen, listed);
+  update.integer(run).run();
 }
 
 void write_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
   if (read_configuration(connection, run).all() == wanted.all()) return;
   connection.kept("DELETE FROM run_configuration WHERE run_id = ?").integer(run).run();
   insert_configuration(connection, run, wanted);
-  write_chosen_columns(connection, run, wanted);
 }
 
 void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bool is_new) {
@@ -134,6 +141,7 @@ void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bo
     insert_configuration(connection, run, batch.configuration);
   } else {
     write_configuration(connection, run, batch.configuration);
+    write_chosen(connection, run, batch.configuration, batch.listed);
   }
   const parser::LogFacts& facts = batch.facts;
   write_segments(connection, run, facts.segments, is_new);

@@ -67,6 +67,8 @@ constexpr std::array kSummaryColumns = {"status",
                                         "tflops_per_gpu_max",
                                         "tflops_per_gpu_p95"};
 
+constexpr std::array kIdentityColumns = {"workload", "model_size", "dtype", "gpu_type",
+                                         "gpu_count"};
 constexpr std::array kListedColumns = {"tokens_per_s_per_gpu", "mfu_model_flops_reference",
                                        "speed_against_reference", "marks", "listed_by_catalog"};
 
@@ -208,6 +210,16 @@ void bind_listed(Statement& statement, const ListedResult& listed) {
   }
 }
 
+parser::RunIdentity read_identity(Statement& row) {
+  parser::RunIdentity identity;
+  identity.workload = row.read_optional_text().value_or("");
+  identity.model_size = row.read_optional_text().value_or("");
+  identity.dtype = row.read_optional_text().value_or("");
+  identity.gpu_type = row.read_optional_text().value_or("");
+  identity.gpu_count = row.read_optional_integer();
+  return identity;
+}
+
 void read_listed(Statement& row, RunRecord& run) {
   ListedResult& listed = run.listed;
   listed.tokens_per_s_per_gpu = row.read_optional_real();
@@ -264,8 +276,8 @@ std::string insert_run_sql() {
   return "INSERT INTO run (id, root_id, relative_path, generation, is_superseded, first_seen_at,"
          " grown_at, vanished_at, size_bytes, step_count, " +
          join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
-         ", " + join(kListedColumns, "") +
-         ", workload, model_size, dtype, gpu_type, gpu_count, release, cluster) VALUES ("
+         ", " + join(kListedColumns, "") + ", " + join(kIdentityColumns, "") +
+         ", release, cluster) VALUES ("
          "(SELECT coalesce(max(taken.id), 0) + 1 FROM (SELECT max(id) AS id FROM run"
          " UNION ALL SELECT last_run_id FROM removal_total) AS taken), " +
          placeholders(kFirst + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
@@ -302,7 +314,7 @@ RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTime
   ListedResult listed = batch.listed;
   if (is_profiled(batch)) listed.marks.insert(parser::RunMark::profiled);
   bind_listed(insert, listed);
-  bind_chosen(insert, batch.configuration);
+  bind_chosen(insert, batch.configuration, batch.listed);
   return insert.run_for_id();
 }
 
@@ -329,9 +341,13 @@ void set_step_count(Connection& connection, RunId run, std::int64_t step_count) 
 }
 
 void write_listed(Connection& connection, RunId run, const ListedResult& listed) {
-  static const std::string sql = "UPDATE run SET " + join(kListedColumns, " = ?") + " WHERE id = ?";
+  static const std::string sql = "UPDATE run SET " + join(kListedColumns, " = ?") + ", " +
+                                 join(kIdentityColumns, " = ?") + " WHERE id = ?";
   Statement& update = connection.kept(sql);
   bind_listed(update, listed);
+  bind_identity(update, listed.catalog_hash
+                            ? listed.identity
+                            : parser::identity_of({}, read_configuration(connection, run)));
   update.integer(run).run();
 }
 
@@ -350,8 +366,9 @@ void mark_profiled(Connection& connection, RunId run) {
 std::string select_run_sql() {
   return "SELECT id, root_id, relative_path, generation, is_superseded, revision, first_seen_at,"
          " grown_at, vanished_at, size_bytes, step_count, cluster, " +
-         join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
-         ", " + join(kListedColumns, "") + " FROM run";
+         join(kIdentityColumns, "") + ", " + join(kPathColumns, "") + ", " +
+         join(kFactColumns, "") + ", " + join(kSummaryColumns, "") + ", " +
+         join(kListedColumns, "") + " FROM run";
 }
 
 RunRecord read_run_row(Statement& row) {
@@ -368,6 +385,7 @@ RunRecord read_run_row(Statement& row) {
   run.size_bytes = row.read_bits();
   run.step_count = row.read_integer();
   run.cluster = row.read_optional_text();
+  run.listed.identity = read_identity(row);
   read_path(row, run.path);
   read_facts(row, run.facts);
   read_verdict(row, run);

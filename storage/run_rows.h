@@ -39,12 +39,18 @@ RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTime
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown);
 void set_step_count(Connection& connection, RunId run, std::int64_t step_count);
 
-// Rewrites the values, and the row's columns that are chosen from them. Writes nothing when
-// nothing changed.
+// Rewrites the values. Writes nothing when nothing changed.
 void write_configuration(Connection& connection, RunId run,
                          const parser::RunConfiguration& configuration);
-// Workload, model_size, dtype, gpu_type, gpu_count, release and cluster, in that order.
-void bind_chosen(Statement& statement, const parser::RunConfiguration& configuration);
+// Workload, model_size, dtype, gpu_type and gpu_count, in that order.
+void bind_identity(Statement& statement, const parser::RunIdentity& identity);
+// The same, by the catalog that `listed` came of where it came of one, then release and cluster.
+void bind_chosen(Statement& statement, const parser::RunConfiguration& configuration,
+                 const ListedResult& listed);
+// Writes nothing when nothing changed.
+void write_chosen(Connection& connection, RunId run, const parser::RunConfiguration& configuration,
+                  const ListedResult& listed);
+// With the run's identity.
 void write_listed(Connection& connection, RunId run, const ListedResult& listed);
 // Marks a run that a profiler slowed, as far as its stored profiles and configuration tell.
 void mark_profiled(Connection& connection, RunId run);

@@ -378,6 +378,7 @@ void Writer::update_configuration(RunId run, const parser::RunConfiguration& con
     if (impl_->connection.changes() == 0) impl_->refuse_unknown_run(run);
     impl_->note(RunChange::Kind::status, run);
     write_configuration(impl_->connection, run, configuration);
+    write_chosen(impl_->connection, run, configuration, listed.value_or(ListedResult{}));
     if (listed) write_listed(impl_->connection, run, *listed);
     mark_profiled(impl_->connection, run);
     return true;

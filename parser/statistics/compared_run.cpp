@@ -29,6 +29,10 @@ std::string_view compared_metric_name(ComparedMetric metric) {
   return kMetrics.name(metric);
 }
 
+RunIdentity identity_of(const ComparedRun& run) {
+  return identity_of(run.judgement.match, run.configuration);
+}
+
 std::vector<RunMarkReason> marks_of(const ComparedRun& run) {
   return marks_of({run.judgement.summary, run.configuration, run.has_profiles, run.nccl_trace_seen,
                    run.judgement.match.is_proxy(), run.is_superseded});

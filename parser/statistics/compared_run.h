@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parser/statistics/judge_run.h"
+#include "parser/statistics/run_identity.h"
 #include "parser/statistics/run_marks.h"
 
 namespace llmb::parser {
@@ -41,9 +42,9 @@ struct ComparedRun {
   Judgement published;  // over the window of the recipe's document: for the reference alone
 };
 
-// By the catalog's names where it knows the model; empty where the run does not say.
+RunIdentity identity_of(const ComparedRun& run);
+// Its workload alone.
 std::string workload_of(const ComparedRun& run);
-std::string model_size_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
 std::vector<RunMarkReason> marks_of(const ComparedRun& run);

@@ -132,15 +132,7 @@ class ObstacleList {
 }  // namespace
 
 std::string workload_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.judgement.match;
-  if (match.workload != nullptr) return match.workload->workload;
-  return run.configuration.value("workload").value_or("");
-}
-
-std::string model_size_of(const ComparedRun& run) {
-  const RecipeMatch& match = run.judgement.match;
-  if (match.model != nullptr) return match.model->shape.size;
-  return run.configuration.value("model_size").value_or("");
+  return identity_of(run).workload;
 }
 
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
@@ -151,8 +143,9 @@ std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
 ComparedWork work_of(const ComparedRun& run) {
   const Recipe* const recipe = run.judgement.match.recipe;
   const Metric& rate = run.judgement.metrics.derived.tokens_per_s_per_gpu;
-  return {.workload = workload_of(run),
-          .model_size = model_size_of(run),
+  RunIdentity identity = identity_of(run);
+  return {.workload = std::move(identity.workload),
+          .model_size = std::move(identity.model_size),
           .layer_count = recipe == nullptr ? std::nullopt : std::optional(recipe->layer_count),
           .window = to_string(run.judgement.summary.window),
           .global_batch_size = global_batch_size_of(run),

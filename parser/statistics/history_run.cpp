@@ -6,19 +6,10 @@
 namespace llmb::parser {
 namespace {
 
-std::string value_of(const ComparedRun& run, std::string_view key) {
-  return run.configuration.value(key).value_or("");
-}
-
 HistoryConfiguration make_configuration(const ComparedRun& run,
                                         const std::vector<RunMarkReason>& marks) {
-  const RecipeMatch& match = run.judgement.match;
   HistoryConfiguration made;
-  made.workload = workload_of(run);
-  made.model_size = model_size_of(run);
-  made.dtype = match.dtype.empty() ? value_of(run, "dtype") : match.dtype;
-  made.gpu_type = match.gpu_type.empty() ? value_of(run, "gpu_type") : match.gpu_type;
-  made.gpu_count = match.gpu_count ? std::to_string(*match.gpu_count) : value_of(run, "gpu_count");
+  made.identity = identity_of(run);
   made.global_batch_size = global_batch_size_of(run);
   made.window = to_string(run.judgement.summary.window);
   made.characteristics = characteristics_of(run, marks);
@@ -28,13 +19,16 @@ HistoryConfiguration make_configuration(const ComparedRun& run,
 std::string key_of(const HistoryConfiguration& configuration) {
   std::string key;
   const auto add = [&key](std::string_view part) { key.append(part).push_back('\n'); };
-  for (const std::string* const text :
-       {&configuration.workload, &configuration.model_size, &configuration.dtype,
-        &configuration.gpu_type, &configuration.gpu_count, &configuration.window}) {
+  const RunIdentity& identity = configuration.identity;
+  for (const std::string* const text : {&identity.workload, &identity.model_size, &identity.dtype,
+                                        &identity.gpu_type, &configuration.window}) {
     add(*text);
   }
-  const auto& batch = configuration.global_batch_size;
-  add(batch ? std::to_string(*batch) : "-");
+  const auto add_number = [&](const std::optional<std::int64_t>& number) {
+    add(number ? std::to_string(*number) : "-");
+  };
+  add_number(identity.gpu_count);
+  add_number(configuration.global_batch_size);
   for (const auto& [name, value] : configuration.characteristics) {
     add(name);
     add(value);

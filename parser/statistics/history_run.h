@@ -13,13 +13,9 @@
 
 namespace llmb::parser {
 
-// The first seven keep series apart.
+// The first three keep series apart.
 struct HistoryConfiguration {
-  std::string workload;
-  std::string model_size;
-  std::string dtype;
-  std::string gpu_type;
-  std::string gpu_count;
+  RunIdentity identity;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
   Characteristics characteristics;

@@ -16,24 +16,21 @@
 namespace llmb::parser {
 namespace {
 
-using HistoryKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
-                              std::optional<std::int64_t>, std::string>;
+using HistoryKey = std::tuple<RunIdentity, std::optional<std::int64_t>, std::string>;
 
 HistoryKey history_key_of(const HistoryConfiguration& configuration) {
-  return {configuration.workload, configuration.model_size, configuration.dtype,
-          configuration.gpu_type, configuration.gpu_count,  configuration.global_batch_size,
-          configuration.window};
+  return {configuration.identity, configuration.global_batch_size, configuration.window};
 }
 
-bool is_selected(const HistoryConfiguration& configuration, const HistorySelection& selection) {
+bool is_selected(const RunIdentity& identity, const HistorySelection& selection) {
   const auto agrees = [](const std::optional<std::string>& asked, const std::string& value) {
     return !asked || *asked == value;
   };
-  return agrees(selection.workload, configuration.workload) &&
-         agrees(selection.model_size, configuration.model_size) &&
-         agrees(selection.dtype, configuration.dtype) &&
-         agrees(selection.gpu_type, configuration.gpu_type) &&
-         agrees(selection.gpu_count, configuration.gpu_count);
+  return agrees(selection.workload, identity.workload) &&
+         agrees(selection.model_size, identity.model_size) &&
+         agrees(selection.gpu_type, identity.gpu_type) &&
+         agrees(selection.dtype, identity.dtype) &&
+         (!selection.gpu_count || selection.gpu_count == identity.gpu_count);
 }
 
 // By start where every run says its own, else by job, else as they were given.
@@ -143,7 +140,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySel
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const HistoryRun& run = *runs[i];
     const auto [entry, is_new] = known.try_emplace(run.configuration.get(), nullptr);
-    if (is_new && is_selected(*run.configuration, selection)) {
+    if (is_new && is_selected(run.configuration->identity, selection)) {
       entry->second = &members[history_key_of(*run.configuration)];
     }
     if (entry->second == nullptr || !run.log_step_time_s) continue;
@@ -159,8 +156,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySel
   for (auto& [key, all] : members) {
     for (auto& [cluster, indexes] : by_cluster(runs, std::move(all))) {
       HistorySeries series;
-      std::tie(series.workload, series.model_size, series.dtype, series.gpu_type, series.gpu_count,
-               series.global_batch_size, series.window) = key;
+      std::tie(series.identity, series.global_batch_size, series.window) = key;
       series.cluster = cluster;
       sort_by_start(runs, indexes);
       series.runs = std::move(indexes);

@@ -37,11 +37,7 @@ struct HistoryCopy {
 };
 
 struct HistorySeries {
-  std::string workload;
-  std::string model_size;
-  std::string dtype;
-  std::string gpu_type;
-  std::string gpu_count;
+  RunIdentity identity;
   std::optional<std::int64_t> global_batch_size;
   std::string window;
   std::string cluster;              // empty: not known, or all are of one
@@ -56,7 +52,7 @@ struct HistorySelection {  // nothing: all
   std::optional<std::string> model_size;
   std::optional<std::string> dtype;
   std::optional<std::string> gpu_type;
-  std::optional<std::string> gpu_count;
+  std::optional<std::int64_t> gpu_count;
 };
 
 // What every answer says of the method.

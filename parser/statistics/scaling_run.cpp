@@ -48,8 +48,9 @@ std::string text_key_of(const ComparedRun& run, const ComparedWork& work,
     add(name);
     add(value);
   }
+  const RunIdentity identity = identity_of(run);
   for (const std::string* const text :
-       {&work.workload, &work.model_size, &match.dtype, &match.gpu_type}) {
+       {&work.workload, &work.model_size, &identity.dtype, &identity.gpu_type}) {
     add(*text);
   }
   const auto number = [&](const std::optional<std::int64_t>& value) {
@@ -57,7 +58,7 @@ std::string text_key_of(const ComparedRun& run, const ComparedWork& work,
   };
   number(work.global_batch_size);
   number(work.sequence_length);
-  number(match.gpu_count);
+  number(identity.gpu_count);
   add(work.has_printed_rate ? "printed" : "computed");
   add(fmt::format("{} {}", static_cast<const void*>(match.recipe),
                   static_cast<const void*>(match.document)));
@@ -69,10 +70,10 @@ ScalingConfiguration make_configuration(const ComparedRun& run, ComparedWork wor
   const RecipeMatch& match = run.judgement.match;
   ScalingConfiguration made;
   made.work = std::move(work);
-  made.dtype = match.dtype;
-  made.gpu_type =
-      match.gpu_type.empty() && match.recipe != nullptr ? match.recipe->gpu_type : match.gpu_type;
-  made.gpu_count = match.gpu_count;
+  RunIdentity identity = identity_of(run);
+  made.dtype = std::move(identity.dtype);
+  made.gpu_type = std::move(identity.gpu_type);
+  made.gpu_count = identity.gpu_count;
   made.missing = missing_of(made);
   for (const auto& [key, value] : characteristics) {
     if (is_among(kOfEverySeries, key)) continue;

@@ -39,10 +39,9 @@ http::Response get_history(Context& context, const http::Request& request) {
                 "without", "include"});
   const MeasuringQuestion question = read_measuring_question(parameters);
   const auto gpu_count = parameters.integer("gpu_count", 1, 10'000'000);
-  const parser::HistorySelection selection = {
-      question.workload, parameters.text("model_size"), parameters.text("dtype"),
-      parameters.text("gpu_type"),
-      gpu_count ? std::optional(std::to_string(*gpu_count)) : std::nullopt};
+  const parser::HistorySelection selection = {question.workload, parameters.text("model_size"),
+                                              parameters.text("dtype"), parameters.text("gpu_type"),
+                                              gpu_count};
   return tagged_response(list_etag(context, request, parameters),
                          [=, &context] { return render_history(context, question, selection); });
 }

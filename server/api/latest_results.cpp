@@ -12,15 +12,13 @@ namespace {
 constexpr std::int64_t kRunsLookedAt = 500;
 
 LatestResult result_of(const storage::RunRecord& run) {
-  const auto value = [&](const char* key) {
-    return parser::safe_text(run.configuration.value(key).value_or(""));
-  };
+  const parser::RunIdentity& identity = run.listed.identity;
   LatestResult result;
-  result.workload = value("workload");
-  result.model_size = value("model_size");
-  result.dtype = value("dtype");
-  result.gpu_type = value("gpu_type");
-  result.gpu_count = value("gpu_count");
+  result.workload = parser::safe_text(identity.workload);
+  result.model_size = parser::safe_text(identity.model_size);
+  result.dtype = parser::safe_text(identity.dtype);
+  result.gpu_type = parser::safe_text(identity.gpu_type);
+  if (identity.gpu_count) result.gpu_count = std::to_string(*identity.gpu_count);
   result.cluster = parser::safe_text(run.cluster.value_or(""));
   result.run = run.id;
   if (run.summary.step_time_s) result.step_time_s = run.summary.step_time_s->mean;

@@ -1,5 +1,7 @@
 #include "server/cli/commands.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -71,12 +73,9 @@ struct SideSet {
 
 // Of two folders only what is one configuration but for what was changed can be set side by side.
 std::string scale_of(const parser::ComparedRun& run) {
-  std::string text = parser::workload_of(run) + " " + parser::model_size_of(run);
-  for (const char* const key : {"dtype", "gpu_type", "gpu_count"}) {
-    const auto value = run.configuration.value(key);
-    if (value) text += " " + *value;
-  }
-  return text;
+  const parser::RunIdentity identity = parser::identity_of(run);
+  return fmt::format("{} {} {} {} {}", identity.workload, identity.model_size, identity.dtype,
+                     identity.gpu_type, identity.gpu_count.value_or(0));
 }
 
 bool has_one_scale_a_side(const report::MeasuredRuns& measured) {

@@ -12,7 +12,7 @@ namespace llmb::ingest {
 namespace {
 
 // Raised when the same catalog would give other figures than an earlier program derived.
-constexpr std::uint64_t kFormulasVersion = 1;
+constexpr std::uint64_t kFormulasVersion = 2;
 constexpr std::int64_t kRunsAtOnce = 500;
 
 std::uint64_t hash_of(const parser::Catalog& catalog) {
@@ -27,6 +27,7 @@ storage::ListedResult listed_result(const parser::Catalog& catalog,
                                     const parser::LogFacts& facts) {
   const parser::RunMetrics& metrics = judgement.metrics;
   storage::ListedResult listed;
+  listed.identity = parser::identity_of(judgement.match, configuration);
   listed.tokens_per_s_per_gpu = metrics.derived.tokens_per_s_per_gpu.value;
   listed.mfu_model_flops_reference = metrics.derived.mfu_model_flops_reference.value;
   listed.speed_against_reference = metrics.speed_against_reference;

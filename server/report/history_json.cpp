@@ -1,12 +1,9 @@
 #include "server/report/history_json.h"
 
-#include <charconv>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "server/report/json.h"
+#include "server/report/run_json.h"
 
 namespace llmb::report {
 namespace {
@@ -49,13 +46,6 @@ Json copy_json(const parser::HistoryRuns& runs, const parser::HistoryCopy& copy)
           {"copy_of", runs[copy.copy_of]->id}};
 }
 
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
-}
-
 }  // namespace
 
 std::string_view newest_name(parser::NewestLevel newest) {
@@ -79,11 +69,7 @@ Json history_json(const parser::HistoryRuns& runs,
   json["series"] = Json::array();
   for (const parser::HistorySeries& series : history) {
     Json one;
-    one["workload"] = null_if_empty(series.workload);
-    one["model_size"] = null_if_empty(series.model_size);
-    one["dtype"] = null_if_empty(series.dtype);
-    one["gpu_type"] = null_if_empty(series.gpu_type);
-    one["gpu_count"] = nullable(whole_number(series.gpu_count));
+    add_identity(one, series.identity);
     one["global_batch_size"] = nullable(series.global_batch_size);
     one["window"] = series.window;
     one["cluster"] = null_if_empty(series.cluster);

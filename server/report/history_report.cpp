@@ -18,11 +18,12 @@ namespace {
 
 std::string title_of(const parser::HistorySeries& series) {
   std::string title;
+  const parser::RunIdentity& identity = series.identity;
   for (const std::string* const part :
-       {&series.workload, &series.model_size, &series.dtype, &series.gpu_type}) {
+       {&identity.workload, &identity.model_size, &identity.dtype, &identity.gpu_type}) {
     if (!part->empty()) title += (title.empty() ? "" : " ") + *part;
   }
-  if (!series.gpu_count.empty()) title += " on " + series.gpu_count + " GPUs";
+  if (identity.gpu_count) title += fmt::format(" on {} GPUs", *identity.gpu_count);
   if (title.empty()) title = "runs that do not say what they train";
   if (!series.cluster.empty()) title += ", " + series.cluster;
   return title;
@@ -87,10 +88,12 @@ void write_history_csv(const parser::HistoryRuns& runs,
       const parser::HistoryRun& run = *runs[series.runs[i]];
       const parser::HistoryChange* const change = change_at(series, i);
       CsvLine line(out);
-      for (const std::string* const text : {&series.workload, &series.model_size, &series.dtype,
-                                            &series.gpu_type, &series.gpu_count}) {
+      const parser::RunIdentity& identity = series.identity;
+      for (const std::string* const text :
+           {&identity.workload, &identity.model_size, &identity.dtype, &identity.gpu_type}) {
         line.add(std::string_view(*text));
       }
+      line.add(identity.gpu_count);
       line.add(series.global_batch_size);
       line.add(std::string_view(series.window));
       line.add(run.id);

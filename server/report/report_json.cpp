@@ -53,10 +53,17 @@ Json refusals_json(const std::vector<Refusals>& refusals) {
 Json log_json(const ReportedRun& run, const LogReport& report) {
   const parser::LogFacts& facts = run.facts;
   const auto cluster = run.run_path.configuration.value("cluster");
-  const ToldRun told = {
-      run.run_path,          run.run_path.configuration,  cluster,        facts,
-      run.judgement.summary, run.judgement.window_source, run.size_bytes, run.step_count,
-      run.is_profiled};
+  const auto identity = parser::identity_of(run.judgement.match, run.run_path.configuration);
+  const ToldRun told = {run.run_path,
+                        run.run_path.configuration,
+                        identity,
+                        cluster,
+                        facts,
+                        run.judgement.summary,
+                        run.judgement.window_source,
+                        run.size_bytes,
+                        run.step_count,
+                        run.is_profiled};
   Json json;
   json["path"] = run.path;
   add_launch(json, run.run_path);

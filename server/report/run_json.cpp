@@ -1,7 +1,5 @@
 #include "server/report/run_json.h"
 
-#include <charconv>
-
 #include "parser/dialects/failure_class.h"
 #include "parser/statistics/event_role.h"
 #include "server/report/json.h"
@@ -35,21 +33,9 @@ void add_flat(Json& json, const std::string& metric,
   });
 }
 
-Json integer_json(const std::optional<std::string>& text) {
-  if (!text) return nullptr;
-  std::int64_t value = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, value);
-  return error == std::errc() && stop == end ? Json(value) : Json(nullptr);
-}
-
 void add_configuration_values(Json& json, const ToldRun& run) {
-  const parser::RunConfiguration& configuration = run.configuration;
-  for (const char* key : {"workload", "model_size", "dtype", "gpu_type"}) {
-    json[key] = nullable(configuration.value(key));
-  }
-  json["gpu_count"] = integer_json(configuration.value("gpu_count"));
-  json["release"] = nullable(configuration.value("release"));
+  add_identity(json, run.identity);
+  json["release"] = nullable(run.configuration.value("release"));
   json["cluster"] = nullable(run.cluster);
 }
 
@@ -187,11 +173,19 @@ void add_listed(Json& json, const storage::ListedResult& listed) {
 }
 
 ToldRun told_run(const storage::RunRecord& run) {
-  return {run.path,          run.configuration, run.cluster,    run.facts,      run.summary,
-          run.window_source, run.size_bytes,    run.step_count, run.is_profiled};
+  return {run.path,    run.configuration, run.listed.identity, run.cluster,    run.facts,
+          run.summary, run.window_source, run.size_bytes,      run.step_count, run.is_profiled};
 }
 
 }  // namespace
+
+void add_identity(Json& json, const parser::RunIdentity& identity) {
+  json["workload"] = null_if_empty(identity.workload);
+  json["model_size"] = null_if_empty(identity.model_size);
+  json["dtype"] = null_if_empty(identity.dtype);
+  json["gpu_type"] = null_if_empty(identity.gpu_type);
+  json["gpu_count"] = nullable(identity.gpu_count);
+}
 
 void add_launch(Json& json, const parser::RunPath& path) {
   json["experiment"] = path.experiment;

@@ -17,6 +17,7 @@ namespace llmb::report {
 struct ToldRun {
   const parser::RunPath& path;
   const parser::RunConfiguration& configuration;
+  const parser::RunIdentity& identity;
   const std::optional<std::string>& cluster;
   const parser::LogFacts& facts;
   const parser::RunSummary& summary;
@@ -27,8 +28,9 @@ struct ToldRun {
 };
 
 // The parts of a run's object; each adds its keys to `json`.
-void add_launch(Json& json, const parser::RunPath& path);  // experiment … retry
-// size_bytes, the best configuration values, dialect, status, window, statistics
+void add_launch(Json& json, const parser::RunPath& path);            // experiment … retry
+void add_identity(Json& json, const parser::RunIdentity& identity);  // workload … gpu_count
+// size_bytes, what the run is of, release, cluster, dialect, status, window, statistics
 void add_verdict(Json& json, const ToldRun& run);
 // configuration with its sources, segments, events, failure, … checkpoint_count
 void add_particulars(Json& json, const ToldRun& run);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "parser/catalog/recipe_match.h"
-#include "parser/foundation/parse_number.h"
 
 namespace llmb::report {
 namespace {
@@ -143,19 +142,15 @@ std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
 
 namespace {
 
-// To runs that may be repeats of one with this configuration.
-void narrow(storage::RunFilter& filter, const parser::RunConfiguration& configuration) {
-  const auto only = [&](const char* key) {
-    std::vector<std::string> values;
-    if (const auto value = configuration.value(key)) values.push_back(*value);
-    return values;
+// To runs that may be repeats of one that is this.
+void narrow(storage::RunFilter& filter, const parser::RunIdentity& identity) {
+  const auto only = [](const std::string& value) {
+    return value.empty() ? std::vector<std::string>() : std::vector{value};
   };
-  filter.model_size = only("model_size");
-  filter.dtype = only("dtype");
-  filter.gpu_type = only("gpu_type");
-  for (const std::string& text : only("gpu_count")) {
-    if (const auto count = parser::parse_integer(text)) filter.gpu_count = {*count};
-  }
+  filter.model_size = only(identity.model_size);
+  filter.dtype = only(identity.dtype);
+  filter.gpu_type = only(identity.gpu_type);
+  if (identity.gpu_count) filter.gpu_count = {*identity.gpu_count};
 }
 
 }  // namespace
@@ -164,14 +159,14 @@ std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,
                                                 const parser::Catalog& catalog,
                                                 const parser::ComparedRun& tested) {
   storage::RunQuery query;
-  query.filter.workload =
-      names_of_workload(catalog, tested.configuration.value("workload").value_or(""));
+  const parser::RunIdentity identity = parser::identity_of(tested);
+  query.filter.workload = names_of_workload(catalog, identity.workload);
   query.filter.status = {parser::RunStatus::complete};
   query.sort = storage::RunSortKey::id;
   query.limit = kNoiseRunsMax;
   storage::RunQuery repeats = query;
   repeats.limit = kRepeatsAskedMax;
-  narrow(repeats.filter, tested.configuration);
+  narrow(repeats.filter, identity);
   std::vector<storage::RunRecord> records = reader.runs(repeats).runs;
   std::set<storage::RunId> known;
   for (const storage::RunRecord& run : records) known.insert(run.id);

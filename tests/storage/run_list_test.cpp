@@ -404,9 +404,9 @@ TEST(RunFigures, FilterByRangeCauseAndMark) {
   const RootId root = writer.upsert_root("/logs", "");
   std::vector<IngestBatch> batches;
   for (int i = 0; i < 4; ++i) batches.push_back(make_batch(root, std::to_string(i) + ".out", 1));
-  batches[0].listed = {100.0, 0.4, 1.02, {}, 7};
-  batches[1].listed = {90.0, 0.3, 0.94, {parser::RunMark::traced}, 7};
-  batches[2].listed = {80.0, 0.2, std::nullopt, {parser::RunMark::proxy}, 8};
+  batches[0].listed = {{}, 100.0, 0.4, 1.02, {}, 7};
+  batches[1].listed = {{}, 90.0, 0.3, 0.94, {parser::RunMark::traced}, 7};
+  batches[2].listed = {{}, 80.0, 0.2, std::nullopt, {parser::RunMark::proxy}, 8};
   batches[2].summary.failure_cause = "cuda_oom";
   batches[3].profiles = {{"nsys_profile/p.nsys-rep", 1, {}}};
   const std::vector<RunId> ids = writer.commit(batches);
@@ -436,7 +436,7 @@ TEST(RunFigures, FilterByRangeCauseAndMark) {
   EXPECT_TRUE(reader.run(ids[3])->is_profiled);
   EXPECT_EQ(reader.run(ids[1])->listed, batches[1].listed);
   EXPECT_EQ(reader.runs_not_listed_by(7, 10).size(), 2U);
-  writer.update_listed(std::vector{std::pair{ids[3], ListedResult{1.0, {}, {}, {}, 7}}});
+  writer.update_listed(std::vector{std::pair{ids[3], ListedResult{{}, 1.0, {}, {}, {}, 7}}});
   EXPECT_EQ(reader.runs_not_listed_by(7, 10).size(), 1U);
   EXPECT_TRUE(reader.run(ids[3])->is_profiled);  // its profiles are still there
 }

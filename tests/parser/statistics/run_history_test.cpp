@@ -4,6 +4,9 @@
 
 #include <random>
 
+#include "parser/catalog/catalog.h"
+#include "parser/layout/experiment_name.h"
+
 namespace llmb::parser {
 namespace {
 
@@ -42,7 +45,7 @@ TEST(RunHistory, NamesChangesAndWhatChangedThere) {
   const auto history = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(history.size(), 1U);
   const HistorySeries& series = history[0];
-  EXPECT_EQ(series.workload, "own");
+  EXPECT_EQ(series.identity.workload, "own");
   EXPECT_EQ(runs[series.runs[3]].job_id, 4);
   ASSERT_EQ(series.changes.size(), 1U);
   EXPECT_EQ(series.changes[0].at, 14U);
@@ -60,12 +63,12 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   runs[1].judgement.summary.status = RunStatus::failed;
   const auto history = run_history(history_runs(runs), {}, {});
   ASSERT_EQ(history.size(), 2U);
-  EXPECT_EQ(history[0].gpu_count, "128");
-  EXPECT_EQ(history[0].runs.size(), 1U);
-  EXPECT_EQ(history[0].newest, NewestLevel::unknown);
-  EXPECT_EQ(history[1].runs.size(), 22U);
+  EXPECT_EQ(history[0].runs.size(), 22U);
+  EXPECT_EQ(history[1].identity.gpu_count, 128);
+  EXPECT_EQ(history[1].runs.size(), 1U);
+  EXPECT_EQ(history[1].newest, NewestLevel::unknown);
   HistorySelection selection;
-  selection.gpu_count = "64";
+  selection.gpu_count = 64;
   EXPECT_EQ(run_history(history_runs(runs), selection, {RunMark::failed})[0].runs.size(), 23U);
   selection.workload = "other";
   EXPECT_TRUE(run_history(history_runs(runs), selection, {}).empty());
@@ -83,6 +86,26 @@ TEST(RunHistory, LogsWithTheSameBytesAreOneRun) {
   EXPECT_EQ(history[0].copies[0].run, 24U);
   EXPECT_EQ(history[0].copies[1].run, 26U);
   EXPECT_EQ(history[0].copies[1].copy_of, 5U);
+}
+
+// Their names differ in the layout only, by which the recipes tell the GPU.
+TEST(RunHistory, KeepsGpusApartThatTheRecipesTell) {
+  const Catalog& catalog = embedded_catalog();
+  std::vector<ComparedRun> runs;
+  for (int job = 1; job <= 8; ++job) {
+    ComparedRun run = run_at(job, job > 4 ? 13.4 : 5.2, "25.05");
+    run.configuration = parse_experiment_name(
+        job > 4 ? "pretrain_grok1_314b_fp8_512_tp4_pp8_cp2_vp8_ep8_etp1_mbs1_gbs1024"
+                : "pretrain_grok1_314b_fp8_512_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs1024");
+    run.judgement.match = match_recipe(catalog, {run.configuration, run.dialect, std::nullopt});
+    runs.push_back(std::move(run));
+  }
+  const auto history = run_history(history_runs(runs), {}, {});
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].identity.gpu_type, "gb200");
+  EXPECT_EQ(history[1].identity.gpu_type, "h100");
+  EXPECT_EQ(history[1].runs.size(), 4U);
+  EXPECT_TRUE(history[0].changes.empty());
 }
 
 TEST(RunHistory, KeepsClustersApartWhereThereAreTwo) {

@@ -1,6 +1,10 @@
 // GET /api/v1/runs: filters, order, pages, tags.
+#include <gmock/gmock.h>
+
 #include <set>
 
+#include "parser/catalog/catalog.h"
+#include "server/ingest/listed_result.h"
 #include "tests/server/api/sample_database.h"
 
 namespace llmb::api {
@@ -127,6 +131,45 @@ TEST_F(RunList, FindsAWorkloadByAnyOfItsNames) {
   EXPECT_EQ(get_json("/api/v1/runs", {{"workload", "my_own"}})["total"], 0);
 }
 
+// As a log of results/24.11/bf16/314b/512 has it: neither workload nor GPU type.
+TEST_F(RunList, FiltersAndShowsByTheRecipeThatARunMatches) {
+  auto batch = sample_batch(root_, "", 9, 49, 7.0);
+  batch.configuration = {};
+  for (const auto& [key, value] : {std::pair{"model_size", "314b"}, std::pair{"dtype", "bf16"},
+                                   std::pair{"gpu_count", "512"}}) {
+    batch.configuration.set(key, value, parser::ConfigSource::path);
+  }
+  batch.facts = {};
+  batch.facts.dialect = parser::Dialect::nemo_progress_bar;
+  batch.profiles.reset();
+  batch.logged_global_batch_size = 1024;
+  storage::RunRecord judged;
+  judged.configuration = batch.configuration;
+  judged.facts = batch.facts;
+  judged.summary = batch.summary;
+  judged.logged_global_batch_size = batch.logged_global_batch_size;
+  batch.listed = ingest::listed_result(parser::embedded_catalog(), judged);
+  writer_->commit({&batch, 1});
+  for (const Pairs& query :
+       {Pairs{{"workload", "pretrain_grok1"}}, Pairs{{"workload", "grok1"}},
+        Pairs{{"gpu_type", "h100"}}, Pairs{{"dtype", "bf16"}, {"gpu_count", "512"}}}) {
+    const Json runs = get_json("/api/v1/runs", query)["runs"];
+    ASSERT_EQ(runs.size(), 1U) << query.front().first;
+    EXPECT_EQ(runs[0]["workload"], "pretrain_grok1");
+    EXPECT_EQ(runs[0]["gpu_type"], "h100");
+  }
+  EXPECT_EQ(get_json("/api/v1/runs", {{"gpu_type", "gb200"}})["total"], 0);
+  for (const Pairs& query : {Pairs{}, Pairs{{"workload", "grok1"}}, Pairs{{"gpu_type", "h100"}}}) {
+    const Json history = get_json("/api/v1/history", query);
+    ASSERT_EQ(history["series"].size(), 1U);
+    EXPECT_EQ(history["series"][0]["gpu_type"], "h100");
+    EXPECT_EQ(get_json("/api/v1/scaling", query)["series"].size(), 1U);
+  }
+  EXPECT_THAT(*get("/metrics").body,
+              testing::HasSubstr("workload=\"pretrain_grok1\",model_size=\"314b\",dtype=\"bf16\","
+                                 "gpu_type=\"h100\""));
+}
+
 TEST_F(RunList, TakesSeveralValuesOfAFilter) {
   fill();
   const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };
@@ -143,9 +186,9 @@ TEST_F(RunList, TakesSeveralValuesOfAFilter) {
 
 TEST_F(RunList, ShowsFiltersAndSortsWhatTheCatalogMakesOfARun) {
   auto fast = sample_batch(root_, "fast", 1, 49, 7.0);
-  fast.listed = {200.0, 0.5, 1.1, {}, 1};
+  fast.listed = {{}, 200.0, 0.5, 1.1, {}, 1};
   auto slow = sample_batch(root_, "slow", 2, 49, 9.0);
-  slow.listed = {100.0, 0.25, 0.9, {parser::RunMark::proxy}, 1};
+  slow.listed = {{}, 100.0, 0.25, 0.9, {parser::RunMark::proxy}, 1};
   slow.profiles.reset();
   const auto none = sample_batch(root_, "none", 3, 49, 8.0);
   writer_->commit(std::vector{fast, slow, none});

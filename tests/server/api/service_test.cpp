@@ -239,7 +239,7 @@ TEST_F(Service, TellsTheLastCompleteRunOfEachConfiguration) {
   auto older = sample_batch(root_, "alpha", 1, 49, 7.5);
   auto newer = sample_batch(root_, "alpha", 2, 49, 8.5);
   auto traced = sample_batch(root_, "alpha", 3, 49, 9.5);
-  newer.listed = {100.0, 0.25, 0.9, {}, 1};
+  newer.listed = {parser::identity_of({}, newer.configuration), 100.0, 0.25, 0.9, {}, 1};
   traced.listed.marks = {parser::RunMark::traced};
   for (auto* batch : {&older, &newer, &traced}) {
     batch->profiles.reset();

@@ -1,0 +1,28 @@
+// RunIdentity: what a run trained, and on what, as lists, filters, series and metrics name it. The
+// recipe that a run matches tells more than its path and its llmb-config, and by the catalog's
+// names.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "parser/catalog/recipe_match.h"
+
+namespace llmb::parser {
+
+struct RunIdentity {  // empty, or nothing: neither the run nor a recipe says it
+  std::string workload;
+  std::string model_size;
+  std::string dtype;
+  std::string gpu_type;
+  std::optional<std::int64_t> gpu_count;
+  // In this order.
+  auto operator<=>(const RunIdentity&) const = default;
+};
+
+// `match`: of a run with this configuration; one that was made by no catalog adds nothing.
+RunIdentity identity_of(const RecipeMatch& match, const RunConfiguration& configuration);
+
+}  // namespace llmb::parser
