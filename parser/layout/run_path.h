@@ -31,7 +31,7 @@ enum class FileRole {
   training_log,
   batch_script_output,   // sbatch_*.out
   voltage_boost_output,  // vboost.out
-  llmb_config,           // llmb-config_<JOBID>.yaml
+  llmb_config,           // llmb-config_<JOBID>.yaml, llmb-config.yaml
   other,
 };
 

@@ -85,24 +85,12 @@ class Inputs {
 
   Known peak_flop_per_s() const {
     if (match_.dtype.empty()) return missing("The run does not say its dtype.");
-    std::string gpu_type = match_.gpu_type;
-    std::string note;
-    if (gpu_type.empty()) {
-      if (match_.recipe == nullptr) {
-        return missing("The run does not say its GPU type; llmb-config's gpu_type would.");
-      }
-      gpu_type = match_.recipe->gpu_type;
-      note = ", the GPU of the only recipe that agrees";
-    }
-    const std::string dtype = coarse_dtype(match_.dtype);
     const std::string document = match_.recipe != nullptr ? match_.recipe->document : "";
-    const GpuPeak* const peak = catalog_.peak(gpu_type, dtype, document);
-    if (peak == nullptr) {
-      return missing("No document states the peak of " + gpu_type + " for " + dtype +
-                     ": add it to the peaks of gpus in a --catalog FILE.");
+    if (!match_.gpu_type.empty()) return peak_of(match_.gpu_type, document, "");
+    if (match_.recipe != nullptr) {
+      return peak_of(match_.recipe->gpu_type, document, ", the GPU of the only recipe that agrees");
     }
-    return known(peak->tflops * kFlopPerTflop,
-                 peak->document + ", " + gpu_type + " " + dtype + note);
+    return peak_of_candidates();
   }
 
   // FLOP of one sequence. A proxy has its own number of layers, and each row its own sequence.
@@ -131,6 +119,34 @@ class Inputs {
                      " is not over 0, so the log does not know it.");
     }
     return known(*mean, window);
+  }
+
+  Known peak_of(const std::string& gpu_type, const std::string& document,
+                const std::string& note) const {
+    const std::string dtype = coarse_dtype(match_.dtype);
+    const GpuPeak* const peak = catalog_.peak(gpu_type, dtype, document);
+    if (peak == nullptr) {
+      return missing("No document states the peak of " + gpu_type + " for " + dtype +
+                     ": add it to the peaks of gpus in a --catalog FILE.");
+    }
+    return known(peak->tflops * kFlopPerTflop,
+                 peak->document + ", " + gpu_type + " " + dtype + note);
+  }
+
+  // Several GPU types may have one peak.
+  Known peak_of_candidates() const {
+    Known first;
+    for (const Recipe* const recipe : match_.candidates) {
+      const Known peak = peak_of(recipe->gpu_type, recipe->document,
+                                 ", as of every GPU whose recipes agree with the run");
+      if (!first.value) first = peak;
+      if (!peak.value || peak.value != first.value) {
+        first = {};
+        break;
+      }
+    }
+    if (first.value) return first;
+    return missing("The run does not say its GPU type; llmb-config's gpu_type would.");
   }
 
   // What all rows agree on that may be the run's is as good as one row's word.

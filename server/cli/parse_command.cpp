@@ -45,6 +45,7 @@ struct ParseArguments {
   std::string compat;
   bool has_metrics = false;
   std::string catalog_file;
+  std::string gpu_type;
 };
 
 constexpr const char* kDescription =
@@ -59,6 +60,7 @@ constexpr std::string_view kParseExamples = R"(Examples:
   llmb-report parse --compat mbridge@25.12 experiments
   llmb-report parse --metrics experiments        with tokens/s/GPU and MFU
   llmb-report parse --metrics --format json --catalog my-models.json experiments
+  llmb-report parse --metrics --gpu-type h100 experiments    where neither log nor llmb-config says
   llmb-report parse --explain run.out            which lines were refused, and why
   llmb-report parse --format json --samples run.out | jq '.runs[0].samples[].step_time_s'
 
@@ -200,6 +202,15 @@ int run_compat(const ParseArguments& arguments) {
   return finish_output(compat::run(options, std::cout, std::cerr));
 }
 
+// Says on stderr which there are where there is no such one.
+bool is_known_gpu(const parser::Catalog& catalog, const std::string& gpu_type) {
+  if (catalog.gpu(gpu_type) != nullptr) return true;
+  std::cerr << "llmb-report parse: the catalog has no GPU '" << gpu_type << "'; it has";
+  for (const parser::GpuType& gpu : catalog.gpus) std::cerr << ' ' << gpu.gpu_type;
+  std::cerr << '\n';
+  return false;
+}
+
 int run_parse(ParseArguments arguments) {
   if (arguments.paths.empty()) {
     arguments.paths = default_folders();
@@ -229,6 +240,11 @@ int run_parse(ParseArguments arguments) {
     catalog = std::move(*read);
     options.catalog = catalog.get();
   }
+  options.gpu_type = arguments.gpu_type;
+  if (!options.gpu_type.empty() &&
+      !is_known_gpu(catalog ? *catalog : parser::embedded_catalog(), options.gpu_type)) {
+    return kBadArguments;
+  }
 
   // What the first reader has to build first is built while the folders are walked.
   std::jthread tables([] {
@@ -251,6 +267,22 @@ int run_parse(ParseArguments arguments) {
   }
   write_report(report, arguments);
   return finish_output(report.count(parser::RunStatus::complete) > 0 ? 0 : 1);
+}
+
+// Throws CLI::ValidationError for what the shell parsers do not know.
+void refuse_beside_compat(const ParseArguments& arguments) {
+  if (arguments.compat.empty()) return;
+  const auto refuse = [](bool is_given, const char* option, const char* why) {
+    if (is_given) throw CLI::ValidationError(option, why);
+  };
+  constexpr const char* kUnknown = "means nothing to the shell parsers of --compat";
+  refuse(arguments.explains, "--explain", kUnknown);
+  refuse(arguments.has_metrics, "--metrics", kUnknown);
+  refuse(!arguments.catalog_file.empty(), "--catalog", kUnknown);
+  refuse(!arguments.gpu_type.empty(), "--gpu-type", kUnknown);
+  refuse(!arguments.without.empty(), "--without", kUnknown);
+  refuse(arguments.has_samples, "--samples",
+         "goes with the json of parse itself, not with --compat");
 }
 
 }  // namespace
@@ -283,6 +315,10 @@ void add_parse_command(CLI::App& app, int& exit_code) {
   command->add_flag("--explain", arguments->explains,
                     "Add which lines looked like a step but could not be read, and why");
   add_catalog_option(*command, arguments->catalog_file);
+  command
+      ->add_option("--gpu-type", arguments->gpu_type,
+                   "The GPU of logs whose llmb-config and name say none: h100, gb200 …")
+      ->type_name("GPU");
   command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {
@@ -291,22 +327,7 @@ void add_parse_command(CLI::App& app, int& exit_code) {
     if (arguments->explains && arguments->format == "csv") {
       throw CLI::ValidationError("--explain", "needs --format table or json");
     }
-    if (arguments->explains && !arguments->compat.empty()) {
-      throw CLI::ValidationError("--explain", "means nothing to the shell parsers of --compat");
-    }
-    if (arguments->has_metrics && !arguments->compat.empty()) {
-      throw CLI::ValidationError("--metrics", "means nothing to the shell parsers of --compat");
-    }
-    if (!arguments->catalog_file.empty() && !arguments->compat.empty()) {
-      throw CLI::ValidationError("--catalog", "means nothing to the shell parsers of --compat");
-    }
-    if (!arguments->without.empty() && !arguments->compat.empty()) {
-      throw CLI::ValidationError("--without", "means nothing to the shell parsers of --compat");
-    }
-    if (arguments->has_samples && !arguments->compat.empty()) {
-      throw CLI::ValidationError(samples->get_name(),
-                                 "goes with the json of parse itself, not with --compat");
-    }
+    refuse_beside_compat(*arguments);
     exit_code = arguments->compat.empty() ? run_parse(*arguments) : run_compat(*arguments);
     ingest::exit_past_abandoned_threads(exit_code);
   });

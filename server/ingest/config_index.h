@@ -1,5 +1,6 @@
-// ConfigIndex: where the llmb-config_<JOBID>.yaml files of one root are, and which of them belongs
-// to a log: the one of its job, in the log's own directory or the nearest one above it.
+// ConfigIndex: where the llmb-config files of one root are, and which of them belongs to a log:
+// llmb-config_<JOBID>.yaml of its job, in the log's own directory or the nearest one above it, else
+// the llmb-config.yaml beside it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ class ConfigIndex {
   // True when this file is new, or has changed since it was last met.
   bool note(const std::string& relative_path, std::uint64_t inode, std::int64_t changed_ns);
 
-  // Empty where there is none. A log without a job id gets the only llmb-config beside it.
+  // Empty where there is none. A log without a job id gets the only llmb-config_<JOBID>.yaml beside
+  // it where there is no llmb-config.yaml.
   std::string config_for(const std::string& log_path, std::optional<std::int64_t> job_id) const;
 
   std::size_t size() const { return count_; }
@@ -29,7 +31,10 @@ class ConfigIndex {
     std::int64_t changed_ns = 0;
   };
   std::unordered_map<std::int64_t, std::vector<ConfigFile>> by_job_;
+  std::string of_directory(const std::string& directory) const;
+
   std::unordered_map<std::string, std::vector<std::int64_t>> jobs_by_directory_;
+  std::unordered_map<std::string, ConfigFile> without_job_;  // by directory
   std::size_t count_ = 0;
 };
 

@@ -30,7 +30,7 @@ bool is_dot_or_dot_dot(const char* name) {
 }  // namespace
 
 bool may_be_candidate(std::string_view name) {
-  return name.ends_with(".out") || name.starts_with("llmb-config_");
+  return name.ends_with(".out") || name.starts_with("llmb-config");
 }
 
 std::optional<FileFacts> stat_candidate(const Candidate& candidate) {

@@ -249,6 +249,10 @@ class LogParser {
     run.step_count = steps.count;
     parser::merge_samples(run.samples, samples.take());
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
+    parser::RunConfiguration& configuration = run.run_path.configuration;
+    if (!configuration.value("gpu_type")) {
+      configuration.set("gpu_type", options_.gpu_type, parser::ConfigSource::path);
+    }
     if (log.may_have_config) add_llmb_config(run);
     judge(run);
     run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
@@ -308,19 +312,44 @@ class LogParser {
     run.judgement = parser::judge_window(*catalog, log, std::move(assigned), judging);
   }
 
-  // Absent is normal, and a broken one costs its values only.
+  // That of its job, else that of its folder, else, of a log that is alone there and names no job,
+  // the only one. Absent is normal, and a broken one costs its values only.
   void add_llmb_config(ReportedRun& run) {
-    if (!run.run_path.job_id) return;
     const std::string folder = run.path.substr(0, run.path.rfind('/') + 1);
-    const std::string path = fmt::format("{}llmb-config_{}.yaml", folder, *run.run_path.job_id);
+    const auto& job_id = run.run_path.job_id;
+    if (job_id && add_config_file(fmt::format("{}llmb-config_{}.yaml", folder, *job_id), run)) {
+      return;
+    }
+    if (add_config_file(folder + "llmb-config.yaml", run) || job_id) return;
+    if (const auto only = only_config_of_only_log(folder)) add_config_file(*only, run);
+  }
+
+  // False where there is none.
+  bool add_config_file(const std::string& path, ReportedRun& run) {
     std::uint64_t size = 0;
     const auto file = open_regular(path, false, size);
-    if (!file || size > kConfigBytesMax) return;
+    if (!file || size > kConfigBytesMax) return false;
     std::string text;
     const auto append = [&](std::string_view bytes) { text += bytes; };
-    if (!read_blocks(file->get(), size, buffer_, append)) return;
+    if (!read_blocks(file->get(), size, buffer_, append)) return false;
     const auto config = parser::parse_llmb_config(text);
     if (config) run.run_path.configuration.merge(config->configuration);
+    return true;
+  }
+
+  static std::optional<std::string> only_config_of_only_log(const std::string& folder) {
+    std::error_code error;
+    std::vector<std::string> configs;
+    std::size_t log_count = 0;
+    std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, error);
+    for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+      const std::string name = entries->path().filename().string();
+      const parser::FileRole role = parser::classify_file(name);
+      if (role == parser::FileRole::training_log) ++log_count;
+      if (role == parser::FileRole::llmb_config) configs.push_back(folder + name);
+    }
+    if (error || log_count != 1 || configs.size() != 1) return std::nullopt;
+    return configs.front();
   }
 
   const ParsingOptions& options_;

@@ -19,6 +19,8 @@ struct ParsingOptions {
   bool seeks_insight = false;             // ReportedRun::insight, from all steps of a log
   bool keeps_refusals = false;            // the lines that looked like a step and could not be read
   std::optional<double> tokens_to_train;  // where metrics are wanted; the catalog then says more
+  // Of logs whose llmb-config and name say none, as a word of their tree; empty: not known.
+  std::string gpu_type;
   // Tells which recipe a log is of; outlives the report. Null: as much of the built-in one as a log
   // needs, without references.
   const parser::Catalog* catalog = nullptr;

@@ -195,6 +195,8 @@ TEST(FileRole, IsToldFromTheName) {
   EXPECT_EQ(classify_file("a/sbatch_acct-acct.x_1.out"), FileRole::batch_script_output);
   EXPECT_EQ(classify_file("a/b/vboost.out"), FileRole::voltage_boost_output);
   EXPECT_EQ(classify_file("a/llmb-config_123.yaml"), FileRole::llmb_config);
+  EXPECT_EQ(classify_file("a/llmb-config.yaml"), FileRole::llmb_config);
+  EXPECT_EQ(classify_file("a/llmb-configs.yaml"), FileRole::other);
   EXPECT_EQ(classify_file("a/log-x.err"), FileRole::other);
   EXPECT_EQ(classify_file("a.out/readme"), FileRole::other);
   EXPECT_EQ(classify_file(""), FileRole::other);

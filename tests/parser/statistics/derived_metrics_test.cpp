@@ -44,6 +44,19 @@ TEST(DerivedMetrics, ReproducesTheLlamaExamples) {
   EXPECT_EQ(metrics.tokens_per_s.inputs.at(2).source, "window 35-44");
 }
 
+TEST(DerivedMetrics, HasTheMfuWhereEveryGpuThatMayBeTheRunsHasOnePeak) {
+  const NamedRun unknown{"pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64",
+                         "", Dialect::megatron_bridge, "35-44"};
+  const DerivedMetrics metrics = metrics_of(unknown, 5.74, 1636.8);
+  EXPECT_NEAR(metrics.mfu_tflops_per_gpu.value.value(), 0.3340, 0.00005);
+  EXPECT_THAT(metrics.mfu_tflops_per_gpu.inputs.at(1).source,
+              HasSubstr("as of every GPU whose recipes agree"));
+  // Grok on 512 GPUs: GB200 or H100, whose peaks differ.
+  const NamedRun ambiguous{"pretraining_grok1_314b_bf16_512_own", ""};
+  EXPECT_THAT(metrics_of(ambiguous, 7.3).mfu_model_flops_reference.reason,
+              HasSubstr("does not say its GPU type"));
+}
+
 // Nemotron-4: "4096 * 256 / 2.693 = 389371", 29.7 days, 65.26 %.
 TEST(DerivedMetrics, ReproducesTheNemotronExamples) {
   const NamedRun run{"pretrain_nemotron4_15b_bf16_64", "h100", Dialect::nemo, "49"};

@@ -145,6 +145,34 @@ TEST(ParseInput, ReadsTheConfigurationFileBesideALog) {
   EXPECT_EQ(run.at("configuration_conflicts"), nlohmann::json::array({"gpu_count"}));
 }
 
+// As the documents call a log: without a job's number.
+TEST(ParseInput, TakesTheOnlyConfigurationFileBesideALogWithoutAJob) {
+  const TemporaryFolder folder;
+  const std::string name = "pretraining_grok1_314b_bf16_512_own";
+  const std::string task = "experiments/" + name + "/" + name + "_1754388003/" + name + "/";
+  const std::string config = "model_info: {gpu_type: gb200}\n";
+  folder.write(task + "log-" + name + ".out", nemo_log(49));
+  const auto gpu_type = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"parse", "--format", "json", "--metrics"});
+    const ProgramRun run = run_program(arguments, {folder.path(), {}, false});
+    return nlohmann::json::parse(run.out).at("runs").at(0).at("gpu_type");
+  };
+  EXPECT_EQ(gpu_type({"experiments"}), nullptr);
+  EXPECT_EQ(gpu_type({"--gpu-type", "h100", "experiments"}), "h100");
+  folder.write(task + "llmb-config_388003.yaml", config);
+  EXPECT_EQ(gpu_type({"experiments"}), "gb200");
+  EXPECT_EQ(gpu_type({task + "log-" + name + ".out"}), "gb200");
+  EXPECT_EQ(gpu_type({"--gpu-type", "h100", "experiments"}), "gb200") << "the file's word counts";
+  folder.write(task + "llmb-config_388004.yaml", "model_info: {gpu_type: h100}\n");
+  EXPECT_EQ(gpu_type({"experiments"}), nullptr) << "two, and none of its own";
+  folder.write(task + "llmb-config.yaml", config);
+  EXPECT_EQ(gpu_type({"experiments"}), "gb200");
+  const ProgramRun unknown =
+      run_program({"parse", "--gpu-type", "h1000", "experiments"}, {folder.path(), {}, false});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("no GPU 'h1000'; it has"), std::string::npos) << unknown.err;
+}
+
 // Found by walking or named itself: what lies beside a log counts.
 TEST(ParseInput, SeesProfilesBesideALog) {
   const TemporaryFolder folder;

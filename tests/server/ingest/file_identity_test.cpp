@@ -133,6 +133,20 @@ TEST(ConfigIndex, PrefersTheNearestOfTheSameJob) {
   EXPECT_EQ(configs.config_for("e/l/log.out", std::nullopt), "") << "two are beside it";
 }
 
+TEST(ConfigIndex, TakesOneWithoutAJobForItsFolder) {
+  ConfigIndex configs;
+  EXPECT_TRUE(configs.note("a/llmb-config.yaml", 1, 1));
+  EXPECT_FALSE(configs.note("a/llmb-config.yaml", 1, 1));
+  EXPECT_TRUE(configs.note("a/llmb-config_7.yaml", 2, 1));
+  EXPECT_TRUE(configs.note("b/llmb-config_8.yaml", 3, 1));
+  EXPECT_EQ(configs.size(), 3U);
+  EXPECT_EQ(configs.config_for("a/log.out", std::nullopt), "a/llmb-config.yaml");
+  EXPECT_EQ(configs.config_for("a/log_7.out", 7), "a/llmb-config_7.yaml");
+  EXPECT_EQ(configs.config_for("a/log_9.out", 9), "a/llmb-config.yaml");
+  EXPECT_EQ(configs.config_for("b/log.out", std::nullopt), "b/llmb-config_8.yaml");
+  EXPECT_EQ(configs.config_for("b/log_9.out", 9), "");
+}
+
 TEST(FileTable, GivesWhatIsDueInOrder) {
   FileTable files;
   const auto a = files.add("a");
