@@ -86,6 +86,10 @@ class Writer {
   // The file is gone; its data stays. Of a log that was removed nothing is kept any more.
   void mark_vanished(RootId root, const std::string& relative_path, const std::string& at);
 
+  // What is made of a run's log anew, without a byte of it: its summary and what lists show, while
+  // the log is gone.
+  void update_verdict(const RunRecord& run);
+
   // It is there again, as it was.
   void mark_returned(RootId root, const std::string& relative_path);
 
@@ -135,6 +139,8 @@ class Reader {
                                                const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
+  // Runs of trees that are watched here whose logs are gone, and that are told to be running.
+  std::vector<RunId> vanished_while_running();
   // What is known of the bytes of its log at both ends, a pushed one's by its agent's word.
   LogEnds log_ends(RunId id);
 

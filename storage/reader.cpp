@@ -219,6 +219,15 @@ std::optional<LogCursor> Reader::cursor(RunId id) {
   return impl_->ask([&] { return read_cursor(impl_->connection, id); });
 }
 
+std::vector<RunId> Reader::vanished_while_running() {
+  std::vector<RunId> runs;
+  Statement& select = impl_->connection.kept(
+      "SELECT id FROM run WHERE status = 'running' AND vanished_at IS NOT NULL"
+      " AND root_id IN (SELECT root.id FROM root WHERE root.pushed_from = '') ORDER BY id");
+  while (select.step()) runs.push_back(select.read_integer());
+  return runs;
+}
+
 LogEnds Reader::log_ends(RunId id) {
   LogEnds ends;
   Statement& select = impl_->connection.kept(

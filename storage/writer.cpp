@@ -412,6 +412,15 @@ void Writer::mark_vanished(RootId root, const std::string& relative_path, const 
   });
 }
 
+void Writer::update_verdict(const RunRecord& run) {
+  impl_->commit_change([&] {
+    if (!write_verdict_of_vanished(impl_->connection, run)) return false;
+    mark_profiled(impl_->connection, run.id);
+    impl_->note(RunChange::Kind::status, run.id);
+    return true;
+  });
+}
+
 void Writer::mark_returned(RootId root, const std::string& relative_path) {
   impl_->commit_change([&] {
     Statement& update = impl_->connection.kept(

@@ -24,11 +24,13 @@ bool is_fault_of_the_data(const storage::StorageError& error) {
 }  // namespace
 
 Committer::Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
-                     std::function<void(const storage::RunChange&)> on_change, bool halt_is_fatal)
+                     std::function<void(const storage::RunChange&)> on_change,
+                     std::function<void(storage::Writer&)> judge_vanished, bool halt_is_fatal)
     : writer_(writer),
       queue_(queue),
       status_(status),
       on_change_(std::move(on_change)),
+      judge_vanished_(std::move(judge_vanished)),
       halt_is_fatal_(halt_is_fatal) {}
 
 // False: it was given up because of stop() or a fatal error. Throws what is the data's fault.
@@ -83,6 +85,7 @@ void Committer::check_file() {
 void Committer::write(std::vector<WriteItem> items) {
   std::vector<WorkResult> with_batch;
   once_there_is_memory([&] { with_batch.reserve(items.size()); });
+  bool has_vanished = false;
   for (auto& item : items) {
     if (const auto* task = std::get_if<WriterTask>(&item)) {
       (*task)(writer_);
@@ -91,6 +94,7 @@ void Committer::write(std::vector<WriteItem> items) {
     }
     auto* result = std::get_if<WorkResult>(&item);
     if (result == nullptr) {
+      has_vanished = has_vanished || std::holds_alternative<VanishedFile>(item);
       write_note(item);
     } else if (result->batch) {
       with_batch.push_back(std::move(*result));
@@ -99,6 +103,16 @@ void Committer::write(std::vector<WriteItem> items) {
     }
   }
   if (!with_batch.empty()) commit(std::move(with_batch));
+  if (has_vanished) judge_vanished();
+}
+
+void Committer::judge_vanished() {
+  try {
+    until_it_succeeds([&] { judge_vanished_(writer_); });
+  } catch (const storage::StorageError& error) {
+    spdlog::error("what runs amount to whose logs are gone could not be stored: {}", error.what());
+  }
+  tell_changes();
 }
 
 void Committer::write_note(const WriteItem& item) {

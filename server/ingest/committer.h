@@ -19,9 +19,11 @@ namespace llmb::ingest {
 
 class Committer {
  public:
-  // All references outlive the Committer. `halt_is_fatal`: stop for good where it would wait.
+  // All references outlive the Committer. `judge_vanished`: called where logs went away.
+  // `halt_is_fatal`: stop for good where it would wait.
   Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
-            std::function<void(const storage::RunChange&)> on_change, bool halt_is_fatal);
+            std::function<void(const storage::RunChange&)> on_change,
+            std::function<void(storage::Writer&)> judge_vanished, bool halt_is_fatal);
 
   // Until the queue is closed and empty, or stop() while it is halted.
   void run();
@@ -33,6 +35,7 @@ class Committer {
   void check_file();
   void write(std::vector<WriteItem> items);
   void write_note(const WriteItem& item);
+  void judge_vanished();
   // What the writer has changed since the last call.
   void tell_changes();
   void commit(std::vector<WorkResult> results);
@@ -48,6 +51,7 @@ class Committer {
   WriteQueue& queue_;
   StatusBoard& status_;
   std::function<void(const storage::RunChange&)> on_change_;
+  std::function<void(storage::Writer&)> judge_vanished_;
   bool halt_is_fatal_;
   std::string fatal_error_;
   std::mutex mutex_;

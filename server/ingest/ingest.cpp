@@ -11,6 +11,7 @@
 #include "server/ingest/listed_result.h"
 #include "server/ingest/pipeline.h"
 #include "server/ingest/status_board.h"
+#include "server/ingest/vanished_runs.h"
 
 namespace llmb::ingest {
 namespace {
@@ -37,8 +38,10 @@ struct Ingest::Impl {
         on_change(std::move(change)),
         clock(options.clock ? options.clock : std::make_shared<const Clock>()),
         writer(saying_what_is_packed(options.database)) {
-    bring_lists_up_to_date(writer, options.database.path,
-                           options.catalog ? *options.catalog : parser::embedded_catalog());
+    const parser::Catalog& catalog =
+        options.catalog ? *options.catalog : parser::embedded_catalog();
+    bring_lists_up_to_date(writer, options.database.path, catalog);
+    judge_vanished_runs(writer, options.database.path, catalog);
   }
 
   IngestOptions options;

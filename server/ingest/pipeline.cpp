@@ -6,6 +6,7 @@
 
 #include "parser/foundation/instant.h"
 #include "server/ingest/abandoned_call.h"
+#include "server/ingest/vanished_runs.h"
 
 namespace llmb::ingest {
 namespace {
@@ -44,7 +45,12 @@ Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
                    std::function<void(const storage::RunChange&)> on_change, bool follows)
     : shared_(std::make_shared<SharedByRoots>(options, std::move(clock), std::move(status),
                                               kWritesWaiting)),
-      committer_(writer, shared_->writes, *shared_->status, std::move(on_change), !follows) {
+      committer_(
+          writer, shared_->writes, *shared_->status, std::move(on_change),
+          [place = options.database.path, catalog = options.catalog](storage::Writer& own) {
+            judge_vanished_runs(own, place, catalog ? *catalog : parser::embedded_catalog());
+          },
+          !follows) {
   auto roots = register_roots(writer, options);
   storage::Reader database(options.database.path);
   for (const storage::RootRecord& record : database.roots()) {

@@ -216,6 +216,43 @@ TEST_F(IngestOnce, NotesWhatVanishedAndKeepsItsData) {
   EXPECT_EQ(steps_of(kLog).size(), 50U);
 }
 
+TEST_F(IngestOnce, JudgesARunAsOverWhoseLogIsGone) {
+  write(kLog, nemo_lines(0, 20));
+  ingest_once();
+  ASSERT_EQ(run_of(kLog)->summary.status, parser::RunStatus::running);
+  std::filesystem::remove(tree_path(kLog));
+  ingest_once();
+  const auto gone = run_of(kLog);
+  EXPECT_EQ(gone->summary.status, parser::RunStatus::incomplete);
+  EXPECT_NE(gone->summary.status_reason.find("iteration 19"), std::string::npos)
+      << gone->summary.status_reason;
+  EXPECT_NE(gone->summary.status_reason.find("deleted or moved"), std::string::npos);
+  const std::int64_t revision = gone->revision;
+  ingest_once();
+  EXPECT_EQ(run_of(kLog)->revision, revision) << "judged once";
+  write(kLog, nemo_lines(0, 50));
+  ingest_once();
+  EXPECT_EQ(run_of(kLog)->summary.status, parser::RunStatus::complete) << "it is there again";
+  EXPECT_EQ(run_of(kLog)->generation, 0);
+}
+
+TEST_F(IngestFollow, JudgesARunAsOverWhoseLogIsRenamed) {
+  write("a/run.out", nemo_lines(0, 20));
+  Ingest ingest(options(), {});
+  ingest.start();
+  ASSERT_TRUE(eventually([&] { return run_of("a/run.out").has_value(); }));
+  std::filesystem::rename(tree_path("a/run.out"), tree_path("a/other.out"));
+  EXPECT_TRUE(eventually([&] {
+    const auto run = run_of("a/run.out");
+    return run && run->summary.status == parser::RunStatus::incomplete;
+  }));
+  EXPECT_TRUE(eventually([&] {
+    const auto run = run_of("a/other.out");
+    return run && run->summary.status == parser::RunStatus::running;
+  }));
+  ingest.stop();
+}
+
 TEST_F(IngestFollow, CommitsWhatGrowsAndSaysSo) {
   std::mutex mutex;
   std::vector<storage::RunChange::Kind> kinds;

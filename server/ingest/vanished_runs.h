@@ -1,0 +1,17 @@
+// Verdicts of runs whose logs went away while they were running. Nothing more of such a log will be
+// read, so what there is is the end; one that is there again is judged anew when it is looked at.
+#pragma once
+
+#include <string>
+
+#include "parser/catalog/catalog.h"
+#include "storage/database.h"
+
+namespace llmb::ingest {
+
+// Of all that there are, over their stored windows. Costs one query where there is none. Throws
+// StorageError.
+void judge_vanished_runs(storage::Writer& writer, const std::string& database_path,
+                         const parser::Catalog& catalog);
+
+}  // namespace llmb::ingest
