@@ -29,7 +29,8 @@ bool is_selected(const RunIdentity& identity, const HistorySelection& selection)
   return agrees(selection.workload, identity.workload) &&
          agrees(selection.model_size, identity.model_size) &&
          agrees(selection.gpu_type, identity.gpu_type) &&
-         agrees(selection.dtype, identity.dtype) &&
+         (agrees(selection.dtype, identity.dtype) ||
+          *selection.dtype == coarse_dtype(identity.dtype)) &&
          (!selection.gpu_count || selection.gpu_count == identity.gpu_count);
 }
 

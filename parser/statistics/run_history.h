@@ -47,7 +47,8 @@ struct HistorySeries {
   NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
 };
 
-struct HistorySelection {  // nothing: all
+// Nothing: all. A coarse dtype ("fp8") stands for the fine ones too ("fp8_cs").
+struct HistorySelection {
   std::optional<std::string> workload;
   std::optional<std::string> model_size;
   std::optional<std::string> dtype;

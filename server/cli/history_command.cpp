@@ -68,7 +68,8 @@ void add_history_command(CLI::App& app, int& exit_code) {
   command->add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");
   command->add_option("--model-size", selection.model_size, "Only this model size")
       ->type_name("SIZE");
-  command->add_option("--dtype", selection.dtype, "Only this dtype")->type_name("DTYPE");
+  command->add_option("--dtype", selection.dtype, "Only this dtype: fp8 is fp8_cs too")
+      ->type_name("DTYPE");
   command->add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
   command->add_option("--gpu-count", selection.gpu_count, "Only this number of GPUs")
       ->type_name("N");

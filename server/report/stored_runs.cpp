@@ -140,6 +140,12 @@ std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
   return names;
 }
 
+std::vector<std::string> names_of_dtype(const std::string& dtype) {
+  std::vector<std::string> names = {dtype};
+  if (dtype == "fp8") names.insert(names.end(), {"fp8_cs", "fp8_ds", "fp8_mx", "fp8_sc"});
+  return names;
+}
+
 namespace {
 
 // To runs that may be repeats of one that is this.

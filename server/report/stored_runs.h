@@ -44,6 +44,10 @@ std::string content_key_of(storage::Reader& reader, const storage::RunRecord& ru
 std::vector<std::string> names_of_workload(const parser::Catalog& catalog,
                                            const std::string& workload);
 
+// What a filter by this dtype asks for: a coarse one ("fp8") stands for the fine ones ("fp8_cs")
+// too, as in ScalingSelection and HistorySelection.
+std::vector<std::string> names_of_dtype(const std::string& dtype);
+
 // The newest complete runs of `tested`'s workload, or of all where it does not say one, and before
 // them the newest of its model, dtype, GPU and scale: what they teach of the noise between runs.
 std::vector<parser::NoiseRun> stored_noise_runs(storage::Reader& reader,

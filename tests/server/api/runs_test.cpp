@@ -170,6 +170,25 @@ TEST_F(RunList, FiltersAndShowsByTheRecipeThatARunMatches) {
                                  "gpu_type=\"h100\""));
 }
 
+TEST_F(RunList, ACoarseDtypeStandsForTheFineOnes) {
+  fill();  // fp8_cs
+  const auto count = [&](const char* dtype) {
+    return get_json("/api/v1/runs", {{"dtype", dtype}})["total"];
+  };
+  EXPECT_EQ(count("fp8"), 5);
+  EXPECT_EQ(count("fp8_cs"), 5);
+  EXPECT_EQ(count("fp8_mx"), 0);
+  EXPECT_EQ(count("bf16"), 0);
+  const auto series = [&](const char* resource, const char* dtype) {
+    return get_json(resource, {{"dtype", dtype}, {"include", "all"}})["series"].size();
+  };
+  for (const char* const resource : {"/api/v1/history", "/api/v1/scaling"}) {
+    EXPECT_GT(series(resource, "fp8"), 0U) << resource;
+    EXPECT_EQ(series(resource, "fp8"), series(resource, "fp8_cs")) << resource;
+    EXPECT_EQ(series(resource, "fp8_mx"), 0U) << resource;
+  }
+}
+
 TEST_F(RunList, TakesSeveralValuesOfAFilter) {
   fill();
   const auto count = [&](const Pairs& query) { return get_json("/api/v1/runs", query)["total"]; };
