@@ -17,7 +17,9 @@ RunMetrics measure_run(const Catalog& catalog, const RunEvidence& run, const Rec
 
   result.reference = find_reference(catalog, match);
   if (match.recipe == nullptr) {
-    result.reference_reason = "The run is no recipe of the catalog. " + match.reason;
+    const bool may_be_one = !match.candidates.empty();
+    result.reference_reason =
+        (may_be_one ? "" : "The run is no recipe of the catalog. ") + match.reason;
   } else if (result.reference == nullptr) {
     result.reference_reason = "The recipe's document publishes no result at this scale and dtype.";
   } else if (!result.reference->step_time_s) {

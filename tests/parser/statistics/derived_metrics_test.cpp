@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "parser/layout/experiment_name.h"
+#include "parser/statistics/run_metrics.h"
 
 namespace llmb::parser {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct NamedRun {
   std::string experiment;
@@ -55,6 +57,19 @@ TEST(DerivedMetrics, HasTheMfuWhereEveryGpuThatMayBeTheRunsHasOnePeak) {
   const NamedRun ambiguous{"pretraining_grok1_314b_bf16_512_own", ""};
   EXPECT_THAT(metrics_of(ambiguous, 7.3).mfu_model_flops_reference.reason,
               HasSubstr("does not say its GPU type"));
+}
+
+TEST(RunMetrics, SayOfWhichRecipesARunMayBe) {
+  const auto reason_of = [](const std::string& experiment) {
+    const RunConfiguration configuration = parse_experiment_name(experiment);
+    const RunEvidence evidence{configuration, Dialect::nemo, {}};
+    const RecipeMatch match = match_recipe(embedded_catalog(), evidence);
+    return measure_run(embedded_catalog(), evidence, match, {}, 1e12).reference_reason;
+  };
+  EXPECT_THAT(reason_of("pretraining_grok1_314b_bf16_512_own"),
+              StartsWith("Several recipes agree"));
+  EXPECT_THAT(reason_of("pretraining_grok1_314b_bf16_24_own"),
+              StartsWith("The run is no recipe of the catalog. Nearest is"));
 }
 
 // Nemotron-4: "4096 * 256 / 2.693 = 389371", 29.7 days, 65.26 %.
