@@ -2,8 +2,10 @@
 // of readers. Its place is the path of an SQLite file, or the URL of a PostgreSQL database; nothing
 // outside storage knows which.
 //
-// It is locked against a second writer process for as long as a Writer lives. A file must be on a
+// A file is locked against a second writer process for as long as a Writer lives. It must be on a
 // local disk (SQLite's write-ahead log is unsafe on network file systems) unless told otherwise.
+// Into a PostgreSQL database several processes write, one transaction at a time; the runs of a
+// watched tree are written by the one that has claimed it.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +34,24 @@ struct OpenOptions {
   std::function<void(std::int64_t)> on_old_steps = nullptr;
 };
 
-// The only connection that writes. Not thread-safe: one thread owns it.
+// A connection that writes; of a file the only one. Not thread-safe: one thread owns it.
 class Writer {
  public:
   // Locks, opens, migrates (after a copy of existing data). Throws StorageError.
   explicit Writer(const OpenOptions& options);
+  // Of the runs of one watched tree, in a database that admits_several_writers(). Writes nothing
+  // before claim_root().
+  Writer(const OpenOptions& options, const std::string& root_path);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
+
+  // False: another process writes that tree's runs, and root_holder() says which. True: this one
+  // does, until its session ends and another is quicker, or the database went back to a state that
+  // lacks what it wrote. Then changes throw StorageError taken_over until it is claimed anew: what
+  // is known of the tree by then is not what is stored.
+  bool claim_root();
+  std::string root_holder();
 
   // What was done to single runs since the last call, in that order, where all of it was committed.
   // Not what changed runs at large: a removal, a cluster's new name.
@@ -81,8 +93,14 @@ class Writer {
   // A llmb-config appeared after the log. Without `listed`, what lists show stays as it was.
   void update_configuration(RunId run, const parser::RunConfiguration& configuration,
                             const std::optional<ListedResult>& listed = {});
-  // Of runs that another catalog had judged.
-  void update_listed(std::span<const std::pair<RunId, ListedResult>> results);
+  // Of runs that another catalog had judged. One that has changed since it was read, or is gone,
+  // stays as it is: whoever changed it has judged it.
+  struct JudgedRun {
+    RunId run = 0;
+    std::int64_t revision = 0;  // that was read
+    ListedResult listed;
+  };
+  void update_listed(std::span<const JudgedRun> runs);
   // The file is gone; its data stays. Of a log that was removed nothing is kept any more.
   void mark_vanished(RootId root, const std::string& relative_path, const std::string& at);
 
@@ -124,9 +142,10 @@ class Reader {
   std::vector<RunVersion> newest_run_versions(const RunFilter& filter, std::int64_t limit);
   // As a list has them, by id; those that are not there are left out.
   std::vector<RunRecord> listed_runs(std::span<const RunId> ids);
-  // Runs whose ListedResult another catalog gave, or none: the first `limit` by id, as a list has
-  // them.
-  std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit);
+  // Runs whose ListedResult another catalog gave, or none: the first `limit` by id of those after
+  // `after`, as a list has them.
+  std::vector<RunRecord> runs_not_listed_by(std::uint64_t catalog_hash, RunId after,
+                                            std::int64_t limit);
   std::optional<std::int64_t> run_revision(RunId id);
   // How many steps of a run lie in `window` at most; 0 where there is no such run. Reads one row.
   std::int64_t steps_at_most(RunId id, const std::optional<parser::Window>& window);
@@ -139,8 +158,8 @@ class Reader {
                                                const parser::RunPath& log);
   std::optional<RunRecord> run_at(RootId root, const std::string& relative_path);  // newest
   std::optional<LogCursor> cursor(RunId id);
-  // Runs of trees that are watched here whose logs are gone, and that are told to be running.
-  std::vector<RunId> vanished_while_running();
+  // A root's runs whose logs are gone, and that are told to be running.
+  std::vector<RunId> vanished_while_running(RootId root);
   // What is known of the bytes of its log at both ends, a pushed one's by its agent's word.
   LogEnds log_ends(RunId id);
 
@@ -185,6 +204,7 @@ class Reader {
     LogCursor cursor;
   };
   std::vector<KnownFile> known_files();
+  std::vector<KnownFile> known_files(RootId root);
 
   // What a policy would remove now.
   RemovalPlan removal_plan(const RetentionPolicy& policy, parser::Instant now);

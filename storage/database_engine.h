@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "storage/connection.h"
 #include "storage/run_change.h"
@@ -26,9 +27,23 @@ class OpenDatabase {
   // To be called before each commit. Throws StorageError where what is written would be lost, or
   // another writer may be at work.
   virtual void check() {}
+  // Of a writer: takes what it was opened to write, before it writes anything. False: another
+  // process has that, and `holder()` says who; it may be tried again. Where the database is one
+  // process's alone, or one transaction at a time is enough, there is nothing to take.
+  virtual bool claim() { return true; }
+  virtual std::string holder() { return {}; }
+  // Whether this connection, of all that have the database open, is the one for that task, until it
+  // ends. Cheap once it is. In a database that one process alone writes it always is.
+  virtual bool leads(const std::string& /*task*/) { return true; }
   // To be called inside a transaction that raises the data's revision: whoever listens hears of it
-  // when it is committed (change_listener.h), where the engine can tell.
+  // when it is committed (change_listener.h), where the engine can tell. Throws StorageError where
+  // the database lacks what this writer committed last (`lost`), or another has written what it
+  // claimed (`taken_over`), as far as the engine knows.
   virtual void announce(const DataChange& /*change*/) {}
+  // The same, inside a transaction that changes a job.
+  virtual void announce_job(JobRowId /*job*/) {}
+  // To be called when a transaction that raised the revision was committed.
+  virtual void note_committed() {}
   // To be called after each commit of the writer: keeps the write-ahead log small.
   virtual void bound_log() {}
   virtual DatabaseBytes bytes() = 0;

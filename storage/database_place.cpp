@@ -6,6 +6,10 @@ bool is_postgresql(std::string_view place) {
   return place.starts_with("postgresql://") || place.starts_with("postgres://");
 }
 
+bool admits_several_writers(std::string_view place) {
+  return is_postgresql(place);
+}
+
 std::string shown_place(const std::string& place) {
   if (!is_postgresql(place)) return place;
   std::string shown = place.substr(0, place.find('?'));

@@ -171,7 +171,9 @@ struct JobStore::Impl {
     bind_changing(insert, job);
     insert.text(job.submission_id).text(job.cluster).text(job.experiment);
     insert.text(job.submission).text(job.submitted_by).text(job.created_at);
-    return insert.run_for_id();
+    const JobRowId id = insert.run_for_id();
+    database->announce_job(id);
+    return id;
   }
 
   // By who submitted it and its key; nothing for a request without one.
@@ -268,6 +270,7 @@ bool JobStore::update(const JobRecord& job) {
         " revision = revision + 1 WHERE id = ?");
     bind_changing(update, job);
     update.integer(job.id).run();
+    impl_->database->announce_job(job.id);
     return true;
   });
 }
@@ -315,6 +318,11 @@ std::vector<JobRecord> JobStore::lost_since(const std::string& cluster, const st
     select.text(cluster).text(since);
     return impl_->all_of(select);
   });
+}
+
+bool JobStore::follows(const std::string& cluster) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->database->leads("jobs of " + cluster);
 }
 
 std::int64_t JobStore::count_since(const std::string& submitted_by, const std::string& since) {

@@ -50,6 +50,10 @@ class JobStore {
   // Of the last of them; a run's status by its name.
   std::optional<std::string> last_run_status(const JobRecord& job);
 
+  // Whether this process, of all that have the database, is the one that asks the scheduler for a
+  // cluster's jobs. It stays that as long as its session with the database lasts.
+  bool follows(const std::string& cluster);
+
   // How many jobs somebody recorded at `since` or later, and how many of theirs have not ended.
   std::int64_t count_since(const std::string& submitted_by, const std::string& since);
   std::int64_t count_unfinished(const std::string& submitted_by);

@@ -30,6 +30,12 @@ constexpr std::int64_t kWriteTurn = 0x4C4C4D42'57524954;  // "LLMBWRIT"
 
 constexpr std::int64_t kPollMsMax = 60'000;
 
+// The server notices within a minute that a machine is gone, and gives up its locks; by itself it
+// would ask after two hours.
+constexpr const char* kBeginWriting =
+    "SET default_transaction_isolation = 'read committed'; SET tcp_keepalives_idle = 30;"
+    " SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3";
+
 Kind kind_of(std::string_view sql_state) {
   // 54: longer than an index takes, a path of some thousand bytes.
   for (const char* const fault_of_the_data : {"22", "23", "54"}) {
@@ -304,23 +310,35 @@ void PostgresqlConnection::renew() {
     if (is_broken()) fail(nullptr, "reach it again");
     ++session_;
   }
+  state_ = Session::new_one;
   // Notices ("relation exists") are nobody's to read here.
   PQsetNoticeProcessor(
       handle_, [](void*, const char*) {}, nullptr);
-  const char* const begin = mode_ == Mode::read_only
-                                ? "SET default_transaction_read_only = on"
-                                : "SET default_transaction_isolation = 'read committed'";
+  const char* const begin =
+      mode_ == Mode::read_only ? "SET default_transaction_read_only = on" : kBeginWriting;
   const PostgresqlResult set(PQexec(handle_, begin));
   if (has_failed(set.get())) fail(set.get(), "begin a session");
-  if (react_) react_();
+  if (react_) {
+    state_ = Session::begins;
+    try {
+      react_();
+    } catch (...) {
+      state_ = Session::new_one;
+      throw;
+    }
+  }
+  state_ = Session::stands;
 }
 
 void PostgresqlConnection::ensure() {
-  if (is_broken()) renew();
+  if (state_ == Session::begins) return;
+  // Notices where the server has ended the session: the end stands behind a last word.
+  for (int i = 0; i < 2; ++i) PQconsumeInput(handle_);
+  if (is_broken() || state_ == Session::new_one) renew();
 }
 
 PostgresqlResult PostgresqlConnection::answer_to(const Send& send, std::string_view doing) {
-  const bool may_send_again = !is_in_transaction();
+  const bool may_send_again = !is_in_transaction() && state_ != Session::begins;
   if (may_send_again) ensure();
   PostgresqlResult result(send(handle_));
   if (has_failed(result.get()) && is_broken() && may_send_again) {

@@ -53,11 +53,13 @@ class PostgresqlConnection : public Connection {
   bool is_in_transaction() const override;
   void roll_back() noexcept override;
 
-  // Runs after each time that the connection was made anew. What it throws comes out of whatever
-  // made it so.
+  // Runs after each time that the connection was made anew, before anything else is asked. What it
+  // throws comes out of whatever made it so, and it runs again before the next question.
   void on_new_session(std::function<void()> react) { react_ = std::move(react); }
-  // Makes the connection anew if it is known to be broken.
+  // Makes the connection anew if it is known to be broken. Outside a transaction.
   void ensure();
+  // Rises each time that the connection was made anew.
+  std::uint64_t session() const { return session_; }
   // What came next by NOTIFY of a channel that is listened to, as soon as something comes; nothing
   // where `timeout` passes before, or `wake`, a descriptor, can be read. Throws StorageError where
   // the connection broke: it is not made anew, for something may have been missed.
@@ -85,6 +87,8 @@ class PostgresqlConnection : public Connection {
   Mode mode_;
   std::function<void()> react_;
   std::uint64_t session_ = 1;  // statements that were prepared in an earlier one are gone
+  enum class Session { new_one, begins, stands };
+  Session state_ = Session::new_one;
   std::uint64_t statements_made_ = 0;
   std::int64_t changes_ = 0;
 };

@@ -1,5 +1,6 @@
-// A database of a PostgreSQL server: its schema brought up to date, one writer at a time. In a
-// build without libpq each throws a StorageError that says so.
+// A database of a PostgreSQL server: its schema brought up to date, and one writer of all of it, or
+// several, one of each tree (postgresql_writer.h). In a build without libpq each throws a
+// StorageError that says so.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,9 @@ namespace llmb::storage {
 
 std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
                                                      const AdmitDatabase& admit);
+std::unique_ptr<OpenDatabase> open_postgresql_writer_of(const std::string& url,
+                                                        const std::string& root,
+                                                        const AdmitDatabase& admit);
 // A database that is up to date.
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url);
 std::unique_ptr<OpenDatabase> open_postgresql_reader(const std::string& url);

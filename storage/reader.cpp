@@ -40,6 +40,31 @@ bool fits_best(const FittingJob& best, Statement& rows) {
   return is_sure;
 }
 
+constexpr std::string_view kSelectKnownFiles =
+    "SELECT id, root_id, relative_path, generation, grown_at, status, window_source <> '',"
+    " vanished_at IS NOT NULL, device, inode, head_hash, head_length, tail_hash, tail_length,"
+    " byte_offset, parser_state"
+    " FROM run JOIN log_cursor ON log_cursor.run_id = run.id WHERE is_superseded = 0";
+
+std::vector<Reader::KnownFile> read_known_files(Statement& select) {
+  std::vector<Reader::KnownFile> files;
+  while (select.step()) {
+    Reader::KnownFile file;
+    file.run = select.read_integer();
+    file.root_id = select.read_integer();
+    file.relative_path = select.read_text();
+    file.generation = select.read_integer();
+    file.grown_at = select.read_text();
+    file.status =
+        parser::run_status_from_name(select.read_text()).value_or(parser::RunStatus::no_data);
+    file.has_window_source = select.read_boolean();
+    file.is_vanished = select.read_boolean();
+    file.cursor = read_cursor_columns(select);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
 }  // namespace
 
 struct Reader::Impl {
@@ -124,13 +149,15 @@ std::optional<RunRecord> Reader::run(RunId id) {
   });
 }
 
-std::vector<RunRecord> Reader::runs_not_listed_by(std::uint64_t catalog_hash, std::int64_t limit) {
+std::vector<RunRecord> Reader::runs_not_listed_by(std::uint64_t catalog_hash, RunId after,
+                                                  std::int64_t limit) {
   return impl_->ask([&] {
     static const std::string sql =
-        select_run_sql() + " WHERE listed_by_catalog IS DISTINCT FROM ? ORDER BY id LIMIT ?";
+        select_run_sql() +
+        " WHERE listed_by_catalog IS DISTINCT FROM ? AND id > ? ORDER BY id LIMIT ?";
     std::vector<RunRecord> runs;
     Statement& select = impl_->connection.kept(sql);
-    select.bits(catalog_hash).integer(limit);
+    select.bits(catalog_hash).integer(after).integer(limit);
     while (select.step()) runs.push_back(read_run_row(select));
     read_listed_parts(impl_->connection, runs);
     return runs;
@@ -219,11 +246,12 @@ std::optional<LogCursor> Reader::cursor(RunId id) {
   return impl_->ask([&] { return read_cursor(impl_->connection, id); });
 }
 
-std::vector<RunId> Reader::vanished_while_running() {
+std::vector<RunId> Reader::vanished_while_running(RootId root) {
   std::vector<RunId> runs;
   Statement& select = impl_->connection.kept(
-      "SELECT id FROM run WHERE status = 'running' AND vanished_at IS NOT NULL"
-      " AND root_id IN (SELECT root.id FROM root WHERE root.pushed_from = '') ORDER BY id");
+      "SELECT id FROM run WHERE status = 'running' AND vanished_at IS NOT NULL AND root_id = ?"
+      " ORDER BY id");
+  select.integer(root);
   while (select.step()) runs.push_back(select.read_integer());
   return runs;
 }
@@ -316,28 +344,15 @@ std::vector<LogBlock> Reader::log_blocks(RunId id, std::uint64_t begin, std::uin
 
 std::vector<Reader::KnownFile> Reader::known_files() {
   return impl_->ask([&] {
-    std::vector<KnownFile> files;
-    Statement& select = impl_->connection.kept(
-        "SELECT id, root_id, relative_path, generation, grown_at, status, window_source <> '',"
-        " vanished_at IS NOT NULL, device, inode, head_hash, head_length, tail_hash, tail_length, "
-        "byte_offset, parser_state"
-        " FROM run JOIN log_cursor ON log_cursor.run_id = run.id WHERE is_superseded = 0"
-        " ORDER BY id");
-    while (select.step()) {
-      KnownFile file;
-      file.run = select.read_integer();
-      file.root_id = select.read_integer();
-      file.relative_path = select.read_text();
-      file.generation = select.read_integer();
-      file.grown_at = select.read_text();
-      file.status =
-          parser::run_status_from_name(select.read_text()).value_or(parser::RunStatus::no_data);
-      file.has_window_source = select.read_boolean();
-      file.is_vanished = select.read_boolean();
-      file.cursor = read_cursor_columns(select);
-      files.push_back(std::move(file));
-    }
-    return files;
+    static const std::string sql = std::string(kSelectKnownFiles) + " ORDER BY id";
+    return read_known_files(impl_->connection.kept(sql));
+  });
+}
+
+std::vector<Reader::KnownFile> Reader::known_files(RootId root) {
+  return impl_->ask([&] {
+    static const std::string sql = std::string(kSelectKnownFiles) + " AND root_id = ? ORDER BY id";
+    return read_known_files(impl_->connection.kept(sql).integer(root));
   });
 }
 

@@ -10,6 +10,8 @@ namespace {
 // In the order of RunChange::Kind.
 constexpr std::string_view kKindLetters = "agsx";
 
+constexpr std::string_view kOfAJob = "job ";
+
 }  // namespace
 
 std::string announcement_text(const DataChange& change) {
@@ -26,7 +28,15 @@ std::string announcement_text(const DataChange& change) {
   return text;
 }
 
+std::string job_announcement_text(JobRowId job) {
+  return std::string(kOfAJob) + std::to_string(job);
+}
+
 std::optional<DataChange> parse_announcement(std::string_view text) {
+  if (text.starts_with(kOfAJob)) {
+    const auto job = parser::parse_integer(text.substr(kOfAJob.size()));
+    return job ? std::optional(DataChange{0, {}, *job}) : std::nullopt;
+  }
   const auto take_word = [&] {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));

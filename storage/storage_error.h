@@ -8,6 +8,7 @@ namespace llmb::storage {
 
 // `kind` is for callers that go on: ingest waits until what keeps it from writing is over, but for
 // a constraint, which is the data's fault. `lost`: the file is not the one that was opened.
+// `taken_over`: another process writes the tree's runs, or did meanwhile (Writer::claim_root).
 class StorageError : public std::runtime_error {
  public:
   enum class Kind {
@@ -17,6 +18,7 @@ class StorageError : public std::runtime_error {
     not_local,
     disk_full,
     lost,
+    taken_over,
     io,
     constraint
   };

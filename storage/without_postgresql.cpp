@@ -20,6 +20,11 @@ std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
                                                      const AdmitDatabase& /*admit*/) {
   refuse(url);
 }
+std::unique_ptr<OpenDatabase> open_postgresql_writer_of(const std::string& url,
+                                                        const std::string& /*root*/,
+                                                        const AdmitDatabase& /*admit*/) {
+  refuse(url);
+}
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url) {
   refuse(url);
 }

@@ -59,15 +59,17 @@ bool are_in_order(const std::vector<parser::StepSample>& samples) {
 struct Writer::Impl {
   std::unique_ptr<OpenDatabase> database;
   Connection& connection;
-  std::int64_t revision;           // the data's, as this writer has stored it
+  std::int64_t revision = 0;       // the data's, as this writer has stored it
   std::vector<RunChange> changes;  // of the transaction that is under way
   std::vector<RunChange> untaken;  // of those that were committed
 
-  explicit Impl(const OpenOptions& options)
-      : database(open_writer(options)),
-        connection(database->connection()),
-        revision(connection.read_one_integer("SELECT revision FROM data_revision")) {
-    pack_old_steps(*database, options.on_old_steps);
+  Impl(const OpenOptions& options, const std::string& root)
+      : database(open_writer_of(options, root)), connection(database->connection()) {}
+
+  bool claim() {
+    if (!database->claim()) return false;
+    revision = connection.read_one_integer("SELECT revision FROM data_revision");
+    return true;
   }
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
@@ -81,6 +83,7 @@ struct Writer::Impl {
     if (untaken.size() > kChangesKept) untaken.clear();
     untaken.reserve(untaken.size() + changes.size());
     transaction.commit();
+    if (raised > revision) database->note_committed();
     revision = raised;
     untaken.insert(untaken.end(), changes.begin(), changes.end());
   }
@@ -99,10 +102,8 @@ struct Writer::Impl {
     const std::int64_t raised =
         connection.kept("UPDATE data_revision SET revision = revision + 1 RETURNING revision")
             .run_for_id();
-    if (raised > revision) {
-      database->announce({raised, changes});
-      return raised;
-    }
+    database->announce({raised, changes});
+    if (raised > revision) return raised;
     throw StorageError(
         StorageError::Kind::lost,
         fmt::format("the database {} went back to an earlier state while it was in use: {} changes "
@@ -221,11 +222,24 @@ struct Writer::Impl {
   }
 };
 
-Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(options, "")) {
+  impl_->claim();
+  pack_old_steps(*impl_->database, options.on_old_steps);
+}
+Writer::Writer(const OpenOptions& options, const std::string& root)
+    : impl_(std::make_unique<Impl>(options, root)) {}
 Writer::~Writer() = default;
 
 std::vector<RunChange> Writer::take_changes() {
   return std::exchange(impl_->untaken, {});
+}
+
+bool Writer::claim_root() {
+  return impl_->claim();
+}
+
+std::string Writer::root_holder() {
+  return impl_->database->holder();
 }
 
 RootId Writer::upsert_root(const std::string& path, const std::string& cluster) {
@@ -385,18 +399,21 @@ void Writer::update_configuration(RunId run, const parser::RunConfiguration& con
   });
 }
 
-void Writer::update_listed(std::span<const std::pair<RunId, ListedResult>> results) {
-  if (results.empty()) return;
+void Writer::update_listed(std::span<const JudgedRun> runs) {
+  if (runs.empty()) return;
   impl_->commit_change([&] {
-    for (const auto& [run, listed] : results) {
-      write_listed(impl_->connection, run, listed);
-      mark_profiled(impl_->connection, run);
-      impl_->connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ?")
-          .integer(run)
+    Connection& connection = impl_->connection;
+    for (const JudgedRun& judged : runs) {
+      connection.kept("UPDATE run SET revision = revision + 1 WHERE id = ? AND revision = ?")
+          .integer(judged.run)
+          .integer(judged.revision)
           .run();
-      impl_->note(RunChange::Kind::status, run);
+      if (connection.changes() == 0) continue;
+      write_listed(connection, judged.run, judged.listed);
+      mark_profiled(connection, judged.run);
+      impl_->note(RunChange::Kind::status, judged.run);
     }
-    return true;
+    return !impl_->changes.empty();
   });
 }
 

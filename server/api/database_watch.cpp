@@ -117,10 +117,14 @@ void DatabaseWatch::hear(Clock::time_point end) {
       change = listener_->wait(milliseconds::zero(), is_stopping_.get());
     }
     tell(changes);
+    for (const storage::DataChange& one : changes) {
+      if (one.job && on_job_) on_job_(*one.job);
+    }
   } catch (const storage::StorageError& error) {
     spdlog::info("changes of the database are asked for until it can be listened to again: {}",
                  error.what());
     listener_.reset();
+    has_missed_jobs_ = on_job_ != nullptr;
     listens_at_ = Clock::now() + listens_after_;
     asks_at_ = std::min(asks_at_, Clock::now() + intervals_.unheard);
   }
@@ -136,7 +140,8 @@ void DatabaseWatch::ask() {
       const auto end = Clock::now() + intervals_.on_its_way;
       while (listener_ && revision_ < revision && Clock::now() < end && wait_for({})) hear(end);
     }
-    if (is_behind || revision_ < revision) tell_to_load_anew(revision);
+    const bool has_missed_jobs = listener_ && std::exchange(has_missed_jobs_, false);
+    if (is_behind || revision_ < revision || has_missed_jobs) tell_to_load_anew(revision);
   } catch (const storage::StorageError& error) {
     // Requests are answered 503 meanwhile; another file may stand in its place afterwards.
     reader_.reset();

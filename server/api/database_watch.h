@@ -1,13 +1,13 @@
-// DatabaseWatch: for a server that writes nothing itself, the eye on a database that another
-// process writes. A PostgreSQL database says itself which runs a commit changed
-// (storage/change_listener.h), and browsers are told as the writer tells its own. A file is asked
-// for one number a second; so is a database while nobody listens to it: the session has ended, or
-// the server follows another one, where sessions cannot LISTEN. Then, and where too much changed to
-// be named, every browser is told to load anew.
+// DatabaseWatch: the eye on a database that other processes write. A PostgreSQL database says
+// itself which runs a commit changed (storage/change_listener.h), and browsers are told as the
+// writer tells its own. A file is asked for one number a second; so is a database while nobody
+// listens to it: the session has ended, or the server follows another one, where sessions cannot
+// LISTEN. Then, and where too much changed to be named, every browser is told to load anew.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +43,10 @@ class DatabaseWatch {
   DatabaseWatch(const DatabaseWatch&) = delete;
   DatabaseWatch& operator=(const DatabaseWatch&) = delete;
 
+  // Called on the watch's thread when another process, or this one, has changed a job, in a
+  // database that tells of it. Before start().
+  void on_job(std::function<void(storage::JobRowId)> react) { on_job_ = std::move(react); }
+
   void start();
   void stop();
 
@@ -66,7 +70,8 @@ class DatabaseWatch {
   const std::string database_path_;
   http::EventChannel& events_;
   const WatchIntervals intervals_;
-  parser::FileDescriptor is_stopping_;  // can be read from the end of the watch on
+  std::function<void(storage::JobRowId)> on_job_;  // may be none
+  parser::FileDescriptor is_stopping_;             // can be read from the end of the watch on
   std::thread thread_;
   // Of the thread.
   std::int64_t revision_;  // that browsers have been told of
@@ -74,6 +79,7 @@ class DatabaseWatch {
   bool is_away_ = false;
   std::unique_ptr<storage::ChangeListener> listener_;
   bool has_just_begun_ = false;   // to listen: nothing before that is heard of
+  bool has_missed_jobs_ = false;  // some may have changed while nobody listened
   Clock::time_point listens_at_;  // no earlier
   std::chrono::milliseconds listens_after_;
   Clock::time_point asks_at_;

@@ -32,6 +32,7 @@ http::Response get_status(Context& context, const http::Request& request) {
   json["samples_committed"] = status.samples_committed;
   json["halted_reason"] = null_if_empty(status.halted_reason);
   json["root_errors"] = status.root_errors;
+  json["roots_standing_by"] = status.roots_standing_by;
   json["jobs_are_on"] = context.options.dispatcher != nullptr && context.options.jobs != nullptr;
   const auto& retention = context.options.retention_status;
   json["retention"] = retention ? retention_json(retention()) : Json(nullptr);

@@ -12,6 +12,7 @@
 #include "server/dispatch/poller.h"
 #include "server/dispatch/send_queue.h"
 #include "server/http/static_files.h"
+#include "storage/database_place.h"
 #include "storage/job_store.h"
 #include "web/assets.h"
 
@@ -26,17 +27,20 @@ std::vector<http::StaticFile> dashboard_files() {
   return files;
 }
 
+// What a process changes comes back with what others do, in the order of the database.
+bool hears_of_changes(const DaemonOptions& options) {
+  return options.reads_only || storage::admits_several_writers(options.ingest.database.path);
+}
+
 // The jobs of one cluster: submitted by requests, followed by a thread of their own.
 struct Jobs {
-  Jobs(const DaemonOptions& options, http::EventChannel& events)
+  Jobs(const DaemonOptions& options, http::EventChannel& all_events)
       : settings(*options.cluster),
         catalog(options.catalog),
         store(options.ingest.database),
-        changed([this, &events](const storage::JobRecord& job) {
-          const std::vector<storage::RunId> runs = store.runs_of(job);
-          api::publish_job_change(events, job, runs);
-          if (judge_again) judge_again(runs);
-        }),
+        events(all_events),
+        changed(hears_of_changes(options) ? dispatch::JobChanged()
+                                          : [this](const auto& job) { tell_of(job); }),
         runner(settings),
         dispatcher(settings, recipes(), store, runner, changed),
         sender(settings, recipes(), store, runner, changed),
@@ -52,6 +56,16 @@ struct Jobs {
     queue.stop();
     poller.stop();
   }
+  void tell_of(const storage::JobRecord& job) {
+    const std::vector<storage::RunId> runs = store.runs_of(job);
+    api::publish_job_change(events, job, runs);
+    if (judge_again) judge_again(runs);
+  }
+  // Somebody has changed it.
+  void hear_of(storage::JobRowId id) {
+    const auto job = store.job(id);
+    if (job && job->cluster == settings.name) tell_of(*job);
+  }
   void tell_of_change() {
     queue.wake();
     poller.wake();
@@ -60,6 +74,7 @@ struct Jobs {
   const dispatch::ClusterSettings settings;
   const std::shared_ptr<const parser::Catalog> catalog;
   storage::JobStore store;
+  http::EventChannel& events;
   // Of the runs of a job that changed: it may have ended. To be set before start().
   std::function<void(const std::vector<storage::RunId>&)> judge_again;
   const dispatch::JobChanged changed;
@@ -79,7 +94,7 @@ struct Daemon::Parts {
       : jobs(options.cluster ? std::make_unique<Jobs>(options, events) : nullptr),
         ingest(options.reads_only ? nullptr : make_ingest(options)),
         retention(ingest && !options.retention.empty() ? make_retention(options) : nullptr),
-        watch(options.reads_only
+        watch(hears_of_changes(options)
                   ? std::make_unique<api::DatabaseWatch>(options.ingest.database.path, events)
                   : nullptr),
         tokens(options.receives && !jobs
@@ -92,6 +107,7 @@ struct Daemon::Parts {
         ingest->ask_for_verdicts(runs);
       };
     }
+    if (jobs && watch) watch->on_job([this](storage::JobRowId id) { jobs->hear_of(id); });
     api.add_routes(router);
     router.set_fallback([this](const http::Request& request) { return dashboard.serve(request); });
     server.emplace(options.http, router);
@@ -100,9 +116,12 @@ struct Daemon::Parts {
   std::unique_ptr<ingest::Ingest> make_ingest(const DaemonOptions& options) {
     ingest::IngestOptions ingest_options = options.ingest;
     ingest_options.catalog = options.catalog;
-    return std::make_unique<ingest::Ingest>(
-        std::move(ingest_options),
-        [this](const storage::RunChange& change) { api::publish_change(events, change); });
+    ingest_options.stands_by = options.stands_by;
+    std::function<void(const storage::RunChange&)> on_change;
+    if (!hears_of_changes(options)) {
+      on_change = [this](const storage::RunChange& change) { api::publish_change(events, change); };
+    }
+    return std::make_unique<ingest::Ingest>(std::move(ingest_options), std::move(on_change));
   }
 
   std::unique_ptr<ingest::Retention> make_retention(const DaemonOptions& options) {
@@ -113,7 +132,9 @@ struct Daemon::Parts {
                                    return ingest->write(std::move(task));
                                  },
                                  [this] { return ingest->status().first_scan_done; },
-                                 [this] { events.publish("reset", "{}"); }});
+                                 [this] {
+                                   if (!watch) events.publish("reset", "{}");
+                                 }});
   }
 
   // Of a server that watches nothing: nothing is left to do.
@@ -152,9 +173,9 @@ struct Daemon::Parts {
 
   http::EventChannel events;
   const std::unique_ptr<Jobs> jobs;
-  const std::unique_ptr<ingest::Ingest> ingest;  // one of the two is there
+  const std::unique_ptr<ingest::Ingest> ingest;  // null: of a server that reads only
   const std::unique_ptr<ingest::Retention> retention;
-  const std::unique_ptr<api::DatabaseWatch> watch;
+  const std::unique_ptr<api::DatabaseWatch> watch;  // null: no other process writes
   const std::unique_ptr<storage::JobStore> tokens;  // where jobs have none
   const http::StaticFiles dashboard;
   api::Api api;

@@ -29,7 +29,9 @@ struct DaemonOptions {
   // Serves what another process writes into the database. No tree is watched, nothing is received,
   // and jobs are off.
   bool reads_only = false;
-  bool stands_by = false;  // does that for as long as another process writes (standing_by.h)
+  // Does that for as long as another process writes all of the database (standing_by.h); a tree
+  // that another one writes is waited for.
+  bool stands_by = false;
 };
 
 // Not thread-safe: one thread makes, starts and stops it.

@@ -266,7 +266,8 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                     "which --db may name a PostgreSQL standby");
   command->add_flag("--stand-by", arguments->stand_by,
                     "Where another llmb-report writes the database: do as --read-only until it "
-                    "ends, and then go on in its place");
+                    "ends, and then go on in its place; of PostgreSQL, of each ROOT that another "
+                    "one watches");
   command
       ->add_option("--allow-host", arguments->allowed_hosts,
                    "A name that clients may ask for besides the loopback's (repeatable)")

@@ -270,14 +270,16 @@ std::vector<JobRecord> Poller::ended_but_known(WallTime now) {
   return ended;
 }
 
+void Poller::rest() {
+  missing_since_.clear();
+  misses_.clear();
+}
+
 PollOutcome Poller::poll_once(WallTime now) {
   Turn turn{*this, now, {}, {}, {}};
   const std::vector<JobRecord> rows = store_.unfinished(settings_.name);
   turn.outcome.unfinished = rows.size();
-  if (rows.empty()) {
-    missing_since_.clear();
-    misses_.clear();
-  }
+  if (rows.empty()) rest();
   if (rows.empty() && now < look_back_at_) return turn.outcome;
   const bool looks_back = now >= look_back_at_;
   const std::vector<JobRecord> ended = ended_but_known(now);
@@ -316,7 +318,11 @@ void Poller::start() {
       lock.unlock();
       std::string error;
       try {
-        error = poll_once().error;
+        if (store_.follows(settings_.name)) {
+          error = poll_once().error;
+        } else {
+          rest();
+        }
       } catch (const std::exception& failure) {
         error = failure.what();
       }

@@ -36,15 +36,17 @@ class Poller {
   // while slurmctld still knows a job that has ended: it may be requeued. Not while started.
   PollOutcome poll_once(WallTime now = wall_now());
 
-  void start();  // one thread: a turn an interval
-  void stop();   // within the deadlines of one job's commands and files
-  void wake();   // the next turn begins at once: something was submitted or cancelled
+  // One thread: a turn an interval, where no other process has the turns (JobStore::follows).
+  void start();
+  void stop();  // within the deadlines of one job's commands and files
+  void wake();  // the next turn begins at once: something was submitted or cancelled
   std::string last_error() const;  // of the last turn; empty when Slurm answered
 
  private:
   struct Turn;
 
   std::vector<storage::JobRecord> ended_but_known(WallTime now);
+  void rest();  // no job is waited for: what was noted of some is of an earlier time
   bool is_stopping() const;
 
   const ClusterSettings& settings_;

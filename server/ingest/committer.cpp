@@ -24,11 +24,12 @@ bool is_fault_of_the_data(const storage::StorageError& error) {
 }  // namespace
 
 Committer::Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
-                     std::function<void(const storage::RunChange&)> on_change,
+                     std::size_t lane, std::function<void(const storage::RunChange&)> on_change,
                      std::function<void(storage::Writer&)> judge_vanished, bool halt_is_fatal)
     : writer_(writer),
       queue_(queue),
       status_(status),
+      lane_(lane),
       on_change_(std::move(on_change)),
       judge_vanished_(std::move(judge_vanished)),
       halt_is_fatal_(halt_is_fatal) {}
@@ -43,11 +44,15 @@ bool Committer::until_it_succeeds(const Operation& operation) {
       operation();
       if (was_halted) {
         spdlog::info("the database can be written again; ingest goes on");
-        status_.update([](IngestStatus& status) { status.halted_reason.clear(); });
+        status_.set_halted(lane_, {});
       }
       return true;
     } catch (const storage::StorageError& error) {
       if (is_fault_of_the_data(error)) throw;
+      if (error.kind == storage::StorageError::Kind::taken_over) {
+        fatal_error_ = error.what();
+        return false;
+      }
       if (!was_halted) spdlog::error("ingest halts: {}", error.what());
       was_halted = true;
       if (!wait_before_retry(error.what())) return false;
@@ -216,8 +221,7 @@ void Committer::report_failed(WorkResult& result, const char* error) {
 }
 
 bool Committer::wait_before_retry(const char* reason) {
-  had_memory_for(
-      [&] { status_.update([&](IngestStatus& status) { status.halted_reason = reason; }); });
+  had_memory_for([&] { status_.set_halted(lane_, reason); });
   if (halt_is_fatal_) {
     fatal_error_ = reason;
     return false;

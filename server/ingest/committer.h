@@ -19,9 +19,10 @@ namespace llmb::ingest {
 
 class Committer {
  public:
-  // All references outlive the Committer. `judge_vanished`: called where logs went away.
-  // `halt_is_fatal`: stop for good where it would wait.
-  Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status,
+  // All references outlive the Committer. `lane`: of the status. `judge_vanished`: called where
+  // logs went away. `halt_is_fatal`: stop for good where it would wait. It always does where
+  // another process has taken over what it writes.
+  Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status, std::size_t lane,
             std::function<void(const storage::RunChange&)> on_change,
             std::function<void(storage::Writer&)> judge_vanished, bool halt_is_fatal);
 
@@ -50,6 +51,7 @@ class Committer {
   storage::Writer& writer_;
   WriteQueue& queue_;
   StatusBoard& status_;
+  std::size_t lane_;
   std::function<void(const storage::RunChange&)> on_change_;
   std::function<void(storage::Writer&)> judge_vanished_;
   bool halt_is_fatal_;

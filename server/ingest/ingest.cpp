@@ -2,16 +2,16 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
+#include "server/ingest/lane.h"
 #include "server/ingest/listed_result.h"
-#include "server/ingest/pipeline.h"
-#include "server/ingest/status_board.h"
-#include "server/ingest/vanished_runs.h"
+#include "storage/database_place.h"
 
 namespace llmb::ingest {
 namespace {
@@ -30,28 +30,45 @@ storage::OpenOptions saying_what_is_packed(storage::OpenOptions database) {
   return database;
 }
 
+std::shared_ptr<const IngestParts> parts_of(
+    IngestOptions options, std::function<void(const storage::RunChange&)> on_change,
+    std::size_t root_count) {
+  auto clock = options.clock ? options.clock : std::make_shared<const Clock>();
+  return std::make_shared<const IngestParts>(IngestParts{
+      std::move(options), std::move(clock), std::move(on_change), static_cast<int>(root_count)});
+}
+
 }  // namespace
 
 struct Ingest::Impl {
-  Impl(IngestOptions ingest_options, std::function<void(const storage::RunChange&)> change)
-      : options(std::move(ingest_options)),
-        on_change(std::move(change)),
-        clock(options.clock ? options.clock : std::make_shared<const Clock>()),
-        writer(saying_what_is_packed(options.database)) {
-    const parser::Catalog& catalog =
-        options.catalog ? *options.catalog : parser::embedded_catalog();
-    bring_lists_up_to_date(writer, options.database.path, catalog);
-    judge_vanished_runs(writer, options.database.path, catalog);
+  Impl(IngestOptions options, std::function<void(const storage::RunChange&)> on_change) {
+    auto writer = std::make_unique<storage::Writer>(saying_what_is_packed(options.database));
+    bring_lists_up_to_date(*writer, options.database.path,
+                           options.catalog ? *options.catalog : parser::embedded_catalog());
+    auto roots = plan_roots(options.roots);
+    parts =
+        parts_of(std::move(options), std::move(on_change), std::max<std::size_t>(1, roots.size()));
+    if (!storage::admits_several_writers(parts->options.database.path)) {
+      lanes.push_back(std::make_unique<Lane>(parts, 0, std::move(roots), std::move(writer)));
+      return;
+    }
+    lanes.push_back(
+        std::make_unique<Lane>(parts, 0, std::vector<PlannedRoot>(), std::move(writer)));
+    for (PlannedRoot& root : roots) {
+      lanes.push_back(std::make_unique<Lane>(parts, lanes.size(), std::move(root)));
+    }
   }
 
-  IngestOptions options;
-  std::function<void(const storage::RunChange&)> on_change;
-  std::shared_ptr<const Clock> clock;
-  storage::Writer writer;
-  const std::shared_ptr<StatusBoard> status = std::make_shared<StatusBoard>();
-  std::mutex mutex;  // guards the pointer; the Pipeline itself may be told to stop by anybody
-  std::unique_ptr<Pipeline> pipeline;
-  bool stop_is_requested = false;
+  void begin() {
+    if (is_started) throw std::logic_error("ingest was started already");
+    is_started = true;
+  }
+
+  std::shared_ptr<const IngestParts> parts;
+  // The first writes what belongs to no root.
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::atomic<bool> is_started = false;
+  std::atomic<bool> stop_is_requested = false;
 };
 
 Ingest::Ingest(IngestOptions options, std::function<void(const storage::RunChange&)> on_change)
@@ -62,59 +79,53 @@ Ingest::~Ingest() {
 }
 
 void Ingest::start() {
-  const std::lock_guard lock(impl_->mutex);
-  if (impl_->pipeline) throw std::logic_error("ingest was started already");
-  impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, impl_->clock,
-                                               impl_->status, impl_->on_change, true);
-  impl_->pipeline->start();
+  impl_->begin();
+  for (const auto& lane : impl_->lanes) lane->start();
+  impl_->parts->status->begin();
 }
 
 void Ingest::stop() {
-  std::unique_ptr<Pipeline> pipeline;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    pipeline = std::move(impl_->pipeline);
-  }
-  if (pipeline) pipeline->stop();
+  for (const auto& lane : impl_->lanes) lane->request_stop();
+  for (const auto& lane : impl_->lanes) lane->stop();
+  impl_->is_started = false;
 }
 
 void Ingest::request_stop() {
-  const std::lock_guard lock(impl_->mutex);
   impl_->stop_is_requested = true;
-  if (impl_->pipeline) impl_->pipeline->request_stop();
+  for (const auto& lane : impl_->lanes) lane->request_stop();
 }
 
 void Ingest::ask_for_verdicts(const std::vector<storage::RunId>& runs) {
-  const std::lock_guard lock(impl_->mutex);
-  if (impl_->pipeline && !runs.empty()) impl_->pipeline->ask_for_verdicts(runs);
+  for (const auto& lane : impl_->lanes) lane->ask_for_verdicts(runs);
 }
 
 bool Ingest::write(std::function<void(storage::Writer&)> task) {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->pipeline && impl_->pipeline->write(std::move(task));
+  return impl_->lanes.front()->write(std::move(task));
 }
 
 void Ingest::run_once(const std::function<void(const IngestStatus&)>& on_progress) {
-  Pipeline* pipeline = nullptr;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    if (impl_->pipeline) throw std::logic_error("ingest was started already");
-    if (impl_->stop_is_requested) return;
-    impl_->pipeline = std::make_unique<Pipeline>(impl_->writer, impl_->options, impl_->clock,
-                                                 impl_->status, impl_->on_change, false);
-    pipeline = impl_->pipeline.get();
+  const auto tell = [&] {
+    if (on_progress) on_progress(impl_->parts->status->read());
+  };
+  impl_->begin();
+  if (impl_->stop_is_requested) return;
+  for (const auto& lane : impl_->lanes) lane->start_once();
+  impl_->parts->status->begin();
+  for (const auto& lane : impl_->lanes) {
+    while (!lane->is_over()) {
+      tell();
+      lane->wait_a_tick();
+    }
   }
-  pipeline->run([&] {
-    if (on_progress) on_progress(impl_->status->read());
-  });
-  const std::string fatal_error = pipeline->fatal_error();
   stop();
-  if (on_progress) on_progress(impl_->status->read());
-  if (!fatal_error.empty()) throw std::runtime_error(fatal_error);
+  tell();
+  for (const auto& lane : impl_->lanes) {
+    if (!lane->fatal_error().empty()) throw std::runtime_error(lane->fatal_error());
+  }
 }
 
 IngestStatus Ingest::status() const {
-  return impl_->status->read();
+  return impl_->parts->status->read();
 }
 
 }  // namespace llmb::ingest

@@ -27,6 +27,8 @@ struct RootOptions {
 struct IngestOptions {
   std::vector<RootOptions> roots;
   storage::OpenOptions database;
+  // A root whose runs another process writes is waited for; else it is refused.
+  bool stands_by = false;
   int reader_threads = 2;                           // shared out among the roots, one each at least
   std::chrono::milliseconds hot_interval{1'000};    // files that grew within two minutes
   std::chrono::milliseconds warm_interval{15'000};  // within a day, on network file systems

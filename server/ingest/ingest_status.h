@@ -38,6 +38,8 @@ struct IngestStatus {
   std::string halted_reason;  // why nothing is written just now (disk full); empty when well
   std::vector<std::string> root_errors;  // one sentence each; roots that hang have none
   std::vector<RootStatus> roots;         // in the order they were given
+  // Paths of those whose runs another process writes: this one follows when it ends.
+  std::vector<std::string> roots_standing_by;
 };
 
 }  // namespace llmb::ingest

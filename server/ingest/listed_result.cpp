@@ -59,16 +59,18 @@ void bring_lists_up_to_date(storage::Writer& writer, const std::string& database
                             const parser::Catalog& catalog) {
   storage::Reader reader(database_path);
   std::size_t count = 0;
+  storage::RunId last = 0;
   for (;;) {
-    const auto runs = reader.runs_not_listed_by(hash_of(catalog), kRunsAtOnce);
+    const auto runs = reader.runs_not_listed_by(hash_of(catalog), last, kRunsAtOnce);
     if (runs.empty()) break;
-    std::vector<std::pair<storage::RunId, storage::ListedResult>> results;
-    results.reserve(runs.size());
+    std::vector<storage::Writer::JudgedRun> judged;
+    judged.reserve(runs.size());
     for (const storage::RunRecord& run : runs) {
-      results.emplace_back(run.id, listed_result(catalog, run));
+      judged.push_back({run.id, run.revision, listed_result(catalog, run)});
     }
-    writer.update_listed(results);
+    writer.update_listed(judged);
     count += runs.size();
+    last = runs.back().id;
   }
   if (count > 0) {
     spdlog::info("derived MFU, tokens/s/GPU and speed of {} stored runs by this catalog", count);

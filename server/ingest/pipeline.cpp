@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "parser/foundation/instant.h"
-#include "server/ingest/abandoned_call.h"
 #include "server/ingest/vanished_runs.h"
 
 namespace llmb::ingest {
@@ -13,46 +12,15 @@ namespace {
 
 constexpr std::size_t kWritesWaiting = 64;
 constexpr std::chrono::milliseconds kBetweenTicks{50};
-constexpr std::chrono::seconds kPatience{2};
 
-std::vector<WatchedRoot> register_roots(storage::Writer& writer, const IngestOptions& options) {
-  std::vector<std::string> paths;
-  std::vector<const RootOptions*> wanted;  // of each path
-  std::vector<std::string> unanswered;
-  for (const RootOptions& root : options.roots) {
-    auto canonical =
-        answer_within(kPatience, [path = root.path] { return canonical_root_path(path); });
-    std::string path = canonical.value_or(absolute_root_path(root.path));
-    if (!canonical) unanswered.push_back(path);
-    if (std::find(paths.begin(), paths.end(), path) != paths.end()) continue;
-    paths.push_back(std::move(path));
-    wanted.push_back(&root);
+// In the order given.
+std::vector<WatchedRoot> register_roots(storage::Writer& writer, storage::Reader& database,
+                                        const std::vector<PlannedRoot>& planned) {
+  std::vector<WatchedRoot> roots;
+  for (const PlannedRoot& one : planned) {
+    roots.push_back(one.root);
+    roots.back().id = writer.upsert_root(one.root.path, one.cluster);
   }
-  auto roots = make_watched_roots(paths);
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    roots[i].id = writer.upsert_root(roots[i].path, wanted[i]->cluster);
-    roots[i].parts = wanted[i]->parts;
-    roots[i].path_is_canonical =
-        std::find(unanswered.begin(), unanswered.end(), roots[i].path) == unanswered.end();
-  }
-  return roots;
-}
-
-}  // namespace
-
-Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
-                   std::shared_ptr<const Clock> clock, std::shared_ptr<StatusBoard> status,
-                   std::function<void(const storage::RunChange&)> on_change, bool follows)
-    : shared_(std::make_shared<SharedByRoots>(options, std::move(clock), std::move(status),
-                                              kWritesWaiting)),
-      committer_(
-          writer, shared_->writes, *shared_->status, std::move(on_change),
-          [place = options.database.path, catalog = options.catalog](storage::Writer& own) {
-            judge_vanished_runs(own, place, catalog ? *catalog : parser::embedded_catalog());
-          },
-          !follows) {
-  auto roots = register_roots(writer, options);
-  storage::Reader database(options.database.path);
   for (const storage::RootRecord& record : database.roots()) {
     for (WatchedRoot& root : roots) {
       if (root.id == record.id && record.last_scan_at) {
@@ -60,21 +28,44 @@ Pipeline::Pipeline(storage::Writer& writer, const IngestOptions& options,
       }
     }
   }
-  const KnownLogs known = {database.known_files(), database.removed_logs(),
-                           database.parked_files()};
+  return roots;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(storage::Writer& writer, const std::shared_ptr<const IngestParts>& parts,
+                   const std::vector<PlannedRoot>& roots, std::size_t lane, bool follows)
+    : shared_(std::make_shared<SharedByRoots>(parts, kWritesWaiting)),
+      committer_(
+          writer, shared_->writes, *parts->status, lane, parts->on_change,
+          [this](storage::Writer& own) { judge_vanished(own); }, !follows) {
   std::vector<std::shared_ptr<RootActivity>> activities;
-  const auto root_count = static_cast<int>(roots.size());
-  for (WatchedRoot& root : roots) {
-    auto worker = std::make_shared<RootWorker>(shared_, std::move(root), root_count, follows);
-    worker->restore(known);
-    activities.push_back(worker->activity());
-    roots_.push_back(std::move(worker));
+  if (!roots.empty()) {
+    storage::Reader database(parts->options.database.path);
+    auto watched = register_roots(writer, database, roots);
+    const KnownLogs known = {
+        watched.size() == 1 ? database.known_files(watched.front().id) : database.known_files(),
+        database.removed_logs(), database.parked_files()};
+    for (const WatchedRoot& root : watched) root_ids_.push_back(root.id);
+    judge_vanished(writer);
+    for (WatchedRoot& root : watched) {
+      auto worker = std::make_shared<RootWorker>(shared_, std::move(root), follows);
+      worker->restore(known);
+      activities.push_back(worker->activity());
+      roots_.push_back(std::move(worker));
+    }
   }
-  shared_->status->set_roots(std::move(activities));
+  parts->status->set_roots(lane, std::move(activities));
 }
 
 Pipeline::~Pipeline() {
   stop();
+}
+
+void Pipeline::judge_vanished(storage::Writer& writer) {
+  const IngestOptions& options = shared_->all->options;
+  judge_vanished_runs(writer, options.database.path,
+                      options.catalog ? *options.catalog : parser::embedded_catalog(), root_ids_);
 }
 
 void Pipeline::start() {
@@ -85,14 +76,9 @@ void Pipeline::start() {
   for (const auto& root : roots_) root->start();
 }
 
-void Pipeline::run(const std::function<void()>& on_tick) {
-  start();
-  while (!is_over()) {
-    if (on_tick) on_tick();
-    std::unique_lock lock(shared_->mutex);
-    shared_->a_thread_ended.wait_for(lock, kBetweenTicks, [this] { return is_over(); });
-  }
-  stop();
+void Pipeline::wait_a_tick() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->a_thread_ended.wait_for(lock, kBetweenTicks, [this] { return is_over(); });
 }
 
 bool Pipeline::is_over() const {

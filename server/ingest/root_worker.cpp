@@ -39,10 +39,9 @@ FileOutcome postponed(const ReadJob& job) {
 
 }  // namespace
 
-RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, int root_count,
-                       bool follows)
+RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, bool follows)
     : shared_(std::move(shared)),
-      options_(share_of(shared_->options, root_count)),
+      options_(share_of(shared_->all->options, shared_->all->root_count)),
       jobs_(static_cast<std::size_t>(std::max(1, options_.open_files_max))) {
   const parser::Catalog& catalog =
       options_.catalog ? *options_.catalog : parser::embedded_catalog();
@@ -53,7 +52,7 @@ RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, 
     if (i == 0) continue;  // discovery's
     workers_.push_back(std::make_unique<LogWorker>(
         options_.database.path,
-        LogWorker::Links{catalog, *shared_->clock, stop_, shared_->status->bytes_read,
+        LogWorker::Links{catalog, *shared_->all->clock, stop_, shared_->all->status->bytes_read,
                          *threads_.back()->watch}));
   }
   RootStatus status;
@@ -63,9 +62,9 @@ RootWorker::RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, 
       std::make_shared<RootActivity>(std::move(status), std::move(watches), options_.hangs_after);
   discovery_ = std::make_unique<Discovery>(
       std::move(root), options_,
-      Discovery::Links{jobs_, shared_->writes, *outcomes_, *activity_, stop_, *shared_->clock,
+      Discovery::Links{jobs_, shared_->writes, *outcomes_, *activity_, stop_, *shared_->all->clock,
                        *threads_.front()->watch},
-      follows ? shared_->watches : nullptr);
+      follows ? shared_->all->watches : nullptr);
 }
 
 void RootWorker::restore(const KnownLogs& known) {

@@ -16,34 +16,26 @@
 #include <vector>
 
 #include "server/ingest/discovery.h"
+#include "server/ingest/ingest_parts.h"
 #include "server/ingest/log_worker.h"
 
 namespace llmb::ingest {
 
 // What the roots of one Pipeline share. Lives as long as the last thread of the last root.
 struct SharedByRoots {
-  SharedByRoots(IngestOptions all_options, std::shared_ptr<const Clock> all_clock,
-                std::shared_ptr<StatusBoard> board, std::size_t writes_max)
-      : options(std::move(all_options)),
-        clock(std::move(all_clock)),
-        status(std::move(board)),
-        writes(writes_max),
-        watches(std::make_shared<WatchAllowance>(
-            options.directory_watches_max.value_or(default_watches_max()))) {}
+  SharedByRoots(std::shared_ptr<const IngestParts> parts, std::size_t writes_max)
+      : all(std::move(parts)), writes(writes_max) {}
 
-  IngestOptions options;
-  std::shared_ptr<const Clock> clock;
-  std::shared_ptr<StatusBoard> status;
+  const std::shared_ptr<const IngestParts> all;
   WriteQueue writes;
-  const std::shared_ptr<WatchAllowance> watches;
   std::mutex mutex;                          // for those who wait for the next
   std::condition_variable a_thread_ended{};  // of any root
 };
 
 class RootWorker : public std::enable_shared_from_this<RootWorker> {
  public:
-  // Throws StorageError. `root_count`: of the whole, which share the limits.
-  RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, int root_count, bool follows);
+  // Throws StorageError.
+  RootWorker(std::shared_ptr<SharedByRoots> shared, WatchedRoot root, bool follows);
   RootWorker(const RootWorker&) = delete;
   RootWorker& operator=(const RootWorker&) = delete;
 

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace llmb::ingest {
+namespace {
+
+void add(IngestStatus& status, const RootStatus& root) {
+  status.first_scan_done &= root.first_scan_done || root.hangs_since.has_value();
+  status.files_seen += root.files_seen;
+  status.files_pending += root.files_pending;
+  status.files_parked += root.files_parked;
+  status.bytes_pending += root.bytes_pending;
+  if (!root.error.empty()) status.root_errors.push_back(root.error);
+  status.roots.push_back(root);
+}
+
+}  // namespace
 
 RootStatus RootActivity::read() const {
   SteadyTime::duration longest{0};
@@ -23,15 +36,15 @@ IngestStatus StatusBoard::read() const {
   const std::lock_guard lock(mutex_);
   IngestStatus status = status_;
   status.bytes_read = bytes_read.load();
-  status.first_scan_done = roots_are_set_;
-  for (const auto& root : roots_) {
-    const RootStatus& one = status.roots.emplace_back(root->read());
-    status.first_scan_done &= one.first_scan_done || one.hangs_since.has_value();
-    status.files_seen += one.files_seen;
-    status.files_pending += one.files_pending;
-    status.files_parked += one.files_parked;
-    status.bytes_pending += one.bytes_pending;
-    if (!one.error.empty()) status.root_errors.push_back(one.error);
+  status.first_scan_done = has_begun_;
+  for (const auto& [lane, roots] : roots_) {
+    for (const auto& root : roots) add(status, root->read());
+  }
+  for (const auto& [lane, root] : standing_by_) {
+    if (!root.empty()) status.roots_standing_by.push_back(root);
+  }
+  for (const auto& [lane, reason] : halted_) {
+    if (status.halted_reason.empty()) status.halted_reason = reason;
   }
   return status;
 }

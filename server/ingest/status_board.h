@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,10 +44,25 @@ class RootActivity {
 
 class StatusBoard {
  public:
-  void set_roots(std::vector<std::shared_ptr<RootActivity>> roots) {
+  // Of a lane (lane.h): the roots that it writes just now.
+  void set_roots(std::size_t lane, std::vector<std::shared_ptr<RootActivity>> roots) {
     const std::lock_guard lock(mutex_);
-    roots_ = std::move(roots);
-    roots_are_set_ = true;
+    roots_[lane] = std::move(roots);
+  }
+  // The root whose runs another process writes; empty: there is none.
+  void set_standing_by(std::size_t lane, std::string root) {
+    const std::lock_guard lock(mutex_);
+    standing_by_[lane] = std::move(root);
+  }
+  // Why a lane writes nothing just now; empty: it does.
+  void set_halted(std::size_t lane, std::string reason) {
+    const std::lock_guard lock(mutex_);
+    halted_[lane] = std::move(reason);
+  }
+  // All lanes have told of their roots; there may be none: a server that only receives.
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    has_begun_ = true;
   }
 
   template <typename Change>
@@ -59,9 +77,11 @@ class StatusBoard {
 
  private:
   mutable std::mutex mutex_;
-  IngestStatus status_;  // but for what the roots report
-  std::vector<std::shared_ptr<RootActivity>> roots_;
-  bool roots_are_set_ = false;  // there may be none: a server that only receives
+  IngestStatus status_;  // but for what the roots and the lanes report
+  std::map<std::size_t, std::vector<std::shared_ptr<RootActivity>>> roots_;
+  std::map<std::size_t, std::string> standing_by_;
+  std::map<std::size_t, std::string> halted_;
+  bool has_begun_ = false;
 };
 
 }  // namespace llmb::ingest

@@ -33,13 +33,15 @@ void judge_as_over(storage::Reader& reader, const parser::Catalog& catalog,
 }  // namespace
 
 void judge_vanished_runs(storage::Writer& writer, const std::string& database_path,
-                         const parser::Catalog& catalog) {
+                         const parser::Catalog& catalog, std::span<const storage::RootId> roots) {
   storage::Reader reader(database_path);
-  for (const storage::RunId id : reader.vanished_while_running()) {
-    auto run = reader.run(id);
-    if (!run) continue;
-    judge_as_over(reader, catalog, *run);
-    writer.update_verdict(*run);
+  for (const storage::RootId root : roots) {
+    for (const storage::RunId id : reader.vanished_while_running(root)) {
+      auto run = reader.run(id);
+      if (!run) continue;
+      judge_as_over(reader, catalog, *run);
+      writer.update_verdict(*run);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // read, so what there is is the end; one that is there again is judged anew when it is looked at.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "parser/catalog/catalog.h"
@@ -9,9 +10,9 @@
 
 namespace llmb::ingest {
 
-// Of all that there are, over their stored windows. Costs one query where there is none. Throws
-// StorageError.
+// Of all that these roots have, whose runs `writer` writes, over their stored windows. Costs one
+// query a root where there is none. Throws StorageError.
 void judge_vanished_runs(storage::Writer& writer, const std::string& database_path,
-                         const parser::Catalog& catalog);
+                         const parser::Catalog& catalog, std::span<const storage::RootId> roots);
 
 }  // namespace llmb::ingest

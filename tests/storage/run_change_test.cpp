@@ -54,6 +54,16 @@ TEST(Announcement, OfAnotherVersionIsAChangeOfAnything) {
   for (const char* text : {"", "g1", "revision"}) EXPECT_FALSE(parse_announcement(text)) << text;
 }
 
+TEST(Announcement, MayBeOfAJob) {
+  const auto read = parse_announcement(job_announcement_text(17));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->job, 17);
+  EXPECT_EQ(read->revision, 0);
+  EXPECT_TRUE(read->runs.empty());
+  EXPECT_FALSE(parse_announcement("job x"));
+  EXPECT_FALSE(parse_announcement("7 g1")->job);
+}
+
 // One change after the other, each with what it is to be told as.
 class RunChanges : public testing::Test {
  protected:

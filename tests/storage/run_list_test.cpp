@@ -435,10 +435,6 @@ TEST(RunFigures, FilterByRangeCauseAndMark) {
             3);
   EXPECT_TRUE(reader.run(ids[3])->is_profiled);
   EXPECT_EQ(reader.run(ids[1])->listed, batches[1].listed);
-  EXPECT_EQ(reader.runs_not_listed_by(7, 10).size(), 2U);
-  writer.update_listed(std::vector{std::pair{ids[3], ListedResult{{}, 1.0, {}, {}, {}, 7}}});
-  EXPECT_EQ(reader.runs_not_listed_by(7, 10).size(), 1U);
-  EXPECT_TRUE(reader.run(ids[3])->is_profiled);  // its profiles are still there
 }
 
 TEST_F(RunFilters, TextIsTakenLiterally) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/job_store.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::api {
@@ -150,6 +151,33 @@ TEST_F(DatabaseWatchesOfServers, TellToLoadAnewWhereAnythingChanged) {
   change_a_run();
   ASSERT_TRUE(is_told());
   EXPECT_EQ(take_told(), std::vector<std::string>{R"({"run_id":4,"kind":"added"})"});
+}
+
+TEST_F(DatabaseWatchesOfServers, TellWhichJobChanged) {
+  storage::JobStore store(database_.options());
+  std::vector<storage::JobRowId> jobs;
+  watch_.on_job([&](storage::JobRowId job) {
+    const std::lock_guard lock(mutex_);
+    jobs.push_back(job);
+    has_event_ = true;
+    came_.notify_all();
+  });
+  watch_.start();
+  expect_changes_to_be_heard();
+  storage::JobRecord job;
+  job.submission_id = "s1";
+  job.created_at = job.updated_at = "2026-01-02T03:04:05Z";
+  job.id = store.insert(job);
+  ASSERT_TRUE(is_told());
+  job.revision = 1;
+  job.job_id = 4711;
+  ASSERT_TRUE(store.update(job));
+  ASSERT_TRUE(is_told());
+  EXPECT_FALSE(store.update(job)) << "nobody hears of what did not change";
+  change_a_run();
+  ASSERT_TRUE(is_told());
+  const std::lock_guard lock(mutex_);
+  EXPECT_EQ(jobs, (std::vector<storage::JobRowId>{job.id, job.id}));
 }
 
 // A question finds what is on its way, too.

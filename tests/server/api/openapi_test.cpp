@@ -265,6 +265,7 @@ TEST_F(OpenApi, HoldsEveryFieldOfEveryAnswer) {
     walk.walk(schema_of(path, "200", "application/json"), ask(question), path);
   }
   status_.root_errors = {"gone"};
+  status_.roots_standing_by = {"/data/shared"};
   const std::string problem = "application/problem+json";
   walk.walk(schema_of("/readyz", "503", problem), get_json("/readyz", {}, 503), "/readyz 503");
   const Json& answer = document_["components"]["responses"]["BadRequest"];

@@ -4,14 +4,13 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/job_store.h"
 #include "tests/server/serve/daemon_process.h"
 #include "tests/server/serve/growing_tree.h"
-#include "tests/storage/temporary_database.h"
+#include "tests/server/serve/postgresql_fixture.h"
 
 namespace llmb::cli {
 namespace {
@@ -49,25 +48,12 @@ class Standby {
   bool is_up_ = false;
 };
 
-class Postgresql : public ::testing::Test {
+class Postgresql : public PostgresqlTest {
  protected:
-  void SetUp() override {
-    if (std::getenv("LLMB_TEST_POSTGRESQL") == nullptr) {
-      GTEST_SKIP() << "needs a PostgreSQL server, which tests/postgresql/with_server.sh gives it";
-    }
-    database_.emplace();
-  }
-
   std::vector<std::string> arguments() const {
     return {"--listen", "127.0.0.1:0", "--db", database_->path(), tree_.root().string()};
   }
-  // What a database administrator does: every session ends in the middle of whatever it does.
-  void end_all_sessions() const {
-    storage::execute_sql_at_server(
-        std::getenv("LLMB_TEST_POSTGRESQL"),
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-        " AND application_name = 'llmb-report'");
-  }
+
   static void server(const std::string& what) {
     const std::string folder = std::getenv("LLMB_TEST_POSTGRESQL_FOLDER");
     const std::string flag = what == "up" ? " --no-install " : " ";
@@ -76,8 +62,6 @@ class Postgresql : public ::testing::Test {
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
 
-  std::optional<storage::TemporaryDatabase> database_;
-  const TemporaryFolder folder_;
   const GrowingTree tree_{folder_.path() / "workload"};
 };
 
@@ -120,16 +104,6 @@ TEST_F(Postgresql, AServerThatIsAwayIsSaidAndWaitedFor) {
   }));
   server("up");
   EXPECT_TRUE(waits_for_steps(daemon, 20)) << daemon.errors();
-}
-
-TEST_F(Postgresql, TakesNoSecondWriter) {
-  DaemonProcess daemon(folder_.path(), arguments());
-  ASSERT_NE(daemon.port(), 0) << daemon.errors();
-  const TemporaryFolder other;
-  DaemonProcess second(other.path(), arguments());
-  EXPECT_NE(second.exit_code(), 0);
-  EXPECT_NE(second.errors().find("another process is already writing to it"), std::string::npos)
-      << second.errors();
 }
 
 TEST_F(Postgresql, HasAsManyServersAsReadOnly) {
