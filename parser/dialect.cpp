@@ -33,6 +33,13 @@ constexpr auto kDialects = std::to_array<DialectTraits>({
      11, 44},
     {Dialect::nanotron, "nanotron", "nanotron", "iterations as nanotron prints them, from 1", 1, 11,
      44},
+    {Dialect::utf_16, "utf_16", "UTF-16, not read", "iterations as the log numbers them", 0, 11, 44,
+     "the log is UTF-16, which is not read: convert it to UTF-8"},
+    {Dialect::compressed, "compressed", "compressed, not read",
+     "iterations as the log numbers them", 0, 11, 44,
+     "the log is compressed, and not read: unpack it"},
+    {Dialect::binary, "binary", "no text", "iterations as the log numbers them", 0, 11, 44,
+     "the log is no text: its first bytes are binary"},
 });
 
 constexpr bool is_in_order_of_the_enum() {
@@ -54,6 +61,10 @@ const DialectTraits& traits_of(Dialect dialect) {
   return kDialects[index < kDialects.size() ? index : 0];
 }
 
+bool is_read(Dialect dialect) {
+  return dialect != Dialect::unknown && traits_of(dialect).why_not_read.empty();
+}
+
 std::string_view dialect_name(Dialect dialect) {
   return traits_of(dialect).name;
 }
@@ -66,7 +77,8 @@ std::optional<Dialect> dialect_from_name(std::string_view name) {
 
 std::string dialect_names() {
   std::string names;
-  for (const DialectTraits& traits : dialects().subspan(1)) {
+  for (const DialectTraits& traits : dialects()) {
+    if (!is_read(traits.dialect)) continue;
     if (!names.empty()) names += ", ";
     names += traits.name;
   }

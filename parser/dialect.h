@@ -1,5 +1,5 @@
-// Dialect: which program wrote a log, told from its content; and the one table of what is known of
-// each dialect. Its reader is in parser/dialects.
+// Dialect: which program wrote a log, told from its content, or why that cannot be told; and the
+// one table of what is known of each dialect. Its reader is in parser/dialects.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,10 @@ enum class Dialect {
   nemo_rl,
   automodel,
   nanotron,
+  // What is no dialect, because it is no text that is read.
+  utf_16,
+  compressed,
+  binary,
 };
 
 struct DialectTraits {
@@ -39,16 +43,21 @@ struct DialectTraits {
   // What is measured where neither user, recipe nor release says otherwise.
   std::int64_t window_first = 0;
   std::int64_t window_last = 0;
+  // Why such a log is not read, and what its owner can do; empty for all that is text.
+  std::string_view why_not_read = {};
 };
 
 // All of them, `unknown` first.
 std::span<const DialectTraits> dialects();
 const DialectTraits& traits_of(Dialect dialect);
 
+// Whether there is a reader of it: it is neither unknown nor without text.
+bool is_read(Dialect dialect);
+
 std::string_view dialect_name(Dialect dialect);
 std::optional<Dialect> dialect_from_name(std::string_view name);
 
-// Of every known dialect, for messages: "nemo, nemo_progress_bar, …".
+// Of every dialect that is read, for messages: "nemo, nemo_progress_bar, …".
 std::string dialect_names();
 
 }  // namespace llmb::parser

@@ -33,7 +33,7 @@ std::optional<Window> read_window(const JsonRecord& record, std::string_view key
 
 Dialect read_dialect(const JsonRecord& record, std::string_view key, const std::string& name) {
   const auto dialect = dialect_from_name(name);
-  if (!dialect || *dialect == Dialect::unknown) {
+  if (!dialect || !is_read(*dialect)) {
     record.fail_at(key, "holds '" + name + "', and may hold one of " + dialect_names());
   }
   return *dialect;

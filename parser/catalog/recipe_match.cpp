@@ -108,8 +108,7 @@ class RowComparison {
     }
     const Document* const document = catalog.document(recipe_.document);
     const auto& dialects = document->dialects;
-    if (run_.dialect != Dialect::unknown &&
-        std::count(dialects.begin(), dialects.end(), run_.dialect) == 0) {
+    if (is_read(run_.dialect) && std::count(dialects.begin(), dialects.end(), run_.dialect) == 0) {
       add(kKind, [&] {
         return RecipeMismatch{"dialect", std::string(dialect_name(run_.dialect)), "log_content",
                               std::string(dialect_name(dialects.front()))};

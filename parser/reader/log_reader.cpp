@@ -15,6 +15,7 @@
 #include "parser/dialects/wanted_literals.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
+#include "parser/lines/log_content.h"
 
 namespace llmb::parser {
 namespace {
@@ -22,6 +23,20 @@ namespace {
 constexpr std::string_view kStateVersion = "llmb-log-reader-17";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
+
+Dialect dialect_of(LogContent content) {
+  switch (content) {
+    case LogContent::text:
+      break;
+    case LogContent::utf_16:
+      return Dialect::utf_16;
+    case LogContent::compressed:
+      return Dialect::compressed;
+    case LogContent::binary:
+      return Dialect::binary;
+  }
+  return Dialect::unknown;
+}
 
 // Whether cleaning took off more of the line than what stands before its first literal.
 bool has_lost_bytes(const Line& line, std::string_view cleaned) {
@@ -38,6 +53,13 @@ struct LogReader::Impl {
     filter.hand_on_every_line(tracebacks.wants_every_line());
   }
 
+  void feed(std::string_view bytes);
+  // Of UTF-16 some lines would be found, and others not: none is looked for.
+  bool is_passed_over() const { return probe.content() == LogContent::utf_16; }
+  std::uint64_t bytes_read() const { return start_offset + filter.bytes_fed() + bytes_passed_over; }
+  std::uint64_t committed_offset() const {
+    return is_passed_over() ? bytes_read() : filter.committed_offset();
+  }
   void read_line(const Line& line);
   // A trace is one such line after the other.
   std::size_t read_run(std::string_view lines) {
@@ -55,12 +77,16 @@ struct LogReader::Impl {
   bool read_nccl_trace(std::string_view line);
   void keep_refused(const Record& record, const RefusalCounts& before);
   void choose(std::size_t reader);
+  void save_probe(StateWriter& state) const;
+  void restore_probe(StateReader& state);
   void restore_readers(StateReader& state);
   void update_facts();
 
   const WantedLiterals& wanted = WantedLiterals::instance();
   std::uint64_t start_offset;
   LineFilter filter;
+  LogContentProbe probe;
+  std::uint64_t bytes_passed_over = 0;
   StepLedger ledger;
   NcclTraceReader nccl;
   RankReportReader ranks;
@@ -75,6 +101,23 @@ struct LogReader::Impl {
   LiteralSet found = wanted.none();  // in what is being read
   std::vector<std::uint16_t> signs;  // of one table, by what was found
 };
+
+void LogReader::Impl::feed(std::string_view bytes) {
+  // Up to here no line can be a step's.
+  const std::size_t missing = probe.bytes_to_utf_16();
+  if (missing > 0 && bytes.size() > missing) {
+    feed(bytes.substr(0, missing));
+    bytes.remove_prefix(missing);
+  }
+  probe.feed(bytes);
+  if (is_passed_over()) {
+    bytes_passed_over += bytes.size();
+    return;
+  }
+  filter.feed(
+      bytes, [this](const Line& line) { read_line(line); },
+      [this](std::string_view lines) { return read_run(lines); });
+}
 
 void LogReader::Impl::read_line(const Line& line) {
   wanted.find_in(line.bytes, found, line.first_hit);
@@ -143,6 +186,24 @@ void LogReader::Impl::choose(std::size_t reader) {
   chosen_index = reader;
 }
 
+// Of a log as long as most are, what its first bytes told; else those that are not fed again.
+void LogReader::Impl::save_probe(StateWriter& state) const {
+  const bool is_told = committed_offset() >= LogContentProbe::kBytesMax;
+  state.boolean(is_told);
+  if (is_told) {
+    state.integer(static_cast<int>(probe.content()));
+  } else {
+    state.text(probe.bytes().substr(0, committed_offset()));
+  }
+}
+
+void LogReader::Impl::restore_probe(StateReader& state) {
+  if (!state.boolean()) return probe.feed(state.text());
+  const std::int64_t told = state.integer();
+  if (told < 0 || told > static_cast<int>(LogContent::binary)) return state.fail();
+  probe = LogContentProbe(static_cast<LogContent>(told));
+}
+
 // Each by its name: a dialect that is new since the state was saved begins afresh.
 void LogReader::Impl::restore_readers(StateReader& state) {
   const bool one_is_chosen = state.boolean();
@@ -165,8 +226,8 @@ void LogReader::Impl::restore_readers(StateReader& state) {
 
 void LogReader::Impl::update_facts() {
   LogFacts& facts = ledger.facts();
-  facts.dialect = is_chosen ? readers.front()->dialect() : Dialect::unknown;
-  facts.bytes_read = start_offset + filter.bytes_fed();
+  facts.dialect = is_chosen ? readers.front()->dialect() : dialect_of(probe.content());
+  facts.bytes_read = bytes_read();
   facts.lines_too_long = lines_too_long_before + filter.lines_too_long();
 }
 
@@ -176,13 +237,12 @@ LogReader::LogReader(LogReader&&) noexcept = default;
 LogReader& LogReader::operator=(LogReader&&) noexcept = default;
 
 void LogReader::feed(std::string_view bytes) {
-  impl_->filter.feed(
-      bytes, [this](const Line& line) { impl_->read_line(line); },
-      [this](std::string_view lines) { return impl_->read_run(lines); });
+  impl_->feed(bytes);
   impl_->update_facts();
 }
 
 void LogReader::finish() {
+  if (impl_->is_passed_over()) return;
   impl_->filter.finish([this](const Line& line) { impl_->read_line(line); });
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
     impl_->readers[i]->finish(impl_->ledger);
@@ -215,14 +275,15 @@ std::vector<RefusedLines> LogReader::refused_lines() const {
   return lines;
 }
 std::uint64_t LogReader::committed_offset() const {
-  return impl_->filter.committed_offset();
+  return impl_->committed_offset();
 }
 
 std::string LogReader::save_state() const {
   StateWriter state;
   state.text(kStateVersion);
-  state.unsigned_integer(impl_->filter.committed_offset());
+  state.unsigned_integer(impl_->committed_offset());
   state.boolean(impl_->filter.in_dropped_line());
+  impl_->save_probe(state);
   impl_->ledger.save(state);
   impl_->nccl.save(state);
   impl_->ranks.save(state);
@@ -248,6 +309,7 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   LogReader reader;
   reader.impl_ = std::make_unique<Impl>(offset, in_dropped_line);
   Impl& impl = *reader.impl_;
+  impl.restore_probe(state);
   impl.ledger.restore(state);
   impl.nccl.restore(state);
   impl.ranks.restore(state);

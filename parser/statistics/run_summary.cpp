@@ -225,6 +225,12 @@ const LogEvent* first_cause_of_all(const LogFacts& facts) {
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
   const LogEvent* failure = first_cause_of_all(facts);
   const bool has_end = has_announced_end(facts);
+  const std::string_view why_not_read = traits_of(facts.dialect).why_not_read;
+  if (failure == nullptr && !why_not_read.empty()) {
+    summary.status = RunStatus::no_data;
+    summary.status_reason = why_not_read;
+    return;
+  }
   const bool is_running = may_still_grow && !has_end;
   summary.status = is_running           ? RunStatus::running
                    : failure != nullptr ? RunStatus::failed

@@ -119,7 +119,8 @@ Exit status: 0 when at least one run is complete, 1 when none is, 2 for bad argu
 // "  Megatron-Bridge 35-44", a line each.
 std::string dialect_windows() {
   std::string text;
-  for (const parser::DialectTraits& dialect : parser::dialects().subspan(1)) {
+  for (const parser::DialectTraits& dialect : parser::dialects()) {
+    if (!parser::is_read(dialect.dialect)) continue;
     text +=
         fmt::format("    {:<20}{}-{}\n", dialect.title, dialect.window_first, dialect.window_last);
   }

@@ -44,10 +44,10 @@ void expect_part(const std::string& file, std::string_view anchor, std::string_v
   std::ofstream(path, std::ios::binary) << text;
 }
 
-std::string quoted_names(std::string_view separator, bool with_unknown) {
+std::string quoted_names(std::string_view separator, bool with_unread) {
   std::string names;
   for (const DialectTraits& traits : dialects()) {
-    if (traits.dialect == Dialect::unknown && !with_unknown) continue;
+    if (!is_read(traits.dialect) && !with_unread) continue;
     if (!names.empty()) names += separator;
     names.append("\"").append(traits.name).append("\"");
   }

@@ -1,7 +1,7 @@
 // "/health": whether what the other pages show can be relied on: roots, files that cannot be read,
 // what is still to be read, the jobs' Slurm.
-import { fetchReadiness } from "../api/client";
-import type { PushAgent, Root } from "../api/types";
+import { fetchReadiness, fetchRuns } from "../api/client";
+import type { PushAgent, Root, Run } from "../api/types";
 import { formatBytes, formatCount, formatKey, formatPlural, formatSpan, kUnknown } from "../format";
 import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
@@ -11,6 +11,19 @@ import { nowMs, rootList, service } from "../state/service";
 import { jobsAreOn, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
 
+const kNoText = ["utf_16", "compressed", "binary"]; // as parser/dialect.h has them
+
+// Logs whose bytes are no text that is read, among the newest without data.
+function useUnread(): Run[] {
+  const query = new URLSearchParams({ status: "no_data", limit: "200", sort: "-id" });
+  const answer = useAnswer(
+    `unread ${Math.floor(nowMs.value / 30_000)}`,
+    (abort) => fetchRuns(query, abort),
+    () => false,
+  );
+  return (answer.value.value?.runs ?? []).filter((run) => kNoText.includes(run.dialect));
+}
+
 export function HealthPage() {
   usePageTitle("Health");
   const causes = useAnswer(
@@ -18,12 +31,13 @@ export function HealthPage() {
     () => fetchReadiness(),
     () => false,
   );
+  const unread = useUnread();
   return (
     <>
       <div class="page-head">
         <h1>Health</h1>
         <p class="count">
-          {causes.value.value && stateWords(causes.value.value.length > 0)}
+          {causes.value.value && stateWords(causes.value.value.length > 0, unread.length)}
         </p>
       </div>
       {(causes.value.value ?? []).map(({ cause, detail }) => (
@@ -35,16 +49,16 @@ export function HealthPage() {
       <Reading />
       <Roots />
       <Agents />
-      <Parked />
+      <Parked unread={unread} />
       <Slurm />
     </>
   );
 }
 
-function stateWords(isIll: boolean): string {
-  const parked = service.value?.files_parked ?? 0;
+function stateWords(isIll: boolean, unread: number): string {
+  const count = (service.value?.files_parked ?? 0) + unread;
   if (isIll) return "not all is well";
-  return parked > 0 ? `${formatPlural(parked, "log")} cannot be read` : "all is well";
+  return count > 0 ? `${formatPlural(count, "log")} cannot be read` : "all is well";
 }
 
 function Reading() {
@@ -200,7 +214,7 @@ function Agents() {
   );
 }
 
-function Parked() {
+function Parked({ unread }: { unread: Run[] }) {
   const files = rootList.value?.parked_files ?? [];
   const roots = new Map((rootList.value?.roots ?? []).map((root) => [root.id, root.path]));
   return (
@@ -209,7 +223,11 @@ function Parked() {
         <h2 id="parked-title">Logs set aside</h2>
       </div>
       {files.length === 0 ? (
-        <p>None: every log that was found can be read.</p>
+        <p>
+          {unread.length === 0
+            ? "None: every log that was found can be read."
+            : "None: every log that was found can be opened."}
+        </p>
       ) : (
         <Table
           name="Logs set aside"
@@ -221,6 +239,17 @@ function Parked() {
             formatCount(file.failures),
             <Ago at={file.parked_at} />,
             <Instant at={file.retry_at} />,
+          ])}
+        />
+      )}
+      {unread.length > 0 && (
+        <Table
+          name="Logs that are no text"
+          isTall
+          heads={["log", "why it is not read"]}
+          rows={unread.map((run) => [
+            <a href={`/runs/${run.id}`}>{breakable(run.relative_path)}</a>,
+            <span class="why">{run.status_reason}</span>,
           ])}
         />
       )}
