@@ -230,7 +230,8 @@ TEST_F(Scaling, NamesAsManyRunsAsAskedAndTellsOfAll) {
   EXPECT_EQ(named["points"][0]["tokens_per_s_per_gpu"]["run_count"], 5);
   EXPECT_THAT(jobs_of(whole["left_out"]), ElementsAre(11, 12, 13, 14, 15));
   EXPECT_THAT(jobs_of(named["left_out"]), ElementsAre(14, 15));
-  const Json groups = Json::parse(R"([{"gpu_count": 256, "marks": ["traced"], "run_count": 5}])");
+  const Json groups = Json::parse(
+      R"([{"gpu_count": 256, "marks": ["traced"], "are_copies": false, "run_count": 5}])");
   EXPECT_EQ(named["left_out_groups"], groups);
   EXPECT_EQ(whole["left_out_groups"], groups);
   EXPECT_THAT(get_detail("/api/v1/scaling", {{"runs_max", "0"}}, 400), HasSubstr("runs_max"));
