@@ -11,7 +11,6 @@ namespace llmb::storage {
 namespace {
 
 using testing::AllOf;
-using testing::AnyOf;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -135,12 +134,12 @@ TEST_F(RunListPlans, AWalkBeginsAndEndsAtItsRuns) {
       query.descending = descending;
       query.after = RunKeyset{"1", 1};
       const bool has_ties = key != RunSortKey::id;
-      const auto begins = AnyOf(is_one_value, HasSubstr(descending ? "<?" : ">?"));
+      const auto begins = testing::AnyOf(is_one_value, HasSubstr(descending ? "<?" : ">?"));
       const std::vector<std::string> walk = walk_sql(sqlite_dialect(), query);
       for (std::size_t i = 0; i < (has_ties ? 5U : 2U); ++i) {
         EXPECT_THAT(plan_of(walk.at(i)), ElementsAre(AllOf(HasSubstr(index), begins))) << walk[i];
       }
-      const auto ends = AnyOf(is_one_value, AllOf(HasSubstr("<?"), HasSubstr(">?")));
+      const auto ends = testing::AnyOf(is_one_value, AllOf(HasSubstr("<?"), HasSubstr(">?")));
       for (const std::string& sql : ended_walk_sql(sqlite_dialect(), query, {"2", 2})) {
         const auto plan = plan_of(sql);
         if (has_ties) {
@@ -152,7 +151,7 @@ TEST_F(RunListPlans, AWalkBeginsAndEndsAtItsRuns) {
       query.after.reset();
       for (const std::string& sql : ended_walk_sql(sqlite_dialect(), query, {"2", 2})) {
         EXPECT_THAT(plan_of(sql),
-                    ElementsAre(AnyOf(is_one_value, HasSubstr(descending ? ">?" : "<?"))))
+                    ElementsAre(testing::AnyOf(is_one_value, HasSubstr(descending ? ">?" : "<?"))))
             << sql;
       }
     }

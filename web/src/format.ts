@@ -216,6 +216,9 @@ const kDialects: Record<string, string> = {
   nemo_rl: "NeMo-RL",
   automodel: "NeMo Automodel",
   nanotron: "nanotron",
+  utf_16: "UTF-16, not read",
+  compressed: "compressed, not read",
+  binary: "no text",
 };
 
 export function formatDialect(dialect: string): string {

@@ -28,7 +28,8 @@ const std::string kRestart =
     "group FAILED. 3/3 attempts left; will restart worker group\n";
 const std::string kPreemption =
     "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO PREEMPTION ***\n";
-const std::string kStart = "All distributed processes registered. Starting with 8 processes\n";
+const std::string kStartOfRanks =
+    "All distributed processes registered. Starting with 8 processes\n";
 const std::string kLostPeer =
     "n8:24:26 [0] misc/socket.cc:64 NCCL WARN socketProgress: Connection closed by remote peer "
     "n8\n";
@@ -39,20 +40,20 @@ const std::string kTimeout =
     "[rank1]:[E325 05:56:23.4 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught collective "
     "operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE) ran for 600051 milliseconds\n";
 
-RunSummary judge(const std::string& text, bool may_still_grow) {
+RunSummary judge_attempts(const std::string& text, bool may_still_grow) {
   const ParsedLog log = parse_log(text);
   return summarize_run(log.samples, log.facts, {11, 44}, may_still_grow);
 }
 
 std::string cause_of_dead(const std::string& text) {
-  return judge(text, false).failure_cause;
+  return judge_attempts(text, false).failure_cause;
 }
 
 TEST(Attempts, ThatALauncherBeginsAnewHaveNotFailed) {
   for (const std::string& steps : {std::string(), kStep}) {
-    EXPECT_EQ(judge(steps + kEndOfWorker, true).status, RunStatus::failed);
-    EXPECT_EQ(judge(steps + kEndOfWorker + kRestart, true).status, RunStatus::running);
-    EXPECT_EQ(judge(steps + kPreemption + kStart, true).status, RunStatus::running);
+    EXPECT_EQ(judge_attempts(steps + kEndOfWorker, true).status, RunStatus::failed);
+    EXPECT_EQ(judge_attempts(steps + kEndOfWorker + kRestart, true).status, RunStatus::running);
+    EXPECT_EQ(judge_attempts(steps + kPreemption + kStartOfRanks, true).status, RunStatus::running);
   }
 }
 
@@ -69,12 +70,12 @@ TEST(Attempts, OfALogThatGrowsAreNotOverWhileStepsFollowAnEnd) {
   }
   const ParsedLog log = parse_log(steps);
   ASSERT_THAT(log.facts.segments, testing::SizeIs(1));
-  EXPECT_EQ(judge(steps, false).failure_cause, "preempted");
-  EXPECT_EQ(judge(steps, true).status, RunStatus::running);
+  EXPECT_EQ(judge_attempts(steps, false).failure_cause, "preempted");
+  EXPECT_EQ(judge_attempts(steps, true).status, RunStatus::running);
   const RunSummary silent =
       summarize_run(log.samples, log.facts, {11, 44}, true, Silence{1000, 4.4});
   EXPECT_EQ(silent.status, RunStatus::failed);
-  EXPECT_EQ(judge(steps + kEndOfStep, true).status, RunStatus::failed);
+  EXPECT_EQ(judge_attempts(steps + kEndOfStep, true).status, RunStatus::failed);
 }
 
 TEST(Attempts, EndByTheLastOnesCauseOrAnEarlierOneThatSaysMore) {
@@ -82,8 +83,8 @@ TEST(Attempts, EndByTheLastOnesCauseOrAnEarlierOneThatSaysMore) {
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kEndOfWorker + kRestart + full + kEndOfWorker),
             "disk_full_or_quota");
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kEndOfWorker + kRestart + kEndOfWorker), "cuda_oom");
-  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStart), "preempted");
-  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStart + kEndOfWorker), "child_failed");
+  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStartOfRanks), "preempted");
+  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kStartOfRanks + kEndOfWorker), "child_failed");
 }
 
 TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {
@@ -100,8 +101,8 @@ TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {
 }
 
 TEST(Attempts, BeginNoneWhereNobodyEndedTheRun) {
-  EXPECT_THAT(parse_log(kOutOfMemory + kStart).facts.events, testing::SizeIs(1));
-  EXPECT_EQ(cause_of_dead(kOutOfMemory + kStart + kEndOfStep), "cuda_oom");
+  EXPECT_THAT(parse_log(kOutOfMemory + kStartOfRanks).facts.events, testing::SizeIs(1));
+  EXPECT_EQ(cause_of_dead(kOutOfMemory + kStartOfRanks + kEndOfStep), "cuda_oom");
 }
 
 TEST(OrderOfEnds, AKillThatWasToldFirstExplainsLostPeers) {

@@ -233,18 +233,6 @@ TEST(RunSummary, IgnoresNaNOfASegmentThatDoesNotCount) {
   EXPECT_EQ(log.summarize().status, RunStatus::complete);
 }
 
-TEST(RunSummary, SaysWhyALogIsNotRead) {
-  LogBuilder log;
-  log.facts.dialect = Dialect::compressed;
-  for (const bool may_still_grow : {false, true}) {
-    EXPECT_EQ(log.summarize({11, 44}, may_still_grow).status, RunStatus::no_data);
-    EXPECT_EQ(log.summarize({11, 44}, may_still_grow).status_reason,
-              "the log is compressed, and not read: unpack it");
-  }
-  log.failure("cuda_oom", "CUDA out of memory");
-  EXPECT_EQ(log.summarize().status, RunStatus::failed);
-}
-
 TEST(RunSummary, HasNoDataWithoutSteps) {
   LogBuilder log;
   EXPECT_EQ(log.summarize().status, RunStatus::no_data);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "server/dispatch/plan_submission.h"
+#include "tests/server/dispatch/shell_launch.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::dispatch {
@@ -16,68 +17,41 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const RunnerFacts kRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
-
-ClusterSettings settings() {
-  ClusterSettings settings;
-  settings.name = "eos";
-  settings.workload_folder = "/lustre/workloads/pretrain";
-  settings.launch_scripts = {{"pretrain_grok1", "/opt/llmb/grok1/launch.sh"},
-                             {"pretrain_nemotron4", "/opt/llmb/nemotron4/launch.sh"}};
-  return settings;
-}
-
-// `workload` launched with these variables in the shell.
-parser::Result<Plan> plan(const std::string& workload, const Environment& shell,
-                          const Submission& flags = {}) {
-  ClusterSettings of_shell = settings();
-  of_shell.launch_environment = shell;
-  Submission submission = flags;
-  submission.workload = workload;
-  return plan_submission(submission, of_shell, parser::embedded_catalog(), kRunner);
-}
-
-std::string origin_of(const Plan& plan, const std::string& name) {
-  for (const PlannedValue& value : plan.values) {
-    if (value.name == name) return value.value + " by " + value.origin;
-  }
-  return "nothing";
-}
-
 // grok1: "Optional: DTYPE", without a default; llama4: "Optional: GPU_TYPE", likewise.
 TEST(LaunchVariables, ThatAreOptionalMayBeLeftOut) {
-  const auto grok = plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}});
+  const auto grok = plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}});
   ASSERT_TRUE(grok) << grok.error().message;
   EXPECT_EQ(origin_of(*grok, "dtype"), "bf16 by no document has a default: as llmb-step-runner");
-  const auto maverick = plan("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}});
+  const auto maverick = plan_launch("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}});
   ASSERT_TRUE(maverick) << maverick.error().message;
   EXPECT_EQ(origin_of(*maverick, "gpu_type"), "gb200 by the only one with a recipe at this scale");
 }
 
 TEST(LaunchVariables, ThatAreMissingAreNamedWithTheirOption) {
-  EXPECT_THAT(plan("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "512"}}).error().message,
+  EXPECT_THAT(plan_launch("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "512"}}).error().message,
               AllOf(HasSubstr("(--gpu-type, GPU_TYPE)"), HasSubstr("at this scale"),
                     HasSubstr("gb200, h100")));
-  EXPECT_THAT(plan("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "16"}}).error().message,
+  EXPECT_THAT(plan_launch("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "16"}}).error().message,
               AllOf(HasSubstr("(--model-size, MODEL_SIZE)"), HasSubstr("15b, 340b")));
-  EXPECT_THAT(plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp9"}}).error().message,
-              HasSubstr("'fp9' (--dtype, DTYPE)"));
+  EXPECT_THAT(
+      plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp9"}}).error().message,
+      HasSubstr("'fp9' (--dtype, DTYPE)"));
 }
 
 // grok1, llama3.1, llama4: "START_STEP: … Default: 45", "STOP_STEP: … Default: 50"; nemotron4: 20
 // and 25, and "The job will run for 25 steps".
 TEST(Profiling, NamesTheStepsThatItMeasures) {
   Environment grok = {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"ENABLE_PROFILE", "true"}};
-  const auto usual = plan("pretrain_grok1", grok);
+  const auto usual = plan_launch("pretrain_grok1", grok);
   ASSERT_TRUE(usual) << usual.error().message;
   EXPECT_EQ(origin_of(*usual, "steps"), "50 by the document's default");
   EXPECT_EQ(origin_of(*usual, "profile_start_step"), "45 by the document's default");
   EXPECT_EQ(origin_of(*usual, "profile_stop_step"), "50 by the document's default");
   EXPECT_FALSE(usual->environment.contains("RUN_CONF_PROFILE_START_STEP"));
-  const auto nemotron = plan("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "64"},
-                                                    {"DTYPE", "bf16"},
-                                                    {"MODEL_SIZE", "15b"},
-                                                    {"ENABLE_PROFILE", "true"}});
+  const auto nemotron = plan_launch("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "64"},
+                                                           {"DTYPE", "bf16"},
+                                                           {"MODEL_SIZE", "15b"},
+                                                           {"ENABLE_PROFILE", "true"}});
   ASSERT_TRUE(nemotron) << nemotron.error().message;
   EXPECT_EQ(origin_of(*nemotron, "steps"), "25 by the document's default");
   EXPECT_EQ(origin_of(*nemotron, "profile_start_step"), "20 by the document's default");
@@ -85,16 +59,16 @@ TEST(Profiling, NamesTheStepsThatItMeasures) {
   grok["RUN_CONF_PROFILE_STOP_STEP"] = "30";
   Submission longer;
   longer.runner_options = {{"steps", 100}};
-  const auto asked = plan("pretrain_grok1", grok, longer);
+  const auto asked = plan_launch("pretrain_grok1", grok, longer);
   EXPECT_EQ(origin_of(*asked, "steps"), "100 by asked for");
   EXPECT_EQ(origin_of(*asked, "profile_start_step"), "25 by five steps before it stops");
   EXPECT_EQ(origin_of(*asked, "profile_stop_step"),
             "30 by RUN_CONF_PROFILE_STOP_STEP of the shell");
   grok.erase("RUN_CONF_PROFILE_STOP_STEP");
-  EXPECT_EQ(origin_of(*plan("pretrain_grok1", grok, longer), "profile_start_step"),
+  EXPECT_EQ(origin_of(*plan_launch("pretrain_grok1", grok, longer), "profile_start_step"),
             "95 by the last of the job's steps");
   grok.erase("ENABLE_PROFILE");
-  EXPECT_EQ(origin_of(*plan("pretrain_grok1", grok), "profile_start_step"), "nothing");
+  EXPECT_EQ(origin_of(*plan_launch("pretrain_grok1", grok), "profile_start_step"), "nothing");
 }
 
 TEST(Checkpoints, ThatAreLoadedAreMeasured) {
@@ -103,10 +77,10 @@ TEST(Checkpoints, ThatAreLoadedAreMeasured) {
   std::ofstream(folder.path() / "iteration_50" / "manifest.json") << std::string(1'000'000, ' ');
   std::ofstream(folder.path() / "iteration_50" / "rank_0.shard") << std::string(4'000'000, 'x');
   const auto planned =
-      plan("pretrain_nemotron4", {{"DTYPE", "bf16"},
-                                  {"MODEL_SIZE", "15b"},
-                                  {"JOB_TOTAL_GPUS", "64"},
-                                  {"LOAD_CHECKPOINT_PATH", folder.path().string()}});
+      plan_launch("pretrain_nemotron4", {{"DTYPE", "bf16"},
+                                         {"MODEL_SIZE", "15b"},
+                                         {"JOB_TOTAL_GPUS", "64"},
+                                         {"LOAD_CHECKPOINT_PATH", folder.path().string()}});
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_THAT(planned->notes,
               ElementsAre(AllOf(HasSubstr(folder.path().string()), HasSubstr("has 5.0 MB"))));

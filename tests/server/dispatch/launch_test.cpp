@@ -13,6 +13,7 @@
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
 #include "server/dispatch/text_check.h"
+#include "tests/server/dispatch/shell_launch.h"
 #include "tests/temporary_folder.h"
 
 namespace llmb::dispatch {
@@ -25,41 +26,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const RunnerFacts kLaunchRunner{"llmb-step-runner 1.0", {"cpu", "cuda"}, ""};
-
-ClusterSettings launch_settings() {
-  ClusterSettings settings;
-  settings.name = "eos";
-  settings.workload_folder = "/lustre/workloads/pretrain";
-  settings.launch_scripts = {{"pretrain_grok1", "/opt/llmb/grok1/launch.sh"},
-                             {"pretrain_nemotron4", "/opt/llmb/nemotron4/launch.sh"}};
-  return settings;
-}
-
-// `workload` launched with these variables in the shell.
-parser::Result<Plan> plan(const std::string& workload, const Environment& shell,
-                          const Submission& flags = {}) {
-  ClusterSettings of_shell = launch_settings();
-  of_shell.launch_environment = shell;
-  Submission submission = flags;
-  submission.workload = workload;
-  return plan_submission(submission, of_shell, parser::embedded_catalog(), kLaunchRunner);
-}
-
 std::string script_of(const Plan& plan) {
   return batch_script(plan, launch_settings(), recorded_launch("llmb-0", "x_1750000000"));
 }
 
-std::string origin_of(const Plan& plan, const std::string& name) {
-  for (const PlannedValue& value : plan.values) {
-    if (value.name == name) return value.value + " by " + value.origin;
-  }
-  return "nothing";
-}
-
 // grok1_gb200_h100, Example Commands: "JOB_TOTAL_GPUS=128 DTYPE=fp8 ./launch.sh".
 TEST(LaunchVariables, CountFromTheShellAsTheDocumentsSetThem) {
-  const auto planned = plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}});
+  const auto planned = plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}});
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(origin_of(*planned, "scale"), "128 by JOB_TOTAL_GPUS of the shell");
   EXPECT_EQ(origin_of(*planned, "dtype"), "fp8 by DTYPE of the shell");
@@ -74,38 +47,40 @@ TEST(LaunchVariables, GiveWayToFlagsAndToTheJobsOwn) {
   flags.dtype = "bf16";
   flags.environment = {{"JOB_TOTAL_GPUS", "256"}};
   const auto planned =
-      plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"GPUS_PER_NODE", "4"}},
-           flags);
+      plan_launch("pretrain_grok1",
+                  {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"GPUS_PER_NODE", "4"}}, flags);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(origin_of(*planned, "dtype"), "bf16 by asked for");
   EXPECT_EQ(origin_of(*planned, "scale"), "256 by JOB_TOTAL_GPUS of the job's variables");
   EXPECT_THAT(planned->submission.environment, IsEmpty());
-  EXPECT_THAT(plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "many"}}).error().message,
+  EXPECT_THAT(plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "many"}}).error().message,
               HasSubstr("JOB_TOTAL_GPUS of the shell is 'many', which is no whole number"));
-  EXPECT_THAT(plan("pretrain_grok1", {{"ENABLE_PROFILE", "perhaps"}}).error().message,
+  EXPECT_THAT(plan_launch("pretrain_grok1", {{"ENABLE_PROFILE", "perhaps"}}).error().message,
               HasSubstr("neither true nor false"));
 }
 
 // llama3.1: "MODEL_SIZE: Model variant (default: 405b)", "This workload runs with FP8 precision".
 // llama4_maverick: "DTYPE: Precision format (default: bf16)".
 TEST(LaunchVariables, HaveTheDefaultsOfTheirDocument) {
-  const auto llama = plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}});
+  const auto llama =
+      plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}});
   ASSERT_TRUE(llama) << llama.error().message;
   EXPECT_EQ(llama->submission.model_size, "405b");
   EXPECT_EQ(llama->submission.dtype, "fp8");
   EXPECT_EQ(llama->cuda_graphs, false);
   const auto maverick =
-      plan("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}});
+      plan_launch("pretrain_llama4_maverick", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}});
   ASSERT_TRUE(maverick) << maverick.error().message;
   EXPECT_EQ(maverick->submission.dtype, "bf16");
   // nemotron4: "DTYPE, MODEL_SIZE are required environment variables".
-  EXPECT_FALSE(plan("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "16"}, {"DTYPE", "bf16"}}));
+  EXPECT_FALSE(plan_launch("pretrain_nemotron4", {{"JOB_TOTAL_GPUS", "16"}, {"DTYPE", "bf16"}}));
 }
 
 // llama3.1, SLURM Node Specification Examples: "JOB_TOTAL_GPUS=512 GPU_TYPE=h100", which its own
 // table of 405b does not have.
 TEST(LaunchVariables, SaysWhatToDoWhereTheTableHasNoSuchRow) {
-  const auto refused = plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}});
+  const auto refused =
+      plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("there are: 1024. A proxy may have any scale"));
 }
@@ -116,22 +91,24 @@ TEST(LaunchVariables, ReachTheRowOfADocumentByItsName) {
   flags.gpu_type = "h100";
   flags.dtype = "fp8";
   flags.scale = 512;
-  EXPECT_EQ(plan("pretrain_grok1", {}, flags)->document, "grok1-25.05");
+  EXPECT_EQ(plan_launch("pretrain_grok1", {}, flags)->document, "grok1-25.05");
   flags.document = "grok1-24.11";
-  EXPECT_EQ(plan("pretrain_grok1", {}, flags)->document, "grok1-24.11");
+  EXPECT_EQ(plan_launch("pretrain_grok1", {}, flags)->document, "grok1-24.11");
   flags.document = "grok9";
-  EXPECT_THAT(plan("pretrain_grok1", {}, flags).error().message, HasSubstr("known: grok1-24.11"));
+  EXPECT_THAT(plan_launch("pretrain_grok1", {}, flags).error().message,
+              HasSubstr("known: grok1-24.11"));
 }
 
 // "Add the generated token to your environment via export HF_TOKEN=<your token>".
 TEST(LaunchVariables, LetNoSecretIntoScriptOrRow) {
   Submission flags;
   flags.environment = {{"HF_TOKEN", "hf_secret"}};
-  EXPECT_THAT(
-      plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}}, flags).error().message,
-      HasSubstr("is a secret"));
-  const auto planned =
-      plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"HF_TOKEN", "set"}});
+  EXPECT_THAT(plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}}, flags)
+                  .error()
+                  .message,
+              HasSubstr("is a secret"));
+  const auto planned = plan_launch(
+      "pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}, {"HF_TOKEN", "set"}});
   ASSERT_TRUE(planned);
   EXPECT_THAT(script_of(*planned) + submission_json(planned->submission),
               Not(HasSubstr("HF_TOKEN")));
@@ -142,18 +119,20 @@ TEST(LaunchVariables, LetNoSecretIntoScriptOrRow) {
 // …/pretrain_nemotron4_15b_bf16_16/", and with the profiler "…_nsys"; llama3.1: the experiment of
 // its example output.
 TEST(ExperimentName, IsThatOfTheDocument) {
-  EXPECT_EQ(plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}})->experiment,
-            "pretraining_grok1_314b_fp8_128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256");
-  Environment nemotron = {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}};
-  EXPECT_EQ(plan("pretrain_nemotron4", nemotron)->experiment, "pretrain_nemotron4_15b_bf16_16");
-  nemotron["ENABLE_PROFILE"] = "true";
-  EXPECT_EQ(plan("pretrain_nemotron4", nemotron)->experiment,
-            "pretrain_nemotron4_15b_bf16_16_nsys");
   EXPECT_EQ(
-      plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}})->experiment,
-      "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64");
-  EXPECT_THAT(plan("pretrain_llama4_maverick",
-                   {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}})
+      plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"}, {"DTYPE", "fp8"}})->experiment,
+      "pretraining_grok1_314b_fp8_128_tp4_pp1_cp1_vp1_ep8_etp4_mbs1_gbs256");
+  Environment nemotron = {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}};
+  EXPECT_EQ(plan_launch("pretrain_nemotron4", nemotron)->experiment,
+            "pretrain_nemotron4_15b_bf16_16");
+  nemotron["ENABLE_PROFILE"] = "true";
+  EXPECT_EQ(plan_launch("pretrain_nemotron4", nemotron)->experiment,
+            "pretrain_nemotron4_15b_bf16_16_nsys");
+  EXPECT_EQ(plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}})
+                ->experiment,
+            "pretrain_llama31_405b_fp8_cs_gpus128_tp2_pp1_cp1_vpNone_ep1_mbs1_gbs64");
+  EXPECT_THAT(plan_launch("pretrain_llama4_maverick",
+                          {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}})
                   ->experiment,
               testing::StartsWith("pretraining_llama4_maverick_400b_fp8_512_tp4_pp1"));
 }
@@ -163,7 +142,7 @@ TEST(ExperimentName, IsThatOfTheDocument) {
 TEST(ResultsTree, HoldsTheLogsOfThe2024Recipe) {
   Submission flags;
   flags.document = "grok1-24.11";
-  const auto planned = plan(
+  const auto planned = plan_launch(
       "pretrain_grok1", {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}}, flags);
   ASSERT_TRUE(planned) << planned.error().message;
   const Launch launch = recorded_launch("llmb-0", "x_1750000000");
@@ -184,7 +163,7 @@ TEST(ResultsTree, HoldsTheLogsOfThe2024Recipe) {
   EXPECT_THAT(planned->program_arguments, Contains("--document=grok1-24.11"));
   // Its launch.sh writes that log itself.
   flags.launcher = "recipe";
-  const auto recipe = plan(
+  const auto recipe = plan_launch(
       "pretrain_grok1", {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}}, flags);
   EXPECT_THAT(script_of(*recipe), HasSubstr("/bin/bash './launch.sh' &\n"));
 }
@@ -192,15 +171,15 @@ TEST(ResultsTree, HoldsTheLogsOfThe2024Recipe) {
 // llama3.1, column CG; llama4_maverick: "The FP8 Precision Run on H100 was run with CUDA Graphs
 // enabled".
 TEST(CudaGraphs, AreOfThePlanAndOfTheConfiguration) {
-  const auto small = plan("pretrain_llama3.1",
-                          {{"MODEL_SIZE", "8b"}, {"JOB_TOTAL_GPUS", "8"}, {"GPU_TYPE", "h100"}});
+  const auto small = plan_launch(
+      "pretrain_llama3.1", {{"MODEL_SIZE", "8b"}, {"JOB_TOTAL_GPUS", "8"}, {"GPU_TYPE", "h100"}});
   ASSERT_TRUE(small) << small.error().message;
   EXPECT_EQ(origin_of(*small, "cuda_graphs"), "true by the document");
   EXPECT_THAT(script_of(*small), HasSubstr("  cuda_graphs: true\n"));
   Environment maverick = {{"JOB_TOTAL_GPUS", "512"}, {"DTYPE", "fp8"}, {"GPU_TYPE", "h100"}};
-  EXPECT_EQ(plan("pretrain_llama4_maverick", maverick)->cuda_graphs, true);
+  EXPECT_EQ(plan_launch("pretrain_llama4_maverick", maverick)->cuda_graphs, true);
   maverick["DTYPE"] = "bf16";
-  EXPECT_EQ(plan("pretrain_llama4_maverick", maverick)->cuda_graphs, std::nullopt);
+  EXPECT_EQ(plan_launch("pretrain_llama4_maverick", maverick)->cuda_graphs, std::nullopt);
   const auto config = parser::parse_llmb_config("job_config:\n  cuda_graphs: true\n");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->configuration.value("cuda_graphs"), "true");
@@ -210,30 +189,31 @@ TEST(CudaGraphs, AreOfThePlanAndOfTheConfiguration) {
 // this job step"; llama3.1: "MPI Ranks: all ranks", "ENABLE_GPU_METRICS: Enable GPU metrics
 // collection".
 TEST(Profiling, WrapsTheDocumentedRanks) {
-  const auto maverick = plan("pretrain_llama4_maverick", {{"ENABLE_PROFILE", "true"},
-                                                          {"PROFILE_START_STEP", "10"},
-                                                          {"PROFILE_STOP_STEP", "12"},
-                                                          {"JOB_TOTAL_GPUS", "128"},
-                                                          {"GPU_TYPE", "gb200"}});
+  const auto maverick = plan_launch("pretrain_llama4_maverick", {{"ENABLE_PROFILE", "true"},
+                                                                 {"PROFILE_START_STEP", "10"},
+                                                                 {"PROFILE_STOP_STEP", "12"},
+                                                                 {"JOB_TOTAL_GPUS", "128"},
+                                                                 {"GPU_TYPE", "gb200"}});
   ASSERT_TRUE(maverick) << maverick.error().message;
   EXPECT_THAT(script_of(*maverick), HasSubstr("if (( (r >= 0 && r <= 8) )); then exec nsys "));
   EXPECT_THAT(script_of(*maverick), Not(HasSubstr("gpu-metrics")));
   EXPECT_THAT(maverick->program_arguments, Contains("--profile-start-step=10"));
   EXPECT_EQ(maverick->environment.at("PROFILE_STOP_STEP"), "12");
-  const auto llama = plan("pretrain_llama3.1", {{"ENABLE_PROFILE", "true"},
-                                                {"ENABLE_GPU_METRICS", "true"},
-                                                {"JOB_TOTAL_GPUS", "128"},
-                                                {"GPU_TYPE", "gb200"}});
+  const auto llama = plan_launch("pretrain_llama3.1", {{"ENABLE_PROFILE", "true"},
+                                                       {"ENABLE_GPU_METRICS", "true"},
+                                                       {"JOB_TOTAL_GPUS", "128"},
+                                                       {"GPU_TYPE", "gb200"}});
   EXPECT_THAT(script_of(*llama), HasSubstr("--gpu-metrics-device=all --output="));
   EXPECT_THAT(script_of(*llama), Not(HasSubstr("r >= ")));
   Submission some;
   some.profile = true;
   some.profile_ranks = "0,4,8-11";
-  EXPECT_THAT(script_of(*plan("pretrain_llama3.1",
-                              {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some)),
+  EXPECT_THAT(script_of(*plan_launch("pretrain_llama3.1",
+                                     {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some)),
               HasSubstr("(( (r >= 0 && r <= 0) || (r >= 4 && r <= 4) || (r >= 8 && r <= 11) ))"));
   some.profile_ranks = "0);id";
-  EXPECT_FALSE(plan("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some));
+  EXPECT_FALSE(
+      plan_launch("pretrain_llama3.1", {{"JOB_TOTAL_GPUS", "128"}, {"GPU_TYPE", "gb200"}}, some));
 }
 
 // "Filename format" of each document.
@@ -258,13 +238,13 @@ TEST(Checkpoints, WarnBeforeTheyAreSavedOrLoaded) {
                           {"MODEL_SIZE", "15b"},
                           {"JOB_TOTAL_GPUS", "16"},
                           {"ENABLE_CHECKPOINT", "true"}};
-  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes, Contains(HasSubstr("204 GB")));
+  EXPECT_THAT(plan_launch("pretrain_nemotron4", nemotron)->notes, Contains(HasSubstr("204 GB")));
   nemotron.erase("ENABLE_CHECKPOINT");
   nemotron["LOAD_CHECKPOINT_PATH"] = "/lustre/checkpoint";
-  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes,
+  EXPECT_THAT(plan_launch("pretrain_nemotron4", nemotron)->notes,
               Contains(HasSubstr("tested at 64 GPUs and more: 16")));
   nemotron["JOB_TOTAL_GPUS"] = "64";
-  EXPECT_THAT(plan("pretrain_nemotron4", nemotron)->notes,
+  EXPECT_THAT(plan_launch("pretrain_nemotron4", nemotron)->notes,
               ElementsAre(AllOf(HasSubstr("/lustre/checkpoint, cannot be seen from here"),
                                 HasSubstr("the job fails where its nodes do not see it either"))));
 }
@@ -298,20 +278,20 @@ TEST(Checkpoints, OfNemoAreForItsOwnRecipe) {
                           {"MODEL_SIZE", "15b"},
                           {"JOB_TOTAL_GPUS", "64"},
                           {"LOAD_CHECKPOINT_PATH", folder.path().string()}};
-  const auto refused = plan("pretrain_nemotron4", nemotron);
+  const auto refused = plan_launch("pretrain_nemotron4", nemotron);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               AllOf(HasSubstr("NeMo distributed checkpoint"), HasSubstr("--launcher recipe")));
   Submission recipe;
   recipe.launcher = "recipe";
-  EXPECT_TRUE(plan("pretrain_nemotron4", nemotron, recipe));
+  EXPECT_TRUE(plan_launch("pretrain_nemotron4", nemotron, recipe));
 }
 
 TEST(LaunchVariables, AreNamedWhereTheyHaveNoEffect) {
-  const auto planned = plan("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"},
-                                               {"DTYPE", "fp8"},
-                                               {"ENABLE_GPU_METRICS", "true"},
-                                               {"RUN_CONF_PROFILE_START_STEP", "10"}});
+  const auto planned = plan_launch("pretrain_grok1", {{"JOB_TOTAL_GPUS", "128"},
+                                                      {"DTYPE", "fp8"},
+                                                      {"ENABLE_GPU_METRICS", "true"},
+                                                      {"RUN_CONF_PROFILE_START_STEP", "10"}});
   ASSERT_TRUE(planned);
   EXPECT_THAT(planned->notes, Contains(HasSubstr("ENABLE_GPU_METRICS has no effect")));
   EXPECT_THAT(planned->notes, Contains(HasSubstr("which steps and ranks to profile")));
@@ -341,15 +321,15 @@ TEST(RecipeLauncher, RunsLaunchShWhereItsDocumentDoes) {
   Submission recipe;
   recipe.launcher = "recipe";
   const auto nemotron =
-      plan("pretrain_nemotron4",
-           {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}}, recipe);
+      plan_launch("pretrain_nemotron4",
+                  {{"DTYPE", "bf16"}, {"MODEL_SIZE", "15b"}, {"JOB_TOTAL_GPUS", "16"}}, recipe);
   ASSERT_TRUE(nemotron) << nemotron.error().message;
   EXPECT_TRUE(nemotron->submits_itself);
   EXPECT_EQ(nemotron->environment.at("STAGE_PATH"), launch_settings().workload_folder);
   recipe.document = "grok1-24.11";
   const auto grok =
-      plan("pretrain_grok1", {{"DTYPE", "fp8"}, {"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}},
-           recipe);
+      plan_launch("pretrain_grok1",
+                  {{"DTYPE", "fp8"}, {"JOB_TOTAL_GPUS", "512"}, {"GPU_TYPE", "h100"}}, recipe);
   ASSERT_TRUE(grok) << grok.error().message;
   EXPECT_FALSE(grok->submits_itself);
   EXPECT_THAT(script_of(*grok), HasSubstr("/bin/bash './launch.sh' "));
