@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "parser/catalog/recipe_match.h"
 
@@ -18,8 +19,11 @@ struct RunIdentity {  // empty, or nothing: neither the run nor a recipe says it
   std::string dtype;
   std::string gpu_type;
   std::optional<std::int64_t> gpu_count;
-  // In this order.
-  auto operator<=>(const RunIdentity&) const = default;
+  bool operator==(const RunIdentity&) const = default;
+  bool operator<(const RunIdentity& other) const {  // in the order above
+    return std::tie(workload, model_size, dtype, gpu_type, gpu_count) <
+           std::tie(other.workload, other.model_size, other.dtype, other.gpu_type, other.gpu_count);
+  }
 };
 
 // `match`: of a run with this configuration; one that was made by no catalog adds nothing.

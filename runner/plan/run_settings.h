@@ -14,7 +14,6 @@ namespace llmb::runner {
 struct RunSettings {
   std::string workload;  // the catalog's name
   std::string gpu_type;
-  Precision precision = Precision::bf16;
   ModelSpec spec;
   ModelShape published_shape;
   ParallelSizes sizes;
@@ -22,15 +21,16 @@ struct RunSettings {
   // The published row that the defaults come from; null: none has this GPU, precision and scale.
   // Lives as long as the catalog.
   const parser::Recipe* recipe = nullptr;
-  bool fully_sharded = false;
   std::int64_t recompute_layers = 0;
   std::int64_t offload_layers = 0;
   std::int64_t head_chunk_rows = 0;  // of logits at once; 0: as runner/model/head_chunk.h chooses
+  double expert_imbalance = 1;       // Options
+  Precision precision = Precision::bf16;
+  bool fully_sharded = false;
   // Copies of the weights in FP8 stay for a whole step: who plans a run decides (fp8_weights.h).
   bool keeps_fp8_weights = false;
+  bool wants_graphs = false;  // where pass_graphs.h says that there can be any
   ExpertCounts expert_counts = ExpertCounts::on_device;
-  double expert_imbalance = 1;  // Options
-  bool wants_graphs = false;    // where pass_graphs.h says that there can be any
   // CUDA: what the device's attention asks for beside its operands, in any layer; none: not asked
   // yet, and counted as cuDNN's graphs need it.
   std::optional<std::int64_t> attention_workspace_bytes;
