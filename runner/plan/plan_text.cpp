@@ -239,7 +239,9 @@ std::string imbalance_text(RunSettings settings, const GpuRates& rates) {
   constexpr double kStep = 0.05;
   const double most = settings.sizes.ep;
   double fitting = 0;
-  for (double share = settings.expert_imbalance; share < most + kStep; share += kStep) {
+  const double planned_share = settings.expert_imbalance;
+  for (int step = 0; planned_share + step * kStep < most + kStep; ++step) {
+    const double share = planned_share + step * kStep;
     settings.expert_imbalance = share;
     if (!make_memory_plan(settings).fits(rates.memory_bytes)) break;
     fitting = std::min(share, most);
