@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -97,14 +96,14 @@ template <typename T>
 void train_in(std::int64_t arena, cuda::Ops<T>& ops, World& world, const Options& options,
               const RunSettings& settings, const Layout& layout, const cuda::DeviceInfo& device,
               TrainOutput output, OpCeilings ceilings) {
-  std::unique_ptr<cuda::DeviceWorld> devices;
+  std::optional<cuda::DeviceWorld> devices;
   std::optional<cuda::DeviceMeter> meter;
   std::optional<RankRun<cuda::Backend<T>>> run;
   try {
     ops.reserve(arena);
-    devices = std::make_unique<cuda::DeviceWorld>(
-        world, ops.stream(), settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others,
-        &ops.profile());
+    devices.emplace(world, ops.stream(),
+                    settings.rank_slice ? cuda::Peers::own_copies : cuda::Peers::others,
+                    &ops.profile());
     meter.emplace(device.pci_address, world.rank(),
                   [&log = output.log](const std::string& line) { log.write(line); });
     const bool is_told = meter->why_nothing().empty();

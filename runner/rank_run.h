@@ -169,15 +169,15 @@ class RankRun {
     if constexpr (requires { ops_.graph_use(); }) {
       const auto& use = ops_.graph_use();
       if (!use.why_none.empty()) {
-        if (graph_lines_ == kGraphLinesMax) return;
-        graph_lines_ = kGraphLinesMax;
+        if (is_refusal_told_) return;
+        is_refusal_told_ = true;
         if (!use.is_refused_here && !is_first_rank()) return;
         output_.log.write(fmt::format(
             "llmb-step-runner: rank {} goes on without CUDA graphs from step {} on: {}\n",
             trainer_.rank(), step, use.why_none));
         return;
       }
-      if (!is_first_rank() || use.captured == graphs_told_ || graph_lines_ >= 2) return;
+      if (!is_first_rank() || use.captured == graphs_told_ || graph_lines_ == 2) return;
       output_.log.write(fmt::format(
           "llmb-step-runner: step {} captured {} of the passes as CUDA graphs, with {:.0f} "
           "operations each{}\n",
@@ -291,8 +291,8 @@ class RankRun {
   StepTimer timer_;
   bool is_traced_ = false;
   std::int64_t graphs_told_ = 0;
-  static constexpr int kGraphLinesMax = 3;
   int graph_lines_ = 0;
+  bool is_refusal_told_ = false;
   std::int64_t expert_rows_told_ = 0;
   std::int64_t profile_first_step_ = -1;
   double profiled_time_s_ = 0;

@@ -1,4 +1,4 @@
-// The database: opens it, brings its schema up to date, and hands out the one writer and any number
+// The database: opens it, brings its schema up to date, and hands out writers and any number
 // of readers. Its place is the path of an SQLite file, or the URL of a PostgreSQL database; nothing
 // outside storage knows which.
 //
@@ -90,7 +90,8 @@ class Writer {
   RemovalCount remove_logs(const RetentionPolicy& policy, std::span<const RunId> newest,
                            parser::Instant now);
 
-  // A llmb-config appeared after the log. Without `listed`, what lists show stays as it was.
+  // A llmb-config appeared after the log. Without `listed`, the figures that lists show stay as
+  // they were, and what it trained, and on what, is as this configuration says.
   void update_configuration(RunId run, const parser::RunConfiguration& configuration,
                             const std::optional<ListedResult>& listed = {});
   // Of runs that another catalog had judged. One that has changed since it was read, or is gone,

@@ -352,18 +352,19 @@ void write_listed(Connection& connection, RunId run, const ListedResult& listed)
 }
 
 bool write_verdict_of_vanished(Connection& connection, const RunRecord& run) {
-  static const std::string sql =
-      "UPDATE run SET revision = revision + 1, " + join(kSummaryColumns, " = ?") + ", " +
-      join(kListedColumns, " = ?") + " WHERE id = ? AND vanished_at IS NOT NULL";
+  static const std::string sql = "UPDATE run SET revision = revision + 1, " +
+                                 join(kSummaryColumns, " = ?") +
+                                 " WHERE id = ? AND vanished_at IS NOT NULL";
   IngestBatch verdict;
   verdict.summary = run.summary;
   verdict.window_source = run.window_source;
   verdict.logged_global_batch_size = run.logged_global_batch_size;
   Statement& update = connection.kept(sql);
   bind_verdict(update, verdict);
-  bind_listed(update, run.listed);
   update.integer(run.id).run();
-  return connection.changes() > 0;
+  if (connection.changes() == 0) return false;
+  write_listed(connection, run.id, run.listed);
+  return true;
 }
 
 void mark_profiled(Connection& connection, RunId run) {

@@ -124,7 +124,7 @@ bool is_refused_as_input(ProgramPlace place, re2::StringPiece message) {
 // Whether the program asked an installed module for what it lacks while it was at work: its own
 // mistake rather than an image whose parts don't fit, which shows when it begins.
 bool is_a_call_of_the_program(const Words& words, ProgramPlace place) {
-  return words.type == kOfModule && place == ProgramPlace::computing;
+  return words.message == kLacksName && place == ProgramPlace::computing;
 }
 
 // Whether the words tell of a file and not of which: a checkpoint is made of files, too.

@@ -56,8 +56,9 @@ inline constexpr std::string_view kSetting =
 
 // Exceptions that tell of a file and not of which: where they were raised tells that.
 inline constexpr std::string_view kOfAnyFile = "JSONDecodeError|FileNotFoundError";
-// Of a module that lacks what is asked of it.
-inline constexpr std::string_view kOfModule = "(?:AttributeError)";
+
+// A message of a module that lacks what is asked of it.
+inline constexpr std::string_view kLacksName = R"(^module '[\w.]+' has no attribute)";
 
 // In the order in which a reader would ask: memory, numbers, modules, the others, the device, the
 // hub, the checkpoint, files, the configuration.
@@ -97,7 +98,7 @@ inline constexpr std::array kWords = {
     Words{"missing_module", "",
           R"(\bjit load|\bhave (?:nccl|mpi|ucc|gloo) built|)"
           R"(\bversions? (?:[\w.]+ )?(?:do(?:es)? not|don't|doesn't) match)"},
-    Words{"missing_module", kOfModule, R"(^module '[\w.]+' has no attribute)"},
+    Words{"missing_module", "AttributeError", kLacksName},
     Words{"missing_module", "CalledProcessError",
           R"([/'" ](?:gcc|g\+\+|cc|nvcc|ninja|clang|hipcc)\b)"},
     Words{"task_killed", "CalledProcessError|ProcessExitedException", R"(SIG(?:KILL|BUS)\b)"},

@@ -1,7 +1,6 @@
 #include "parser/dialects/nccl_known_lines.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "parser/dialects/nccl_call.h"

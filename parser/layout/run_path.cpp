@@ -93,8 +93,8 @@ void read_workload_folder(const Parts& folders, RunPath& path) {
 
 FileRole classify_file(std::string_view relative_path) {
   const std::string_view name = relative_path.substr(relative_path.rfind('/') + 1);
-  const bool is_config = name.starts_with("llmb-config_") || name.starts_with("llmb-config.y");
-  if (is_config && (name.ends_with(".yaml") || name.ends_with(".yml"))) {
+  const bool is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+  if (name == "llmb-config.yaml" || (name.starts_with("llmb-config_") && is_yaml)) {
     return FileRole::llmb_config;
   }
   if (!name.ends_with(".out")) return FileRole::other;

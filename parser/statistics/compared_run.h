@@ -43,8 +43,6 @@ struct ComparedRun {
 };
 
 RunIdentity identity_of(const ComparedRun& run);
-// Its workload alone.
-std::string workload_of(const ComparedRun& run);
 // As the run says, or as all recipes do that may be its own.
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run);
 std::vector<RunMarkReason> marks_of(const ComparedRun& run);

@@ -131,10 +131,6 @@ class ObstacleList {
 
 }  // namespace
 
-std::string workload_of(const ComparedRun& run) {
-  return identity_of(run).workload;
-}
-
 std::optional<std::int64_t> global_batch_size_of(const ComparedRun& run) {
   const auto& stated = run.judgement.match.global_batch_size;
   return stated ? stated : input_of(run, "global_batch_size");

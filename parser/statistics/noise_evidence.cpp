@@ -7,13 +7,13 @@
 #include <functional>
 #include <map>
 #include <numbers>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
 
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/repeat_noise.h"
+#include "parser/statistics/run_copies.h"
 
 namespace llmb::parser {
 namespace {
@@ -246,12 +246,13 @@ NoiseRun noise_run(const ComparedRun& run, const std::vector<RunMarkReason>& mar
   Characteristics characteristics = characteristics_of(run, marks);
   characteristics.erase("window");
   const auto& times = run.judgement.summary.step_time_s;
+  const RunIdentity identity = identity_of(run);
   return {.id = run.id,
           .configuration = hash_of(characteristics),
           .window = to_string(run.judgement.summary.window),
-          .workload = workload_of(run),
-          .gpu_type = run.configuration.value("gpu_type").value_or(""),
-          .gpu_count = run.configuration.value("gpu_count").value_or(""),
+          .workload = identity.workload,
+          .gpu_type = identity.gpu_type,
+          .gpu_count = identity.gpu_count ? fmt::to_string(*identity.gpu_count) : "",
           .log_location = log_location_of(run, ComparedMetric::step_time_s).value_or(0),
           .start = start_of(run),
           .content_key = run.content_key,
@@ -266,12 +267,11 @@ bool teaches_noise(const ComparedRun& run, const std::vector<RunMarkReason>& mar
 
 std::vector<NoiseRun> noise_runs(const std::vector<ComparedRun>& runs) {
   std::vector<NoiseRun> known;
-  std::set<std::string_view> contents;
-  for (const ComparedRun& run : runs) {
-    const auto marks = marks_of(run);
-    if (!teaches_noise(run, marks)) continue;
-    if (!run.content_key.empty() && !contents.insert(run.content_key).second) continue;
-    known.push_back(noise_run(run, marks));
+  RunCopies copies;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto marks = marks_of(runs[i]);
+    if (!teaches_noise(runs[i], marks) || copies.count(runs[i].content_key, i)) continue;
+    known.push_back(noise_run(runs[i], marks));
   }
   return known;
 }

@@ -3,7 +3,6 @@
 // names.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -255,7 +255,7 @@ std::optional<LeftOutRun> left_out_run(const ScalingRuns& runs, std::size_t inde
   LeftOutRun left_out = {index, run.marks, exclusion_of(run, included),
                          copies.counted_for(content_key_of(run), index)};
   if (left_out.copy_of) {
-    if (!left_out.reason.empty()) left_out.reason += " ";
+    if (!left_out.reason.empty()) left_out.reason += left_out.reason.ends_with('.') ? " " : ". ";
     left_out.reason += copy_reason(runs[*left_out.copy_of]->id);
   }
   return left_out.reason.empty() ? std::nullopt : std::optional(std::move(left_out));

@@ -21,14 +21,8 @@ void cast_experts_by_scale(View<const T> x, const kernels::DeviceCounts& counts,
                            const Fp8Scale& scale, Fp8Layouts layouts, Fp8Copies& copies,
                            Stream stream) {
   const kernels::ScaledRows rows{counts, scale.stride};
-  kernels::Cast<T, Fp8> cast;
-  cast.x = matrix(x);
-  cast.scale = scale.scale;
-  if (layouts != Fp8Layouts::transposed) cast.y = copies.as_it_lies.matrix<Fp8>();
-  if (layouts != Fp8Layouts::as_it_lies) cast.transposed = copies.transposed.matrix<Fp8>();
-  if (scale.kind == Fp8ScaleKind::delayed) {
-    cast.largest = scale.largest;
-  } else {
+  const kernels::Cast<T, Fp8> cast = cast_into<Fp8>(x, scale, layouts, copies);
+  if (scale.kind != Fp8ScaleKind::delayed) {
     kernels::absolute_max<T>(rows, cast.x, scale.largest, stream);
     kernels::fp8_scales({scale.largest, scale.scale, scale.inverse, counts.experts, scale.stride},
                         kernels::kFp8Max<Fp8>, stream);

@@ -33,18 +33,26 @@ inline NumberType number_type_of(Fp8ScaleKind kind, Fp8Format format) {
   return format == Fp8Format::e4m3 ? NumberType::fp8_e4m3 : NumberType::fp8_e5m2;
 }
 
-// With a scale for the whole matrix.
+// By a scale that is known, or will be when the cast is launched; a delayed one's maxima are found
+// by the cast itself, for the next step.
 template <typename Fp8, typename T>
-void cast_by_scale(View<const T> x, const Fp8Scale& scale, Fp8Layouts layouts, Fp8Copies& copies,
-                   Stream stream) {
+kernels::Cast<T, Fp8> cast_into(View<const T> x, const Fp8Scale& scale, Fp8Layouts layouts,
+                                Fp8Copies& copies) {
   kernels::Cast<T, Fp8> cast;
   cast.x = matrix(x);
   cast.scale = scale.scale;
   if (layouts != Fp8Layouts::transposed) cast.y = copies.as_it_lies.matrix<Fp8>();
   if (layouts != Fp8Layouts::as_it_lies) cast.transposed = copies.transposed.matrix<Fp8>();
-  if (scale.kind == Fp8ScaleKind::delayed) {
-    cast.largest = scale.largest;
-  } else {
+  if (scale.kind == Fp8ScaleKind::delayed) cast.largest = scale.largest;
+  return cast;
+}
+
+// With a scale for the whole matrix.
+template <typename Fp8, typename T>
+void cast_by_scale(View<const T> x, const Fp8Scale& scale, Fp8Layouts layouts, Fp8Copies& copies,
+                   Stream stream) {
+  const kernels::Cast<T, Fp8> cast = cast_into<Fp8>(x, scale, layouts, copies);
+  if (scale.kind != Fp8ScaleKind::delayed) {
     fill_async(scale.largest, 0, sizeof(float), stream);
     kernels::absolute_max<T>(cast.x, scale.largest, stream);
     kernels::fp8_scale(scale.largest, kernels::kFp8Max<Fp8>, scale.scale, scale.inverse, stream);

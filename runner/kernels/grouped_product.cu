@@ -129,28 +129,22 @@ void launch_rows(const Experts& experts, Matrix<const A> rows, Matrix<const B> w
          {tiles_m * tiles_n}, kProductThreads, Kernel::Tile::kSharedBytes, stream);
 }
 
-// `out` and `in` are those of one expert's gradient.
-template <KAxis kAxis, typename A, typename B>
-void launch_weight(const Experts& experts, Matrix<const A> dy, Matrix<const B> x, std::int64_t out,
-                   std::int64_t in, Matrix<float> dweight, Stream stream) {
-  using Kernel = WeightKernel<A, B, kAxis>;
-  const std::int64_t tiles_m = blocks_for(out, Kernel::Tile::kTile);
-  const std::int64_t tiles_n = blocks_for(in, Kernel::Tile::kTile);
-  launch(Kernel{experts,
-                dy,
-                x,
-                {dweight.data, out, in, dweight.stride},
-                tiles_m,
-                tiles_n,
-                are_aligned(dy, x)},
-         {tiles_m * tiles_n, experts.counts.experts}, kProductThreads, Kernel::Tile::kSharedBytes,
-         stream);
-}
-
 // One expert's part of what lies one below the other.
 template <typename T>
 Matrix<T> first_of(const Matrix<T>& all, const DeviceCounts& counts) {
   return {all.data, all.rows / counts.experts, all.cols, all.stride};
+}
+
+template <KAxis kAxis, typename A, typename B>
+void launch_weight(const Experts& experts, Matrix<const A> dy, Matrix<const B> x,
+                   Matrix<float> dweight, Stream stream) {
+  using Kernel = WeightKernel<A, B, kAxis>;
+  const Matrix<float> first = first_of(dweight, experts.counts);
+  const std::int64_t tiles_m = blocks_for(first.rows, Kernel::Tile::kTile);
+  const std::int64_t tiles_n = blocks_for(first.cols, Kernel::Tile::kTile);
+  launch(Kernel{experts, dy, x, first, tiles_m, tiles_n, are_aligned(dy, x)},
+         {tiles_m * tiles_n, experts.counts.experts}, kProductThreads, Kernel::Tile::kSharedBytes,
+         stream);
 }
 
 }  // namespace
@@ -172,7 +166,7 @@ void grouped_backward_input(const DeviceCounts& counts, Matrix<const T> dy, Matr
 template <typename T>
 void grouped_backward_weight(const DeviceCounts& counts, Matrix<const T> x, Matrix<const T> dy,
                              Matrix<float> dweight, Stream stream) {
-  launch_weight<KAxis::down_columns>({counts, {}}, dy, x, dy.cols, x.cols, dweight, stream);
+  launch_weight<KAxis::down_columns>({counts, {}}, dy, x, dweight, stream);
 }
 
 template <typename T>
@@ -197,8 +191,7 @@ void grouped_fp8_backward_input(const DeviceCounts& counts, const ExpertInverses
 void grouped_fp8_backward_weight(const DeviceCounts& counts, const ExpertInverses& inverses,
                                  Matrix<const Fp8E4m3> x, Matrix<const Fp8E5m2> dy,
                                  Matrix<float> dweight, Stream stream) {
-  launch_weight<KAxis::along_rows>({counts, inverses}, in_pairs(dy), in_pairs(x), dy.rows, x.rows,
-                                   dweight, stream);
+  launch_weight<KAxis::along_rows>({counts, inverses}, in_pairs(dy), in_pairs(x), dweight, stream);
 }
 
 template void grouped_forward(const DeviceCounts&, Matrix<const float>, Matrix<const float>,

@@ -103,8 +103,7 @@ void MoeBlock<Backend>::forward(ConstView x, State& state, View y,
                               state.rows_of_expert.values());
   balance(state, auxiliary_loss);
 
-  state.exchange.plan(context_, state.rows_of_expert.values(), x.rows * top_k,
-                      !context_.counts_experts_on_device());
+  state.exchange.plan(context_, state.rows_of_expert.values(), x.rows * top_k);
   // What stays here stays in the state's own memory, from one micro-batch to the next.
   const bool stays_here = state.exchange.stays_here(context_);
   Tensor rows = stays_here ? std::move(state.inputs) : Tensor();

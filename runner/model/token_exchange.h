@@ -24,10 +24,9 @@ class TokenExchange {
   // Agrees with the other ranks on who sends how many rows. rows_of_expert: this rank's, for every
   // expert of the model; `rows` in all. The one place in a pass where the host waits for the
   // backend: if experts are shared out, for what is sent has to be known where messages are posted,
-  // or if `counts_on_host` asks for it.
+  // or if experts' products want it (StageContext::counts_experts_on_device).
   void plan(const StageContext<Backend>& context,
-            std::span<const typename Backend::Index> rows_of_expert, std::int64_t rows,
-            bool counts_on_host);
+            std::span<const typename Backend::Index> rows_of_expert, std::int64_t rows);
 
   // Calls `body` with the rows that each of this rank's own experts gets: on the host if plan() had
   // them there, else in the backend's memory.

@@ -74,7 +74,7 @@ void TokenExchange<Backend>::count_on_host(const StageContext<Backend>& context,
 template <typename Backend>
 void TokenExchange<Backend>::plan(const StageContext<Backend>& context,
                                   std::span<const typename Backend::Index> rows_of_expert,
-                                  std::int64_t rows, bool counts_on_host) {
+                                  std::int64_t rows) {
   using Index = typename Backend::Index;
   // What this rank sends, and the counts of every source.
   IndexArray<Backend> all(context.ops, std::ssize(rows_of_expert) * (1 + context.sizes.etp));
@@ -83,7 +83,7 @@ void TokenExchange<Backend>::plan(const StageContext<Backend>& context,
                                             all.values().first(rows_of_expert.size()));
   gather_counts(context, rows_of_expert, counts);
   host_rows_.clear();
-  if (context.sizes.ep > 1 || counts_on_host) {
+  if (!context.counts_experts_on_device()) {
     const auto host = context.ops.read(all.values());
     count_on_host(context, host.values().first(rows_of_expert.size()),
                   host.values().subspan(rows_of_expert.size()));
@@ -98,7 +98,7 @@ void TokenExchange<Backend>::plan(const StageContext<Backend>& context,
     context.ops.template copy_elements<Index>(rows_of_expert, rows_of_local_expert_.values());
     return;
   }
-  order_.resize(context.ops, detail::total(slice_rows_));
+  order_.resize(context.ops, local_rows_);
   context.ops.order_arrivals(counts, order_.values(), rows_of_local_expert_.values());
 }
 

@@ -236,6 +236,7 @@ std::string imbalance_text(RunSettings settings, const GpuRates& rates) {
   const std::string planned = share_text(settings, planned_expert_rows(settings));
   std::string text = "           experts' rows are planned as " + planned +
                      " of a rank (--expert-imbalance); a run tells where one gets more\n";
+  if (settings.backend == Backend::cpu) return text;
   constexpr double kStep = 0.05;
   const double most = settings.sizes.ep;
   double fitting = 0;
@@ -246,7 +247,7 @@ std::string imbalance_text(RunSettings settings, const GpuRates& rates) {
     if (!make_memory_plan(settings).fits(rates.memory_bytes)) break;
     fitting = std::min(share, most);
   }
-  if (settings.backend == Backend::cpu || fitting == 0) return text;
+  if (fitting == 0) return text;
   return text + text_of("           %s has room for %.2f times\n", rates.gpu_type.c_str(), fitting);
 }
 

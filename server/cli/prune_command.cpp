@@ -38,7 +38,7 @@ day, stays. Logs themselves are not touched.
 What was removed does not come again while its log stands as it was: ingest passes over it, and
 agents are told that the server has it. A log that grows or changes afterwards is read as a whole.
 
-The database has one writer: while a daemon has it, let that do the same every day, by 'retention'
+A file has one writer: while a daemon has it, let that do the same every day, by 'retention'
 in its configuration (llmb-report serve --help), or stop it for as long as this takes. However this
 ends, the same command goes on with what is left.
 

@@ -1,5 +1,6 @@
 // Standing by: a daemon that would write serves what another one writes, until that one ends, by
-// whatever cause. There is one writer at a time, since the database has one lock for them.
+// whatever cause. This is where one process writes all of a database; what several write, ingest
+// waits for, root by root.
 #pragma once
 
 #include <cstdint>

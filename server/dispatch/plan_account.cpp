@@ -23,7 +23,8 @@ struct PlannedSteps {
 };
 
 // Of a profiled job. Its documents: 50 steps, of which 45 to 50 are profiled; of Nemotron 4 the job
-// runs for 25, and 20 to 25 are. llmb-step-runner profiles the last five of any other number.
+// runs for 25, and 20 to 25 are. llmb-step-runner profiles the last five of any other number, and
+// counts the same (runner/plan/run_settings.cpp, apply_steps).
 PlannedSteps planned_steps(const Submission& wanted) {
   constexpr std::int64_t kProfiled = 5;
   PlannedSteps steps;
@@ -84,7 +85,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
   add("profile", wanted.profile ? "true" : "");
   if (wanted.profile) {
     const PlannedSteps steps = planned_steps(wanted);
-    add_planned("steps", false, steps.count, steps.count_origin);
+    values.push_back({"steps", fmt::to_string(steps.count), std::string(steps.count_origin)});
     add_planned("profile_start_step", wanted.profile_start_step.has_value(), steps.profile_start,
                 steps.profile_origin);
     add_planned("profile_stop_step", wanted.profile_stop_step.has_value(), steps.profile_stop,

@@ -1,6 +1,6 @@
 // Ingest: keeps the database equal to the logs under the roots. One discovery thread and a few
-// readers for each root, one writer; stop() ends them within seconds, and leaves behind those that
-// hang in a root's file system (see abandoned_call.h). Knows no HTTP.
+// readers for each root, a writer for each lane; stop() ends them within seconds, and leaves behind
+// those that hang in a root's file system (see abandoned_call.h). Knows no HTTP.
 #pragma once
 
 #include <functional>

@@ -6,7 +6,6 @@
 // root has a lane without roots.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -64,7 +63,7 @@ class Lane {
   bool is_claimed_ = false;
   std::string fatal_error_;
   std::string trouble_;       // with the database, that was told last
-  mutable std::mutex mutex_;  // guards the pointer; the Pipeline itself may be asked by anybody
+  mutable std::mutex mutex_;  // guards the pointer and is_stopping_; anybody may ask the Pipeline
   std::shared_ptr<Pipeline> pipeline_;
   std::condition_variable stopped_;
   bool is_stopping_ = false;

@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <utility>
 #include <vector>
 
 #include "parser/statistics/run_marks.h"

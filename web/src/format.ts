@@ -221,6 +221,9 @@ const kDialects: Record<string, string> = {
   binary: "no text",
 };
 
+// What is no dialect, because its bytes are no text that is read.
+export const kDialectsNotRead: readonly string[] = ["utf_16", "compressed", "binary"];
+
 export function formatDialect(dialect: string): string {
   return kDialects[dialect] ?? formatKey(dialect);
 }

@@ -69,6 +69,13 @@ TEST(DialectTable, StandsInTheDashboard) {
     titles.append("  ").append(traits.name).append(": \"").append(traits.title).append("\",\n");
   }
   expect_part("web/src/format.ts", "const kDialects", "{", "}", titles);
+  std::string unread;
+  for (const DialectTraits& traits : dialects()) {
+    if (traits.why_not_read.empty()) continue;
+    if (!unread.empty()) unread += ", ";
+    unread.append("\"").append(traits.name).append("\"");
+  }
+  expect_part("web/src/format.ts", "const kDialectsNotRead", "= [", "]", unread);
 }
 
 TEST(DialectTable, HasNamesThatComeBack) {

@@ -197,6 +197,7 @@ TEST(FileRole, IsToldFromTheName) {
   EXPECT_EQ(classify_file("a/llmb-config_123.yaml"), FileRole::llmb_config);
   EXPECT_EQ(classify_file("a/llmb-config.yaml"), FileRole::llmb_config);
   EXPECT_EQ(classify_file("a/llmb-configs.yaml"), FileRole::other);
+  EXPECT_EQ(classify_file("a/llmb-config.yml"), FileRole::other);
   EXPECT_EQ(classify_file("a/log-x.err"), FileRole::other);
   EXPECT_EQ(classify_file("a.out/readme"), FileRole::other);
   EXPECT_EQ(classify_file(""), FileRole::other);

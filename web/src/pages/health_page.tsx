@@ -2,7 +2,15 @@
 // what is still to be read, the jobs' Slurm.
 import { fetchReadiness, fetchRuns } from "../api/client";
 import type { PushAgent, Root, Run } from "../api/types";
-import { formatBytes, formatCount, formatKey, formatPlural, formatSpan, kUnknown } from "../format";
+import {
+  formatBytes,
+  formatCount,
+  formatKey,
+  formatPlural,
+  formatSpan,
+  kDialectsNotRead,
+  kUnknown,
+} from "../format";
 import { HintPanel, Loading } from "../parts/panels";
 import { Table } from "../parts/table";
 import { Ago, breakable, Instant } from "../parts/values";
@@ -10,8 +18,6 @@ import { useAnswer } from "../state/answer";
 import { nowMs, rootList, service } from "../state/service";
 import { jobsAreOn, useJobs } from "../state/jobs";
 import { usePageTitle } from "../state/page_title";
-
-const kNoText = ["utf_16", "compressed", "binary"]; // as parser/dialect.h has them
 
 // Logs whose bytes are no text that is read, among the newest without data.
 function useUnread(): Run[] {
@@ -21,7 +27,7 @@ function useUnread(): Run[] {
     (abort) => fetchRuns(query, abort),
     () => false,
   );
-  return (answer.value.value?.runs ?? []).filter((run) => kNoText.includes(run.dialect));
+  return (answer.value.value?.runs ?? []).filter((run) => kDialectsNotRead.includes(run.dialect));
 }
 
 export function HealthPage() {

@@ -62,7 +62,9 @@ export function HistoryPage() {
 function ofRun(history: History): History {
   const run = queryValue("run");
   if (!run) return history;
-  const has = (series: HistorySeries) => series.runs.some(({ id }) => String(id) === run);
+  // A copy is shown where the run is that counts for it.
+  const has = ({ runs, copies }: HistorySeries) =>
+    [...runs, ...copies].some(({ id }) => String(id) === run);
   return { ...history, series: history.series.filter(has) };
 }
 
