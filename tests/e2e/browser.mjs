@@ -39,26 +39,33 @@ export function launch() {
 
 // What a page complained about, apart from what the test expects.
 export class Complaints {
+  #all = [];
+  #expected = [];
+
   constructor(page) {
-    this.list = [];
     page.on("console", (message) => {
-      if (message.type() === "error") this.list.push(`console: ${message.text()}`);
+      if (message.type() === "error") this.#all.push(`console: ${message.text()}`);
     });
-    page.on("pageerror", (error) => this.list.push(`exception: ${error.message}`));
+    page.on("pageerror", (error) => this.#all.push(`exception: ${error.message}`));
     page.on("requestfailed", (request) => {
       const reason = request.failure()?.errorText ?? "";
       // The page itself gives up requests that a newer one replaces, or that it leaves behind.
-      if (reason !== "net::ERR_ABORTED") this.list.push(`request: ${request.url()} ${reason}`);
+      if (reason !== "net::ERR_ABORTED") this.#all.push(`request: ${request.url()} ${reason}`);
     });
     page.on("response", (response) => {
       if (response.status() >= 400) {
-        this.list.push(`response: ${response.url()} ${response.status()}`);
+        this.#all.push(`response: ${response.url()} ${response.status()}`);
       }
     });
   }
 
+  // Holds for what comes later, too: the browser tells of a failed request after the page shows it.
   expect(pattern) {
-    this.list = this.list.filter((complaint) => !pattern.test(complaint));
+    this.#expected.push(pattern);
+  }
+
+  get list() {
+    return this.#all.filter((one) => !this.#expected.some((pattern) => pattern.test(one)));
   }
 }
 
