@@ -5,6 +5,7 @@
 
 #include "runner/cuda/host_device.h"
 #include "tests/runner/backend/planned_memory.h"
+#include "tests/runner/backend/uncomputed.h"
 
 namespace llmb::runner {
 namespace {
@@ -14,8 +15,7 @@ using testing::Expected;
 
 class CudaLargeMemory : public ::testing::Test {
  protected:
-  void SetUp() override { cuda::set_host_devices({.timing = cuda::HostTiming::never}); }
-  void TearDown() override { cuda::set_host_devices({}); }
+  const testing::Uncomputed uncomputed_;
 };
 
 Arguments llama(const Arguments& more) {

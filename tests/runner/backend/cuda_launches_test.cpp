@@ -4,6 +4,7 @@
 
 #include "runner/cuda/host_device.h"
 #include "tests/runner/backend/small_models.h"
+#include "tests/runner/backend/uncomputed.h"
 
 namespace llmb::runner {
 namespace {
@@ -68,6 +69,7 @@ void expect_launches(const char* family, const ModelSpec& spec, const ParallelSi
 // Forward and backward, and what no graph has: tokens and targets, and in builds with assertions
 // the poison in the memory for them, for what the layers work on and for its gradient.
 TEST(CudaLaunches, AreOneAPassWithGraphs) {
+  const testing::Uncomputed uncomputed;
   constexpr std::int64_t kCopies = 2;
 #if defined(NDEBUG)
   constexpr std::int64_t kPoison = 0;

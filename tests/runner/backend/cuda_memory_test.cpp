@@ -5,6 +5,7 @@
 
 #include "runner/cuda/gemm.h"
 #include "tests/runner/backend/planned_memory.h"
+#include "tests/runner/backend/uncomputed.h"
 #include "tests/runner/cuda/device_setup.h"
 
 namespace llmb::runner {
@@ -13,9 +14,11 @@ namespace {
 using testing::expect_as_planned;
 using testing::Expected;
 using testing::settings_of;
+using testing::Uncomputed;
 using CudaMemory = testing::OnDevice;
 
 TEST_F(CudaMemory, IsAsPlannedForADenseModel) {
+  const Uncomputed uncomputed;
   expect_as_planned(tiny_llama({"--global-batch-size", "4", "--micro-batch-size", "2"}));
   expect_as_planned(tiny_llama(
       {"--tp", "2", "--pp", "2", "--global-batch-size", "4", "--micro-batch-size", "2"}));
@@ -24,6 +27,7 @@ TEST_F(CudaMemory, IsAsPlannedForADenseModel) {
 }
 
 TEST_F(CudaMemory, IsWithinTwoPercentWhereGranulesAreSmall) {
+  const Uncomputed uncomputed;
   expect_as_planned(tiny_llama({"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size",
                                 "192", "--seq-length", "64", "--vocab-size", "256",
                                 "--global-batch-size", "2", "--micro-batch-size", "2"}),
@@ -32,6 +36,7 @@ TEST_F(CudaMemory, IsWithinTwoPercentWhereGranulesAreSmall) {
 
 // What a pass works on stays where it is, on one rank and in a pipeline.
 TEST_F(CudaMemory, HoldsWhatGraphsFindWhereItWas) {
+  const Uncomputed uncomputed;
   const auto with = [](const Arguments& more) {
     return tiny_llama(
         joined({"--hidden-size", "64", "--ffn-hidden-size", "192", "--seq-length", "64",
@@ -47,6 +52,7 @@ TEST_F(CudaMemory, HoldsWhatGraphsFindWhereItWas) {
 
 // Logits of all tokens would be 1 MiB here, and a chunk's are 256 KiB.
 TEST_F(CudaMemory, HoldsAChunkOfLogits) {
+  const Uncomputed uncomputed;
   const auto with = [](const char* rows) {
     return tiny_llama({"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size", "192",
                        "--seq-length", "64", "--vocab-size", "4096", "--global-batch-size", "2",
@@ -60,7 +66,13 @@ TEST_F(CudaMemory, HoldsAChunkOfLogits) {
     expect_as_planned(with(rows), {.tolerance = 0.02, .pool_tolerance = 0.03});
 }
 
+Arguments fp8_grok(const char* sequences, const char* products) {
+  return tiny_grok({"--hidden-size", "64", "--global-batch-size", sequences, "--micro-batch-size",
+                    "2", "--expert-products", products});
+}
+
 TEST_F(CudaMemory, IsAsPlannedWhereFp8WeightsAreKept) {
+  const Uncomputed uncomputed;
   const Arguments arguments = tiny_llama(
       {"--num-layers", "2", "--hidden-size", "64", "--ffn-hidden-size", "192", "--seq-length", "64",
        "--vocab-size", "256", "--global-batch-size", "4", "--micro-batch-size", "2"});
@@ -68,19 +80,19 @@ TEST_F(CudaMemory, IsAsPlannedWhereFp8WeightsAreKept) {
   EXPECT_GT(make_memory_plan(settings_of(arguments, kept.dtype)).stages[0].fp8_weights, 0);
   expect_as_planned(arguments, kept);
   // Experts' rows are cast by one launch, and their weights, too, where those are not kept.
-  const auto grok = [](const char* sequences, const char* products) {
-    return tiny_grok({"--hidden-size", "64", "--global-batch-size", sequences, "--micro-batch-size",
-                      "2", "--expert-products", products});
-  };
-  expect_as_planned(grok("4", "device"), kept);
-  expect_as_planned(grok("4", "library"), kept);
-  expect_as_planned(grok("2", "device"), kept);
+  expect_as_planned(fp8_grok("4", "device"), kept);
+  expect_as_planned(fp8_grok("2", "device"), kept);
   if (!cuda::why_no_mxfp8().empty()) return;
   expect_as_planned(arguments, {.dtype = "fp8_mx"});
 }
 
+TEST_F(CudaMemory, IsAsPlannedWhereFp8WeightsOfCountedExpertsAreKept) {
+  expect_as_planned(fp8_grok("4", "library"), {.dtype = "fp8_cs"});
+}
+
 // Whole for a moment: head and embedding of a large vocabulary, a layer, a layer of experts.
 TEST_F(CudaMemory, IsAsPlannedFullySharded) {
+  const Uncomputed uncomputed;
   const Arguments sharded = {
       "--dp", "2", "--fsdp", "true", "--global-batch-size", "4", "--micro-batch-size", "2"};
   expect_as_planned(tiny_llama(joined(sharded, {"--vocab-size", "2048"})), {.steps = 2});

@@ -4,6 +4,7 @@
 
 #include "runner/cuda/host_device.h"
 #include "tests/runner/backend/small_models.h"
+#include "tests/runner/backend/uncomputed.h"
 
 namespace llmb::runner {
 namespace {
@@ -63,6 +64,7 @@ StageOptions options_of(Precision precision, ExpertCounts expert_counts = Expert
 }
 
 TEST(CudaWaits, AreNoneInAPassOfExpertsThatAreAllHere) {
+  const testing::Uncomputed uncomputed;
   const ModelSpec grok = small("pretrain_grok1", "314b");
   EXPECT_EQ(waits_of_two_passes_more<Cuda<float>>(grok, {}, options_of(Precision::fp32)), 0);
   for (const Precision precision :
@@ -76,6 +78,7 @@ TEST(CudaWaits, AreNoneInAPassOfExpertsThatAreAllHere) {
 
 // How much travels is known then, too.
 TEST(CudaWaits, AreNoneWhereSlicesOfExpertsAreShared) {
+  const testing::Uncomputed uncomputed;
   EXPECT_EQ(waits_of_two_passes_more<Cuda<float>>(small("pretrain_grok1", "314b"),
                                                   {.tp = 2, .dp = 2, .etp = 2},
                                                   options_of(Precision::fp32)),
