@@ -8,7 +8,7 @@
 
 #include "tests/server/serve/backfill_fixture.h"
 #include "tests/server/serve/cutting_proxy.h"
-#include "tests/slurm/lane.h"
+#include "tests/slurm/test_cluster.h"
 
 namespace llmb::slurm_test {
 namespace {
@@ -18,14 +18,14 @@ using testing::HasSubstr;
 class BackfillOnSlurm : public cli::BackfillTest {
  protected:
   void SetUp() override {
-    lane_ = Lane::get("plain");
-    if (lane_ == nullptr) GTEST_SKIP() << "there is no Slurm here: see the test slurm.up";
+    cluster_ = TestCluster::get("plain");
+    if (cluster_ == nullptr) GTEST_SKIP() << "there is no Slurm here: see the test slurm.up";
   }
 
   CommandAnswer report(const Words& more) const {
     Words all = {LLMB_REPORT_PROGRAM, "backfill", "--work-folder", work_.path()};
     all.insert(all.end(), more.begin(), more.end());
-    return run(all, {"SLURM_CONF=" + (lane_->cluster_folder() / "slurm.conf").string()});
+    return run(all, {"SLURM_CONF=" + (cluster_->cluster_folder() / "slurm.conf").string()});
   }
   Words submission(int port) const {
     Words all = words(port, {"--slurm", "--tasks", "4", "--slurm-arg", "cpus-per-task=1", tree_});
@@ -60,7 +60,7 @@ class BackfillOnSlurm : public cli::BackfillTest {
     }
   }
 
-  const Lane* lane_ = nullptr;
+  const TestCluster* cluster_ = nullptr;
 };
 
 TEST_F(BackfillOnSlurm, DoesWhatIsLeftWhenTheSameIsSaidAgain) {
@@ -83,7 +83,7 @@ TEST_F(BackfillOnSlurm, DoesWhatIsLeftWhenTheSameIsSaidAgain) {
     }
     return proxy.has_cut() && pushing == 4;
   })) << report({"--status"}).output;
-  EXPECT_EQ(lane_->slurm({"scancel", job + "_1"}).exit_code, 0);
+  EXPECT_EQ(cluster_->slurm({"scancel", job + "_1"}).exit_code, 0);
   kill_processes_of("3");
   std::string line;
   EXPECT_TRUE(wait_until([&] {

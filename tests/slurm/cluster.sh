@@ -13,11 +13,11 @@ skip() {
 
 take_down() {
   [ -s "$file" ] || return 0
-  local folder lane
+  local folder cluster
   folder="$(cat "$file")"
   case "$folder" in /tmp/llmb-slurm.*) ;; *) echo "$file names $folder" >&2; exit 1 ;; esac
-  for lane in "$folder"/accounting "$folder"/plain; do
-    [ ! -d "$lane" ] || timeout 60 "$slurm_dev/down" --remove "$lane" &
+  for cluster in "$folder"/accounting "$folder"/plain; do
+    [ ! -d "$cluster" ] || timeout 60 "$slurm_dev/down" --remove "$cluster" &
   done
   wait
   rm -rf "$folder" "$file"

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "parser/catalog/catalog.h"
-#include "tests/slurm/lane.h"
+#include "tests/slurm/test_cluster.h"
 
 namespace llmb::slurm_test {
 namespace {
@@ -31,7 +31,8 @@ std::string text_of(const fs::path& file) {
 // What stands in for the installed recipes, and for what the documents call.
 class DocumentWalk {
  public:
-  explicit DocumentWalk(const Lane& lane) : lane_(lane), folder_(lane.folder() / "documents") {
+  explicit DocumentWalk(const TestCluster& cluster)
+      : cluster_(cluster), folder_(cluster.folder() / "documents") {
     fs::create_directories(folder_ / "bin");
     fs::create_directories(folder_ / "workload");
     write_script(folder_ / "recipe.sh",
@@ -47,7 +48,7 @@ class DocumentWalk {
     std::ofstream(configuration())
         << "db: documents.db\nallow_network_file_system: true\ncluster:\n  name: walk\n"
         << "  workload_folder: workload\n  gpu_type: " << gpu_type
-        << "\n  slurm_conf: " << (lane_.cluster_folder() / "slurm.conf").string()
+        << "\n  slurm_conf: " << (cluster_.cluster_folder() / "slurm.conf").string()
         << "\n  launch_scripts: {" << command.workload << ": " << (folder_ / "recipe.sh").string()
         << "}\n";
     write_script(folder_ / "launch.sh", "exec " + submit() + " -w " + command.workload + "\n");
@@ -68,14 +69,14 @@ class DocumentWalk {
     return LLMB_REPORT_PROGRAM " submit --launcher recipe --config " + configuration().string();
   }
 
-  const Lane& lane_;
+  const TestCluster& cluster_;
   fs::path folder_;
 };
 
 TEST(DocumentsOnSlurm, EveryLaunchCommandBecomesAJob) {
-  const Lane* const lane = Lane::get("plain");
-  if (lane == nullptr) GTEST_SKIP() << "there is no Slurm here";
-  DocumentWalk walk(*lane);
+  const TestCluster* const cluster = TestCluster::get("plain");
+  if (cluster == nullptr) GTEST_SKIP() << "there is no Slurm here";
+  DocumentWalk walk(*cluster);
   int submitted = 0;
   for (const parser::PublishedCommand& command : parser::embedded_catalog().commands) {
     if (!command.gpu_count) continue;  // a template, or one that reads logs
@@ -111,7 +112,7 @@ TEST(DocumentsOnSlurm, EveryLaunchCommandBecomesAJob) {
   EXPECT_EQ(walk.database().find("hf_secret"), std::string::npos);
   // Slurm had them all, and they end.
   EXPECT_TRUE(wait_until([&] {
-    return lane->slurm({"squeue", "--noheader", "--name=wrap"}).output.empty();
+    return cluster->slurm({"squeue", "--noheader", "--name=wrap"}).output.empty();
   }));
 }
 
@@ -119,9 +120,9 @@ TEST(DocumentsOnSlurm, EveryLaunchCommandBecomesAJob) {
 // inside of the $STAGE_PATH/results/$GSW_VERSION/$DTYPE/314b/$JOB_TOTAL_GPUS folder"; its launch.sh
 // is the batch script. "we are using the last training step timing".
 TEST(DocumentsOnSlurm, TheRecipeOf2024EndsWithItsResultsTree) {
-  const Lane* const lane = Lane::get("plain");
-  if (lane == nullptr) GTEST_SKIP() << "there is no Slurm here";
-  const fs::path folder = lane->folder() / "recipe-2024";
+  const TestCluster* const cluster = TestCluster::get("plain");
+  if (cluster == nullptr) GTEST_SKIP() << "there is no Slurm here";
+  const fs::path folder = cluster->folder() / "recipe-2024";
   fs::create_directories(folder / "workload");
   write_script(folder / "launch.sh",
                "[ -n \"$SLURM_JOB_ID\" ] || exit 9\n"
@@ -137,7 +138,7 @@ TEST(DocumentsOnSlurm, TheRecipeOf2024EndsWithItsResultsTree) {
       << "db: runs.db\nallow_network_file_system: true\ncluster:\n  name: walk\n"
       << "  workload_folder: workload\n  gpu_type: h100\n  gpus_per_node: 4\n"
       << "  poll_interval_s: 1\n"
-      << "  slurm_conf: " << (lane->cluster_folder() / "slurm.conf").string() << "\n"
+      << "  slurm_conf: " << (cluster->cluster_folder() / "slurm.conf").string() << "\n"
       << "  launch_scripts: {pretrain_grok1: " << (folder / "launch.sh").string() << "}\n";
   const CommandAnswer submitted =
       run({LLMB_REPORT_PROGRAM, "submit", "--launcher", "recipe", "--document", "grok1-24.11",

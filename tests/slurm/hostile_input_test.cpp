@@ -13,7 +13,7 @@
 #include "server/dispatch/send_queue.h"
 #include "server/dispatch/text_check.h"
 #include "storage/job_store.h"
-#include "tests/slurm/lane.h"
+#include "tests/slurm/test_cluster.h"
 
 namespace llmb::slurm_test {
 namespace {
@@ -30,9 +30,9 @@ constexpr std::size_t kSubmittedMax = 60;
 class HostileInput : public ::testing::Test {
  protected:
   void SetUp() override {
-    lane_ = Lane::get("accounting");
-    if (lane_ == nullptr) GTEST_SKIP() << "there is no Slurm here: see the test slurm.up";
-    folder_ = lane_->folder() / "hostile";
+    cluster_ = TestCluster::get("accounting");
+    if (cluster_ == nullptr) GTEST_SKIP() << "there is no Slurm here: see the test slurm.up";
+    folder_ = cluster_->folder() / "hostile";
     fs::create_directories(folder_ / "workload");
     storage::OpenOptions options;
     options.path = (folder_ / "jobs.db").string();
@@ -44,7 +44,7 @@ class HostileInput : public ::testing::Test {
     settings_.backend = "cpu";
     settings_.gpus_per_node = 4;
     settings_.gpu_type = "h100";
-    settings_.slurm_conf = (lane_->cluster_folder() / "slurm.conf").string();
+    settings_.slurm_conf = (cluster_->cluster_folder() / "slurm.conf").string();
     settings_.environment_allowed = {"ANYTHING"};
     canary_ = (folder_ / "canary").string();
   }
@@ -146,7 +146,7 @@ class HostileInput : public ::testing::Test {
   }
   static constexpr std::size_t kPlaces = 8 + 19 + 10;
 
-  Lane* lane_ = nullptr;
+  TestCluster* cluster_ = nullptr;
   fs::path folder_;
   std::string canary_;
   std::unique_ptr<storage::JobStore> store_;
@@ -212,7 +212,7 @@ TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
   EXPECT_GT(accepted, 10U);
 
   // Slurm's own view of those that it took.
-  const CommandAnswer queue = lane_->slurm({"squeue", "--json"});
+  const CommandAnswer queue = cluster_->slurm({"squeue", "--json"});
   const json listed = json::parse(queue.output, nullptr, false);
   ASSERT_TRUE(listed.is_object()) << queue.output << queue.errors;
   std::size_t seen = 0;
@@ -230,7 +230,7 @@ TEST_F(HostileInput, StaysInputAndIsMostlyRefused) {
       EXPECT_THAT(entry["standard_output"].get<std::string>(), StartsWith(job.run_folder + "/"));
       EXPECT_THAT(entry["name"].get<std::string>(), HasSubstr(job.experiment));
     }
-    EXPECT_EQ(lane_->slurm({"scancel", std::to_string(*job.job_id)}).exit_code, 0);
+    EXPECT_EQ(cluster_->slurm({"scancel", std::to_string(*job.job_id)}).exit_code, 0);
   }
   EXPECT_GT(seen, 3U);
   EXPECT_FALSE(fs::exists(canary_));
@@ -274,23 +274,24 @@ TEST_F(HostileInput, ReachesTheJobAsAValueOnly) {
 }
 
 TEST_F(HostileInput, IsRefusedByTheApiAndTheCommandLine) {
-  const json before = lane_->get_json("/api/v1/jobs");
+  const json before = cluster_->get_json("/api/v1/jobs");
   for (const std::string& payload : payloads()) {
     json input = base();
     input["model_size"] = payload;
     const std::string body = input.dump(-1, ' ', false, json::error_handler_t::ignore);
-    const int status = lane_->ask("POST", "/api/v1/jobs", body).status;
+    const int status = cluster_->ask("POST", "/api/v1/jobs", body).status;
     // Of a megabyte the server reads the head only, and may close before all of it is sent.
     const bool is_long = payload.size() > 200'000;
     EXPECT_TRUE(status == 400 || (is_long && (status == 413 || status == 0)))
         << status << " for " << body.substr(0, 200);
     if (is_long || payload.find('\0') != std::string::npos) continue;  // no argument can be so
-    const CommandAnswer answer = lane_->report({"submit", "-w", "pretrain_nemotron4", "--dtype",
-                                                "bf16", "--scale", "8", "--model-size=" + payload});
+    const CommandAnswer answer =
+        cluster_->report({"submit", "-w", "pretrain_nemotron4", "--dtype", "bf16", "--scale", "8",
+                          "--model-size=" + payload});
     EXPECT_EQ(answer.exit_code, 2) << payload << answer.output;
     EXPECT_FALSE(answer.errors.empty()) << payload;
   }
-  EXPECT_EQ(lane_->get_json("/api/v1/jobs"), before);
+  EXPECT_EQ(cluster_->get_json("/api/v1/jobs"), before);
   EXPECT_FALSE(fs::exists(canary_));
 }
 

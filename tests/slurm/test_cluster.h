@@ -1,5 +1,5 @@
-// Lane: one of the two real clusters, with a daemon that submits to it and follows its jobs, a
-// client of the daemon's API, and the command line beside it.
+// TestCluster: one of the two real clusters, with a daemon that submits to it and follows its jobs,
+// a client of the daemon's API, and the command line beside it.
 #pragma once
 
 #include <filesystem>
@@ -28,17 +28,17 @@ CommandAnswer run(const Words& words, const Words& environment = {});
 // standing still needs.
 bool wait_until(const std::function<bool()>& condition);
 
-class Lane {
+class TestCluster {
  public:
   // "accounting" or "plain". Null where the clusters are not up: then the tests are skipped.
-  static Lane* get(const std::string& name);
+  static TestCluster* get(const std::string& name);
   // Those that were asked for.
-  static std::vector<Lane*> all();
+  static std::vector<TestCluster*> all();
   // Daemons end; the clusters stay, for the fixture to take down.
   static void end_all();
-  ~Lane();
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  ~TestCluster();
+  TestCluster(const TestCluster&) = delete;
+  TestCluster& operator=(const TestCluster&) = delete;
 
   const std::filesystem::path& cluster_folder() const { return cluster_folder_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -62,8 +62,8 @@ class Lane {
 
   CommandAnswer slurm(const Words& words) const;   // "squeue" …
   CommandAnswer report(const Words& words) const;  // llmb-report … --config
-  // The same by a configuration that names no backend; the lane's own says cpu. Jobs on GPUs share
-  // nodes with what is there.
+  // The same by a configuration that names no backend; the cluster's own says cpu. Jobs on GPUs
+  // share nodes with what is there.
   CommandAnswer report_without_a_backend(const Words& words) const;
   CommandAnswer node(const std::string& action, const std::string& name) const;
   CommandAnswer controller(const std::string& action) const;  // "stop", "start"
@@ -74,7 +74,7 @@ class Lane {
   std::string evidence() const;
 
  private:
-  explicit Lane(const std::string& name);
+  explicit TestCluster(const std::string& name);
 
   void write_configuration(const std::filesystem::path& file, const std::string& keys) const;
   CommandAnswer report_by(const std::string& configuration, const Words& words) const;
@@ -91,7 +91,8 @@ class Lane {
 // fast anything is.
 class Gate {
  public:
-  Gate(const Lane& lane, const std::string& name) : file_(lane.folder() / ("gate-" + name)) {}
+  Gate(const TestCluster& cluster, const std::string& name)
+      : file_(cluster.folder() / ("gate-" + name)) {}
   // The submission, behind this gate.
   json behind(json submission) const;
   void open() const;

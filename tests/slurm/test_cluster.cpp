@@ -1,4 +1,4 @@
-#include "tests/slurm/lane.h"
+#include "tests/slurm/test_cluster.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::chrono::seconds kPatience{300};
 
-std::map<std::string, std::unique_ptr<Lane>>& lanes() {
-  static std::map<std::string, std::unique_ptr<Lane>> all;
+std::map<std::string, std::unique_ptr<TestCluster>>& clusters() {
+  static std::map<std::string, std::unique_ptr<TestCluster>> all;
   return all;
 }
 
@@ -49,7 +49,8 @@ class FailureEvidence : public ::testing::EmptyTestEventListener {
  public:
   void OnTestEnd(const ::testing::TestInfo& test) override {
     if (!test.result()->Failed()) return;
-    for (const Lane* const lane : Lane::all()) std::cout << lane->evidence() << std::endl;
+    for (const TestCluster* const cluster : TestCluster::all())
+      std::cout << cluster->evidence() << std::endl;
   }
 };
 [[maybe_unused]] const bool kListens = [] {
@@ -80,27 +81,27 @@ bool wait_until(const std::function<bool()>& condition) {
   return true;
 }
 
-Lane* Lane::get(const std::string& name) {
-  auto& lane = lanes()[name];
-  if (!lane && fs::exists(fs::path(clusters_folder()) / name / "slurm.conf")) {
-    lane.reset(new Lane(name));
+TestCluster* TestCluster::get(const std::string& name) {
+  auto& cluster = clusters()[name];
+  if (!cluster && fs::exists(fs::path(clusters_folder()) / name / "slurm.conf")) {
+    cluster.reset(new TestCluster(name));
   }
-  return lane.get();
+  return cluster.get();
 }
 
-std::vector<Lane*> Lane::all() {
-  std::vector<Lane*> result;
-  for (const auto& [name, lane] : lanes()) {
-    if (lane) result.push_back(lane.get());
+std::vector<TestCluster*> TestCluster::all() {
+  std::vector<TestCluster*> result;
+  for (const auto& [name, cluster] : clusters()) {
+    if (cluster) result.push_back(cluster.get());
   }
   return result;
 }
 
-void Lane::end_all() {
-  lanes().clear();
+void TestCluster::end_all() {
+  clusters().clear();
 }
 
-Lane::Lane(const std::string& name)
+TestCluster::TestCluster(const std::string& name)
     : cluster_folder_(fs::path(clusters_folder()) / name),
       folder_(fs::path(clusters_folder()) / (name + ".report")) {
   fs::remove_all(folder_);  // of an earlier run on the same clusters
@@ -123,7 +124,7 @@ Lane::Lane(const std::string& name)
   events_ = std::make_unique<EventLog>(port_);
 }
 
-void Lane::write_configuration(const fs::path& file, const std::string& keys) const {
+void TestCluster::write_configuration(const fs::path& file, const std::string& keys) const {
   std::ofstream(file)
       << "listen: 127.0.0.1:0\ndb: report.db\nallow_network_file_system: true\n"
       << "cluster:\n  name: " << cluster_folder_.filename().string()
@@ -137,14 +138,14 @@ void Lane::write_configuration(const fs::path& file, const std::string& keys) co
       << (folder_ / "launch.sh").string() << "}\n";
 }
 
-Lane::~Lane() {
+TestCluster::~TestCluster() {
   const int exit_code = daemon_->stop(SIGTERM);
   if (exit_code != 0) std::cerr << "the daemon ended with " << exit_code << daemon_->errors();
   daemon_.reset();
 }
 
-cli::Answer Lane::ask(const std::string& method, const std::string& target, const std::string& body,
-                      const std::string& key) const {
+cli::Answer TestCluster::ask(const std::string& method, const std::string& target,
+                             const std::string& body, const std::string& key) const {
   const cli::Connection connection(port_);
   std::string request = method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n";
   if (method != "GET") {
@@ -159,13 +160,13 @@ cli::Answer Lane::ask(const std::string& method, const std::string& target, cons
   return {std::atoi(text.c_str() + 9), text.substr(0, end + 2), text.substr(end + 4)};
 }
 
-json Lane::get_json(const std::string& target) const {
+json TestCluster::get_json(const std::string& target) const {
   const cli::Answer answer = ask("GET", target);
   EXPECT_EQ(answer.status, 200) << target << ": " << answer.body;
   return json::parse(answer.body, nullptr, false);
 }
 
-json Lane::submit(const json& submission) const {
+json TestCluster::submit(const json& submission) const {
   const cli::Answer answer = ask("POST", "/api/v1/jobs", submission.dump());
   if (answer.status != 202) throw std::runtime_error("not recorded: " + answer.body);
   json sent = json::parse(answer.body)["jobs"][0];
@@ -178,11 +179,11 @@ json Lane::submit(const json& submission) const {
   return sent;
 }
 
-json Lane::job(std::int64_t id) const {
+json TestCluster::job(std::int64_t id) const {
   return get_json("/api/v1/jobs/" + std::to_string(id));
 }
 
-json Lane::wait_for(std::int64_t id, const std::vector<std::string>& states) const {
+json TestCluster::wait_for(std::int64_t id, const std::vector<std::string>& states) const {
   json last;
   bool is_it = false;
   wait_until([&] {
@@ -195,7 +196,7 @@ json Lane::wait_for(std::int64_t id, const std::vector<std::string>& states) con
   return last;
 }
 
-json Lane::wait_for_run(std::int64_t id, const std::string& status) const {
+json TestCluster::wait_for_run(std::int64_t id, const std::string& status) const {
   json run;
   EXPECT_TRUE(wait_until([&] {
     const json runs = job(id)["runs"];
@@ -207,7 +208,7 @@ json Lane::wait_for_run(std::int64_t id, const std::string& status) const {
   return run;
 }
 
-std::vector<std::string> Lane::told_states(std::int64_t id, const std::string& last) const {
+std::vector<std::string> TestCluster::told_states(std::int64_t id, const std::string& last) const {
   std::vector<std::string> states;
   wait_until([&] {
     states.clear();
@@ -229,38 +230,38 @@ std::vector<std::string> Lane::told_states(std::int64_t id, const std::string& l
   return states;
 }
 
-void Lane::cancel(std::int64_t id) const {
+void TestCluster::cancel(std::int64_t id) const {
   const cli::Answer answer = ask("DELETE", "/api/v1/jobs/" + std::to_string(id));
   EXPECT_TRUE(answer.status == 200 || answer.status == 202) << answer.body;
   wait_for(id, {"cancelled"});
 }
 
-CommandAnswer Lane::slurm(const Words& words) const {
+CommandAnswer TestCluster::slurm(const Words& words) const {
   return run(words, {"SLURM_CONF=" + (cluster_folder_ / "slurm.conf").string()});
 }
 
-CommandAnswer Lane::report(const Words& words) const {
+CommandAnswer TestCluster::report(const Words& words) const {
   return report_by(configuration_file(), words);
 }
 
-CommandAnswer Lane::report_without_a_backend(const Words& words) const {
+CommandAnswer TestCluster::report_without_a_backend(const Words& words) const {
   const fs::path configuration = folder_ / "no-backend.yaml";
   write_configuration(configuration, "  whole_nodes: false\n");
   return report_by(configuration.string(), words);
 }
 
-CommandAnswer Lane::report_by(const std::string& configuration, const Words& words) const {
+CommandAnswer TestCluster::report_by(const std::string& configuration, const Words& words) const {
   Words all = {LLMB_REPORT_PROGRAM};
   all.insert(all.end(), words.begin(), words.end());
   all.insert(all.end(), {"--config", configuration});
   return run(all, {"HOME=" + folder_.string()});
 }
 
-CommandAnswer Lane::node(const std::string& action, const std::string& name) const {
+CommandAnswer TestCluster::node(const std::string& action, const std::string& name) const {
   return run({LLMB_SOURCE_DIR "/deploy/slurm-dev/node", action, cluster_folder_.string(), name});
 }
 
-void Lane::signal_controller(int signal) const {
+void TestCluster::signal_controller(int signal) const {
   std::ifstream file(cluster_folder_ / "processes");
   pid_t process = 0;
   for (std::string line; std::getline(file, line);) {
@@ -273,11 +274,11 @@ void Lane::signal_controller(int signal) const {
   if (kill(process, signal) != 0) throw std::runtime_error("slurmctld cannot be signalled");
 }
 
-CommandAnswer Lane::controller(const std::string& action) const {
+CommandAnswer TestCluster::controller(const std::string& action) const {
   return run({LLMB_SOURCE_DIR "/deploy/slurm-dev/controller", action, cluster_folder_.string()});
 }
 
-std::string Lane::evidence() const {
+std::string TestCluster::evidence() const {
   std::string text = "==== " + cluster_folder_.string() + "\n";
   for (const Words& words : {Words{"squeue", "--long"}, Words{"sinfo", "--Node", "--long"}}) {
     const CommandAnswer answer = slurm(words);
