@@ -201,6 +201,7 @@ class Reader {
     std::string grown_at;
     parser::RunStatus status = parser::RunStatus::no_data;
     bool has_window_source = false;  // false: stored before that was kept
+    std::string gpu_type;            // empty: unknown
     bool is_vanished = false;
     LogCursor cursor;
   };

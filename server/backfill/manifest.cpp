@@ -170,8 +170,9 @@ std::vector<ingest::RootOptions> roots_of_task(const Manifest& manifest, std::in
   std::vector<ingest::RootOptions> roots;
   roots.reserve(named.size());
   for (const std::int64_t root : named) {
-    roots.push_back({manifest.roots[static_cast<std::size_t>(root)], manifest.cluster,
-                     parts_of_root({share}, root)});
+    roots.push_back({.path = manifest.roots[static_cast<std::size_t>(root)],
+                     .cluster = manifest.cluster,
+                     .parts = parts_of_root({share}, root)});
   }
   return roots;
 }

@@ -38,4 +38,18 @@ CLI::Option* add_catalog_option(CLI::App& command, std::string& value) {
       ->type_name("FILE");
 }
 
+CLI::Option* add_left_open_gpu_option(CLI::App& command, std::string& value) {
+  return command
+      .add_option("--gpu-type", value,
+                  "The GPU of logs whose llmb-config and name say none: h100, gb200 …")
+      ->type_name("GPU");
+}
+
+parser::Result<void> check_gpu_type(const parser::Catalog& catalog, const std::string& gpu_type) {
+  if (gpu_type.empty() || catalog.gpu(gpu_type) != nullptr) return {};
+  std::string known;
+  for (const parser::GpuType& gpu : catalog.gpus) known += " " + gpu.gpu_type;
+  return parser::fail(fmt::format("the catalog has no GPU '{}'; it has{}", gpu_type, known));
+}
+
 }  // namespace llmb::cli

@@ -1,4 +1,5 @@
-// `--catalog FILE`: the embedded catalog, or that with a user's file on it.
+// `--catalog FILE`: the embedded catalog, or that with a user's file on it; and `--gpu-type`, which
+// names one of its GPUs.
 #pragma once
 
 #include <memory>
@@ -18,5 +19,10 @@ namespace llmb::cli {
 parser::Result<std::shared_ptr<const parser::Catalog>> read_catalog(const std::string& path);
 
 CLI::Option* add_catalog_option(CLI::App& command, std::string& value);
+
+// `--gpu-type GPU`: of logs of which nothing else says it.
+CLI::Option* add_left_open_gpu_option(CLI::App& command, std::string& value);
+// An empty text is known. The error names those that the catalog has.
+parser::Result<void> check_gpu_type(const parser::Catalog& catalog, const std::string& gpu_type);
 
 }  // namespace llmb::cli

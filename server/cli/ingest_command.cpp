@@ -36,6 +36,7 @@ struct IngestArguments {
   bool allow_network_file_system = false;
   std::string database;
   std::string catalog_file;
+  std::string gpu_type;
   std::string log_level;
   std::vector<std::string> roots;
   PushArguments push;
@@ -156,6 +157,13 @@ int run_ingest(const IngestArguments& arguments) {
     }
     options.catalog = std::move(*catalog);
   }
+  const auto known = check_gpu_type(options.catalog ? *options.catalog : parser::embedded_catalog(),
+                                    arguments.gpu_type);
+  if (!known) {
+    std::cerr << "llmb-report ingest: " << known.error().message << '\n';
+    return kBadArguments;
+  }
+  for (ingest::RootOptions& root : options.roots) root.gpu_type = arguments.gpu_type;
   options.database.allow_network_file_system = arguments.allow_network_file_system;
   try {
     options.database.path =
@@ -190,6 +198,7 @@ void add_ingest_command(CLI::App& app, int& exit_code) {
                    "llmb-report/llmb-report.db in $XDG_STATE_HOME, else in ~/.local/state)")
       ->type_name("FILE|URL");
   add_catalog_option(*command, arguments->catalog_file);
+  add_left_open_gpu_option(*command, arguments->gpu_type);
   add_log_level_option(*command, arguments->log_level);
   command->add_flag("--allow-network-file-system", arguments->allow_network_file_system,
                     "keep the database on a file system that is not known to be local");

@@ -203,15 +203,6 @@ int run_compat(const ParseArguments& arguments) {
   return finish_output(compat::run(options, std::cout, std::cerr));
 }
 
-// Says on stderr which there are where there is no such one.
-bool is_known_gpu(const parser::Catalog& catalog, const std::string& gpu_type) {
-  if (catalog.gpu(gpu_type) != nullptr) return true;
-  std::cerr << "llmb-report parse: the catalog has no GPU '" << gpu_type << "'; it has";
-  for (const parser::GpuType& gpu : catalog.gpus) std::cerr << ' ' << gpu.gpu_type;
-  std::cerr << '\n';
-  return false;
-}
-
 int run_parse(ParseArguments arguments) {
   if (arguments.paths.empty()) {
     arguments.paths = default_folders();
@@ -242,9 +233,13 @@ int run_parse(ParseArguments arguments) {
     options.catalog = catalog.get();
   }
   options.gpu_type = arguments.gpu_type;
-  if (!options.gpu_type.empty() &&
-      !is_known_gpu(catalog ? *catalog : parser::embedded_catalog(), options.gpu_type)) {
-    return kBadArguments;
+  if (!options.gpu_type.empty()) {
+    const auto known =
+        check_gpu_type(catalog ? *catalog : parser::embedded_catalog(), options.gpu_type);
+    if (!known) {
+      std::cerr << "llmb-report parse: " << known.error().message << '\n';
+      return kBadArguments;
+    }
   }
 
   // What the first reader has to build first is built while the folders are walked.
@@ -316,10 +311,7 @@ void add_parse_command(CLI::App& app, int& exit_code) {
   command->add_flag("--explain", arguments->explains,
                     "Add which lines looked like a step but could not be read, and why");
   add_catalog_option(*command, arguments->catalog_file);
-  command
-      ->add_option("--gpu-type", arguments->gpu_type,
-                   "The GPU of logs whose llmb-config and name say none: h100, gb200 …")
-      ->type_name("GPU");
+  add_left_open_gpu_option(*command, arguments->gpu_type);
   command->add_option("paths", arguments->paths, "Folders and logs to read")->type_name("DIR|FILE");
   command->callback([arguments, samples, &exit_code] {
     if (arguments->has_samples && arguments->format != "json") {

@@ -34,6 +34,7 @@ struct ServeArguments {
   std::string listen;
   std::string database;
   std::string catalog_file;
+  std::string gpu_type;
   std::string log_level;
   std::string tls_certificate_file;
   std::string tls_key_file;
@@ -217,6 +218,12 @@ int run_serve(const ServeArguments& arguments) {
       if (!catalog) return complain(catalog.error().message, kBadArguments);
       options.catalog = std::move(*catalog);
     }
+    for (ingest::RootOptions& root : options.ingest.roots) {
+      if (root.gpu_type.empty()) root.gpu_type = arguments.gpu_type;
+      const auto known = check_gpu_type(
+          options.catalog ? *options.catalog : parser::embedded_catalog(), root.gpu_type);
+      if (!known) return complain(known.error().message, kBadArguments);
+    }
     if (options.ingest.roots.empty() && !options.receives && !options.reads_only) {
       return complain(
           "no tree to watch: name a ROOT, set LLMB_WORKLOAD, or give 'roots' in a --config file; "
@@ -251,6 +258,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                    "llmb-report/llmb-report.db in $XDG_STATE_HOME, else in ~/.local/state)")
       ->type_name("FILE|URL");
   add_catalog_option(*command, arguments->catalog_file);
+  add_left_open_gpu_option(*command, arguments->gpu_type);
   add_log_level_option(*command, arguments->log_level);
   command->add_option("--tls-cert", arguments->tls_certificate_file, "Certificate chain, PEM")
       ->type_name("FILE");

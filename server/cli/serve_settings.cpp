@@ -12,8 +12,9 @@ ingest::RootOptions root_of(const ConfigurationReader& reader, const YAML::Node&
   reader.read_map(
       node, "an entry of roots",
       {{"path", [&](const YAML::Node& value) { root.path = reader.path(value, "path"); }},
-       {"cluster",
-        [&](const YAML::Node& value) { root.cluster = reader.text(value, "cluster"); }}});
+       {"cluster", [&](const YAML::Node& value) { root.cluster = reader.text(value, "cluster"); }},
+       {"gpu_type",
+        [&](const YAML::Node& value) { root.gpu_type = reader.text(value, "gpu_type"); }}});
   if (root.path.empty()) reader.complain(node.Mark(), "an entry of roots has no 'path'");
   return root;
 }
@@ -112,6 +113,7 @@ const std::string_view kConfigurationHelp = R"(Configuration file (YAML, every k
   roots:                            # trees to watch; a plain path will do
     - path: /lustre/llmb/workloads/pretrain_grok1
       cluster: eos
+      gpu_type: h100                # of runs of which nothing else says it
     - /home/me/experiments
   listen: 127.0.0.1:8642
   db: /var/lib/llmb-report/llmb-report.db

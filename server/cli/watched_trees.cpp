@@ -61,7 +61,7 @@ std::vector<PlacedRoot> root_with_links(const ingest::RootOptions& root) {
     const fs::path inside = fs::path(root.path) / folder;
     std::error_code error;
     if (fs::is_symlink(inside, error) && fs::is_directory(inside, error)) {
-      all.push_back({{inside.string(), root.cluster}, resolved(inside.string())});
+      all.push_back({{inside.string(), root.cluster, root.gpu_type}, resolved(inside.string())});
     }
   }
   return all;

@@ -78,9 +78,11 @@ void Discovery::restore(const KnownLogs& known) {
     }
     if (const auto tail = decode_tail_state(before.cursor.parser_state)) {
       memory.modified_ns_seen = tail->modified_us * 1'000;
-      // Where it is not said why a window was chosen, one more look does. A status is no sign: a
-      // log whose only step is held back for a further line has no data until it settles.
-      memory.is_settled = tail->settled_size != 0 && before.has_window_source;
+      // Where it is not said why a window was chosen, or the tree's GPU may be news, one more look
+      // does. A status is no sign: a log whose only step is held back for a further line has no
+      // data until it settles.
+      const bool has_gpu_of_tree = root_.gpu_type.empty() || before.gpu_type == root_.gpu_type;
+      memory.is_settled = tail->settled_size != 0 && before.has_window_source && has_gpu_of_tree;
     }
     memory.job_has_ended = before.status == parser::RunStatus::complete;
     file.wants_verdict = !memory.is_settled;  // its job may have ended meanwhile

@@ -21,6 +21,8 @@ namespace llmb::ingest {
 struct RootOptions {
   std::string path;
   std::string cluster;  // empty: none
+  // Of runs of which neither log, name nor llmb-config says it; empty: unknown.
+  std::string gpu_type = {};
   TreeParts parts = {};
 };
 

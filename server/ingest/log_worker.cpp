@@ -86,9 +86,26 @@ bool is_same_result(const storage::ListedResult& stored, const storage::ListedRe
          stored.catalog_hash == now.catalog_hash;
 }
 
+// What neither log, name nor llmb-config says of a run, its tree may.
+void fill_in_gpu_type(parser::RunConfiguration& configuration, const std::string& of_root) {
+  if (!configuration.value("gpu_type")) {
+    configuration.set("gpu_type", of_root, parser::ConfigSource::path);
+  }
+}
+
+// False where the run's tree has a GPU of which this does not know, and nothing else says one. What
+// a tree said once stays until the log is read again.
+bool knows_gpu_type_of_root(const parser::RunConfiguration& stored, const std::string& of_root) {
+  if (of_root.empty()) return true;
+  const auto gpu_type = stored.get("gpu_type");
+  return gpu_type && (gpu_type->source != parser::ConfigSource::path || gpu_type->value == of_root);
+}
+
 bool is_same_verdict(const std::optional<storage::RunRecord>& record,
+                     const parser::RunConfiguration& configuration,
                      const parser::Judgement& judgement, const storage::ListedResult& listed) {
   return record && is_same_result(record->listed, listed) &&
+         record->configuration.value("gpu_type") == configuration.value("gpu_type") &&
          record->summary.status == judgement.summary.status &&
          record->summary.failure_cause == judgement.summary.failure_cause &&
          record->summary.window == judgement.summary.window &&
@@ -206,6 +223,7 @@ std::optional<FileOutcome> LogWorker::unchanged_outcome(const ReadJob& job, int 
   if (!record) return std::nullopt;
   if (job_end && is_news(*job_end, record->summary)) return std::nullopt;
   if (!job.memory.window_is_judged) {
+    if (!knows_gpu_type_of_root(record->configuration, job.gpu_type)) return std::nullopt;
     const parser::RunToJudge run = {
         .facts = record->facts,
         .configuration = record->configuration,
@@ -249,6 +267,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const storage::RunId known_run = is_new ? 0 : job.memory.run;
   parser::RunConfiguration configuration = configuration_of(job, path);
   configuration.merge(parser::stated_configuration(tail.facts()));
+  fill_in_gpu_type(configuration, job.gpu_type);
   const SteadyTime silent_since = silent_since_when(job, tail);
   const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(known_run, tail.samples());
@@ -287,7 +306,8 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
 
   const auto listed = listed_result(links_.catalog, judgement, configuration, tail.facts());
   const bool has_same_cursor = !is_new && before && *before == tail.cursor();
-  if (has_same_cursor && is_same_verdict(database_.run(job.memory.run), judgement, listed)) {
+  if (has_same_cursor &&
+      is_same_verdict(database_.run(job.memory.run), configuration, judgement, listed)) {
     return result;
   }
   storage::IngestBatch& batch =
@@ -390,6 +410,7 @@ WorkResult LogWorker::configure(const ReadJob& job) {
   }
   // What the log itself stated is not read anew.
   now.merge(record->configuration.from(parser::ConfigSource::log_content));
+  fill_in_gpu_type(now, job.gpu_type);
   const bool is_same = now == record->configuration;
   record->configuration = now;
   result.listed = listed_result(links_.catalog, *record);

@@ -30,6 +30,7 @@ std::vector<PlannedRoot> plan_roots(const std::vector<RootOptions>& wanted) {
   for (WatchedRoot& root : make_watched_roots(paths)) {
     const RootOptions& options = *of_path[planned.size()];
     root.parts = options.parts;
+    root.gpu_type = options.gpu_type;
     root.path_is_canonical =
         std::find(unanswered.begin(), unanswered.end(), root.path) == unanswered.end();
     planned.push_back({std::move(root), options.cluster});

@@ -51,6 +51,7 @@ ReadJob ReadDispatch::make_job(FileIndex index) {
   job.root_id = root_.id;
   job.relative_path = file.relative_path;
   job.layout_path = root_.path.substr(1) + '/' + file.relative_path;
+  job.gpu_type = root_.gpu_type;
   job.memory = file.memory;
   job.shrink_is_believed = file.shrink_polls >= kShrinkPolls;
   if (file.memory.run != 0 && file.wants_configuration) job.kind = ReadJob::Kind::configure;

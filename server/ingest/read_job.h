@@ -24,6 +24,7 @@ struct ReadJob {
   std::string relative_path;
   std::string layout_path;  // the same below the folders above the root, for parse_run_path()
   std::string config_path;  // of the llmb-config that belongs to it; empty: none
+  std::string gpu_type;     // its root's
   LogMemory memory;
   bool shrink_is_believed = false;
   bool checks_content = false;  // every byte before the offset, not only the head and the last ones

@@ -24,6 +24,7 @@ struct WatchedRoot {
   std::string path;                                // as stored: canonical
   bool path_is_canonical = true;                   // false: it did not answer when that was asked
   std::vector<std::string> pruned;                 // other roots below this one, relative
+  std::string gpu_type;                            // where nothing else says it; may be empty
   TreeParts parts;                                 // that are read
   std::shared_ptr<const RootDirectory> directory;  // none while it cannot be opened
   bool was_mounted = false;  // it was where another file system begins, since this process began

@@ -41,7 +41,7 @@ class ReadInParts : public TreeTest {
  protected:
   IngestStatus read(const TreeParts& parts) {
     IngestOptions wanted = options();
-    wanted.roots = {{tree_, {}, parts}};
+    wanted.roots = {{.path = tree_, .cluster = {}, .parts = parts}};
     return ingest_once(std::move(wanted));
   }
   std::vector<std::string> stored() {

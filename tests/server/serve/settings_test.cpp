@@ -29,6 +29,7 @@ TEST(ServeConfiguration, ReadsEveryKeyOfItsHelp) {
   ASSERT_EQ(settings.roots.size(), 2U);
   EXPECT_EQ(settings.roots[0].path, "/lustre/llmb/workloads/pretrain_grok1");
   EXPECT_EQ(settings.roots[0].cluster, "eos");
+  EXPECT_EQ(settings.roots[0].gpu_type, "h100");
   EXPECT_EQ(settings.roots[1].path, "/home/me/experiments");
   EXPECT_EQ(settings.listen, "127.0.0.1:8642");
   EXPECT_EQ(settings.database, "/var/lib/llmb-report/llmb-report.db");
