@@ -1,5 +1,6 @@
 #include "server/report/read_ahead.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -10,19 +11,36 @@
 
 namespace llmb::report {
 namespace {
-// Half for the caller and half for the thread; both stay in a core's own cache.
-constexpr std::size_t kRingBytes = std::size_t{512} << 10U;
+// Read at once where the kernel has them: a call costs as much as the copy of some KiB. Else half
+// for the caller and half for the thread, each of which a core keeps in its own cache.
+constexpr std::size_t kRingBytes = std::size_t{1} << 20U;
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kAtHandBytes = std::size_t{64} << 10U;
+constexpr int kPipeBytes = 256 << 10U;
 
 std::span<char> pages_of(std::vector<char>& room) {
   const auto begin = reinterpret_cast<std::uintptr_t>(room.data());
   return std::span(room).subspan((kPageBytes - begin % kPageBytes) % kPageBytes, kRingBytes);
 }
+
+bool is_pipe(int fd) {
+  struct stat status = {};
+  return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+// Who writes has to be waited for less often. Where this user may not, it stays as it is.
+void widen_pipe(int fd) {
+  if (fcntl(fd, F_GETPIPE_SZ) < kPipeBytes) fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
+}
 }  // namespace
 
 ReadAhead::ReadAhead(int fd, std::uint64_t bytes_max)
-    : fd_(fd), bytes_max_(bytes_max), room_(kRingBytes + kPageBytes), ring_(pages_of(room_)) {}
+    : fd_(fd),
+      is_pipe_(is_pipe(fd)),
+      bytes_max_(bytes_max),
+      room_(kRingBytes + kPageBytes),
+      ring_(pages_of(room_)) {
+  if (is_pipe_) widen_pipe(fd_);
+}
 
 ReadAhead::~ReadAhead() {
   if (!thread_.joinable()) return;
@@ -35,13 +53,11 @@ ReadAhead::~ReadAhead() {
 }
 
 std::optional<std::string_view> ReadAhead::read_at_hand() {
-  struct stat status = {};
-  if (fstat(fd_, &status) != 0) return std::nullopt;
-  iovec room = {ring_.data(), std::min<std::uint64_t>(kAtHandBytes, bytes_max_ - read_)};
+  iovec room = {ring_.data(), std::min<std::uint64_t>(kRingBytes, bytes_max_ - read_)};
   ssize_t got = 0;
   do {
     // Who writes into a pipe is another process, which goes on meanwhile.
-    got = S_ISFIFO(status.st_mode) ? readv(fd_, &room, 1) : preadv2(fd_, &room, 1, -1, RWF_NOWAIT);
+    got = is_pipe_ ? readv(fd_, &room, 1) : preadv2(fd_, &room, 1, -1, RWF_NOWAIT);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return std::nullopt;
   read_ += static_cast<std::uint64_t>(got);

@@ -1,8 +1,7 @@
 // ReadAhead: the bytes of an open file, block by block. What the kernel has at hand already, and
-// whatever a pipe holds, is read when it is asked for, into a buffer that a core keeps in its
-// cache; from the first bytes on that have to be waited for, a thread of its own reads the next
-// ones. What reads from a network file system, and works on the bytes, then takes the time of the
-// slower of the two instead of their sum.
+// whatever a pipe holds, is read when it is asked for; from the first bytes on that have to be
+// waited for, a thread of its own reads the next ones. What reads from a network file system, and
+// works on the bytes, then takes the time of the slower of the two instead of their sum.
 #pragma once
 
 #include <condition_variable>
@@ -39,6 +38,7 @@ class ReadAhead {
   std::span<char> wait_for_room();
 
   const int fd_;
+  const bool is_pipe_;
   const std::uint64_t bytes_max_;
   // A ring. Bytes [given_back_, read_) are in it, counted from the start of the file; of those the
   // first given_out_ are the caller's.

@@ -56,11 +56,10 @@ TEST(ReadAhead, GivesAFilesBytesUpToTheLimit) {
 
 // Of a file that the kernel holds in part, the first bytes are taken at once, and a thread goes on.
 TEST(ReadAhead, GivesWhatHasToBeWaitedForToo) {
-  constexpr off_t kHeldBytes = off_t{1} << 20U;
   const TemporaryFolder folder;
   const std::string bytes = random_bytes(3'000'017);
   const OpenFile file(folder.write("log.out", bytes));
-  for (const off_t held : {off_t{0}, kHeldBytes}) {
+  for (const off_t held : {off_t{0}, off_t{1} << 18U, off_t{1} << 20U}) {
     ASSERT_EQ(fsync(file.fd), 0);
     ASSERT_EQ(posix_fadvise(file.fd, held, 0, POSIX_FADV_DONTNEED), 0);
     ASSERT_EQ(lseek(file.fd, 0, SEEK_SET), 0);
@@ -107,6 +106,24 @@ TEST(ReadAhead, GivesALineOfAPipeBeforeTheNextOneIsThere) {
     EXPECT_TRUE(blocks.next().empty());
   }
   close(ends[0]);
+}
+
+TEST(ReadAhead, WidensAPipeAndNeverNarrowsIt) {
+  constexpr int kWide = 1 << 20;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  if (fcntl(ends[0], F_SETPIPE_SZ, kWide) == kWide) {
+    { const ReadAhead blocks(ends[0], kAll); }
+    EXPECT_EQ(fcntl(ends[0], F_GETPIPE_SZ), kWide);
+    const int narrow = fcntl(ends[0], F_SETPIPE_SZ, 1);  // a page
+    ASSERT_GT(narrow, 0);
+    { const ReadAhead blocks(ends[0], kAll); }
+    EXPECT_GT(fcntl(ends[0], F_GETPIPE_SZ), narrow);
+  } else {
+    GTEST_SKIP() << "this user may not widen pipes";
+  }
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(ReadAhead, SaysWhyReadingBrokeOff) {
