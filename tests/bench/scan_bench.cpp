@@ -4,6 +4,7 @@
 //
 //   scan_bench LITERALS_FILE [ENGINE]
 //   scan_bench --reader
+//   scan_bench --literals   all that LogReader looks for, which are not counted but printed
 //   scan_bench --nccl       for nccl_bench.sh: the collectives of a trace
 //   scan_bench --read       the bytes, which are not looked at
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/dialects/wanted_literals.h"
 #include "parser/lines/line_filter.h"
 #include "parser/reader/log_reader.h"
 #include "server/report/read_ahead.h"
@@ -75,6 +77,13 @@ std::int64_t count_collectives() {
   return calls;
 }
 
+int print_literals() {
+  for (const std::string& literal : llmb::parser::WantedLiterals::instance().scanner().literals()) {
+    std::puts(literal.c_str());
+  }
+  return 0;
+}
+
 std::int64_t count_bytes() {
   std::int64_t bytes = 0;
   read_blocks([&bytes](std::string_view block) { bytes += std::ssize(block); });
@@ -85,10 +94,13 @@ std::int64_t count_bytes() {
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3) {
-    std::fputs("usage: scan_bench LITERALS_FILE [ENGINE] | --reader | --nccl | --read\n", stderr);
+    std::fputs(
+        "usage: scan_bench LITERALS_FILE [ENGINE] | --reader | --literals | --nccl | --read\n",
+        stderr);
     return 2;
   }
   try {
+    if (argc == 2 && std::string_view(argv[1]) == "--literals") return print_literals();
     std::int64_t count = 0;
     if (argc == 2 && std::string_view(argv[1]) == "--reader") {
       count = count_steps();
