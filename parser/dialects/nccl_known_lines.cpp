@@ -122,8 +122,11 @@ std::size_t NcclKnownLines::add_up(std::string_view lines, std::size_t prefix_le
 // the last: the processor is at several lines at once.
 std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::size_t end,
                                                 std::size_t prefix_length, Counts& counts) {
-  const RankHash hash_of_rank(prefix_length);
+  const RankHash hash(prefix_length);
   const auto loop = [&](const auto& engine) __attribute__((always_inline)) {
+    // Copies, for what is captured would be read again for each line.
+    const RankHash hash_of_rank = hash;
+    std::int64_t* const calls = counts.calls.data();
     const Known* const known_lines = lines_.data();
     Rank* const ranks = ranks_.data();
     Number* const guesses = guesses_.data();
@@ -145,7 +148,7 @@ std::size_t NcclKnownLines::add_up_within_reach(std::string_view lines, std::siz
       line += length;
       length_min = length - kLengthMargin;
       const Call& call = known_lines[number].call;
-      ++counts.calls[call.use];
+      ++calls[call.use];
       if (call.use == kNcclUsesMax) [[unlikely]]
         counts.other_bytes += call.other_bytes;
       rank.history = rank.history << 16U | number;
