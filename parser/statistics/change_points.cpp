@@ -5,56 +5,26 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <queue>
 #include <random>
 
+#include "parser/statistics/distance_sum.h"
 #include "parser/statistics/median.h"
 
 namespace llmb::parser {
 namespace {
 
-// Sum of distances from the median of a growing set.
-class DistanceSum {
- public:
-  double add(double value) {
-    if (low_.empty() || value <= low_.top()) {
-      low_.push(value);
-      low_sum_ += value;
-    } else {
-      high_.push(value);
-      high_sum_ += value;
-    }
-    if (low_.size() > high_.size() + 1) move(low_, low_sum_, high_, high_sum_);
-    if (high_.size() > low_.size()) move(high_, high_sum_, low_, low_sum_);
-    const double spare = low_.size() > high_.size() ? low_.top() : 0;
-    return high_sum_ - (low_sum_ - spare);
-  }
-
- private:
-  template <typename From, typename To>
-  static void move(From& from, double& from_sum, To& to, double& to_sum) {
-    from_sum -= from.top();
-    to_sum += from.top();
-    to.push(from.top());
-    from.pop();
-  }
-
-  std::priority_queue<double> low_;
-  std::priority_queue<double, std::vector<double>, std::greater<>> high_;
-  double low_sum_ = 0;
-  double high_sum_ = 0;
-};
-
 // By how much the best single split lowers the loss.
-double best_gain(std::span<const double> values, std::size_t piece_min) {
-  std::vector<double> before(values.size());
-  DistanceSum forward;
-  for (std::size_t i = 0; i < values.size(); ++i) before[i] = forward.add(values[i]);
-  DistanceSum backward;
+double best_gain(const PlacedValues& values, std::size_t piece_min) {
+  const std::size_t count = values.places.size();
+  DistanceSum sum(values.sorted);
+  std::vector<double> before;
+  before.reserve(count);
+  for (const std::uint32_t place : values.places) before.push_back(sum.add(place));
+  sum.clear();
   double best = 0;
-  for (std::size_t i = values.size(); i-- > piece_min;) {
-    const double after = backward.add(values[i]);
-    if (values.size() - i < piece_min) continue;
+  for (std::size_t i = count; i-- > piece_min;) {
+    const double after = sum.add(values.places[i]);
+    if (count - i < piece_min) continue;
     best = std::max(best, before.back() - before[i - 1] - after);
   }
   return best;
@@ -74,17 +44,18 @@ std::vector<double> residuals_of(std::span<const double> values,
 }
 
 // Optimal partitioning: the changes that make loss + penalty * changes least.
-std::vector<std::size_t> partition(std::span<const double> values, double penalty,
+std::vector<std::size_t> partition(const PlacedValues& values, double penalty,
                                    std::size_t piece_min) {
-  const std::size_t count = values.size();
+  const std::size_t count = values.places.size();
   // losses of pieces that end before `end`, by their begin, are found backwards from it.
   std::vector<double> best(count + 1, std::numeric_limits<double>::infinity());
   std::vector<std::size_t> from(count + 1, 0);
   best[0] = -penalty;
+  DistanceSum loss(values.sorted);
   for (std::size_t end = piece_min; end <= count; ++end) {
-    DistanceSum loss;
+    loss.clear();
     for (std::size_t begin = end; begin-- > 0;) {
-      const double own = loss.add(values[begin]);
+      const double own = loss.add(values.places[begin]);
       if (end - begin < piece_min) continue;
       const double whole = best[begin] + own + penalty;
       if (whole < best[end]) {
@@ -149,15 +120,35 @@ std::vector<double> innovations_of_levels(std::span<const double> values,
   return innovations;
 }
 
-// The series without changes whose values take over `dependence` of the ones before and have this
-// much that is new.
-void make_series(std::span<const double> innovations, double dependence,
-                 std::vector<double>& series) {
-  series.assign(innovations.begin(), innovations.end());
-  if (dependence == 0) return;
-  series[0] /= std::sqrt(1 - dependence * dependence);
-  for (std::size_t i = 1; i < series.size(); ++i) series[i] += dependence * series[i - 1];
-}
+// Series without changes whose values take over `dependence` of the ones before and have these
+// innovations, each time in another order.
+class RandomSeries {
+ public:
+  RandomSeries(std::span<const double> innovations, double dependence, std::uint64_t seed)
+      : dependence_(dependence), random_(seed) {
+    place_values(innovations, innovations_);
+  }
+
+  const PlacedValues& next() {
+    std::shuffle(innovations_.places.begin(), innovations_.places.end(), random_);
+    if (dependence_ == 0) return innovations_;
+    values_.clear();
+    for (const std::uint32_t place : innovations_.places) {
+      const double innovation = innovations_.sorted[place];
+      values_.push_back(values_.empty() ? innovation / std::sqrt(1 - dependence_ * dependence_)
+                                        : innovation + dependence_ * values_.back());
+    }
+    place_values(values_, series_);
+    return series_;
+  }
+
+ private:
+  const double dependence_;
+  std::mt19937_64 random_;
+  PlacedValues innovations_;
+  std::vector<double> values_;
+  PlacedValues series_;
+};
 
 // What the values gain by a split in random order, in one of so many series: from the gains of
 // random orders, all of them or those that are known so far, which give no more than all do.
@@ -182,18 +173,15 @@ double penalty_of_gains(std::vector<double> gains, const SegmentationOptions& op
 
 // Nothing where `is_enough` says of what is known so far that the penalty need not be known better
 // than that it is this one or higher. It is asked a few times only.
-std::optional<double> penalty_of(std::vector<double> innovations, double dependence,
+std::optional<double> penalty_of(std::span<const double> innovations, double dependence,
                                  const SegmentationOptions& options,
                                  const std::function<bool(double)>& is_enough) {
   constexpr std::size_t kFirstAsked = 16;
   std::size_t asked_at = kFirstAsked;
-  std::mt19937_64 random(options.seed);
+  RandomSeries series(innovations, dependence, options.seed);
   std::vector<double> gains;
-  std::vector<double> series;
   for (std::int64_t i = 0; i < options.permutations; ++i) {
-    std::shuffle(innovations.begin(), innovations.end(), random);
-    make_series(innovations, dependence, series);
-    gains.push_back(best_gain(series, options.piece_min));
+    gains.push_back(best_gain(series.next(), options.piece_min));
     if (gains.size() < asked_at) continue;
     asked_at *= 2;
     if (is_enough(penalty_of_gains(gains, options))) return std::nullopt;
@@ -211,22 +199,24 @@ std::vector<std::size_t> change_points(std::span<const double> values,
   // Fewer have too few orders to tell one from chance.
   if (values.size() < 3 * options.piece_min) return {};
   const double dependence = dependence_of(values);
-  const double gain = best_gain(values, options.piece_min);
+  PlacedValues placed;
+  place_values(values, placed);
+  const double gain = best_gain(placed, options.piece_min);
   // With a higher penalty there are no changes either.
   const auto finds_nothing = [&](double penalty) {
-    return gain <= penalty && partition(values, penalty, options.piece_min).empty();
+    return gain <= penalty && partition(placed, penalty, options.piece_min).empty();
   };
   auto penalty =
       penalty_of(innovations_of_neighbours(values, dependence), dependence, options, finds_nothing);
   if (!penalty) return {};
-  std::vector<std::size_t> changes = partition(values, *penalty, options.piece_min);
+  std::vector<std::size_t> changes = partition(placed, *penalty, options.piece_min);
   // And then about the levels that were found.
   for (int round = 0; round < kRounds && !changes.empty(); ++round) {
     const auto of_levels = penalty_of(innovations_of_levels(values, changes, dependence),
                                       dependence, options, finds_nothing);
     if (!of_levels) return {};
     penalty = std::max(*penalty, *of_levels);
-    std::vector<std::size_t> found = partition(values, *penalty, options.piece_min);
+    std::vector<std::size_t> found = partition(placed, *penalty, options.piece_min);
     if (found == changes) break;
     changes = std::move(found);
   }
