@@ -82,14 +82,15 @@ double rounding_deviation_of(const HistoryRuns& runs, const HistorySeries& serie
   return 0.5 * std::pow(10.0, -decimals) / newest.median;
 }
 
-void find_changes(const HistoryRuns& runs, HistorySeries& series) {
+void find_changes(const HistoryRuns& runs, const ChangeFinder& find_change_points,
+                  HistorySeries& series) {
   std::vector<double> logs;
   for (const std::size_t index : series.runs) {
     logs.push_back(*runs[index]->log_step_time_s);
   }
   SegmentationOptions options;
   options.deviation_min = std::max(kRunStddevMin, rounding_deviation_of(runs, series));
-  const std::vector<std::size_t> starts = change_points(logs, options);
+  const std::vector<std::size_t> starts = find_change_points(logs, options);
   const auto all = std::span<const double>(logs);
   std::size_t begin = 0;
   for (std::size_t k = 0; k < starts.size(); ++k) {
@@ -132,7 +133,8 @@ void add_copies(const Copies& copies, HistorySeries& series) {
 }  // namespace
 
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
-                                       const RunMarkSet& included) {
+                                       const RunMarkSet& included,
+                                       const ChangeFinder& find_change_points) {
   std::map<HistoryKey, Members> members;
   // Null: not selected. Runs of one configuration are of one series.
   std::unordered_map<const HistoryConfiguration*, Members*> known;
@@ -162,7 +164,7 @@ std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySel
       sort_by_start(runs, indexes);
       series.runs = std::move(indexes);
       add_copies(copies, series);
-      find_changes(runs, series);
+      find_changes(runs, find_change_points, series);
       history.push_back(std::move(series));
     }
   }

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,10 +68,14 @@ inline constexpr std::string_view kHistoryMethod =
     "raised where runs depend on the ones before. The newest level is called higher or lower where "
     "the two newest runs both lie three deviations or more from the level before them.";
 
+using ChangeFinder =
+    std::function<std::vector<std::size_t>(std::span<const double>, const SegmentationOptions&)>;
+
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
 // size, dtype, GPU, scale and batch, and by cluster where more than one is named; those of one run
-// too.
+// too. `find_change_points`: change_points(), or what knows its answers.
 std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
-                                       const RunMarkSet& included);
+                                       const RunMarkSet& included,
+                                       const ChangeFinder& find_change_points = change_points);
 
 }  // namespace llmb::parser

@@ -1,6 +1,5 @@
 // GET /api/v1/history: the runs of each configuration in the order of their starts, and where their
 // step time changed its level.
-#include "parser/statistics/run_history.h"
 #include "server/api/json.h"
 #include "server/api/kept_runs.h"
 #include "server/api/measuring_question.h"
@@ -25,7 +24,7 @@ http::Body render_history(Context& context, const MeasuringQuestion& question,
     const parser::Workload* const known = catalog.workload(*selection.workload);
     if (known != nullptr) selection.workload = known->workload;
   }
-  const auto history = parser::run_history(runs, selection, question.included);
+  const auto history = context.kept_runs.history(runs, selection, question.included);
   Json json = report::history_json(runs, history);
   json["older_runs_left_out"] = measured.older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};

@@ -109,8 +109,11 @@ void KeptRuns::measure_ahead(storage::Reader& reader, const parser::Catalog& cat
   const MeasuringQuestion every_run;
   const std::shared_ptr<KeptWindow> window = window_of(every_run);
   for (std::size_t count = std::min(kRunsAtOnce, runs_max); !is_stopping();) {
-    window->read(reader, catalog, every_run, count);
-    if (count == runs_max) return;
+    const MeasuredRuns measured = window->read(reader, catalog, every_run, count);
+    if (count == runs_max) {
+      history(measured.history, {}, every_run.included);
+      return;
+    }
     count = std::min(2 * count, runs_max);
   }
 }
@@ -118,6 +121,16 @@ void KeptRuns::measure_ahead(storage::Reader& reader, const parser::Catalog& cat
 MeasuredRuns KeptRuns::read(storage::Reader& reader, const parser::Catalog& catalog,
                             const MeasuringQuestion& question, std::size_t runs_max) {
   return window_of(question)->read(reader, catalog, question, runs_max);
+}
+
+std::vector<parser::HistorySeries> KeptRuns::history(const parser::HistoryRuns& runs,
+                                                     const parser::HistorySelection& selection,
+                                                     const parser::RunMarkSet& included) {
+  return parser::run_history(
+      runs, selection, included,
+      [this](std::span<const double> values, const parser::SegmentationOptions& options) {
+        return changes_.of(values, options);
+      });
 }
 
 }  // namespace llmb::api

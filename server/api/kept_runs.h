@@ -1,5 +1,6 @@
-// KeptRuns: what scaling and history make of each run, kept from one question to the next: a
-// question reads which runs there are and how they stand, and measures only those that changed.
+// KeptRuns: what scaling and history make of each run, and history of each series, kept from one
+// question to the next: a question reads which runs there are and how they stand, and measures only
+// those that changed.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +12,13 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "parser/catalog/catalog.h"
 #include "parser/statistics/history_run.h"
+#include "parser/statistics/run_history.h"
 #include "parser/statistics/scaling_run.h"
+#include "server/api/kept_changes.h"
 #include "server/api/measuring_question.h"
 #include "storage/database.h"
 
@@ -62,6 +66,11 @@ class KeptRuns {
   MeasuredRuns read(storage::Reader& reader, const parser::Catalog& catalog,
                     const MeasuringQuestion& question, std::size_t runs_max);
 
+  // A history of the runs: as parser::run_history() has it. Thread-safe.
+  std::vector<parser::HistorySeries> history(const parser::HistoryRuns& runs,
+                                             const parser::HistorySelection& selection,
+                                             const parser::RunMarkSet& included);
+
   // Measures all that a question of every run over its own window will ask for. Such a question
   // waits for a part of it at most, and measures the rest itself.
   void measure_ahead(storage::Reader& reader, const parser::Catalog& catalog, std::size_t runs_max,
@@ -77,6 +86,7 @@ class KeptRuns {
 
   std::mutex mutex_;
   std::list<Window> windows_;  // the one that was asked for last is the first
+  KeptChanges changes_;
 };
 
 }  // namespace llmb::api

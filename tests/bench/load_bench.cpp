@@ -1,6 +1,7 @@
 // How long the API takes to answer where a database holds many runs: pages of lists anywhere in
-// every order, with filters and with nothing to find, experiments, compare, scaling, the board and
-// one run's resources. Real rows, the real API and HTTP server, one client on loopback.
+// every order, with filters and with nothing to find, experiments, compare, scaling, the board,
+// histories, one run's resources, and what pages and monitors ask besides. Real rows, the real API
+// and HTTP server, one client on loopback.
 //
 // Before each question the writer commits a change, as it does while jobs run: no answer is a
 // cached one, and SQLite reads its pages anew. The processor's time is that of server and client
@@ -39,24 +40,31 @@ using llmb::bench::kExperiments;
 using llmb::bench::milliseconds_since;
 using llmb::bench::percentile;
 using llmb::bench::write_many_runs;
+using llmb::bench::write_run_again;
 using Clock = std::chrono::steady_clock;
 
 class Bench {
  public:
   Bench(std::uint16_t port, llmb::storage::Writer& writer, llmb::parser::RunConfiguration touched,
         std::string only)
-      : client_(port), writer_(writer), touched_(std::move(touched)), only_(std::move(only)) {}
+      : client_(port),
+        writer_(writer),
+        root_(llmb::bench::root_of_many_runs(writer)),
+        touched_(std::move(touched)),
+        only_(std::move(only)) {}
 
-  // Asks target(i, the answer before) so many times.
+  // Asks target(i, the answer before) so many times, each after change(i).
   void measure(const std::string& what, int count,
-               const std::function<std::string(int, const std::string&)>& target) {
+               const std::function<std::string(int, const std::string&)>& target,
+               const std::function<void(int)>& change) {
     if (what.find(only_) == std::string::npos) return;
     std::vector<double> wall_ms;
     std::vector<double> processor_ms;
     std::string body;
     for (int i = 0; i < count; ++i) {
-      const std::string question = "/api/v1/" + target(i, body);
-      writer_.update_configuration(1, touched_);
+      std::string question = target(i, body);
+      if (!question.starts_with('/')) question = "/api/v1/" + question;
+      change(i);
       const std::clock_t processor_began = std::clock();
       const auto began = Clock::now();
       body = client_.get(question);
@@ -68,6 +76,11 @@ class Bench {
                 what.c_str(), count, percentile(wall_ms, 0.5), percentile(wall_ms, 0.99),
                 percentile(processor_ms, 0.5), percentile(processor_ms, 0.99), body.size());
     std::fflush(stdout);
+  }
+
+  void measure(const std::string& what, int count,
+               const std::function<std::string(int, const std::string&)>& target) {
+    measure(what, count, target, [&](int) { writer_.update_configuration(1, touched_); });
   }
 
   // The first page and others from all over the list: a page begins after either of two runs, by a
@@ -93,6 +106,14 @@ class Bench {
     measure(question, count, [&](int, const std::string&) { return question; });
   }
 
+  // Each time another run has other step times than before.
+  void same_of_other_times(const std::string& question, int count, int runs,
+                           std::int64_t steps_per_run) {
+    measure(
+        question + " of other times", count, [&](int, const std::string&) { return question; },
+        [&](int i) { write_run_again(writer_, root_, 1 + i * 41 % runs, steps_per_run, 1 + i); });
+  }
+
  private:
   static std::optional<llmb::api::Cursor> cursor_in(const std::string& body) {
     constexpr std::string_view kKey = "\"next_cursor\":\"";
@@ -104,6 +125,7 @@ class Bench {
 
   Client client_;
   llmb::storage::Writer& writer_;
+  const llmb::storage::RootId root_;
   const llmb::parser::RunConfiguration touched_;
   const std::string only_;
 };
@@ -178,7 +200,7 @@ std::string eight_runs(int i, int runs) {
   return ids;
 }
 
-void measure_results(Bench& bench, int runs, int count) {
+void measure_results(Bench& bench, int runs, std::int64_t steps_per_run, int count) {
   const auto of_one = [&](const std::string& resource) {
     bench.measure("runs/{id}" + resource, count, [&](int i, const std::string&) {
       return "runs/" + std::to_string(1 + i * 41 % runs) + resource;
@@ -200,18 +222,24 @@ void measure_results(Bench& bench, int runs, int count) {
         "history?window=20-40"}) {
     bench.same(question, few);
   }
+  for (const char* question : {"scaling?runs_max=12", "history"}) {
+    bench.same_of_other_times(question, few, runs, steps_per_run);
+  }
   for (const char* resource : {"", "/statistics", "/statistics?window=5-40", "/metrics", "/steps",
                                "/insight", "/agreement"}) {
     of_one(resource);
   }
+  for (const char* question : {"status", "roots", "recipes", "/metrics", "/healthz"}) {
+    bench.same(question, count);
+  }
 }
 
-void serve_and_measure(llmb::storage::Writer& writer, const std::string& place, int runs, int count,
-                       const std::string& only) {
+void serve_and_measure(llmb::storage::Writer& writer, const std::string& place, int runs,
+                       std::int64_t steps_per_run, int count, const std::string& only) {
   llmb::bench::ApiServer server(place, 1);
   Bench bench(server.port(), writer, llmb::storage::Reader(place).run(1)->configuration, only);
   measure_lists(bench, runs, count);
-  measure_results(bench, runs, count);
+  measure_results(bench, runs, steps_per_run, count);
   server.stop();
 }
 
@@ -235,6 +263,6 @@ int main(int argc, char** argv) {
   }
   std::printf("the database takes %.1f MB; times in ms\n",
               static_cast<double>(totals.database_bytes) / 1e6);
-  serve_and_measure(writer, place, runs, count, argc > 5 ? argv[5] : "");
+  serve_and_measure(writer, place, runs, steps_per_run, count, argc > 5 ? argv[5] : "");
   return 0;
 }

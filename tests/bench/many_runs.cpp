@@ -67,7 +67,7 @@ std::string instant_of(int run) {
   return text.data();
 }
 
-IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count) {
+IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count, int attempt = 0) {
   IngestBatch batch;
   batch.root_id = root;
   batch.path.experiment = kExperiments[static_cast<std::size_t>(run) % kExperiments.size()];
@@ -86,7 +86,7 @@ IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count) {
   if (count > 0) batch.facts.segments.push_back({0, count - 1, count, 0, std::nullopt, 0, 0});
   batch.samples.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    batch.samples.push_back(make_step(run, i, std::stoll(batch_size)));
+    batch.samples.push_back(make_step(run + attempt, i, std::stoll(batch_size)));
   }
   const auto& catalog = parser::embedded_catalog();
   auto judgement =
@@ -112,8 +112,12 @@ IngestBatch make_batch(storage::RootId root, int run, std::int64_t step_count) {
 
 }  // namespace
 
+storage::RootId root_of_many_runs(storage::Writer& writer) {
+  return writer.upsert_root("/bench", "");
+}
+
 void write_many_runs(storage::Writer& writer, int runs, std::int64_t steps_per_run) {
-  const auto root = writer.upsert_root("/bench", "");
+  const auto root = root_of_many_runs(writer);
   const auto runs_a_commit = static_cast<std::size_t>(
       std::max<std::int64_t>(1, 16'384 / std::max<std::int64_t>(1, steps_per_run)));
   std::vector<IngestBatch> batches;
@@ -130,6 +134,13 @@ void write_many_runs(storage::Writer& writer, int runs, std::int64_t steps_per_r
     batches.clear();
   }
   std::printf("%d runs and %zu steps written in %.1f s\n", runs, steps, writing_s);
+}
+
+void write_run_again(storage::Writer& writer, storage::RootId root, int run,
+                     std::int64_t steps_per_run, int attempt) {
+  IngestBatch batch = make_batch(root, run, steps_per_run, attempt);
+  batch.replaces_all_samples = true;
+  writer.commit({&batch, 1});
 }
 
 }  // namespace llmb::bench

@@ -23,8 +23,14 @@ inline constexpr std::array kExperiments = {
     "pretrain_qwen3_30b_a3b_bf16_gpus64_tp1_pp1_cp1_vp1_mbs1_gbs512",
 };
 
+storage::RootId root_of_many_runs(storage::Writer& writer);
+
 // Run i, from 1 on, is of kExperiments[i % kExperiments.size()], with the Slurm job 4,000,000 + i.
 // Prints how long the writing took.
 void write_many_runs(storage::Writer& writer, int runs, std::int64_t steps_per_run);
+
+// Writes a run of these anew, with other times of its steps for each `attempt`; 0: those it had.
+void write_run_again(storage::Writer& writer, storage::RootId root, int run,
+                     std::int64_t steps_per_run, int attempt);
 
 }  // namespace llmb::bench
