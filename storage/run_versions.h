@@ -14,8 +14,11 @@ namespace llmb::storage {
 std::vector<RunVersion> newest_run_versions(Connection& connection, const RunFilter& filter,
                                             std::int64_t limit);
 
-// How that is asked, for whoever wants to know how an engine answers: along the order of launches,
-// or of all runs that match, sorted.
-std::string newest_sql(const SqlDialect& dialect, const RunFilter& filter, bool is_walked);
+// How that is asked: of all runs that match, where they are no more than that, sorted by launch
+// where they are more, or along the order of launches.
+enum class NewestWay { all, sorted, walked };
+
+// For whoever wants to know how an engine answers.
+std::string newest_sql(const SqlDialect& dialect, const RunFilter& filter, NewestWay way);
 
 }  // namespace llmb::storage

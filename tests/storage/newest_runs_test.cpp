@@ -42,7 +42,7 @@ std::vector<RunId> ids_of(const std::vector<RunRecord>& runs) {
   return ids;
 }
 
-// Whether the order of launches is walked, or what matches is sorted.
+// Whether the order of launches is walked, or what matches is sorted, or is all that is asked for.
 TEST(RunListNewest, AreThoseThatAListHasFirst) {
   const TemporaryDatabase database;
   Writer writer(database.options());
@@ -56,7 +56,7 @@ TEST(RunListNewest, AreThoseThatAListHasFirst) {
   RunFilter none;
   none.cluster = {"none such"};
   for (const RunFilter& filter : {RunFilter{}, half, few, none}) {
-    for (const std::int64_t limit : {1, 50, 500}) {
+    for (const std::int64_t limit : {1, 50, kRuns / 2, kRuns, 500}) {
       RunQuery query;
       query.filter = filter;
       query.limit = limit;

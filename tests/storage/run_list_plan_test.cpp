@@ -160,10 +160,12 @@ TEST_F(RunListPlans, AWalkBeginsAndEndsAtItsRuns) {
 
 TEST_F(RunListPlans, TheNewestVersionsAreWalkedToOrFoundByTheFilter) {
   const RunFilter filter = all_filters().back().filter;
-  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, true)),
+  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, NewestWay::walked)),
               ElementsAre(AllOf(HasSubstr("run_began_at"), Not(HasSubstr("TEMP")))));
-  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, false)),
+  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, NewestWay::sorted)),
               Contains(HasSubstr("INDEX run_filter (workload=?)")));
+  EXPECT_THAT(plan_of(newest_sql(sqlite_dialect(), filter, NewestWay::all)),
+              ElementsAre(HasSubstr("INDEX run_filter (workload=?)")));
 }
 
 TEST_F(RunListPlans, TheNewestOfAFilterAreSortedWithoutTheirRows) {
