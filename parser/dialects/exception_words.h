@@ -134,6 +134,10 @@ inline constexpr std::array kWords = {
         R"((?:huggingface|\bhf\.co|\bhub\b))",
         R"(can't load)"},
     Words{"hf_unreachable", "", R"(\bcas service error)"},
+    // The store went away in the middle of a talk: with the rank that held it.
+    Words{"peer_lost", "Dist(?:Store|Network|Backend)?Error",
+          R"(failed to recv|got 0 bytes|broken pipe|reset by peer|was likely closed)",
+          R"(\bconnect to\b|listen|refused)"},
     Words{"rendezvous_failure", "Dist(?:Store|Network)Error", ""},
     Words{"rendezvous_failure", "",
           R"(env:// rendezvous|\bwait timeout after|\bmaster_(?:addr|port)\b|)"

@@ -9,6 +9,7 @@
 
 #include "parser/dialects/fields.h"
 #include "parser/dialects/line_weight.h"
+#include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
 namespace {

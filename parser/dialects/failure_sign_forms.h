@@ -53,6 +53,19 @@ inline std::string_view cause_of_killed_job(std::string_view line) {
   return holds("TERM_") || holds("PBS") ? "cancelled" : "";
 }
 
+// "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory": where the adapter says of
+// another reason, the limit of locked memory has nothing to do with it.
+inline std::string_view cause_of_refused_registration(std::string_view line) {
+  const auto holds = [&](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  };
+  if (!holds("fail") && !holds("llocate memory") && !holds("errno 12")) return {};
+  const bool has_other_reason = holds("Invalid argument") || holds("Bad address") ||
+                                holds("not supported") || holds("No such device") ||
+                                holds("Input/output error") || holds("Remote I/O error");
+  return has_other_reason ? "nccl_system_error" : "locked_memory_limit";
+}
+
 // "ConnectionResetError: [Errno 104] …" is Python's, and goes by that number.
 inline std::string_view cause_of_reset_connection(std::string_view line) {
   const bool is_of_python = line.find("ConnectionResetError: ") != std::string_view::npos;

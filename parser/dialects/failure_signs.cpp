@@ -33,6 +33,8 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "restart count "),
     failure(kStarted, "starting attempt "),
     failure(kStarted, "Loading the checkpoint from "),
+    failure(kStarted, "loading distributed checkpoint from "),
+    failure(kStarted, "> number of parameters on ("),
     failure(kStarted, "Experiments will be logged at "),
 
     // The scheduler's own words.
@@ -75,8 +77,7 @@ constexpr std::array kSignsOfOne = {
     failure("interrupted", "SignalException: Process ", R"(got signal: [12]\b)"),
 
     // Memory.
-    failure("locked_memory_limit", "ibv_reg_",
-            R"((?i)ibv_reg_\w+.*(?:allocate memory|errno 12|fail))"),
+    by_line("ibv_reg_", cause_of_refused_registration),
     failure("locked_memory_limit", "ibv_create_",
             R"((?i)ibv_create_\w+.*(?:allocate memory|errno 12))"),
     failure("locked_memory_limit", "memlock limit", R"(memlock limits? (?:are|is) set too low)"),
@@ -200,6 +201,7 @@ constexpr std::array kSignsOfOne = {
     in_error("nan_loss", "found Inf in local forward loss"),
     in_error("nan_gradient", "found NaN in local"),
     in_error("nan_gradient", "found Inf in local"),
+    failure("nan_gradient", "Unexpected result ", R"(Unexpected result -?(?:nan|inf).*\bgrad)"),
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
     failure("nan_loss", "oss is NaN"),
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
@@ -243,6 +245,7 @@ constexpr std::array kSignsOfOne = {
             R"(^(?:slurmstepd|srun): error)"),
     failure("missing_module", "cannot open shared object file"),
     failure("missing_module", ": undefined symbol: "),
+    failure("missing_module", "Unable to load any of {lib"),
     failure("missing_module", " not found (required by "),
     failure("missing_module", ": No module named "),
     failure("tokenizer_or_data_missing",

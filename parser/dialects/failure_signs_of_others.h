@@ -64,7 +64,8 @@ inline constexpr std::array kSignsOfOthers = {
     in_error("nccl_error", "ncclInternalError"),
     in_error("nccl_error", "ncclUnhandledCudaError"),
     failure("nccl_error", ") detected by watchdog at work"),
-    failure("nccl_error", "NCCL communicator was aborted"),
+    // By its own program, which ends a rank whose partners went away.
+    failure("peer_lost", "NCCL communicator was aborted"),
     failure("gloo_error", "Gloo connectFullMesh failed"),
     in_error("gloo_error", "monitoredBarrier", R"((?i)fail)"),
     in_error("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),

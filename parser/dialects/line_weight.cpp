@@ -5,99 +5,11 @@
 #include <span>
 
 #include "parser/foundation/text.h"
+#include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
 namespace {
 
-bool is_name_byte(char c) {
-  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-' || c == '.';
-}
-
-template <typename Accept>
-std::size_t length_of_run(std::string_view text, std::size_t at, Accept accept) {
-  std::size_t end = std::min(at, text.size());
-  while (end < text.size() && accept(text[end])) ++end;
-  return end - std::min(at, text.size());
-}
-
-// "2026-01-02T03:04:05.123456789Z ", then perhaps "stderr F ".
-std::size_t stamp_length(std::string_view line) {
-  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
-  if (line.size() <= kShape.size()) return 0;
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    if (kShape[i] == 'd' ? !is_digit(line[i]) : line[i] != kShape[i]) return 0;
-  }
-  std::size_t end = kShape.size();
-  if (line[end] == '.') end += 1 + length_of_run(line, end + 1, is_digit);
-  const bool is_utc = line.substr(end, 1) == "Z";
-  const bool has_offset = line.size() > end + 6 && (line[end] == '+' || line[end] == '-') &&
-                          is_digit(line[end + 1]) && line[end + 3] == ':';
-  if (!is_utc && !has_offset) return 0;
-  end += is_utc ? 1 : 6;
-  if (line.substr(end, 1) != " ") return 0;
-  ++end;
-  for (const std::string_view stream : {"stdout F ", "stderr F ", "stdout P ", "stderr P "}) {
-    if (line.substr(end).starts_with(stream)) return end + stream.size();
-  }
-  return end;
-}
-
-// "[1,7]<stderr>:" and "[1,7]<stdout>:"
-std::size_t mpirun_length(std::string_view line) {
-  if (!line.starts_with('[')) return 0;
-  const std::size_t job = length_of_run(line, 1, is_digit);
-  if (job == 0 || line.substr(1 + job, 1) != ",") return 0;
-  const std::size_t rank = length_of_run(line, 2 + job, is_digit);
-  const std::string_view rest = line.substr(2 + job + rank);
-  for (const std::string_view stream : {"]<stderr>:", "]<stdout>:"}) {
-    if (rank > 0 && rest.starts_with(stream)) return 2 + job + rank + stream.size();
-  }
-  return 0;
-}
-
-// "[node-1:0] " and "[pod/trainer-0/main] "
-std::size_t place_length(std::string_view line) {
-  constexpr std::size_t kLengthMax = 200;
-  if (!line.starts_with('[')) return 0;
-  const std::size_t close = line.substr(0, kLengthMax).find(']');
-  if (close == std::string_view::npos || line.substr(close + 1, 1) != " ") return 0;
-  std::string_view inside = line.substr(1, close - 1);
-  const bool is_pod = inside.starts_with("pod/");
-  if (is_pod) {
-    const bool is_clean = std::all_of(inside.begin(), inside.end(),
-                                      [](char c) { return is_name_byte(c) || c == '/'; });
-    return is_clean ? close + 2 : 0;
-  }
-  const std::size_t name = length_of_run(inside, 0, is_name_byte);
-  if (name == 0 || is_digit(inside.front()) || inside.substr(name, 1) != ":") return 0;
-  const std::size_t digits = length_of_run(inside, name + 1, is_digit);
-  return digits > 0 && name + 1 + digits == inside.size() ? close + 2 : 0;
-}
-
-// "[rank3]:" of torch and "[default3]:" of torchrun, each of which may stand twice.
-std::size_t rank_length(std::string_view line) {
-  for (const std::string_view opening : {"[rank", "[default"}) {
-    if (!line.starts_with(opening)) continue;
-    const std::size_t digits = length_of_run(line, opening.size(), is_digit);
-    const std::size_t end = opening.size() + digits;
-    if (digits == 0 || line.substr(end, 2) != "]:") return 0;
-    return line.substr(end + 2, 1) == " " ? end + 3 : end + 2;
-  }
-  return 0;
-}
-
-// "gpu-node-7: " of pdsh, DeepSpeed's runner and kubectl: lower case, with a number in it.
-std::size_t host_length(std::string_view line) {
-  const std::size_t name = length_of_run(line, 0, is_name_byte);
-  if (name < 2 || is_digit(line.front()) || line.substr(name, 2) != ": ") return 0;
-  const std::string_view host = line.substr(0, name);
-  const bool is_lower = std::all_of(host.begin(), host.end(), [](char c) { return lower(c) == c; });
-  return is_lower && std::any_of(host.begin(), host.end(), is_digit) ? name + 2 : 0;
-}
-
-constexpr std::array kPrefixLengths = {stamp_length, mpirun_length, place_length, rank_length,
-                                       host_length};
-constexpr int kPrefixesMax = 6;
 // Levels stand at the beginning of a line, and lines may be a MiB long.
 constexpr std::size_t kReach = 600;
 
@@ -212,9 +124,11 @@ constexpr auto kReasonless = std::to_array<std::string_view>(
      "failed to create container filesystem", "couldn't start container",
      "printing enroot log file", "printing contents of log file", "imed out after ",
      "failed to listen on any local network address", "failed to connect to any network address",
-     "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff"});
+     "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff",
+     // Of PyTorch's writer: the system said why.
+     "PytorchStreamWriter failed", "enforce fail at inline_container"});
 constexpr auto kReasons = std::to_array<std::string_view>(
-    {"EADDRINUSE", "ddress already in use", "(errno: ", "ailed to pull image"});
+    {"EADDRINUSE", "ddress already in use", "(errno: ", "ailed to pull image", " clients joined"});
 
 // "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
 bool is_complaint_of_a_shell(std::string_view line) {
@@ -225,9 +139,18 @@ bool is_complaint_of_a_shell(std::string_view line) {
   const std::size_t digits = length_of_run(line, at + kLine.size(), is_digit);
   if (digits == 0 || line.substr(at + kLine.size() + digits, 2) != ": ") return false;
   constexpr auto kComplaints = std::to_array<std::string_view>(
-      {": command not found", ": Permission denied", ": No such file or directory"});
+      {": command not found", ": Permission denied", ": No such file or directory",
+       ": unbound variable", ": bad substitution"});
   return std::any_of(kComplaints.begin(), kComplaints.end(),
                      [&](std::string_view words) { return line.ends_with(words); });
+}
+
+// "srun: error: spank: x11.so: Plugin file not found": srun goes on without. Where it does not, it
+// says next what it could not do.
+bool is_complaint_of_srun(std::string_view line) {
+  if (!trimmed(line).starts_with("srun: error: ")) return false;
+  return line.find(" spank: ") != std::string_view::npos ||
+         line.find("Unable to resolve ") != std::string_view::npos;
 }
 
 // "openpmix: libx.so: cannot open shared object file": a program looks for what it can do without.
@@ -248,16 +171,6 @@ bool holds_any(std::string_view line, std::span<const std::string_view> words) {
 
 }  // namespace
 
-std::string_view without_collector_prefix(std::string_view line) {
-  for (int i = 0; i < kPrefixesMax; ++i) {
-    std::size_t length = 0;
-    for (const auto& prefix : kPrefixLengths) length = std::max(length, prefix(line));
-    if (length == 0) break;
-    line.remove_prefix(length);
-  }
-  return line;
-}
-
 bool leaves_reason_open(std::string_view line) {
   return holds_any(line, kReasonless) && !holds_any(line, kReasons);
 }
@@ -270,7 +183,10 @@ LineWeight weight_of(std::string_view line) {
   if (has_glog_level(text, "W") || holds_any(line, kWarnings) || holds_any(line, kLooksFor)) {
     return LineWeight::warning;
   }
-  if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line)) return LineWeight::complaint;
+  if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||
+      is_complaint_of_srun(line)) {
+    return LineWeight::complaint;
+  }
   const bool is_note = has_glog_level(text, "I") || holds_any(line, kNotes);
   return is_note ? LineWeight::note : LineWeight::statement;
 }

@@ -24,10 +24,4 @@ LineWeight weight_of(std::string_view line);
 // error code: 1", whose output follows.
 bool leaves_reason_open(std::string_view line);
 
-// Without what collectors and launchers put before a line: RFC 3339 stamps with a zone and the
-// stream behind them (Kubernetes), "[1,7]<stderr>:" (mpirun), "[host:0] ", "[pod/name/container] ",
-// "node-7: " (pdsh), and "[rank3]:" and "[default3]:" where they stand more than once.
-// Only for lines that are read as words: a dialect may want the stamp.
-std::string_view without_collector_prefix(std::string_view line);
-
 }  // namespace llmb::parser

@@ -1,11 +1,14 @@
 #include "parser/dialects/step_ledger.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
+#include "parser/dialects/exception_cause.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/line_weight.h"
+#include "parser/lines/line_prefix.h"
 #include "parser/step_fields.h"
 
 namespace llmb::parser {
@@ -94,6 +97,32 @@ bool was_ended_from_outside(std::vector<LogEvent>& events) {
     return known != nullptr && known->ends_run_over &&
            weight_of(event.line) == LineWeight::statement;
   });
+}
+
+// Whether it tells why something failed, rather than that it did.
+bool tells_why(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  return event.kind == LogEvent::Kind::failure && known != nullptr &&
+         known->depth <= CauseDepth::exception && weight_of(event.line) >= LineWeight::complaint;
+}
+
+// What a script may tell, too, but for what ranks tell of each other.
+bool is_of_a_script(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  const bool is_of_ranks =
+      known->depth != CauseDepth::root && known->depth != CauseDepth::exception;
+  if (is_of_ranks || event.rank) return false;
+  return weight_of(event.line) == LineWeight::complaint ||
+         is_exception(without_collector_prefix(event.line));
+}
+
+// What a program tells of when it begins, and at no other time: where somebody had ended the run
+// before, it is another attempt's.
+bool tells_of_a_start(const LogEvent& event) {
+  constexpr auto kOfStarts = std::to_array<std::string_view>(
+      {"checkpoint_unreadable", "configuration_error", "hf_authentication", "hf_unreachable"});
+  return event.kind == LogEvent::Kind::failure && weight_of(event.line) == LineWeight::statement &&
+         std::find(kOfStarts.begin(), kOfStarts.end(), event.cause) != kOfStarts.end();
 }
 
 // Of the attempts that ended without a step between, the first and the last are kept.
@@ -256,20 +285,29 @@ void StepLedger::add_event(LogEvent event) {
   std::vector<LogEvent>& events = facts_.events;
   event.steps_before = step_count_;
   if (event.cause == kStarted) {
+    newest_start_offset_ = event.offset;
     if (!was_ended_from_outside(events)) return;
     event.cause = kRestarted;
+  }
+  if (is_outweighed_by_tasks(event)) return;
+  if (tells_of_a_start(event) && was_ended_from_outside(events)) {
+    add_event({.cause = std::string(kRestarted), .line = event.line, .offset = event.offset});
   }
   const auto same_cause = [&](const LogEvent& other) {
     return other.kind == event.kind && other.cause == event.cause;
   };
-  if (is_restart(event)) forget_last_attempt_without_steps(events, step_count_);
+  if (is_restart(event)) {
+    forget_last_attempt_without_steps(events, step_count_);
+    task_said_why_ = false;
+    script_offsets_.clear();
+  }
   const auto attempt_end = std::make_reverse_iterator(newest_attempt(events));
   const auto last = std::find_if(events.rbegin(), attempt_end, same_cause);
   if (last != attempt_end) {
     // Other ranks print it too: the first that did, since the newest step, is kept, unless this
     // one weighs more.
     if (last->steps_before == event.steps_before) {
-      if (!weighs_more(event, *last)) return;
+      if (!weighs_more(event, *last) && !was_survived(*last, event)) return;
       events.erase(std::next(last).base());
     } else if (std::find_if(last + 1, attempt_end, same_cause) != attempt_end) {
       events.erase(std::next(last).base());
@@ -277,6 +315,28 @@ void StepLedger::add_event(LogEvent event) {
   }
   if (events.size() >= kEventsMax && !forget_one(events, event.steps_before)) return;
   events.push_back(std::move(event));
+}
+
+// A script before or after the tasks says nothing of why these failed, where they do.
+bool StepLedger::is_outweighed_by_tasks(const LogEvent& event) {
+  if (!tells_why(event)) return false;
+  if (is_of_task_) {
+    task_said_why_ = true;
+    for (const std::uint64_t offset : script_offsets_) retract_failure(offset);
+    script_offsets_.clear();
+    return false;
+  }
+  if (!is_of_a_script(event)) return false;
+  if (!task_said_why_ && script_offsets_.size() < kEventsMax) {
+    script_offsets_.push_back(event.offset);
+  }
+  return task_said_why_;
+}
+
+// Whether a program began between the two: what was told before, it had begun in spite of.
+bool StepLedger::was_survived(const LogEvent& earlier, const LogEvent& event) const {
+  return event.kind == LogEvent::Kind::failure && earlier.offset < newest_start_offset_ &&
+         newest_start_offset_ < event.offset && weight_of(event.line) >= weight_of(earlier.line);
 }
 
 void StepLedger::retract_failure(std::uint64_t offset, std::string_view unless) {
@@ -361,6 +421,10 @@ void StepLedger::save(StateWriter& state) const {
   }
   state.boolean(newest_is_nan_);
   state.integer(step_count_);
+  state.unsigned_integer(newest_start_offset_);
+  state.boolean(task_said_why_);
+  state.unsigned_integer(script_offsets_.size());
+  for (const std::uint64_t offset : script_offsets_) state.unsigned_integer(offset);
   marks_.save(state);
 }
 
@@ -403,6 +467,10 @@ void StepLedger::restore(StateReader& state) {
   }
   newest_is_nan_ = state.boolean();
   step_count_ = state.integer();
+  newest_start_offset_ = state.unsigned_integer();
+  task_said_why_ = state.boolean();
+  script_offsets_.resize(state.count(kEventsMax));
+  for (std::uint64_t& offset : script_offsets_) offset = state.unsigned_integer();
   marks_.restore(state);
 }
 

@@ -37,6 +37,8 @@ class StepLedger {
   void declare_last_iteration(std::int64_t iteration);
   void report_tflops_per_gpu(double value) { facts_.reported_tflops_per_gpu = value; }
   void add_event(LogEvent event);
+  // Whether a launcher labels the line that is being read as one of a task's: of its events, too.
+  void see_label_of_task(bool is_labelled) { is_of_task_ = is_labelled; }
   // Later lines tell it better: the failure whose line begins at `offset` is left out, where it is
   // there and of another cause than `unless`.
   void retract_failure(std::uint64_t offset, std::string_view unless = {});
@@ -63,6 +65,9 @@ class StepLedger {
 
  private:
   void begin_segment(const StepSample& sample);
+  // Whether `event` is left out for what tasks told before; else it may end what scripts told.
+  bool is_outweighed_by_tasks(const LogEvent& event);
+  bool was_survived(const LogEvent& earlier, const LogEvent& event) const;
   void count_nan(const StepSample& sample);
   void give_out(const StepSample& sample);
   // What a second print of the newest step's line is compared with.
@@ -78,6 +83,11 @@ class StepLedger {
   bool newest_is_nan_ = false;
   StepMarks marks_;
   std::int64_t step_count_ = 0;
+  std::uint64_t newest_start_offset_ = 0;  // of a line that a program prints when it begins
+  bool is_of_task_ = false;
+  bool task_said_why_ = false;  // in the newest attempt
+  // Of the newest attempt's exceptions that no task raised, in a log whose launcher labels those.
+  std::vector<std::uint64_t> script_offsets_;
   std::array<std::int64_t, kLineRefusalCount> refusals_{};
 };
 

@@ -7,6 +7,7 @@
 #include "parser/dialects/line_weight.h"
 #include "parser/foundation/text.h"
 #include "parser/foundation/text_hash.h"
+#include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
 namespace {
@@ -47,6 +48,19 @@ bool leaves_message_open(std::string_view text) {
   return trimmed(text).ends_with(':');
 }
 
+// "GatedRepoError: 403 Client Error. (Request ID: Root=1-6814)": the next line says why, whereas
+// the class is told already.
+bool names_a_request_only(std::string_view text) {
+  return holds(text, "GatedRepoError: ") && holds(text, " (Request ID: ") &&
+         trimmed(text).ends_with(')');
+}
+
+// "FileNotFoundError: [Errno 2] …": programs ask whether something is there by trying, and where
+// the other way fails, too, that one says why.
+bool may_be_an_attempt(std::string_view text) {
+  return holds(text, "FileNotFoundError: ") || holds(text, "FileExistsError: ");
+}
+
 bool has_words(std::string_view text) {
   return std::count_if(text.begin(), text.end(), is_letter) >= 3;
 }
@@ -58,8 +72,11 @@ std::string_view prefix_of_head(std::string_view text) {
   const std::size_t at = text.find(kTracebackHead);
   if (at == std::string_view::npos || at > kLengthMax) return {};
   const std::string_view prefix = text.substr(0, at);
-  const bool is_of_traceback = trimmed(prefix, kBlanks).empty() || !prefix.ends_with(' ') ||
-                               prefix.ends_with(": ") || holds(prefix, "Original ") ||
+  // With a number in it, it may be a host's or a rank's name.
+  const bool has_number = std::any_of(prefix.begin(), prefix.end(), is_digit);
+  const bool may_be_a_name = prefix.ends_with(' ') && !prefix.ends_with(": ");
+  const bool is_of_traceback = trimmed(prefix, kBlanks).empty() ||
+                               (!may_be_a_name && !has_number) || holds(prefix, "Original ") ||
                                holds(prefix, "Exception Group") || holds(prefix, "─");
   return is_of_traceback ? std::string_view() : prefix;
 }
@@ -90,7 +107,8 @@ std::uint64_t hash_of_labels(std::string_view raw, std::string_view text) {
     const std::size_t end = std::min(labels.find(' '), labels.size() - 1) + 1;
     const std::string_view word = labels.substr(0, end);
     labels.remove_prefix(end);
-    const bool is_stamp = is_digit(word.front()) && holds_time_of_day(word);
+    const bool has_digit = is_digit(word.front()) || (word.size() > 1 && is_digit(word[1]));
+    const bool is_stamp = has_digit && holds_time_of_day(word);
     if (!is_stamp) hash = hash_text(word, hash + 1);
   }
   return hash;
@@ -142,6 +160,10 @@ void OpenTraceback::read(const Record& record, std::string_view raw, std::string
   } else if (!is_of_traceback && is_open()) {
     if (links_two_exceptions(text)) {
       is_chained_ = true;
+      if (is_attempt_ && !holds(text, "During handling")) {
+        is_attempt_ = false;
+        weaker_.reset();
+      }
       go_on();
     } else if (read_message(record, text, ledger) ||
                read_exception(record, raw, text, has_own_prefix, event, ledger)) {
@@ -154,6 +176,7 @@ void OpenTraceback::read(const Record& record, std::string_view raw, std::string
 bool OpenTraceback::read_head(std::string_view text) {
   if (!holds(text, kTracebackHead)) return false;
   if (!is_chained_ && !is_stand_in_) weaker_.reset();
+  if (!is_chained_) is_attempt_ = false;
   if (!is_stand_in_) place_ = ProgramPlace::unknown;
   frame_count_ = 0;
   has_frames_ = next_is_source_ = false;
@@ -186,9 +209,11 @@ bool OpenTraceback::read_message(const Record& record, std::string_view text, St
   const std::string_view words = trimmed(text, kBlanks);
   const std::string whole = event.line + " " + std::string(words);
   const ExceptionVerdict verdict = judge_exception(without_collector_prefix(whole), place_);
-  if (verdict.basis != Basis::no_exception) event.cause = verdict.cause;
+  const bool is_told = names_a_request_only(event.line);
+  if (verdict.basis != Basis::no_exception && !is_told) event.cause = verdict.cause;
   event.line = shortened_line(words);
   event.offset = record.offset;
+  is_attempt_ = false;
   is_stand_in_ = stands_for_a_worker(whole);
   if (is_stand_in_) place_ = ProgramPlace::unknown;
   const bool may_say_less = is_stand_in_ || verdict.basis == Basis::place;
@@ -215,19 +240,22 @@ bool OpenTraceback::read_exception(const Record& record, std::string_view raw,
   // Of two that belong together the first is nearer to the cause, but a place tells less than
   // words do, and who waited for a worker less than the worker.
   const bool says_more = basis == Basis::words || basis == Basis::refusal;
-  if (weaker_ && is_stand_in_) {
+  const bool fails_too = is_chained_ && is_attempt_ && holds(text, "Error: [Errno ");
+  if (weaker_ && (is_stand_in_ || fails_too)) {
     ledger.retract_failure(*weaker_);
-  } else if (weaker_ && is_chained_ && says_more) {
+  } else if (weaker_ && is_chained_ && says_more && !is_attempt_) {
     ledger.retract_failure(*weaker_, event->cause);
   }
   is_chained_ = false;
   const bool is_of_worker = stands_for_a_worker(text);
   is_stand_in_ = is_of_worker || stands_for_ranks(text);
   if (is_of_worker) place_ = ProgramPlace::data;
-  const bool may_say_less = is_stand_in_ || basis == Basis::place;
+  is_attempt_ = !is_stand_in_ && may_be_an_attempt(text);
+  const bool may_say_less = is_stand_in_ || is_attempt_ || basis == Basis::place;
   weaker_ = may_say_less ? std::optional(event->offset) : std::nullopt;
   open_.reset();
-  if (basis != Basis::words && leaves_message_open(text)) open_ = event;
+  const bool is_open = basis != Basis::words && leaves_message_open(text);
+  if (is_open || names_a_request_only(text)) open_ = event;
   has_frames_ = false;
   return true;
 }
@@ -242,6 +270,7 @@ void OpenTraceback::save(StateWriter& state) const {
   state.boolean(is_ignored_);
   state.boolean(is_chained_);
   state.boolean(is_stand_in_);
+  state.boolean(is_attempt_);
   state.boolean(weaker_.has_value());
   if (weaker_) state.unsigned_integer(*weaker_);
   state.boolean(open_.has_value());
@@ -262,6 +291,7 @@ void OpenTraceback::restore(StateReader& state) {
   is_ignored_ = state.boolean();
   is_chained_ = state.boolean();
   is_stand_in_ = state.boolean();
+  is_attempt_ = state.boolean();
   if (state.boolean()) weaker_ = state.unsigned_integer();
   if (!state.boolean()) return;
   open_.emplace();

@@ -55,6 +55,7 @@ class OpenTraceback {
   bool is_ignored_ = false;              // Python says that it goes on without
   bool is_chained_ = false;              // the next exception was raised from the last one
   bool is_stand_in_ = false;             // the last one stands for a worker's, which follows
+  bool is_attempt_ = false;              // the last one told that a file is, or is not, there
   std::optional<std::uint64_t> weaker_;  // the last one's event, where the next may say more
   std::optional<LogEvent> open_;         // the last one's, where its message is still to come
 };

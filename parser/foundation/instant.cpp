@@ -2,15 +2,13 @@
 
 #include <fmt/core.h>
 
+#include "parser/foundation/text.h"
+
 namespace llmb::parser {
 namespace {
 
 using std::chrono::floor;
 using std::chrono::seconds;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Takes `digits` digits off the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {

@@ -1,7 +1,9 @@
-// What is asked of text again and again: its ends without blanks, its pieces, letters in lower
-// case. ASCII only, and independent of the locale.
+// What is asked of text again and again: its ends without blanks, its pieces, runs of bytes,
+// letters in lower case. ASCII only, and independent of the locale.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,20 @@ constexpr bool is_letter(char c) {
 
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// What names of hosts, files and jobs are made of.
+constexpr bool is_name_byte(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+}
+
+// How many of the bytes from `at` on satisfy `accept`.
+template <typename Accept>
+constexpr std::size_t length_of_run(std::string_view text, std::size_t at, Accept accept) {
+  std::size_t end = std::min(at, text.size());
+  const std::size_t begin = end;
+  while (end < text.size() && accept(text[end])) ++end;
+  return end - begin;
 }
 
 std::string lower(std::string_view text);

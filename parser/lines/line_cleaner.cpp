@@ -12,18 +12,6 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 
-bool is_name(char c) {
-  return is_digit(c) || is_letter(c) || c == '_' || c == '-' || c == '.';
-}
-
-// How many of the bytes from `at` on satisfy `accept`.
-template <typename Accept>
-std::size_t run_length(std::string_view text, std::size_t at, Accept accept) {
-  std::size_t end = at;
-  while (end < text.size() && accept(text[end])) ++end;
-  return end - at;
-}
-
 // End of a string command's text (OSC, DCS …), after its BEL or ESC \. Where the terminator is
 // missing only the introducer goes: better a few odd characters than a lost line.
 std::size_t string_command_end(std::string_view text, std::size_t content) {
@@ -45,15 +33,15 @@ std::size_t escape_sequence_end(std::string_view text, std::size_t at) {
   const char introducer = text[end];
   if (introducer == '[') {
     ++end;
-    end += run_length(text, end, [](char c) { return c >= 0x30 && c <= 0x3f; });
-    end += run_length(text, end, intermediate);
+    end += length_of_run(text, end, [](char c) { return c >= 0x30 && c <= 0x3f; });
+    end += length_of_run(text, end, intermediate);
     const bool has_final = end < text.size() && text[end] >= 0x40 && text[end] <= 0x7e;
     return has_final ? end + 1 : end;
   }
   if (std::string_view("]P^_X").find(introducer) != std::string_view::npos) {
     return string_command_end(text, end + 1);
   }
-  end += run_length(text, end, intermediate);
+  end += length_of_run(text, end, intermediate);
   const bool has_final = end < text.size() && text[end] >= 0x30 && text[end] <= 0x7e;
   return has_final ? end + 1 : end;
 }
@@ -77,8 +65,8 @@ void remove_terminal_bytes(std::string_view raw, std::size_t first, std::string&
 
 std::size_t label_srun(std::string_view line) {
   constexpr std::size_t kTaskDigitsMax = 7;
-  const std::size_t blanks = run_length(line, 0, [](char c) { return c == ' '; });
-  const std::size_t digits = run_length(line, blanks, is_digit);
+  const std::size_t blanks = length_of_run(line, 0, [](char c) { return c == ' '; });
+  const std::size_t digits = length_of_run(line, blanks, is_digit);
   const std::size_t end = blanks + digits;
   if (digits == 0 || end > kTaskDigitsMax) return 0;  // srun pads to the widest task id
   return line.substr(end, 2) == ": " ? end + 2 : 0;
@@ -86,7 +74,7 @@ std::size_t label_srun(std::string_view line) {
 
 std::size_t label_bracketed(std::string_view line, std::string_view opening) {
   if (!line.starts_with(opening)) return 0;
-  const std::size_t digits = run_length(line, opening.size(), is_digit);
+  const std::size_t digits = length_of_run(line, opening.size(), is_digit);
   const std::size_t end = opening.size() + digits;
   return digits > 0 && line.substr(end, 2) == "]:" ? end + 2 : 0;
 }
@@ -100,14 +88,14 @@ std::size_t label_rank(std::string_view line) {
   return end > 0 && line.substr(end, 1) == " " ? end + 1 : end;
 }
 
-// The last ten characters of the role, a slash, the replica.
+// The role, or its last ten characters, a slash, the replica.
 std::size_t label_torchx(std::string_view line) {
-  constexpr std::size_t kRoleLengthMax = 10;
-  const std::size_t role = run_length(line, 0, is_name);
+  constexpr std::size_t kRoleLengthMax = 64;
+  const std::size_t role = length_of_run(line, 0, is_name_byte);
   if (role == 0 || role > kRoleLengthMax || line.substr(role, 1) != "/") return 0;
   bool has_letter = false;  // "20/50 " is a count, not a role
   for (const char c : line.substr(0, role)) has_letter = has_letter || is_letter(c);
-  const std::size_t digits = run_length(line, role + 1, is_digit);
+  const std::size_t digits = length_of_run(line, role + 1, is_digit);
   const std::size_t end = role + 1 + digits;
   return has_letter && digits > 0 && line.substr(end, 1) == " " ? end + 1 : 0;
 }
@@ -120,7 +108,7 @@ std::size_t label_process(std::string_view line) {
   if (close == std::string_view::npos || line[close] != ')') return 0;
   const std::string_view inside = line.substr(0, close);
   const std::size_t pid = inside.find(" pid=");
-  if (pid == std::string_view::npos || run_length(inside, pid + 5, is_digit) == 0) return 0;
+  if (pid == std::string_view::npos || length_of_run(inside, pid + 5, is_digit) == 0) return 0;
   return line.substr(close + 1, 1) == " " ? close + 2 : close + 1;
 }
 
@@ -143,6 +131,12 @@ std::string_view without_labels(std::string_view line) {
 }
 
 }  // namespace
+
+std::size_t label_length(std::string_view line) {
+  std::size_t length = 0;
+  for (const auto& label : kLabels) length = std::max(length, label(line));
+  return length;
+}
 
 std::string_view clean_line(std::string_view raw, std::string& scratch) {
   const std::size_t first = next_terminal_byte(raw, 0);

@@ -11,6 +11,7 @@
 // Invalid UTF-8 passes through. Blanks of the line itself stay, also those after a label.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,9 @@ namespace llmb::parser {
 
 // A view into `raw` where nothing within it had to go, else into `scratch`, which is overwritten.
 std::string_view clean_line(std::string_view raw, std::string& scratch);
+
+// How long the label is with which a cleaned line begins, as it does where another prefix stood
+// before it, or where a launcher's stands twice. 0 where there is none.
+std::size_t label_length(std::string_view line);
 
 }  // namespace llmb::parser

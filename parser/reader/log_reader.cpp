@@ -15,12 +15,13 @@
 #include "parser/dialects/wanted_literals.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
+#include "parser/lines/line_prefix.h"
 #include "parser/lines/log_content.h"
 
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-18";
+constexpr std::string_view kStateVersion = "llmb-log-reader-19";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -147,6 +148,7 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
   if (!may_fail && !tracebacks.wants_every_line()) return;
   auto event = may_fail ? read_failure(record, raw, signs) : std::nullopt;
   if (!event && !tracebacks.wants_every_line() && !announces_traceback(record.text)) return;
+  ledger.see_label_of_task(has_label_of_task(raw));
   tracebacks.read(record, raw, std::move(event), ledger);
   filter.hand_on_every_line(tracebacks.wants_every_line());
 }

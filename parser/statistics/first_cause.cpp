@@ -8,6 +8,7 @@
 
 #include "parser/dialects/exception_cause.h"
 #include "parser/dialects/line_weight.h"
+#include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
 namespace {
@@ -52,6 +53,22 @@ bool is_own_exception(const LogEvent& failure) {
   return std::none_of(kOfOthers.begin(), kOfOthers.end(), [&](std::string_view word) {
     return failure.line.find(word) != std::string::npos;
   });
+}
+
+// "ZeroDivisionError: …": a mistake of the program's own, which no other rank can bring about.
+bool is_own_mistake(const LogEvent& failure) {
+  if (!is_own_exception(failure)) return false;
+  constexpr std::array<std::string_view, 8> kMistakes = {
+      "ZeroDivisionError: ", "KeyError: ",  "TypeError: ",  "AttributeError: ",
+      "IndexError: ",        "NameError: ", "ValueError: ", "UnboundLocalError: "};
+  const std::string_view line = without_collector_prefix(failure.line);
+  return std::any_of(kMistakes.begin(), kMistakes.end(),
+                     [&](std::string_view type) { return line.starts_with(type); });
+}
+
+// "[Rank 18] Some NCCL operations have failed or timed out": the watchdog says before which.
+bool leaves_open_which(const LogEvent& failure) {
+  return failure.cause == "nccl_timeout" && holds_any(failure.line, {" have failed or timed out"});
 }
 
 // "KeyError: 'x'": its class was told by where it was raised, not by what it says.
@@ -116,6 +133,7 @@ CauseDepth depth_of(const LogEvent& failure) {
   }
   if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (is_complaint(failure)) return CauseDepth::complaint;
+  if (leaves_open_which(failure)) return CauseDepth::peer_lost;
   // mpirun's daemons: ssh or a shell said before why not.
   if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
@@ -176,7 +194,9 @@ void FirstCause::offer(const LogEvent& failure) {
                               failure.line.find("SignalException") != std::string::npos;
   // The kill explains why it was lost.
   const bool explains = is_first_end && depth_ == CauseDepth::peer_lost && tells_of_a_kill(failure);
-  if (chosen_ != nullptr && depth >= depth_ && !ends_traceback && !explains) return;
+  // Others printed first that they had lost the rank.
+  const bool is_of_lost = depth_ == CauseDepth::peer_lost && is_own_mistake(failure);
+  if (chosen_ != nullptr && depth >= depth_ && !ends_traceback && !explains && !is_of_lost) return;
   // That a worker failed, or the head of a traceback, says less than the death that was told
   // before.
   const bool says_less = depth == CauseDepth::worker_failed || depth == CauseDepth::traceback;

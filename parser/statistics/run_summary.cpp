@@ -93,6 +93,15 @@ bool was_gone_on_after(const LogEvent* chosen) {
   return depth == CauseDepth::complaint || depth == CauseDepth::survivable;
 }
 
+// What threads and exporters print while an interpreter ends: the program had said that it is done,
+// and nobody tells of a process that ended otherwise.
+bool is_of_a_good_end(const StatusEvidence& evidence) {
+  return evidence.segment.nan_step_count == 0 && evidence.finish_marker != nullptr &&
+         evidence.ending_failure != nullptr &&
+         evidence.finish_marker->offset < evidence.ending_failure->offset &&
+         !evidence.end_is_announced;
+}
+
 // Where the events of the newest attempt begin: what came before is of those that were given up.
 std::size_t newest_attempt(const LogFacts& facts) {
   const auto last = std::find_if(facts.events.rbegin(), facts.events.rend(),
@@ -133,6 +142,7 @@ void sort_events(const LogFacts& facts, std::size_t index,
   }
   const bool is_warning = was_gone_on_after(ending.chosen());
   evidence.ending_failure = is_warning && !evidence.end_is_announced ? nullptr : ending.chosen();
+  if (is_of_a_good_end(evidence)) evidence.ending_failure = nullptr;
   // A warning that training went on after is no news.
   evidence.survived_failure = was_gone_on_after(survived.chosen()) ? nullptr : survived.chosen();
 }

@@ -1,5 +1,5 @@
-// What a log amounts to that launchers and schedulers begin anew, and what the order of its ends
-// tells: from lines to the verdict.
+// What a log amounts to that launchers and schedulers begin anew, what the order of its ends tells,
+// and who tells it: from lines to the verdict.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -100,6 +100,21 @@ TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {
                                  EventRole::root));
 }
 
+// Behind an end from outside: what a program does, or refuses, only when it begins.
+TEST(Attempts, BeginWithWhatProgramsTellOfTheirStart) {
+  const std::string ended = kStep + kPreemption;
+  EXPECT_EQ(cause_of_dead(ended + kOutOfMemory), "preempted");
+  for (const char* const start :
+       {"0:  loading distributed checkpoint from /ckpt/run4 at iteration 16\n",
+        "0:  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 80302\n"}) {
+    EXPECT_EQ(cause_of_dead(ended + start + kOutOfMemory), "cuda_oom") << start;
+  }
+  EXPECT_EQ(cause_of_dead(ended + "RuntimeError: PytorchStreamReader failed reading zip archive\n"),
+            "checkpoint_unreadable");
+  EXPECT_EQ(cause_of_dead(ended + "train.py: error: unrecognized arguments: --x\n"),
+            "configuration_error");
+}
+
 TEST(Attempts, BeginNoneWhereNobodyEndedTheRun) {
   EXPECT_THAT(parse_log(kOutOfMemory + kStartOfRanks).facts.events, testing::SizeIs(1));
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kStartOfRanks + kEndOfStep), "cuda_oom");
@@ -119,6 +134,66 @@ TEST(OrderOfEnds, OthersWaitForARankThatSaidWhyItEnded) {
       "[rank0]: BrokenPipeError: [Errno 32] Broken pipe\n";
   EXPECT_EQ(cause_of_dead(broken + kTimeout), "python_exception");
   EXPECT_EQ(cause_of_dead(kTimeout + broken), "nccl_timeout");
+}
+
+TEST(OrderOfEnds, ARanksOwnMistakeExplainsThePeersThatWereToldLostBefore) {
+  const std::string head = "[rank0]: Traceback (most recent call last):\n";
+  const std::string mistake = head + "[rank0]: ZeroDivisionError: division by zero\n";
+  const std::string aborted =
+      "[rank9]: torch.distributed.DistBackendError: NCCL communicator was aborted on rank 9.\n";
+  EXPECT_EQ(cause_of_dead(kLostPeer + mistake), "python_exception");
+  EXPECT_EQ(cause_of_dead(aborted + mistake), "python_exception");
+  EXPECT_EQ(cause_of_dead(kLostPeer + head + "[rank0]: RuntimeError: x\n"), "peer_lost");
+  EXPECT_EQ(cause_of_dead(kTimeout + mistake), "nccl_timeout");
+}
+
+TEST(OrderOfEnds, WhatFollowsAGoodEndIsNoFailureUnlessSomebodyTellsOfOne) {
+  const std::string done = kStep + "[after training is done] datetime: 2026-01-05 03:03:03\n";
+  const std::string thread =
+      "Exception in thread QueueFeederThread:\nTraceback (most recent call last):\n"
+      "BrokenPipeError: [Errno 32] Broken pipe\n";
+  EXPECT_EQ(cause_of_dead(done + thread), "");
+  EXPECT_EQ(cause_of_dead(done + thread + kEndOfWorker), "python_exception");
+  EXPECT_EQ(cause_of_dead(kStep + thread), "python_exception");
+}
+
+// A launcher that labels does so with every line of its tasks.
+TEST(Scripts, AroundLabelledTasksSayNothingOfWhyTheseFailed) {
+  const std::string script = "ModuleNotFoundError: No module named 'blessed'\n";
+  const std::string task = "101: ModuleNotFoundError: No module named 'megatron.bridge'\n";
+  const std::string mistake = "101: KeyError: 'x'\n";
+  const auto causes_of = [](const std::string& text) {
+    std::string causes;
+    for (const LogEvent& event : parse_log(text).facts.events) {
+      causes += event.cause + ": " + event.line + "\n";
+    }
+    return causes;
+  };
+  const std::string of_task =
+      "missing_module: ModuleNotFoundError: No module named "
+      "'megatron.bridge'\n";
+  const std::string of_mistake = "python_exception: KeyError: 'x'\n";
+  EXPECT_EQ(causes_of(script + task), of_task);
+  EXPECT_EQ(causes_of(task + script), of_task);
+  EXPECT_EQ(causes_of(script + mistake), of_mistake);
+  EXPECT_EQ(causes_of(mistake + script), of_mistake);
+  EXPECT_EQ(cause_of_dead(script + "101: Traceback (most recent call last):\n"), "missing_module");
+  // Without labels anybody may have printed it.
+  EXPECT_EQ(cause_of_dead("KeyError: 'x'\n" + script), "missing_module");
+  // What a scheduler or the kernel says is of no script.
+  EXPECT_EQ(cause_of_dead("Out of memory: Killed process 41 (python)\n" + mistake),
+            "host_oom_kill");
+}
+
+TEST(ReasonOfAnEnd, IsNotWhatAProgramBeganInSpiteOf) {
+  const std::string first = "ModuleNotFoundError: No module named 'blessed'\n";
+  const std::string second = "ModuleNotFoundError: No module named 'apex'\n";
+  const auto line_of = [](const std::string& text) {
+    const ParsedLog log = parse_log(text);
+    return log.facts.events.empty() ? "" : log.facts.events[0].line + "\n";
+  };
+  EXPECT_EQ(line_of(first + second), first);
+  EXPECT_EQ(line_of(first + kStartOfRanks + second), second);
 }
 
 TEST(ReasonOfAnEnd, IsQuotedRatherThanThatThereWasOne) {

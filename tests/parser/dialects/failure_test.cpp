@@ -261,6 +261,27 @@ TEST(Failure, IsToldByAShellAndByTheCLibrary) {
   EXPECT_EQ(cause_of("  File \"a.py\", line 4: 1 Killed"), "none");
 }
 
+TEST(Failure, IsToldByTheReasonThatIsGivenForARefusal) {
+  EXPECT_EQ(cause_of("n:1:2 [3] NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot "
+                     "allocate memory"),
+            "locked_memory_limit");
+  EXPECT_EQ(cause_of("n:1:2 [3] NCCL WARN Call to ibv_reg_mr failed"), "locked_memory_limit");
+  EXPECT_EQ(cause_of("n:1:2 [3] NCCL WARN Call to ibv_reg_mr_iova2 failed with error Invalid "
+                     "argument"),
+            "nccl_system_error");
+  EXPECT_EQ(
+      cause_of("ERROR:rerun:Unexpected result nan on rank 3 (message='found NaN in local grad "
+               "norm for bucket #3')"),
+      "nan_gradient");
+  EXPECT_EQ(cause_of("ERROR:rerun:Unexpected result nan on rank 3 (message='found NaN in local "
+                     "forward loss')"),
+            "nan_loss");
+  EXPECT_EQ(cause_of("torch.distributed.DistNetworkError: Broken pipe"), "peer_lost");
+  EXPECT_EQ(cause_of("torch.distributed.DistStoreError: Timed out after 601 seconds waiting for "
+                     "clients. 504/512 clients joined."),
+            "rendezvous_failure");
+}
+
 TEST(FinishMarker, IsToldByItsLine) {
   EXPECT_EQ(cause_of("[after training is done] datetime: 2026-01-16 07:32:24 "),
             "finish:training_done");

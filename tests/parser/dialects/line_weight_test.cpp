@@ -94,25 +94,5 @@ TEST(Reason, IsLeftOpenByWhatOnlyTellsThatSomethingFailed) {
   EXPECT_FALSE(leaves_reason_open("ValueError: x"));
 }
 
-TEST(CollectorPrefix, IsTakenOff) {
-  for (const char* prefix :
-       {"2026-01-02T03:04:05Z ", "2026-01-02T03:04:05.123456789Z stderr F ",
-        "2026-01-02T03:04:05.5+02:00 ", "[1,7]<stderr>:", "[node-1:0] ", "[pod/trainer-0/main] ",
-        "[rank3]:[rank3]: ", "[default3]:[rank3]: ", "gpu-h100-node-2: ",
-        "[pod/trainer-0/main] 2026-01-02T03:04:05Z [1,7]<stdout>:"}) {
-    EXPECT_EQ(without_collector_prefix(std::string(prefix) + "ValueError: x"), "ValueError: x")
-        << prefix;
-  }
-}
-
-TEST(CollectorPrefix, IsNothingElse) {
-  for (const char* line :
-       {"", "[", "[1,7]", "[rank]: x", "[rank3] x", "Int32Error: x", "srun: x", "2: x", "[1]: x",
-        "[12:30] x", "[pod/ x] y", "ValueError: x", "2026-01-02T03:04:05 x",
-        "2026-01-02 03:04:05Z x", "[a:] x", "2026-01-02T03:04:05.Zx"}) {
-    EXPECT_EQ(without_collector_prefix(line), line);
-  }
-}
-
 }  // namespace
 }  // namespace llmb::parser

@@ -204,5 +204,37 @@ TEST(TracebackReader, TakesOffWhatALoggerPutsBeforeEveryLine) {
   EXPECT_TRUE(told(logged).starts_with("checkpoint_unreadable|")) << told(logged);
 }
 
+TEST(TracebackReader, AsksForAFileByTryingAndTellsWhatThenFailed) {
+  const std::string absent = kHead + frame("/u/pathlib.py", "mkdir") +
+                             "FileNotFoundError: [Errno 2] No such file or directory: '/x/y'\n\n";
+  const std::string denied = "PermissionError: [Errno 13] Permission denied: '/x'";
+  const std::string during =
+      "During handling of the above exception, another exception occurred:\n\n";
+  const std::string then = kHead + frame("/w/log.py", "setup") + denied + "\n";
+  EXPECT_EQ(told(absent + during + then), "file_system_error|" + denied);
+  // Raised because of it, or by a program that failed over it.
+  EXPECT_EQ(told(absent +
+                 "The above exception was the direct cause of the following exception:\n\n" + then),
+            "tokenizer_or_data_missing|FileNotFoundError: [Errno 2] No such file or directory: "
+            "'/x/y'");
+  EXPECT_EQ(told(absent + during + kHead + frame("/w/a.py", "f") + "KeyError: 'x'\n"),
+            "tokenizer_or_data_missing|FileNotFoundError: [Errno 2] No such file or directory: "
+            "'/x/y'");
+}
+
+TEST(TracebackReader, QuotesWhatAHubSaysBehindTheNumberOfARequest) {
+  EXPECT_EQ(told(kHead + frame("/w/t.py", "build") +
+                 "huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1)\n"
+                 "\nCannot access gated repo for url https://hub.example/x.\n"),
+            "hf_authentication|Cannot access gated repo for url https://hub.example/x.");
+}
+
+TEST(TracebackReader, FollowsAPrinterWhosePrefixEndsInAColon) {
+  const std::string prefix = "<gpu7>:";
+  EXPECT_EQ(told(prefix + kHead + prefix + frame("/w/m.py", "forward") + prefix +
+                 "TypeError: asdict() should be called on dataclass instances\n"),
+            "python_exception|<gpu7>:TypeError: asdict() should be called on dataclass instances");
+}
+
 }  // namespace
 }  // namespace llmb::parser

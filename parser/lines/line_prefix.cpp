@@ -1,0 +1,155 @@
+#include "parser/lines/line_prefix.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "parser/foundation/text.h"
+#include "parser/lines/line_cleaner.h"
+
+namespace llmb::parser {
+namespace {
+
+// Each *_length returns how much of the line's beginning is its prefix, 0 where there is none.
+
+// The zone behind a stamp of RFC 3339: "Z", "+02:00".
+std::size_t zone_length(std::string_view text) {
+  if (text.starts_with('Z')) return 1;
+  const bool has_offset =
+      text.size() > 6 && (text[0] == '+' || text[0] == '-') && is_digit(text[1]) && text[3] == ':';
+  return has_offset ? 6 : 0;
+}
+
+// "2026-01-02T03:04:05.123456789Z ", then perhaps "stderr F ", "[2026-01-02 03:04:05] ",
+// "2026-01-02 03:04:05,123 ".
+std::size_t stamp_length(std::string_view line) {
+  constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
+  const std::size_t begin = line.starts_with('[') ? 1 : 0;
+  if (line.size() <= begin + kShape.size()) return 0;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    const char c = line[begin + i];
+    const bool fits = kShape[i] == 'd'   ? is_digit(c)
+                      : kShape[i] == ' ' ? c == ' ' || c == 'T'
+                                         : c == kShape[i];
+    if (!fits) return 0;
+  }
+  std::size_t end = begin + kShape.size();
+  if (line[end] == '.' || line[end] == ',') end += 1 + length_of_run(line, end + 1, is_digit);
+  end += zone_length(line.substr(end));
+  const std::string_view closing = begin == 0 ? " " : "] ";
+  if (line.substr(end, closing.size()) != closing) return 0;
+  end += closing.size();
+  for (const std::string_view stream : {"stdout F ", "stderr F ", "stdout P ", "stderr P "}) {
+    if (line.substr(end).starts_with(stream)) return end + stream.size();
+  }
+  return end;
+}
+
+// "[1,7]<stderr>:" and "[1,7]<stdout>:"
+std::size_t mpirun_length(std::string_view line) {
+  if (!line.starts_with('[')) return 0;
+  const std::size_t job = length_of_run(line, 1, is_digit);
+  if (job == 0 || line.substr(1 + job, 1) != ",") return 0;
+  const std::size_t rank = length_of_run(line, 2 + job, is_digit);
+  const std::string_view rest = line.substr(2 + job + rank);
+  for (const std::string_view stream : {"]<stderr>:", "]<stdout>:"}) {
+    if (rank > 0 && rest.starts_with(stream)) return 2 + job + rank + stream.size();
+  }
+  return 0;
+}
+
+// "[3]:", "[3]: " and "[3] "
+std::size_t number_length(std::string_view line) {
+  constexpr std::size_t kDigitsMax = 6;
+  if (!line.starts_with('[')) return 0;
+  const std::size_t digits = length_of_run(line, 1, is_digit);
+  if (digits == 0 || digits > kDigitsMax || line.substr(1 + digits, 1) != "]") return 0;
+  const std::string_view rest = line.substr(2 + digits);
+  if (rest.starts_with(": ")) return digits + 4;
+  return rest.starts_with(':') || rest.starts_with(' ') ? digits + 3 : 0;
+}
+
+bool has_digit(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), is_digit);
+}
+
+// "[node-1:0] ", "[worker-3] " and "[pod/trainer-0/main] "
+std::size_t place_length(std::string_view line) {
+  constexpr std::size_t kLengthMax = 200;
+  if (!line.starts_with('[')) return 0;
+  const std::size_t close = line.substr(0, kLengthMax).find(']');
+  if (close == std::string_view::npos || line.substr(close + 1, 1) != " ") return 0;
+  const std::string_view inside = line.substr(1, close - 1);
+  const bool is_pod = inside.starts_with("pod/");
+  if (is_pod) {
+    const bool is_clean = std::all_of(inside.begin(), inside.end(),
+                                      [](char c) { return is_name_byte(c) || c == '/'; });
+    return is_clean ? close + 2 : 0;
+  }
+  const std::size_t name = length_of_run(inside, 0, is_name_byte);
+  if (name == 0 || is_digit(inside.front())) return 0;
+  // "[E305] " is a level.
+  const bool is_name =
+      name == inside.size() && has_digit(inside) && inside.find('-') != std::string_view::npos;
+  if (is_name) return close + 2;
+  if (inside.substr(name, 1) != ":") return 0;
+  const std::size_t digits = length_of_run(inside, name + 1, is_digit);
+  return digits > 0 && name + 1 + digits == inside.size() ? close + 2 : 0;
+}
+
+// "[rank3]:" of torch and "[default3]:" of torchrun, with the blank behind it.
+std::size_t rank_length(std::string_view line) {
+  for (const std::string_view opening : {"[rank", "[default"}) {
+    if (!line.starts_with(opening)) continue;
+    const std::size_t digits = length_of_run(line, opening.size(), is_digit);
+    const std::size_t end = opening.size() + digits;
+    if (digits == 0 || line.substr(end, 2) != "]:") return 0;
+    return line.substr(end + 2, 1) == " " ? end + 3 : end + 2;
+  }
+  return 0;
+}
+
+// "gpu-node-7: " of pdsh, DeepSpeed's runner and kubectl, "DGX-H-021: ": with a number in it, and
+// in lower case unless it holds a hyphen, which exceptions' names do not.
+std::size_t host_length(std::string_view line) {
+  const std::size_t name = length_of_run(line, 0, is_name_byte);
+  if (name < 2 || is_digit(line.front()) || line.substr(name, 2) != ": ") return 0;
+  const std::string_view host = line.substr(0, name);
+  const bool is_lower = std::all_of(host.begin(), host.end(), [](char c) { return lower(c) == c; });
+  const bool is_host = is_lower || host.find('-') != std::string_view::npos;
+  return is_host && has_digit(host) ? name + 2 : 0;
+}
+
+// "trainer-1  | "
+std::size_t compose_length(std::string_view line) {
+  const std::size_t name = length_of_run(line, 0, is_name_byte);
+  const std::size_t blanks = length_of_run(line, name, [](char c) { return c == ' '; });
+  if (name < 2 || blanks == 0 || line.substr(name + blanks, 2) != "| ") return 0;
+  return has_digit(line.substr(0, name)) && !is_digit(line.front()) ? name + blanks + 2 : 0;
+}
+
+constexpr std::array kPrefixLengths = {stamp_length, mpirun_length, number_length,  place_length,
+                                       rank_length,  host_length,   compose_length, label_length};
+constexpr int kPrefixesMax = 8;
+
+}  // namespace
+
+std::string_view without_collector_prefix(std::string_view line) {
+  for (int i = 0; i < kPrefixesMax; ++i) {
+    std::size_t length = 0;
+    for (const auto& prefix : kPrefixLengths) length = std::max(length, prefix(line));
+    if (length == 0) break;
+    line.remove_prefix(length);
+  }
+  return line;
+}
+
+bool has_label_of_task(std::string_view raw) {
+  raw.remove_prefix(stamp_length(raw));
+  if (mpirun_length(raw) > 0 || raw.starts_with("[default")) return true;
+  const std::size_t blanks = length_of_run(raw, 0, [](char c) { return c == ' '; });
+  const std::size_t digits = length_of_run(raw, blanks, is_digit);
+  return digits > 0 && raw.substr(blanks + digits, 2) == ": ";
+}
+
+}  // namespace llmb::parser

@@ -1,0 +1,21 @@
+// without_collector_prefix: a line without what stands before it that clean_line leaves, whoever
+// put it there and in whatever order. Only for lines that are read as words: a dialect may want the
+// stamp, which goes too.
+#pragma once
+
+#include <string_view>
+
+namespace llmb::parser {
+
+// Takes off, as often as they stand there: the labels of clean_line; stamps, in brackets or not
+// ("2026-01-02T03:04:05.1Z ", "[2026-01-02 03:04:05] "), and the stream behind those of Kubernetes;
+// "[1,7]<stderr>:" (mpirun); "[3]:" and "[3] "; "[host:0] ", "[worker-3] ",
+// "[pod/name/container] "; "trainer-1  | " (compose); "node-7: " (pdsh).
+std::string_view without_collector_prefix(std::string_view line);
+
+// Whether a launcher's label of one task stands before the line: srun's "13: ", torchrun's
+// "[default3]:" or mpirun's "[1,7]<stderr>:". A launcher that labels does so with every line of its
+// tasks. `raw`: the line before it was cleaned.
+bool has_label_of_task(std::string_view raw);
+
+}  // namespace llmb::parser
