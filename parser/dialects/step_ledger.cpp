@@ -1,14 +1,12 @@
 #include "parser/dialects/step_ledger.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
-#include "parser/dialects/exception_cause.h"
+#include "parser/dialects/event_bearing.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/line_weight.h"
-#include "parser/lines/line_prefix.h"
 #include "parser/step_fields.h"
 
 namespace llmb::parser {
@@ -71,16 +69,6 @@ bool prints_the_same(const StepSample& a, const StepSample& b) {
   return text_a.take() == text_b.take();
 }
 
-// Whether the line says more than the earlier one of the same cause: a warning, or a complaint of a
-// shell, gives way to the thing itself, and that something failed to why it did.
-bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
-  if (event.kind != LogEvent::Kind::failure) return false;
-  const LineWeight weight = weight_of(earlier.line);
-  if (weight != LineWeight::statement) return weight_of(event.line) > weight;
-  return leaves_reason_open(earlier.line) && !leaves_reason_open(event.line) &&
-         weight_of(event.line) == weight;
-}
-
 bool is_restart(const LogEvent& event) {
   return event.cause == kRestarted;
 }
@@ -97,32 +85,6 @@ bool was_ended_from_outside(std::vector<LogEvent>& events) {
     return known != nullptr && known->ends_run_over &&
            weight_of(event.line) == LineWeight::statement;
   });
-}
-
-// Whether it tells why something failed, rather than that it did.
-bool tells_why(const LogEvent& event) {
-  const FailureClass* const known = find_failure_class(event.cause);
-  return event.kind == LogEvent::Kind::failure && known != nullptr &&
-         known->depth <= CauseDepth::exception && weight_of(event.line) >= LineWeight::complaint;
-}
-
-// What a script may tell, too, but for what ranks tell of each other.
-bool is_of_a_script(const LogEvent& event) {
-  const FailureClass* const known = find_failure_class(event.cause);
-  const bool is_of_ranks =
-      known->depth != CauseDepth::root && known->depth != CauseDepth::exception;
-  if (is_of_ranks || event.rank) return false;
-  return weight_of(event.line) == LineWeight::complaint ||
-         is_exception(without_collector_prefix(event.line));
-}
-
-// What a program tells of when it begins, and at no other time: where somebody had ended the run
-// before, it is another attempt's.
-bool tells_of_a_start(const LogEvent& event) {
-  constexpr auto kOfStarts = std::to_array<std::string_view>(
-      {"checkpoint_unreadable", "configuration_error", "hf_authentication", "hf_unreachable"});
-  return event.kind == LogEvent::Kind::failure && weight_of(event.line) == LineWeight::statement &&
-         std::find(kOfStarts.begin(), kOfStarts.end(), event.cause) != kOfStarts.end();
 }
 
 // Of the attempts that ended without a step between, the first and the last are kept.
@@ -326,7 +288,7 @@ bool StepLedger::is_outweighed_by_tasks(const LogEvent& event) {
     script_offsets_.clear();
     return false;
   }
-  if (!is_of_a_script(event)) return false;
+  if (!may_be_of_a_script(event)) return false;
   if (!task_said_why_ && script_offsets_.size() < kEventsMax) {
     script_offsets_.push_back(event.offset);
   }

@@ -7,6 +7,7 @@
 #include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/failure_class.h"
 #include "parser/dialects/interruption_signs.h"
 #include "parser/dialects/nccl_trace.h"
 #include "parser/dialects/rank_reports.h"
@@ -128,7 +129,11 @@ void LogReader::Impl::read_line(const Line& line) {
   offer(record);
   read_failures(record, line.bytes);
   if (has_signs(wanted.of_checkpoints())) {
-    if (const auto checkpoint = read_checkpoint(record, signs)) ledger.add_checkpoint(*checkpoint);
+    if (const auto checkpoint = read_checkpoint(record, signs)) {
+      ledger.add_checkpoint(*checkpoint);
+      if (checkpoint->kind == CheckpointEvent::Kind::load)
+        ledger.add_event(failure_of_line(record, line.bytes, kStarted));
+    }
   }
   if (has_signs(wanted.of_interruptions())) {
     if (const auto sign = read_interruption(record, signs)) {
@@ -138,6 +143,8 @@ void LogReader::Impl::read_line(const Line& line) {
   if (found.intersects(wanted.of_rank_reports())) ranks.read(record, line.bytes.size());
   if (found.intersects(wanted.of_stated_configuration())) {
     for (StatedValue& value : read_stated_configuration(record)) {
+      // Other values are echoed by scripts, too.
+      if (value.key == "gpu_count") ledger.add_event(failure_of_line(record, line.bytes, kStarted));
       ledger.add_stated(std::move(value));
     }
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "parser/dialects/event_bearing.h"
 #include "parser/dialects/exception_cause.h"
 #include "parser/dialects/line_weight.h"
 #include "parser/lines/line_prefix.h"
@@ -115,6 +116,15 @@ bool may_follow(const LogEvent& failure, const LogEvent& before) {
          (is_loss && tells_of_a_death(before));
 }
 
+// Of a script that looks for what the run should have left behind.
+bool may_be_of_what_collects(const LogEvent& failure) {
+  constexpr std::array<std::string_view, 4> kOfScripts = {
+      "tokenizer_or_data_missing", "missing_module", "file_system_error", "python_exception"};
+  const bool may_be =
+      std::find(kOfScripts.begin(), kOfScripts.end(), failure.cause) != kOfScripts.end();
+  return may_be && may_be_of_a_script(failure);
+}
+
 // A kernel that waited for other ranks in vain ends itself by a trap, which every later call tells
 // of as a fault of its own.
 bool follows_from_a_trap(const LogEvent& failure, const LogEvent& chosen) {
@@ -179,6 +189,8 @@ void FirstCause::offer(const LogEvent& failure) {
   const bool is_first_end = !end_was_told_ && announces_end(failure);
   end_was_told_ = end_was_told_ || is_first_end;
   if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;
+  const bool is_behind_end = end_was_told_ && !is_first_end && depth_ <= CauseDepth::exception;
+  if (chosen_ != nullptr && is_behind_end && may_be_of_what_collects(failure)) return;
   const FailureClass* known = find_failure_class(failure.cause);
   const CauseDepth depth = depth_of(failure);
   if (known != nullptr && known->ends_run_over && depth != CauseDepth::survivable) {

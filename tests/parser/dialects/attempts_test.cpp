@@ -106,7 +106,9 @@ TEST(Attempts, BeginWithWhatProgramsTellOfTheirStart) {
   EXPECT_EQ(cause_of_dead(ended + kOutOfMemory), "preempted");
   for (const char* const start :
        {"0:  loading distributed checkpoint from /ckpt/run4 at iteration 16\n",
-        "0:  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 80302\n"}) {
+        "0:  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 80302\n",
+        "using world size: 64, data-parallel size: 4\n",
+        "0:   successfully loaded checkpoint from /ckpt/run4 [ t 1/2, p 1/4 ] at iteration 16\n"}) {
     EXPECT_EQ(cause_of_dead(ended + start + kOutOfMemory), "cuda_oom") << start;
   }
   EXPECT_EQ(cause_of_dead(ended + "RuntimeError: PytorchStreamReader failed reading zip archive\n"),
@@ -183,6 +185,19 @@ TEST(Scripts, AroundLabelledTasksSayNothingOfWhyTheseFailed) {
   // What a scheduler or the kernel says is of no script.
   EXPECT_EQ(cause_of_dead("Out of memory: Killed process 41 (python)\n" + mistake),
             "host_oom_kill");
+}
+
+TEST(Scripts, BehindAToldEndSayNothingOfIt) {
+  const std::string collects =
+      "Traceback (most recent call last):\n  File \"/w/collect.py\", line 3, in <module>\n"
+      "FileNotFoundError: [Errno 2] No such file or directory: '/w/log.out'\n";
+  EXPECT_EQ(cause_of_dead("TypeError: x\n" + kEndOfWorker + collects), "python_exception");
+  EXPECT_EQ(cause_of_dead("TypeError: x\n" + collects), "tokenizer_or_data_missing");
+  EXPECT_EQ(cause_of_dead(kEndOfWorker + collects), "tokenizer_or_data_missing");
+  // A rank, whose words were late.
+  EXPECT_EQ(cause_of_dead("TypeError: x\n" + kEndOfWorker +
+                          "[rank3]: FileNotFoundError: [Errno 2] No such file: '/w/vocab.json'\n"),
+            "tokenizer_or_data_missing");
 }
 
 TEST(ReasonOfAnEnd, IsNotWhatAProgramBeganInSpiteOf) {

@@ -281,6 +281,13 @@ TEST(CauseEvaluation, OfLogsOfAttemptsAndEnds) {
   judge_whole_logs("attempts_and_ends", {.exact = 98, .acceptable = 98, .quoted = 93});
 }
 
+// Whole logs of runs of one suite, by who had not seen the rules: what scripts print before and
+// after, attempts, and complaints that were survived. At first sight 84.1 % exact, 88.8 %
+// acceptable, 71.0 % with the line.
+TEST(CauseEvaluation, OfWholeRuns) {
+  judge_whole_logs("whole_runs", {.exact = 94, .acceptable = 96, .quoted = 82});
+}
+
 // What came before a launcher or a program began anew changes nothing: neither the cause of a
 // failure that says a reason, nor that a healthy log has not failed.
 TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
@@ -335,7 +342,9 @@ void judge_healthy_logs(const std::string& set) {
   };
   for (const LabelledLog& log : labelled_logs(set)) {
     cause = log.cause;
-    for (std::size_t tenth = 1; tenth <= 10; ++tenth) {
+    // Cut between its attempts, one has failed.
+    const std::size_t first = log.cause == "restarted" ? 10 : 1;
+    for (std::size_t tenth = first; tenth <= 10; ++tenth) {
       note(log.text.substr(0, log.text.size() * tenth / 10), true, fmt::format("{} tenths", tenth));
     }
     if (log.cause == "completed") note(log.text, false, "a whole one");
@@ -355,6 +364,10 @@ TEST(CauseEvaluation, OfHealthyLogsOfClustersCutAtEveryTenth) {
 
 TEST(CauseEvaluation, OfHealthyLogsOfRecipesCutAtEveryTenth) {
   judge_healthy_logs("healthy_recipes");
+}
+
+TEST(CauseEvaluation, OfHealthyWholeRunsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_whole_runs");
 }
 
 // A healthy log, as it grows and when it has ended.

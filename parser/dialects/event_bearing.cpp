@@ -1,0 +1,49 @@
+#include "parser/dialects/event_bearing.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "parser/dialects/exception_cause.h"
+#include "parser/dialects/failure_class.h"
+#include "parser/dialects/line_weight.h"
+#include "parser/lines/line_prefix.h"
+
+namespace llmb::parser {
+
+bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
+  if (event.kind != LogEvent::Kind::failure) return false;
+  const LineWeight weight = weight_of(earlier.line);
+  if (weight != LineWeight::statement) return weight_of(event.line) > weight;
+  return leaves_reason_open(earlier.line) && !leaves_reason_open(event.line) &&
+         weight_of(event.line) == weight;
+}
+
+bool tells_why(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  return event.kind == LogEvent::Kind::failure && known != nullptr &&
+         known->depth <= CauseDepth::exception && weight_of(event.line) >= LineWeight::complaint;
+}
+
+bool may_be_of_a_script(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  const bool is_of_ranks = known == nullptr || (known->depth != CauseDepth::root &&
+                                                known->depth != CauseDepth::exception);
+  if (is_of_ranks || event.rank) return false;
+  return weight_of(event.line) == LineWeight::complaint ||
+         is_exception(without_collector_prefix(event.line));
+}
+
+bool tells_of_a_start(const LogEvent& event) {
+  constexpr auto kOfStarts = std::to_array<std::string_view>(
+      {"checkpoint_unreadable", "configuration_error", "hf_authentication", "hf_unreachable",
+       "missing_module", "gpu_unavailable", "container_error"});
+  const bool is_of_start =
+      std::find(kOfStarts.begin(), kOfStarts.end(), event.cause) != kOfStarts.end();
+  // "sys.meta_path is None, Python is likely shutting down", "CUDA error: driver shutting down"
+  return event.kind == LogEvent::Kind::failure && is_of_start &&
+         weight_of(event.line) == LineWeight::statement &&
+         event.line.find("shutting down") == std::string::npos;
+}
+
+}  // namespace llmb::parser
