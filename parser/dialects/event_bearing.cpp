@@ -29,7 +29,7 @@ bool may_be_of_a_script(const LogEvent& event) {
   const FailureClass* const known = find_failure_class(event.cause);
   const bool is_of_ranks = known == nullptr || (known->depth != CauseDepth::root &&
                                                 known->depth != CauseDepth::exception);
-  if (is_of_ranks || event.rank) return false;
+  if (is_of_ranks || event.rank || !tells_why(event)) return false;
   return weight_of(event.line) == LineWeight::complaint ||
          is_exception(without_collector_prefix(event.line));
 }

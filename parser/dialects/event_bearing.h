@@ -13,7 +13,7 @@ bool weighs_more(const LogEvent& event, const LogEvent& earlier);
 // Whether it tells why something failed, rather than that it did.
 bool tells_why(const LogEvent& event);
 
-// Whether one that tells why may be of a script around the tasks: an exception, or a complaint of a
+// Whether it tells why, and may be of a script around the tasks: an exception, or a complaint of a
 // shell, but for what ranks tell of each other.
 bool may_be_of_a_script(const LogEvent& event);
 

@@ -251,10 +251,11 @@ void StepLedger::add_event(LogEvent event) {
     if (!was_ended_from_outside(events)) return;
     event.cause = kRestarted;
   }
-  if (is_outweighed_by_tasks(event)) return;
   if (tells_of_a_start(event) && was_ended_from_outside(events)) {
     add_event({.cause = std::string(kRestarted), .line = event.line, .offset = event.offset});
   }
+  if (is_of_task_ && !task_said_why_ && tells_why(event)) forget_scripts();
+  if (!is_of_task_ && task_said_why_ && may_be_of_a_script(event)) return;
   const auto same_cause = [&](const LogEvent& other) {
     return other.kind == event.kind && other.cause == event.cause;
   };
@@ -276,23 +277,18 @@ void StepLedger::add_event(LogEvent event) {
     }
   }
   if (events.size() >= kEventsMax && !forget_one(events, event.steps_before)) return;
+  if (!is_of_task_ && !task_said_why_ && script_offsets_.size() < kEventsMax &&
+      may_be_of_a_script(event)) {
+    script_offsets_.push_back(event.offset);
+  }
   events.push_back(std::move(event));
 }
 
 // A script before or after the tasks says nothing of why these failed, where they do.
-bool StepLedger::is_outweighed_by_tasks(const LogEvent& event) {
-  if (!tells_why(event)) return false;
-  if (is_of_task_) {
-    task_said_why_ = true;
-    for (const std::uint64_t offset : script_offsets_) retract_failure(offset);
-    script_offsets_.clear();
-    return false;
-  }
-  if (!may_be_of_a_script(event)) return false;
-  if (!task_said_why_ && script_offsets_.size() < kEventsMax) {
-    script_offsets_.push_back(event.offset);
-  }
-  return task_said_why_;
+void StepLedger::forget_scripts() {
+  for (const std::uint64_t offset : script_offsets_) retract_failure(offset);
+  script_offsets_.clear();
+  task_said_why_ = true;
 }
 
 // Whether a program began between the two: what was told before, it had begun in spite of.

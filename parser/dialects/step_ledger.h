@@ -65,8 +65,7 @@ class StepLedger {
 
  private:
   void begin_segment(const StepSample& sample);
-  // Whether `event` is left out for what tasks told before; else it may end what scripts told.
-  bool is_outweighed_by_tasks(const LogEvent& event);
+  void forget_scripts();
   bool was_survived(const LogEvent& earlier, const LogEvent& event) const;
   void count_nan(const StepSample& sample);
   void give_out(const StepSample& sample);

@@ -1,7 +1,6 @@
 #include "parser/lines/line_prefix.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "parser/foundation/text.h"
@@ -128,16 +127,30 @@ std::size_t compose_length(std::string_view line) {
   return has_digit(line.substr(0, name)) && !is_digit(line.front()) ? name + blanks + 2 : 0;
 }
 
-constexpr std::array kPrefixLengths = {stamp_length, mpirun_length, number_length,  place_length,
-                                       rank_length,  host_length,   compose_length, label_length};
+// Which of them a line may begin with is told by its first byte, and by what follows its first
+// name: most lines have none, and tracebacks have many lines.
+std::size_t prefix_length(std::string_view line) {
+  if (line.empty()) return 0;
+  if (line.front() == '[') {
+    return std::max({stamp_length(line), mpirun_length(line), number_length(line),
+                     place_length(line), rank_length(line)});
+  }
+  if (line.front() == ' ' || line.front() == '(') return label_length(line);
+  if (is_digit(line.front())) return std::max(stamp_length(line), label_length(line));
+  const std::size_t name = length_of_run(line, 0, is_name_byte);
+  if (name == line.size()) return 0;
+  if (line[name] == ':') return host_length(line);
+  if (line[name] == '/') return label_length(line);
+  return line[name] == ' ' ? compose_length(line) : 0;
+}
+
 constexpr int kPrefixesMax = 8;
 
 }  // namespace
 
 std::string_view without_collector_prefix(std::string_view line) {
   for (int i = 0; i < kPrefixesMax; ++i) {
-    std::size_t length = 0;
-    for (const auto& prefix : kPrefixLengths) length = std::max(length, prefix(line));
+    const std::size_t length = prefix_length(line);
     if (length == 0) break;
     line.remove_prefix(length);
   }
