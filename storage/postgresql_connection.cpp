@@ -411,6 +411,11 @@ std::unique_ptr<EngineStatement> PostgresqlConnection::prepare(std::string_view 
   return std::make_unique<PostgresqlStatement>(*this, sql, std::move(name));
 }
 
+void PostgresqlConnection::release_locks() noexcept {
+  if (is_broken() || is_in_transaction()) return;
+  PQclear(PQexec(handle_, "SELECT pg_advisory_unlock_all()"));
+}
+
 void PostgresqlConnection::execute(const std::string& sql) {
   answer_to([&](PGconn* server) { return PQexec(server, sql.c_str()); },
             "execute \"" + sql.substr(0, 60) + "\"");

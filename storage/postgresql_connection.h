@@ -58,6 +58,9 @@ class PostgresqlConnection : public Connection {
   void on_new_session(std::function<void()> react) { react_ = std::move(react); }
   // Makes the connection anew if it is known to be broken. Outside a transaction.
   void ensure();
+  // Gives back the session's advisory locks before it ends: the server itself notices an end a
+  // moment later, and whoever asks meanwhile would be refused. Does nothing where it is broken.
+  void release_locks() noexcept;
   // Rises each time that the connection was made anew.
   std::uint64_t session() const { return session_; }
   // What came next by NOTIFY of a channel that is listened to, as soon as something comes; nothing

@@ -132,13 +132,15 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
   std::optional<Claim> claim_;
 };
 
-// Its mark, which nobody needs any more. A tree's stays.
+// A tree's mark stays. Another one nobody needs any more.
 PostgresqlWriterOf::~PostgresqlWriterOf() {
-  if (!root_.empty() || !claim_) return;
-  try {
-    connection().kept("DELETE FROM writer_mark WHERE name = ?").text(claim_->name).run();
-  } catch (const StorageError&) {  // NOLINT: it is removed with old age
+  if (root_.empty() && claim_) {
+    try {
+      connection().kept("DELETE FROM writer_mark WHERE name = ?").text(claim_->name).run();
+    } catch (const StorageError&) {  // NOLINT: it is removed with old age
+    }
   }
+  connection().release_locks();
 }
 
 // The locks of the session before are gone: another may have taken them, and written.
