@@ -59,6 +59,11 @@ void RunConfiguration::set(std::string key, std::string value, ConfigSource sour
   order_best_first(entry->first, values);
 }
 
+void RunConfiguration::fill_in(const std::string& key, const std::string& value,
+                               ConfigSource source) {
+  if (!get(key)) set(key, value, source);
+}
+
 std::optional<ConfigValue> RunConfiguration::get(std::string_view key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end() || entry->second.empty()) return std::nullopt;

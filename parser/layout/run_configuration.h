@@ -31,6 +31,8 @@ class RunConfiguration {
   // Adds a value beside those of other sources; the same source's earlier value is replaced.
   // Empty values say nothing and are not kept.
   void set(std::string key, std::string value, ConfigSource source);
+  // The same where no source has a value of that key.
+  void fill_in(const std::string& key, const std::string& value, ConfigSource source);
 
   // The value to use: llmb_config, then experiment_name, path, log_content; but for dtype the
   // experiment's name first, when it refines what llmb-config says (fp8_cs for fp8).

@@ -45,10 +45,12 @@ CLI::Option* add_left_open_gpu_option(CLI::App& command, std::string& value) {
       ->type_name("GPU");
 }
 
-parser::Result<void> check_gpu_type(const parser::Catalog& catalog, const std::string& gpu_type) {
-  if (gpu_type.empty() || catalog.gpu(gpu_type) != nullptr) return {};
+parser::Result<void> check_gpu_type(const parser::Catalog* catalog, const std::string& gpu_type) {
+  if (gpu_type.empty()) return {};
+  const parser::Catalog& asked = catalog != nullptr ? *catalog : parser::embedded_catalog();
+  if (asked.gpu(gpu_type) != nullptr) return {};
   std::string known;
-  for (const parser::GpuType& gpu : catalog.gpus) known += " " + gpu.gpu_type;
+  for (const parser::GpuType& gpu : asked.gpus) known += " " + gpu.gpu_type;
   return parser::fail(fmt::format("the catalog has no GPU '{}'; it has{}", gpu_type, known));
 }
 

@@ -22,7 +22,7 @@ CLI::Option* add_catalog_option(CLI::App& command, std::string& value);
 
 // `--gpu-type GPU`: of logs of which nothing else says it.
 CLI::Option* add_left_open_gpu_option(CLI::App& command, std::string& value);
-// An empty text is known. The error names those that the catalog has.
-parser::Result<void> check_gpu_type(const parser::Catalog& catalog, const std::string& gpu_type);
+// An empty text is known. `catalog`: null for the embedded one. The error names those that it has.
+parser::Result<void> check_gpu_type(const parser::Catalog* catalog, const std::string& gpu_type);
 
 }  // namespace llmb::cli

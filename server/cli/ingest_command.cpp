@@ -157,8 +157,7 @@ int run_ingest(const IngestArguments& arguments) {
     }
     options.catalog = std::move(*catalog);
   }
-  const auto known = check_gpu_type(options.catalog ? *options.catalog : parser::embedded_catalog(),
-                                    arguments.gpu_type);
+  const auto known = check_gpu_type(options.catalog.get(), arguments.gpu_type);
   if (!known) {
     std::cerr << "llmb-report ingest: " << known.error().message << '\n';
     return kBadArguments;

@@ -233,13 +233,9 @@ int run_parse(ParseArguments arguments) {
     options.catalog = catalog.get();
   }
   options.gpu_type = arguments.gpu_type;
-  if (!options.gpu_type.empty()) {
-    const auto known =
-        check_gpu_type(catalog ? *catalog : parser::embedded_catalog(), options.gpu_type);
-    if (!known) {
-      std::cerr << "llmb-report parse: " << known.error().message << '\n';
-      return kBadArguments;
-    }
+  if (const auto known = check_gpu_type(catalog.get(), options.gpu_type); !known) {
+    std::cerr << "llmb-report parse: " << known.error().message << '\n';
+    return kBadArguments;
   }
 
   // What the first reader has to build first is built while the folders are walked.

@@ -220,8 +220,7 @@ int run_serve(const ServeArguments& arguments) {
     }
     for (ingest::RootOptions& root : options.ingest.roots) {
       if (root.gpu_type.empty()) root.gpu_type = arguments.gpu_type;
-      const auto known = check_gpu_type(
-          options.catalog ? *options.catalog : parser::embedded_catalog(), root.gpu_type);
+      const auto known = check_gpu_type(options.catalog.get(), root.gpu_type);
       if (!known) return complain(known.error().message, kBadArguments);
     }
     if (options.ingest.roots.empty() && !options.receives && !options.reads_only) {

@@ -86,13 +86,6 @@ bool is_same_result(const storage::ListedResult& stored, const storage::ListedRe
          stored.catalog_hash == now.catalog_hash;
 }
 
-// What neither log, name nor llmb-config says of a run, its tree may.
-void fill_in_gpu_type(parser::RunConfiguration& configuration, const std::string& of_root) {
-  if (!configuration.value("gpu_type")) {
-    configuration.set("gpu_type", of_root, parser::ConfigSource::path);
-  }
-}
-
 // False where the run's tree has a GPU of which this does not know, and nothing else says one. What
 // a tree said once stays until the log is read again.
 bool knows_gpu_type_of_root(const parser::RunConfiguration& stored, const std::string& of_root) {
@@ -267,7 +260,7 @@ WorkResult LogWorker::assemble(const ReadJob& job, const std::optional<storage::
   const storage::RunId known_run = is_new ? 0 : job.memory.run;
   parser::RunConfiguration configuration = configuration_of(job, path);
   configuration.merge(parser::stated_configuration(tail.facts()));
-  fill_in_gpu_type(configuration, job.gpu_type);
+  configuration.fill_in("gpu_type", job.gpu_type, parser::ConfigSource::path);
   const SteadyTime silent_since = silent_since_when(job, tail);
   const auto quiet = links_.clock.steady() - silent_since;
   const double typical_s = typical_step_time_s(known_run, tail.samples());
@@ -410,7 +403,7 @@ WorkResult LogWorker::configure(const ReadJob& job) {
   }
   // What the log itself stated is not read anew.
   now.merge(record->configuration.from(parser::ConfigSource::log_content));
-  fill_in_gpu_type(now, job.gpu_type);
+  now.fill_in("gpu_type", job.gpu_type, parser::ConfigSource::path);
   const bool is_same = now == record->configuration;
   record->configuration = now;
   result.listed = listed_result(links_.catalog, *record);

@@ -250,9 +250,7 @@ class LogParser {
     parser::merge_samples(run.samples, samples.take());
     run.run_path.configuration.merge(parser::stated_configuration(run.facts));
     parser::RunConfiguration& configuration = run.run_path.configuration;
-    if (!configuration.value("gpu_type")) {
-      configuration.set("gpu_type", options_.gpu_type, parser::ConfigSource::path);
-    }
+    configuration.fill_in("gpu_type", options_.gpu_type, parser::ConfigSource::path);
     if (log.may_have_config) add_llmb_config(run);
     judge(run);
     run.is_profiled = (log.may_have_profiles && has_profiles_beside(run)) ||
