@@ -27,6 +27,8 @@ test("step times keep the four digits that logs print", () => {
   assert.equal(formatSeconds(0.52314), "0.5231 s");
   assert.equal(formatSeconds(229.1), "229.1 s");
   assert.equal(formatSeconds(12345.6), "12,346 s");
+  assert.equal(formatSeconds(0.99996), "1.000 s");
+  assert.equal(formatSeconds(99.996), "100.0 s");
   assert.equal(formatSeconds(0), "0.000 s");
 });
 

@@ -27,7 +27,8 @@ function fixed(value: number, decimals: number): string {
 // Decimals that leave four significant digits: what the logs print, and no more.
 export function decimalsFor(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return 3;
-  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  // Of the rounded number: 0.99996 is shown as 1.000.
+  const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(4)))));
   return Math.min(Math.max(3 - magnitude, 0), 6);
 }
 
