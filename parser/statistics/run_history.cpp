@@ -22,18 +22,6 @@ HistoryKey history_key_of(const HistoryConfiguration& configuration) {
   return {configuration.identity, configuration.global_batch_size, configuration.window};
 }
 
-bool is_selected(const RunIdentity& identity, const HistorySelection& selection) {
-  const auto agrees = [](const std::optional<std::string>& asked, const std::string& value) {
-    return !asked || *asked == value;
-  };
-  return agrees(selection.workload, identity.workload) &&
-         agrees(selection.model_size, identity.model_size) &&
-         agrees(selection.gpu_type, identity.gpu_type) &&
-         (agrees(selection.dtype, identity.dtype) ||
-          *selection.dtype == coarse_dtype(identity.dtype)) &&
-         (!selection.gpu_count || selection.gpu_count == identity.gpu_count);
-}
-
 // By start where every run says its own, else by job, else as they were given.
 void sort_by_start(const HistoryRuns& runs, std::vector<std::size_t>& indexes) {
   const auto all_have = [&](auto has) { return std::all_of(indexes.begin(), indexes.end(), has); };
@@ -132,7 +120,7 @@ void add_copies(const Copies& copies, HistorySeries& series) {
 
 }  // namespace
 
-std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
+std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
                                        const RunMarkSet& included,
                                        const ChangeFinder& find_change_points) {
   std::map<HistoryKey, Members> members;

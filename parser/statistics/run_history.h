@@ -13,6 +13,7 @@
 
 #include "parser/statistics/change_points.h"
 #include "parser/statistics/history_run.h"
+#include "parser/statistics/run_selection.h"
 
 namespace llmb::parser {
 
@@ -49,15 +50,6 @@ struct HistorySeries {
   NewestLevel newest = NewestLevel::unknown;  // of the step time: higher is slower
 };
 
-// Nothing: all. A coarse dtype ("fp8") stands for the fine ones too ("fp8_cs").
-struct HistorySelection {
-  std::optional<std::string> workload;
-  std::optional<std::string> model_size;
-  std::optional<std::string> dtype;
-  std::optional<std::string> gpu_type;
-  std::optional<std::int64_t> gpu_count;
-};
-
 // What every answer says of the method.
 inline constexpr std::string_view kHistoryMethod =
     "One value is the logarithm of a run's median step time over its window; logs with the same "
@@ -73,8 +65,9 @@ using ChangeFinder =
 
 // Runs that are marked are left out unless `included` names their mark. Series by workload, model
 // size, dtype, GPU, scale and batch, and by cluster where more than one is named; those of one run
-// too. `find_change_points`: change_points(), or what knows its answers.
-std::vector<HistorySeries> run_history(const HistoryRuns& runs, const HistorySelection& selection,
+// too. `selection` is by catalog names. `find_change_points`: change_points(), or what knows its
+// answers.
+std::vector<HistorySeries> run_history(const HistoryRuns& runs, const RunSelection& selection,
                                        const RunMarkSet& included,
                                        const ChangeFinder& find_change_points = change_points);
 

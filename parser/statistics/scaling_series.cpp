@@ -24,19 +24,10 @@ SeriesKey series_key_of(const ScalingConfiguration& configuration) {
 }
 
 // A run that does not say what it is may be any: it is shown as left out whatever is asked for.
-bool is_selected(const Catalog& catalog, const SeriesKey& key, const ScalingSelection& selection) {
+bool is_wanted(const SeriesKey& key, const RunSelection& selection) {
   const auto& [workload, model_size, dtype, gpu_type] = key;
-  const auto agrees = [](const std::optional<std::string>& asked, const std::string& value) {
-    return !asked || value.empty() || *asked == value;
-  };
-  std::optional<std::string> asked_workload = selection.workload;
-  if (asked_workload) {
-    const Workload* const known = catalog.workload(*asked_workload);
-    if (known != nullptr) asked_workload = known->workload;
-  }
-  return agrees(asked_workload, workload) && agrees(selection.model_size, model_size) &&
-         agrees(selection.gpu_type, gpu_type) &&
-         (agrees(selection.dtype, dtype) || *selection.dtype == coarse_dtype(dtype));
+  const bool may_be_unsaid = true;
+  return is_selected({workload, model_size, dtype, gpu_type, {}}, selection, may_be_unsaid);
 }
 
 struct Scale {
@@ -323,15 +314,16 @@ std::string_view scaling_kind_name(ScalingKind kind) {
 }
 
 ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
-                             const ScalingSelection& selection, const RunMarkSet& included) {
+                             const RunSelection& selection, const RunMarkSet& included) {
   ScalingReport report;
+  const RunSelection wanted = by_catalog_names(catalog, selection);
   std::unordered_map<const ScalingConfiguration*, bool> selected;
   Groups<SeriesKey> members;
   RunCopies copies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ScalingConfiguration& configuration = *runs[i]->configuration;
     const auto [known, is_new] = selected.try_emplace(&configuration, false);
-    if (is_new) known->second = is_selected(catalog, series_key_of(configuration), selection);
+    if (is_new) known->second = is_wanted(series_key_of(configuration), wanted);
     if (!known->second) continue;
     if (configuration.missing.empty()) {
       members.add(runs, i, series_key_of);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parser/statistics/mean_comparison.h"
+#include "parser/statistics/run_selection.h"
 #include "parser/statistics/scaling_run.h"
 
 namespace llmb::parser {
@@ -24,14 +25,6 @@ enum class ScalingKind {
   unknown,   // a global batch size is not known
 };
 std::string_view scaling_kind_name(ScalingKind kind);
-
-// Nothing: all. A coarse dtype ("fp8") stands for the fine ones too ("fp8_cs").
-struct ScalingSelection {
-  std::optional<std::string> workload;  // or an alias of it
-  std::optional<std::string> model_size;
-  std::optional<std::string> dtype;
-  std::optional<std::string> gpu_type;
-};
 
 // In what something differs from its neighbours. Nothing: it is not stated.
 struct DifferingValue {
@@ -106,6 +99,6 @@ inline constexpr std::string_view kScalingMethod =
 
 // Pointers in the result live as long as the catalog that the runs were measured with.
 ScalingReport scaling_series(const Catalog& catalog, const ScalingRuns& runs,
-                             const ScalingSelection& selection, const RunMarkSet& included);
+                             const RunSelection& selection, const RunMarkSet& included);
 
 }  // namespace llmb::parser

@@ -13,18 +13,14 @@ namespace llmb::api {
 namespace {
 
 http::Body render_history(Context& context, const MeasuringQuestion& question,
-                          parser::HistorySelection selection) {
+                          const parser::RunSelection& selection) {
   const parser::Catalog& catalog = context.catalog();
   const MeasuredRuns measured = context.readers.with_reader([&](storage::Reader& reader) {
     return context.kept_runs.read(reader, catalog, question, context.options.measured_runs_max);
   });
   const parser::HistoryRuns& runs = measured.history;
-  // The runs may go by an alias of it.
-  if (selection.workload) {
-    const parser::Workload* const known = catalog.workload(*selection.workload);
-    if (known != nullptr) selection.workload = known->workload;
-  }
-  const auto history = context.kept_runs.history(runs, selection, question.included);
+  const auto history = context.kept_runs.history(runs, parser::by_catalog_names(catalog, selection),
+                                                 question.included);
   Json json = report::history_json(runs, history);
   json["older_runs_left_out"] = measured.older_left_out;
   return {std::make_shared<const std::string>(to_text(json)), {}};
@@ -37,10 +33,7 @@ http::Response get_history(Context& context, const http::Request& request) {
       request, {"workload", "model_size", "dtype", "gpu_type", "gpu_count", "cluster", "window",
                 "without", "include"});
   const MeasuringQuestion question = read_measuring_question(parameters);
-  const auto gpu_count = parameters.integer("gpu_count", 1, 10'000'000);
-  const parser::HistorySelection selection = {question.workload, parameters.text("model_size"),
-                                              parameters.text("dtype"), parameters.text("gpu_type"),
-                                              gpu_count};
+  const parser::RunSelection selection = read_selection(parameters);
   return tagged_response(list_etag(context, request, parameters),
                          [=, &context] { return render_history(context, question, selection); });
 }

@@ -124,7 +124,7 @@ MeasuredRuns KeptRuns::read(storage::Reader& reader, const parser::Catalog& cata
 }
 
 std::vector<parser::HistorySeries> KeptRuns::history(const parser::HistoryRuns& runs,
-                                                     const parser::HistorySelection& selection,
+                                                     const parser::RunSelection& selection,
                                                      const parser::RunMarkSet& included) {
   return parser::run_history(
       runs, selection, included,

@@ -68,7 +68,7 @@ class KeptRuns {
 
   // A history of the runs: as parser::run_history() has it. Thread-safe.
   std::vector<parser::HistorySeries> history(const parser::HistoryRuns& runs,
-                                             const parser::HistorySelection& selection,
+                                             const parser::RunSelection& selection,
                                              const parser::RunMarkSet& included);
 
   // Measures all that a question of every run over its own window will ask for. Such a question

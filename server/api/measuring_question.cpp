@@ -10,6 +10,11 @@ MeasuringQuestion read_measuring_question(const QueryParameters& parameters) {
           parameters.run_marks("include")};
 }
 
+parser::RunSelection read_selection(const QueryParameters& parameters) {
+  return {parameters.text("workload"), parameters.text("model_size"), parameters.text("dtype"),
+          parameters.text("gpu_type"), parameters.integer("gpu_count", 1, 10'000'000)};
+}
+
 storage::RunFilter filter_of(const parser::Catalog& catalog, const MeasuringQuestion& question) {
   storage::RunFilter filter;
   filter.workload = report::names_of_workload(catalog, question.workload.value_or(""));

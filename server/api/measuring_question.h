@@ -6,6 +6,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/run_selection.h"
 #include "parser/step_interruption.h"
 #include "server/api/query_parameters.h"
 #include "storage/database.h"
@@ -22,6 +23,9 @@ struct MeasuringQuestion {
 
 // Of the parameters workload, cluster, window, without and include. Throws RequestError (400).
 MeasuringQuestion read_measuring_question(const QueryParameters& parameters);
+
+// Of the parameters workload, model_size, dtype, gpu_type and, where a resource has it, gpu_count.
+parser::RunSelection read_selection(const QueryParameters& parameters);
 
 // Which runs the question is of, but for what their recipes decide and the database does not hold.
 storage::RunFilter filter_of(const parser::Catalog& catalog, const MeasuringQuestion& question);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kRunsMax = 1'000'000;
 
 http::Body render_scaling(Context& context, const MeasuringQuestion& question,
-                          const parser::ScalingSelection& selection, std::int64_t runs_max) {
+                          const parser::RunSelection& selection, std::int64_t runs_max) {
   const MeasuredRuns measured = context.readers.with_reader([&](storage::Reader& reader) {
     return context.kept_runs.read(reader, context.catalog(), question,
                                   context.options.measured_runs_max);
@@ -38,9 +38,7 @@ http::Response get_scaling(Context& context, const http::Request& request) {
       request, {"workload", "model_size", "dtype", "gpu_type", "cluster", "window", "without",
                 "include", "runs_max"});
   const MeasuringQuestion question = read_measuring_question(parameters);
-  const parser::ScalingSelection selection = {question.workload, parameters.text("model_size"),
-                                              parameters.text("dtype"),
-                                              parameters.text("gpu_type")};
+  const parser::RunSelection selection = read_selection(parameters);
   const std::int64_t runs_max = parameters.integer("runs_max", 1, kRunsMax).value_or(kRunsMax);
   return tagged_response(list_etag(context, request, parameters), [=, &context] {
     return render_scaling(context, question, selection, runs_max);

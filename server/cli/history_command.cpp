@@ -38,12 +38,13 @@ What is left out, unless --include asks for it:
 Exit status: 0 when there is a series, 1 when there is none, 2 for bad arguments.)";
 
 struct HistoryArguments : MeasuringArguments {
-  parser::HistorySelection selection;
+  parser::RunSelection selection;
 };
 
-int tell_history(const parser::HistoryRuns& runs, const parser::RunMarkSet& included,
-                 const HistoryArguments& arguments) {
-  const auto history = parser::run_history(runs, arguments.selection, included);
+int tell_history(const parser::Catalog& catalog, const parser::HistoryRuns& runs,
+                 const parser::RunMarkSet& included, const HistoryArguments& arguments) {
+  const auto history =
+      parser::run_history(runs, parser::by_catalog_names(catalog, arguments.selection), included);
   if (arguments.format == "json") {
     report::Json json = {{"format", "llmb-report history"}, {"version", 1}};
     json.update(report::history_json(runs, history));
@@ -64,14 +65,8 @@ void add_history_command(CLI::App& app, int& exit_code) {
       "history", "Runs over time: where the step time of a configuration changed, and with what");
   command->footer(kFooter);
   const auto arguments = std::make_shared<HistoryArguments>();
-  parser::HistorySelection& selection = arguments->selection;
-  command->add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");
-  command->add_option("--model-size", selection.model_size, "Only this model size")
-      ->type_name("SIZE");
-  command->add_option("--dtype", selection.dtype, "Only this dtype: fp8 is fp8_cs too")
-      ->type_name("DTYPE");
-  command->add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
-  command->add_option("--gpu-count", selection.gpu_count, "Only this number of GPUs")
+  add_selection_options(*command, arguments->selection);
+  command->add_option("--gpu-count", arguments->selection.gpu_count, "Only this number of GPUs")
       ->type_name("N");
   add_measuring_options(*command, *arguments);
   command->callback([command, arguments, &exit_code] {
@@ -79,10 +74,7 @@ void add_history_command(CLI::App& app, int& exit_code) {
         *command, *arguments,
         [&](const parser::Catalog& catalog, const report::MeasuredRuns& measured,
             const parser::RunMarkSet& included) {
-          auto& asked = arguments->selection.workload;
-          const parser::Workload* const known = asked ? catalog.workload(*asked) : nullptr;
-          if (known != nullptr) asked = known->workload;
-          return tell_history(parser::history_runs(measured.runs), included, *arguments);
+          return tell_history(catalog, parser::history_runs(measured.runs), included, *arguments);
         });
   });
 }

@@ -49,6 +49,15 @@ void add_measuring_options(CLI::App& command, MeasuringArguments& arguments) {
       ->type_name("DIR|FILE|ID");
 }
 
+void add_selection_options(CLI::App& command, parser::RunSelection& selection) {
+  command.add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");
+  command.add_option("--model-size", selection.model_size, "Only this model size")
+      ->type_name("SIZE");
+  command.add_option("--dtype", selection.dtype, "Only this dtype: fp8 is fp8_cs too")
+      ->type_name("DTYPE");
+  command.add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
+}
+
 int report_measured_runs(const CLI::App& command, const MeasuringArguments& arguments,
                          const RunsReport& report) {
   check_names(arguments);

@@ -8,6 +8,7 @@
 
 #include "parser/catalog/catalog.h"
 #include "parser/statistics/run_marks.h"
+#include "parser/statistics/run_selection.h"
 #include "server/report/measured_runs.h"
 
 namespace CLI {
@@ -30,6 +31,9 @@ struct MeasuringArguments {
 };
 
 void add_measuring_options(CLI::App& command, MeasuringArguments& arguments);
+
+// --workload, --model-size, --dtype and --gpu-type.
+void add_selection_options(CLI::App& command, parser::RunSelection& selection);
 
 // `report` writes what it makes of the runs to stdout, and gives the exit code.
 using RunsReport = std::function<int(const parser::Catalog& catalog, report::MeasuredRuns measured,

@@ -44,7 +44,7 @@ What is left out, unless --include asks for it:
 Exit status: 0 when there is a point, 1 when there is none, 2 for bad arguments.)";
 
 struct ScalingArguments : MeasuringArguments {
-  parser::ScalingSelection selection;
+  parser::RunSelection selection;
 };
 
 int scale(const parser::Catalog& catalog, const parser::ScalingRuns& runs,
@@ -72,13 +72,7 @@ void add_scaling_command(CLI::App& app, int& exit_code) {
       "scaling", "Tokens/s/GPU and efficiency by number of GPUs, measured and published");
   command->footer(kScalingFooter);
   const auto arguments = std::make_shared<ScalingArguments>();
-  parser::ScalingSelection& selection = arguments->selection;
-  command->add_option("--workload", selection.workload, "Only this workload")->type_name("NAME");
-  command->add_option("--model-size", selection.model_size, "Only this model size")
-      ->type_name("SIZE");
-  command->add_option("--dtype", selection.dtype, "Only this dtype: fp8 is fp8_cs too")
-      ->type_name("DTYPE");
-  command->add_option("--gpu-type", selection.gpu_type, "Only this GPU type")->type_name("GPU");
+  add_selection_options(*command, arguments->selection);
   add_measuring_options(*command, *arguments);
   command->callback([command, arguments, &exit_code] {
     exit_code = report_measured_runs(

@@ -67,7 +67,7 @@ TEST(RunHistory, KeepsScalesApartAndLeavesOutWhatIsMarked) {
   EXPECT_EQ(history[1].identity.gpu_count, 128);
   EXPECT_EQ(history[1].runs.size(), 1U);
   EXPECT_EQ(history[1].newest, NewestLevel::unknown);
-  HistorySelection selection;
+  RunSelection selection;
   selection.gpu_count = 64;
   EXPECT_EQ(run_history(history_runs(runs), selection, {RunMark::failed})[0].runs.size(), 23U);
   selection.workload = "other";

@@ -43,7 +43,7 @@ ComparedRun scaled_run(const std::string& experiment, double step_time_s, Window
   return run;
 }
 
-ScalingReport scale(const std::vector<ComparedRun>& runs, const ScalingSelection& selection = {},
+ScalingReport scale(const std::vector<ComparedRun>& runs, const RunSelection& selection = {},
                     const RunMarkSet& included = {}) {
   return scaling_series(embedded_catalog(), scaling_runs(runs), selection, included);
 }
