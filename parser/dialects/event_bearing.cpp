@@ -41,7 +41,11 @@ bool tells_of_a_start(const LogEvent& event) {
   const bool is_of_start =
       std::find(kOfStarts.begin(), kOfStarts.end(), event.cause) != kOfStarts.end();
   // "sys.meta_path is None, Python is likely shutting down", "CUDA error: driver shutting down"
-  return event.kind == LogEvent::Kind::failure && is_of_start &&
+  // pyxis says "child 28 failed" of an import that the end broke off, and of a container that it
+  // cannot remove afterwards.
+  const bool is_perhaps_of_end =
+      event.line.find("pyxis") != std::string::npos && leaves_reason_open(event.line);
+  return event.kind == LogEvent::Kind::failure && is_of_start && !is_perhaps_of_end &&
          weight_of(event.line) == LineWeight::statement &&
          event.line.find("shutting down") == std::string::npos;
 }

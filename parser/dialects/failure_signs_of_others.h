@@ -115,6 +115,8 @@ inline constexpr std::array kSignsOfOthers = {
         R"(srun: error: .*(?i:munge|authenticat|credential|socket timed out|invalid|not permitted|)"
         R"(configuration|plugin|partition|step creation|not ready|boot of the nodes))"),
     failure("srun_launch_error", "error: execve(): "),
+    // What slurmd's child says before it exits: a plugin said why.
+    failure("task_exited", "error: Failed to invoke spank plugin stack"),
     failure("srun_launch_error", "slurmstepd: error: ",
             R"((?i)slurmstepd: error: [^*]*(?:fail|unable|cannot|denied|invalid|no such))"),
     failure("srun_launch_error", "error: couldn't chdir to", R"(going to .* instead|slurmstepd)"),

@@ -120,11 +120,12 @@ constexpr auto kLastWords =
 
 // That something failed, after others said why, or before they do.
 constexpr auto kReasonless = std::to_array<std::string_view>(
-    {" failed with error code", "failed to import docker image",
+    {" failed with error code", "pyxis: child ", "failed to import docker image",
      "failed to create container filesystem", "couldn't start container",
-     "printing enroot log file", "printing contents of log file", "imed out after ",
-     "failed to listen on any local network address", "failed to connect to any network address",
-     "store has failed. See inner exception", "ErrImagePull", "ImagePullBackOff",
+     "printing enroot log file", "printing contents of log file", "required plugin spank_pyxis.so",
+     "imed out after ", "failed to listen on any local network address",
+     "failed to connect to any network address", "store has failed. See inner exception",
+     "ErrImagePull", "ImagePullBackOff",
      // Of PyTorch's writer: the system said why.
      "PytorchStreamWriter failed", "enforce fail at inline_container"});
 constexpr auto kReasons = std::to_array<std::string_view>(

@@ -221,5 +221,41 @@ TEST(ReasonOfAnEnd, IsQuotedRatherThanThatThereWasOne) {
   EXPECT_EQ(log.facts.events[0].line + "\n", why);
 }
 
+// As pyxis 0.20 wrote them under Slurm 22.05: the lines of two nodes, of which one says why first.
+TEST(ReasonOfAnEnd, IsQuotedOfWhicheverNodeTellsIt) {
+  const std::string of_spank =
+      "slurmstepd: error: pyxis: couldn't start container\n"
+      "slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n"
+      "slurmstepd: error: Failed to invoke spank plugin stack\n";
+  const std::string why =
+      "slurmstepd: error: pyxis:     [ERROR] No such file or directory: /images/x.sqsh";
+  const RunSummary run =
+      judge_attempts("slurmstepd: error: pyxis: child 28 failed with error code: 1\n" + of_spank +
+                         "slurmstepd: error: pyxis: printing enroot log file:\n" + why + "\n" +
+                         of_spank + kEndOfStep,
+                     false);
+  EXPECT_EQ(run.failure_cause, "container_error");
+  EXPECT_EQ(run.status_reason,
+            "the run died before its first step: container_error, '" + why + "'");
+}
+
+// It cannot remove the container of a step that Slurm ends, or does not get to import one.
+TEST(ReasonOfAnEnd, IsNotWhatPyxisSaysAfterIt) {
+  const std::string cleanup = "slurmstepd: error: pyxis: child 28 failed with error code: 1\n";
+  EXPECT_EQ(cause_of_dead(kStep + kOutOfMemory + kEndOfStep + cleanup), "cuda_oom");
+  EXPECT_EQ(cause_of_dead(kStep + kPreemption + kEndOfStep + cleanup), "preempted");
+  const std::string import =
+      "slurmstepd: error: pyxis: child 28 terminated with signal 15\n"
+      "slurmstepd: error: pyxis: failed to import docker image\n"
+      "slurmstepd: error: pyxis: printing enroot log file:\n"
+      "slurmstepd: error: pyxis:     [INFO] Fetching image manifest list\n"
+      "slurmstepd: error: pyxis: couldn't start container\n";
+  EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep + import), "preempted");
+  // Requeued, and now the image is gone.
+  EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep + cleanup +
+                          "slurmstepd: error: pyxis:     [ERROR] No such file or directory: /x\n"),
+            "container_error");
+}
+
 }  // namespace
 }  // namespace llmb::parser
