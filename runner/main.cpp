@@ -1,7 +1,9 @@
 // llmb-step-runner: trains, or plans to.
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
 #if defined(LLMB_STATIC_PROGRAM)
 #include <nss.h>
@@ -66,7 +68,10 @@ int train_and_tell(const Options& options, const RunSettings& settings, const Pr
   std::ofstream phases;
   if (!options.phases_path.empty() && place.rank == 0) {
     phases.open(options.phases_path, std::ios::trunc);
-    if (!phases) return refuse("cannot write --phases file '" + options.phases_path + "'");
+    if (!phases) {
+      const std::string reason = std::generic_category().message(errno);
+      return refuse("cannot write --phases file '" + options.phases_path + "': " + reason);
+    }
   }
   LogSink log(std::cout);
   try {

@@ -30,7 +30,8 @@ constexpr std::array kVariables = {"SLURM_PROCID",
                                    "WORLD_SIZE",
                                    "MASTER_ADDR",
                                    "MASTER_PORT",
-                                   "LLMB_RENDEZVOUS_KEY"};
+                                   "LLMB_RENDEZVOUS_KEY",
+                                   "LLMB_RENDEZVOUS_WAIT_S"};
 
 std::string_view value_of(const Environment& environment, std::string_view name) {
   const auto found = environment.find(name);
@@ -118,7 +119,8 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
   const auto node = number(environment, {"SLURM_NODEID"});
   const auto port = number(environment, {"MASTER_PORT"});
   const auto job = number(environment, {"SLURM_JOB_ID"});
-  for (const auto* value : {&rank, &size, &local, &local_size, &node, &port, &job}) {
+  const auto wait = number(environment, {"LLMB_RENDEZVOUS_WAIT_S"});
+  for (const auto* value : {&rank, &size, &local, &local_size, &node, &port, &job, &wait}) {
     if (!*value) return parser::fail(value->error().message);
   }
   if (!rank->has_value() && !size->has_value()) return std::nullopt;
@@ -148,6 +150,7 @@ parser::Result<std::optional<ProcessPlace>> place_from_environment(const Environ
   auto key = RendezvousKey::parse(value_of(environment, "LLMB_RENDEZVOUS_KEY"));
   if (!key) return parser::fail("LLMB_RENDEZVOUS_KEY cannot be read: " + key.error().message);
   place.key = *key;
+  if (*wait) place.rendezvous_wait = std::chrono::seconds(**wait);
   if (place.size > 1 && place.master_host.empty()) {
     return parser::fail(fmt::format(
         "of {} ranks none knows where rank 0 is: set MASTER_ADDR and MASTER_PORT", place.size));

@@ -2,6 +2,7 @@
 // the launcher says it. Pure: the environment comes in as a map.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,13 +24,16 @@ struct ProcessPlace {
   std::string launch_host = {};
   int local_size = 1;  // ranks of this host; `size` where no launcher says it
   RendezvousKey key = {};
+  // How long the ranks may take to find each other, where who starts them knows.
+  std::optional<std::chrono::seconds> rendezvous_wait = {};
 };
 
 // From srun's variables (SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_STEP_NODELIST,
 // SLURM_STEP_TASKS_PER_NODE), or a torchrun-like launcher's (RANK, WORLD_SIZE, LOCAL_WORLD_SIZE);
 // MASTER_ADDR and MASTER_PORT outrank what is derived from the node list and from cluster, job and
-// step. LLMB_RENDEZVOUS_KEY is the job's secret. Nothing where no launcher started this process,
-// which includes Slurm's batch script itself; an error where its words contradict.
+// step. LLMB_RENDEZVOUS_KEY is the job's secret, and LLMB_RENDEZVOUS_WAIT_S says how long ranks may
+// take to come. Nothing where no launcher started this process, which includes Slurm's batch script
+// itself; an error where its words contradict.
 parser::Result<std::optional<ProcessPlace>> place_from_environment(
     const std::map<std::string, std::string, std::less<>>& environment);
 

@@ -165,7 +165,8 @@ class Meeting {
   Meeting(const ProcessPlace& place, const RendezvousOptions& options)
       : place_(place),
         options_(options),
-        deadline_(std::chrono::steady_clock::now() + options.patience),
+        patience_(place.rendezvous_wait ? *place.rendezvous_wait : options.patience),
+        deadline_(std::chrono::steady_clock::now() + patience_),
         sockets_(static_cast<std::size_t>(place.size)) {
     if (!place_.launch_host.empty() && !is_known_host(place_.master_host)) {
       place_.master_host = place_.launch_host;
@@ -198,7 +199,7 @@ class Meeting {
       auto came = reception.next(deadline_);
       if (!came) {
         throw CommunicationError(fmt::format("rank {} waited {} s at {}; did not come: {}",
-                                             place_.rank, options_.patience.count() / 1000, where,
+                                             place_.rank, patience_.count() / 1000, where,
                                              missing(first)));
       }
       auto& [greeting, visitor] = *came;
@@ -274,6 +275,7 @@ class Meeting {
 
   ProcessPlace place_;
   RendezvousOptions options_;
+  std::chrono::milliseconds patience_;
   Deadline deadline_;
   std::vector<Socket> sockets_;
 };

@@ -13,6 +13,7 @@
 namespace llmb::runner {
 
 struct RendezvousOptions {
+  // Where the place does not say how long.
   std::chrono::milliseconds patience{std::chrono::minutes(2)};
   // Called on rank 0 with the port that it waits at: tests let the system choose one (port 0).
   std::function<void(int port)> on_listening;

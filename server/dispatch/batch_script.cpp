@@ -129,6 +129,9 @@ void start_runner(std::string& script, const Plan& plan, const ClusterSettings& 
   identify_runner(script, plan);
   script += kMakeKey;
   const Submission& submission = plan.submission;
+  // Each node fetches and unpacks the image by itself before its ranks start; where one cannot, its
+  // ranks fail, and srun ends the others.
+  if (!submission.container_image.empty()) script += "export LLMB_RENDEZVOUS_WAIT_S=3600\n";
   const bool is_profiled = submission.profile && submission.backend == "cuda";
   if (is_profiled) script += "mkdir -p nsys_profile\n";
   script += "srun --export=ALL --mpi=none --kill-on-bad-exit=1 --wait=60";

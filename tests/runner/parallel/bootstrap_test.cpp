@@ -44,6 +44,16 @@ TEST(Bootstrap, MasterVariablesOutrankWhatIsDerived) {
   EXPECT_EQ((*place)->master_port, 29500);
 }
 
+TEST(Bootstrap, IsToldHowLongTheRanksMayTake) {
+  Environment environment = slurm_step();
+  EXPECT_FALSE((*place_from_environment(environment))->rendezvous_wait.has_value());
+  environment["LLMB_RENDEZVOUS_WAIT_S"] = "3600";
+  EXPECT_EQ((*place_from_environment(environment))->rendezvous_wait, std::chrono::hours(1));
+  environment["LLMB_RENDEZVOUS_WAIT_S"] = "long";
+  EXPECT_THAT(place_from_environment(environment).error().message,
+              HasSubstr("LLMB_RENDEZVOUS_WAIT_S=long is no number"));
+}
+
 TEST(Bootstrap, KnowsOtherLaunchersAndNone) {
   EXPECT_FALSE(place_from_environment({})->has_value());
   const auto place = place_from_environment(

@@ -186,6 +186,17 @@ TEST(Rendezvous, NamesTheRanksThatDidNotCome) {
   }
 }
 
+TEST(Rendezvous, WaitsAsLongAsThePlaceSays) {
+  ProcessPlace place{0, 2, 0, "127.0.0.1", 0};
+  place.rendezvous_wait = std::chrono::seconds(0);
+  try {
+    connect_ranks(place, {});
+    FAIL() << "nobody came, and yet all are there";
+  } catch (const CommunicationError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank 0 waited 0 s"));
+  }
+}
+
 TEST(Rendezvous, SaysThatRankZeroIsNotThere) {
   int unused_port = 0;
   { unused_port = Listener("127.0.0.1", 0).port(); }
