@@ -52,8 +52,8 @@ parser::Result<void> check_containers(const ClusterSettings& settings) {
   for (const std::string& image : settings.container_images) {
     if (is_container_image(image)) continue;
     return parser::fail("'container_images' has " + in_quotes(image) +
-                        ", which is neither a name such as nvcr.io#nvidia/nemo:25.04 nor the path "
-                        "of a squashfs file");
+                        ", which is neither a name such as nvcr.io#nvidia/nemo:25.04 nor the "
+                        "absolute path of a squashfs file");
   }
   for (const std::string& mount : settings.container_mounts) {
     if (is_container_mount(mount)) continue;

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "parser/foundation/text.h"
+#include "server/dispatch/file_call.h"
 #include "server/dispatch/plan.h"
 #include "server/dispatch/text_check.h"
 
@@ -35,10 +38,37 @@ std::vector<std::string> mounts_of(const Submission& wanted, const ClusterSettin
   return mounts;
 }
 
-// Without its last slash; empty for a name that is looked for in PATH.
-std::string folder_of(const std::string& program) {
+// Images have these, too: the node's own in their place would hide what is in them.
+constexpr std::array<std::string_view, 8> kFoldersOfImages = {
+    "", "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/root"};
+
+// The program's folder, for its libraries may lie beside it; there, the program alone. Empty for a
+// name that is looked for in PATH.
+std::string source_of_program(const std::string& program) {
   const std::size_t slash = program.rfind('/');
-  return slash == std::string::npos ? std::string() : program.substr(0, slash);
+  if (slash == std::string::npos) return {};
+  const std::string folder = program.substr(0, slash);
+  const bool is_of_images =
+      std::find(kFoldersOfImages.begin(), kFoldersOfImages.end(), folder) != kFoldersOfImages.end();
+  return is_of_images ? program : folder;
+}
+
+// Where a mount is in the container: behind its first colon, or where it is outside.
+std::string_view target_of(std::string_view mount) {
+  const std::size_t colon = mount.find(':');
+  if (colon == std::string_view::npos) return mount;
+  const std::string_view rest = mount.substr(colon + 1);
+  return rest.substr(0, rest.find(':'));
+}
+
+// What the runner reads there besides the folder for runs, whose parts need no mount of their own.
+std::vector<std::string> sources_read(const Submission& wanted, const std::string& program,
+                                      const std::string& runs) {
+  std::vector<std::string> sources;
+  for (const std::string& source : {wanted.load_checkpoint_path, source_of_program(program)}) {
+    if (!source.empty() && !(source + "/").starts_with(runs + "/")) sources.push_back(source);
+  }
+  return sources;
 }
 
 std::string names_or_none(const std::vector<std::string>& names) {
@@ -54,7 +84,7 @@ parser::Result<void> check_image(const Submission& wanted, const ClusterSettings
   if (!is_container_image(image)) {
     return fail(
         fmt::format("container_image {} is neither a name such as "
-                    "nvcr.io#nvidia/nemo:25.04 nor the path of a squashfs file",
+                    "nvcr.io#nvidia/nemo:25.04 nor the absolute path of a squashfs file",
                     in_quotes(image)));
   }
   if (settings.takes_any_container || has(settings.container_images, image)) return {};
@@ -102,14 +132,44 @@ parser::Result<void> check_container(const Submission& wanted, const ClusterSett
   if (auto checked = check_image(wanted, settings); !checked) return checked;
   if (auto checked = check_mounts(wanted, settings); !checked) return checked;
   if (wanted.launcher == "recipe") return {};
-  for (const std::string& folder : {settings.workload_folder, folder_of(settings.runner)}) {
-    if (folder.empty() || is_mountable_path(folder)) continue;
+  std::vector<std::string> sources =
+      sources_read(wanted, settings.runner, settings.workload_folder);
+  sources.push_back(settings.workload_folder);
+  for (const std::string& source : sources) {
+    if (is_mountable_path(source)) continue;
     return fail(
         fmt::format("{} cannot be mounted in a container: its path holds more than "
                     "letters, digits and any of /._+@=-",
-                    in_quotes(folder)));
+                    in_quotes(source)));
   }
   return {};
+}
+
+std::vector<std::string> container_notes(const Submission& wanted,
+                                         const ClusterSettings& settings) {
+  std::vector<std::string> notes;
+  const std::string& image = wanted.container_image;
+  if (image.empty()) return notes;
+  if (image.front() == '/') {
+    const auto looked = ask_file_system<bool>(image, [image]() -> parser::Result<bool> {
+      std::error_code error;
+      const bool is_there = std::filesystem::is_regular_file(image, error);
+      return is_there ? parser::Result<bool>(true) : fail(error ? error.message() : "no file");
+    });
+    if (!looked) {
+      notes.push_back(
+          fmt::format("the image {} cannot be seen from here ({}): the job fails where its nodes "
+                      "do not see it either",
+                      image, looked.error().message));
+    }
+  }
+  if (wanted.launcher == "runner" && settings.runner.find('/') == std::string::npos) {
+    notes.push_back(
+        fmt::format("the runner {} is looked for in the container, where nothing of it is mounted: "
+                    "name its path ('runner' in the configuration), or --copy-runner",
+                    in_quotes(settings.runner)));
+  }
+  return notes;
 }
 
 std::string container_mounts(const Submission& wanted, const ClusterSettings& settings) {
@@ -122,11 +182,15 @@ std::vector<std::string> container_options(const Plan& plan, const ClusterSettin
   if (plan.submission.container_image.empty()) return {};
   std::vector<std::string> mounts = mounts_of(plan.submission, settings);
   const std::string& runs = settings.workload_folder;
-  if (!has(mounts, runs)) mounts.push_back(runs);
-  const std::string runner = folder_of(plan.program);
-  if (!runner.empty() && !(runner + "/").starts_with(runs + "/")) {
-    mounts.push_back(fmt::format("{0}:{0}:ro", runner));
+  for (const std::string& source : sources_read(plan.submission, plan.program, runs)) {
+    mounts.push_back(fmt::format("{0}:{0}:ro", source));
   }
+  if (!has(mounts, runs)) mounts.push_back(runs);
+  // They are made in this order: what lies below another's target comes after it, or would be
+  // hidden, and the folder for runs read-only where it lies below one that is.
+  std::stable_sort(mounts.begin(), mounts.end(), [](const std::string& a, const std::string& b) {
+    return target_of(a) < target_of(b);
+  });
   return {"--container-image=" + plan.submission.container_image,
           fmt::format("--container-mounts={}", fmt::join(mounts, ",")),
           "--container-workdir=" + run_folder};

@@ -23,11 +23,14 @@ std::string leave_out_recipes_container(Submission& wanted, Origins& origins);
 // Whether `wanted` may have the container that it asks for, if any.
 parser::Result<void> check_container(const Submission& wanted, const ClusterSettings& settings);
 
+// What of its container may be missing where the job runs; looks at the image's file.
+std::vector<std::string> container_notes(const Submission& wanted, const ClusterSettings& settings);
+
 // The configuration's mounts and those asked for, separated by commas; empty without a container.
 std::string container_mounts(const Submission& wanted, const ClusterSettings& settings);
 
-// For the srun that starts the runner: image, mounts (the folder for runs and the runner's own,
-// too) and working directory, one word each. Empty without a container.
+// For the srun that starts the runner: image, mounts (the folder for runs, the runner's own and the
+// checkpoint to load, too) and working directory, one word each. Empty without a container.
 std::vector<std::string> container_options(const Plan& plan, const ClusterSettings& settings,
                                            const std::string& run_folder);
 

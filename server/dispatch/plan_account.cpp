@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "server/dispatch/checkpoint_account.h"
 #include "server/dispatch/container.h"
@@ -123,6 +124,7 @@ std::vector<PlannedValue> values_of(const Plan& plan, const ClusterSettings& set
 std::vector<std::string> notes_of(const Plan& plan, const ClusterSettings& settings) {
   const Submission& wanted = plan.submission;
   std::vector<std::string> notes = checkpoint_notes(wanted, settings);
+  for (std::string& text : container_notes(wanted, settings)) notes.push_back(std::move(text));
   const auto note = [&](bool is_so, std::string_view what, std::string_view why) {
     if (is_so) notes.push_back(fmt::format("{} has no effect: {}", what, why));
   };

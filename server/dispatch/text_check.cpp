@@ -55,6 +55,11 @@ bool is_mountable_path(std::string_view text) {
 
 bool is_container_image(std::string_view text) {
   if (text.empty() || text.size() > kImageBytesMax || text.front() == '-') return false;
+  // pyxis looks for "./x" in the job's folder, and for "images/x.sqsh" in a registry.
+  const bool is_relative =
+      text.front() == '.' ||
+      (text.front() != '/' && (text.ends_with(".sqsh") || text.ends_with(".squashfs")));
+  if (is_relative) return false;
   const bool is_whole = std::all_of(text.begin(), text.end(), [](char c) {
     return c == ':' || c == '#' || kMountableCharacters.find(c) != std::string_view::npos;
   });

@@ -20,7 +20,7 @@ bool is_plain_path(std::string_view text);
 // For containers, whose images and mounts the recipes' launch.sh hands on without quotes. A plain
 // path of letters, digits and any of "/._+@=-".
 bool is_mountable_path(std::string_view text);
-// "nvcr.io#nvidia/nemo:25.04", or the path of a squashfs file.
+// "nvcr.io#nvidia/nemo:25.04", or the absolute path of a squashfs file.
 bool is_container_image(std::string_view text);
 // "/from:/to", "/from:/to:ro+rprivate", or "/both".
 bool is_container_mount(std::string_view text);
