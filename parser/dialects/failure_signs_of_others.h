@@ -9,6 +9,21 @@ namespace llmb::parser::signs {
 
 // What ranks say of each other, launchers of ranks, and a process with its last line.
 inline constexpr std::array kSignsOfOthers = {
+    // What llmb-step-runner says of its own end.
+    failure("disk_full_or_quota", "llmb-step-runner: could not ", R"(No space left|uota exceeded)"),
+    failure("peer_lost", "llmb-step-runner: could not ", R"(: the connection was closed)"),
+    failure("rendezvous_failure", "llmb-step-runner: ",
+            R"(llmb-step-runner: (?:rank \d+ (?:waited \d+ s at |did not reach rank 0)|)"
+            R"(whoever answers rank |somebody came to rank |the address of ))"),
+    failure("peer_lost", "llmb-step-runner: rank ",
+            R"(rank \d+ (?:waited for rank |has vanished: |failed: ))"),
+    failure("checkpoint_unreadable", "llmb-step-runner: ",
+            R"(llmb-step-runner: (?:no checkpoint in |(?:could not read )?(?:the )?checkpoint)"
+            R"((?:'s| file| /)|.* and this program reads format ))"),
+    failure(
+        "file_system_error", "llmb-step-runner: ",
+        R"(llmb-step-runner: (?:cannot write --phases|could not (?:write|rename|bring|make)) )"),
+
     // Ranks that talk to each other.
     failure("nccl_timeout", "Watchdog caught collective operation timeout"),
     failure("nccl_timeout", "Timeout at NCCL work"),

@@ -39,6 +39,13 @@ bool tells_of_sigterm(const LogEvent& failure) {
          holds_any(failure.line, {"SIGTERM", "got signal: 15", ": Terminated"});
 }
 
+// "pyxis: child 28 terminated with signal 15": while a node unpacked its image, ranks of another
+// ended the step.
+bool tells_of_a_killed_import(const LogEvent& failure) {
+  return failure.cause == "container_error" && holds_any(failure.line, {"pyxis: child "}) &&
+         holds_any(failure.line, {" terminated with signal "});
+}
+
 // torchrun's table ("traceback : Signal 9 (SIGKILL) received by PID 123"), DeepSpeed's runner
 // ("exits with return code = -9"), mpirun ("exited on signal 9"), a shell ("line 4: 41 Killed").
 bool names_the_signal_of_a_worker(const LogEvent& failure) {
@@ -143,6 +150,7 @@ CauseDepth depth_of(const LogEvent& failure) {
   }
   if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (is_complaint(failure)) return CauseDepth::complaint;
+  if (tells_of_a_killed_import(failure)) return CauseDepth::killed;
   if (leaves_open_which(failure)) return CauseDepth::peer_lost;
   // mpirun's daemons: ssh or a shell said before why not.
   if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;

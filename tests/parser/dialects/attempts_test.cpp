@@ -251,6 +251,11 @@ TEST(ReasonOfAnEnd, IsNotWhatPyxisSaysAfterIt) {
       "slurmstepd: error: pyxis:     [INFO] Fetching image manifest list\n"
       "slurmstepd: error: pyxis: couldn't start container\n";
   EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep + import), "preempted");
+  // A rank waited for those of a node that was still at it.
+  EXPECT_EQ(
+      cause_of_dead("llmb-step-runner: rank 0 waited 120 s at n1:25168; did not come: rank 4\n" +
+                    import),
+      "rendezvous_failure");
   // Requeued, and now the image is gone.
   EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep + cleanup +
                           "slurmstepd: error: pyxis:     [ERROR] No such file or directory: /x\n"),

@@ -75,6 +75,34 @@ TEST(Failure, IsToldByWhatRunsTheJob) {
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }
 
+// In the runner's own words: socket.cpp, socket_mesh.cpp, rendezvous.cpp, the checkpoint's files.
+TEST(Failure, IsToldByLlmbStepRunner) {
+  const std::pair<const char*, const char*> kLines[] = {
+      {"rank 0 waited 120 s at n1:25168; did not come: rank 4, rank 5", "rendezvous_failure"},
+      {"rank 2 did not reach rank 0: could not connect to n1:25168: Connection refused",
+       "rendezvous_failure"},
+      {"the address of n1:25168 is not known: Name or service not known", "rendezvous_failure"},
+      {"could not learn from rank 0 at n1:25168 where the others are: the connection was closed",
+       "peer_lost"},
+      {"rank 5 has vanished: its connection closed", "peer_lost"},
+      {"rank 0 waited for rank 1 in all_reduce: nothing came in time", "peer_lost"},
+      {"no checkpoint in /c: it has neither a file \"latest\" nor a manifest.json",
+       "checkpoint_unreadable"},
+      {"checkpoint file /c/rank_0.shard is damaged: a block ends early", "checkpoint_unreadable"},
+      {"could not read the checkpoint's /c/manifest.json: Permission denied",
+       "checkpoint_unreadable"},
+      {"/c/manifest.json is of format 9, and this program reads format 2", "checkpoint_unreadable"},
+      {"cannot write --phases file '/r/phases_8.jsonl': Read-only file system",
+       "file_system_error"},
+      {"could not write /r/rank_0.shard: Input/output error", "file_system_error"},
+      {"could not write /r/rank_0.shard: No space left on device", "disk_full_or_quota"},
+      {"8 ranks as processes on CPUs; times and TFLOPS are theirs, not a GPU's", "none"},
+      {"proxy: layer_count 32 -> 4", "none"}};
+  for (const auto& [line, cause] : kLines) {
+    EXPECT_EQ(cause_of(std::string("llmb-step-runner: ") + line), cause) << line;
+  }
+}
+
 TEST(Failure, IsToldByWhatLibrariesSay) {
   const std::pair<const char*, const char*> kLines[] = {
       {"[F1 ProcessGroupNCCL.cpp:1597] Terminating the process after attempting to dump debug "
