@@ -106,11 +106,14 @@ bool has_ended(const JobRecord& job) {
   return dispatch::is_final(job.state);
 }
 
-// What the jobs' logs say, as `parse` has it.
+// What the jobs' logs say, as `parse` has it; of one that failed before it had any, what its batch
+// script printed: "srun: unrecognized option …".
 void write_results(const std::vector<JobRecord>& jobs) {
   std::vector<std::string> logs;
   for (const JobRecord& job : jobs) {
-    const std::string log = dispatch::job_logs(job).log;
+    const dispatch::JobLogs of_job = dispatch::job_logs(job);
+    const bool has_none = of_job.log.empty() && job.state == JobState::failed;
+    const std::string& log = has_none ? of_job.batch_output : of_job.log;
     if (!log.empty()) logs.push_back(log);
   }
   write_job_table(jobs, std::cout);

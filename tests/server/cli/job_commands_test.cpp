@@ -239,6 +239,19 @@ TEST_F(JobCommands, WaitEndsWithTheResultOfTheLog) {
   EXPECT_THAT(run({"jobs", "log", "1", "--batch"}).out, HasSubstr("job exited with code 0"));
 }
 
+// A cluster without pyxis, as Slurm 22.05 says it: srun never opens the log.
+TEST_F(JobCommands, WaitEndsWithWhatTheBatchScriptPrintedWhereThereIsNoLog) {
+  command(
+      "sbatch",
+      "for word; do case $word in --output=*) out=${word#--output=};; esac; done\n"
+      "{ echo 'job started, restart 0'; echo \"srun: unrecognized option '--container-image=x'\"; "
+      "echo 'job exited with code 255'; } >${out%_%j.out}_41.out\n"
+      "echo 41");
+  const ProgramRun waited = submit({"--scale", "16", "--wait", "--container-image", "x"});
+  EXPECT_EQ(waited.exit_code, 1) << waited.err;
+  EXPECT_THAT(waited.out, HasSubstr("srun_launch_error, 'srun: unrecognized option"));
+}
+
 // The first job's log ends early: sbatch itself runs the job, and writes what srun would.
 TEST_F(JobCommands, UntilEachConfigurationHasItsResultsMoreIsSubmitted) {
   folder_.write("whole", nemo_log(49));
