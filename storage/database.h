@@ -8,6 +8,7 @@
 // watched tree are written by the one that has claimed it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "storage/push_records.h"
 #include "storage/records.h"
 #include "storage/retention_records.h"
+#include "storage/root_claim.h"
 #include "storage/run_change.h"
 #include "storage/run_query.h"
 #include "storage/storage_error.h"
@@ -41,17 +43,23 @@ class Writer {
   explicit Writer(const OpenOptions& options);
   // Of the runs of one watched tree, in a database that admits_several_writers(). Writes nothing
   // before claim_root().
-  Writer(const OpenOptions& options, const std::string& root_path);
+  Writer(const OpenOptions& options, const RootClaim& root);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // False: another process writes that tree's runs, and root_holder() says which. True: this one
-  // does, until its session ends and another is quicker, or the database went back to a state that
-  // lacks what it wrote. Then changes throw StorageError taken_over until it is claimed anew: what
-  // is known of the tree by then is not what is stored.
-  bool claim_root();
-  std::string root_holder();
+  // Taken: this one writes that tree's runs, but for those of trees_left_out(), until its session
+  // ends and another is quicker, or the database went back to a state that lacks what it wrote.
+  // Then changes throw StorageError taken_over until it is claimed anew: what is known of the tree
+  // by then is not what is stored. Else root_holder() says who is in the way. `inner_rest`: for how
+  // long a tree inside it that no process has claimed any more is left out all the same, for
+  // whoever had it may just be started anew.
+  ClaimOutcome claim_root(std::chrono::milliseconds inner_rest = {});
+  TreeHolder root_holder();
+  // Paths of the trees inside it that other processes watch, or this one by another Writer.
+  std::vector<std::string> trees_left_out();
+  // Throws StorageError taken_over where trees_left_out() is not up to date any more.
+  void require_same_neighbours();
 
   // What was done to single runs since the last call, in that order, where all of it was committed.
   // Not what changed runs at large: a removal, a cluster's new name.
@@ -62,6 +70,10 @@ class Writer {
   void check_file();
 
   RootId upsert_root(const std::string& path, const std::string& cluster);
+  // Runs that other roots read below this one, or that are left of roots inside it which nobody
+  // watches any more, become this root's; `left_out`: paths of those that somebody watches. Returns
+  // how many.
+  std::int64_t gather_runs(RootId root, const std::vector<std::string>& left_out);
   void record_scan(RootId root, const std::string& scanned_at, double scan_s,
                    std::int64_t files_seen, const std::string& error);
 

@@ -2,11 +2,14 @@
 // write-ahead log; a session's lock), so that records and queries need not know the engine.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "storage/connection.h"
+#include "storage/root_claim.h"
 #include "storage/run_change.h"
 
 namespace llmb::storage {
@@ -27,11 +30,17 @@ class OpenDatabase {
   // To be called before each commit. Throws StorageError where what is written would be lost, or
   // another writer may be at work.
   virtual void check() {}
-  // Of a writer: takes what it was opened to write, before it writes anything. False: another
-  // process has that, and `holder()` says who; it may be tried again. Where the database is one
-  // process's alone, or one transaction at a time is enough, there is nothing to take.
-  virtual bool claim() { return true; }
-  virtual std::string holder() { return {}; }
+  // Of a writer: takes what it was opened to write, before it writes anything. Where it is not
+  // taken it may be tried again. Where the database is one process's alone, or one transaction at a
+  // time is enough, there is nothing to take. `inner_rest`: as Writer::claim_root().
+  virtual ClaimOutcome claim(std::chrono::milliseconds /*inner_rest*/) {
+    return ClaimOutcome::taken;
+  }
+  virtual TreeHolder holder() { return {}; }
+  // As of the last claim.
+  virtual std::vector<std::string> left_out() { return {}; }
+  // Throws StorageError taken_over where claim() would leave other trees out by now.
+  virtual void require_same_neighbours() {}
   // Whether this connection, of all that have the database open, is the one for that task, until it
   // ends. Cheap once it is. In a database that one process alone writes it always is.
   virtual bool leads(const std::string& /*task*/) { return true; }

@@ -20,15 +20,15 @@ std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options, const Admi
   return open_sqlite_writer(options, admit);
 }
 
-std::unique_ptr<OpenDatabase> open_writer_of(const OpenOptions& options, const std::string& root) {
+std::unique_ptr<OpenDatabase> open_writer_of(const OpenOptions& options, const RootClaim& claim) {
   if (!admits_several_writers(options.path)) return open_writer(options);
-  return open_postgresql_writer_of(options.path, root, refuse_half_copied);
+  return open_postgresql_writer_of(options.path, claim, refuse_half_copied);
 }
 
 // A writer that lives elsewhere has brought the schema up to date itself.
 std::unique_ptr<OpenDatabase> open_beside_writer(const OpenOptions& options) {
   try {
-    open_writer_of(options, "");
+    open_writer_of(options, {});
   } catch (const StorageError& error) {
     if (error.kind != StorageError::Kind::busy_elsewhere) throw;
   }

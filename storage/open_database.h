@@ -17,8 +17,8 @@ namespace llmb::storage {
 std::unique_ptr<OpenDatabase> open_writer(const OpenOptions& options,
                                           const AdmitDatabase& admit = refuse_half_copied);
 // The same, but one of several where the engine admits that (admits_several_writers): of the runs
-// of `root`, a watched tree, once it has claimed them; of an empty one, of what belongs to none.
-std::unique_ptr<OpenDatabase> open_writer_of(const OpenOptions& options, const std::string& root);
+// of a watched tree, once it has claimed them; of an empty one, of what belongs to none.
+std::unique_ptr<OpenDatabase> open_writer_of(const OpenOptions& options, const RootClaim& claim);
 std::unique_ptr<OpenDatabase> open_beside_writer(const OpenOptions& options);
 std::unique_ptr<OpenDatabase> open_reader(const std::string& place);
 

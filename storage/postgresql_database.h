@@ -14,7 +14,7 @@ namespace llmb::storage {
 std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
                                                      const AdmitDatabase& admit);
 std::unique_ptr<OpenDatabase> open_postgresql_writer_of(const std::string& url,
-                                                        const std::string& root,
+                                                        const RootClaim& claim,
                                                         const AdmitDatabase& admit);
 // A database that is up to date.
 std::unique_ptr<OpenDatabase> open_postgresql_beside_writer(const std::string& url);

@@ -4,15 +4,20 @@
 // tallies and the data's revision are those of one writer. A tree is claimed by a lock of the
 // session that writes it: what is committed there was committed by who had the lock.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "storage/postgresql_database.h"
+#include "storage/postgresql_neighbours.h"
 #include "storage/postgresql_open_database.h"
 #include "storage/postgresql_schema.h"
 
@@ -40,6 +45,14 @@ bool succeeds_within(std::chrono::milliseconds patience, Attempt attempt) {
     std::this_thread::sleep_for(kLook);
   }
   return true;
+}
+
+std::vector<std::string> trees_only_in(const std::vector<std::string>& trees,
+                                       const std::vector<std::string>& others) {
+  std::vector<std::string> only;
+  std::set_difference(trees.begin(), trees.end(), others.begin(), others.end(),
+                      std::back_inserter(only));
+  return only;
 }
 
 std::string this_process() {
@@ -74,8 +87,8 @@ class PostgresqlWriter : public PostgresqlDatabase {
 // One of several.
 class PostgresqlWriterOf : public PostgresqlDatabase {
  public:
-  PostgresqlWriterOf(const std::string& url, std::string root, const AdmitDatabase& admit)
-      : PostgresqlDatabase(url, Mode::read_write), root_(std::move(root)) {
+  PostgresqlWriterOf(const std::string& url, RootClaim root, const AdmitDatabase& admit)
+      : PostgresqlDatabase(url, Mode::read_write), root_(std::move(root)), neighbours_(root_) {
     connection().execute(kEndsWhereItStandsStill);
     if (!succeeds_within(kSharePatience, [&] { return try_share(); })) refuse_share();
     connection().on_new_session([this] { begin_session(); });
@@ -87,10 +100,12 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
 
   void check() override {
     connection().ensure();
-    if (!root_.empty() && !claim_) refuse_taken_over();
+    if (is_of_tree() && !claim_) refuse_taken_over();
   }
-  bool claim() override;
-  std::string holder() override;
+  ClaimOutcome claim(std::chrono::milliseconds inner_rest) override;
+  TreeHolder holder() override;
+  std::vector<std::string> left_out() override { return left_out_; }
+  void require_same_neighbours() override;
   void announce(const DataChange& change) override;
   void note_committed() override {
     if (claim_) claim_->known = claim_->tried;
@@ -111,7 +126,10 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
   }
   void begin_session();
   void bring_up_to_date();
-  std::string root_name() const { return "root " + root_; }
+  bool is_of_tree() const { return !root_.path.empty(); }
+  std::string root_name() const { return "root " + root_.path; }
+  std::string random_name();
+  void write_mark(Claim& claim);
   std::optional<std::int64_t> stored_mark(const std::string& name);
   void require_what_was_committed(std::optional<std::int64_t> stored);
   [[noreturn]] void refuse_share() {
@@ -125,16 +143,21 @@ class PostgresqlWriterOf : public PostgresqlDatabase {
     throw StorageError(
         StorageError::Kind::taken_over,
         fmt::format("the tree {} is, or was meanwhile, written to {} by another process ({})",
-                    root_, connection().place(), holder()));
+                    root_.path, connection().place(), holder().process));
   }
 
-  const std::string root_;  // empty: what belongs to no tree
+  const RootClaim root_;
   std::optional<Claim> claim_;
+  // Of a tree.
+  Neighbours neighbours_;
+  bool awaits_outer_ = false;
+  std::chrono::milliseconds inner_rest_{0};
+  std::vector<std::string> left_out_;
 };
 
 // A tree's mark stays. Another one nobody needs any more.
 PostgresqlWriterOf::~PostgresqlWriterOf() {
-  if (root_.empty() && claim_) {
+  if (!is_of_tree() && claim_) {
     try {
       connection().kept("DELETE FROM writer_mark WHERE name = ?").text(claim_->name).run();
     } catch (const StorageError&) {  // NOLINT: it is removed with old age
@@ -148,7 +171,7 @@ void PostgresqlWriterOf::begin_session() {
   connection().execute(kEndsWhereItStandsStill);
   if (!try_share()) refuse_share();
   if (!claim_) return;
-  if (!root_.empty() && !try_lock(claim_->name)) {
+  if (is_of_tree() && !try_lock(claim_->name)) {
     claim_.reset();
     refuse_taken_over();
   }
@@ -179,43 +202,81 @@ void PostgresqlWriterOf::bring_up_to_date() {
                   connection().place()));
 }
 
-bool PostgresqlWriterOf::claim() {
-  connection().ensure();
-  claim_.reset();
-  Claim claim;
-  if (root_.empty()) {
-    Statement random(connection(), "SELECT 'writer ' || gen_random_uuid()");
-    if (random.step()) claim.name = random.read_text();
-  } else {
-    claim.name = root_name();
-    if (!try_lock(claim.name)) return false;
-  }
-  Transaction transaction(connection(), Transaction::Kind::write);
-  // The session may be another one by now.
-  if (!root_.empty() && !try_lock(claim.name)) return false;
+std::string PostgresqlWriterOf::random_name() {
+  Statement random(connection(), "SELECT 'writer ' || gen_random_uuid()");
+  return random.step() ? random.read_text() : std::string();
+}
+
+void PostgresqlWriterOf::write_mark(Claim& claim) {
   claim.known = connection()
                     .kept(
-                        "INSERT INTO writer_mark (name, holder, last_revision)"
-                        " VALUES (?, ?, (SELECT revision FROM data_revision))"
+                        "INSERT INTO writer_mark (name, holder, last_revision, cluster)"
+                        " VALUES (?, ?, (SELECT revision FROM data_revision), ?)"
                         " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder,"
-                        " claimed_at = now() RETURNING last_revision")
+                        " claimed_at = now(), cluster = excluded.cluster RETURNING last_revision")
                     .text(claim.name)
                     .text(this_process())
+                    .text(root_.cluster)
                     .run_for_id();
   claim.tried = claim.known;
   connection().execute(
       "DELETE FROM writer_mark WHERE name LIKE 'writer %'"
       " AND claimed_at < now() - interval '1 year'");
-  transaction.commit();
-  claim_ = std::move(claim);
-  return true;
 }
 
-std::string PostgresqlWriterOf::holder() {
+// Whoever claims has its own lock before it looks at its neighbours, and looks in a transaction
+// that writes: so of two at a time the later one sees the other.
+ClaimOutcome PostgresqlWriterOf::claim(std::chrono::milliseconds inner_rest) {
+  connection().ensure();
+  claim_.reset();
+  awaits_outer_ = false;
+  Claim claim;
+  claim.name = is_of_tree() ? root_name() : random_name();
+  if (is_of_tree() && !try_lock(claim.name)) return ClaimOutcome::of_another;
+  Transaction transaction(connection(), Transaction::Kind::write);
+  // The session may be another one by now.
+  if (is_of_tree() && !try_lock(claim.name)) return ClaimOutcome::of_another;
+  write_mark(claim);
+  if (is_of_tree()) {
+    neighbours_.look(connection(), inner_rest);
+    neighbours_.settle(connection());
+  }
+  transaction.commit();
+  inner_rest_ = inner_rest;
+  left_out_ = neighbours_.left_out();
+  awaits_outer_ = neighbours_.awaited() != nullptr;
+  if (awaits_outer_) return ClaimOutcome::awaits_outer;
+  claim_ = std::move(claim);
+  return ClaimOutcome::taken;
+}
+
+TreeHolder PostgresqlWriterOf::holder() {
+  const NeighbourTree* const outer = awaits_outer_ ? neighbours_.awaited() : nullptr;
+  if (outer != nullptr) return {outer->path, outer->holder};
   Statement& find = connection().kept("SELECT holder FROM writer_mark WHERE name = ?");
-  std::string holder = find.text(root_name()).step() ? find.read_text() : std::string();
+  TreeHolder holder{root_.path, {}};
+  if (find.text(root_name()).step()) holder.process = find.read_text();
   find.reset();
   return holder;
+}
+
+void PostgresqlWriterOf::require_same_neighbours() {
+  if (!is_of_tree() || !claim_) return;
+  neighbours_.look(connection(), inner_rest_);
+  const std::vector<std::string>& now = neighbours_.left_out();
+  if (!claim_ || now == left_out_) return;
+  claim_.reset();
+  const std::vector<std::string> begun = trees_only_in(now, left_out_);
+  if (!begun.empty()) {
+    const NeighbourTree* const tree = neighbours_.find(begun.front());
+    throw StorageError(
+        StorageError::Kind::taken_over,
+        fmt::format("{} is watched by another process ({}), so the tree {} leaves it out",
+                    fmt::join(begun, " and "), tree != nullptr ? tree->holder : "", root_.path));
+  }
+  throw StorageError(StorageError::Kind::taken_over,
+                     fmt::format("no process watches {} any more, so it is read with the tree {}",
+                                 fmt::join(trees_only_in(left_out_, now), " and "), root_.path));
 }
 
 std::optional<std::int64_t> PostgresqlWriterOf::stored_mark(const std::string& name) {
@@ -228,7 +289,7 @@ std::optional<std::int64_t> PostgresqlWriterOf::stored_mark(const std::string& n
 
 void PostgresqlWriterOf::require_what_was_committed(std::optional<std::int64_t> stored) {
   if (stored && claim_->fits(*stored)) return;
-  if (!root_.empty()) {
+  if (is_of_tree()) {
     claim_.reset();
     refuse_taken_over();
   }
@@ -265,9 +326,9 @@ std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
 }
 
 std::unique_ptr<OpenDatabase> open_postgresql_writer_of(const std::string& url,
-                                                        const std::string& root,
+                                                        const RootClaim& claim,
                                                         const AdmitDatabase& admit) {
-  return std::make_unique<PostgresqlWriterOf>(url, root, admit);
+  return std::make_unique<PostgresqlWriterOf>(url, claim, admit);
 }
 
 }  // namespace llmb::storage

@@ -21,7 +21,7 @@ std::unique_ptr<OpenDatabase> open_postgresql_writer(const std::string& url,
   refuse(url);
 }
 std::unique_ptr<OpenDatabase> open_postgresql_writer_of(const std::string& url,
-                                                        const std::string& /*root*/,
+                                                        const RootClaim& /*claim*/,
                                                         const AdmitDatabase& /*admit*/) {
   refuse(url);
 }

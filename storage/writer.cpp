@@ -7,6 +7,7 @@
 #include "storage/evidence_rows.h"
 #include "storage/generation_rows.h"
 #include "storage/log_text_rows.h"
+#include "storage/nested_roots.h"
 #include "storage/old_steps.h"
 #include "storage/open_database.h"
 #include "storage/push_rows.h"
@@ -63,13 +64,15 @@ struct Writer::Impl {
   std::vector<RunChange> changes;  // of the transaction that is under way
   std::vector<RunChange> untaken;  // of those that were committed
 
-  Impl(const OpenOptions& options, const std::string& root)
+  Impl(const OpenOptions& options, const RootClaim& root)
       : database(open_writer_of(options, root)), connection(database->connection()) {}
 
-  bool claim() {
-    if (!database->claim()) return false;
-    revision = connection.read_one_integer("SELECT revision FROM data_revision");
-    return true;
+  ClaimOutcome claim(std::chrono::milliseconds inner_rest) {
+    const ClaimOutcome outcome = database->claim(inner_rest);
+    if (outcome == ClaimOutcome::taken) {
+      revision = connection.read_one_integer("SELECT revision FROM data_revision");
+    }
+    return outcome;
   }
 
   // Runs `change` in a transaction that raises the data's revision when `change` returns true:
@@ -222,11 +225,11 @@ struct Writer::Impl {
   }
 };
 
-Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(options, "")) {
-  impl_->claim();
+Writer::Writer(const OpenOptions& options) : impl_(std::make_unique<Impl>(options, RootClaim())) {
+  impl_->claim({});
   pack_old_steps(*impl_->database, options.on_old_steps);
 }
-Writer::Writer(const OpenOptions& options, const std::string& root)
+Writer::Writer(const OpenOptions& options, const RootClaim& root)
     : impl_(std::make_unique<Impl>(options, root)) {}
 Writer::~Writer() = default;
 
@@ -234,12 +237,29 @@ std::vector<RunChange> Writer::take_changes() {
   return std::exchange(impl_->untaken, {});
 }
 
-bool Writer::claim_root() {
-  return impl_->claim();
+ClaimOutcome Writer::claim_root(std::chrono::milliseconds inner_rest) {
+  return impl_->claim(inner_rest);
 }
 
-std::string Writer::root_holder() {
+TreeHolder Writer::root_holder() {
   return impl_->database->holder();
+}
+
+std::vector<std::string> Writer::trees_left_out() {
+  return impl_->database->left_out();
+}
+
+void Writer::require_same_neighbours() {
+  impl_->database->require_same_neighbours();
+}
+
+std::int64_t Writer::gather_runs(RootId root, const std::vector<std::string>& left_out) {
+  std::int64_t moved = 0;
+  impl_->commit_change([&] {
+    moved = storage::gather_runs(impl_->connection, root, left_out);
+    return moved > 0;
+  });
+  return moved;
 }
 
 RootId Writer::upsert_root(const std::string& path, const std::string& cluster) {

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kItemsAtOnce = 128;
 constexpr std::chrono::milliseconds kRetryPause{1'000};
 constexpr std::chrono::milliseconds kBetweenFileChecks{1'000};  // while nothing is to be written
+constexpr std::chrono::milliseconds kBetweenNeighbourChecks{1'000};
 
 // The batch itself is at fault; waiting will not help it, and others need not wait for it.
 bool is_fault_of_the_data(const storage::StorageError& error) {
@@ -70,9 +71,9 @@ void Committer::run() {
     if (items.empty()) {
       if (queue_.is_over()) return;
       check_file();
-      continue;
     }
-    write(std::move(items));
+    check_neighbours();
+    if (!items.empty() && fatal_error_.empty()) write(std::move(items));
   }
   queue_.close(true);
 }
@@ -85,6 +86,14 @@ void Committer::stop() {
 
 void Committer::check_file() {
   until_it_succeeds([&] { writer_.check_file(); });
+}
+
+// Whoever reads a root once is soon done: others wait for that.
+void Committer::check_neighbours() {
+  const auto now = std::chrono::steady_clock::now();
+  if (halt_is_fatal_ || now < neighbours_due_) return;
+  neighbours_due_ = now + kBetweenNeighbourChecks;
+  until_it_succeeds([&] { writer_.require_same_neighbours(); });
 }
 
 void Committer::write(std::vector<WriteItem> items) {

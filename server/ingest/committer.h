@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -21,7 +22,8 @@ class Committer {
  public:
   // All references outlive the Committer. `lane`: of the status. `judge_vanished`: called where
   // logs went away. `halt_is_fatal`: stop for good where it would wait. It always does where
-  // another process has taken over what it writes.
+  // another process has taken over what it writes, or
+  // a tree inside of that.
   Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status, std::size_t lane,
             std::function<void(const storage::RunChange&)> on_change,
             std::function<void(storage::Writer&)> judge_vanished, bool halt_is_fatal);
@@ -34,6 +36,7 @@ class Committer {
 
  private:
   void check_file();
+  void check_neighbours();
   void write(std::vector<WriteItem> items);
   void write_note(const WriteItem& item);
   void judge_vanished();
@@ -55,6 +58,7 @@ class Committer {
   std::function<void(const storage::RunChange&)> on_change_;
   std::function<void(storage::Writer&)> judge_vanished_;
   bool halt_is_fatal_;
+  std::chrono::steady_clock::time_point neighbours_due_{};
   std::string fatal_error_;
   std::mutex mutex_;
   std::condition_variable stopped_;

@@ -65,7 +65,7 @@ Scanner::Listener Discovery::make_listener() {
 
 void Discovery::restore(const KnownLogs& known) {
   for (const auto& before : known.files) {
-    if (before.root_id != root_.id) continue;
+    if (before.root_id != root_.id || root_.leaves_out(before.relative_path)) continue;
     FileState& file = files_.at(files_.add(before.relative_path));
     LogMemory& memory = file.memory;
     memory.run = before.run;
@@ -90,7 +90,7 @@ void Discovery::restore(const KnownLogs& known) {
     if (!before.is_vanished) ++root_.logs_missed;
   }
   for (const auto& before : known.removed) {
-    if (before.root_id != root_.id) continue;
+    if (before.root_id != root_.id || root_.leaves_out(before.relative_path)) continue;
     LogMemory& memory = files_.at(files_.add(before.relative_path)).memory;
     memory.is_removed = memory.is_settled = memory.job_has_ended = true;
     ++root_.logs_missed;

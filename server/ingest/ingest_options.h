@@ -31,6 +31,8 @@ struct IngestOptions {
   storage::OpenOptions database;
   // A root whose runs another process writes is waited for; else it is refused.
   bool stands_by = false;
+  // For how long a tree inside a root is left out when no process has it claimed any more.
+  std::chrono::milliseconds inner_root_rest{300'000};
   int reader_threads = 2;                           // shared out among the roots, one each at least
   std::chrono::milliseconds hot_interval{1'000};    // files that grew within two minutes
   std::chrono::milliseconds warm_interval{15'000};  // within a day, on network file systems

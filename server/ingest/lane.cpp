@@ -1,8 +1,10 @@
 #include "server/ingest/lane.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -11,6 +13,10 @@ namespace {
 
 // How long nobody writes a root's runs, at most, after its writer's session has ended.
 constexpr std::chrono::milliseconds kLookInterval{1'000};
+
+storage::RootClaim claim_of(const PlannedRoot& planned) {
+  return {planned.root.path, planned.cluster, planned.root.paths_left_out()};
+}
 
 }  // namespace
 
@@ -21,16 +27,17 @@ Lane::Lane(std::shared_ptr<const IngestParts> parts, std::size_t number,
       roots_(std::move(roots)),
       writer_(std::move(writer)),
       claims_(false),
-      is_claimed_(true) {}
+      claim_(storage::ClaimOutcome::taken) {}
 
 Lane::Lane(std::shared_ptr<const IngestParts> parts, std::size_t number, PlannedRoot root)
     : parts_(std::move(parts)),
       number_(number),
       roots_({std::move(root)}),
-      writer_(std::make_unique<storage::Writer>(parts_->options.database, roots_[0].root.path)),
+      writer_(std::make_unique<storage::Writer>(parts_->options.database, claim_of(roots_[0]))),
       claims_(true),
-      is_claimed_(writer_->claim_root()) {
-  if (!is_claimed_) stand_by();
+      claim_(writer_->claim_root(parts_->options.inner_root_rest)) {
+  if (claim_ == storage::ClaimOutcome::of_another) stand_by();
+  if (claim_ == storage::ClaimOutcome::awaits_outer) await_outer();
 }
 
 Lane::~Lane() {
@@ -51,14 +58,14 @@ void Lane::refuse_foreign_tree() {
         fmt::format("the tree {} of cluster {} is watched by another process ({}), and here it is "
                     "one of cluster {}: of two trees of one path one has to be pushed (ingest "
                     "--push).",
-                    own.root.path, record.cluster, writer_->root_holder(), own.cluster));
+                    own.root.path, record.cluster, writer_->root_holder().process, own.cluster));
   }
 }
 
 void Lane::stand_by() {
   refuse_foreign_tree();
   const std::string& path = roots_.front().root.path;
-  const std::string holder = writer_->root_holder();
+  const std::string holder = writer_->root_holder().process;
   if (!parts_->options.stands_by) {
     throw storage::StorageError(
         storage::StorageError::Kind::busy_elsewhere,
@@ -71,17 +78,47 @@ void Lane::stand_by() {
   parts_->status->set_standing_by(number_, path);
 }
 
+void Lane::await_outer() {
+  const std::string& path = roots_.front().root.path;
+  const storage::TreeHolder outer = writer_->root_holder();
+  spdlog::info("waiting until the tree {}, which another process watches ({}), leaves out {}",
+               outer.path, outer.process, path);
+  parts_->status->set_standing_by(number_, path);
+}
+
 void Lane::start() {
-  if (is_claimed_) begin(true);
+  if (is_claimed()) {
+    begin(true);
+    tell_left_out();
+  }
   if (claims_) thread_ = std::thread([this] { follow_claim(); });
 }
 
+// There may be nobody left to read by the time that a tree inside counts as free.
 void Lane::start_once() {
-  if (is_claimed_) begin(false);
+  if (claims_ && claim_ != storage::ClaimOutcome::of_another) claim_ = writer_->claim_root();
+  if (!is_claimed()) return;
+  begin(false);
+  tell_left_out();
+}
+
+// Not of this process's own roots.
+void Lane::tell_left_out() {
+  if (!claims_) return;
+  std::vector<std::string> others = writer_->trees_left_out();
+  const std::vector<std::string> own = roots_.front().root.paths_left_out();
+  std::erase_if(others, [&](const std::string& path) {
+    return std::find(own.begin(), own.end(), path) != own.end();
+  });
+  if (others.empty()) return;
+  spdlog::info("the tree {} leaves out what another process watches, or did a short while ago: {}",
+               roots_.front().root.path, fmt::join(others, ", "));
 }
 
 void Lane::begin(bool follows) {
-  auto pipeline = std::make_shared<Pipeline>(*writer_, parts_, roots_, number_, follows);
+  std::vector<PlannedRoot> roots = roots_;
+  for (const std::string& path : writer_->trees_left_out()) roots.front().root.leave_out(path);
+  auto pipeline = std::make_shared<Pipeline>(*writer_, parts_, roots, number_, follows);
   parts_->status->set_standing_by(number_, {});
   const std::lock_guard lock(mutex_);
   if (is_stopping_) return;
@@ -122,19 +159,23 @@ void Lane::look() {
     if (is_stopping_ || (pipeline_ && !pipeline_->is_stopping())) return;
   }
   const std::string& path = roots_.front().root.path;
-  if (is_claimed_) {
+  const bool is_begun_anew = is_claimed();
+  if (is_begun_anew) {
     end();
-    is_claimed_ = false;
+    claim_ = storage::ClaimOutcome::of_another;
     spdlog::warn("{}; what was not stored yet is read again by whoever writes it now",
                  fatal_error_);
     parts_->status->set_roots(number_, {});
     parts_->status->set_halted(number_, {});
     parts_->status->set_standing_by(number_, path);
   }
-  if (!writer_->claim_root()) return;
-  begin(true);
-  is_claimed_ = true;
-  spdlog::info("no other process watches the tree {} any more; this one takes over", path);
+  const auto outcome = writer_->claim_root(parts_->options.inner_root_rest);
+  if (outcome == storage::ClaimOutcome::taken) begin(true);
+  const auto before = claim_.exchange(outcome);
+  if (outcome == storage::ClaimOutcome::awaits_outer && before != outcome) await_outer();
+  if (outcome != storage::ClaimOutcome::taken || is_begun_anew) return;
+  spdlog::info("this process reads the tree {} from now on", path);
+  tell_left_out();
 }
 
 void Lane::stop() {
@@ -154,16 +195,20 @@ void Lane::request_stop() {
 
 bool Lane::is_over() const {
   const std::lock_guard lock(mutex_);
+  if (claim_ == storage::ClaimOutcome::awaits_outer) return is_stopping_;
   return !pipeline_ || pipeline_->is_over();
 }
 
 void Lane::wait_a_tick() {
   std::shared_ptr<Pipeline> pipeline;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     pipeline = pipeline_;
+    const bool may_look = !pipeline && claim_ == storage::ClaimOutcome::awaits_outer;
+    if (may_look && stopped_.wait_for(lock, kLookInterval, [this] { return is_stopping_; })) return;
   }
-  if (pipeline) pipeline->wait_a_tick();
+  if (pipeline) return pipeline->wait_a_tick();
+  if (claim_ == storage::ClaimOutcome::awaits_outer) start_once();
 }
 
 void Lane::ask_for_verdicts(const std::vector<storage::RunId>& runs) {

@@ -1,11 +1,13 @@
 // Lane: a writer of the database, and the pipeline of the roots whose runs it writes. A database
-// that one process writes has one lane, for all roots. Where several may, each root has a lane of
-// its own, whose writer first claims the root: as long as another process has it the lane stands by
-// and asks every second, and where another one took it over (the session with the database had
-// ended) the pipeline ends, and all that was known of the root is forgotten. What belongs to no
-// root has a lane without roots.
+// that one process writes has one lane, for all roots; what belongs to no root has one without
+// roots. Where several may write, each root has a lane of its own, whose writer first claims the
+// root: as long as another process has it, or has yet to leave it out of a tree around it, the lane
+// stands by and asks every second. Where another one took it over (the session with the database
+// had ended), or begins or ends to watch a tree inside it, the pipeline ends, all that was known of
+// the root is forgotten, and it is claimed anew.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -54,13 +56,16 @@ class Lane {
   void look();
   void refuse_foreign_tree();
   void stand_by();
+  void await_outer();
+  void tell_left_out();
+  bool is_claimed() const { return claim_ == storage::ClaimOutcome::taken; }
 
   const std::shared_ptr<const IngestParts> parts_;
   const std::size_t number_;
   const std::vector<PlannedRoot> roots_;
   const std::unique_ptr<storage::Writer> writer_;
   const bool claims_;
-  bool is_claimed_ = false;
+  std::atomic<storage::ClaimOutcome> claim_;
   std::string fatal_error_;
   std::string trouble_;       // with the database, that was told last
   mutable std::mutex mutex_;  // guards the pointer and is_stopping_; anybody may ask the Pipeline

@@ -21,6 +21,7 @@ std::vector<WatchedRoot> register_roots(storage::Writer& writer, storage::Reader
     roots.push_back(one.root);
     roots.back().id = writer.upsert_root(one.root.path, one.cluster);
   }
+  for (const WatchedRoot& root : roots) writer.gather_runs(root.id, root.paths_left_out());
   for (const storage::RootRecord& record : database.roots()) {
     for (WatchedRoot& root : roots) {
       if (root.id == record.id && record.last_scan_at) {

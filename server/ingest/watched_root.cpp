@@ -11,6 +11,7 @@
 
 #include "parser/foundation/directory_listing.h"
 #include "server/ingest/tree_walk.h"
+#include "storage/root_claim.h"
 
 namespace llmb::ingest {
 namespace {
@@ -95,6 +96,27 @@ parser::Result<RootDirectory> WatchedRoot::open_under_its_name() {
   return RootDirectory::open(path);
 }
 
+bool WatchedRoot::leaves_out(std::string_view relative_path) const {
+  return std::any_of(pruned.begin(), pruned.end(), [&](const std::string& folder) {
+    return storage::is_inside(relative_path, folder);
+  });
+}
+
+void WatchedRoot::leave_out(std::string_view inner_path) {
+  std::string relative(inner_path.substr(path == "/" ? 1 : path.size() + 1));
+  if (std::find(pruned.begin(), pruned.end(), relative) == pruned.end()) {
+    pruned.push_back(std::move(relative));
+  }
+}
+
+std::vector<std::string> WatchedRoot::paths_left_out() const {
+  std::vector<std::string> paths;
+  for (const std::string& folder : pruned) {
+    paths.push_back(path == "/" ? path + folder : path + '/' + folder);
+  }
+  return paths;
+}
+
 std::string canonical_root_path(const std::string& path) {
   std::error_code error;
   auto canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
@@ -114,11 +136,8 @@ std::vector<WatchedRoot> make_watched_roots(const std::vector<std::string>& cano
     roots.emplace_back().path = path;
   }
   for (WatchedRoot& outer : roots) {
-    const std::string prefix = outer.path == "/" ? "/" : outer.path + '/';
     for (const WatchedRoot& inner : roots) {
-      if (inner.path != outer.path && inner.path.starts_with(prefix)) {
-        outer.pruned.push_back(inner.path.substr(prefix.size()));
-      }
+      if (storage::is_inside(inner.path, outer.path)) outer.leave_out(inner.path);
     }
   }
   return roots;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/ingest/clock.h"
@@ -41,6 +42,10 @@ struct WatchedRoot {
   // directory than before.
   bool reopen(double operations_per_s_max, SteadyTime now);
   parser::Result<RootDirectory> open_under_its_name();
+  // Whether what is there is another root's.
+  bool leaves_out(std::string_view relative_path) const;
+  void leave_out(std::string_view inner_path);  // absolute
+  std::vector<std::string> paths_left_out() const;
 };
 
 // Absolute, without symlinks as far as it exists.

@@ -2,7 +2,10 @@
 // one writer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -22,13 +25,14 @@ class RootClaims : public ::testing::Test {
     if (!admits_several_writers(database_.path())) GTEST_SKIP() << "a file has one writer";
   }
 
-  std::unique_ptr<Writer> writer_of(const std::string& root) const {
-    return std::make_unique<Writer>(database_.options(), root);
+  std::unique_ptr<Writer> writer_of(const std::string& root, const std::string& cluster = "",
+                                    const std::vector<std::string>& inner = {}) const {
+    return std::make_unique<Writer>(database_.options(), RootClaim{root, cluster, inner});
   }
   // One that has claimed its tree, and has a run of one step there.
   std::unique_ptr<Writer> begun_writer_of(const std::string& root) {
     auto writer = writer_of(root);
-    EXPECT_TRUE(writer->claim_root());
+    EXPECT_EQ(writer->claim_root(), ClaimOutcome::taken);
     root_ = writer->upsert_root(root, "");
     commit(*writer, "a.out");
     return writer;
@@ -62,11 +66,12 @@ class RootClaims : public ::testing::Test {
 TEST_F(RootClaims, ATreeHasOneWriterAndIsFreeAtItsEnd) {
   auto first = begun_writer_of("/data/a");
   const auto second = writer_of("/data/a");
-  EXPECT_FALSE(second->claim_root());
-  EXPECT_NE(second->root_holder().find("process " + std::to_string(getpid())), std::string::npos)
-      << second->root_holder();
+  EXPECT_EQ(second->claim_root(), ClaimOutcome::of_another);
+  EXPECT_NE(second->root_holder().process.find("process " + std::to_string(getpid())),
+            std::string::npos)
+      << second->root_holder().process;
   first.reset();
-  EXPECT_TRUE(second->claim_root());
+  EXPECT_EQ(second->claim_root(), ClaimOutcome::taken);
   EXPECT_NE(commit(*second, "b.out"), 0);
 }
 
@@ -111,20 +116,20 @@ TEST_F(RootClaims, ASessionThatEndedIsMadeAnewWithItsClaim) {
   const auto writer = begun_writer_of("/data/a");
   end_sessions();
   EXPECT_NE(commit(*writer, "b.out"), 0);
-  EXPECT_FALSE(writer_of("/data/a")->claim_root());
+  EXPECT_EQ(writer_of("/data/a")->claim_root(), ClaimOutcome::of_another);
 }
 
 TEST_F(RootClaims, WhoWasTakenOverWritesNothingMore) {
   const auto first = begun_writer_of("/data/a");
   end_sessions();
   auto second = writer_of("/data/a");
-  ASSERT_TRUE(second->claim_root());
+  ASSERT_EQ(second->claim_root(), ClaimOutcome::taken);
   EXPECT_EQ(refusal_of(*first, "b.out"), StorageError::Kind::taken_over);
   EXPECT_NE(said_.find("/data/a"), std::string::npos) << said_;
   EXPECT_EQ(refusal_of(*first, "b.out"), StorageError::Kind::taken_over);
-  EXPECT_FALSE(first->claim_root());
+  EXPECT_EQ(first->claim_root(), ClaimOutcome::of_another);
   second.reset();
-  EXPECT_TRUE(first->claim_root());
+  EXPECT_EQ(first->claim_root(), ClaimOutcome::taken);
   EXPECT_NE(commit(*first, "b.out"), 0);
 }
 
@@ -134,18 +139,18 @@ TEST_F(RootClaims, WhatAnotherWroteMeanwhileIsNoticed) {
   end_sessions();
   {
     const auto second = writer_of("/data/a");
-    ASSERT_TRUE(second->claim_root());
+    ASSERT_EQ(second->claim_root(), ClaimOutcome::taken);
     commit(*second, "b.out");
   }
   EXPECT_EQ(refusal_of(*first, "c.out"), StorageError::Kind::taken_over);
-  EXPECT_TRUE(first->claim_root());
+  EXPECT_EQ(first->claim_root(), ClaimOutcome::taken);
   EXPECT_NE(commit(*first, "c.out"), 0);
 }
 
 TEST_F(RootClaims, OneWhoOnlyClaimedMeanwhileDisturbsNobody) {
   const auto first = begun_writer_of("/data/a");
   end_sessions();
-  EXPECT_TRUE(writer_of("/data/a")->claim_root());
+  EXPECT_EQ(writer_of("/data/a")->claim_root(), ClaimOutcome::taken);
   EXPECT_NE(commit(*first, "b.out"), 0);
 }
 
@@ -159,7 +164,7 @@ TEST_F(RootClaims, ADatabaseThatWentBackIsNoticedThoughOthersWroteOn) {
                         "UPDATE writer_mark SET last_revision = last_revision - 1;"
                         " UPDATE data_revision SET revision = revision + 10");
   EXPECT_EQ(refusal_of(*of_tree, "c.out"), StorageError::Kind::taken_over);
-  EXPECT_TRUE(of_tree->claim_root());
+  EXPECT_EQ(of_tree->claim_root(), ClaimOutcome::taken);
   EXPECT_NE(commit(*of_tree, "c.out"), 0);
   EXPECT_EQ(refusal_of(of_none, "d.out"), StorageError::Kind::lost);
 }
@@ -182,7 +187,7 @@ TEST_F(RootClaims, AnEmptyDatabaseIsMadeByOneOfManyWhoBegin) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       const auto writer = writer_of("/data/" + std::to_string(i));
-      if (writer->claim_root()) ++begun;
+      if (writer->claim_root() == ClaimOutcome::taken) ++begun;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -199,6 +204,152 @@ TEST_F(RootClaims, OneFollowsTheJobsOfACluster) {
   end_sessions();
   EXPECT_TRUE(second.follows("eos"));
   EXPECT_FALSE(first->follows("eos"));
+}
+
+// A server that watches a tree, and another one that watches a folder in it.
+class NestedClaims : public RootClaims {
+ protected:
+  using Trees = std::vector<std::string>;
+  static constexpr const char* kOuter = "/data/a";
+  static constexpr const char* kInner = "/data/a/team";
+  static constexpr std::chrono::hours kLong{1};
+
+  // As a server does: claims, registers, and takes what is its own by then.
+  ClaimOutcome begin(Writer& writer, const std::string& path) {
+    const ClaimOutcome outcome = writer.claim_root();
+    if (outcome != ClaimOutcome::taken) return outcome;
+    root_ = writer.upsert_root(path, "");
+    writer.gather_runs(root_, writer.trees_left_out());
+    return outcome;
+  }
+  Trees stored() const {
+    Reader reader(database_.path());
+    std::map<RootId, std::string> paths;
+    for (const RootRecord& root : reader.roots()) paths[root.id] = root.path;
+    Trees logs;
+    for (const auto& file : reader.known_files()) {
+      logs.push_back(paths[file.root_id] + " " + file.relative_path);
+    }
+    std::sort(logs.begin(), logs.end());
+    return logs;
+  }
+};
+
+TEST_F(NestedClaims, TheInnerOneWaitsUntilTheOuterOneLeavesItOut) {
+  const auto outer = writer_of(kOuter);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  commit(*outer, "a.out");
+  const RunId moved = commit(*outer, "team/b.out");
+  outer->require_same_neighbours();
+  const auto inner = writer_of(kInner);
+  EXPECT_EQ(begin(*inner, kInner), ClaimOutcome::awaits_outer);
+  EXPECT_EQ(inner->root_holder().path, kOuter);
+  EXPECT_THROW(inner->upsert_root(kInner, ""), StorageError);
+  EXPECT_EQ(begin(*inner, kInner), ClaimOutcome::awaits_outer);
+  commit(*outer, "team/c.out");  // it has not looked yet
+  EXPECT_THROW(outer->require_same_neighbours(), StorageError);
+  EXPECT_EQ(refusal_of(*outer, "team/d.out"), StorageError::Kind::taken_over);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  EXPECT_EQ(outer->trees_left_out(), Trees{kInner});
+  outer->require_same_neighbours();
+  EXPECT_EQ(begin(*inner, kInner), ClaimOutcome::taken);
+  EXPECT_EQ(stored(), (Trees{"/data/a a.out", "/data/a/team b.out", "/data/a/team c.out"}));
+  EXPECT_EQ(Reader(database_.path()).run(moved)->relative_path, "b.out");
+  outer->require_same_neighbours();
+}
+
+TEST_F(NestedClaims, TheOuterOneLeavesOutWhatWasClaimedBefore) {
+  const auto inner = writer_of(kInner);
+  ASSERT_EQ(begin(*inner, kInner), ClaimOutcome::taken);
+  commit(*inner, "b.out");
+  const auto outer = writer_of(kOuter);
+  EXPECT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  EXPECT_EQ(outer->trees_left_out(), Trees{kInner});
+  EXPECT_NE(commit(*inner, "c.out"), 0) << "nobody disturbed it";
+}
+
+TEST_F(NestedClaims, AnInnerOneThatEndedIsReadWithTheOuterOneOnceItHasRested) {
+  const auto outer = writer_of(kOuter);
+  {
+    const auto inner = writer_of(kInner);
+    ASSERT_EQ(begin(*inner, kInner), ClaimOutcome::taken);
+    commit(*inner, "b.out");
+    ASSERT_EQ(outer->claim_root(kLong), ClaimOutcome::taken);
+  }
+  outer->require_same_neighbours();
+  EXPECT_EQ(outer->claim_root(kLong), ClaimOutcome::taken);
+  EXPECT_EQ(outer->trees_left_out(), Trees{kInner});
+  EXPECT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  EXPECT_EQ(outer->trees_left_out(), Trees());
+  EXPECT_EQ(stored(), Trees{"/data/a team/b.out"});
+  const auto again = writer_of(kInner);
+  EXPECT_EQ(begin(*again, kInner), ClaimOutcome::awaits_outer);
+}
+
+// Its session with the database comes back, and it knows nothing of the other one yet.
+TEST_F(NestedClaims, AnOuterOneWhoseSessionHadEndedWritesNothingOfTheInnerOnes) {
+  const auto outer = writer_of(kOuter);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  const RootId root_of_outer = root_;
+  commit(*outer, "team/b.out");
+  end_sessions();
+  const auto inner = writer_of(kInner);
+  ASSERT_EQ(begin(*inner, kInner), ClaimOutcome::taken);
+  root_ = root_of_outer;
+  EXPECT_EQ(refusal_of(*outer, "team/c.out"), StorageError::Kind::taken_over);
+  EXPECT_EQ(stored(), Trees{"/data/a/team b.out"});
+}
+
+TEST_F(NestedClaims, AnInnerOneThatWasTakenInWritesNothingMore) {
+  const auto inner = writer_of(kInner);
+  ASSERT_EQ(begin(*inner, kInner), ClaimOutcome::taken);
+  const RootId root_of_inner = root_;
+  commit(*inner, "b.out");
+  end_sessions();
+  const auto outer = writer_of(kOuter);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  root_ = root_of_inner;
+  EXPECT_EQ(refusal_of(*inner, "c.out"), StorageError::Kind::taken_over);
+  EXPECT_EQ(stored(), Trees{"/data/a team/b.out"});
+}
+
+TEST_F(NestedClaims, OfThreeTheInnermostHasTheLog) {
+  const auto outer = writer_of(kOuter);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  commit(*outer, "team/deep/c.out");
+  commit(*outer, "team/b.out");
+  const auto innermost = writer_of("/data/a/team/deep");
+  EXPECT_EQ(begin(*innermost, "/data/a/team/deep"), ClaimOutcome::awaits_outer);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  EXPECT_EQ(begin(*innermost, "/data/a/team/deep"), ClaimOutcome::taken);
+  auto inner = writer_of(kInner);
+  EXPECT_EQ(begin(*inner, kInner), ClaimOutcome::awaits_outer);
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  EXPECT_EQ(begin(*inner, kInner), ClaimOutcome::taken);
+  EXPECT_EQ(inner->trees_left_out(), Trees{"/data/a/team/deep"});
+  EXPECT_EQ(stored(), (Trees{"/data/a/team b.out", "/data/a/team/deep c.out"}));
+  inner.reset();
+  ASSERT_EQ(begin(*outer, kOuter), ClaimOutcome::taken);
+  EXPECT_EQ(stored(), (Trees{"/data/a team/b.out", "/data/a/team/deep c.out"}));
+}
+
+TEST_F(NestedClaims, AreOfOneClusterOrUnrelated) {
+  const auto outer = writer_of(kOuter, "eos");
+  ASSERT_EQ(outer->claim_root(), ClaimOutcome::taken);
+  const auto elsewhere = writer_of(kInner, "dgx");
+  EXPECT_EQ(elsewhere->claim_root(), ClaimOutcome::taken);
+  const auto beside = writer_of("/data/a-b", "eos");
+  EXPECT_EQ(beside->claim_root(), ClaimOutcome::taken);
+  outer->require_same_neighbours();
+  EXPECT_EQ(outer->claim_root(), ClaimOutcome::taken);
+  EXPECT_EQ(outer->trees_left_out(), Trees());
+}
+
+TEST_F(NestedClaims, OfOneProcessWaitForNothing) {
+  const auto outer = writer_of(kOuter, "", {kInner});
+  ASSERT_EQ(outer->claim_root(), ClaimOutcome::taken);
+  EXPECT_EQ(writer_of(kInner)->claim_root(), ClaimOutcome::taken);
+  outer->require_same_neighbours();
 }
 
 // A program with another catalog begins beside one that is at work.
