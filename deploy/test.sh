@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and passes every test: rules, fuzz smoke, the parser and the packed
-# programs on aarch64, sanitizers, tests.
+# programs on aarch64, sanitizers, tests. The tests run beside all that follows their build.
 # Safe to run again. Ends with the test runner's own summary.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,6 +36,33 @@ run_fuzz_target() {
 }
 export -f run_fuzz_target
 
+# Beside the tests, so that these have the cores first: some of them wait for an answer in two seconds.
+build() {
+  cmake --preset "$1"
+  nice cmake --build --preset "$@" -j "$jobs"
+}
+
+# One more at once than there are cores: the longest of them wait for Slurm, or for a mount that hangs.
+run_tests() {
+  ctest --test-dir build/check --output-on-failure -j "$((jobs + 1))"
+}
+
+# Whatever else has failed, the tests are waited for, and what they say comes last.
+end_with_tests() {
+  local status=$? failed=""
+  [ "$status" -eq 0 ] || failed="test.sh: failed before this: $part"
+  say "Tests"
+  wait "$tests" || status=$?
+  cat "$tests_said"
+  [ -z "$failed" ] || echo "$failed" >&2
+  exit "$status"
+}
+
+begin() {
+  part="$1"
+  say "$part"
+}
+
 say "Packages"
 install_missing "${LLMB_BUILD_PACKAGES[@]}" "${LLMB_TEST_PACKAGES[@]}"
 install_node
@@ -54,41 +81,47 @@ say "Build"
 cmake --preset check
 cmake --build --preset check -j "$jobs"
 
-if [ "$quick" -eq 0 ]; then
-  say "Formatting (clang-format)"
-  git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run --Werror
-
-  say "Static checks (clang-tidy)"
-  deploy/clang-tidy.sh build/check "$jobs"
-
-  say "Fuzz smoke"
-  cmake --preset fuzz
-  cmake --build --preset fuzz --target llmb_fuzz_targets -j "$jobs"
-  printf '%s\0' build/fuzz/bin/*_fuzz | xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz_target "$@"' fuzz
-
-  if [ "$aarch64" -eq 1 ]; then
-    say "The parser on aarch64, under qemu-user"
-    cmake --preset aarch64
-    cmake --build --preset aarch64 -j "$jobs"
-    ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
-  fi
-  if [ "$packed_aarch64" -eq 1 ]; then
-    say "The packed programs for aarch64, in an empty root folder under qemu-user"
-    # 77: neither root nor user namespaces, and it has said so.
-    deploy/package.sh --check --machine aarch64 || [ $? -eq 77 ]
-  fi
-
-  say "Tests of what reads others' bytes, under AddressSanitizer and UndefinedBehaviorSanitizer"
-  cmake --preset asan
-  cmake --build --preset asan --target llmb_memory_tests -j "$jobs"
-  ctest --test-dir build/asan --output-on-failure -j "$jobs" -L memory
-
-  say "Threaded tests under ThreadSanitizer"
-  cmake --preset tsan
-  cmake --build --preset tsan --target llmb_threaded_tests -j "$jobs"
-  ctest --test-dir build/tsan --output-on-failure -j "$jobs" -L threaded
+if [ "$quick" -eq 1 ]; then
+  say "Tests"
+  run_tests
+  exit
 fi
 
-say "Tests"
-# One more at once than there are cores: the longest of them wait for Slurm, or for a mount that hangs.
-ctest --test-dir build/check --output-on-failure -j "$((jobs + 1))"
+# A process group of their own, which an interrupt ends as a whole.
+tests_said=build/check/tests.txt
+echo "The tests run from here on; $tests_said tells how far they are."
+set -m
+run_tests </dev/null >"$tests_said" 2>&1 &
+tests=$!
+set +m
+trap 'kill -INT -- "-$tests"; exit 130' INT TERM
+trap end_with_tests EXIT
+
+begin "Formatting (clang-format)"
+git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run --Werror
+
+begin "Static checks (clang-tidy)"
+nice deploy/clang-tidy.sh build/check "$jobs"
+
+begin "Fuzz smoke"
+build fuzz --target llmb_fuzz_targets
+printf '%s\0' build/fuzz/bin/*_fuzz | xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz_target "$@"' fuzz
+
+if [ "$aarch64" -eq 1 ]; then
+  begin "The parser on aarch64, under qemu-user"
+  build aarch64
+  ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
+fi
+if [ "$packed_aarch64" -eq 1 ]; then
+  begin "The packed programs for aarch64, in an empty root folder under qemu-user"
+  # 77: neither root nor user namespaces, and it has said so.
+  nice deploy/package.sh --check --machine aarch64 || [ $? -eq 77 ]
+fi
+
+begin "Tests of what reads others' bytes, under AddressSanitizer and UndefinedBehaviorSanitizer"
+build asan --target llmb_memory_tests
+ctest --test-dir build/asan --output-on-failure -j "$jobs" -L memory
+
+begin "Threaded tests under ThreadSanitizer"
+build tsan --target llmb_threaded_tests
+ctest --test-dir build/tsan --output-on-failure -j "$jobs" -L threaded
