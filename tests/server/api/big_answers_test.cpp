@@ -41,10 +41,12 @@ class BigAnswers : public ApiTest {
     server_ = std::make_unique<http::Server>(options, router_);
     server_->start();
   }
-  // One that has asked and does not read; its answer is made.
-  std::unique_ptr<RawClient> deaf_client(const std::string& target) const {
+  // One that has asked and does not read; its answer is made. One that reads later takes more at
+  // once: in pieces of 4 KiB, each waited for, that lasts twenty seconds.
+  std::unique_ptr<RawClient> deaf_client(const std::string& target,
+                                         int receive_bytes = 4096) const {
     const auto answered = server_->counters().requests;
-    auto client = std::make_unique<RawClient>(server_->port(), 4096);
+    auto client = std::make_unique<RawClient>(server_->port(), receive_bytes);
     EXPECT_TRUE(client->send(http::get(target)));
     EXPECT_TRUE(http::eventually([&] { return server_->counters().requests > answered; }));
     return client;
@@ -96,7 +98,8 @@ TEST_F(BigAnswers, AreWhatTheirEtagNames) {
     RawClient client(server_->port());
     const RawResponse before = client.request(http::get(target));
     ASSERT_EQ(before.status, 200) << target;
-    const auto slow = deaf_client(target);
+    const auto slow = deaf_client(target, 256 * 1024);
+    EXPECT_GT(server_->counters().large_bodies_bytes, 0U) << "not all of it has left the server";
     execute_sql("UPDATE step_sample SET step_time_s = step_time_s + 1 WHERE run_id = " + long_run_);
     execute_sql("UPDATE run SET revision = revision + 1 WHERE id = " + long_run_);
     const RawResponse taken = slow->read_response();
