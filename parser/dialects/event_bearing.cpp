@@ -10,11 +10,28 @@
 #include "parser/lines/line_prefix.h"
 
 namespace llmb::parser {
+namespace {
+
+// "XlaRuntimeError: RESOURCE_EXHAUSTED: …" behind a log's line with these words: what ended the
+// program, rather than what it noted on the way.
+bool repeats_as_exception(const LogEvent& event, const LogEvent& earlier) {
+  constexpr std::size_t kWordsMin = 24;
+  constexpr std::size_t kWordsMax = 40;
+  const std::string_view line = without_collector_prefix(event.line);
+  const std::size_t colon = line.find(": ");
+  if (colon == std::string_view::npos || !is_exception(line)) return false;
+  const std::string_view words = line.substr(colon + 2, kWordsMax);
+  return words.size() >= kWordsMin && earlier.line.find(words) != std::string::npos &&
+         !is_exception(without_collector_prefix(earlier.line));
+}
+
+}  // namespace
 
 bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
   if (event.kind != LogEvent::Kind::failure) return false;
   const LineWeight weight = weight_of(earlier.line);
   if (weight != LineWeight::statement) return weight_of(event.line) > weight;
+  if (repeats_as_exception(event, earlier)) return weight_of(event.line) == weight;
   return leaves_reason_open(earlier.line) && !leaves_reason_open(event.line) &&
          weight_of(event.line) == weight;
 }

@@ -209,6 +209,8 @@ constexpr std::array kClasses = {
                  none,
                  "The launcher began again: what the log told before is of an earlier attempt.",
                  {}},
+    FailureClass{
+        kWentOn, none, "The program went on counting: what the log told before was survived.", {}},
     FailureClass{"hung",
                  consequence,
                  "The log fell silent without a word, for 20 step times or more: a rank hangs, or "

@@ -32,6 +32,16 @@ enum class CauseDepth {
 inline constexpr std::string_view kRestarted = "restarted";
 // A program begins: where somebody had ended the run before, that is a restart, else no event.
 inline constexpr std::string_view kStarted = "started";
+// Not a failure: what counts went on behind what came before it, which was survived.
+inline constexpr std::string_view kWentOn = "went_on";
+// A finish marker that no program is known by: somebody says behind a failure that all ended well.
+inline constexpr std::string_view kEndedWell = "ended_well";
+
+// Whether an event of this cause ends what may be held against the run: what comes behind is of a
+// new attempt, or of a run that lives.
+constexpr bool begins_anew(std::string_view cause) {
+  return cause == kRestarted || cause == kWentOn;
+}
 
 struct FailureClass {
   std::string_view cause;  // LogEvent::cause

@@ -69,13 +69,25 @@ bool prints_the_same(const StepSample& a, const StepSample& b) {
   return text_a.take() == text_b.take();
 }
 
-bool is_restart(const LogEvent& event) {
-  return event.cause == kRestarted;
+bool is_new_beginning(const LogEvent& event) {
+  return begins_anew(event.cause);
 }
 
-// Where the events of the newest attempt begin.
+// Where the events of the newest attempt begin, or those since it was last seen to go on.
 std::vector<LogEvent>::iterator newest_attempt(std::vector<LogEvent>& events) {
-  return std::find_if(events.rbegin(), events.rend(), is_restart).base();
+  return std::find_if(events.rbegin(), events.rend(), is_new_beginning).base();
+}
+
+bool is_good_end(const LogEvent& event) {
+  return event.cause == kEndedWell;
+}
+
+// Where the events begin among which one tells what was told before, by other ranks.
+std::vector<LogEvent>::iterator newest_words(std::vector<LogEvent>& events) {
+  return std::find_if(
+             events.rbegin(), events.rend(),
+             [](const LogEvent& event) { return is_new_beginning(event) || is_good_end(event); })
+      .base();
 }
 
 // Whether a scheduler, or a user, ended what the newest attempt's events tell of.
@@ -87,11 +99,22 @@ bool was_ended_from_outside(std::vector<LogEvent>& events) {
   });
 }
 
-// Of the attempts that ended without a step between, the first and the last are kept.
-void forget_last_attempt_without_steps(std::vector<LogEvent>& events, std::int64_t step_count) {
-  const auto begin = newest_attempt(events);
-  if (begin == events.begin() || std::prev(begin)->steps_before != step_count) return;
-  events.erase(std::prev(begin), events.end());
+// Of the attempts that ended, or went on, without a step between, the first and the last are kept.
+void forget_last_attempt_without_steps(std::vector<LogEvent>& events, std::string_view beginning,
+                                       std::int64_t step_count) {
+  const auto last = std::find_if(events.rbegin(), events.rend(), [&](const LogEvent& event) {
+    return event.cause == beginning || event.cause == kRestarted;
+  });
+  const bool is_same = last != events.rend() && last->cause == beginning;
+  if (is_same && last->steps_before == step_count)
+    events.erase(std::next(last).base(), events.end());
+}
+
+// The first steps may have been held back: what counted were they.
+void forget_counts_of_steps(std::vector<LogEvent>& events, std::uint64_t offset) {
+  std::erase_if(events, [&](const LogEvent& event) {
+    return event.cause == kWentOn && event.offset >= offset;
+  });
 }
 
 bool same_step(const StepSample& a, const StepSample& b) {
@@ -171,6 +194,7 @@ const StepSample& StepLedger::add(StepSample sample) {
   newest_as_added_.reset();
   StepSample as_printed = sample;
   if (marks_.put_on(sample)) newest_as_added_ = std::move(as_printed);
+  if (step_count_ == 0) forget_counts_of_steps(facts_.events, sample.byte_offset);
   SegmentFacts& segment = facts_.segments.back();
   sample.segment = segment.segment;
   segment.last_iteration = sample.iteration;
@@ -251,6 +275,9 @@ void StepLedger::add_event(LogEvent event) {
     if (!was_ended_from_outside(events)) return;
     event.cause = kRestarted;
   }
+  // Until they are ended, too, others go on.
+  if (event.cause == kWentOn && was_ended_from_outside(events)) return;
+  if (event.cause == kEndedWell) std::erase_if(events, is_good_end);
   if (tells_of_a_start(event) && was_ended_from_outside(events)) {
     add_event({.cause = std::string(kRestarted), .line = event.line, .offset = event.offset});
   }
@@ -259,12 +286,12 @@ void StepLedger::add_event(LogEvent event) {
   const auto same_cause = [&](const LogEvent& other) {
     return other.kind == event.kind && other.cause == event.cause;
   };
-  if (is_restart(event)) {
-    forget_last_attempt_without_steps(events, step_count_);
+  if (is_new_beginning(event)) {
+    forget_last_attempt_without_steps(events, event.cause, step_count_);
     task_said_why_ = false;
     script_offsets_.clear();
   }
-  const auto attempt_end = std::make_reverse_iterator(newest_attempt(events));
+  const auto attempt_end = std::make_reverse_iterator(newest_words(events));
   const auto last = std::find_if(events.rbegin(), attempt_end, same_cause);
   if (last != attempt_end) {
     // Other ranks print it too: the first that did, since the newest step, is kept, unless this
@@ -281,6 +308,9 @@ void StepLedger::add_event(LogEvent event) {
       may_be_of_a_script(event)) {
     script_offsets_.push_back(event.offset);
   }
+  const bool may_end_all = event.kind == LogEvent::Kind::failure && !is_new_beginning(event) &&
+                           weight_of(event.line) > LineWeight::warning;
+  if (may_end_all) ++failures_kept_;
   events.push_back(std::move(event));
 }
 

@@ -37,6 +37,9 @@ class StepLedger {
   void declare_last_iteration(std::int64_t iteration);
   void report_tflops_per_gpu(double value) { facts_.reported_tflops_per_gpu = value; }
   void add_event(LogEvent event);
+  // How many failures were kept that are more than a warning, those included that were left out
+  // since; no part of the state.
+  std::int64_t failures_kept() const { return failures_kept_; }
   // Whether a launcher labels the line that is being read as one of a task's: of its events, too.
   void see_label_of_task(bool is_labelled) { is_of_task_ = is_labelled; }
   // Later lines tell it better: the failure whose line begins at `offset` is left out, where it is
@@ -82,6 +85,7 @@ class StepLedger {
   bool newest_is_nan_ = false;
   StepMarks marks_;
   std::int64_t step_count_ = 0;
+  std::int64_t failures_kept_ = 0;
   std::uint64_t newest_start_offset_ = 0;  // of a line that a program prints when it begins
   bool is_of_task_ = false;
   bool task_said_why_ = false;  // in the newest attempt

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "parser/dialects/aftermath.h"
 #include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/failure.h"
@@ -14,6 +15,7 @@
 #include "parser/dialects/stated_configuration.h"
 #include "parser/dialects/traceback_reader.h"
 #include "parser/dialects/wanted_literals.h"
+#include "parser/foundation/text.h"
 #include "parser/lines/line_cleaner.h"
 #include "parser/lines/line_filter.h"
 #include "parser/lines/line_prefix.h"
@@ -22,7 +24,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-19";
+constexpr std::string_view kStateVersion = "llmb-log-reader-20";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -52,7 +54,7 @@ struct LogReader::Impl {
   explicit Impl(std::uint64_t offset = 0, bool in_dropped_line = false)
       : start_offset(offset),
         filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {
-    filter.hand_on_every_line(tracebacks.wants_every_line());
+    filter.hand_on_every_line(wants_every_line());
   }
 
   void feed(std::string_view bytes);
@@ -69,6 +71,10 @@ struct LogReader::Impl {
   }
   void offer(const Record& record);
   void read_failures(const Record& record, std::string_view raw);
+  void read_aftermath(const Record& record);
+  bool wants_every_line() const {
+    return tracebacks.wants_every_line() || aftermath.wants_every_line();
+  }
   // Finds those of the table that the line may have.
   bool has_signs(const SignIndex& table) {
     if (!found.intersects(table.literals())) return false;
@@ -93,6 +99,7 @@ struct LogReader::Impl {
   NcclTraceReader nccl;
   RankReportReader ranks;
   TracebackReader tracebacks;
+  Aftermath aftermath;
   // All dialects until one yields a step; then that one alone.
   std::vector<std::unique_ptr<DialectReader>> readers = make_dialect_readers();
   bool is_chosen = false;
@@ -126,7 +133,12 @@ void LogReader::Impl::read_line(const Line& line) {
   if (found.intersects(wanted.of_nccl_trace()) && read_nccl_trace(line.bytes)) return;
   const Record record{clean_line(line.bytes, scratch), line.offset};
   if (has_lost_bytes(line, record.text)) wanted.find_in(record.text, found);
+  const std::int64_t steps_before = ledger.step_count();
   offer(record);
+  if (aftermath.wants_every_line() && ledger.step_count() != steps_before) {
+    aftermath.end();
+    filter.hand_on_every_line(wants_every_line());
+  }
   read_failures(record, line.bytes);
   if (has_signs(wanted.of_checkpoints())) {
     if (const auto checkpoint = read_checkpoint(record, signs)) {
@@ -152,12 +164,34 @@ void LogReader::Impl::read_line(const Line& line) {
 
 void LogReader::Impl::read_failures(const Record& record, std::string_view raw) {
   const bool may_fail = has_signs(wanted.of_failures());
-  if (!may_fail && !tracebacks.wants_every_line()) return;
+  if (!may_fail && !wants_every_line()) return;
   auto event = may_fail ? read_failure(record, raw, signs) : std::nullopt;
-  if (!event && !tracebacks.wants_every_line() && !announces_traceback(record.text)) return;
-  ledger.see_label_of_task(has_label_of_task(raw));
-  tracebacks.read(record, raw, std::move(event), ledger);
-  filter.hand_on_every_line(tracebacks.wants_every_line());
+  const bool is_event = event.has_value();
+  const std::int64_t kept_before = ledger.failures_kept();
+  if (event || tracebacks.wants_every_line() || announces_traceback(record.text)) {
+    ledger.see_label_of_task(has_label_of_task(raw));
+    tracebacks.read(record, raw, std::move(event), ledger);
+  }
+  if (ledger.failures_kept() != kept_before) {
+    aftermath.begin();
+  } else if (!is_event && aftermath.wants_every_line()) {
+    read_aftermath(record);
+  }
+  filter.hand_on_every_line(wants_every_line());
+}
+
+void LogReader::Impl::read_aftermath(const Record& record) {
+  const std::string_view text = without_collector_prefix(record.text);
+  // Of a program that is known its steps tell that it goes on.
+  const Aftermath::Sign sign = aftermath.read(text, !is_chosen);
+  if (sign == Aftermath::Sign::none) return;
+  const bool is_end = sign == Aftermath::Sign::ended_well;
+  LogEvent event;
+  event.kind = is_end ? LogEvent::Kind::finish_marker : LogEvent::Kind::failure;
+  event.cause = is_end ? kEndedWell : kWentOn;
+  event.line = shortened_line(trimmed(record.text));
+  event.offset = record.offset;
+  ledger.add_event(std::move(event));
 }
 
 bool LogReader::Impl::read_nccl_trace(std::string_view line) {
@@ -297,6 +331,7 @@ std::string LogReader::save_state() const {
   impl_->nccl.save(state);
   impl_->ranks.save(state);
   impl_->tracebacks.save(state);
+  impl_->aftermath.save(state);
   state.boolean(impl_->is_chosen);
   state.unsigned_integer(impl_->readers.size());
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
@@ -323,7 +358,8 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   impl.nccl.restore(state);
   impl.ranks.restore(state);
   impl.tracebacks.restore(state);
-  impl.filter.hand_on_every_line(impl.tracebacks.wants_every_line());
+  impl.aftermath.restore(state);
+  impl.filter.hand_on_every_line(impl.wants_every_line());
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
   impl.restore_readers(state);
   if (state.failed() || !state.at_end()) {

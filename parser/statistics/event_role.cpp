@@ -22,7 +22,7 @@ constexpr auto kRoles = name_table<EventRole>({
 constexpr std::int64_t kTeardownStepsMax = 20;
 
 EventRole role_beside_root(const LogEvent& failure) {
-  if (failure.cause == kRestarted) return EventRole::survived;
+  if (begins_anew(failure.cause)) return EventRole::survived;
   switch (depth_of(failure)) {
     case CauseDepth::root:
     case CauseDepth::likely_root:
@@ -66,10 +66,11 @@ bool is_survived(const LogEvent& failure, const Attempt& attempt) {
   return known == nullptr || !known->ends_run_over || attempt.steps_after > kTeardownStepsMax;
 }
 
-// Whether a launcher began anew between the two events of one attempt's steps.
-bool was_begun_anew(const LogEvent* event, const LogEvent* root) {
-  return root != nullptr && event < root &&
-         std::any_of(event, root, [](const LogEvent& one) { return one.cause == kRestarted; });
+// Whether a launcher began anew, or what counts went on, between an event and the root of its
+// attempt, or the log's end where there is none.
+bool was_begun_anew(const LogEvent* event, const LogEvent* end) {
+  return event < end &&
+         std::any_of(event, end, [](const LogEvent& one) { return begins_anew(one.cause); });
 }
 
 }  // namespace
@@ -102,7 +103,8 @@ std::vector<EventPart> event_parts(const LogFacts& facts) {
     if (root != nullptr && last_word != nullptr && says_no_reason(*root)) root = last_word;
     if (&facts.events[i] == root) parts[i].role = EventRole::root;
     const bool is_failure = facts.events[i].kind == LogEvent::Kind::failure;
-    if (is_failure && was_begun_anew(&facts.events[i], root)) parts[i].role = EventRole::survived;
+    const LogEvent* const end = root != nullptr ? root : facts.events.data() + facts.events.size();
+    if (is_failure && was_begun_anew(&facts.events[i], end)) parts[i].role = EventRole::survived;
   }
   return parts;
 }

@@ -181,11 +181,20 @@ void FirstCause::begin_attempt() {
   of_earlier_attempts_ = chosen();
   chosen_ = nullptr;
   depth_ = CauseDepth::none;
-  is_over_ = end_was_told_ = false;
+  is_over_ = end_was_told_ = went_on_ = false;
+}
+
+void FirstCause::go_on() {
+  if (is_over_) return;
+  begin_attempt();
+  if (of_earlier_attempts_ != nullptr && !may_be_last_word(*of_earlier_attempts_)) {
+    of_earlier_attempts_ = nullptr;
+  }
+  went_on_ = true;
 }
 
 const LogEvent* FirstCause::chosen() const {
-  if (chosen_ == nullptr) return of_earlier_attempts_;
+  if (chosen_ == nullptr) return went_on_ ? nullptr : of_earlier_attempts_;
   const bool may_repeat =
       of_earlier_attempts_ != nullptr && !ends_from_outside(*of_earlier_attempts_);
   return may_repeat && says_no_reason(*chosen_) ? of_earlier_attempts_ : chosen_;
@@ -193,6 +202,7 @@ const LogEvent* FirstCause::chosen() const {
 
 void FirstCause::offer(const LogEvent& failure) {
   if (failure.cause == kRestarted) return begin_attempt();
+  if (failure.cause == kWentOn) return go_on();
   if (is_over_) return;
   const bool is_first_end = !end_was_told_ && announces_end(failure);
   end_was_told_ = end_was_told_ || is_first_end;

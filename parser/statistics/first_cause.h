@@ -28,16 +28,19 @@ class FirstCause {
   void offer(const LogEvent& failure);
 
   // Of the newest attempt; of an earlier one, that nobody ended from outside, where that says no
-  // reason. Null where nothing was offered.
+  // reason; of before what counts went on, where what came since says no reason. Null where nothing
+  // was offered, or nothing since.
   const LogEvent* chosen() const;
 
  private:
   void begin_attempt();
+  void go_on();
 
   const LogEvent* of_earlier_attempts_ = nullptr;
   const LogEvent* chosen_ = nullptr;
   bool end_was_told_ = false;  // by a launcher or a scheduler
   CauseDepth depth_ = CauseDepth::none;
+  bool went_on_ = false;  // since what came before
   bool is_over_ = false;  // the scheduler ended the run: the rest is teardown
 };
 

@@ -80,8 +80,11 @@ bool is_near_end(const LogEvent& event, const LogFacts& facts, std::size_t index
 }
 
 // Whether `event`, inside the segment at `index`, ended it, and what follows is its teardown only.
+// One that reached its last iteration nobody ended.
 bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t index,
                        std::optional<double> step_time_s) {
+  const auto declared = facts.declared_last_iteration;
+  if (declared && facts.segments[index].last_iteration >= *declared) return false;
   const FailureClass* const known = find_failure_class(event.cause);
   return known != nullptr && known->ends_run_over && is_near_end(event, facts, index, step_time_s);
 }
@@ -93,19 +96,35 @@ bool was_gone_on_after(const LogEvent* chosen) {
   return depth == CauseDepth::complaint || depth == CauseDepth::survivable;
 }
 
+// That somebody said that all ended well, and what was told last of an end that is none.
+struct LastWords {
+  const LogEvent* good_end = nullptr;
+  const LogEvent* failure = nullptr;
+
+  void see_good_end(const LogEvent& event) { good_end = &event; }
+  void see_failure(const LogEvent& event) {
+    if (may_be_last_word(event) || announces_end(event)) failure = &event;
+  }
+  bool are_good() const {
+    return good_end != nullptr && (failure == nullptr || failure->offset < good_end->offset);
+  }
+};
+
 // What threads and exporters print while an interpreter ends: the program had said that it is done,
-// and nobody tells of a process that ended otherwise.
-bool is_of_a_good_end(const StatusEvidence& evidence) {
-  return evidence.segment.nan_step_count == 0 && evidence.finish_marker != nullptr &&
-         evidence.ending_failure != nullptr &&
-         evidence.finish_marker->offset < evidence.ending_failure->offset &&
-         !evidence.end_is_announced;
+// and nobody tells of a process that ended otherwise. Where somebody does, and all says at last
+// that it ended well, it was a process beside the program.
+bool is_of_a_good_end(const LogEvent& failure, const LogEvent* finish_marker, bool was_last_reached,
+                      bool end_is_announced, const LastWords& last) {
+  const bool was_done = finish_marker != nullptr && finish_marker->offset < failure.offset;
+  if (end_is_announced) return (was_done || was_last_reached) && last.are_good();
+  return was_done || last.are_good();
 }
 
-// Where the events of the newest attempt begin: what came before is of those that were given up.
+// Where the events of the newest attempt begin: what came before is of those that were given up, or
+// was survived.
 std::size_t newest_attempt(const LogFacts& facts) {
   const auto last = std::find_if(facts.events.rbegin(), facts.events.rend(),
-                                 [](const LogEvent& event) { return event.cause == kRestarted; });
+                                 [](const LogEvent& event) { return begins_anew(event.cause); });
   return static_cast<std::size_t>(facts.events.rend() - last);
 }
 
@@ -116,12 +135,15 @@ void sort_events(const LogFacts& facts, std::size_t index,
   FirstCause ending;
   FirstCause survived;
   FirstCause last_words;  // of a rank, while another one went on logging steps
+  LastWords last;
   const std::size_t attempt_begin = newest_attempt(facts);
   for (std::size_t i = 0; i < facts.events.size(); ++i) {
     const LogEvent& event = facts.events[i];
     const bool is_of_attempt = i >= attempt_begin;
     const bool is_after = is_after_segment(event, facts, index, segment_samples);
-    if (event.kind == LogEvent::Kind::finish_marker) {
+    if (event.cause == kEndedWell) {
+      if (is_after) last.see_good_end(event);
+    } else if (event.kind == LogEvent::Kind::finish_marker) {
       if (is_after && evidence.finish_marker == nullptr) evidence.finish_marker = &event;
     } else {
       const bool is_end =
@@ -129,7 +151,8 @@ void sort_events(const LogFacts& facts, std::size_t index,
       const bool is_announced = is_end && is_of_attempt && announces_end(event);
       evidence.end_is_announced = evidence.end_is_announced || is_announced;
       evidence.end_is_last = evidence.end_is_last || (is_announced && is_after);
-      if (is_end || event.cause != kRestarted) (is_end ? ending : survived).offer(event);
+      if (is_end) last.see_failure(event);
+      if (is_end || !begins_anew(event.cause)) (is_end ? ending : survived).offer(event);
       const bool may_tell_why = !is_end && is_of_attempt && may_be_last_word(event) &&
                                 is_near_end(event, facts, index, step_time_s);
       if (may_tell_why) last_words.offer(event);
@@ -142,7 +165,11 @@ void sort_events(const LogFacts& facts, std::size_t index,
   }
   const bool is_warning = was_gone_on_after(ending.chosen());
   evidence.ending_failure = is_warning && !evidence.end_is_announced ? nullptr : ending.chosen();
-  if (is_of_a_good_end(evidence)) evidence.ending_failure = nullptr;
+  const bool is_healthy =
+      evidence.ending_failure != nullptr && evidence.segment.nan_step_count == 0 &&
+      is_of_a_good_end(*evidence.ending_failure, evidence.finish_marker,
+                       evidence.last_was_reached(), evidence.end_is_announced, last);
+  if (is_healthy) evidence.ending_failure = nullptr;
   // A warning that training went on after is no news.
   evidence.survived_failure = was_gone_on_after(survived.chosen()) ? nullptr : survived.chosen();
 }
@@ -220,16 +247,28 @@ bool has_announced_end(const LogFacts& facts) {
   });
 }
 
-// Null where there are warnings only, and nobody says that a process has ended.
+// Null where there are warnings only, and nobody says that a process has ended; and where all ended
+// well.
 const LogEvent* first_cause_of_all(const LogFacts& facts) {
   FirstCause first;
+  LastWords last;
+  const LogEvent* finish_marker = nullptr;
   for (const LogEvent& event : facts.events) {
-    if (event.kind == LogEvent::Kind::failure) first.offer(event);
+    if (event.kind == LogEvent::Kind::failure) {
+      first.offer(event);
+      last.see_failure(event);
+    } else if (event.cause == kEndedWell) {
+      last.see_good_end(event);
+    } else {
+      finish_marker = &event;
+    }
   }
   const LogEvent* const chosen = first.chosen();
-  const bool is_warning = chosen != nullptr && depth_of(*chosen) == CauseDepth::survivable;
+  if (chosen == nullptr) return nullptr;
+  const bool is_warning = depth_of(*chosen) == CauseDepth::survivable;
   const bool has_end = has_announced_end(facts);
-  return is_warning && !has_end ? nullptr : chosen;
+  const bool is_healthy = is_of_a_good_end(*chosen, finish_marker, false, has_end, last);
+  return is_healthy || (is_warning && !has_end) ? nullptr : chosen;
 }
 
 void summarize_without_steps(const LogFacts& facts, bool may_still_grow, RunSummary& summary) {
@@ -354,6 +393,8 @@ const LogEvent* ending_failure(const LogFacts& facts, const RunSummary& summary)
   std::size_t index = facts.segments.size() - 1;
   while (index > 0 && facts.segments[index].segment > summary.segment) --index;
   StatusEvidence evidence;
+  evidence.segment = facts.segments[index];
+  evidence.declared_last_iteration = facts.declared_last_iteration;
   sort_events(facts, index, {},
               summary.step_time_s ? std::optional(summary.step_time_s->mean) : std::nullopt,
               evidence);

@@ -78,6 +78,22 @@ TEST(Attempts, OfALogThatGrowsAreNotOverWhileStepsFollowAnEnd) {
   EXPECT_EQ(judge_attempts(steps + kEndOfStep, true).status, RunStatus::failed);
 }
 
+// Somebody ended it near the end, and it was requeued in time.
+TEST(Attempts, ThatReachTheirLastIterationNobodyEnded) {
+  const auto steps_of = [](int last) {
+    std::string text;
+    for (int i = 8; i <= 12; ++i) {
+      text += "Training epoch 0, iteration " + std::to_string(i) + "/" + std::to_string(last) +
+              " | lr: 1e-06 | global_step: " + std::to_string(i) +
+              " | reduced_train_loss: 11.1 | train_step_timing in s: 4.4\n";
+      if (i == 10) text += kPreemption;
+    }
+    return text;
+  };
+  EXPECT_EQ(cause_of_dead(steps_of(49)), "preempted");
+  EXPECT_EQ(cause_of_dead(steps_of(12)), "");
+}
+
 TEST(Attempts, EndByTheLastOnesCauseOrAnEarlierOneThatSaysMore) {
   const std::string full = "[rank0]: OSError: [Errno 28] No space left on device\n";
   EXPECT_EQ(cause_of_dead(kOutOfMemory + kEndOfWorker + kRestart + full + kEndOfWorker),
@@ -209,6 +225,21 @@ TEST(ReasonOfAnEnd, IsNotWhatAProgramBeganInSpiteOf) {
   };
   EXPECT_EQ(line_of(first + second), first);
   EXPECT_EQ(line_of(first + kStartOfRanks + second), second);
+}
+
+TEST(ReasonOfAnEnd, IsTheExceptionRatherThanTheNoteWithItsWords) {
+  const std::string words = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17197694";
+  const std::string note =
+      "E1218 17:42:51.101700    1841 pjrt_client.cc:2985] Execution of replica 0 failed: " + words;
+  const auto line_of = [](const std::string& text) {
+    const ParsedLog log = parse_log(text);
+    return log.facts.events.empty() ? "" : log.facts.events.back().line;
+  };
+  const std::string exception = "jaxlib.xla_extension.XlaRuntimeError: " + words;
+  EXPECT_EQ(line_of(note + "\n" + exception + "\n"), exception);
+  EXPECT_EQ(line_of(exception + "\n" + note + "\n"), exception);
+  // Who says it in other words may know more.
+  EXPECT_EQ(line_of(note + "\ntorch.OutOfMemoryError: CUDA out of memory.\n"), note);
 }
 
 TEST(ReasonOfAnEnd, IsQuotedRatherThanThatThereWasOne) {

@@ -1,0 +1,45 @@
+// Aftermath: what a log tells behind a failure, for as many lines as it reaches: that what counts
+// goes on, or that somebody says that all ended well. Only there are lines read whatever they hold,
+// so it costs a log without failures nothing.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "parser/dialects/counting_line.h"
+#include "parser/dialects/state_text.h"
+
+namespace llmb::parser {
+
+class Aftermath {
+ public:
+  enum class Sign { none, goes_on, ended_well };
+
+  // Whether the next line is to be read, whatever it holds.
+  bool wants_every_line() const { return lines_left_ > 0; }
+
+  // A failure was kept: what follows it is looked at from here on.
+  void begin();
+  // Steps tell what follows.
+  void end() { *this = {}; }
+
+  // A line that is no failure. `text`: without what stands before it. Any sign ends the aftermath.
+  // `may_count`: whether what counts is a sign.
+  Sign read(std::string_view text, bool may_count);
+
+  void save(StateWriter& state) const;
+  void restore(StateReader& state);
+
+ private:
+  // Who counts besides (evaluation, data) has a shape of its own.
+  static constexpr std::size_t kShapesMax = 8;
+
+  int lines_left_ = 0;
+  std::vector<CountingLine> counted_;  // one of each shape, the newest last
+};
+
+// "Training complete", "all 8 exited with code 0", "finished: SUCCEEDED": not of one process among
+// others, and no echo of a script.
+bool tells_of_a_good_end(std::string_view text);
+
+}  // namespace llmb::parser

@@ -1,0 +1,154 @@
+// What a log tells behind a failure: that what counts goes on, whoever prints it, and that all
+// ended well; from lines to the verdict.
+#include "parser/dialects/aftermath.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "parser/dialects/counting_line.h"
+#include "parser/dialects/failure_class.h"
+#include "parser/reader/log_reader.h"
+#include "parser/statistics/event_role.h"
+#include "parser/statistics/run_summary.h"
+
+namespace llmb::parser {
+namespace {
+
+const std::string kComplaint =
+    "Traceback (most recent call last):\n  File \"/w/uploader.py\", line 7, in put\n"
+    "OSError: [Errno 5] Input/output error: '/w/out'\n";
+const std::string kChildFailed =
+    "E0917 20:45:57.9 4112 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: "
+    "1) local_rank: 2 (pid: 4190) of binary: /usr/bin/python3\n";
+
+bool goes_on(const std::string& earlier, const std::string& later) {
+  const auto first = read_counting_line(earlier);
+  const auto second = read_counting_line(later);
+  return first && second && second->follows(*first);
+}
+
+std::string cause_behind(const std::string& text) {
+  const ParsedLog log = parse_log(text);
+  return summarize_run(log.samples, log.facts, {11, 44}, false).failure_cause;
+}
+
+TEST(CountingLine, IsToldByItsShapeAndACountThatRises) {
+  EXPECT_TRUE(goes_on("Epoch 1 | iter 40 step 10 | loss train: 9.965, val: n/a",
+                      "Epoch 1 | iter 80 step 20 | loss train: 9.615, val: n/a"));
+  EXPECT_TRUE(goes_on("step 9 loss 9.82 dt 812ms", "step 10 loss 1.0e-05 dt 81ms"));
+  EXPECT_TRUE(goes_on("[batch=10/100]: Train loss/train/total: 9.99",
+                      "[batch=80/100]: Train loss/train/total: 6.40"));
+  EXPECT_TRUE(goes_on("{'loss': 3.2, 'learning_rate': 4.3e-06, 'epoch': 0.62}",
+                      "{'loss': 3.0, 'learning_rate': 0.0, 'epoch': 0.75}"));
+  EXPECT_TRUE(goes_on(" 25%|##      | 25/100 [01:02, global_step=24.0, loss=9.1]",
+                      " 50%|####    | 50/100 [02:04, global_step=49.0, loss=7.8]"));
+  // The next epoch begins at its first batch.
+  EXPECT_TRUE(goes_on("Epoch 1, iter 400: loss 7.1", "Epoch 2, iter 10: loss 7.0"));
+}
+
+TEST(CountingLine, IsNoneWhereNothingOfTrainingIsCounted) {
+  EXPECT_FALSE(
+      goes_on("Sending process 4020 closing signal", "Sending process 4021 closing signal"));
+  EXPECT_FALSE(goes_on("waiting at step 9 for 60 s", "waiting at step 9 for 120 s"));
+  EXPECT_FALSE(goes_on("step 10 loss 9.82", "step 9 loss 9.85"));
+  EXPECT_FALSE(goes_on("step 9 loss 9.82", "step 10 reward 9.82"));
+  EXPECT_FALSE(goes_on("*** STEP 44.0 ON n1 ENDED", "*** STEP 44.1 ON n1 ENDED"));
+  EXPECT_FALSE(goes_on("StepId=44.0 ended", "StepId=44.1 ended"));
+  EXPECT_FALSE(goes_on("step 9 loss nan", "step 10 loss nan"));
+  EXPECT_FALSE(read_counting_line(""));
+}
+
+TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
+  for (const char* const line :
+       {"training exit code 0", "mpirun returned 0", "[0] done rc=0", "srun finished with status 0",
+        "Waiting for worker processes to exit... all 8 exited with code 0",
+        "Job nemo.collections.llm.api.pretrain finished: SUCCEEDED", "Training completed.",
+        "training finished, 120 steps", "worker group successfully finished."}) {
+    EXPECT_TRUE(tells_of_a_good_end(line)) << line;
+  }
+  for (const char* const line :
+       {"training exit code 1", "returned 0.3", "status 02", "rc=01", "+ echo mpirun returned 0",
+        "training has not finished", "training failed, cleanup done", "done with setup ...",
+        "[WARNING] training finished without a checkpoint", "job killed, exit code 0", ""}) {
+    EXPECT_FALSE(tells_of_a_good_end(line)) << line;
+  }
+}
+
+TEST(Aftermath, SurvivesWhatTheCountWentOnAfter) {
+  const std::string steps = "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
+  EXPECT_EQ(cause_behind(kComplaint), "file_system_error");
+  EXPECT_EQ(cause_behind(steps + kComplaint), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + "step 9 loss 9.82 dt 812ms\n"), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + steps), "");
+  const ParsedLog log = parse_log(kComplaint + steps);
+  ASSERT_FALSE(log.facts.events.empty());
+  EXPECT_EQ(log.facts.events.back().cause, kWentOn);
+  for (const EventPart& part : event_parts(log.facts)) EXPECT_EQ(part.role, EventRole::survived);
+}
+
+TEST(Aftermath, LeavesWhatFollowsToBeTold) {
+  const std::string steps = "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
+  EXPECT_EQ(cause_behind(kComplaint + steps + "KeyError: 'x'\n"), "python_exception");
+  // The same once more is another one.
+  EXPECT_EQ(cause_behind(kComplaint + steps + kComplaint), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + steps + kComplaint + steps), "");
+  // An end that says no reason: others had counted on until they waited for the rank.
+  EXPECT_EQ(cause_behind(kComplaint + steps + kChildFailed), "file_system_error");
+}
+
+// Until they are ended, ranks go on.
+TEST(Aftermath, SurvivesNoEndFromOutside) {
+  const std::string limit =
+      "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO TIME LIMIT "
+      "***\n";
+  EXPECT_EQ(cause_behind(limit + "step 9 loss 9.8\nstep 10 loss 9.7\n"), "time_limit");
+}
+
+TEST(Aftermath, OfAGoodEndIsNoFailureWhereNobodyTellsOfOne) {
+  EXPECT_EQ(cause_behind(kComplaint + "mpirun returned 0\n"), "");
+  EXPECT_EQ(cause_behind("mpirun returned 0\n" + kComplaint), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + "mpirun returned 0\n" + kComplaint), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + kChildFailed + "job script: exit code 0\n"),
+            "file_system_error");
+}
+
+TEST(Aftermath, EndsBesideAProgramThatHadDoneAllAreNoneOfIt) {
+  const std::string done =
+      "Training epoch 0, iteration 0/0 | lr: 1e-06 | global_step: 0 | reduced_train_loss: 11.1 | "
+      "train_step_timing in s: 4.4\n`Trainer.fit` stopped: `max_steps=1` reached.\n";
+  const std::string monitor =
+      "slurmstepd: error: *** STEP 4.0 ON n1 CANCELLED AT 2026-02-14T07:12:17 ***\n";
+  EXPECT_EQ(cause_behind(done + monitor), "cancelled");
+  EXPECT_EQ(cause_behind(done + monitor + "training exit code 0\n"), "");
+}
+
+// It reaches as far as what others say of a failure, and not through a log.
+TEST(Aftermath, EndsAtItsReach) {
+  const auto behind = [](int lines) {
+    std::string text = kComplaint;
+    for (int i = 0; i < lines; ++i) text += "a line of the program\n";
+    return cause_behind(text + "training exit code 0\n");
+  };
+  EXPECT_EQ(behind(150), "");
+  EXPECT_EQ(behind(250), "file_system_error");
+}
+
+TEST(Aftermath, GoesOnInAnotherProcess) {
+  const std::string text = kComplaint + "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
+  const LogFacts whole = parse_log(text).facts;
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    LogReader first;
+    first.feed(std::string_view(text).substr(0, cut));
+    const std::size_t at = first.committed_offset();
+    auto second = LogReader::restore(first.save_state());
+    ASSERT_TRUE(second) << cut;
+    second->feed(std::string_view(text).substr(at));
+    second->finish();
+    EXPECT_EQ(second->facts().events, whole.events) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace llmb::parser
