@@ -295,6 +295,19 @@ TEST(CauseEvaluation, OfUnseenRuns) {
   judge_whole_logs("unseen_runs", {.exact = 90, .acceptable = 93, .quoted = 81});
 }
 
+// Whole logs of what clusters see day by day, by who had not seen the rules. At first sight 95.0 %
+// exact and acceptable, 81.2 % with the line. Two labels contradict those of earlier sets for the
+// same words, and stay: no kernel image, and a device that is too old for FP8.
+TEST(CauseEvaluation, OfDailyRuns) {
+  judge_whole_logs("daily_runs", {.exact = 94, .acceptable = 94, .quoted = 83});
+}
+
+// Of the same kinds, by somebody else; no rule was mended by them. At first sight 93.8 % exact,
+// 96.2 % acceptable, 81.2 % with the line.
+TEST(CauseEvaluation, OfUnseenDailyRuns) {
+  judge_whole_logs("unseen_daily_runs", {.exact = 93, .acceptable = 96, .quoted = 83});
+}
+
 // What came before a launcher or a program began anew changes nothing: neither the cause of a
 // failure that says a reason, nor that a healthy log has not failed.
 TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
@@ -335,7 +348,8 @@ TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
 
 // Runs that start, go on or have ended well, and print lines that look ill: whole, and cut at each
 // tenth of their length. None may be called failed; one whose gradient norm was NaN is "invalid".
-void judge_healthy_logs(const std::string& set) {
+// A whole one that is labelled "completed", beside "restarted" or alone, has ended.
+void judge_healthy_logs(const std::string& set, std::size_t misjudged_max = 0) {
   int cuts = 0;
   std::string cause;
   std::vector<std::string> misjudged;
@@ -354,11 +368,12 @@ void judge_healthy_logs(const std::string& set) {
     for (std::size_t tenth = first; tenth <= 10; ++tenth) {
       note(log.text.substr(0, log.text.size() * tenth / 10), true, fmt::format("{} tenths", tenth));
     }
-    if (log.cause == "completed") note(log.text, false, "a whole one");
+    const bool has_ended = log.cause == "completed" || log.acceptable == "completed";
+    if (has_ended) note(log.text, false, "a whole one");
   }
   std::cout << fmt::format("{}: {} cuts, {} called failed\n", set, cuts, misjudged.size());
   for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
-  EXPECT_TRUE(misjudged.empty());
+  EXPECT_LE(misjudged.size(), misjudged_max);
 }
 
 TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
@@ -375,6 +390,12 @@ TEST(CauseEvaluation, OfHealthyLogsOfRecipesCutAtEveryTenth) {
 
 TEST(CauseEvaluation, OfHealthyWholeRunsCutAtEveryTenth) {
   judge_healthy_logs("healthy_whole_runs");
+}
+
+// Complaints that are survived, by programs of any kind, and ends beside the training; by who had
+// not seen the rules, which were mended by every second of them. The two are of the other half.
+TEST(CauseEvaluation, OfHealthySurvivorsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_survivors", 2);
 }
 
 // A healthy log, as it grows and when it has ended.
