@@ -12,11 +12,11 @@ namespace llmb::parser {
 
 // Nothing: all. A coarse dtype ("fp8") stands for the fine ones too ("fp8_cs").
 struct RunSelection {
-  std::optional<std::string> workload;  // or an alias of it
-  std::optional<std::string> model_size;
-  std::optional<std::string> dtype;
-  std::optional<std::string> gpu_type;
-  std::optional<std::int64_t> gpu_count;
+  std::optional<std::string> workload = {};  // or an alias of it
+  std::optional<std::string> model_size = {};
+  std::optional<std::string> dtype = {};
+  std::optional<std::string> gpu_type = {};
+  std::optional<std::int64_t> gpu_count = {};
 };
 
 // The same with the catalog's name of the workload in the place of an alias.
