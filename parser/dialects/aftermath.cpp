@@ -103,37 +103,47 @@ Aftermath::Sign Aftermath::read(std::string_view text, bool may_count) {
     return Sign::ended_well;
   }
   const auto line = may_count ? read_counting_line(text) : std::nullopt;
-  if (!line) return Sign::none;
+  if (!line || !counts_on(*line)) return Sign::none;
+  end();
+  return Sign::goes_on;
+}
+
+bool Aftermath::counts_on(const CountingLine& line) {
+  Counted newest{line, {}};
   const auto same = std::find_if(counted_.begin(), counted_.end(),
-                                 [&](const auto& one) { return one.shape == line->shape; });
+                                 [&](const Counted& one) { return one.line.shape == line.shape; });
   if (same != counted_.end()) {
-    if (line->follows(*same)) {
-      end();
-      return Sign::goes_on;
+    const bool goes_on =
+        line.names_its_counts ? line.follows(same->line) : line.counts_on(same->line, same->rises);
+    if (goes_on) return true;
+    for (std::size_t i = 0; i < line.counts.size(); ++i) {
+      newest.rises[i] = line.counts[i] - same->line.counts[i];
     }
     counted_.erase(same);
   } else if (counted_.size() == kShapesMax) {
     counted_.erase(counted_.begin());
   }
-  counted_.push_back(*line);
-  return Sign::none;
+  counted_.push_back(newest);
+  return false;
 }
 
 void Aftermath::save(StateWriter& state) const {
   state.integer(lines_left_);
   state.unsigned_integer(counted_.size());
-  for (const CountingLine& line : counted_) {
-    state.unsigned_integer(line.shape);
-    for (const double count : line.counts) state.number(count);
+  for (const Counted& one : counted_) {
+    state.unsigned_integer(one.line.shape);
+    for (const double count : one.line.counts) state.number(count);
+    for (const double rise : one.rises) state.number(rise);
   }
 }
 
 void Aftermath::restore(StateReader& state) {
   lines_left_ = static_cast<int>(state.count(kAftermathLines));
   counted_.resize(state.count(kShapesMax));
-  for (CountingLine& line : counted_) {
-    line.shape = state.unsigned_integer();
-    for (double& count : line.counts) count = state.number();
+  for (Counted& one : counted_) {
+    one.line.shape = state.unsigned_integer();
+    for (double& count : one.line.counts) count = state.number();
+    for (double& rise : one.rises) rise = state.number();
   }
 }
 

@@ -3,6 +3,7 @@
 // so it costs a log without failures nothing.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -35,7 +36,15 @@ class Aftermath {
   static constexpr std::size_t kShapesMax = 8;
 
   int lines_left_ = 0;
-  std::vector<CountingLine> counted_;  // one of each shape, the newest last
+  struct Counted {
+    CountingLine line;
+    // Since the line of the shape before it. Nothing has risen before there are two.
+    std::array<double, CountingLine::kCountsMax> rises{};
+  };
+  std::vector<Counted> counted_;  // one of each shape, the newest last
+
+  // Whether `line` shows that what printed it goes on.
+  bool counts_on(const CountingLine& line);
 };
 
 // "Training complete", "all 8 exited with code 0", "finished: SUCCEEDED": not of one process among

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,7 @@ const std::string kChildFailed =
 bool goes_on(const std::string& earlier, const std::string& later) {
   const auto first = read_counting_line(earlier);
   const auto second = read_counting_line(later);
-  return first && second && second->follows(*first);
+  return first && second && second->names_its_counts && second->follows(*first);
 }
 
 std::string cause_behind(const std::string& text) {
@@ -60,6 +62,39 @@ TEST(CountingLine, IsNoneWhereNothingOfTrainingIsCounted) {
   EXPECT_FALSE(read_counting_line(""));
 }
 
+// The third of the same shape tells, by a number that rises as it did before.
+bool counts_on(const std::vector<std::string>& three) {
+  std::vector<CountingLine> lines;
+  for (const std::string& text : three) {
+    const auto line = read_counting_line(text);
+    if (!line || line->names_its_counts) return false;
+    lines.push_back(*line);
+  }
+  std::array<double, CountingLine::kCountsMax> rises{};
+  for (std::size_t i = 0; i < rises.size(); ++i) {
+    rises[i] = lines.at(1).counts[i] - lines.at(0).counts[i];
+  }
+  return lines.at(2).counts_on(lines.at(1), rises);
+}
+
+TEST(CountingLine, CountsWithoutANameByEqualSteps) {
+  EXPECT_TRUE(counts_on(
+      {"[00010] loss=8.54 sps=62.0", "[00020] loss=7.31 sps=62.3", "[00030] loss=6.34 sps=60.8"}));
+  EXPECT_TRUE(counts_on({"   4.2 M   8.2341   41.0 k/s", "   8.4 M   7.6517   40.9 k/s",
+                         "  12.6 M   6.9756   40.8 k/s"}));
+  EXPECT_TRUE(
+      counts_on({"lm |  250/3000 | ce 5.487 | 15235 tok/s", "lm |  500/3000 | ce 4.5 | 15 tok/s",
+                 "lm |  750/3000 | ce 3.761 | 15070 tok/s"}));
+  EXPECT_FALSE(counts_on({"[10] loss=8.54", "[20] loss=7.31", "[20] loss=7.31"}));
+  EXPECT_FALSE(counts_on({"[10] loss=8.54", "[20] loss=7.31", "[25] loss=7.01"}));
+  EXPECT_FALSE(counts_on({"[30] loss=8.54", "[20] loss=7.31", "[10] loss=7.01"}));
+  // Waiting, and addresses of others, are no training.
+  EXPECT_FALSE(counts_on({"retry 1/9 in 2.0 s", "retry 2/9 in 2.0 s", "retry 3/9 in 2.0 s"}));
+  EXPECT_FALSE(counts_on({"peer 10.4.0.1 gone", "peer 10.4.0.2 gone", "peer 10.4.0.3 gone"}));
+  EXPECT_FALSE(counts_on({"process 1 gone", "process 2 gone", "process 3 gone"}));
+  EXPECT_FALSE(counts_on({"StepId=44.0 ended", "StepId=44.1 ended", "StepId=44.2 ended"}));
+}
+
 TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
   for (const char* const line :
        {"training exit code 0", "mpirun returned 0", "[0] done rc=0", "srun finished with status 0",
@@ -86,6 +121,12 @@ TEST(Aftermath, SurvivesWhatTheCountWentOnAfter) {
   ASSERT_FALSE(log.facts.events.empty());
   EXPECT_EQ(log.facts.events.back().cause, kWentOn);
   for (const EventPart& part : event_parts(log.facts)) EXPECT_EQ(part.role, EventRole::survived);
+}
+
+TEST(Aftermath, SurvivesWhatThreeLinesWithoutANameWentOnAfter) {
+  const std::string two = "fit: s=10 l=8.54 g=1.2\nfit: s=20 l=7.31 g=1.1\n";
+  EXPECT_EQ(cause_behind(kComplaint + two), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + two + "fit: s=30 l=6.34 g=1.3\n"), "");
 }
 
 TEST(Aftermath, LeavesWhatFollowsToBeTold) {
@@ -136,7 +177,8 @@ TEST(Aftermath, EndsAtItsReach) {
 }
 
 TEST(Aftermath, GoesOnInAnotherProcess) {
-  const std::string text = kComplaint + "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
+  const std::string text = kComplaint + "fit: s=1 l=8.5\nfit: s=2 l=8.4\n" +
+                           "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
   const LogFacts whole = parse_log(text).facts;
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     LogReader first;

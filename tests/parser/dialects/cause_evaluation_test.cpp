@@ -308,6 +308,12 @@ TEST(CauseEvaluation, OfUnseenDailyRuns) {
   judge_whole_logs("unseen_daily_runs", {.exact = 93, .acceptable = 96, .quoted = 83});
 }
 
+// Trainers of every kind, many of them with lines of their own, and complaints that are survived
+// before the cause; by who had not seen the rules. At first sight 87.5 % exact and acceptable.
+TEST(CauseEvaluation, OfHomeMadeTrainers) {
+  judge_whole_logs("home_made_trainers", {.exact = 94, .acceptable = 94, .quoted = 79});
+}
+
 // What came before a launcher or a program began anew changes nothing: neither the cause of a
 // failure that says a reason, nor that a healthy log has not failed.
 TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
@@ -396,6 +402,13 @@ TEST(CauseEvaluation, OfHealthyWholeRunsCutAtEveryTenth) {
 // not seen the rules, which were mended by every second of them. The two are of the other half.
 TEST(CauseEvaluation, OfHealthySurvivorsCutAtEveryTenth) {
   judge_healthy_logs("healthy_survivors", 2);
+}
+
+// The same by home-made trainers, whose lines no dialect knows; by who had not seen the rules. Told
+// with a cause at first sight: 22 of the 40 whole ones. Most of what is left are attempts that were
+// ended from outside, behind which a later one counts on.
+TEST(CauseEvaluation, OfHealthyHomeMadeTrainersCutAtEveryTenth) {
+  judge_healthy_logs("healthy_home_made_trainers", 33);
 }
 
 // A healthy log, as it grows and when it has ended.
