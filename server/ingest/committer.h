@@ -22,8 +22,7 @@ class Committer {
  public:
   // All references outlive the Committer. `lane`: of the status. `judge_vanished`: called where
   // logs went away. `halt_is_fatal`: stop for good where it would wait. It always does where
-  // another process has taken over what it writes, or
-  // a tree inside of that.
+  // another process has taken over what it writes, or a tree inside of that.
   Committer(storage::Writer& writer, WriteQueue& queue, StatusBoard& status, std::size_t lane,
             std::function<void(const storage::RunChange&)> on_change,
             std::function<void(storage::Writer&)> judge_vanished, bool halt_is_fatal);
