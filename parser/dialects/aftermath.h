@@ -35,16 +35,17 @@ class Aftermath {
   // Who counts besides (evaluation, data) has a shape of its own.
   static constexpr std::size_t kShapesMax = 8;
 
-  int lines_left_ = 0;
   struct Counted {
     CountingLine line;
     // Since the line of the shape before it. Nothing has risen before there are two.
     std::array<double, CountingLine::kCountsMax> rises{};
   };
-  std::vector<Counted> counted_;  // one of each shape, the newest last
 
   // Whether `line` shows that what printed it goes on.
   bool counts_on(const CountingLine& line);
+
+  int lines_left_ = 0;
+  std::vector<Counted> counted_;  // one of each shape, the newest last
 };
 
 // "Training complete", "all 8 exited with code 0", "finished: SUCCEEDED": not of one process among

@@ -12,7 +12,6 @@
 #include "server/dispatch/launch_document.h"
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/recipe_launch.h"
-#include "server/dispatch/text_check.h"
 #include "tests/server/dispatch/shell_launch.h"
 #include "tests/temporary_folder.h"
 
