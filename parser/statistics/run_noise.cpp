@@ -90,6 +90,7 @@ KnownVariance known_variance(const RunNoise& noise, double squares, double degre
   const double own_degrees = noise.repeat_degrees_of_freedom + degrees;
   const double prior_variance = noise.stddev * noise.stddev;
   double prior_degrees = noise.degrees_of_freedom;
+  if (noise.is_public()) prior_degrees /= 1 + degrees;
   if (own_squares > own_degrees * prior_variance) {
     prior_degrees *= prior_variance * own_degrees / own_squares;
   }

@@ -17,8 +17,9 @@ std::vector<double> logs_of(const std::vector<double>& values) {
   return logs;
 }
 
+// As three configurations of the same database taught it.
 RunNoise noise(double stddev, double degrees) {
-  return {stddev, degrees, 0, 0, "the test"};
+  return {stddev, degrees, 3, 9, "the test"};
 }
 
 TEST(ModeratedTest, OfOneRunAgainstOneIsThePriors) {
@@ -67,6 +68,18 @@ TEST(ModeratedTest, BelievesTheRunsWhereThePriorSaysLess) {
   // At equal deviations both count whole.
   EXPECT_NEAR(known_variance(noise(0.01, 3), squares, 3).degrees_of_freedom, 6, 1e-9);
   EXPECT_NEAR(known_variance(noise(0.02, 3), squares, 3).degrees_of_freedom, 6, 1e-9);
+}
+
+TEST(ModeratedTest, LetsPublicRunsGiveWayToTheTestedOnes) {
+  RunNoise from_outside = noise(0.01, 3);
+  from_outside.group_count = 0;
+  EXPECT_NEAR(known_variance(from_outside, 0, 0).degrees_of_freedom, 3, 1e-9);
+  const KnownVariance known = known_variance(from_outside, 2e-6, 2);  // 2 degrees of 0.001^2
+  EXPECT_NEAR(known.degrees_of_freedom, 3, 1e-9);                     // 1 of the public runs'
+  EXPECT_NEAR(known.stddev * known.stddev, (1e-4 + 2e-6) / 3, 1e-12);
+  // Repeats are not what is tested.
+  from_outside.repeat_degrees_of_freedom = 5;
+  EXPECT_NEAR(known_variance(from_outside, 0, 0).degrees_of_freedom, 8, 1e-9);
 }
 
 TEST(ModeratedTest, SaysWhatItCouldNotHaveSeen) {
