@@ -10,13 +10,19 @@ namespace {
 // A longer text is in no path.
 constexpr std::size_t kTextFilterBytesMax = 4'096;
 
-std::string like_pattern(const std::string& text) {
-  std::string pattern = "%";
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "%";
+std::string contains(const SqlDialect& dialect, std::string_view column) {
+  return fmt::format(fmt::runtime(dialect.contains), column);
+}
+
+// Through an index that holds all paths. Nearly every path has the experiment's name in it; of the
+// others there is an index, too.
+void add_text_of_all(const SqlDialect& dialect, const std::string& text, Where& where) {
+  where.add(fmt::format(
+                "id IN (SELECT id FROM run WHERE {} UNION ALL SELECT id FROM run WHERE {} AND {})",
+                contains(dialect, "relative_path"), dialect.is_named_elsewhere,
+                contains(dialect, "experiment")),
+            dialect.searched_text(text));
+  where.parameters.emplace_back(dialect.searched_text(text));
 }
 
 class FilterTerms {
@@ -97,13 +103,12 @@ class FilterTerms {
   }
 
   void add_text() {
-    if (!filter_.text || filter_.text->empty()) return;
+    if (!filter_.has_text()) return;
     if (filter_.text->size() > kTextFilterBytesMax) return where_.add(kNoRun);
-    const std::string pattern = like_pattern(*filter_.text);
-    where_.add(fmt::format("(experiment {0} ? ESCAPE '\\' OR relative_path {0} ? ESCAPE '\\')",
-                           dialect_.like),
-               pattern);
-    where_.parameters.emplace_back(pattern);
+    where_.add(fmt::format("({} OR {})", contains(dialect_, "experiment"),
+                           contains(dialect_, "relative_path")),
+               dialect_.searched_text(*filter_.text));
+    where_.parameters.emplace_back(dialect_.searched_text(*filter_.text));
   }
 
   const SqlDialect& dialect_;
@@ -136,13 +141,19 @@ Where where_of(const SqlDialect& dialect, const RunFilter& filter,
 
 Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
   const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
-  return where_of(
-      dialect, filter,
+  const bool is_text_of_all =
+      !has_narrow && filter.has_text() && filter.text->size() <= kTextFilterBytesMax;
+  RunFilter others = filter;
+  if (is_text_of_all) others.text.reset();
+  Where where = where_of(
+      dialect, others,
       [&](std::string_view column) {
         if (!filter.job_id.empty()) return column == "job_id";
         return column == (has_narrow ? "experiment" : "workload");
       },
       true);
+  if (is_text_of_all) add_text_of_all(dialect, *filter.text, where);
+  return where;
 }
 
 }  // namespace llmb::storage

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "storage/first_runs.h"
+#include "storage/run_combinations.h"
 #include "storage/run_filter_terms.h"
 #include "storage/run_page_question.h"
 #include "storage/run_rows.h"
@@ -37,44 +39,50 @@ struct Matching {
   bool is_filtered = false;
   std::optional<std::int64_t> total;
   std::optional<std::vector<RunId>> ids;  // of all of them, where they are not too many
+  // Whoever counts looks at all runs, and finds the page among them, too.
+  bool is_counted_with_page = false;
 
   bool are_sorted() const { return ids && ids->size() <= kSortedRunsMax; }
 };
 
-bool is_tallied(const RunFilter& filter) {
-  return filter.experiment.empty() && filter.job_id.empty() && !filter.since &&
-         (!filter.text || filter.text->empty()) && !filter.tokens_per_s_per_gpu.is_set() &&
-         !filter.mfu_model_flops_reference.is_set() && !filter.speed_against_reference.is_set();
+// Beside the one that every list has.
+bool is_filtered(const Connection& connection, const RunFilter& filter) {
+  const std::size_t terms_of_every_list = filter.include_superseded ? 0 : 1;
+  return where_of_all(connection.dialect(), filter).terms.size() > terms_of_every_list;
 }
 
-Matching find_matching(Connection& connection, const RunFilter& filter) {
-  Matching matching;
-  const Where where = where_of_all(connection.dialect(), filter);
-  const std::size_t terms_of_every_list = filter.include_superseded ? 0 : 1;
-  matching.is_filtered = where.terms.size() > terms_of_every_list;
-  const bool has_tally = is_tallied(filter);
-  if (has_tally) matching.total = count_runs(connection, filter);
-  if (!matching.is_filtered || matching.total > std::int64_t{kGatheredRunsMax}) return matching;
-  std::vector<RunId> ids;
-  const bool has_text = filter.text && !filter.text->empty();
+// By an index that holds what they are filtered by, but for a text. Nothing: they are too many.
+std::optional<std::vector<RunId>> gather(Connection& connection, const RunFilter& filter) {
   const std::size_t ids_max =
-      has_tally || has_text ? std::numeric_limits<std::int32_t>::max() : kCountedRunsMax;
-  if (matching.total != 0) {
-    Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
-    where.bind(select);
-    select.integer(static_cast<std::int64_t>(ids_max + 1));
-    while (select.step()) ids.push_back(select.read_integer());
+      filter.has_text() ? std::numeric_limits<std::int32_t>::max() : kCountedRunsMax;
+  const Where where = where_of_all(connection.dialect(), filter);
+  Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
+  where.bind(select);
+  select.integer(static_cast<std::int64_t>(ids_max + 1));
+  std::vector<RunId> ids;
+  while (select.step()) ids.push_back(select.read_integer());
+  if (ids.size() > ids_max) return std::nullopt;
+  return ids;
+}
+
+Matching find_matching(Connection& connection, const RunFilter& filter,
+                       std::optional<RunCombinations>& combinations) {
+  Matching matching;
+  matching.is_filtered = is_filtered(connection, filter);
+  if (combinations) {
+    matching.total = combinations->run_count();
+  } else if (is_tallied(filter)) {
+    matching.total = count_runs(connection, filter);
   }
-  if (ids.size() > ids_max) return matching;
-  matching.total = static_cast<std::int64_t>(ids.size());
-  if (ids.size() <= kGatheredRunsMax) matching.ids = std::move(ids);
+  const bool are_many = matching.total > std::int64_t{kGatheredRunsMax};
+  if (!matching.is_filtered || matching.total == 0 || are_many) return matching;
+  std::optional<std::vector<RunId>> ids =
+      combinations ? combinations->ids() : gather(connection, filter);
+  if (!ids) return matching;
+  matching.total = static_cast<std::int64_t>(ids->size());
+  if (ids->size() <= kGatheredRunsMax) matching.ids = std::move(ids);
   return matching;
 }
-
-struct PageKeys {
-  std::vector<RunId> ids;
-  std::vector<RunKeyset> keysets;
-};
 
 // Whether run_filter holds the sort value.
 bool is_covered(RunSortKey key) {
@@ -109,9 +117,14 @@ class PageSearch {
     }
     return std::move(keys_);
   }
+  // Where it is counted with the page; nothing: there are others, but none on it.
+  std::optional<std::int64_t> total() const {
+    return total_ || query_.after ? total_ : std::optional<std::int64_t>(0);
+  }
 
  private:
   void append(Stretch stretch) {
+    if (matching_.is_counted_with_page) return ask(question_.of_all_counted(stretch));
     if (matching_.are_sorted()) return ask(question_.of(stretch, PageSearchKind::sort));
     if (matching_.is_filtered) stretch.until = end_of_walk(stretch);
     const std::size_t before = keys_.ids.size();
@@ -145,7 +158,7 @@ class PageSearch {
     select.integer(places);
     if (!select.step()) return std::nullopt;
     const RunId id = select.read_integer();
-    return keyset_of(column_, select, id);
+    return keyset_of(read_sort_value(column_, select), id);
   }
 
   // Which is short.
@@ -163,7 +176,8 @@ class PageSearch {
     while (select.step()) {
       const RunId id = select.read_integer();
       keys_.ids.push_back(id);
-      keys_.keysets.push_back(keyset_of(column_, select, id));
+      keys_.keysets.push_back(keyset_of(read_sort_value(column_, select), id));
+      if (matching_.is_counted_with_page) total_ = select.read_integer();
     }
   }
 
@@ -174,7 +188,34 @@ class PageSearch {
   const PageQuestion question_;
   const std::size_t wanted_;
   PageKeys keys_;
+  std::optional<std::int64_t> total_;
 };
+
+bool is_found_by_scan(const RunQuery& query) {
+  const RunFilter& filter = query.filter;
+  return filter.experiment.empty() && filter.job_id.empty() && is_covered(query.sort);
+}
+
+PageKeys find_page(Connection& connection, const RunQuery& query, std::size_t wanted,
+                   std::optional<std::int64_t>& total) {
+  auto combinations = RunCombinations::of(connection, query.filter);
+  if (combinations && query.sort == RunSortKey::launched_at &&
+      is_filtered(connection, query.filter)) {
+    total = combinations->run_count();
+    return combinations->first_runs(query, wanted);
+  }
+  Matching matching;
+  if (!combinations && !is_tallied(query.filter) && is_found_by_scan(query)) {
+    matching.is_counted_with_page = true;
+  } else {
+    matching = find_matching(connection, query.filter, combinations);
+  }
+  PageSearch search(connection, query, matching, wanted);
+  PageKeys keys = search.find();
+  total = matching.is_counted_with_page ? search.total() : matching.total;
+  if (!total && query.wants_total) total = count_runs(connection, query.filter);
+  return keys;
+}
 
 // In the order of `ids`, which were found in this transaction.
 std::vector<RunRecord> read_page(Connection& connection, const std::vector<RunId>& ids) {
@@ -275,15 +316,11 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
                                 std::string(run_sort_key_name(query.sort)));
   }
   const auto limit = static_cast<std::size_t>(std::clamp<std::int64_t>(query.limit, 1, 500));
-  const Matching matching = find_matching(connection, query.filter);
   // One more than the page shows whether there is a next one.
   const std::size_t wanted = limit + 1;
-  auto [ids, keysets] = PageSearch(connection, query, matching, wanted).find();
-
   RunPage page;
-  if (query.wants_total) {
-    page.total = matching.total ? matching.total : count_runs(connection, query.filter);
-  }
+  auto [ids, keysets] = find_page(connection, query, wanted, page.total);
+  if (!query.wants_total) page.total.reset();
   if (ids.size() == wanted) {
     ids.pop_back();
     page.next = keysets[limit - 1];

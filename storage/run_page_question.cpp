@@ -49,6 +49,18 @@ std::string exact_text(double value) {
   return {text.data(), end};
 }
 
+// An index is begun with one comparison: `since_begins` says that it is the filter's time.
+Where where_of_combination(const SqlDialect& dialect, const RunFilter& filter,
+                           const std::string& key, bool since_begins) {
+  Where where;
+  where.add(std::string(dialect.is_of_combination), key);
+  if (filter.since) {
+    where.add(fmt::format("{}began_at >= ?", since_begins ? "" : dialect.without_index),
+              *filter.since);
+  }
+  return where;
+}
+
 }  // namespace
 
 const SortColumn& sort_column(RunSortKey key) {
@@ -71,12 +83,23 @@ std::optional<SqlParameter> parse_sort_value(SortValueKind kind, const std::stri
   return SqlParameter(text);
 }
 
-RunKeyset keyset_of(const SortColumn& column, Statement& row, RunId id) {
+std::optional<SqlParameter> read_sort_value(const SortColumn& column, Statement& row) {
+  if (column.kind == SortValueKind::integer) return row.read_optional_integer();
+  if (column.kind == SortValueKind::real) return row.read_optional_real();
+  return row.read_optional_text();
+}
+
+RunKeyset keyset_of(const std::optional<SqlParameter>& sort_value, RunId id) {
   RunKeyset keyset;
   keyset.id = id;
-  if (row.next_is_null()) return keyset;
-  keyset.sort_value =
-      column.kind == SortValueKind::real ? exact_text(row.read_real()) : row.read_text();
+  if (!sort_value) return keyset;
+  if (const auto* integer = std::get_if<std::int64_t>(&*sort_value)) {
+    keyset.sort_value = std::to_string(*integer);
+  } else if (const auto* real = std::get_if<double>(&*sort_value)) {
+    keyset.sort_value = exact_text(*real);
+  } else {
+    keyset.sort_value = std::get<std::string>(*sort_value);
+  }
   return keyset;
 }
 
@@ -96,6 +119,13 @@ std::vector<Stretch> parts_of(RunSortKey sort, const Stretch& stretch) {
   return parts;
 }
 
+Question ids_of_combination(const SqlDialect& dialect, const RunFilter& filter,
+                            const std::string& key) {
+  Where where = where_of_combination(dialect, filter, key, true);
+  return {fmt::format("SELECT id FROM {}{}", dialect.runs_by_combination, where.sql()),
+          std::move(where)};
+}
+
 PageQuestion::PageQuestion(const SqlDialect& dialect, const RunQuery& query,
                            const std::vector<RunId>* gathered)
     : dialect_(dialect),
@@ -105,13 +135,26 @@ PageQuestion::PageQuestion(const SqlDialect& dialect, const RunQuery& query,
       direction_(query.descending ? " DESC" : " ASC") {}
 
 Question PageQuestion::of(const Stretch& stretch, PageSearchKind kind) const {
-  if (kind == PageSearchKind::sort && gathered_ == nullptr) return of_all_sorted(stretch);
+  if (kind == PageSearchKind::sort && gathered_ == nullptr) return of_all_sorted(stretch, "");
   const bool is_walked = kind == PageSearchKind::walk || column_.key == RunSortKey::id;
   const std::string name = std::string(is_walked ? "" : dialect_.without_index) + column_.column;
   Where where = where_of_page(is_walked);
   add_stretch(stretch, name, where);
   return {fmt::format("SELECT id, {} FROM run{}{} LIMIT ?", column_.column, where.sql(),
                       order_by(stretch, name)),
+          std::move(where)};
+}
+
+Question PageQuestion::of_all_counted(const Stretch& stretch) const {
+  return of_all_sorted(stretch, ", (SELECT count(*) FROM matching)");
+}
+
+Question PageQuestion::of_combination(const std::string& key, const Stretch& stretch) const {
+  const bool since_begins = !stretch.equal_value && (query_.descending || !stretch.beyond_value);
+  Where where = where_of_combination(dialect_, query_.filter, key, since_begins);
+  add_stretch(stretch, column_.column, where);
+  return {fmt::format("SELECT id, {} FROM {}{}{} LIMIT ?", column_.column,
+                      dialect_.runs_by_combination, where.sql(), order_by(stretch, column_.column)),
           std::move(where)};
 }
 
@@ -136,15 +179,15 @@ const char* PageQuestion::covered_column() const {
   return column_.column;
 }
 
-Question PageQuestion::of_all_sorted(const Stretch& stretch) const {
+Question PageQuestion::of_all_sorted(const Stretch& stretch, std::string_view besides) const {
   Where where = where_of_all(dialect_, query_.filter);
   const std::string matching = where.sql();
   Where outer;
   add_stretch(stretch, "sorted_by", outer);
   std::string sql = fmt::format(
       "WITH matching AS MATERIALIZED (SELECT id, {} AS sorted_by FROM run{})"
-      " SELECT id, sorted_by FROM matching{}{} LIMIT ?",
-      covered_column(), matching, outer.sql(), order_by(stretch, "sorted_by"));
+      " SELECT id, sorted_by{} FROM matching{}{} LIMIT ?",
+      covered_column(), matching, besides, outer.sql(), order_by(stretch, "sorted_by"));
   std::move(outer.parameters.begin(), outer.parameters.end(), std::back_inserter(where.parameters));
   return {std::move(sql), std::move(where)};
 }

@@ -22,8 +22,9 @@ struct SortColumn {
 const SortColumn& sort_column(RunSortKey key);
 // Nothing: the text is no value of that kind.
 std::optional<SqlParameter> parse_sort_value(SortValueKind kind, const std::string& text);
-// Of a row whose next column is the sort value.
-RunKeyset keyset_of(const SortColumn& column, Statement& row, RunId id);
+// Of a row whose next column is the sort value; nothing: it is absent.
+std::optional<SqlParameter> read_sort_value(const SortColumn& column, Statement& row);
+RunKeyset keyset_of(const std::optional<SqlParameter>& sort_value, RunId id);
 
 // A part of the list: of the runs with a sort value or, after all of them, of those without.
 struct Stretch {
@@ -48,6 +49,10 @@ struct Question {
   Where where;
 };
 
+// The runs of one row of run_tally, by its key, that began since the filter's time.
+Question ids_of_combination(const SqlDialect& dialect, const RunFilter& filter,
+                            const std::string& key);
+
 class PageQuestion {
  public:
   // `gathered`: all runs that match; null where they are not known. All three outlive it.
@@ -56,6 +61,10 @@ class PageQuestion {
 
   // Asks for id and sort value; the last parameter is the number of rows.
   Question of(const Stretch& stretch, PageSearchKind kind) const;
+  // The same by sorting all that match, and how many these are.
+  Question of_all_counted(const Stretch& stretch) const;
+  // The same of the runs of one row of run_tally, by its key.
+  Question of_combination(const std::string& key, const Stretch& stretch) const;
   // The same of the run so many places behind the stretch's beginning, whether it matches or not;
   // the last parameter is that number.
   Question of_its_end(const Stretch& stretch) const;
@@ -64,7 +73,7 @@ class PageQuestion {
 
  private:
   const char* covered_column() const;
-  Question of_all_sorted(const Stretch& stretch) const;
+  Question of_all_sorted(const Stretch& stretch, std::string_view besides) const;
   Where where_of_page(bool is_walked) const;
   void add_stretch(const Stretch& stretch, const std::string& name, Where& where) const;
   std::string order_by(const Stretch& stretch, const std::string& name) const;

@@ -45,6 +45,8 @@ struct RunFilter {
   AnyOf<RootId> root_id;
   std::optional<std::string> text;  // part of the experiment's name or the path, ASCII case aside
   bool include_superseded = false;
+
+  bool has_text() const { return text && !text->empty(); }
 };
 
 enum class RunSortKey {

@@ -13,13 +13,25 @@ struct SqlDialect {
   // Before a column: its index is not to be used. SQLite has no statistics of the data to tell that
   // by itself; PostgreSQL has.
   std::string_view without_index;
-  // Whether a text contains a pattern, whatever the case of ASCII letters.
-  std::string_view like;
+  // Whether a column, `{}`, contains the text that searched_text() makes the parameter of, whatever
+  // the case of ASCII letters.
+  std::string_view contains;
+  std::string (*searched_text)(std::string_view text);
+  // Of a run whose path does not contain its experiment's name.
+  std::string_view is_named_elsewhere;
   // After a column: it is one of the numbers of a list that is one parameter, which list_text()
   // makes.
   std::string_view is_in_list;
   char list_begin;
   char list_end;
+  // The table, or a join, by which the runs of one row of run_tally are found; that they are its,
+  // by its key; and of how many such rows asking one after the other is quicker than a scan of all
+  // runs.
+  std::string_view runs_by_combination;
+  std::string_view is_of_combination;
+  std::int64_t combinations_max;
+  // Of a row of run_tally: how many of its runs began at or after the parameter.
+  std::string_view runs_since;
   // The names of all tables; and of the table that is the parameter, the columns that hold what was
   // written into them, those of the primary key first, in its order, the others by name: each with
   // its type and its place in the key, 0 for none.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "storage/database.h"
+#include "storage/run_combinations.h"
 #include "storage/run_list.h"
 #include "storage/run_versions.h"
 #include "storage/sqlite_connection.h"
@@ -178,8 +179,36 @@ TEST_F(RunListPlans, TheNewestOfAFilterAreSortedWithoutTheirRows) {
   }
 }
 
+// Each of them seeks where its runs begin, and ends with them.
+TEST_F(RunListPlans, TheNewestOfACombinationStandInItsIndex) {
+  RunQuery query;
+  query.filter = all_filters().back().filter;
+  for (const bool descending : {true, false}) {
+    for (const bool is_first_page : {true, false}) {
+      query.descending = descending;
+      if (!is_first_page) query.after = RunKeyset{"2026", 7};
+      for (const std::string& sql : combination_sql(sqlite_dialect(), query)) {
+        EXPECT_THAT(plan_of(sql), ElementsAre(HasSubstr("run_tally USING PRIMARY KEY (key=?)"),
+                                              AllOf(HasSubstr("INDEX run_filter (workload=? AND"),
+                                                    HasSubstr("marks=? AND began_at"))))
+            << sql;
+      }
+    }
+  }
+}
+
+TEST_F(RunListPlans, RunsSinceATimeAreCountedInTheIndexOfEachCombination) {
+  RunFilter filter;
+  filter.dtype = {"x"};
+  filter.since = "2026";
+  EXPECT_THAT(plan_of(tally_sql(sqlite_dialect(), filter)),
+              ElementsAre(HasSubstr("run_tally"), HasSubstr("SUBQUERY"),
+                          HasSubstr("marks=? AND began_at>?)")));
+}
+
 TEST_F(RunListPlans, CountsReadNoRowForWhatTheIndexHolds) {
   for (const NamedFilter& named : all_filters()) {
+    if (named.filter.has_text()) continue;
     const std::string sql = count_sql(sqlite_dialect(), named.filter);
     const auto plan = plan_of(sql);
     ASSERT_THAT(plan, SizeIs(1)) << named.name;
@@ -196,6 +225,16 @@ TEST_F(RunListPlans, CountsReadNoRowForWhatTheIndexHolds) {
   }
   EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), all_filters().back().filter)),
               Each(HasSubstr("(workload=?)")));
+}
+
+TEST_F(RunListPlans, ATextIsLookedForInAnIndexOfPaths) {
+  RunFilter filter;
+  filter.text = "x";
+  EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), filter)),
+              AllOf(Contains("SCAN run USING COVERING INDEX sqlite_autoindex_run_1"),
+                    Contains("SCAN run USING INDEX run_named_elsewhere")));
+  filter.job_id = {1};
+  EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), filter)), ElementsAre(HasSubstr("(job_id=?)")));
 }
 
 TEST_F(RunListPlans, AJobsOrAnExperimentsRunsAreFoundByItsIndex) {

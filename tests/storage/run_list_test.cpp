@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -197,48 +198,134 @@ TEST(RunList, TenThousandRunsPageConsistently) {
   EXPECT_EQ(reader.run_count({}), 10'000);
 }
 
-// Few matches are sorted, more are looked up along the sort key's index, and where nearly all runs
-// match each is looked at there.
+struct FilterAndOracle {
+  const char* name;
+  RunFilter filter;
+  std::function<bool(const RunRecord&)> matches;
+};
+
+// Few matches are sorted, more are looked up along the sort key's index, where nearly all runs
+// match each is looked at there; of a combination's runs an index holds the order, of figures and
+// texts all runs are looked at.
+std::vector<FilterAndOracle> filters_with_oracles() {
+  std::vector<FilterAndOracle> all;
+  const auto add = [&](const char* name, auto set, auto matches) {
+    set(all.emplace_back(FilterAndOracle{name, {}, matches}).filter);
+  };
+  const auto is_third = [](const RunRecord& run) { return run.path.experiment == "experiment_3"; };
+  const auto is_complete = [](const RunRecord& run) {
+    return run.summary.status == parser::RunStatus::complete;
+  };
+  const auto began_since = [](const RunRecord& run, const char* time) {
+    return run.path.launched_at.value_or(run.first_seen_at) >= time;
+  };
+  const auto is_slow = [](const RunRecord& run) {
+    return run.listed.speed_against_reference.value_or(2) <= 1;
+  };
+  add(
+      "many of an experiment",
+      [](RunFilter& filter) {
+        filter.experiment = {"experiment_3", "no"};
+      },
+      is_third);
+  add(
+      "few",
+      [](RunFilter& filter) {
+        filter.experiment = {"experiment_3", "no"};
+        filter.status = {parser::RunStatus::complete};
+      },
+      [=](const RunRecord& run) { return is_third(run) && is_complete(run); });
+  add(
+      "nearly all", [](RunFilter& filter) { filter.since = "2026-01-02"; },
+      [=](const RunRecord& run) { return began_since(run, "2026-01-02"); });
+  add(
+      "one combination's, since a time",
+      [](RunFilter& filter) {
+        filter.since = "2026-01-03";
+        filter.status = {parser::RunStatus::complete};
+        filter.marks = {parser::RunMark::traced};
+        filter.gpu_count = {16};
+      },
+      [=](const RunRecord& run) {
+        return began_since(run, "2026-01-03") && is_complete(run) &&
+               run.listed.marks.contains(parser::RunMark::traced) &&
+               run.configuration.value("gpu_count") == "16";
+      });
+  add(
+      "figures", [](RunFilter& filter) { filter.speed_against_reference.at_most = 1; }, is_slow);
+  add(
+      "a text, and figures",
+      [](RunFilter& filter) {
+        filter.text = "MENT_3";  // which no path has
+        filter.speed_against_reference.at_most = 1;
+      },
+      [=](const RunRecord& run) { return is_third(run) && is_slow(run); });
+  return all;
+}
+
 TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
   const TemporaryDatabase database;
   Writer writer(database.options());
   fill(writer, 6'000);
   Reader reader(database.path());
   const std::vector<RunRecord> runs = all_runs(reader);
-  RunFilter many;
-  many.experiment = {"experiment_3", "no_such_experiment"};
-  RunFilter few = many;
-  few.status = {parser::RunStatus::complete};
-  RunFilter nearly_all;
-  nearly_all.since = "2026-01-02";
-  for (const RunFilter& filter : {few, many, nearly_all}) {
+  for (const auto& [name, filter, matches] : filters_with_oracles()) {
     std::vector<RunRecord> matching = runs;
-    std::erase_if(matching, [&](const RunRecord& run) {
-      return (!filter.experiment.empty() && run.path.experiment != filter.experiment.front()) ||
-             (!filter.status.empty() && run.summary.status != filter.status.front()) ||
-             (filter.since && run.path.launched_at.value_or(run.first_seen_at) < *filter.since);
-    });
+    std::erase_if(matching, [&](const RunRecord& run) { return !matches(run); });
+    ASSERT_GT(matching.size(), 20U) << name;
     for (const RunSortKey key :
-         {RunSortKey::id, RunSortKey::launched_at, RunSortKey::gpu_count, RunSortKey::status}) {
+         {RunSortKey::id, RunSortKey::launched_at, RunSortKey::gpu_count, RunSortKey::status,
+          RunSortKey::speed_against_reference, RunSortKey::failure_cause}) {
       for (const bool descending : {true, false}) {
         RunQuery query;
         query.filter = filter;
         query.sort = key;
         query.descending = descending;
-        query.limit = 400;
+        query.limit = 13 + 387 * std::int64_t{matching.size() > 400};
         query.wants_total = true;
         EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, key, descending))
-            << run_sort_key_name(key) << " of " << matching.size();
-        EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size()));
+            << run_sort_key_name(key) << " of " << name;
+        EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size())) << name;
       }
     }
   }
-  many.gpu_type = {"none"};
   RunQuery none;
-  none.filter = many;
+  none.filter.experiment = {"experiment_3"};
+  none.filter.gpu_type = {"none"};
   none.wants_total = true;
   EXPECT_TRUE(reader.runs(none).runs.empty());
   EXPECT_EQ(reader.runs(none).total, 0);
+  none.filter = {};
+  none.filter.text = "none";
+  EXPECT_EQ(reader.runs(none).total, 0);
+  none.after = RunKeyset{"2026-01-02", 7};
+  EXPECT_EQ(reader.runs(none).total, 0);
+}
+
+// Of so many one after the other is not asked for.
+TEST(RunList, RunsOfMoreThanAThousandCombinationsPageTheSame) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  std::vector<IngestBatch> batches;
+  for (int i = 0; i < 2'400; ++i) {
+    IngestBatch& batch = batches.emplace_back(make_batch(root, std::to_string(i) + ".out", 0));
+    batch.configuration.set("gpu_type", "h100", parser::ConfigSource::path);
+    batch.configuration.set("gpu_count", std::to_string(1 + i % 1'100), parser::ConfigSource::path);
+    batch.path.launched_at = "2026-01-01T00:" + std::to_string(10 + i % 7);
+  }
+  writer.commit(batches);
+  Reader reader(database.path());
+  RunQuery query;
+  query.filter.gpu_type = {"h100"};
+  query.filter.since = "2026-01-01T00:12";
+  query.limit = 300;
+  query.wants_total = true;
+  std::vector<RunRecord> matching = all_runs(reader);
+  std::erase_if(matching,
+                [&](const RunRecord& run) { return run.path.launched_at < *query.filter.since; });
+  EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, query.sort, true));
+  EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size()));
 }
 
 // The runs of a filter at one end of every order, and the page at the other: no walk of some

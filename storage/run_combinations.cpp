@@ -1,0 +1,111 @@
+#include "storage/run_combinations.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "storage/run_filter_terms.h"
+
+namespace llmb::storage {
+namespace {
+
+bool is_tallied_but_for_time(const RunFilter& filter) {
+  return filter.experiment.empty() && filter.job_id.empty() && !filter.has_text() &&
+         !filter.tokens_per_s_per_gpu.is_set() && !filter.mfu_model_flops_reference.is_set() &&
+         !filter.speed_against_reference.is_set();
+}
+
+// Its last parameter is the number of rows.
+Question tally_question(const SqlDialect& dialect, const RunFilter& filter) {
+  RunFilter tallied = filter;
+  tallied.since.reset();
+  Where where = where_of_all(dialect, tallied);
+  std::string sql = fmt::format("SELECT key, {} FROM run_tally{} LIMIT ?",
+                                filter.since ? dialect.runs_since : "runs", where.sql());
+  if (filter.since) where.parameters.insert(where.parameters.begin(), *filter.since);
+  return {std::move(sql), std::move(where)};
+}
+
+}  // namespace
+
+bool is_tallied(const RunFilter& filter) {
+  return is_tallied_but_for_time(filter) && !filter.since;
+}
+
+std::optional<RunCombinations> RunCombinations::of(Connection& connection,
+                                                   const RunFilter& filter) {
+  if (!is_tallied_but_for_time(filter)) return std::nullopt;
+  const std::int64_t combinations_max = connection.dialect().combinations_max;
+  RunCombinations found(connection, filter);
+  const Question question = tally_question(connection.dialect(), filter);
+  Statement select(connection, question.sql);
+  question.where.bind(select);
+  select.integer(combinations_max + 1);
+  std::int64_t combinations = 0;
+  while (select.step()) {
+    std::string key = select.read_text();
+    const std::int64_t runs = select.read_integer();
+    found.run_count_ += runs;
+    if (runs > 0) found.keys_.push_back(std::move(key));
+    ++combinations;
+  }
+  if (combinations > combinations_max) return std::nullopt;
+  return found;
+}
+
+std::vector<RunId> RunCombinations::ids() {
+  std::vector<RunId> ids;
+  for (const std::string& key : keys_) {
+    ask(ids_of_combination(connection_.dialect(), filter_, key),
+        [&](Statement& row) { ids.push_back(row.read_integer()); });
+  }
+  return ids;
+}
+
+PageKeys RunCombinations::first_runs(const RunQuery& query, std::size_t wanted) {
+  const PageQuestion questions(connection_.dialect(), query, nullptr);
+  const std::vector<Stretch> parts = parts_of(query.sort, {true, query.after, {}, {}, {}, {}});
+  FirstRuns first(query, wanted);
+  for (const std::string& key : keys_) {
+    for (const Stretch& part : parts) {
+      if (!offer(questions.of_combination(key, part), wanted, first)) break;
+    }
+  }
+  return first.take();
+}
+
+// False: of those that follow none is one of the first.
+bool RunCombinations::offer(const Question& question, std::size_t wanted, FirstRuns& first) {
+  Statement& select = connection_.kept(question.sql);
+  question.where.bind(select);
+  select.integer(static_cast<std::int64_t>(wanted));
+  bool is_first = true;
+  while (is_first && select.step()) {
+    const RunId id = select.read_integer();
+    is_first = first.offer(id, read_sort_value(sort_column(RunSortKey::launched_at), select));
+  }
+  select.reset();
+  return is_first;
+}
+
+void RunCombinations::ask(const Question& question,
+                          const std::function<void(Statement&)>& take_row) {
+  Statement& select = connection_.kept(question.sql);
+  question.where.bind(select);
+  while (select.step()) take_row(select);
+}
+
+std::vector<std::string> combination_sql(const SqlDialect& dialect, const RunQuery& query) {
+  const PageQuestion questions(dialect, query, nullptr);
+  std::vector<std::string> texts = {ids_of_combination(dialect, query.filter, "").sql};
+  for (const Stretch& part : parts_of(query.sort, {true, query.after, {}, {}, {}, {}})) {
+    texts.push_back(questions.of_combination("", part).sql);
+  }
+  return texts;
+}
+
+std::string tally_sql(const SqlDialect& dialect, const RunFilter& filter) {
+  return tally_question(dialect, filter).sql;
+}
+
+}  // namespace llmb::storage
