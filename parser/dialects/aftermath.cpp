@@ -14,6 +14,12 @@ namespace {
 // A failure's own lines, what others say of it, and a few of what goes on.
 constexpr int kAftermathLines = 200;
 constexpr std::size_t kBytesOfAnEnd = 300;
+// How often a count rises until it shows that a program lives. Slurm gives processes KillWait, 30
+// seconds unless configured, before it kills them, and ranks of known programs are given as many
+// steps. A user's signal reaches all ranks at once. Fewer do where all ended well.
+constexpr int kRisesBehindAScheduler = 20;
+constexpr int kRisesBehindAUser = 5;
+constexpr int kRisesBeforeAGoodEnd = 5;
 
 using SuccessWords = std::span<const std::string_view>;
 
@@ -39,7 +45,7 @@ bool holds_one_as_a_word(std::string_view text, SuccessWords words) {
 // Whether a name of a status stands behind all of `text`, which goes on with its value.
 bool names_a_status(std::string_view text) {
   constexpr auto kNames = std::to_array<std::string_view>(
-      {"code", "exit", "rc", "returned", "status", "exited with", "exits with"});
+      {"code", "exit", "rc", "returned", "status", "exited with", "exits with", "ended with"});
   const std::size_t end = text.find_last_not_of(" =:");
   text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
@@ -88,9 +94,12 @@ bool tells_of_a_good_end(std::string_view text) {
          weight_of(text) > LineWeight::warning;
 }
 
-void Aftermath::begin() {
+void Aftermath::begin(std::string_view end_from_outside) {
+  end();
   lines_left_ = kAftermathLines;
-  counted_.clear();
+  rises_wanted_ = end_from_outside.empty()            ? 1
+                  : end_from_outside == "interrupted" ? kRisesBehindAUser
+                                                      : kRisesBehindAScheduler;
 }
 
 Aftermath::Sign Aftermath::read(std::string_view text, bool may_count) {
@@ -99,23 +108,29 @@ Aftermath::Sign Aftermath::read(std::string_view text, bool may_count) {
     return Sign::none;
   }
   if (tells_of_a_good_end(text)) {
-    end();
-    return Sign::ended_well;
+    const bool went_on = rises_max_ >= kRisesBeforeAGoodEnd;
+    // Of a scheduler's end a script may say so, and another attempt follows.
+    if (went_on || rises_wanted_ == 1) end();
+    return went_on ? Sign::went_on_well : Sign::ended_well;
   }
   const auto line = may_count ? read_counting_line(text) : std::nullopt;
-  if (!line || !counts_on(*line)) return Sign::none;
+  if (!line) return Sign::none;
+  rises_max_ = std::max(rises_max_, rises_of(*line));
+  if (rises_max_ < rises_wanted_) return Sign::none;
   end();
   return Sign::goes_on;
 }
 
-bool Aftermath::counts_on(const CountingLine& line) {
+int Aftermath::rises_of(const CountingLine& line) {
   Counted newest{line, {}};
   const auto same = std::find_if(counted_.begin(), counted_.end(),
                                  [&](const Counted& one) { return one.line.shape == line.shape; });
   if (same != counted_.end()) {
-    const bool goes_on =
+    const bool rises =
         line.names_its_counts ? line.follows(same->line) : line.counts_on(same->line, same->rises);
-    if (goes_on) return true;
+    // Another rank may tell of the same step.
+    const bool stays = line.names_its_counts && line.counts == same->line.counts;
+    if (rises || stays) newest.rises_in_a_row = same->rises_in_a_row + (rises ? 1 : 0);
     for (std::size_t i = 0; i < line.counts.size(); ++i) {
       newest.rises[i] = line.counts[i] - same->line.counts[i];
     }
@@ -124,26 +139,32 @@ bool Aftermath::counts_on(const CountingLine& line) {
     counted_.erase(counted_.begin());
   }
   counted_.push_back(newest);
-  return false;
+  return newest.rises_in_a_row;
 }
 
 void Aftermath::save(StateWriter& state) const {
   state.integer(lines_left_);
+  state.integer(rises_wanted_);
+  state.integer(rises_max_);
   state.unsigned_integer(counted_.size());
   for (const Counted& one : counted_) {
     state.unsigned_integer(one.line.shape);
     for (const double count : one.line.counts) state.number(count);
     for (const double rise : one.rises) state.number(rise);
+    state.integer(one.rises_in_a_row);
   }
 }
 
 void Aftermath::restore(StateReader& state) {
   lines_left_ = static_cast<int>(state.count(kAftermathLines));
+  rises_wanted_ = static_cast<int>(state.count(kRisesBehindAScheduler));
+  rises_max_ = static_cast<int>(state.count(kRisesBehindAScheduler));
   counted_.resize(state.count(kShapesMax));
   for (Counted& one : counted_) {
     one.line.shape = state.unsigned_integer();
     for (double& count : one.line.counts) count = state.number();
     for (double& rise : one.rises) rise = state.number();
+    one.rises_in_a_row = static_cast<int>(state.count(kAftermathLines));
   }
 }
 

@@ -14,13 +14,15 @@ namespace llmb::parser {
 
 class Aftermath {
  public:
-  enum class Sign { none, goes_on, ended_well };
+  // `went_on_well`: that all ended well, where what counts had gone on before.
+  enum class Sign { none, goes_on, ended_well, went_on_well };
 
   // Whether the next line is to be read, whatever it holds.
   bool wants_every_line() const { return lines_left_ > 0; }
 
-  // A failure was kept: what follows it is looked at from here on.
-  void begin();
+  // A failure was kept: what follows it is looked at from here on. `end_from_outside`: the cause by
+  // which a scheduler or a user ended the attempt; until the last rank is ended, too, ranks count.
+  void begin(std::string_view end_from_outside);
   // Steps tell what follows.
   void end() { *this = {}; }
 
@@ -39,12 +41,15 @@ class Aftermath {
     CountingLine line;
     // Since the line of the shape before it. Nothing has risen before there are two.
     std::array<double, CountingLine::kCountsMax> rises{};
+    int rises_in_a_row = 0;
   };
 
-  // Whether `line` shows that what printed it goes on.
-  bool counts_on(const CountingLine& line);
+  // How often the count of the line's shape has risen, each time from the line before.
+  int rises_of(const CountingLine& line);
 
   int lines_left_ = 0;
+  int rises_wanted_ = 0;          // in a row, for what counts to go on
+  int rises_max_ = 0;             // of all shapes
   std::vector<Counted> counted_;  // one of each shape, the newest last
 };
 

@@ -36,6 +36,11 @@ bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
          weight_of(event.line) == weight;
 }
 
+bool states_end_from_outside(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  return known != nullptr && known->ends_run_over && weight_of(event.line) == LineWeight::statement;
+}
+
 bool tells_why(const LogEvent& event) {
   const FailureClass* const known = find_failure_class(event.cause);
   return event.kind == LogEvent::Kind::failure && known != nullptr &&

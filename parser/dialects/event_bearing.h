@@ -10,6 +10,9 @@ namespace llmb::parser {
 // shell, gives way to the thing itself, and that something failed to why it did.
 bool weighs_more(const LogEvent& event, const LogEvent& earlier);
 
+// Whether it tells that a scheduler, or a user, ends the run.
+bool states_end_from_outside(const LogEvent& event);
+
 // Whether it tells why something failed, rather than that it did.
 bool tells_why(const LogEvent& event);
 

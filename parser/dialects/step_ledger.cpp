@@ -90,13 +90,15 @@ std::vector<LogEvent>::iterator newest_words(std::vector<LogEvent>& events) {
       .base();
 }
 
-// Whether a scheduler, or a user, ended what the newest attempt's events tell of.
+// What the newest attempt's events tell of a scheduler, or a user, that ended it; null for nothing.
+const LogEvent* newest_end_from_outside(std::vector<LogEvent>& events) {
+  const auto attempt_end = std::make_reverse_iterator(newest_attempt(events));
+  const auto end = std::find_if(events.rbegin(), attempt_end, states_end_from_outside);
+  return end == attempt_end ? nullptr : &*end;
+}
+
 bool was_ended_from_outside(std::vector<LogEvent>& events) {
-  return std::any_of(newest_attempt(events), events.end(), [](const LogEvent& event) {
-    const FailureClass* const known = find_failure_class(event.cause);
-    return known != nullptr && known->ends_run_over &&
-           weight_of(event.line) == LineWeight::statement;
-  });
+  return newest_end_from_outside(events) != nullptr;
 }
 
 // Of the attempts that ended, or went on, without a step between, the first and the last are kept.
@@ -275,8 +277,6 @@ void StepLedger::add_event(LogEvent event) {
     if (!was_ended_from_outside(events)) return;
     event.cause = kRestarted;
   }
-  // Until they are ended, too, others go on.
-  if (event.cause == kWentOn && was_ended_from_outside(events)) return;
   if (event.cause == kEndedWell) std::erase_if(events, is_good_end);
   if (tells_of_a_start(event) && was_ended_from_outside(events)) {
     add_event({.cause = std::string(kRestarted), .line = event.line, .offset = event.offset});
@@ -312,6 +312,11 @@ void StepLedger::add_event(LogEvent event) {
                            weight_of(event.line) > LineWeight::warning;
   if (may_end_all) ++failures_kept_;
   events.push_back(std::move(event));
+}
+
+std::string_view StepLedger::end_from_outside() {
+  const LogEvent* const end = newest_end_from_outside(facts_.events);
+  return end == nullptr ? std::string_view{} : std::string_view(end->cause);
 }
 
 // A script before or after the tasks says nothing of why these failed, where they do.

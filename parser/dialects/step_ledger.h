@@ -40,6 +40,8 @@ class StepLedger {
   // How many failures were kept that are more than a warning, those included that were left out
   // since; no part of the state.
   std::int64_t failures_kept() const { return failures_kept_; }
+  // The cause by which a scheduler, or a user, ended the newest attempt; empty where nobody did.
+  std::string_view end_from_outside();
   // Whether a launcher labels the line that is being read as one of a task's: of its events, too.
   void see_label_of_task(bool is_labelled) { is_of_task_ = is_labelled; }
   // Later lines tell it better: the failure whose line begins at `offset` is left out, where it is

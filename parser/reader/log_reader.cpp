@@ -24,7 +24,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-20";
+constexpr std::string_view kStateVersion = "llmb-log-reader-21";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -173,7 +173,7 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
     tracebacks.read(record, raw, std::move(event), ledger);
   }
   if (ledger.failures_kept() != kept_before) {
-    aftermath.begin();
+    aftermath.begin(ledger.end_from_outside());
   } else if (!is_event && aftermath.wants_every_line()) {
     read_aftermath(record);
   }
@@ -185,12 +185,16 @@ void LogReader::Impl::read_aftermath(const Record& record) {
   // Of a program that is known its steps tell that it goes on.
   const Aftermath::Sign sign = aftermath.read(text, !is_chosen);
   if (sign == Aftermath::Sign::none) return;
-  const bool is_end = sign == Aftermath::Sign::ended_well;
   LogEvent event;
-  event.kind = is_end ? LogEvent::Kind::finish_marker : LogEvent::Kind::failure;
-  event.cause = is_end ? kEndedWell : kWentOn;
   event.line = shortened_line(trimmed(record.text));
   event.offset = record.offset;
+  if (sign != Aftermath::Sign::ended_well) {
+    event.cause = kWentOn;
+    ledger.add_event(event);
+  }
+  if (sign == Aftermath::Sign::goes_on) return;
+  event.kind = LogEvent::Kind::finish_marker;
+  event.cause = kEndedWell;
   ledger.add_event(std::move(event));
 }
 

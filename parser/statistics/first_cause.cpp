@@ -185,7 +185,6 @@ void FirstCause::begin_attempt() {
 }
 
 void FirstCause::go_on() {
-  if (is_over_) return;
   begin_attempt();
   if (of_earlier_attempts_ != nullptr && !may_be_last_word(*of_earlier_attempts_)) {
     of_earlier_attempts_ = nullptr;
@@ -195,8 +194,10 @@ void FirstCause::go_on() {
 
 const LogEvent* FirstCause::chosen() const {
   if (chosen_ == nullptr) return went_on_ ? nullptr : of_earlier_attempts_;
+  // What counts may go on for long before processes are ended.
   const bool may_repeat =
-      of_earlier_attempts_ != nullptr && !ends_from_outside(*of_earlier_attempts_);
+      of_earlier_attempts_ != nullptr &&
+      (!ends_from_outside(*of_earlier_attempts_) || (went_on_ && tells_of_sigterm(*chosen_)));
   return may_repeat && says_no_reason(*chosen_) ? of_earlier_attempts_ : chosen_;
 }
 

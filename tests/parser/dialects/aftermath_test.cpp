@@ -99,6 +99,7 @@ TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
   for (const char* const line :
        {"training exit code 0", "mpirun returned 0", "[0] done rc=0", "srun finished with status 0",
         "Waiting for worker processes to exit... all 8 exited with code 0",
+        "--- job 40110 ended with 0, Fri Aug  1 2025 ---",
         "Job nemo.collections.llm.api.pretrain finished: SUCCEEDED", "Training completed.",
         "training finished, 120 steps", "worker group successfully finished."}) {
     EXPECT_TRUE(tells_of_a_good_end(line)) << line;
@@ -139,12 +140,51 @@ TEST(Aftermath, LeavesWhatFollowsToBeTold) {
   EXPECT_EQ(cause_behind(kComplaint + steps + kChildFailed), "file_system_error");
 }
 
-// Until they are ended, ranks go on.
-TEST(Aftermath, SurvivesNoEndFromOutside) {
-  const std::string limit =
-      "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO TIME LIMIT "
-      "***\n";
-  EXPECT_EQ(cause_behind(limit + "step 9 loss 9.8\nstep 10 loss 9.7\n"), "time_limit");
+std::string counting(int first, int last) {
+  std::string text;
+  for (int i = first; i <= last; ++i) text += "step " + std::to_string(i) + " loss 9.8\n";
+  return text;
+}
+
+const std::string kTimeLimit =
+    "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO TIME LIMIT ***\n";
+const std::string kTerminated = "srun: error: n1: tasks 0-7: Terminated\n";
+
+// Until the last one is ended, ranks go on.
+TEST(Aftermath, SurvivesAnEndFromOutsideWhereTheCountGoesOnForLong) {
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 20)), "time_limit");
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 21)), "");
+  EXPECT_EQ(cause_behind(kTimeLimit + kTerminated + counting(1, 20)), "time_limit");
+  EXPECT_EQ(cause_behind(kTimeLimit + kTerminated + counting(1, 21)), "");
+  // Late ranks begin the count anew.
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 15) + counting(2, 16) + counting(3, 17)),
+            "time_limit");
+  // Two ranks tell of each step.
+  std::string twice;
+  for (int i = 1; i <= 21; ++i) twice += counting(i, i) + counting(i, i);
+  EXPECT_EQ(cause_behind(kTimeLimit + twice), "");
+}
+
+TEST(Aftermath, SurvivesAUsersSignalSooner) {
+  EXPECT_EQ(cause_behind("KeyboardInterrupt\n" + counting(1, 5)), "interrupted");
+  EXPECT_EQ(cause_behind("KeyboardInterrupt\n" + counting(1, 6)), "");
+}
+
+TEST(Aftermath, SurvivesAnEndFromOutsideSoonerWhereAllEndsWell) {
+  const std::string end = "--- job 64 ended with 0 ---\n";
+  EXPECT_EQ(cause_behind(kTimeLimit + end), "time_limit");
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 5) + end), "time_limit");
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 6) + end), "");
+  EXPECT_EQ(cause_behind(kTimeLimit + end + counting(1, 6) + end), "");
+}
+
+TEST(Aftermath, LeavesWhatEndsTheNextAttemptToBeTold) {
+  const std::string attempt = kTimeLimit + counting(1, 30);
+  EXPECT_EQ(cause_behind(attempt + "KeyError: 'x'\n"), "python_exception");
+  EXPECT_EQ(cause_behind(attempt + "srun: error: n1: task 3: Killed\n"), "task_killed");
+  EXPECT_EQ(cause_behind(attempt + "KeyboardInterrupt\n" + counting(31, 33)), "interrupted");
+  // It was given long to end.
+  EXPECT_EQ(cause_behind(attempt + kTerminated), "time_limit");
 }
 
 TEST(Aftermath, OfAGoodEndIsNoFailureWhereNobodyTellsOfOne) {
@@ -178,7 +218,8 @@ TEST(Aftermath, EndsAtItsReach) {
 
 TEST(Aftermath, GoesOnInAnotherProcess) {
   const std::string text = kComplaint + "fit: s=1 l=8.5\nfit: s=2 l=8.4\n" +
-                           "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
+                           "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n" +
+                           "KeyboardInterrupt\n" + counting(1, 6);
   const LogFacts whole = parse_log(text).facts;
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     LogReader first;

@@ -405,10 +405,9 @@ TEST(CauseEvaluation, OfHealthySurvivorsCutAtEveryTenth) {
 }
 
 // The same by home-made trainers, whose lines no dialect knows; by who had not seen the rules. Told
-// with a cause at first sight: 22 of the 40 whole ones. Most of what is left are attempts that were
-// ended from outside, behind which a later one counts on.
+// with a cause at first sight: 22 of the 40 whole ones.
 TEST(CauseEvaluation, OfHealthyHomeMadeTrainersCutAtEveryTenth) {
-  judge_healthy_logs("healthy_home_made_trainers", 33);
+  judge_healthy_logs("healthy_home_made_trainers", 25);
 }
 
 // A healthy log, as it grows and when it has ended.
