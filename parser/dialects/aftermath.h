@@ -53,8 +53,4 @@ class Aftermath {
   std::vector<Counted> counted_;  // one of each shape, the newest last
 };
 
-// "Training complete", "all 8 exited with code 0", "finished: SUCCEEDED": not of one process among
-// others, and no echo of a script.
-bool tells_of_a_good_end(std::string_view text);
-
 }  // namespace llmb::parser

@@ -209,8 +209,11 @@ constexpr std::array kClasses = {
                  none,
                  "The launcher began again: what the log told before is of an earlier attempt.",
                  {}},
-    FailureClass{
-        kWentOn, none, "The program went on counting: what the log told before was survived.", {}},
+    FailureClass{kWentOn,
+                 none,
+                 "What the log told before was survived: the program went on counting, or all was "
+                 "trained.",
+                 {}},
     FailureClass{"hung",
                  consequence,
                  "The log fell silent without a word, for 20 step times or more: a rank hangs, or "

@@ -32,7 +32,10 @@ enum class CauseDepth {
 inline constexpr std::string_view kRestarted = "restarted";
 // A program begins: where somebody had ended the run before, that is a restart, else no event.
 inline constexpr std::string_view kStarted = "started";
-// Not a failure: what counts went on behind what came before it, which was survived.
+// The program has trained all: no event by itself.
+inline constexpr std::string_view kTrainingOver = "training_over";
+// Not a failure: what counts went on behind what came before it, which was survived; or that
+// was a complaint of a helper behind all that was to be trained.
 inline constexpr std::string_view kWentOn = "went_on";
 // A finish marker that no program is known by: somebody says behind a failure that all ended well.
 inline constexpr std::string_view kEndedWell = "ended_well";

@@ -29,6 +29,11 @@ constexpr FailureSign by_line(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, {}, nullptr, cause_of_line};
 }
 
+// Of a line that is wanted for what it announces.
+inline std::string_view no_event(std::string_view /*line*/) {
+  return {};
+}
+
 // Any exception in whose last line the literal stands: its class by type and words.
 constexpr FailureSign any_exception(std::string_view literal) {
   return by_line(literal, cause_of_exception);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/dialects/end_words.h"
 #include "parser/dialects/failure_signs_of_others.h"
 
 namespace llmb::parser {
@@ -21,6 +22,14 @@ constexpr std::array kSignsOfOne = {
     FailureSign{"samples_exhausted", kFinish, "no samples left to consume", ""},
     FailureSign{"job_exited", kFinish, "job exited with code 0", R"(code 0\s*$)"},
     failure("job_exited", "job exited with code ", R"(code -?[0-9]+)"),
+    by_line("raining complete", end_of_training),
+    by_line("raining finished", end_of_training),
+    by_line("raining done", end_of_training),
+    by_line("inal checkpoint", end_of_training),
+    by_line("inal model", end_of_training),
+    by_line("inal weights", end_of_training),
+    // Hooks run at a program's end: TracebackReader passes over what they raise.
+    by_line("Error in atexit", no_event),
 
     // Launchers that begin again, and what programs print once, when they begin.
     failure(kRestarted, "will restart worker group"),

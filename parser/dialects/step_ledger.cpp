@@ -197,6 +197,7 @@ const StepSample& StepLedger::add(StepSample sample) {
   StepSample as_printed = sample;
   if (marks_.put_on(sample)) newest_as_added_ = std::move(as_printed);
   if (step_count_ == 0) forget_counts_of_steps(facts_.events, sample.byte_offset);
+  training_is_over_ = false;
   SegmentFacts& segment = facts_.segments.back();
   sample.segment = segment.segment;
   segment.last_iteration = sample.iteration;
@@ -269,10 +270,16 @@ void StepLedger::declare_last_iteration(std::int64_t iteration) {
   facts_.declared_last_iteration = iteration;
 }
 
+bool StepLedger::all_is_trained() const {
+  const auto declared = facts_.declared_last_iteration;
+  return training_is_over_ || (declared && newest_ && newest_->iteration >= *declared);
+}
+
 void StepLedger::add_event(LogEvent event) {
   std::vector<LogEvent>& events = facts_.events;
   event.steps_before = step_count_;
   if (event.cause == kStarted) {
+    training_is_over_ = false;
     newest_start_offset_ = event.offset;
     if (!was_ended_from_outside(events)) return;
     event.cause = kRestarted;
@@ -290,6 +297,7 @@ void StepLedger::add_event(LogEvent event) {
     forget_last_attempt_without_steps(events, event.cause, step_count_);
     task_said_why_ = false;
     script_offsets_.clear();
+    if (event.cause == kRestarted) training_is_over_ = false;
   }
   const auto attempt_end = std::make_reverse_iterator(newest_words(events));
   const auto last = std::find_if(events.rbegin(), attempt_end, same_cause);
@@ -415,6 +423,7 @@ void StepLedger::save(StateWriter& state) const {
   state.boolean(newest_is_nan_);
   state.integer(step_count_);
   state.unsigned_integer(newest_start_offset_);
+  state.boolean(training_is_over_);
   state.boolean(task_said_why_);
   state.unsigned_integer(script_offsets_.size());
   for (const std::uint64_t offset : script_offsets_) state.unsigned_integer(offset);
@@ -461,6 +470,7 @@ void StepLedger::restore(StateReader& state) {
   newest_is_nan_ = state.boolean();
   step_count_ = state.integer();
   newest_start_offset_ = state.unsigned_integer();
+  training_is_over_ = state.boolean();
   task_said_why_ = state.boolean();
   script_offsets_.resize(state.count(kEventsMax));
   for (std::uint64_t& offset : script_offsets_) offset = state.unsigned_integer();

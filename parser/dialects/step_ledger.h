@@ -42,6 +42,10 @@ class StepLedger {
   std::int64_t failures_kept() const { return failures_kept_; }
   // The cause by which a scheduler, or a user, ended the newest attempt; empty where nobody did.
   std::string_view end_from_outside();
+  // A program said that all is trained, until one begins again.
+  void see_end_of_training() { training_is_over_ = true; }
+  // Whether one did, or the last iteration that was declared was reached.
+  bool all_is_trained() const;
   // Whether a launcher labels the line that is being read as one of a task's: of its events, too.
   void see_label_of_task(bool is_labelled) { is_of_task_ = is_labelled; }
   // Later lines tell it better: the failure whose line begins at `offset` is left out, where it is
@@ -89,6 +93,7 @@ class StepLedger {
   std::int64_t step_count_ = 0;
   std::int64_t failures_kept_ = 0;
   std::uint64_t newest_start_offset_ = 0;  // of a line that a program prints when it begins
+  bool training_is_over_ = false;
   bool is_of_task_ = false;
   bool task_said_why_ = false;  // in the newest attempt
   // Of the newest attempt's exceptions that no task raised, in a log whose launcher labels those.

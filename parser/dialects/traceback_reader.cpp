@@ -4,6 +4,7 @@
 
 #include "parser/dialects/exception_cause.h"
 #include "parser/dialects/failure.h"
+#include "parser/dialects/failure_class.h"
 #include "parser/dialects/line_weight.h"
 #include "parser/foundation/text.h"
 #include "parser/foundation/text_hash.h"
@@ -18,6 +19,8 @@ using Basis = ExceptionVerdict::Basis;
 constexpr int kTracebackReach = 100;
 constexpr std::string_view kTracebackHead = "Traceback (most recent call last)";
 constexpr std::string_view kIgnored = "Exception ignored in";
+// Python prints so what a hook raised, and ends as it would have.
+constexpr std::string_view kOfHooks = "Error in atexit._run_exitfuncs";
 constexpr std::string_view kBlanks = " \t|+";
 
 bool holds(std::string_view text, std::string_view words) {
@@ -129,7 +132,7 @@ bool is_head_of_exception(std::string_view text) {
 }  // namespace
 
 bool announces_traceback(std::string_view text) {
-  return holds(text, kIgnored);
+  return holds(text, kIgnored) || holds(text, kOfHooks);
 }
 
 void OpenTraceback::go_on() {
@@ -149,6 +152,7 @@ void OpenTraceback::tick() {
 void OpenTraceback::read(const Record& record, std::string_view raw, std::string_view text,
                          bool has_own_prefix, std::optional<LogEvent> event, StepLedger& ledger) {
   const bool is_of_traceback = read_head(text) || read_frame(text);
+  const bool had_frames = has_frames_;
   if (is_of_traceback) go_on();
   if (is_ignored_) {
     const bool is_end = !is_of_traceback && has_frames_ && has_form_of_exception(text);
@@ -170,7 +174,20 @@ void OpenTraceback::read(const Record& record, std::string_view raw, std::string
       go_on();
     }
   }
-  if (event) ledger.add_event(std::move(*event));
+  if (!event) return;
+  // Its frames are done with where it was their exception.
+  if (had_frames && !has_frames_) return tell(std::move(*event), ledger);
+  ledger.add_event(std::move(*event));
+}
+
+void OpenTraceback::tell(LogEvent event, StepLedger& ledger) const {
+  const bool is_survived = event.kind == LogEvent::Kind::failure && owner_ == FrameOwner::helper &&
+                           ledger.all_is_trained();
+  LogEvent survival = event;
+  ledger.add_event(std::move(event));
+  if (!is_survived) return;
+  survival.cause = kWentOn;
+  ledger.add_event(std::move(survival));
 }
 
 bool OpenTraceback::read_head(std::string_view text) {
@@ -178,6 +195,7 @@ bool OpenTraceback::read_head(std::string_view text) {
   if (!is_chained_ && !is_stand_in_) weaker_.reset();
   if (!is_chained_) is_attempt_ = false;
   if (!is_stand_in_) place_ = ProgramPlace::unknown;
+  if (!is_stand_in_ && !is_chained_) owner_ = FrameOwner::program;
   frame_count_ = 0;
   has_frames_ = next_is_source_ = false;
   open_.reset();
@@ -188,6 +206,7 @@ bool OpenTraceback::read_frame(std::string_view text) {
   const TracebackFrame frame = read_traceback_frame(text);
   if (!frame.file.empty()) {
     place_ = place_after_frame(place_, frame, frame_count_);
+    owner_ = std::max(owner_, owner_of(frame));
     // What runpy starts is the program, not an import.
     const bool is_runner = holds(frame.file, "runpy");
     frame_count_ = is_runner ? 0 : 1;
@@ -218,7 +237,7 @@ bool OpenTraceback::read_message(const Record& record, std::string_view text, St
   if (is_stand_in_) place_ = ProgramPlace::unknown;
   const bool may_say_less = is_stand_in_ || verdict.basis == Basis::place;
   weaker_ = may_say_less ? std::optional(event.offset) : std::nullopt;
-  ledger.add_event(std::move(event));
+  tell(std::move(event), ledger);
   return true;
 }
 
@@ -264,6 +283,7 @@ void OpenTraceback::save(StateWriter& state) const {
   state.integer(lines_left_);
   if (lines_left_ == 0) return;
   state.integer(static_cast<int>(place_));
+  state.integer(static_cast<int>(owner_));
   state.integer(frame_count_);
   state.boolean(has_frames_);
   state.boolean(next_is_source_);
@@ -285,6 +305,7 @@ void OpenTraceback::restore(StateReader& state) {
   lines_left_ = static_cast<int>(state.count(kTracebackReach));
   if (lines_left_ == 0) return;
   place_ = static_cast<ProgramPlace>(state.count(kProgramPlaceCount - 1));
+  owner_ = static_cast<FrameOwner>(state.count(kFrameOwnerCount - 1));
   frame_count_ = static_cast<int>(state.count(1));
   has_frames_ = state.boolean();
   next_is_source_ = state.boolean();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "parser/dialects/dialect.h"
+#include "parser/dialects/frame_owner.h"
 #include "parser/dialects/program_place.h"
 #include "parser/dialects/state_text.h"
 
@@ -38,6 +39,8 @@ class OpenTraceback {
   void restore(StateReader& state);
 
  private:
+  // Its exception, to the ledger: a helper's complaint is survived where all was trained before.
+  void tell(LogEvent event, StepLedger& ledger) const;
   bool read_head(std::string_view text);
   bool read_frame(std::string_view text);
   // A line behind an exception whose message is still open. True where it is the message.
@@ -49,6 +52,7 @@ class OpenTraceback {
 
   int lines_left_ = 0;
   ProgramPlace place_ = ProgramPlace::unknown;
+  FrameOwner owner_ = FrameOwner::program;
   int frame_count_ = 0;      // of the open traceback, as far as it matters
   bool has_frames_ = false;  // since the last exception
   bool next_is_source_ = false;
@@ -60,7 +64,8 @@ class OpenTraceback {
   std::optional<LogEvent> open_;         // the last one's, where its message is still to come
 };
 
-// "Exception ignored in: <function …>": the traceback that follows is of no failure.
+// "Exception ignored in: <function …>", "Error in atexit._run_exitfuncs:": the traceback that
+// follows is of no failure.
 bool announces_traceback(std::string_view text);
 
 class TracebackReader {

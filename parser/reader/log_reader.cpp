@@ -24,7 +24,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-21";
+constexpr std::string_view kStateVersion = "llmb-log-reader-22";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -166,6 +166,10 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
   const bool may_fail = has_signs(wanted.of_failures());
   if (!may_fail && !wants_every_line()) return;
   auto event = may_fail ? read_failure(record, raw, signs) : std::nullopt;
+  if (event && event->cause == kTrainingOver) {
+    ledger.see_end_of_training();
+    event.reset();
+  }
   const bool is_event = event.has_value();
   const std::int64_t kept_before = ledger.failures_kept();
   if (event || tracebacks.wants_every_line() || announces_traceback(record.text)) {

@@ -184,9 +184,11 @@ void FirstCause::begin_attempt() {
   is_over_ = end_was_told_ = went_on_ = false;
 }
 
-void FirstCause::go_on() {
+void FirstCause::go_on(const LogEvent& event) {
   begin_attempt();
-  if (of_earlier_attempts_ != nullptr && !may_be_last_word(*of_earlier_attempts_)) {
+  const LogEvent* const earlier = of_earlier_attempts_;
+  // A helper's complaint and its survival are one line: whoever ends next, ends by it.
+  if (earlier != nullptr && !may_be_last_word(*earlier) && earlier->offset != event.offset) {
     of_earlier_attempts_ = nullptr;
   }
   went_on_ = true;
@@ -203,7 +205,7 @@ const LogEvent* FirstCause::chosen() const {
 
 void FirstCause::offer(const LogEvent& failure) {
   if (failure.cause == kRestarted) return begin_attempt();
-  if (failure.cause == kWentOn) return go_on();
+  if (failure.cause == kWentOn) return go_on(failure);
   if (is_over_) return;
   const bool is_first_end = !end_was_told_ && announces_end(failure);
   end_was_told_ = end_was_told_ || is_first_end;

@@ -34,7 +34,7 @@ class FirstCause {
 
  private:
   void begin_attempt();
-  void go_on();
+  void go_on(const LogEvent& event);
 
   const LogEvent* of_earlier_attempts_ = nullptr;
   const LogEvent* chosen_ = nullptr;

@@ -95,23 +95,6 @@ TEST(CountingLine, CountsWithoutANameByEqualSteps) {
   EXPECT_FALSE(counts_on({"StepId=44.0 ended", "StepId=44.1 ended", "StepId=44.2 ended"}));
 }
 
-TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
-  for (const char* const line :
-       {"training exit code 0", "mpirun returned 0", "[0] done rc=0", "srun finished with status 0",
-        "Waiting for worker processes to exit... all 8 exited with code 0",
-        "--- job 40110 ended with 0, Fri Aug  1 2025 ---",
-        "Job nemo.collections.llm.api.pretrain finished: SUCCEEDED", "Training completed.",
-        "training finished, 120 steps", "worker group successfully finished."}) {
-    EXPECT_TRUE(tells_of_a_good_end(line)) << line;
-  }
-  for (const char* const line :
-       {"training exit code 1", "returned 0.3", "status 02", "rc=01", "+ echo mpirun returned 0",
-        "training has not finished", "training failed, cleanup done", "done with setup ...",
-        "[WARNING] training finished without a checkpoint", "job killed, exit code 0", ""}) {
-    EXPECT_FALSE(tells_of_a_good_end(line)) << line;
-  }
-}
-
 TEST(Aftermath, SurvivesWhatTheCountWentOnAfter) {
   const std::string steps = "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n";
   EXPECT_EQ(cause_behind(kComplaint), "file_system_error");
