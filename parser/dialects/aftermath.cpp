@@ -50,13 +50,12 @@ int Aftermath::rises_of(const CountingLine& line) {
   const auto same = std::find_if(counted_.begin(), counted_.end(),
                                  [&](const Counted& one) { return one.line.shape == line.shape; });
   if (same != counted_.end()) {
-    const bool rises =
-        line.names_its_counts ? line.follows(same->line) : line.counts_on(same->line, same->rises);
+    const bool rises = line.follows(same->line) || line.counts_on(same->line, same->rises);
     // Another rank may tell of the same step.
     const bool stays = line.names_its_counts && line.counts == same->line.counts;
     if (rises || stays) newest.rises_in_a_row = same->rises_in_a_row + (rises ? 1 : 0);
-    for (std::size_t i = 0; i < line.counts.size(); ++i) {
-      newest.rises[i] = line.counts[i] - same->line.counts[i];
+    for (std::size_t i = 0; i < line.numbers.size(); ++i) {
+      newest.rises[i] = line.numbers[i] - same->line.numbers[i];
     }
     counted_.erase(same);
   } else if (counted_.size() == kShapesMax) {
@@ -74,6 +73,7 @@ void Aftermath::save(StateWriter& state) const {
   for (const Counted& one : counted_) {
     state.unsigned_integer(one.line.shape);
     for (const double count : one.line.counts) state.number(count);
+    for (const double number : one.line.numbers) state.number(number);
     for (const double rise : one.rises) state.number(rise);
     state.integer(one.rises_in_a_row);
   }
@@ -87,6 +87,7 @@ void Aftermath::restore(StateReader& state) {
   for (Counted& one : counted_) {
     one.line.shape = state.unsigned_integer();
     for (double& count : one.line.counts) count = state.number();
+    for (double& number : one.line.numbers) number = state.number();
     for (double& rise : one.rises) rise = state.number();
     one.rises_in_a_row = static_cast<int>(state.count(kAftermathLines));
   }

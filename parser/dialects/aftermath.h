@@ -3,7 +3,6 @@
 // so it costs a log without failures nothing.
 #pragma once
 
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -40,7 +39,7 @@ class Aftermath {
   struct Counted {
     CountingLine line;
     // Since the line of the shape before it. Nothing has risen before there are two.
-    std::array<double, CountingLine::kCountsMax> rises{};
+    CountingLine::Numbers rises{};
     int rises_in_a_row = 0;
   };
 

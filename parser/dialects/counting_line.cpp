@@ -57,6 +57,26 @@ bool is_of_shape(char c) {
   return static_cast<unsigned char>(c) < 0x80 && kOfBars.find(c) == std::string_view::npos;
 }
 
+bool names_an_epoch(std::string_view word) {
+  return word.ends_with("poch");
+}
+
+// "40 it", "1200 steps": the whole number from `begin` to `end` with its unit behind it; not
+// "40 it/s", "2.5 it".
+bool counts_a_unit(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr auto kUnitsBehind = std::to_array<std::string_view>(
+      {"it", "its", "iter", "iters", "iterations", "step", "steps", "updates", "batches"});
+  const bool is_part = begin > 0 && (text[begin - 1] == '.' || text[begin - 1] == '/');
+  const bool is_whole = std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    text.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
+  if (is_part || !is_whole) return false;
+  if (text.substr(end, 1) == " ") ++end;
+  const std::string_view unit = text.substr(end, length_of_run(text, end, is_word_of_a_count));
+  const bool is_rate = text.substr(end + unit.size(), 1) == "/";
+  return !is_rate &&
+         std::find(kUnitsBehind.begin(), kUnitsBehind.end(), unit) != kUnitsBehind.end();
+}
+
 // "2.52", not a part of "10.41.0.17".
 bool has_decimals(std::string_view text, std::size_t begin, std::size_t end) {
   const bool is_a_part =
@@ -66,13 +86,15 @@ bool has_decimals(std::string_view text, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-bool CountingLine::counts_on(const CountingLine& earlier,
-                             const std::array<double, kCountsMax>& rises) const {
+bool CountingLine::counts_on(const CountingLine& earlier, const Numbers& rises) const {
   constexpr double kRounding = 1e-9;
-  if (shape != earlier.shape) return false;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double rise = counts[i] - earlier.counts[i];
-    if (rise > 0 && std::abs(rise - rises[i]) <= kRounding * std::abs(counts[i])) return true;
+  constexpr double kRanksOfANode = 16;
+  if (!counts_without_name || shape != earlier.shape) return false;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double rise = numbers[i] - earlier.numbers[i];
+    const bool may_be_of_ranks = rise == 1 && numbers[i] <= kRanksOfANode;
+    if (rise <= 0 || may_be_of_ranks) continue;
+    if (std::abs(rise - rises[i]) <= kRounding * std::abs(numbers[i])) return true;
   }
   return false;
 }
@@ -81,10 +103,10 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
   text = text.substr(0, kBytesOfACount);
   CountingLine line;
   std::size_t found = 0;
-  std::array<double, CountingLine::kCountsMax> numbers{};
   std::size_t number_count = 0;
   bool has_figure = false;
   bool tells_of_trouble = false;
+  bool names_epochs_only = true;
   std::string_view word;  // the last one before `at` that no number has followed
   std::size_t gap = 0;    // bytes since, but for blanks
   for (std::size_t at = 0; at < text.size();) {
@@ -99,11 +121,13 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
       double count = 0;
       const char* const end = text.data() + text.size();
       const auto [stop, error] = std::from_chars(text.data() + at, end, count);
-      const bool is_count = error == std::errc() && gap <= kGapMax && names_a_count(word);
-      if (is_count && found < line.counts.size()) line.counts[found++] = count;
-      if (number_count < numbers.size()) numbers[number_count++] = count;
-      line.shape = mix_hash(line.shape + kHashFactor);
       const auto behind = static_cast<std::size_t>(stop - text.data());
+      const bool has_name = gap <= kGapMax && names_a_count(word);
+      const bool is_count = error == std::errc() && (has_name || counts_a_unit(text, at, behind));
+      if (is_count && found < line.counts.size()) line.counts[found++] = count;
+      names_epochs_only = names_epochs_only && (!is_count || (has_name && names_an_epoch(word)));
+      if (number_count < line.numbers.size()) line.numbers[number_count++] = count;
+      line.shape = mix_hash(line.shape + kHashFactor);
       has_figure = has_figure || has_decimals(text, at, behind);
       at = std::max(at + 1, behind);
       word = {};
@@ -114,9 +138,8 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
     }
   }
   line.names_its_counts = found > 0;
-  if (line.names_its_counts) return line;
-  if (!has_figure || tells_of_trouble) return std::nullopt;
-  line.counts = numbers;
+  line.counts_without_name = names_epochs_only && has_figure && !tells_of_trouble;
+  if (!line.names_its_counts && !line.counts_without_name) return std::nullopt;
   return line;
 }
 

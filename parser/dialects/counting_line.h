@@ -14,26 +14,30 @@ namespace llmb::parser {
 
 struct CountingLine {
   static constexpr std::size_t kCountsMax = 4;
+  using Numbers = std::array<double, kCountsMax>;
 
   std::uint64_t shape = 0;  // a hash of all but its numbers
-  // In the order of the line: "Epoch 1 | iter 40 step 10"; where it names none, its first numbers.
-  // Those that are not there are 0.
-  std::array<double, kCountsMax> counts{};
+  // Both in the order of the line; those that are not there are 0.
+  Numbers counts{};   // that have a name: "Epoch 1 | iter 40 step 10", "40 it"
+  Numbers numbers{};  // the first ones, whatever they are
   bool names_its_counts = false;
+  // Whether a number without a name may be its count: it names none, or epochs only.
+  bool counts_without_name = false;
 
   // Whether it is the same line, later: the first count that differs has risen.
   bool follows(const CountingLine& earlier) const {
-    return shape == earlier.shape && counts > earlier.counts;
+    return names_its_counts && shape == earlier.shape && counts > earlier.counts;
   }
 
   // Whether one of its numbers has risen by as much as from the line before `earlier` to that one,
-  // by `rises`: then it counts, whatever it is called.
-  bool counts_on(const CountingLine& earlier, const std::array<double, kCountsMax>& rises) const;
+  // by `rises`: then it counts, whatever it is called. One that rises by 1 may number the ranks of
+  // a node, as far as a node has so many.
+  bool counts_on(const CountingLine& earlier, const Numbers& rises) const;
 };
 
 // Nothing where the line counts nothing, or holds a NaN: a run that prints those does not go on
 // well; and where it names no count, too, if it has no figure with decimals, or words of trouble or
-// of waiting. `text`: without what stands before it.
+// of waiting. `text`: without what stands before it, but for a number in brackets.
 std::optional<CountingLine> read_counting_line(std::string_view text);
 
 }  // namespace llmb::parser

@@ -148,10 +148,10 @@ constexpr int kPrefixesMax = 8;
 
 }  // namespace
 
-std::string_view without_collector_prefix(std::string_view line) {
+std::string_view without_collector_prefix(std::string_view line, NumberPrefix number) {
   for (int i = 0; i < kPrefixesMax; ++i) {
     const std::size_t length = prefix_length(line);
-    if (length == 0) break;
+    if (length == 0 || (number == NumberPrefix::kept && number_length(line) > 0)) break;
     line.remove_prefix(length);
   }
   return line;

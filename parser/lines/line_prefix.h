@@ -11,7 +11,10 @@ namespace llmb::parser {
 // ("2026-01-02T03:04:05.1Z ", "[2026-01-02 03:04:05] "), and the stream behind those of Kubernetes;
 // "[1,7]<stderr>:" (mpirun); "[3]:" and "[3] "; "[host:0] ", "[worker-3] ",
 // "[pod/name/container] "; "trainer-1  | " (compose); "node-7: " (pdsh).
-std::string_view without_collector_prefix(std::string_view line);
+// "[3] " may be a count, too: where it is kept, so is what stands behind it.
+enum class NumberPrefix { taken_off, kept };
+std::string_view without_collector_prefix(std::string_view line,
+                                          NumberPrefix number = NumberPrefix::taken_off);
 
 // Whether a launcher's label of one task stands before the line: srun's "13: ", torchrun's
 // "[default3]:" or mpirun's "[1,7]<stderr>:". A launcher that labels does so with every line of its

@@ -24,7 +24,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-22";
+constexpr std::string_view kStateVersion = "llmb-log-reader-23";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -185,7 +185,8 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
 }
 
 void LogReader::Impl::read_aftermath(const Record& record) {
-  const std::string_view text = without_collector_prefix(record.text);
+  // "[00010] loss=8.54": what else would be a rank's label may be the count.
+  const std::string_view text = without_collector_prefix(record.text, NumberPrefix::kept);
   // Of a program that is known its steps tell that it goes on.
   const Aftermath::Sign sign = aftermath.read(text, !is_chosen);
   if (sign == Aftermath::Sign::none) return;

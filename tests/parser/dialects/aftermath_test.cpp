@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -46,6 +45,10 @@ TEST(CountingLine, IsToldByItsShapeAndACountThatRises) {
                       "{'loss': 3.0, 'learning_rate': 0.0, 'epoch': 0.75}"));
   EXPECT_TRUE(goes_on(" 25%|##      | 25/100 [01:02, global_step=24.0, loss=9.1]",
                       " 50%|####    | 50/100 [02:04, global_step=49.0, loss=7.8]"));
+  // The unit may stand behind it.
+  EXPECT_TRUE(goes_on("10 it | 8 nats | 41 ms", "25 it | 7 nats | 40 ms"));
+  EXPECT_TRUE(
+      goes_on("(10:02) 110 steps, nll 4.3, 17.9k t/s", "(10:02) 135 steps, nll 4.1, 18k t/s"));
   // The next epoch begins at its first batch.
   EXPECT_TRUE(goes_on("Epoch 1, iter 400: loss 7.1", "Epoch 2, iter 10: loss 7.0"));
 }
@@ -59,6 +62,9 @@ TEST(CountingLine, IsNoneWhereNothingOfTrainingIsCounted) {
   EXPECT_FALSE(goes_on("*** STEP 44.0 ON n1 ENDED", "*** STEP 44.1 ON n1 ENDED"));
   EXPECT_FALSE(goes_on("StepId=44.0 ended", "StepId=44.1 ended"));
   EXPECT_FALSE(goes_on("step 9 loss nan", "step 10 loss nan"));
+  EXPECT_FALSE(goes_on("running at 40 it/s", "running at 41 it/s"));
+  EXPECT_FALSE(goes_on("took 2.5 it", "took 2.6 it"));
+  EXPECT_FALSE(goes_on("4/10 it", "4/20 it"));
   EXPECT_FALSE(read_counting_line(""));
 }
 
@@ -67,12 +73,12 @@ bool counts_on(const std::vector<std::string>& three) {
   std::vector<CountingLine> lines;
   for (const std::string& text : three) {
     const auto line = read_counting_line(text);
-    if (!line || line->names_its_counts) return false;
+    if (!line) return false;
     lines.push_back(*line);
   }
-  std::array<double, CountingLine::kCountsMax> rises{};
+  CountingLine::Numbers rises{};
   for (std::size_t i = 0; i < rises.size(); ++i) {
-    rises[i] = lines.at(1).counts[i] - lines.at(0).counts[i];
+    rises[i] = lines.at(1).numbers[i] - lines.at(0).numbers[i];
   }
   return lines.at(2).counts_on(lines.at(1), rises);
 }
@@ -85,9 +91,18 @@ TEST(CountingLine, CountsWithoutANameByEqualSteps) {
   EXPECT_TRUE(
       counts_on({"lm |  250/3000 | ce 5.487 | 15235 tok/s", "lm |  500/3000 | ce 4.5 | 15 tok/s",
                  "lm |  750/3000 | ce 3.761 | 15070 tok/s"}));
+  // An epoch says too little.
+  EXPECT_TRUE(counts_on({"Epoch 0: 44/200 [1.88it/s, train_loss=3.549]",
+                         "Epoch 0: 56/200 [1.88it/s, train_loss=2.989]",
+                         "Epoch 0: 68/200 [1.88it/s, train_loss=2.640]"}));
+  EXPECT_FALSE(counts_on({"r20 step 50 nll 4.11", "r21 step 50 nll 4.12", "r22 step 50 nll 4.11"}));
   EXPECT_FALSE(counts_on({"[10] loss=8.54", "[20] loss=7.31", "[20] loss=7.31"}));
   EXPECT_FALSE(counts_on({"[10] loss=8.54", "[20] loss=7.31", "[25] loss=7.01"}));
   EXPECT_FALSE(counts_on({"[30] loss=8.54", "[20] loss=7.31", "[10] loss=7.01"}));
+  // The ranks of a node say something one after the other.
+  EXPECT_FALSE(counts_on({"[1] peak 61.20 GiB", "[2] peak 61.18 GiB", "[3] peak 61.21 GiB"}));
+  EXPECT_FALSE(counts_on({"gpu 13: 40.12 GiB", "gpu 14: 40.10 GiB", "gpu 15: 40.12 GiB"}));
+  EXPECT_TRUE(counts_on({"[15] loss=8.54", "[16] loss=7.31", "[17] loss=7.30"}));
   // Waiting, and addresses of others, are no training.
   EXPECT_FALSE(counts_on({"retry 1/9 in 2.0 s", "retry 2/9 in 2.0 s", "retry 3/9 in 2.0 s"}));
   EXPECT_FALSE(counts_on({"peer 10.4.0.1 gone", "peer 10.4.0.2 gone", "peer 10.4.0.3 gone"}));
@@ -111,6 +126,16 @@ TEST(Aftermath, SurvivesWhatThreeLinesWithoutANameWentOnAfter) {
   const std::string two = "fit: s=10 l=8.54 g=1.2\nfit: s=20 l=7.31 g=1.1\n";
   EXPECT_EQ(cause_behind(kComplaint + two), "file_system_error");
   EXPECT_EQ(cause_behind(kComplaint + two + "fit: s=30 l=6.34 g=1.3\n"), "");
+}
+
+TEST(Aftermath, SurvivesWhatALineGoesOnAfterThatBeginsWithItsCount) {
+  const std::string two = "[00010] loss=8.54 sps=62.0\n[00020] loss=7.31 sps=62.3\n";
+  EXPECT_EQ(cause_behind(kComplaint + two), "file_system_error");
+  EXPECT_EQ(cause_behind(kComplaint + two + "[00030] loss=6.34 sps=60.8\n"), "");
+  const std::string labelled =
+      "2026-02-18T05:53:31Z [2] s=10 l=8.5\n2026-02-18T05:53:32Z [3] s=10 "
+      "l=8.5\n2026-02-18T05:53:32Z [4] s=10 l=8.5\n";
+  EXPECT_EQ(cause_behind(kComplaint + labelled), "file_system_error");
 }
 
 TEST(Aftermath, LeavesWhatFollowsToBeTold) {

@@ -69,6 +69,15 @@ TEST(CollectorPrefix, IsNothingElse) {
   }
 }
 
+TEST(CollectorPrefix, LeavesANumberThatMayCount) {
+  const auto kept = [](const char* line) {
+    return without_collector_prefix(line, NumberPrefix::kept);
+  };
+  EXPECT_EQ(kept("2026-01-02T03:04:05Z [worker-3] [00010] loss=8.54"), "[00010] loss=8.54");
+  EXPECT_EQ(kept("[3] [00010] loss=8.54"), "[3] [00010] loss=8.54");
+  EXPECT_EQ(kept("[rank3]: loss=8.54"), "loss=8.54");
+}
+
 TEST(CollectorPrefix, OfATaskIsALaunchersLabel) {
   for (const char* line :
        {"13: x", " 3: x", "[default3]:x", "[1,7]<stderr>:x", "2026-01-02T03:04:05Z 3: x"}) {
