@@ -14,9 +14,22 @@ std::string contains(const SqlDialect& dialect, std::string_view column) {
   return fmt::format(fmt::runtime(dialect.contains), column);
 }
 
-// Through an index that holds all paths. Nearly every path has the experiment's name in it; of the
-// others there is an index, too.
+void add_text_of_row(const SqlDialect& dialect, const std::string& text, Where& where) {
+  where.add(fmt::format("({} OR {})", contains(dialect, "experiment"),
+                        contains(dialect, "relative_path")),
+            dialect.searched_text(text));
+  where.parameters.emplace_back(dialect.searched_text(text));
+}
+
+// By an index of trigrams, or through one that holds all paths. Nearly every path has the
+// experiment's name in it; of the others there is an index, too.
 void add_text_of_all(const SqlDialect& dialect, const std::string& text, Where& where) {
+  if (!dialect.may_have_text.empty()) {
+    if (const auto trigrams = dialect.trigrams(text)) {
+      where.add(std::string(dialect.may_have_text), *trigrams);
+      return add_text_of_row(dialect, text, where);
+    }
+  }
   where.add(fmt::format(
                 "id IN (SELECT id FROM run WHERE {} UNION ALL SELECT id FROM run WHERE {} AND {})",
                 contains(dialect, "relative_path"), dialect.is_named_elsewhere,
@@ -105,10 +118,7 @@ class FilterTerms {
   void add_text() {
     if (!filter_.has_text()) return;
     if (filter_.text->size() > kTextFilterBytesMax) return where_.add(kNoRun);
-    where_.add(fmt::format("({} OR {})", contains(dialect_, "experiment"),
-                           contains(dialect_, "relative_path")),
-               dialect_.searched_text(*filter_.text));
-    where_.parameters.emplace_back(dialect_.searched_text(*filter_.text));
+    add_text_of_row(dialect_, *filter_.text, where_);
   }
 
   const SqlDialect& dialect_;

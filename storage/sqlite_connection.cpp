@@ -10,6 +10,7 @@
 
 #include "storage/database_header.h"
 #include "storage/page_checksums.h"
+#include "storage/searched_text.h"
 #include "storage/write_ahead_log.h"
 
 namespace llmb::storage {
@@ -160,15 +161,6 @@ bool SqliteStatement::step() {
   return false;
 }
 
-std::string like_pattern(std::string_view text) {
-  std::string pattern = "%";
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "%";
-}
-
 }  // namespace
 
 const SqlDialect& sqlite_dialect() {
@@ -190,6 +182,10 @@ const SqlDialect& sqlite_dialect() {
       .contains = "{} LIKE ? ESCAPE '\\'",
       .searched_text = like_pattern,
       .is_named_elsewhere = "instr(relative_path, experiment) = 0",
+      .may_have_text =
+          "id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?"
+          " UNION ALL SELECT run_id FROM run_text_change)",
+      .trigrams = trigrams_to_match,
       .is_in_list = " IN (SELECT value FROM json_each(?))",
       .list_begin = '[',
       .list_end = ']',
@@ -198,8 +194,8 @@ const SqlDialect& sqlite_dialect() {
       .combinations_max = 1'000,
       .runs_since = kRunsSince,
       .table_list =
-          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%'"
-          " ESCAPE '\\' ORDER BY name",
+          "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+          " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
       .column_list =
           "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden = 0"
           " ORDER BY pk = 0, pk, name"};
@@ -225,7 +221,10 @@ SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std
     if (code != SQLITE_OK) fail(code, "open it");
     if (is_of_another_program(read_header())) refuse_other_program(path());
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    // Who writes needs the triggers that keep run_text; SQL of the schema can call nothing there
+    // that reaches beyond this file.
+    const int trusts_schema = mode == Mode::read_only ? 0 : 1;
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusts_schema, nullptr);
     int reserved_bytes = kPageChecksumBytes;  // of a new database, and of what VACUUM makes
     sqlite3_file_control(handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved_bytes);
     set_patience(kPatience);

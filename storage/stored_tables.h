@@ -47,6 +47,6 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"data_revision", ""}};
 
 // What triggers keep of the rows of others: it comes and goes with those.
-inline constexpr std::array<std::string_view, 1> kTalliedTables = {"run_tally"};
+inline constexpr std::array<std::string_view, 2> kTalliedTables = {"run_tally", "run_text_change"};
 
 }  // namespace llmb::storage

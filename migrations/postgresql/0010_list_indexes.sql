@@ -41,5 +41,17 @@ CREATE INDEX run_of_combination ON run (
   began_at, id
 );
 
--- As in SQLite: where a path contains the experiment's name, looking at the path is enough.
+-- A text that lists are filtered by is looked for in the paths; where a path does not contain the
+-- experiment's name, in that, too.
 CREATE INDEX run_named_elsewhere ON run (id) WHERE strpos(relative_path, experiment) = 0;
+
+-- By its trigrams, where the server has the extension and lets this role make it.
+DO $$
+BEGIN
+  CREATE EXTENSION IF NOT EXISTS pg_trgm;
+  CREATE INDEX run_text ON run USING gin (lower(relative_path) gin_trgm_ops);
+EXCEPTION
+  WHEN insufficient_privilege OR feature_not_supported OR undefined_file OR undefined_object THEN
+    RAISE NOTICE 'texts are looked for without an index: %', SQLERRM;
+END
+$$;

@@ -51,7 +51,7 @@ TEST(Writer, CreatesADatabaseThatSaysWhatItIs) {
   EXPECT_GE(connection.read_one_integer("PRAGMA user_version"), 1);
   EXPECT_EQ(connection.read_one_integer(
                 "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND NOT strict"
-                " AND name NOT LIKE 'sqlite_%'"),
+                " AND type = 'table' AND name NOT LIKE 'sqlite_%'"),
             0);
 }
 

@@ -227,9 +227,13 @@ TEST_F(RunListPlans, CountsReadNoRowForWhatTheIndexHolds) {
               Each(HasSubstr("(workload=?)")));
 }
 
-TEST_F(RunListPlans, ATextIsLookedForInAnIndexOfPaths) {
+TEST_F(RunListPlans, ATextIsLookedForByItsTrigramsOrInAnIndexOfPaths) {
   RunFilter filter;
-  filter.text = "x";
+  filter.text = "grok";
+  EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), filter)),
+              AllOf(Contains(HasSubstr("SEARCH run USING INTEGER PRIMARY KEY")),
+                    Contains(HasSubstr("SCAN run_text VIRTUAL TABLE INDEX"))));
+  filter.text = "gr";
   EXPECT_THAT(plan_of(count_sql(sqlite_dialect(), filter)),
               AllOf(Contains("SCAN run USING COVERING INDEX sqlite_autoindex_run_1"),
                     Contains("SCAN run USING INDEX run_named_elsewhere")));

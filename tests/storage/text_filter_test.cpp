@@ -1,7 +1,11 @@
 // The text that a list of runs is filtered by: what it is looked for in, and what counts as equal.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "storage/database.h"
+#include "storage/searched_text.h"
+#include "storage/stored_tables.h"
+#include "tests/storage/execute_sql.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -49,6 +53,11 @@ TEST(TextFilter, FindsInTheExperimentAndInThePath) {
   EXPECT_THAT(found("%"), ElementsAre(alpha));
   EXPECT_THAT(found("_"), ElementsAre(alpha, beta));
   EXPECT_THAT(found("a_5"), ElementsAre(alpha));
+  EXPECT_THAT(found("PHA_50%"), ElementsAre(alpha));
+  EXPECT_THAT(found("alpha_50%ONE"), IsEmpty());
+  EXPECT_THAT(found("out Alpha"), IsEmpty());  // of the path's end and the name's beginning
+  EXPECT_THAT(found("a\"b"), IsEmpty());
+  EXPECT_THAT(found("b\\two_ALPHA.OUT"), ElementsAre(beta));
   EXPECT_THAT(found("a_o"), IsEmpty());
   EXPECT_THAT(found("\\"), ElementsAre(beta));
   EXPECT_THAT(found("B\\t"), ElementsAre(beta));
@@ -60,6 +69,52 @@ TEST(TextFilter, FindsInTheExperimentAndInThePath) {
   RunFilter alphas;
   alphas.text = "ALPHA";
   EXPECT_EQ(reader.experiments(alphas, 10, "").size(), 2U);
+}
+
+TEST(TrigramsToMatch, AreSomeOfTheWholeTextAndOfAsciiAlone) {
+  EXPECT_EQ(trigrams_to_match("grok"), R"("gro" AND "rok")");
+  EXPECT_EQ(trigrams_to_match("pretrain"), R"("pre" AND "tra" AND "ain")");
+  EXPECT_EQ(trigrams_to_match("a\"b"), R"("a""b")");
+  EXPECT_EQ(trigrams_to_match("größe_1"), R"("e_1")");
+  EXPECT_EQ(trigrams_to_match("gr"), std::nullopt);
+  EXPECT_EQ(trigrams_to_match("gröaß"), std::nullopt);
+  EXPECT_EQ(trigrams_to_match(std::string("ab\0cd", 5)), std::nullopt);
+  EXPECT_LT(trigrams_to_match(std::string(4'000, 'a'))->size(), 100U);
+}
+
+// Texts go into their index a thousand at a time, as paths come, change and go.
+TEST(TextFilter, FindsWhatARunIsCalledNow) {
+  const TemporaryDatabase database;
+  Writer writer(database.options());
+  const RootId root = writer.upsert_root("/logs", "");
+  std::vector<IngestBatch> batches;
+  batches.reserve(1'990);
+  for (int i = 0; i < 1'990; ++i) {
+    batches.push_back(make_batch(root, fmt::format("old_{}\xc3\xff.out", i), 1));
+    batches.back().path.experiment = "";
+  }
+  writer.commit(batches);
+  const auto count = [&](const std::string& text) {
+    RunFilter filter;
+    filter.text = text;
+    return Reader(database.path()).run_count(filter);
+  };
+  EXPECT_EQ(count("old_3"), 111);
+  EXPECT_EQ(count("old_13"), 111);
+  EXPECT_EQ(count("\xff.OUT"), 1'990);
+  execute_sql(database.path(), "UPDATE run SET relative_path = 'new' || id WHERE id > 100");
+  EXPECT_EQ(count("old_3"), 11);
+  EXPECT_EQ(count("old_13"), 1);
+  EXPECT_EQ(count("NEW"), 1'890);
+  std::string removal;
+  for (const StoredTable& table : kStoredTables) {
+    if (table.run_column.empty()) continue;
+    removal = fmt::format("DELETE FROM {} WHERE {} > 700;", table.name, table.run_column) + removal;
+  }
+  execute_sql(database.path(), removal);
+  EXPECT_EQ(count("new"), 600);
+  EXPECT_EQ(count("ne"), 600);
+  EXPECT_EQ(count("old_"), 100);
 }
 
 }  // namespace
