@@ -11,19 +11,29 @@ namespace {
 constexpr int kAftermathLines = 200;
 // How often a count rises until it shows that a program lives. Slurm gives processes KillWait, 30
 // seconds unless configured, before it kills them, and ranks of known programs are given as many
-// steps. A user's signal reaches all ranks at once. Fewer do where all ended well.
+// steps. A user's signal reaches all ranks at once. Fewer do where all ended well, or where
+// the next attempt failed by itself.
 constexpr int kRisesBehindAScheduler = 20;
 constexpr int kRisesBehindAUser = 5;
-constexpr int kRisesBeforeAGoodEnd = 5;
+constexpr int kRisesForAWhile = 5;
 
 }  // namespace
 
-void Aftermath::begin(std::string_view end_from_outside) {
+void Aftermath::begin(const LogEvent* end_from_outside) {
+  const bool is_same_end = end_from_outside != nullptr && end_from_outside->offset == end_offset_;
+  const int rises = is_same_end ? std::min(rises_max_, kRisesForAWhile) : 0;
   end();
   lines_left_ = kAftermathLines;
-  rises_wanted_ = end_from_outside.empty()            ? 1
-                  : end_from_outside == "interrupted" ? kRisesBehindAUser
-                                                      : kRisesBehindAScheduler;
+  rises_wanted_ = 1;
+  if (end_from_outside == nullptr) return;
+  rises_max_ = rises;
+  end_offset_ = end_from_outside->offset;
+  const bool is_of_user = end_from_outside->cause == "interrupted";
+  rises_wanted_ = is_of_user ? kRisesBehindAUser : kRisesBehindAScheduler;
+}
+
+bool Aftermath::counts_behind_an_end() const {
+  return rises_wanted_ > 1 && rises_max_ >= kRisesForAWhile;
 }
 
 Aftermath::Sign Aftermath::read(std::string_view text, bool may_count) {
@@ -32,7 +42,7 @@ Aftermath::Sign Aftermath::read(std::string_view text, bool may_count) {
     return Sign::none;
   }
   if (tells_of_a_good_end(text)) {
-    const bool went_on = rises_max_ >= kRisesBeforeAGoodEnd;
+    const bool went_on = rises_max_ >= kRisesForAWhile;
     // Of a scheduler's end a script may say so, and another attempt follows.
     if (went_on || rises_wanted_ == 1) end();
     return went_on ? Sign::went_on_well : Sign::ended_well;
@@ -69,6 +79,7 @@ void Aftermath::save(StateWriter& state) const {
   state.integer(lines_left_);
   state.integer(rises_wanted_);
   state.integer(rises_max_);
+  state.unsigned_integer(end_offset_);
   state.unsigned_integer(counted_.size());
   for (const Counted& one : counted_) {
     state.unsigned_integer(one.line.shape);
@@ -83,6 +94,7 @@ void Aftermath::restore(StateReader& state) {
   lines_left_ = static_cast<int>(state.count(kAftermathLines));
   rises_wanted_ = static_cast<int>(state.count(kRisesBehindAScheduler));
   rises_max_ = static_cast<int>(state.count(kRisesBehindAScheduler));
+  end_offset_ = state.unsigned_integer();
   counted_.resize(state.count(kShapesMax));
   for (Counted& one : counted_) {
     one.line.shape = state.unsigned_integer();

@@ -3,11 +3,13 @@
 // so it costs a log without failures nothing.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "parser/dialects/counting_line.h"
 #include "parser/dialects/state_text.h"
+#include "parser/log_facts.h"
 
 namespace llmb::parser {
 
@@ -19,11 +21,16 @@ class Aftermath {
   // Whether the next line is to be read, whatever it holds.
   bool wants_every_line() const { return lines_left_ > 0; }
 
-  // A failure was kept: what follows it is looked at from here on. `end_from_outside`: the cause by
-  // which a scheduler or a user ended the attempt; until the last rank is ended, too, ranks count.
-  void begin(std::string_view end_from_outside);
+  // A failure was kept: what follows it is looked at from here on. `end_from_outside`: by which a
+  // scheduler or a user ended the attempt, null where nobody did; until the last rank is ended,
+  // too, ranks count.
+  void begin(const LogEvent* end_from_outside);
   // Steps tell what follows.
   void end() { *this = {}; }
+
+  // Whether somebody ended the attempt from outside, and what counts went on for a while, though
+  // not for long.
+  bool counts_behind_an_end() const;
 
   // A line that is no failure. `text`: without what stands before it. Any sign ends the aftermath.
   // `may_count`: whether what counts is a sign.
@@ -49,6 +56,7 @@ class Aftermath {
   int lines_left_ = 0;
   int rises_wanted_ = 0;          // in a row, for what counts to go on
   int rises_max_ = 0;             // of all shapes
+  std::uint64_t end_offset_ = 0;  // of the end from outside
   std::vector<Counted> counted_;  // one of each shape, the newest last
 };
 

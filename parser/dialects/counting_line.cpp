@@ -84,17 +84,30 @@ bool has_decimals(std::string_view text, std::size_t begin, std::size_t end) {
   return !is_a_part && text.substr(begin, end - begin).find('.') != std::string_view::npos;
 }
 
+bool is_whole(double number) {
+  constexpr double kRounding = 1e-6;
+  return std::abs(number - std::round(number)) <= kRounding;
+}
+
+// Whether a number that rises so may be a count. One that rises by 1 may number the ranks of a
+// node; figures with decimals (degrees, gibibytes) rise alike by chance, but for one that has been
+// counted from 0 on ("8.4 M", "12.6 M").
+bool may_count_by(double number, double rise) {
+  constexpr double kRanksOfANode = 16;
+  constexpr double kFineRisesMax = 100;
+  if (is_whole(number) && is_whole(rise)) return rise > 1 || number > kRanksOfANode;
+  return is_whole(number / rise) && (rise >= 1 || number <= kFineRisesMax * rise);
+}
+
 }  // namespace
 
 bool CountingLine::counts_on(const CountingLine& earlier, const Numbers& rises) const {
   constexpr double kRounding = 1e-9;
-  constexpr double kRanksOfANode = 16;
   if (!counts_without_name || shape != earlier.shape) return false;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double rise = numbers[i] - earlier.numbers[i];
-    const bool may_be_of_ranks = rise == 1 && numbers[i] <= kRanksOfANode;
-    if (rise <= 0 || may_be_of_ranks) continue;
-    if (std::abs(rise - rises[i]) <= kRounding * std::abs(numbers[i])) return true;
+    const bool is_equal = std::abs(rise - rises[i]) <= kRounding * std::abs(numbers[i]);
+    if (rise > 0 && is_equal && may_count_by(numbers[i], rise)) return true;
   }
   return false;
 }

@@ -30,8 +30,8 @@ struct CountingLine {
   }
 
   // Whether one of its numbers has risen by as much as from the line before `earlier` to that one,
-  // by `rises`: then it counts, whatever it is called. One that rises by 1 may number the ranks of
-  // a node, as far as a node has so many.
+  // by `rises`: then it counts, whatever it is called, but for what may be the numbers of a node's
+  // ranks, or figures that rise alike by chance.
   bool counts_on(const CountingLine& earlier, const Numbers& rises) const;
 };
 

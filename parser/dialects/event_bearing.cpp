@@ -41,6 +41,13 @@ bool states_end_from_outside(const LogEvent& event) {
   return known != nullptr && known->ends_run_over && weight_of(event.line) == LineWeight::statement;
 }
 
+bool is_no_teardown(const LogEvent& event) {
+  const FailureClass* const known = find_failure_class(event.cause);
+  return event.kind == LogEvent::Kind::failure && known != nullptr &&
+         known->depth == CauseDepth::root && !known->ends_run_over &&
+         weight_of(event.line) == LineWeight::statement;
+}
+
 bool tells_why(const LogEvent& event) {
   const FailureClass* const known = find_failure_class(event.cause);
   return event.kind == LogEvent::Kind::failure && known != nullptr &&

@@ -13,6 +13,9 @@ bool weighs_more(const LogEvent& event, const LogEvent& earlier);
 // Whether it tells that a scheduler, or a user, ends the run.
 bool states_end_from_outside(const LogEvent& event);
 
+// Whether it tells of the thing itself: what ends processes from outside brings none about.
+bool is_no_teardown(const LogEvent& event);
+
 // Whether it tells why something failed, rather than that it did.
 bool tells_why(const LogEvent& event);
 

@@ -73,11 +73,6 @@ bool is_new_beginning(const LogEvent& event) {
   return begins_anew(event.cause);
 }
 
-// Where the events of the newest attempt begin, or those since it was last seen to go on.
-std::vector<LogEvent>::iterator newest_attempt(std::vector<LogEvent>& events) {
-  return std::find_if(events.rbegin(), events.rend(), is_new_beginning).base();
-}
-
 bool is_good_end(const LogEvent& event) {
   return event.cause == kEndedWell;
 }
@@ -91,13 +86,15 @@ std::vector<LogEvent>::iterator newest_words(std::vector<LogEvent>& events) {
 }
 
 // What the newest attempt's events tell of a scheduler, or a user, that ended it; null for nothing.
-const LogEvent* newest_end_from_outside(std::vector<LogEvent>& events) {
-  const auto attempt_end = std::make_reverse_iterator(newest_attempt(events));
-  const auto end = std::find_if(events.rbegin(), attempt_end, states_end_from_outside);
-  return end == attempt_end ? nullptr : &*end;
+const LogEvent* newest_end_from_outside(const std::vector<LogEvent>& events) {
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    if (is_new_beginning(*event)) return nullptr;
+    if (states_end_from_outside(*event)) return &*event;
+  }
+  return nullptr;
 }
 
-bool was_ended_from_outside(std::vector<LogEvent>& events) {
+bool was_ended_from_outside(const std::vector<LogEvent>& events) {
   return newest_end_from_outside(events) != nullptr;
 }
 
@@ -322,9 +319,8 @@ void StepLedger::add_event(LogEvent event) {
   events.push_back(std::move(event));
 }
 
-std::string_view StepLedger::end_from_outside() {
-  const LogEvent* const end = newest_end_from_outside(facts_.events);
-  return end == nullptr ? std::string_view{} : std::string_view(end->cause);
+const LogEvent* StepLedger::end_from_outside() const {
+  return newest_end_from_outside(facts_.events);
 }
 
 // A script before or after the tasks says nothing of why these failed, where they do.

@@ -40,8 +40,8 @@ class StepLedger {
   // How many failures were kept that are more than a warning, those included that were left out
   // since; no part of the state.
   std::int64_t failures_kept() const { return failures_kept_; }
-  // The cause by which a scheduler, or a user, ended the newest attempt; empty where nobody did.
-  std::string_view end_from_outside();
+  // By which a scheduler, or a user, ended the newest attempt; null where nobody did.
+  const LogEvent* end_from_outside() const;
   // A program said that all is trained, until one begins again.
   void see_end_of_training() { training_is_over_ = true; }
   // Whether one did, or the last iteration that was declared was reached.

@@ -7,6 +7,7 @@
 #include "parser/dialects/aftermath.h"
 #include "parser/dialects/checkpoint.h"
 #include "parser/dialects/dialect.h"
+#include "parser/dialects/event_bearing.h"
 #include "parser/dialects/failure.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/dialects/interruption_signs.h"
@@ -24,7 +25,7 @@
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-23";
+constexpr std::string_view kStateVersion = "llmb-log-reader-24";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -171,6 +172,11 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
     event.reset();
   }
   const bool is_event = event.has_value();
+  if (is_event && aftermath.counts_behind_an_end() && is_no_teardown(*event)) {
+    LogEvent attempt = *event;
+    attempt.cause = kWentOn;
+    ledger.add_event(std::move(attempt));
+  }
   const std::int64_t kept_before = ledger.failures_kept();
   if (event || tracebacks.wants_every_line() || announces_traceback(record.text)) {
     ledger.see_label_of_task(has_label_of_task(raw));

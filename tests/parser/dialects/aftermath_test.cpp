@@ -102,6 +102,8 @@ TEST(CountingLine, CountsWithoutANameByEqualSteps) {
   // The ranks of a node say something one after the other.
   EXPECT_FALSE(counts_on({"[1] peak 61.20 GiB", "[2] peak 61.18 GiB", "[3] peak 61.21 GiB"}));
   EXPECT_FALSE(counts_on({"gpu 13: 40.12 GiB", "gpu 14: 40.10 GiB", "gpu 15: 40.12 GiB"}));
+  EXPECT_FALSE(counts_on({"GPU: 31.7 C, 40 %", "GPU: 32.4 C, 40 %", "GPU: 33.1 C, 40 %"}));
+  EXPECT_FALSE(counts_on({"mem 61.0 GiB", "mem 61.1 GiB", "mem 61.2 GiB"}));
   EXPECT_TRUE(counts_on({"[15] loss=8.54", "[16] loss=7.31", "[17] loss=7.30"}));
   // Waiting, and addresses of others, are no training.
   EXPECT_FALSE(counts_on({"retry 1/9 in 2.0 s", "retry 2/9 in 2.0 s", "retry 3/9 in 2.0 s"}));
@@ -156,6 +158,8 @@ std::string counting(int first, int last) {
 
 const std::string kTimeLimit =
     "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T05:53:31 DUE TO TIME LIMIT ***\n";
+const std::string kCancelled =
+    "slurmstepd: error: *** JOB 64 ON n1 CANCELLED AT 2026-02-18T06:53:31 ***\n";
 const std::string kTerminated = "srun: error: n1: tasks 0-7: Terminated\n";
 
 // Until the last one is ended, ranks go on.
@@ -191,6 +195,15 @@ TEST(Aftermath, LeavesWhatEndsTheNextAttemptToBeTold) {
   EXPECT_EQ(cause_behind(attempt + "KeyError: 'x'\n"), "python_exception");
   EXPECT_EQ(cause_behind(attempt + "srun: error: n1: task 3: Killed\n"), "task_killed");
   EXPECT_EQ(cause_behind(attempt + "KeyboardInterrupt\n" + counting(31, 33)), "interrupted");
+  // For a while only: what no end from outside brings about is the next attempt's.
+  const std::string oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n";
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 6) + oom), "cuda_oom");
+  const std::string frames =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 7, in fwd\n";
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 6) + frames + oom), "cuda_oom");
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 6) + kCancelled + oom), "time_limit");
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 5) + oom), "time_limit");
+  EXPECT_EQ(cause_behind(kTimeLimit + counting(1, 6) + "KeyError: 'x'\n"), "time_limit");
   // It was given long to end.
   EXPECT_EQ(cause_behind(attempt + kTerminated), "time_limit");
 }
