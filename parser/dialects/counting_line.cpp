@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
 
 #include "parser/foundation/text.h"
 #include "parser/foundation/text_hash.h"
@@ -84,6 +85,66 @@ bool has_decimals(std::string_view text, std::size_t begin, std::size_t end) {
   return !is_a_part && text.substr(begin, end - begin).find('.') != std::string_view::npos;
 }
 
+// How far a line's counts have come: "600/600", "4 of 10".
+struct Progress {
+  int known = 0;  // counts whose end is told
+  int ended = 0;  // those of them that are there
+};
+
+// "/600" and " of 600" at `at`: the number; 0 where there is none, or what follows it makes it a
+// part of something else.
+std::size_t end_of_count(std::string_view text, std::size_t at) {
+  const std::size_t blanks = length_of_run(text, at, [](char c) { return c == ' '; });
+  std::string_view rest = text.substr(at + blanks);
+  if (rest.starts_with('/')) {
+    rest.remove_prefix(1);
+  } else if (blanks > 0 && rest.starts_with("of ")) {
+    rest.remove_prefix(3);
+  } else {
+    return 0;
+  }
+  rest.remove_prefix(length_of_run(rest, 0, [](char c) { return c == ' '; }));
+  constexpr std::size_t kDigitsMax = 12;
+  const std::size_t digits = length_of_run(rest, 0, is_digit);
+  const std::string_view behind = rest.substr(digits);
+  const bool is_part =
+      behind.starts_with('/') || behind.starts_with('.') || behind.starts_with('-');
+  if (digits == 0 || digits > kDigitsMax || is_part) return 0;
+  std::size_t number = 0;
+  std::from_chars(rest.data(), rest.data() + digits, number);
+  return number;
+}
+
+Progress progress_of(std::string_view line) {
+  Progress progress;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t digits = length_of_run(line, at, is_digit);
+    if (digits == 0) {
+      ++at;
+      continue;
+    }
+    const char before = at == 0 ? ' ' : line[at - 1];
+    std::size_t count = 0;
+    const auto [stop, error] = std::from_chars(line.data() + at, line.data() + at + digits, count);
+    at += digits;
+    const bool is_part = before == '.' || before == '/' || before == '-' || is_letter(before);
+    const std::size_t end = is_part || error != std::errc() ? 0 : end_of_count(line, at);
+    if (end < 2) continue;
+    ++progress.known;
+    if (count == end) ++progress.ended;
+  }
+  return progress;
+}
+
+bool is_of_training(std::string_view line) {
+  const std::string words = lower(line);
+  const auto counted = read_counting_line(line);
+  const bool has_loss = words.find("loss") != std::string::npos ||
+                        words.find("ppl") != std::string::npos ||
+                        words.find("nll") != std::string::npos;
+  return counted && (counted->names_its_counts || has_loss);
+}
+
 bool is_whole(double number) {
   constexpr double kRounding = 1e-6;
   return std::abs(number - std::round(number)) <= kRounding;
@@ -154,6 +215,19 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
   line.counts_without_name = names_epochs_only && has_figure && !tells_of_trouble;
   if (!line.names_its_counts && !line.counts_without_name) return std::nullopt;
   return line;
+}
+
+bool has_counted_to_the_end(std::string_view text) {
+  std::size_t end = text.size();
+  while (end > 0) {
+    const std::size_t before = text.find_last_of("\r\n", end - 1);
+    if (before == std::string_view::npos) return false;
+    const std::string_view line = text.substr(before + 1, end - before - 1);
+    const Progress progress = progress_of(line);
+    if (progress.known > 0 && is_of_training(line)) return progress.ended == progress.known;
+    end = before;
+  }
+  return false;
 }
 
 }  // namespace llmb::parser

@@ -40,4 +40,8 @@ struct CountingLine {
 // of waiting. `text`: without what stands before it, but for a number in brackets.
 std::optional<CountingLine> read_counting_line(std::string_view text);
 
+// Whether what stands last in `text`, lines of a log, of a count and how far it goes says that it
+// is there: "step 600/600 loss 2.1", "epoch 4 of 4, batch 40 of 40 …". The first line may be cut.
+bool has_counted_to_the_end(std::string_view text);
+
 }  // namespace llmb::parser

@@ -6,6 +6,7 @@
 
 #include "parser/dialects/aftermath.h"
 #include "parser/dialects/checkpoint.h"
+#include "parser/dialects/counting_line.h"
 #include "parser/dialects/dialect.h"
 #include "parser/dialects/event_bearing.h"
 #include "parser/dialects/failure.h"
@@ -21,11 +22,12 @@
 #include "parser/lines/line_filter.h"
 #include "parser/lines/line_prefix.h"
 #include "parser/lines/log_content.h"
+#include "parser/reader/recent_bytes.h"
 
 namespace llmb::parser {
 namespace {
 
-constexpr std::string_view kStateVersion = "llmb-log-reader-24";
+constexpr std::string_view kStateVersion = "llmb-log-reader-25";
 constexpr std::size_t kRefusedBytesMax = 500;
 using RefusalCounts = std::array<std::int64_t, kLineRefusalCount>;
 
@@ -54,7 +56,8 @@ bool has_lost_bytes(const Line& line, std::string_view cleaned) {
 struct LogReader::Impl {
   explicit Impl(std::uint64_t offset = 0, bool in_dropped_line = false)
       : start_offset(offset),
-        filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line) {
+        filter(wanted.scanner(), offset, LineFilter::kLineBytesMax, in_dropped_line),
+        recent(offset) {
     filter.hand_on_every_line(wants_every_line());
   }
 
@@ -72,6 +75,7 @@ struct LogReader::Impl {
   }
   void offer(const Record& record);
   void read_failures(const Record& record, std::string_view raw);
+  void look_back(const Record& head, std::string_view raw);
   void read_aftermath(const Record& record);
   bool wants_every_line() const {
     return tracebacks.wants_every_line() || aftermath.wants_every_line();
@@ -94,6 +98,7 @@ struct LogReader::Impl {
   const WantedLiterals& wanted = WantedLiterals::instance();
   std::uint64_t start_offset;
   LineFilter filter;
+  RecentBytes recent;  // as long as no dialect is chosen
   LogContentProbe probe;
   std::uint64_t bytes_passed_over = 0;
   StepLedger ledger;
@@ -124,9 +129,12 @@ void LogReader::Impl::feed(std::string_view bytes) {
     bytes_passed_over += bytes.size();
     return;
   }
+  // Of a program that is known the steps tell how far it has come.
+  if (!is_chosen) recent.begin_block(bytes);
   filter.feed(
       bytes, [this](const Line& line) { read_line(line); },
       [this](std::string_view lines) { return read_run(lines); });
+  if (!is_chosen) recent.end_block();
 }
 
 void LogReader::Impl::read_line(const Line& line) {
@@ -171,6 +179,7 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
     ledger.see_end_of_training();
     event.reset();
   }
+  if (event && event->cause == "python_traceback") look_back(record, raw);
   const bool is_event = event.has_value();
   if (is_event && aftermath.counts_behind_an_end() && is_no_teardown(*event)) {
     LogEvent attempt = *event;
@@ -188,6 +197,13 @@ void LogReader::Impl::read_failures(const Record& record, std::string_view raw) 
     read_aftermath(record);
   }
   filter.hand_on_every_line(wants_every_line());
+}
+
+// Before a traceback a program may have counted to its end.
+void LogReader::Impl::look_back(const Record& head, std::string_view raw) {
+  const bool may_tell = !is_chosen && raw.size() <= RecentBytes::kLineBytesMax;
+  if (!may_tell || ledger.all_is_trained()) return;
+  if (has_counted_to_the_end(recent.before(head.offset))) ledger.see_end_of_training();
 }
 
 void LogReader::Impl::read_aftermath(const Record& record) {
@@ -347,6 +363,7 @@ std::string LogReader::save_state() const {
   impl_->ranks.save(state);
   impl_->tracebacks.save(state);
   impl_->aftermath.save(state);
+  state.text(impl_->is_chosen ? std::string() : impl_->recent.before(impl_->committed_offset()));
   state.boolean(impl_->is_chosen);
   state.unsigned_integer(impl_->readers.size());
   for (std::size_t i = 0; i < impl_->readers.size(); ++i) {
@@ -374,6 +391,7 @@ Result<LogReader> LogReader::restore(std::string_view text) {
   impl.ranks.restore(state);
   impl.tracebacks.restore(state);
   impl.aftermath.restore(state);
+  impl.recent = RecentBytes(offset, state.text());
   impl.filter.hand_on_every_line(impl.wants_every_line());
   impl.lines_too_long_before = impl.ledger.facts().lines_too_long;
   impl.restore_readers(state);

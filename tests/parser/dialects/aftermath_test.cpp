@@ -68,6 +68,24 @@ TEST(CountingLine, IsNoneWhereNothingOfTrainingIsCounted) {
   EXPECT_FALSE(read_counting_line(""));
 }
 
+TEST(CountingLine, TellsThatItHasCountedToItsEnd) {
+  for (const char* const line :
+       {"step 600/600 loss 2.1", "Epoch 4 of 4, batch 40 of 40, loss 2.1", "[400/400] ppl 1.6",
+        "100%|##| 200 / 200 [01:20, train_loss=1.86]"}) {
+    EXPECT_TRUE(has_counted_to_the_end(std::string("start\n") + line + "\nuploader: 3 files\n"))
+        << line;
+  }
+  for (const char* const line :
+       {"step 599/600 loss 2.1", "epoch 3/10 step 400/400 loss 2.1", "shards 30/30 in 2.1 s",
+        "step 10 of 2025/10/10 loss 2.1", "loss 2.1 of 10.10.0.1", "step 1/1 loss 2.1", ""}) {
+    EXPECT_FALSE(has_counted_to_the_end(std::string("start\n") + line + "\nuploader: 3 files\n"))
+        << line;
+  }
+  // The last one counts; of one that may be cut nothing is known.
+  EXPECT_FALSE(has_counted_to_the_end("\nstep 60/60 loss 2.1\nstep 1/60 loss 2.1\n"));
+  EXPECT_FALSE(has_counted_to_the_end("step 60/60 loss 2.1\n"));
+}
+
 // The third of the same shape tells, by a number that rises as it did before.
 bool counts_on(const std::vector<std::string>& three) {
   std::vector<CountingLine> lines;

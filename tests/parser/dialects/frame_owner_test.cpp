@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
+#include "parser/dialects/failure_class.h"
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
 
@@ -58,6 +61,31 @@ TEST(HelperComplaint, IsNoFailureWhereTheDeclaredLastStepWasReached) {
   EXPECT_EQ(last_cause(step("0") + step("1") + kUpload), "");
   EXPECT_EQ(last_cause(step("0") + step("1") + traceback("/w/train.py", "main")),
             "python_exception");
+}
+
+TEST(HelperComplaint, IsNoFailureWhereTheProgramHadCountedToItsEnd) {
+  const std::string flush = "uploader: flushing 3 files\n";
+  EXPECT_EQ(last_cause("start\nstep 600/600 loss 2.1\n" + flush + kUpload), "");
+  EXPECT_EQ(last_cause("start\nstep 580/600 loss 2.1\n" + flush + kUpload), "python_exception");
+  EXPECT_EQ(last_cause("start\nstep 600/600 loss 2.1\n" + flush + traceback("/w/a.py", "main")),
+            "python_exception");
+}
+
+TEST(HelperComplaint, IsJudgedTheSameInAnotherProcess) {
+  const std::string text = "start\nfit 400/400 ppl 4.1\n" + kUpload;
+  const LogFacts whole = parse_log(text).facts;
+  ASSERT_FALSE(whole.events.empty());
+  EXPECT_EQ(whole.events.back().cause, kWentOn);
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    LogReader first;
+    first.feed(std::string_view(text).substr(0, cut));
+    const std::size_t at = first.committed_offset();
+    auto second = LogReader::restore(first.save_state());
+    ASSERT_TRUE(second) << cut;
+    second->feed(std::string_view(text).substr(at));
+    second->finish();
+    EXPECT_EQ(second->facts().events, whole.events) << cut;
+  }
 }
 
 TEST(HelperComplaint, LeavesWhatFollowsToBeTold) {
