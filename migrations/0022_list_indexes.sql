@@ -7,6 +7,19 @@ CREATE INDEX run_filter ON run (
   tokens_per_s_per_gpu, mfu_model_flops_reference, speed_against_reference
 );
 
+-- With what finds the newest of an experiment, or of a range of figures, without their rows.
+DROP INDEX run_experiment;
+CREATE INDEX run_experiment ON run (experiment, id, is_superseded, launched_at, first_seen_at);
+DROP INDEX run_tokens_per_s_per_gpu;
+CREATE INDEX run_tokens_per_s_per_gpu
+  ON run (tokens_per_s_per_gpu, id, is_superseded, launched_at, first_seen_at);
+DROP INDEX run_mfu_model_flops_reference;
+CREATE INDEX run_mfu_model_flops_reference
+  ON run (mfu_model_flops_reference, id, is_superseded, launched_at, first_seen_at);
+DROP INDEX run_speed_against_reference;
+CREATE INDEX run_speed_against_reference
+  ON run (speed_against_reference, id, is_superseded, launched_at, first_seen_at);
+
 -- A text that lists are filtered by is looked for in paths and experiments' names: by its trigrams,
 -- each of which says which runs have it somewhere. A shorter text is looked for in the paths; where
 -- a path does not contain the name, in that, too.

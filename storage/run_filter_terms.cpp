@@ -38,6 +38,17 @@ void add_text_of_all(const SqlDialect& dialect, const std::string& text, Where& 
   where.parameters.emplace_back(dialect.searched_text(text));
 }
 
+// The one column whose index is begun with.
+std::string_view driving_column(const RunFilter& filter) {
+  if (!filter.job_id.empty()) return "job_id";
+  if (!filter.experiment.empty()) return "experiment";
+  if (!filter.workload.empty()) return "workload";
+  if (filter.speed_against_reference.is_set()) return "speed_against_reference";
+  if (filter.mfu_model_flops_reference.is_set()) return "mfu_model_flops_reference";
+  if (filter.tokens_per_s_per_gpu.is_set()) return "tokens_per_s_per_gpu";
+  return "workload";
+}
+
 class FilterTerms {
  public:
   FilterTerms(const SqlDialect& dialect, const RunFilter& filter,
@@ -156,11 +167,7 @@ Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
   RunFilter others = filter;
   if (is_text_of_all) others.text.reset();
   Where where = where_of(
-      dialect, others,
-      [&](std::string_view column) {
-        if (!filter.job_id.empty()) return column == "job_id";
-        return column == (has_narrow ? "experiment" : "workload");
-      },
+      dialect, others, [&](std::string_view column) { return column == driving_column(filter); },
       true);
   if (is_text_of_all) add_text_of_all(dialect, *filter.text, where);
   return where;

@@ -191,9 +191,9 @@ class PageSearch {
   std::optional<std::int64_t> total_;
 };
 
+// Of an experiment all runs are looked at, of figures and texts all that there are.
 bool is_found_by_scan(const RunQuery& query) {
-  const RunFilter& filter = query.filter;
-  return filter.experiment.empty() && filter.job_id.empty() && is_covered(query.sort);
+  return query.filter.job_id.empty() && is_covered(query.sort);
 }
 
 PageKeys find_page(Connection& connection, const RunQuery& query, std::size_t wanted,

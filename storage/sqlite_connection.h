@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "storage/connection.h"
+#include "storage/sqlite_dialect.h"
 
 struct sqlite3;
 struct sqlite3_file;
 
 namespace llmb::storage {
-
-const SqlDialect& sqlite_dialect();
 
 class SqliteConnection : public Connection {
  public:

@@ -6,6 +6,7 @@
 #include "storage/run_list.h"
 #include "storage/run_versions.h"
 #include "storage/sqlite_connection.h"
+#include "storage/sqlite_dialect.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -126,7 +127,7 @@ TEST_F(RunListPlans, EveryOrderWalksItsIndexAndSortsNothing) {
 
 // Else it would look at all that follow, or at all that share a value with the first or the last.
 TEST_F(RunListPlans, AWalkBeginsAndEndsAtItsRuns) {
-  const auto is_one_value = HasSubstr("=? AND rowid");
+  const auto is_one_value = testing::AnyOf(HasSubstr("=? AND rowid"), HasSubstr("=? AND id"));
   for (const auto& [key, index] : kSortIndexes) {
     for (const bool descending : {true, false}) {
       RunQuery query;
@@ -204,6 +205,18 @@ TEST_F(RunListPlans, RunsSinceATimeAreCountedInTheIndexOfEachCombination) {
   EXPECT_THAT(plan_of(tally_sql(sqlite_dialect(), filter)),
               ElementsAre(HasSubstr("run_tally"), HasSubstr("SUBQUERY"),
                           HasSubstr("marks=? AND began_at>?)")));
+}
+
+TEST_F(RunListPlans, TheNewestOfAnExperimentOrARangeAreSortedWithoutTheirRows) {
+  RunQuery query;
+  query.filter.experiment = {"x"};
+  EXPECT_THAT(plan_of(sorting_sql(sqlite_dialect(), query)),
+              Contains(HasSubstr("USING COVERING INDEX run_experiment (experiment=?)")));
+  query.filter = {};
+  query.filter.speed_against_reference.at_most = 0.95;
+  EXPECT_THAT(plan_of(sorting_sql(sqlite_dialect(), query)),
+              Contains(HasSubstr(
+                  "COVERING INDEX run_speed_against_reference (speed_against_reference<?)")));
 }
 
 TEST_F(RunListPlans, CountsReadNoRowForWhatTheIndexHolds) {

@@ -1,0 +1,48 @@
+#include "storage/sqlite_dialect.h"
+
+#include <fmt/format.h>
+
+#include "storage/searched_text.h"
+
+namespace llmb::storage {
+
+const SqlDialect& sqlite_dialect() {
+  // Else it takes the index of a sort key where that has the number of the run in it, too.
+  static const std::string kRuns = "run INDEXED BY run_filter";
+  static const std::string kIsOfTally =
+      "run.workload IS run_tally.workload AND run.model_size IS run_tally.model_size"
+      " AND run.dtype IS run_tally.dtype AND run.gpu_type IS run_tally.gpu_type"
+      " AND run.gpu_count IS run_tally.gpu_count AND run.release IS run_tally.release"
+      " AND run.cluster IS run_tally.cluster AND run.status = run_tally.status"
+      " AND run.root_id = run_tally.root_id AND run.is_superseded = run_tally.is_superseded"
+      " AND run.failure_cause = run_tally.failure_cause AND run.marks = run_tally.marks";
+  static const std::string kRunsByCombination =
+      fmt::format("run_tally JOIN {} ON {}", kRuns, kIsOfTally);
+  static const std::string kRunsSince =
+      fmt::format("(SELECT count(*) FROM {} WHERE {} AND began_at >= ?)", kRuns, kIsOfTally);
+  static const SqlDialect kDialect{
+      .without_index = "+",
+      .contains = "{} LIKE ? ESCAPE '\\'",
+      .searched_text = like_pattern,
+      .is_named_elsewhere = "instr(relative_path, experiment) = 0",
+      .may_have_text =
+          "id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?"
+          " UNION ALL SELECT run_id FROM run_text_change)",
+      .trigrams = trigrams_to_match,
+      .is_in_list = " IN (SELECT value FROM json_each(?))",
+      .list_begin = '[',
+      .list_end = ']',
+      .runs_by_combination = kRunsByCombination,
+      .is_of_combination = "run_tally.key = ?",
+      .combinations_max = 1'000,
+      .runs_since = kRunsSince,
+      .table_list =
+          "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+          " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+      .column_list =
+          "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden = 0"
+          " ORDER BY pk = 0, pk, name"};
+  return kDialect;
+}
+
+}  // namespace llmb::storage
