@@ -8,19 +8,19 @@ namespace llmb::storage {
 
 const SqlDialect& sqlite_dialect() {
   // Else it takes the index of a sort key where that has the number of the run in it, too.
-  static const std::string kRuns = "run INDEXED BY run_filter";
-  static const std::string kIsOfTally =
+  static const std::string runs = "run INDEXED BY run_filter";
+  static const std::string is_of_tally =
       "run.workload IS run_tally.workload AND run.model_size IS run_tally.model_size"
       " AND run.dtype IS run_tally.dtype AND run.gpu_type IS run_tally.gpu_type"
       " AND run.gpu_count IS run_tally.gpu_count AND run.release IS run_tally.release"
       " AND run.cluster IS run_tally.cluster AND run.status = run_tally.status"
       " AND run.root_id = run_tally.root_id AND run.is_superseded = run_tally.is_superseded"
       " AND run.failure_cause = run_tally.failure_cause AND run.marks = run_tally.marks";
-  static const std::string kRunsByCombination =
-      fmt::format("run_tally JOIN {} ON {}", kRuns, kIsOfTally);
-  static const std::string kRunsSince =
-      fmt::format("(SELECT count(*) FROM {} WHERE {} AND began_at >= ?)", kRuns, kIsOfTally);
-  static const SqlDialect kDialect{
+  static const std::string runs_by_combination =
+      fmt::format("run_tally JOIN {} ON {}", runs, is_of_tally);
+  static const std::string runs_since =
+      fmt::format("(SELECT count(*) FROM {} WHERE {} AND began_at >= ?)", runs, is_of_tally);
+  static const SqlDialect dialect{
       .without_index = "+",
       .contains = "{} LIKE ? ESCAPE '\\'",
       .searched_text = like_pattern,
@@ -32,17 +32,17 @@ const SqlDialect& sqlite_dialect() {
       .is_in_list = " IN (SELECT value FROM json_each(?))",
       .list_begin = '[',
       .list_end = ']',
-      .runs_by_combination = kRunsByCombination,
+      .runs_by_combination = runs_by_combination,
       .is_of_combination = "run_tally.key = ?",
       .combinations_max = 1'000,
-      .runs_since = kRunsSince,
+      .runs_since = runs_since,
       .table_list =
           "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
           " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
       .column_list =
           "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden = 0"
           " ORDER BY pk = 0, pk, name"};
-  return kDialect;
+  return dialect;
 }
 
 }  // namespace llmb::storage

@@ -29,6 +29,8 @@ TEST_F(StoredTables, AreAllOfTheSchema) {
   std::vector<std::string> listed;
   for (const StoredTable& table : kStoredTables) listed.emplace_back(table.name);
   listed.insert(listed.end(), kTalliedTables.begin(), kTalliedTables.end());
+  // SQLite's, which writes its index of texts a thousand runs at a time.
+  if (is_postgresql(database_.path())) std::erase(listed, "run_text_change");
   EXPECT_THAT(listed, UnorderedElementsAreArray(names))
       << "a table that stored_tables.h lacks is neither copied nor removed with its run";
 }
