@@ -25,10 +25,10 @@ class SlurmStandIn {
     std::filesystem::create_directories(folder_ + "/bin");
     for (const char* const name : {"sbatch", "squeue", "sacct", "scancel", "sinfo"}) {
       const std::string file = folder_ + "/bin/" + name;
-      write(file, "#!/bin/sh\nhere=" + folder_ + "\nfor word in " + name +
-                      " \"$@\"; do printf '%s\\n' \"$word\"; done >>$here/calls\n"
-                      "echo >>$here/calls\n[ -f $here/" +
-                      name + ".answer ] || exit 0\n. $here/" + name + ".answer\n");
+      // A call is noted by one printf, since several may be made at once.
+      write(file, "#!/bin/sh\nhere=" + folder_ + "\nprintf '%s\\n' " + name +
+                      " \"$@\" '' >>$here/calls\n[ -f $here/" + name +
+                      ".answer ] || exit 0\n. $here/" + name + ".answer\n");
       std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     }
     settings.name = "test";
