@@ -273,9 +273,8 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
     std::vector<RunRecord> matching = runs;
     std::erase_if(matching, [&](const RunRecord& run) { return !matches(run); });
     ASSERT_GT(matching.size(), 20U) << name;
-    for (const RunSortKey key :
-         {RunSortKey::launched_at, RunSortKey::gpu_count, RunSortKey::status,
-          RunSortKey::speed_against_reference}) {
+    for (const RunSortKey key : {RunSortKey::launched_at, RunSortKey::gpu_count, RunSortKey::status,
+                                 RunSortKey::speed_against_reference}) {
       for (const bool descending : {true, false}) {
         RunQuery query;
         query.filter = filter;
