@@ -269,22 +269,22 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
   fill(writer, 6'000);
   Reader reader(database.path());
   const std::vector<RunRecord> runs = all_runs(reader);
-  for (const auto& [name, filter, matches] : filters_with_oracles()) {
+  for (const FilterAndOracle& one : filters_with_oracles()) {
     std::vector<RunRecord> matching = runs;
-    std::erase_if(matching, [&](const RunRecord& run) { return !matches(run); });
-    ASSERT_GT(matching.size(), 20U) << name;
+    std::erase_if(matching, [&](const RunRecord& run) { return !one.matches(run); });
+    ASSERT_GT(matching.size(), 20U) << one.name;
     for (const RunSortKey key : {RunSortKey::launched_at, RunSortKey::gpu_count, RunSortKey::status,
                                  RunSortKey::speed_against_reference}) {
       for (const bool descending : {true, false}) {
         RunQuery query;
-        query.filter = filter;
+        query.filter = one.filter;
         query.sort = key;
         query.descending = descending;
         query.limit = 13 + 387 * std::int64_t{matching.size() > 400};
         query.wants_total = true;
         EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, key, descending))
-            << run_sort_key_name(key) << " of " << name;
-        EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size())) << name;
+            << run_sort_key_name(key) << " of " << one.name;
+        EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size())) << one.name;
       }
     }
   }
