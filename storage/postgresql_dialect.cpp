@@ -10,7 +10,7 @@ const SqlDialect& postgresql_dialect() {
   // know how many there are.
   static constexpr SqlDialect kDialect{
       .without_index = "",
-      // Quicker than ILIKE.
+      // As the index run_text has it.
       .contains = "lower({}) LIKE ?",
       .searched_text = [](std::string_view text) { return like_pattern(parser::lower(text)); },
       .is_named_elsewhere = "strpos(relative_path, experiment) = 0",

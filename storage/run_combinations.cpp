@@ -56,8 +56,10 @@ std::optional<RunCombinations> RunCombinations::of(Connection& connection,
 std::vector<RunId> RunCombinations::ids() {
   std::vector<RunId> ids;
   for (const std::string& key : keys_) {
-    ask(ids_of_combination(connection_.dialect(), filter_, key),
-        [&](Statement& row) { ids.push_back(row.read_integer()); });
+    const Question question = ids_of_combination(connection_.dialect(), filter_, key);
+    Statement& select = connection_.kept(question.sql);
+    question.where.bind(select);
+    while (select.step()) ids.push_back(select.read_integer());
   }
   return ids;
 }
@@ -86,13 +88,6 @@ bool RunCombinations::offer(const Question& question, std::size_t wanted, FirstR
   }
   select.reset();
   return is_first;
-}
-
-void RunCombinations::ask(const Question& question,
-                          const std::function<void(Statement&)>& take_row) {
-  Statement& select = connection_.kept(question.sql);
-  question.where.bind(select);
-  while (select.step()) take_row(select);
 }
 
 std::vector<std::string> combination_sql(const SqlDialect& dialect, const RunQuery& query) {

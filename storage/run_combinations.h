@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +34,6 @@ class RunCombinations {
   RunCombinations(Connection& connection, const RunFilter& filter)
       : connection_(connection), filter_(filter) {}
   bool offer(const Question& question, std::size_t wanted, FirstRuns& first);
-  void ask(const Question& question, const std::function<void(Statement&)>& take_row);
 
   Connection& connection_;
   const RunFilter& filter_;

@@ -46,7 +46,7 @@ struct Matching {
 };
 
 // Beside the one that every list has.
-bool is_filtered(const Connection& connection, const RunFilter& filter) {
+bool has_terms(const Connection& connection, const RunFilter& filter) {
   const std::size_t terms_of_every_list = filter.include_superseded ? 0 : 1;
   return where_of_all(connection.dialect(), filter).terms.size() > terms_of_every_list;
 }
@@ -65,10 +65,10 @@ std::optional<std::vector<RunId>> gather(Connection& connection, const RunFilter
   return ids;
 }
 
-Matching find_matching(Connection& connection, const RunFilter& filter,
+Matching find_matching(Connection& connection, const RunFilter& filter, bool is_filtered,
                        std::optional<RunCombinations>& combinations) {
   Matching matching;
-  matching.is_filtered = is_filtered(connection, filter);
+  matching.is_filtered = is_filtered;
   if (combinations) {
     matching.total = combinations->run_count();
   } else if (is_tallied(filter)) {
@@ -198,9 +198,10 @@ bool is_found_by_scan(const RunQuery& query) {
 
 PageKeys find_page(Connection& connection, const RunQuery& query, std::size_t wanted,
                    std::optional<std::int64_t>& total) {
-  auto combinations = RunCombinations::of(connection, query.filter);
-  if (combinations && query.sort == RunSortKey::launched_at &&
-      is_filtered(connection, query.filter)) {
+  const bool is_filtered = has_terms(connection, query.filter);
+  // Of all runs the walk along the order's index ends soon.
+  auto combinations = is_filtered ? RunCombinations::of(connection, query.filter) : std::nullopt;
+  if (combinations && query.sort == RunSortKey::launched_at) {
     total = combinations->run_count();
     return combinations->first_runs(query, wanted);
   }
@@ -208,7 +209,7 @@ PageKeys find_page(Connection& connection, const RunQuery& query, std::size_t wa
   if (!combinations && !is_tallied(query.filter) && is_found_by_scan(query)) {
     matching.is_counted_with_page = true;
   } else {
-    matching = find_matching(connection, query.filter, combinations);
+    matching = find_matching(connection, query.filter, is_filtered, combinations);
   }
   PageSearch search(connection, query, matching, wanted);
   PageKeys keys = search.find();

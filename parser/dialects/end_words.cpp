@@ -16,12 +16,6 @@ constexpr std::size_t kBytesOfAnEnd = 300;
 
 using EndWords = std::span<const std::string_view>;
 
-bool holds_one_of(std::string_view text, EndWords words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
-}
-
 // As words of their own.
 bool holds_one_as_a_word(std::string_view text, EndWords words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {

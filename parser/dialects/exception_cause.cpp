@@ -2,7 +2,6 @@
 
 #include <re2/re2.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "parser/dialects/exception_words.h"
 #include "parser/dialects/exit_status.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser {
 namespace {
@@ -137,9 +137,7 @@ bool may_be_of_any_file(const Words& words, ProgramPlace place, re2::StringPiece
 bool may_be_of_logger(std::string_view head) {
   constexpr std::string_view kGlogLevels = "EFI";
   if (!head.empty() && kGlogLevels.find(head.front()) != std::string_view::npos) return true;
-  return std::any_of(kMarksOfLoggers.begin(), kMarksOfLoggers.end(), [&](std::string_view mark) {
-    return head.find(mark) != std::string_view::npos;
-  });
+  return holds_one_of(head, kMarksOfLoggers);
 }
 
 struct ExceptionParts {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,12 +9,6 @@
 
 namespace llmb::parser {
 namespace {
-
-bool holds_one_name(std::string_view text, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
-}
 
 // Files lie in folders of users, whose names say nothing.
 std::string_view names_at_the_end(std::string_view file) {
@@ -44,10 +37,10 @@ FrameOwner owner_of(const TracebackFrame& frame) {
       {"__del__", "_run_exitfuncs", "destroy_process_group", "upload", "push_to_hub", "notify"});
   const std::string file = lower(names_at_the_end(frame.file));
   const std::string function = lower(frame.function);
-  if (holds_one_name(function, kSaving) || holds_one_name(file, kSaving)) return FrameOwner::saving;
+  if (holds_one_of(function, kSaving) || holds_one_of(file, kSaving)) return FrameOwner::saving;
   const bool is_of_helper = runs_in_a_thread(file, function) ||
-                            holds_one_name(file, kFilesOfHelpers) ||
-                            holds_one_name(function, kFunctionsOfHelpers);
+                            holds_one_of(file, kFilesOfHelpers) ||
+                            holds_one_of(function, kFunctionsOfHelpers);
   return is_of_helper ? FrameOwner::helper : FrameOwner::program;
 }
 

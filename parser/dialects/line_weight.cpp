@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
@@ -164,31 +163,25 @@ bool is_complaint_of_a_loader(std::string_view line) {
          !holds("error while loading ");
 }
 
-bool holds_any(std::string_view line, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return line.find(word) != std::string_view::npos;
-  });
-}
-
 }  // namespace
 
 bool leaves_reason_open(std::string_view line) {
-  return holds_any(line, kReasonless) && !holds_any(line, kReasons);
+  return holds_one_of(line, kReasonless) && !holds_one_of(line, kReasons);
 }
 
 LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
-  if (is_echo(line) || holds_any(line, kEchoes)) return LineWeight::echo;
+  if (is_echo(line) || holds_one_of(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
-  if (has_glog_level(text, "EF") || holds_any(line, kLastWords)) return LineWeight::statement;
-  if (has_glog_level(text, "W") || holds_any(line, kWarnings) || holds_any(line, kLooksFor)) {
+  if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
+  if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||
       is_complaint_of_srun(line)) {
     return LineWeight::complaint;
   }
-  const bool is_note = has_glog_level(text, "I") || holds_any(line, kNotes);
+  const bool is_note = has_glog_level(text, "I") || holds_one_of(line, kNotes);
   return is_note ? LineWeight::note : LineWeight::statement;
 }
 

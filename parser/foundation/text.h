@@ -1,9 +1,10 @@
-// What is asked of text again and again: its ends without blanks, its pieces, runs of bytes,
-// letters in lower case. ASCII only, and independent of the locale.
+// What is asked of text again and again: its ends without blanks, its pieces, runs of bytes, one of
+// several words, letters in lower case. ASCII only, and independent of the locale.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ constexpr std::size_t length_of_run(std::string_view text, std::size_t at, Accep
 std::string lower(std::string_view text);
 
 bool equal_but_for_case(std::string_view left, std::string_view right);
+
+bool holds_one_of(std::string_view text, std::span<const std::string_view> words);
 
 // Without `blanks` at both ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "log_samples.h"
 #include "parser/dialects/counting_line.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/reader/log_reader.h"
@@ -259,17 +260,7 @@ TEST(Aftermath, GoesOnInAnotherProcess) {
   const std::string text = kComplaint + "fit: s=1 l=8.5\nfit: s=2 l=8.4\n" +
                            "step 9 loss 9.82 dt 812ms\nstep 10 loss 9.80 dt 815ms\n" +
                            "KeyboardInterrupt\n" + counting(1, 6);
-  const LogFacts whole = parse_log(text).facts;
-  for (std::size_t cut = 0; cut < text.size(); ++cut) {
-    LogReader first;
-    first.feed(std::string_view(text).substr(0, cut));
-    const std::size_t at = first.committed_offset();
-    auto second = LogReader::restore(first.save_state());
-    ASSERT_TRUE(second) << cut;
-    second->feed(std::string_view(text).substr(at));
-    second->finish();
-    EXPECT_EQ(second->facts().events, whole.events) << cut;
-  }
+  expect_same_events_however_cut(text);
 }
 
 }  // namespace

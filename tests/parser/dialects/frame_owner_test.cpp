@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "log_samples.h"
 #include "parser/dialects/failure_class.h"
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
@@ -76,16 +77,7 @@ TEST(HelperComplaint, IsJudgedTheSameInAnotherProcess) {
   const LogFacts whole = parse_log(text).facts;
   ASSERT_FALSE(whole.events.empty());
   EXPECT_EQ(whole.events.back().cause, kWentOn);
-  for (std::size_t cut = 0; cut < text.size(); ++cut) {
-    LogReader first;
-    first.feed(std::string_view(text).substr(0, cut));
-    const std::size_t at = first.committed_offset();
-    auto second = LogReader::restore(first.save_state());
-    ASSERT_TRUE(second) << cut;
-    second->feed(std::string_view(text).substr(at));
-    second->finish();
-    EXPECT_EQ(second->facts().events, whole.events) << cut;
-  }
+  expect_same_events_however_cut(text);
 }
 
 TEST(HelperComplaint, LeavesWhatFollowsToBeTold) {

@@ -1,5 +1,7 @@
 #include "log_samples.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -156,6 +158,20 @@ std::string to_json_text(const ParsedLog& log) {
     text += dump(sample_json(log.samples[i]), -1);
   }
   return text + "\n]}\n";
+}
+
+void expect_same_events_however_cut(const std::string& text) {
+  const LogFacts whole = parse_log(text).facts;
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    LogReader first;
+    first.feed(std::string_view(text).substr(0, cut));
+    const std::size_t at = first.committed_offset();
+    auto second = LogReader::restore(first.save_state());
+    ASSERT_TRUE(second) << cut;
+    second->feed(std::string_view(text).substr(at));
+    second->finish();
+    EXPECT_EQ(second->facts().events, whole.events) << cut;
+  }
 }
 
 std::string read_file(const std::filesystem::path& path) {

@@ -13,6 +13,9 @@ namespace llmb::parser {
 // Every field of samples and facts, as JSON with one line a sample. Equal text: equal log.
 std::string to_json_text(const ParsedLog& log);
 
+// Reads the text cut in two anywhere, the state handed on between: the same events, wherever.
+void expect_same_events_however_cut(const std::string& text);
+
 std::string read_file(const std::filesystem::path& path);
 
 // tests/logs: <dialect>/<case>.log, sorted.
