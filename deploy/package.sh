@@ -59,7 +59,7 @@ if [ "$machine" != "$(uname -m)" ]; then
       "and on x86-64 those for aarch64" >&2
     exit 2
   }
-  preset=portable-aarch64 architecture=arm64
+  preset=aarch64 architecture=arm64
   emulator=("$LLMB_UNPACKED_FOLDER/usr/bin/qemu-aarch64-static")
   carried=(--emulator "${emulator[0]}")
 fi
@@ -69,10 +69,7 @@ if [ -z "$build" ]; then
   say "Packages"
   install_missing "${LLMB_BUILD_PACKAGES[@]}"
   install_node
-  if [ "$preset" = portable-aarch64 ]; then
-    install_aarch64
-    unpack_aarch64
-  fi
+  [ "$preset" != aarch64 ] || prepare_aarch64
   say "Build ($preset; the first time takes some minutes)"
   cmake --preset "$preset"
   cmake --build --preset "$preset" --target llmb-report-static llmb-step-runner-static \

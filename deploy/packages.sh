@@ -23,21 +23,17 @@ LLMB_SLURM_ACCOUNTING_PACKAGES=(slurmdbd mariadb-server)
 # For the tests over PostgreSQL, and for deploy/postgres-dev by hand.
 LLMB_POSTGRESQL_PACKAGES=(postgresql-15)
 
-# On x86-64, to build the parser for aarch64 and run its tests: a cross compiler, an emulator, and
-# the parser's libraries for that architecture.
-LLMB_AARCH64_PACKAGES=(
-  g++-aarch64-linux-gnu qemu-user
-  libre2-dev:arm64 libyaml-cpp0.7:arm64 libfmt-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64
-)
+# On x86-64, to compile for aarch64.
+LLMB_AARCH64_PACKAGES=(g++-aarch64-linux-gnu)
 
-# On x86-64, to pack the programs for aarch64: the libraries that are linked into them, and an
-# emulator that needs nothing beside itself. They are unpacked into a folder, not installed, for not
-# all of them can be installed for two architectures at a time.
-LLMB_UNPACKED_FOLDER=build/aarch64-packages  # as in deploy/aarch64_portable.cmake
+# The libraries that are linked into programs for aarch64 and the parser's tests, and an emulator that
+# needs nothing beside itself. They are unpacked into a folder, not installed, for not all of them can
+# be installed for two architectures at a time.
+LLMB_UNPACKED_FOLDER=build/aarch64-packages  # as in deploy/aarch64.cmake
 LLMB_UNPACKED_PACKAGES=(
   libre2-dev:arm64 libsqlite3-dev:arm64 libfmt-dev:arm64 libfmt9:arm64 libspdlog-dev:arm64
   libspdlog1.10:arm64 libyaml-cpp-dev:arm64 libssl-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64
-  libopenblas-pthread-dev:arm64 qemu-user-static
+  libopenblas-pthread-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64 qemu-user-static
 )
 
 say() { printf '\n== %s\n' "$*"; }
@@ -86,9 +82,9 @@ install_node() {
   fi
 }
 
-# install_aarch64: the packages to build for aarch64 and run it here. Fails where they are not to be
+# prepare_aarch64: the packages to build for aarch64 and run it here. Fails where they are not to be
 # had, and says why.
-install_aarch64() {
+prepare_aarch64() {
   if [ "$(dpkg --print-architecture 2>/dev/null)" != amd64 ]; then
     echo "Cross builds for aarch64 are made on x86-64 only; this machine's own build is the test here."
     return 1
@@ -98,7 +94,7 @@ install_aarch64() {
     as_root dpkg --add-architecture arm64
     as_root apt-get update -q
   fi
-  install_missing "${LLMB_AARCH64_PACKAGES[@]}"
+  install_missing "${LLMB_AARCH64_PACKAGES[@]}" && unpack_aarch64
 }
 
 # unpack_aarch64: downloads and unpacks what is not there yet of LLMB_UNPACKED_PACKAGES.

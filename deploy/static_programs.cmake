@@ -4,8 +4,8 @@
 
 # Why this build has none of them; empty where it has.
 set(LLMB_NO_STATIC_PROGRAMS "")
-if(LLMB_SANITIZE OR LLMB_FUZZ)
-  set(LLMB_NO_STATIC_PROGRAMS "sanitizers and fuzz targets are linked dynamically")
+if(LLMB_SANITIZE)
+  set(LLMB_NO_STATIC_PROGRAMS "sanitizers are linked dynamically")
 endif()
 
 # llmb_package(name SHARED item… STATIC item…): a target to link to. An item is a target, an option

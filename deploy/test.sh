@@ -70,11 +70,10 @@ install_missing "${LLMB_SLURM_PACKAGES[@]}" "${LLMB_SLURM_ACCOUNTING_PACKAGES[@]
   echo "Without these the tests on a real Slurm are skipped, and say so."
 install_missing "${LLMB_POSTGRESQL_PACKAGES[@]}" ||
   echo "Without it the tests on a real PostgreSQL are skipped, and say so."
-aarch64=0 packed_aarch64=0
+aarch64=0
 if [ "$quick" -eq 0 ]; then
-  install_aarch64 && aarch64=1 || echo "Without these the parser's tests for aarch64 are skipped."
-  [ "$aarch64" -eq 0 ] || { unpack_aarch64 && packed_aarch64=1; } ||
-    echo "Without these the packed programs for aarch64 are not tried."
+  prepare_aarch64 && aarch64=1 ||
+    echo "Without these neither the parser's tests nor the packed programs run for aarch64."
 fi
 
 say "Build"
@@ -103,20 +102,18 @@ git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run -
 begin "Static checks (clang-tidy)"
 nice deploy/clang-tidy.sh build/check "$jobs"
 
-begin "Fuzz smoke"
-build fuzz --target llmb_fuzz_targets
-printf '%s\0' build/fuzz/bin/*_fuzz | xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz_target "$@"' fuzz
-
 if [ "$aarch64" -eq 1 ]; then
-  begin "The parser on aarch64, under qemu-user"
-  build aarch64
-  ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
-fi
-if [ "$packed_aarch64" -eq 1 ]; then
   begin "The packed programs for aarch64, in an empty root folder under qemu-user"
   # 77: neither root nor user namespaces, and it has said so.
   nice deploy/package.sh --check --machine aarch64 || [ $? -eq 77 ]
+  begin "The parser on aarch64, under qemu-user"
+  build aarch64 --target llmb_emulated_tests
+  ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
 fi
+
+begin "Fuzz smoke"
+build asan --target llmb_fuzz_targets
+printf '%s\0' build/asan/bin/*_fuzz | xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz_target "$@"' fuzz
 
 begin "Tests of what reads others' bytes, under AddressSanitizer and UndefinedBehaviorSanitizer"
 build asan --target llmb_memory_tests

@@ -100,7 +100,9 @@ TEST_F(BigAnswers, AreWhatTheirEtagNames) {
     ASSERT_EQ(before.status, 200) << target;
     const auto slow = deaf_client(target, 256 * 1024);
     EXPECT_GT(server_->counters().large_bodies_bytes, 0U) << "not all of it has left the server";
-    execute_sql("UPDATE step_sample SET step_time_s = step_time_s + 1 WHERE run_id = " + long_run_);
+    // The last steps, which the server has not come to.
+    execute_sql("UPDATE step_sample SET step_time_s = step_time_s + 1 WHERE run_id = " + long_run_ +
+                " AND iteration > 49900");
     execute_sql("UPDATE run SET revision = revision + 1 WHERE id = " + long_run_);
     const RawResponse taken = slow->read_response();
     EXPECT_EQ(taken.headers.at("etag"), before.headers.at("etag"));
