@@ -29,7 +29,8 @@ constexpr std::size_t kSortedRunsMax = 500;
 constexpr std::size_t kCountedRunsMax = 20'000;
 // A walk that has found no page so far is given up: what matches stands together elsewhere, and is
 // sorted. A walk among gathered runs reads an index only, any other one rows; sorting takes several
-// times longer where run_filter does not hold the sort value.
+// times longer where run_filter does not hold the sort value, and more the more runs match: a walk
+// of as many rows takes a third of it.
 constexpr std::int64_t kWalkedKeysMax = 5'000;
 constexpr std::int64_t kWalkedRowsMax = 2'000;
 constexpr std::int64_t kWalkedRowsOfUncoveredMax = 10'000;
@@ -142,7 +143,8 @@ class PageSearch {
   // Nothing: the walk is short.
   std::optional<RunKeyset> end_of_walk(const Stretch& stretch) {
     const std::int64_t rows_max =
-        is_covered(column_.key) ? kWalkedRowsMax : kWalkedRowsOfUncoveredMax;
+        is_covered(column_.key) ? kWalkedRowsMax
+                                : std::max(kWalkedRowsOfUncoveredMax, matching_.total.value_or(0));
     std::int64_t places = matching_.ids ? kWalkedKeysMax : rows_max;
     for (const Stretch& part : parts_of(column_.key, stretch)) {
       if (auto end = keyset_at(part, places)) return end;
@@ -250,12 +252,42 @@ Where where_of_experiments(const SqlDialect& dialect, const RunFilter& filter,
   return where;
 }
 
-Question experiments_question(const SqlDialect& dialect, const RunFilter& filter,
-                              const std::string& after) {
-  Where where = where_of_experiments(dialect, filter, after);
-  std::string sql = "SELECT experiment, root_id, status, grown_at, step_time_s_mean FROM run" +
-                    where.sql() + " ORDER BY experiment, root_id, grown_at, id";
+// A row for each tree's runs of an experiment: how many, when one grew last, the best mean of
+// complete ones.
+Question experiments_of(Where where) {
+  std::string sql =
+      "SELECT experiment, root_id, count(*), count(CASE WHEN status = 'complete' THEN 1 END),"
+      " count(CASE WHEN status = 'running' THEN 1 END), max(grown_at),"
+      " min(CASE WHEN status = 'complete' THEN step_time_s_mean END) FROM run" +
+      where.sql() + " GROUP BY experiment, root_id ORDER BY experiment, root_id";
   return {std::move(sql), std::move(where)};
+}
+
+// `gathered`: the runs that match, where they are few.
+Question experiments_of_gathered(const SqlDialect& dialect, const std::vector<RunId>& gathered,
+                                 const std::string& after) {
+  Where where;
+  where.add(fmt::format("id{}", dialect.is_in_list), dialect.list_text(gathered));
+  where.add(fmt::format("{}experiment > ?", dialect.without_index), after);
+  return experiments_of(std::move(where));
+}
+
+// The mean of the run that grew last, of those that match.
+Question latest_mean_question(const SqlDialect& dialect, const RunFilter& filter,
+                              const ExperimentRecord& experiment) {
+  Where where;
+  where.add("experiment = ?", experiment.experiment);
+  where.add("root_id = ?", experiment.root_id);
+  where.add("grown_at = ?", experiment.last_grown_at);
+  RunFilter others = filter;
+  others.experiment.clear();
+  Where matching = where_of(
+      dialect, others, [](std::string_view) { return false; }, false);
+  std::move(matching.terms.begin(), matching.terms.end(), std::back_inserter(where.terms));
+  std::move(matching.parameters.begin(), matching.parameters.end(),
+            std::back_inserter(where.parameters));
+  return {"SELECT step_time_s_mean FROM run" + where.sql() + " ORDER BY id DESC LIMIT 1",
+          std::move(where)};
 }
 
 }  // namespace
@@ -308,7 +340,11 @@ std::string count_sql(const SqlDialect& dialect, const RunFilter& filter) {
 }
 
 std::string experiments_sql(const SqlDialect& dialect, const RunFilter& filter) {
-  return experiments_question(dialect, filter, "").sql;
+  return experiments_of(where_of_experiments(dialect, filter, "")).sql;
+}
+
+std::string latest_mean_sql(const SqlDialect& dialect, const RunFilter& filter) {
+  return latest_mean_question(dialect, filter, {}).sql;
 }
 
 RunPage list_runs(Connection& connection, const RunQuery& query) {
@@ -339,31 +375,40 @@ std::int64_t count_runs(Connection& connection, const RunFilter& filter) {
 std::vector<ExperimentRecord> list_experiments(Connection& connection, const RunFilter& filter,
                                                std::int64_t limit,
                                                const std::string& after_experiment) {
-  const Question question = experiments_question(connection.dialect(), filter, after_experiment);
+  const SqlDialect& dialect = connection.dialect();
+  Matching matching;
+  if (has_terms(connection, filter)) {
+    auto combinations = RunCombinations::of(connection, filter);
+    matching = find_matching(connection, filter, true, combinations);
+  }
+  if (matching.total == 0) return {};
+  const Question question =
+      matching.ids ? experiments_of_gathered(dialect, *matching.ids, after_experiment)
+                   : experiments_of(where_of_experiments(dialect, filter, after_experiment));
   Statement select(connection, question.sql);
   question.where.bind(select);
   std::vector<ExperimentRecord> experiments;
   const auto size_max = static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 1, 500));
   while (select.step()) {
-    std::string name = select.read_text();
-    const RootId root = select.read_integer();
-    const auto status = parser::run_status_from_name(select.read_text());
-    const bool is_new = experiments.empty() || experiments.back().experiment != name;
+    ExperimentRecord experiment;
+    experiment.experiment = select.read_text();
+    const bool is_new =
+        experiments.empty() || experiments.back().experiment != experiment.experiment;
     if (is_new && experiments.size() >= size_max) break;
-    if (is_new || experiments.back().root_id != root) {
-      experiments.push_back(ExperimentRecord{});
-      experiments.back().experiment = std::move(name);
-      experiments.back().root_id = root;
-    }
-    ExperimentRecord& experiment = experiments.back();
-    ++experiment.run_count;
-    if (status == parser::RunStatus::complete) ++experiment.complete_count;
-    if (status == parser::RunStatus::running) ++experiment.running_count;
-    experiment.last_grown_at = select.read_text();  // rises within an experiment
-    const std::optional<double> mean = select.read_optional_real();
-    experiment.latest_step_time_s_mean = mean;
-    std::optional<double>& best = experiment.best_step_time_s_mean;
-    if (status == parser::RunStatus::complete && mean && (!best || *mean < *best)) best = mean;
+    experiment.root_id = select.read_integer();
+    experiment.run_count = select.read_integer();
+    experiment.complete_count = select.read_integer();
+    experiment.running_count = select.read_integer();
+    experiment.last_grown_at = select.read_text();
+    experiment.best_step_time_s_mean = select.read_optional_real();
+    experiments.push_back(std::move(experiment));
+  }
+  if (experiments.empty()) return experiments;
+  Statement find(connection, latest_mean_sql(dialect, filter));
+  for (ExperimentRecord& experiment : experiments) {
+    latest_mean_question(dialect, filter, experiment).where.bind(find);
+    if (find.step()) experiment.latest_step_time_s_mean = find.read_optional_real();
+    find.reset();
   }
   return experiments;
 }

@@ -25,6 +25,7 @@ std::vector<std::string> ended_walk_sql(const SqlDialect& dialect, const RunQuer
 std::string sorting_sql(const SqlDialect& dialect, const RunQuery& query);
 std::string count_sql(const SqlDialect& dialect, const RunFilter& filter);
 std::string experiments_sql(const SqlDialect& dialect, const RunFilter& filter);
+std::string latest_mean_sql(const SqlDialect& dialect, const RunFilter& filter);
 
 std::int64_t count_runs(Connection& connection, const RunFilter& filter);
 

@@ -14,8 +14,9 @@ namespace llmb::storage {
 std::vector<RunVersion> newest_run_versions(Connection& connection, const RunFilter& filter,
                                             std::int64_t limit);
 
-// How that is asked: of all runs that match, where they are no more than that, sorted by launch
-// where they are more, or along the order of launches.
+// How that is asked: of all runs that match, where they are no more than that; sorted by launch
+// where they are more, as each row of run_tally has them where that holds what they are filtered
+// by; or along the order of launches.
 enum class NewestWay { all, sorted, walked };
 
 // For whoever wants to know how an engine answers.

@@ -1,5 +1,6 @@
 #include "storage/sqlite_database.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -18,8 +19,10 @@ namespace {
 using Mode = SqliteConnection::Mode;
 
 // Beyond this the log is emptied by force, as soon as no reader is in the way. In quiet times
-// SQLite itself starts it over after wal_autocheckpoint pages.
+// SQLite itself copies it into the file and starts it over after so many pages, three quarters of
+// that: what many commits change, as the pages of indexes, is copied once.
 constexpr std::uint64_t kWalBytesMax = 64ULL << 20;
+constexpr int kWalPages = 12'000;
 constexpr std::chrono::milliseconds kTruncatePatience{20};
 
 // One name for one file, so that its lock is one too, whatever path led here.
@@ -87,8 +90,9 @@ class SqliteWriter : private HeldLock, public GuardedSqliteDatabase {
     require_sound_tables(connection());
     require_wal();
     connection().execute(
-        "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;"
-        "PRAGMA journal_size_limit = 16777216;");
+        fmt::format("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {};"
+                    "PRAGMA journal_size_limit = {};",
+                    kWalPages, kWalBytesMax));
     migrate(connection(), all_migrations());
   }
 

@@ -183,6 +183,15 @@ TEST(ExperimentList, AmountsToItsRuns) {
   const auto rest = reader.experiments({}, 2, first.back().experiment);
   ASSERT_EQ(rest.size(), 1U);
   EXPECT_EQ(rest[0].experiment, "c");
+
+  RunFilter complete;
+  complete.status = {parser::RunStatus::complete};
+  complete.experiment = {"a"};
+  const auto of_complete = reader.experiments(complete, 2, "");
+  ASSERT_EQ(of_complete.size(), 1U);
+  EXPECT_EQ(of_complete[0].run_count, 2);
+  EXPECT_EQ(of_complete[0].last_grown_at, "2026-01-02T00:00:00Z");
+  EXPECT_EQ(of_complete[0].latest_step_time_s_mean, 2) << "of those that match";
 }
 
 }  // namespace

@@ -269,6 +269,12 @@ TEST_F(RunListPlans, ExperimentsReadOneIndexInItsOrder) {
     ASSERT_FALSE(plan.empty());
     EXPECT_THAT(plan[0], HasSubstr("USING COVERING INDEX run_of_experiment")) << named.name;
     EXPECT_THAT(plan, Each(Not(HasSubstr("TEMP")))) << named.name;
+    const auto latest = plan_of(latest_mean_sql(sqlite_dialect(), named.filter));
+    ASSERT_FALSE(latest.empty());
+    EXPECT_THAT(latest[0],
+                HasSubstr("run_of_experiment (experiment=? AND root_id=? AND grown_at=?)"))
+        << named.name;
+    EXPECT_THAT(latest, Each(Not(HasSubstr("TEMP")))) << named.name;
   }
 }
 
