@@ -214,7 +214,7 @@ constexpr std::array kSignsOfOne = {
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
     failure("nan_loss", "oss is NaN"),
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
-    failure("nan_loss", "oss is nan", R"((?i)error|abort|stop|exit|diverge)"),
+    failure("nan_loss", "oss is nan", R"((?i)error|fatal|abort|stop|exit|diverge|giv(?:e|ing) up)"),
     in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),
 
     // Files, modules, tokens.
@@ -230,6 +230,7 @@ constexpr std::array kSignsOfOne = {
     failure("file_limit", "pthread_create", R"(pthread_create\b.*(?:fail|: Resource temporarily))"),
     failure("file_system_error", "Stale file handle"),
     failure("file_system_error", "Transport endpoint is not connected"),
+    in_error("nccl_system_error", "Input/output error", R"(NCCL WARN NET/)"),
     in_error("file_system_error", "Input/output error",
              R"((?i)error\b.*Input/output error|failed)"),
     in_error("file_system_error", " cannot be opened", kErrorOfFile),
@@ -257,6 +258,10 @@ constexpr std::array kSignsOfOne = {
     failure("missing_module", "Unable to load any of {lib"),
     failure("missing_module", " not found (required by "),
     failure("missing_module", ": No module named "),
+    failure("tokenizer_or_data_missing", "forrtl: ", R"(severe \((?:24|29)\))"),
+    failure("segmentation_fault", "forrtl: ", R"(\((?:65|7[1-5]|174)\): )"),
+    failure("tokenizer_or_data_missing",
+            "Fortran runtime error: ", R"((?i)does not exist|no such file|end of file)"),
     failure("tokenizer_or_data_missing",
             "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
     // Of a compiler, which a program calls for what it builds as it goes.

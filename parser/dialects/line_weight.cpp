@@ -163,6 +163,18 @@ bool is_complaint_of_a_loader(std::string_view line) {
          !holds("error while loading ");
 }
 
+// "rename failed: Stale file handle; second try ... ok": it was done in the end.
+bool says_that_it_worked(std::string_view line) {
+  constexpr auto kTries = std::to_array<std::string_view>({" try ", " retry", " attempt "});
+  constexpr auto kGoodEnds =
+      std::to_array<std::string_view>({" ok", " OK", " succeeded", " success", " done"});
+  line = trimmed(line);
+  if (line.ends_with(".") || line.ends_with(")")) line.remove_suffix(1);
+  return holds_one_of(line, kTries) &&
+         std::any_of(kGoodEnds.begin(), kGoodEnds.end(),
+                     [&](std::string_view words) { return line.ends_with(words); });
+}
+
 }  // namespace
 
 bool leaves_reason_open(std::string_view line) {
@@ -174,7 +186,8 @@ LineWeight weight_of(std::string_view line) {
   if (is_echo(line) || holds_one_of(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
-  if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor)) {
+  if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
+      says_that_it_worked(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||

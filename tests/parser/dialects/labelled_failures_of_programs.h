@@ -8,7 +8,7 @@
 
 namespace llmb::parser {
 
-inline constexpr std::array<Failure, 168> kFailuresOfPrograms = {{
+inline constexpr std::array<Failure, 173> kFailuresOfPrograms = {{
     {"python_exception", "configuration_error",
      "RuntimeError: The size of tensor a (17016944) must match the size of tensor b (896) at "
      "non-singleton dimension 1"},
@@ -466,6 +466,15 @@ inline constexpr std::array<Failure, 168> kFailuresOfPrograms = {{
     {"disk_full_or_quota", "file_system_error checkpoint_unreadable",
      "terminate called after throwing an instance of 'c10::Error'\n"
      "  what():  [enforce fail at inline_container.cc:664] . unexpected pos 704 vs 598"},
+    {"nan_loss", "", "2025-03-30T22:13:15Z FATAL sanity: loss is nan on 8/8 ranks, giving up"},
+    {"nccl_system_error", "",
+     "n1:12:40 [0] ofi_process_cq:1194 NCCL WARN NET/OFI Request 0x40 completed with error. RC: 5. "
+     "Error: 0 (Input/output error). Completed length: 0"},
+    {"tokenizer_or_data_missing", "file_system_error",
+     "forrtl: severe (29): file not found, unit 21, file /scratch/tokens/part_017.bin"},
+    {"segmentation_fault", "", "forrtl: severe (174): SIGSEGV, segmentation fault occurred"},
+    {"tokenizer_or_data_missing", "file_system_error",
+     "Fortran runtime error: File 'tokens.bin' does not exist"},
 }};
 
 }  // namespace llmb::parser

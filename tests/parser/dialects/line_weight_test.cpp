@@ -45,6 +45,8 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "ERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded (cannot open shared "
         "object "
         "file): ignored.",
+        "rename failed: [Errno 116] Stale file handle; second try ... ok",
+        "OSError: [Errno 5] Input/output error: retry 1 of 3 succeeded.",
         "INFO - KeyError: 'a' was handled", "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
   }
@@ -67,7 +69,8 @@ TEST(LineWeight, OfALoggersOrdinaryLineIsANote) {
 
 TEST(LineWeight, OfEverythingElseIsAStatement) {
   for (const char* line :
-       {"", "CUDA out of memory", "srun: error: n1: task 3: Killed",
+       {"", "CUDA out of memory", "OSError: [Errno 116] Stale file handle: second try failed",
+        "srun: error: n1: task 3: Killed",
         "DistBackendError: NCCL error, unhandled system error (run with NCCL_DEBUG=INFO for more)",
         "[rank3]:[E815 09:12:44.100 ProcessGroupNCCL.cpp:655] INFO: watchdog got stuck",
         "n1:1:2 [0] misc/ibvwrap.cc:200 NCCL WARN Call to ibv_reg_mr failed",
