@@ -183,6 +183,7 @@ describe("comparing runs", () => {
       const sides = `base=${ids[0]}&candidate=${ids[1]};${ids[2]},${ids[3]}`;
       const { comparisons } = await daemon.get(`/api/v1/compare?${sides}`);
       const table = page.getByRole("region", { name: "Table: Step times of the groups" });
+      await table.locator("tbody tr").nth(names.length - 1).waitFor();
       const cells = await table.locator("tbody tr").evaluateAll((all) =>
         all.map((row) => [...row.cells].map(({ innerText }) => innerText.trim())),
       );
