@@ -6,9 +6,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,9 +24,14 @@
 
 namespace llmb::bench {
 
+// To be caught by main() alone: on the way the server is ended, and folders are removed.
 [[noreturn]] inline void give_up(const std::string& why) {
-  std::fprintf(stderr, "%s\n", why.c_str());
-  std::exit(1);
+  throw std::runtime_error(why);
+}
+
+inline int report_failure(const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }
 
 inline double seconds_since(std::chrono::steady_clock::time_point began) {

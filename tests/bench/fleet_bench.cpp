@@ -7,6 +7,7 @@
 // which is kept: load_bench then measures what the API takes over it.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -32,7 +33,7 @@ std::string agent_of(const std::string& made_up, const std::string& copy) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const int clusters = argc > 1 ? std::atoi(argv[1]) : 4;
   const int runs = argc > 2 ? std::atoi(argv[2]) : 5'000;
   const std::int64_t steps = argc > 3 ? std::atoll(argv[3]) : 50;
@@ -66,4 +67,6 @@ int main(int argc, char** argv) {
       1e3 * server_s / static_cast<double>(totals.runs),
       static_cast<double>(totals.database_bytes) / static_cast<double>(totals.steps));
   return 0;
+} catch (const std::exception& error) {
+  return llmb::bench::report_failure(error);
 }

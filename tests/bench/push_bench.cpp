@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <thread>
 #include <vector>
@@ -67,17 +68,20 @@ void measure_server(CentralServer& central, const std::string& agent_database) {
               seconds_since(began_making));
   const auto began = Clock::now();
   std::atomic<std::size_t> next = 0;
+  std::vector<std::string> troubles(kClients);
   std::vector<std::thread> clients;
-  for (int i = 0; i < kClients; ++i) {
+  for (std::string& trouble : troubles) {
     clients.emplace_back([&] {
       const llmb::push::PushLink own(options, store.store_id(), stop);
-      for (std::size_t at = next++; at < bodies.size(); at = next++) {
-        const auto answer = own.send(std::move(bodies[at]));
-        if (!answer.trouble.empty()) give_up(answer.trouble);
+      for (std::size_t at = next++; at < bodies.size() && trouble.empty(); at = next++) {
+        trouble = own.send(std::move(bodies[at])).trouble;
       }
     });
   }
   for (std::thread& client : clients) client.join();
+  for (const std::string& trouble : troubles) {
+    if (!trouble.empty()) give_up(trouble);
+  }
   finish(central, "the server alone", seconds_since(began),
          llmb::storage::Reader(agent_database).totals());
 }
@@ -93,7 +97,7 @@ void measure_agent(CentralServer& central, const std::string& agent_database) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 5'000;
   const std::int64_t steps = argc > 2 ? std::atoll(argv[2]) : 50;
   const llmb::TemporaryFolder folder;
@@ -109,4 +113,6 @@ int main(int argc, char** argv) {
   CentralServer central(folder, folder.file("second.db"));
   measure_agent(central, agent_database);
   return 0;
+} catch (const std::exception& error) {
+  return llmb::bench::report_failure(error);
 }
