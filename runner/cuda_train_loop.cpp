@@ -189,10 +189,12 @@ void train_on_cuda(const Options& options, const RunSettings& settings, TrainOut
     const auto world = make_loopback_world(settings.world_size(), *settings.rank_slice);
     return run_rank(*world, 0, options, settings, output);
   }
-  share_cores(settings.world_size());
   run_thread_ranks(
       settings.world_size(),
-      [&](World& world) { run_rank(world, world.rank(), options, settings, output); },
+      [&](World& world) {
+        share_cores(settings.world_size());
+        run_rank(world, world.rank(), options, settings, output);
+      },
       kRankPatience);
 }
 

@@ -103,10 +103,13 @@ void train_on_cpu(const Options& options, const RunSettings& settings, TrainOutp
     run_rank(*world, options, settings, layout, output);
     return;
   }
-  share_cores(settings.world_size());
   run_thread_ranks(
       settings.world_size(),
-      [&](World& world) { run_rank(world, options, settings, layout, output); }, kRankPatience);
+      [&](World& world) {
+        share_cores(settings.world_size());
+        run_rank(world, options, settings, layout, output);
+      },
+      kRankPatience);
 }
 
 void train_rank_on_cpu(World& world, int ranks_of_this_machine, const Options& options,

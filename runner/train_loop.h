@@ -20,7 +20,8 @@ std::string run_preamble(const RunSettings& settings);
 Layout run_layout(const RunSettings& settings);
 
 // This process's ranks share its cores: one has its machine to itself, several keep a core each, as
-// far as there are cores. OMP_NUM_THREADS outranks it.
+// far as there are cores. OMP_NUM_THREADS outranks it. Holds for the thread that calls it, which is
+// to be the rank's own.
 void share_cores(int ranks_of_this_machine);
 
 // How long a rank waits for the others: some have more layers, and all may share a few cores.

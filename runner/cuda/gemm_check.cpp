@@ -22,16 +22,18 @@ std::string operand_key(const GemmOperand& operand, std::int64_t rows, std::int6
                      row_alignment(operand.data, operand.stride, operand.type));
 }
 
+// Where there is none, too.
+bool is_scale_aligned(const void* scale) {
+  return reinterpret_cast<std::uintptr_t>(scale) % 16 == 0;
+}
+
 void check_blocks(const Gemm& gemm) {
   require(gemm.a.type == gemm.b.type, gemm, "both operands are MXFP8, or none");
   require(gemm.a.scale == nullptr && gemm.b.scale == nullptr, gemm, "MXFP8 has scales of blocks");
   require(gemm.k % kernels::kMxBlock == 0 && gemm.n % 16 == 0, gemm,
           "MXFP8 needs k in multiples of 32, n of 16");
   require(gemm.batch == 1, gemm, "MXFP8 has no batch");
-  const auto is_aligned = [](const std::uint8_t* scales) {
-    return reinterpret_cast<std::uintptr_t>(scales) % 16 == 0;
-  };
-  require(is_aligned(gemm.a.block_scales) && is_aligned(gemm.b.block_scales), gemm,
+  require(is_scale_aligned(gemm.a.block_scales) && is_scale_aligned(gemm.b.block_scales), gemm,
           "scales of blocks begin at multiples of 16 bytes");
 }
 
@@ -54,6 +56,8 @@ void check_fp8(const Gemm& gemm) {
               is_aligned(gemm.b.data, gemm.b.stride, gemm.b.type) &&
               is_aligned(gemm.d, gemm.d_stride, gemm.d_type),
           gemm, "rows of FP8 operands, and of what they give, begin at multiples of 16 bytes");
+  require(is_scale_aligned(gemm.a.scale) && is_scale_aligned(gemm.b.scale), gemm,
+          "scales begin at multiples of 16 bytes");
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ void cast_experts_by_scale(View<const T> x, const kernels::DeviceCounts& counts,
   const kernels::Cast<T, Fp8> cast = cast_into<Fp8>(x, scale, layouts, copies);
   if (scale.kind != Fp8ScaleKind::delayed) {
     kernels::absolute_max<T>(rows, cast.x, scale.largest, stream);
-    kernels::fp8_scales({scale.largest, scale.scale, scale.inverse, counts.experts, scale.stride},
+    kernels::fp8_scales({scale.largest, scale.scale, scale.inverse, counts.experts, scale.stride,
+                         scale.inverse_stride},
                         kernels::kFp8Max<Fp8>, stream);
   }
   kernels::cast(rows, cast, stream);
@@ -40,7 +41,7 @@ void cast_experts(MemoryPool& pool, View<const T> x, const kernels::DeviceCounts
   }
   const NumberType type = number_type_of(scale.kind, format);
   copies.inverse = scale.inverse;
-  copies.inverse_stride = scale.stride;
+  copies.inverse_stride = scale.inverse_stride;
   if (layouts != Fp8Layouts::transposed) {
     copies.as_it_lies.resize(pool, type, x.rows, x.cols, use);
   }

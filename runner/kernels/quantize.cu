@@ -79,7 +79,7 @@ struct ExpertScalesKernel {
       const std::int64_t at = i * experts.stride;
       const float scale = scale_for(experts.largest[at], format_max);
       experts.scale[at] = scale;
-      experts.inverse[at] = 1.0F / scale;
+      experts.inverse[i * experts.inverse_stride] = 1.0F / scale;
       experts.largest[at] = 0;
     }
   }

@@ -35,7 +35,8 @@ struct ExpertScales {
   float* scale;
   float* inverse;
   std::int64_t count;
-  std::int64_t stride;  // floats from one expert's to the next's
+  std::int64_t stride;          // floats from one expert's to the next's
+  std::int64_t inverse_stride;  // the same of inverses
 };
 void fp8_scales(const ExpertScales& experts, float format_max, Stream stream);
 

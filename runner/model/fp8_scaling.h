@@ -69,7 +69,12 @@ class Fp8Scaling {
   Fp8ScaleKind kind_;
   std::vector<Kept> kept_;  // by part
   Kept kept_whole_;         // of all of them
-  // (3, operands): Fp8Scale's largest, scales, inverses; of blocks none.
+  std::size_t operand_count() const { return kOperandCount * kept_.size(); }
+  // Where in values_ the inverses begin.
+  std::size_t first_inverse() const;
+
+  // Fp8Scale's largest and scales of all operands, and their inverses, kFp8InverseStride apart; of
+  // blocks none.
   typename Backend::template Array<Statistic> values_;
 };
 

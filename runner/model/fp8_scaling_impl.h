@@ -17,25 +17,34 @@ Fp8Scaling<Backend>::Fp8Scaling(typename Backend::Ops& ops, Precision precision,
     : ops_(ops),
       histories_(precision == Precision::fp8_delayed ? kOperandCount * parts : 0),
       kind_(kind_of(precision)),
-      kept_(parts),
-      values_(ops, static_cast<std::int64_t>(
-                       kind_ == Fp8ScaleKind::blocks ? 0 : 3 * kOperandCount * parts)) {
-  if (kind_ != Fp8ScaleKind::blocks) ops_.fill(values_.values(), Statistic(0));
+      kept_(parts) {
+  if (kind_ == Fp8ScaleKind::blocks) return;
+  const std::size_t count = first_inverse() + kFp8InverseStride * operand_count();
+  values_.resize(ops, static_cast<std::int64_t>(count));
+  ops_.fill(values_.values(), Statistic(0));
+}
+
+template <typename Backend>
+std::size_t Fp8Scaling<Backend>::first_inverse() const {
+  constexpr std::size_t kMultiple = kFp8InverseStride;
+  return (2 * operand_count() + kMultiple - 1) / kMultiple * kMultiple;
 }
 
 template <typename Backend>
 Fp8Scale Fp8Scaling<Backend>::of(std::size_t part, Operand operand) {
   if (kind_ == Fp8ScaleKind::blocks) return {nullptr, nullptr, nullptr, kind_};
   if (kind_ == Fp8ScaleKind::delayed && !are_scales_written_) write_scales();
-  const std::size_t operands = values_.values().size() / 3;
-  Statistic* const value = values_.values().data() + operand_index(part, operand);
-  return {value, value + operands, value + 2 * operands, kind_};
+  const std::size_t index = operand_index(part, operand);
+  Statistic* const values = values_.values().data();
+  return {values + index, values + operand_count() + index,
+          values + first_inverse() + kFp8InverseStride * index, kind_};
 }
 
 template <typename Backend>
 Fp8Scale Fp8Scaling<Backend>::of_all(Operand operand) {
   Fp8Scale scale = of(0, operand);
   scale.stride = kOperandCount;
+  scale.inverse_stride = kFp8InverseStride * kOperandCount;
   return scale;
 }
 
@@ -89,16 +98,16 @@ void Fp8Scaling<Backend>::prepare(ConstValueView<Backend> values, std::int64_t v
 template <typename Backend>
 void Fp8Scaling<Backend>::write_scales() {
   std::vector<Statistic> scales;
-  std::vector<Statistic> inverses;
+  std::vector<Statistic> inverses(kFp8InverseStride * histories_.size());
   for (std::size_t i = 0; i < histories_.size(); ++i) {
     const bool is_gradient = i % kOperandCount == static_cast<std::size_t>(Operand::gradient);
     const Fp8Format format = is_gradient ? Fp8Format::e5m2 : Fp8Format::e4m3;
     scales.push_back(static_cast<Statistic>(fp8_scale(histories_[i].scaling_max(), format)));
-    inverses.push_back(1 / scales.back());
+    inverses[kFp8InverseStride * i] = 1 / scales.back();
   }
   const std::span<Statistic> all = values_.values();
   ops_.template write<Statistic>(scales, all.subspan(scales.size(), scales.size()));
-  ops_.template write<Statistic>(inverses, all.subspan(2 * scales.size()));
+  ops_.template write<Statistic>(inverses, all.subspan(first_inverse()));
   are_scales_written_ = true;
 }
 

@@ -13,14 +13,19 @@ enum class Fp8ScaleKind : std::uint8_t {
 };
 
 struct Fp8Scale {
-  float* largest =
-      nullptr;  // of the operand's elements: of this cast, or delayed, of the step so far
-  float* scale = nullptr;    // what elements are multiplied by before they are rounded
-  float* inverse = nullptr;  // what the product is multiplied by
+  // Of the operand's elements: of this cast, or delayed, of the step so far.
+  float* largest = nullptr;
+  float* scale = nullptr;  // what elements are multiplied by before they are rounded
+  // What the product is multiplied by, at a multiple of kFp8InverseStride floats: cuBLASLt from
+  // 12.9 on refuses products whose scales do not begin at multiples of 16 bytes.
+  float* inverse = nullptr;
   Fp8ScaleKind kind = Fp8ScaleKind::current;  // of blocks there is nothing of the above
   // Of all experts of a layer, each of the above is the first one's, and those of the next lie so
-  // many floats on.
+  // many floats on; inverses by a stride of their own.
   std::int64_t stride = 0;
+  std::int64_t inverse_stride = 0;
 };
+
+inline constexpr std::int64_t kFp8InverseStride = 16 / sizeof(float);
 
 }  // namespace llmb::runner

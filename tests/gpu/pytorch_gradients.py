@@ -56,8 +56,9 @@ class Llama:
     def norm(self, x, name):
         return functional.rms_norm(x.float(), (self.hidden,), self.weights[name], self.epsilon)
 
+    # Gate and up of a gated MLP are two matrices in one tensor: rows below each other.
     def linear(self, x, name):
-        return functional.linear(x, self.weights[name])
+        return functional.linear(x, self.weights[name].flatten(0, -2))
 
     def attention(self, x, layer):
         batch, length, _ = x.shape

@@ -42,7 +42,7 @@ struct Operand {
   Operand(CudaOps& ops, std::int64_t rows, std::int64_t cols, std::uint32_t seed)
       : numbers(testing::random_tensor(rows, cols, seed)),
         values(ops, rows, cols),
-        scale_values(ops, 3) {
+        scale_values(ops, kFp8InverseStride + 1) {
     std::vector<Bf16> host;
     for (double& number : numbers.values()) {
       host.push_back(kernels::from_float<Bf16>(static_cast<float>(number)));
@@ -55,10 +55,12 @@ struct Operand {
   Fp8Scale scale(Fp8ScaleKind kind = Fp8ScaleKind::current) {
     if (kind == Fp8ScaleKind::blocks) return {nullptr, nullptr, nullptr, kind};
     float* const first = scale_values.values().data();
-    return {first, first + 1, first + 2, kind};
+    return {first, first + 1, first + kFp8InverseStride, kind};
   }
   void set_scale(CudaOps& ops, double scale) {
-    const std::vector<float> host = {0, static_cast<float>(scale), static_cast<float>(1 / scale)};
+    std::vector<float> host(kFp8InverseStride + 1);
+    host[1] = static_cast<float>(scale);
+    host[kFp8InverseStride] = static_cast<float>(1 / scale);
     ops.write<float>(host, scale_values.values());
   }
   double largest() const { return cpu::Quantize<double>::absolute_max(numbers.view()); }
@@ -112,22 +114,28 @@ constexpr double kFp8Sums = 1e-3;
 class ExpertScaleValues {
  public:
   ExpertScaleValues(CudaOps& ops, std::int64_t experts, Fp8ScaleKind kind)
-      : kind_(kind), operands_(3 * experts), values_(ops, 3 * operands_) {
-    std::vector<float> host(static_cast<std::size_t>(3 * operands_), 0);
+      : kind_(kind),
+        operands_(3 * experts),
+        first_inverse_(kFp8InverseStride * operands_),
+        values_(ops, 2 * first_inverse_) {
+    std::vector<float> host(static_cast<std::size_t>(2 * first_inverse_), 0);
     for (std::int64_t i = 0; kind == Fp8ScaleKind::delayed && i < operands_; ++i) {
       const auto scale = static_cast<float>(4 << (i % 4));
       host[static_cast<std::size_t>(operands_ + i)] = scale;
-      host[static_cast<std::size_t>(2 * operands_ + i)] = 1 / scale;
+      host[static_cast<std::size_t>(first_inverse_ + kFp8InverseStride * i)] = 1 / scale;
     }
     ops.write<float>(host, values_.values());
   }
   Fp8Scale of(std::int64_t expert, std::int64_t operand) {
-    float* const value = values_.values().data() + 3 * expert + operand;
-    return {value, value + operands_, value + 2 * operands_, kind_};
+    float* const values = values_.values().data();
+    const std::int64_t i = 3 * expert + operand;
+    return {values + i, values + operands_ + i, values + first_inverse_ + kFp8InverseStride * i,
+            kind_};
   }
   Fp8Scale of_all(std::int64_t operand) {
     Fp8Scale scale = of(0, operand);
     scale.stride = 3;
+    scale.inverse_stride = 3 * kFp8InverseStride;
     return scale;
   }
   std::vector<float> maxima(CudaOps& ops) {
@@ -138,6 +146,7 @@ class ExpertScaleValues {
  private:
   Fp8ScaleKind kind_;
   std::int64_t operands_;
+  std::int64_t first_inverse_;
   cuda::Array<float> values_;
 };
 

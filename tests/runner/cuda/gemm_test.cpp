@@ -107,25 +107,28 @@ double worst_difference(const Case& test, std::uint64_t key, float a_scale = 1, 
   const Values a = matrix(test.type_a, test.m, test.k, test.a_transposed, 1);
   const Values b = matrix(test.type_b, test.k, test.n, test.b_transposed, 2);
   const Values d = matrix(test.type_d, test.m, test.n, false, 3);
-  std::vector<float> scales = {a_scale, b_scale};
-  const DeviceMemory device_scales(2 * sizeof(float));
+  constexpr std::size_t kScaleStride = 4;  // scales begin at multiples of 16 bytes
+  std::vector<float> scales(2 * kScaleStride);
+  scales[0] = a_scale;
+  scales[kScaleStride] = b_scale;
+  const DeviceMemory device_scales(scales.size() * sizeof(float));
   copy_async(device_scales.data(), scales.data(), device_scales.bytes(), CopyDirection::to_device,
              stream);
   const auto* scale = reinterpret_cast<const float*>(device_scales.data());
   const bool scaled = a_scale != 1 || b_scale != 1;
   GemmEngine engine;
-  engine.run(
-      {.m = test.m,
-       .n = test.n,
-       .k = test.k,
-       .a = {a.memory.data(), a.type, a.stride, test.a_transposed, scaled ? scale : nullptr},
-       .b = {b.memory.data(), b.type, b.stride, test.b_transposed, scaled ? scale + 1 : nullptr},
-       .d = d.memory.data(),
-       .d_type = d.type,
-       .d_stride = d.stride,
-       .alpha = test.alpha,
-       .beta = test.beta},
-      stream);
+  engine.run({.m = test.m,
+              .n = test.n,
+              .k = test.k,
+              .a = {a.memory.data(), a.type, a.stride, test.a_transposed, scaled ? scale : nullptr},
+              .b = {b.memory.data(), b.type, b.stride, test.b_transposed,
+                    scaled ? scale + kScaleStride : nullptr},
+              .d = d.memory.data(),
+              .d_type = d.type,
+              .d_stride = d.stride,
+              .alpha = test.alpha,
+              .beta = test.beta},
+             stream);
   const std::vector<float> result = numbers_of(d, stream);
   double worst = 0;
   for (std::int64_t i = 0; i < test.m; ++i) {

@@ -54,7 +54,7 @@ struct CastRows {
     inverses = scales + experts * kStride;
     absolute_max<Bf16>(scaled, x.matrix(), values.data(), nullptr);
     maxima = values;
-    fp8_scales({values.data(), scales, inverses, experts, kStride}, kFp8Max<Fp8>, nullptr);
+    fp8_scales({values.data(), scales, inverses, experts, kStride, kStride}, kFp8Max<Fp8>, nullptr);
     cast<Bf16, Fp8>(scaled, {x.matrix(), scales, matrix(), transposed_matrix(), nullptr}, nullptr);
   }
   Matrix<Fp8> matrix() { return {as_it_lies.data(), rows, cols, padded(cols)}; }

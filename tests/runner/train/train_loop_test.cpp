@@ -5,11 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string_view>
 
 #include "parser/dialects/stated_configuration.h"
 #include "parser/reader/log_reader.h"
 #include "parser/statistics/run_summary.h"
+#include "runner/cpu/parallel_for.h"
 #include "tests/runner/train/tiny_run.h"
 
 namespace llmb::runner {
@@ -48,6 +52,33 @@ void expect_log_is_what_was_measured(const TinyRun& run) {
     EXPECT_LE(phases["total_s"].get<double>(), step_time_s);
   }
   EXPECT_LT(*log.samples.back().loss, *log.samples.front().loss - 0.3);
+}
+
+// Notes how many threads the operations of a rank have that writes to the log.
+class ThreadsOfWriter : public std::stringbuf {
+ public:
+  int threads() const { return threads_; }
+
+ private:
+  int sync() override {
+    if (view().find("iteration") != std::string_view::npos) threads_ = cpu::threads_per_rank();
+    return 0;
+  }
+  int threads_ = 0;
+};
+
+TEST(TrainLoop, GivesARankItsShareOfTheCores) {
+  const Arguments arguments = tiny_llama({"--virtual-ranks", "1", "--steps", "1"});
+  const ParsedOptions parsed = parse_options(arguments, {});
+  const auto settings = make_run_settings(parsed.options, parser::embedded_catalog());
+  ASSERT_TRUE(settings);
+  ThreadsOfWriter buffer;
+  std::ostream log(&buffer);
+  LogSink sink(log);
+  setenv("OMP_NUM_THREADS", "3", 1);
+  train_on_cpu(parsed.options, *settings, {sink});
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(buffer.threads(), 3) << buffer.view();
 }
 
 // Every family does so through the program: program_test.cpp.
