@@ -5,13 +5,14 @@
 #include <array>
 
 #include "parser/dialects/end_words.h"
+#include "parser/dialects/failure_signs_of_files.h"
 #include "parser/dialects/failure_signs_of_others.h"
 
 namespace llmb::parser {
 namespace signs {
 namespace {
 
-// What ends a job or one process: the scheduler, memory, the GPU, numbers, files.
+// What ends a job or one process: the scheduler, memory, the GPU, numbers.
 constexpr std::array kSignsOfOne = {
     FailureSign{"training_done", kFinish, "after training is done", ""},
     FailureSign{"training_done", kFinish, "{'train_runtime': ", ""},
@@ -33,6 +34,7 @@ constexpr std::array kSignsOfOne = {
 
     // Launchers that begin again, and what programs print once, when they begin.
     failure(kRestarted, "will restart worker group"),
+    failure(kRestarted, " restarts from checkpoint", R"(Trial \S+ restarts from checkpoint)"),
     failure(kStarted, "Setting OMP_NUM_THREADS environment"),
     failure(kStarted, "pyxis: imported docker image"),
     failure(kStarted, "All distributed processes registered"),
@@ -49,6 +51,10 @@ constexpr std::array kSignsOfOne = {
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
     failure("time_limit", "longer than specified deadline"),
+    // Of Flux: "14400.052s: job.exception f2Qj8X type=timeout severity=0 resource allocation …".
+    failure("time_limit", "job.exception", R"(job\.exception .*\btype=timeout\b)"),
+    failure("cancelled", "job.exception", R"(job\.exception .*\btype=cancel\b)"),
+    failure("preempted", "job.exception", R"(job\.exception .*\btype=preempt)"),
     by_line(": job killed", cause_of_killed_job),
     failure("node_failure", "DUE TO NODE FAILURE"),
     failure("node_failure", "Node failure on "),
@@ -80,9 +86,13 @@ constexpr std::array kSignsOfOne = {
     failure("node_failure", "NodeNotReady"),
     failure("node_failure", "Node is not ready"),
     failure("preempted", " will be terminated", R"((?i)\b(?:instance|node|vm)\b.*will be term)"),
-    failure("preempted", "preempted", R"((?i)\b(?:job|node|instance|pod|vm)\b.{0,40}\bpreempted)"),
+    failure("preempted", "preempted",
+            R"((?i)\b(?:job|node|instance|pod|vm)\b.{0,40}[ '(]preempted)"),
     failure("cancelled", " CANCELLED AT ", R"(\*\*\* (?:STEP|JOB) .* CANCELLED AT )"),
-    failure("interrupted", "KeyboardInterrupt", R"(^KeyboardInterrupt\b)"),
+    // A launcher may put a host before it: "asahi: KeyboardInterrupt".
+    failure("interrupted", "KeyboardInterrupt",
+            R"(^KeyboardInterrupt\b|^[a-z][\w.-]*: KeyboardInterrupt$)"),
+    failure("interrupted", "received SIGINT"),
     failure("interrupted", "SignalException: Process ", R"(got signal: [12]\b)"),
 
     // Memory.
@@ -117,6 +127,7 @@ constexpr std::array kSignsOfOne = {
     failure("cuda_oom", "OutOfMemoryError: "),
     failure("cuda_oom", "out of memory",
             R"((?i)\b(?:cuda|hip|npu|xpu|hpu|gpu|device|triton|hbm)\b.{0,30}: out of memory)"),
+    failure("cuda_oom", "PT_DEVMEM Allocation failed"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: Out of memory"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: ", R"((?i)memory|alloc)"),
     failure("cuda_oom", "llocation of size ", R"((?i)workspace|device|hbm)"),
@@ -209,6 +220,7 @@ constexpr std::array kSignsOfOne = {
     in_error("nan_loss", "found NaN in local forward loss"),
     in_error("nan_loss", "found Inf in local forward loss"),
     in_error("nan_gradient", "found NaN in local"),
+    in_error("nan_gradient", "gradients are scaled down to minimum"),
     in_error("nan_gradient", "found Inf in local"),
     failure("nan_gradient", "Unexpected result ", R"(Unexpected result -?(?:nan|inf).*\bgrad)"),
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
@@ -216,110 +228,13 @@ constexpr std::array kSignsOfOne = {
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
     failure("nan_loss", "oss is nan", R"((?i)error|fatal|abort|stop|exit|diverge|giv(?:e|ing) up)"),
     in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),
-
-    // Files, modules, tokens.
-    in_error("disk_full_or_quota", "PytorchStreamWriter failed"),
-    in_error("disk_full_or_quota", "[enforce fail at inline_container"),
-    failure("shared_memory_full", "No space left on device", R"(/dev/shm)"),
-    // A limit of the kernel on namespaces, whatever number it says so by.
-    failure("container_error", "failed to create user namespace"),
-    failure("disk_full_or_quota", "No space left on device"),
-    failure("disk_full_or_quota", "Disk quota exceeded"),
-    failure("file_limit", "can't start new thread"),
-    failure("file_limit", "hread creation failed"),
-    failure("file_limit", "pthread_create", R"(pthread_create\b.*(?:fail|: Resource temporarily))"),
-    failure("file_system_error", "Stale file handle"),
-    failure("file_system_error", "Transport endpoint is not connected"),
-    in_error("nccl_system_error", "Input/output error", R"(NCCL WARN NET/)"),
-    in_error("file_system_error", "Input/output error",
-             R"((?i)error\b.*Input/output error|failed)"),
-    in_error("file_system_error", " cannot be opened", kErrorOfFile),
-    in_error("file_limit", "received 0 items of ancdata"),
-    in_error("hf_authentication", "GatedRepoError"),
-    in_error("hf_authentication", "gated repo", R"((?i)cannot access|trying to access)"),
-    in_error("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
-    in_error("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
-    in_error("hf_authentication", "Invalid user token"),
-    in_error("hf_unreachable", "429 Client Error", R"(huggingface|hf\.co|Too Many Requests)"),
-    failure("hf_unreachable", "couldn't connect to 'https://huggingface.co'"),
-    in_error("hf_unreachable", "LocalEntryNotFoundError"),
-    failure("hf_unreachable", "OfflineModeIsEnabled"),
-    failure("hf_unreachable", "huggingface.co",
-            R"((?i)name resolution|NameResolutionError|Max retries exceeded)"),
-    failure("container_error", "Error response from daemon"),
-    failure("container_error", "OCI runtime "),
-    failure("container_error", "FATAL:   ", R"(^FATAL: +(?:[a-z]|While))"),
-    failure("missing_module", "ModuleNotFoundError: "),
-    failure("missing_module", "ImportError: ", R"(^ImportError: )"),
-    failure("srun_launch_error", "cannot open shared object file",
-            R"(^(?:slurmstepd|srun): error)"),
-    failure("missing_module", "cannot open shared object file"),
-    failure("missing_module", ": undefined symbol: "),
-    failure("missing_module", "Unable to load any of {lib"),
-    failure("missing_module", " not found (required by "),
-    failure("missing_module", ": No module named "),
-    failure("tokenizer_or_data_missing", "forrtl: ", R"(severe \((?:24|29)\))"),
-    failure("segmentation_fault", "forrtl: ", R"(\((?:65|7[1-5]|174)\): )"),
-    failure("tokenizer_or_data_missing",
-            "Fortran runtime error: ", R"((?i)does not exist|no such file|end of file)"),
-    failure("tokenizer_or_data_missing",
-            "FileNotFoundError: ", R"(^(?:\w+\.)*FileNotFoundError: )"),
-    // Of a compiler, which a program calls for what it builds as it goes.
-    failure("missing_module", "fatal error: ", R"(fatal error: [\w./+-]+: No such file)"),
-    in_error("missing_module", "cannot import name "),
-    in_error("missing_module", "ailed to find C compiler"),
-    in_error("missing_module", "annot find a working triton installation"),
-    in_error("missing_module", "Error building extension "),
-    in_error("missing_module", "indicate binary incompatibility"),
-    in_error("tokenizer_or_data_missing", "RepositoryNotFoundError"),
-    in_error("tokenizer_or_data_missing", "Can't load tokenizer for "),
-    in_error("tokenizer_or_data_missing", "is not a valid model identifier"),
-    failure("tokenizer_or_data_missing", "can't open file '"),
-    in_error("tokenizer_or_data_missing", "could not parse ModelProto"),
-    in_error("tokenizer_or_data_missing", "sentencepiece_processor.cc"),
-    in_error("tokenizer_or_data_missing", "No such file or directory",
-             R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
-    in_error("tokenizer_or_data_missing", "o file found "),
-    in_error("tokenizer_or_data_missing", "o files found "),
-    in_error("checkpoint_unreadable", "SafetensorError"),
-    in_error("checkpoint_unreadable", "UnpicklingError"),
-    in_error("checkpoint_unreadable", "PytorchStreamReader failed"),
-    failure("checkpoint_unreadable", "CheckpointException"),
-    failure("checkpoint_unreadable", "CheckpointingException"),
-    in_error("checkpoint_unreadable", "Error(s) in loading state_dict"),
-    in_error("checkpoint_unreadable", "Missing key in checkpoint"),
-    failure("checkpoint_unreadable", "exit-on-missing-checkpoint", R"(set \.\.\. exiting)"),
-    // A parameter's name that one side does not know.
-    failure("checkpoint_unreadable", "KeyError: '",
-            R"(KeyError: '[^' ]+\.(?:weight|bias|scale|_extra_state)'$)"),
-    failure("configuration_error", "error: unrecognized arguments"),
-    failure("configuration_error", "error: the following arguments are required"),
-    failure("configuration_error", "error: argument ", R"(error: argument [^ ]+: )"),
-    failure("configuration_error", "error: Parser key "),
-    failure("configuration_error", "ERROR: Could not consume arg"),
-    failure("configuration_error", "FATAL Flags parsing error"),
-    failure("configuration_error", "Unrecognized options: "),
-    failure("configuration_error", "Error: ",
-            R"(^Error: (?:No such (?:option|command)|Invalid value|Missing (?:option|argument|)"
-            R"(parameter|command)|Got unexpected))"),
-    failure("configuration_error", "ConfigCompositionException"),
-    failure("configuration_error", "Could not override '"),
-    failure("configuration_error", "rror parsing override '"),
-    failure("configuration_error", "omegaconf.errors.", R"(^omegaconf\.errors\.\w+)"),
-    failure("configuration_error", "is not in struct", R"(^(?:\w+\.)*\w+: |Key ')"),
-    in_error("configuration_error", "WORLD_SIZE", kRefusedValue),
-    in_error("configuration_error", "nvalid parallel ", kRefusedValue),
-    in_error("configuration_error", "must be a multiple of ", kRefusedValue),
-    in_error("configuration_error", "divisible by ", kRefusedValue),
-    in_error("configuration_error", "world size ", kRefusedValue),
-    in_error("configuration_error", "world_size ", kRefusedValue),
-
 };
 
 constexpr auto kSigns = [] {
-  constexpr std::size_t kOfRanks = kSignsOfOne.size() + kSignsOfOthers.size();
-  std::array<FailureSign, kOfRanks + kSignsOfExceptions.size()> all;
+  constexpr std::size_t kOfOne = kSignsOfOne.size() + kSignsOfFiles.size();
+  std::array<FailureSign, kOfOne + kSignsOfOthers.size() + kSignsOfExceptions.size()> all;
   auto end = std::copy(kSignsOfOne.begin(), kSignsOfOne.end(), all.begin());
+  end = std::copy(kSignsOfFiles.begin(), kSignsOfFiles.end(), end);
   end = std::copy(kSignsOfOthers.begin(), kSignsOfOthers.end(), end);
   std::copy(kSignsOfExceptions.begin(), kSignsOfExceptions.end(), end);
   return all;

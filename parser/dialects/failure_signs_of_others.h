@@ -201,7 +201,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("task_killed", "srun: Force Terminated job"),
     failure("task_killed", " STEPD TERMINATED ON ",
             R"(\*\*\* (?:STEP|JOB) .* STEPD TERMINATED ON )"),
-    failure("task_killed", "terminate called after throwing an instance of"),
+    failure("child_failed", "terminate called after throwing an instance of"),
     by_number("what():  ", cause_of_native_exception),
     by_number("return code = ", cause_of_exit_status),
     by_number("(exitcode: ", cause_of_exit_status),

@@ -166,12 +166,13 @@ std::string_view read_fields(std::string_view text, const FieldSyntax& syntax,
     const std::size_t colon = field.find(syntax.value_separator);
     if (colon != std::string_view::npos) {
       const std::string_view name = trimmed(field.substr(0, colon));
+      const bool is_text = !syntax.text_name.empty() && name == syntax.text_name;
       const auto found = find_number(field.substr(colon + syntax.value_separator.size()));
-      if (found && !found->is_foreign) {
+      if (found && !found->is_foreign && !is_text) {
         on_field(name, found->number);
         if (!trimmed(found->number.rest).empty()) return text;
       } else {
-        on_bad(name, found.has_value());
+        on_bad(name, found && !is_text);
       }
     }
     text = next;

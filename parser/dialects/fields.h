@@ -83,6 +83,8 @@ void add_extra_field(StepSample& sample, std::string_view name, double value);
 struct FieldSyntax {
   std::string_view separator;
   std::string_view value_separator;
+  // The field of this name is text, even where it begins as a number does: "v_num=0-11".
+  std::string_view text_name = {};
 };
 using OnField = std::function<void(std::string_view name, const Number& number)>;
 using OnBadField = std::function<void(std::string_view name, bool is_number)>;

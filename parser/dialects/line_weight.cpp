@@ -112,6 +112,9 @@ constexpr auto kNotes =
 constexpr auto kLooksFor =
     std::to_array<std::string_view>({"failed call to cuInit", "Failed to open lib"});
 
+// What Python's collector raises while the program ends.
+constexpr std::string_view kEnds = "Python is likely shutting down";
+
 // Whose warnings are the last word: NVRx's monitor ends the rank that it warns of, and torchrun its
 // workers.
 constexpr auto kLastWords =
@@ -187,7 +190,7 @@ LineWeight weight_of(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
-      says_that_it_worked(line)) {
+      line.find(kEnds) != std::string_view::npos || says_that_it_worked(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||

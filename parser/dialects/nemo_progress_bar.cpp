@@ -24,6 +24,8 @@ constexpr std::string_view kDllMarker = "DLL 20";  // "DLL 2025-06-12 …"
 constexpr std::string_view kStepTime = "train_step_timing in s";
 constexpr std::string_view kRunTflops = "TFLOPs per sec per GPU=";
 constexpr std::string_view kDeltaTiming = "train_step_timing in s=";
+// The experiment's version: of one that is an instant the last four characters, "0-11".
+constexpr FieldSyntax kBarSyntax = {", ", "=", "v_num"};
 constexpr int kBarSignificantDigits = 3;
 constexpr std::int64_t kStepMinusCount = -1;  // steps count from 0
 
@@ -49,13 +51,13 @@ void assign(StepSample& sample, std::string_view name, const Number& number) {
     if (const auto epoch = integer_of(number.value)) {
       sample.epoch = static_cast<std::int32_t>(*epoch);
     }
-  } else if (name != "v_num") {  // the experiment's version, no measurement
+  } else {
     add_extra_field(sample, name, number.value);
   }
 }
 
 void note(UnreadValues& unread, std::string_view name, bool is_number) {
-  unread.note(name == kStepTime, is_number && name != "v_num");
+  unread.note(name == kStepTime, is_number);
 }
 
 std::optional<BarPosition> bar_position(std::string_view text) {
@@ -169,7 +171,7 @@ void NemoProgressBarReader::read_bar(std::string_view text, std::uint64_t offset
   std::optional<std::int64_t> step;
   UnreadValues unread;
   read_fields(
-      postfix, {", ", "="},
+      postfix, kBarSyntax,
       [&](std::string_view name, const Number& number) {
         if (name == "global_step") step = step_of_bar(*bar, number.value, number.text);
         // Rounded to 3 digits, a count of samples is none.

@@ -129,6 +129,28 @@ bool is_head_of_exception(std::string_view text) {
   return has_form_of_exception(text) && is_exception(text);
 }
 
+// The lines of a traceback that a logger of JSON put into one string:
+// {"exc":"Traceback (most recent call last):\\n  File \\"train.py\\", line 4\\nKeyError: 2\\n"}.
+// Empty where there is none.
+std::vector<std::string> lines_in_a_string(std::string_view text) {
+  std::vector<std::string> lines;
+  const std::size_t head = text.find(kTracebackHead);
+  if (head == std::string_view::npos) return lines;
+  lines.emplace_back();
+  for (std::size_t at = head; at < text.size() && text[at] != '"'; ++at) {
+    const bool is_escaped = text[at] == '\\' && at + 1 < text.size();
+    if (is_escaped) ++at;
+    if (is_escaped && text[at] == 'n') {
+      lines.emplace_back();
+    } else {
+      lines.back() += text[at];
+    }
+  }
+  constexpr std::size_t kLinesMin = 3;  // head, frame, exception
+  if (lines.size() < kLinesMin) lines.clear();
+  return lines;
+}
+
 }  // namespace
 
 bool announces_traceback(std::string_view text) {
@@ -322,8 +344,19 @@ void OpenTraceback::restore(StateReader& state) {
   open_->rank = state.optional_integer();
 }
 
+bool TracebackReader::read_escaped(const Record& record, std::string_view raw, StepLedger& ledger) {
+  OpenTraceback traceback;
+  bool had_frames = false;
+  for (const std::string& line : lines_in_a_string(record.text)) {
+    traceback.read({line, record.offset}, raw, line, false, std::nullopt, ledger);
+    had_frames = had_frames || traceback.waits_for_exception();
+  }
+  return had_frames && !traceback.waits_for_exception();
+}
+
 void TracebackReader::read(const Record& record, std::string_view raw,
                            std::optional<LogEvent> event, StepLedger& ledger) {
+  if (event && event->cause == "python_traceback" && read_escaped(record, raw, ledger)) return;
   if (first_lines_left_ > 0) --first_lines_left_;
   for (Printer& printer : printers_) printer.traceback.tick();
   std::erase_if(printers_, [](const Printer& one) { return !one.traceback.is_open(); });

@@ -26,6 +26,8 @@ class OpenTraceback {
   // Every line of the log, whoever printed it, ends one a little.
   void tick();
   bool is_open() const { return lines_left_ > 0; }
+  // Whether its frames were seen, and not yet what was raised.
+  bool waits_for_exception() const { return has_frames_; }
 
   // The traceback that follows is of an exception that Python ignored.
   void ignore();
@@ -94,6 +96,8 @@ class TracebackReader {
     OpenTraceback traceback;
   };
 
+  // A whole traceback in one line. False where there is none.
+  static bool read_escaped(const Record& record, std::string_view raw, StepLedger& ledger);
   // Who printed the line, with `text` moved behind its prefix; null for nobody known.
   Printer* find_printer(std::uint64_t labels, std::string_view& text);
   Printer& add_printer(std::uint64_t labels, std::string_view prefix);

@@ -16,8 +16,9 @@ namespace {
 
 bool was_logged_as_warning(const LogEvent& failure) {
   const LineWeight weight = weight_of(failure.line);
-  // A program has no trouble where it is told in time that its nodes are taken away.
-  if (weight == LineWeight::note && failure.cause == "preempted") return false;
+  // A program has no trouble where it is told in time that its nodes are taken away, or to end.
+  const bool was_told = failure.cause == "preempted" || failure.cause == "interrupted";
+  if (weight == LineWeight::note && was_told) return false;
   return weight != LineWeight::statement && weight != LineWeight::complaint;
 }
 
@@ -115,6 +116,17 @@ bool tells_of_a_kill(const LogEvent& failure) {
          holds_any(failure.line, {": Killed", "ignal: killed", "SIGKILL", ": Bus error"});
 }
 
+// "terminate called after throwing an instance of 'c10::DistBackendError'", "task 137: Aborted": a
+// rank ends itself, which ends no other rank yet.
+bool ends_itself(const LogEvent& failure) {
+  return holds_any(failure.line, {"terminate called ", ": Aborted"});
+}
+
+// "srun: error: node-8: task 60: Segmentation fault": Slurm's word about a task's end.
+bool tells_of_a_task(const LogEvent& failure) {
+  return holds_any(failure.line, {"srun: error: "}) && holds_any(failure.line, {": task "});
+}
+
 // Whether `failure` may be what other ranks see of a rank's end that was told before.
 bool may_follow(const LogEvent& failure, const LogEvent& before) {
   const bool is_loss = depth_of(failure) == CauseDepth::peer_lost;
@@ -181,7 +193,7 @@ void FirstCause::begin_attempt() {
   of_earlier_attempts_ = chosen();
   chosen_ = nullptr;
   depth_ = CauseDepth::none;
-  is_over_ = end_was_told_ = went_on_ = false;
+  is_over_ = end_was_told_ = was_torn_down_ = went_on_ = false;
 }
 
 void FirstCause::go_on(const LogEvent& event) {
@@ -207,16 +219,20 @@ void FirstCause::offer(const LogEvent& failure) {
   if (failure.cause == kRestarted) return begin_attempt();
   if (failure.cause == kWentOn) return go_on(failure);
   if (is_over_) return;
-  const bool is_first_end = !end_was_told_ && announces_end(failure);
+  const bool is_first_end = !end_was_told_ && announces_end(failure) && !ends_itself(failure);
   end_was_told_ = end_was_told_ || is_first_end;
   if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;
+  // What crashes while the step that an exception ended is taken down.
+  const bool has_raised = chosen_ != nullptr && is_own_exception(*chosen_);
+  if (was_torn_down_ && has_raised && tells_of_a_task(failure)) return;
   const bool is_behind_end = end_was_told_ && !is_first_end && depth_ <= CauseDepth::exception;
   if (chosen_ != nullptr && is_behind_end && may_be_of_what_collects(failure)) return;
   const FailureClass* known = find_failure_class(failure.cause);
   const CauseDepth depth = depth_of(failure);
   if (known != nullptr && known->ends_run_over && depth != CauseDepth::survivable) {
-    const bool is_teardown =
-        chosen_ != nullptr && depth_ < *known->ends_run_over && depth_ != CauseDepth::survivable;
+    const bool is_teardown = chosen_ != nullptr && depth_ < *known->ends_run_over &&
+                             depth_ != CauseDepth::complaint && depth_ != CauseDepth::survivable;
+    was_torn_down_ = was_torn_down_ || is_teardown;
     if (is_teardown) return;
     chosen_ = &failure;
     is_over_ = true;

@@ -141,8 +141,28 @@ TEST(Attempts, BeginNoneWhereNobodyEndedTheRun) {
 TEST(OrderOfEnds, AKillThatWasToldFirstExplainsLostPeers) {
   EXPECT_EQ(cause_of_dead(kLostPeer + kKill + kEndOfStep), "task_killed");
   EXPECT_EQ(cause_of_dead(kLostPeer + kEndOfStep + kKill), "peer_lost");
+  // Ranks that lost it end themselves, which kills no other.
+  const std::string aborts =
+      "[rank8]: terminate called after throwing an instance of 'c10::Error'\n";
+  const std::string aborted = "srun: error: n7: task 56: Aborted (core dumped)\n";
+  EXPECT_EQ(cause_of_dead(kLostPeer + aborts + aborted + kKill + kEndOfStep), "task_killed");
+  EXPECT_EQ(cause_of_dead(kLostPeer + aborted + kKill), "task_killed");
+  EXPECT_EQ(cause_of_dead(kLostPeer + aborts + kEndOfStep + kKill), "peer_lost");
   EXPECT_EQ(cause_of_dead(kKill + kTimeout), "task_killed");
   EXPECT_EQ(cause_of_dead(kTimeout + kKill), "nccl_timeout");
+}
+
+TEST(OrderOfEnds, AShellsComplaintIsNotWhatAStepWasTakenDownFor) {
+  const std::string complaint = "/var/spool/slurm_script: line 11: module: command not found\n";
+  EXPECT_EQ(cause_of_dead(complaint + kEndOfStep + kLostPeer), "cancelled");
+}
+
+TEST(OrderOfEnds, WhatCrashesWhileAStepIsTakenDownIsNotWhy) {
+  const std::string raised = "[rank37]: ValueError: 3 tokens are left\n";
+  const std::string crash = "srun: error: n8: task 60: Segmentation fault (core dumped)\n";
+  EXPECT_EQ(cause_of_dead(raised + kEndOfStep + crash), "python_exception");
+  EXPECT_EQ(cause_of_dead(raised + crash), "segmentation_fault");
+  EXPECT_EQ(cause_of_dead(kLostPeer + kEndOfStep + crash), "segmentation_fault");
 }
 
 TEST(OrderOfEnds, OthersWaitForARankThatSaidWhyItEnded) {

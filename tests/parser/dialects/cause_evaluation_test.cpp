@@ -300,7 +300,7 @@ TEST(CauseEvaluation, OfUnseenRuns) {
 // of earlier sets for the same words, and stay: no kernel image, and a device that is too old for
 // FP8.
 TEST(CauseEvaluation, OfDailyRuns) {
-  judge_whole_logs("daily_runs", {.exact = 94, .acceptable = 94, .quoted = 83});
+  judge_whole_logs("daily_runs", {.exact = 95, .acceptable = 96, .quoted = 85});
 }
 
 // Of the same kinds, by somebody else; no rule was mended by them. At first sight 93.8 % exact,
@@ -309,10 +309,16 @@ TEST(CauseEvaluation, OfUnseenDailyRuns) {
   judge_whole_logs("unseen_daily_runs", {.exact = 93, .acceptable = 96, .quoted = 83});
 }
 
+// By two others who had not seen the rules. At first sight 87.5 % exact and acceptable, 70.8 % with
+// the line. One label contradicts those of earlier sets, and stays: a misaligned address.
+TEST(CauseEvaluation, OfLaterDailyRuns) {
+  judge_whole_logs("later_daily_runs", {.exact = 98, .acceptable = 98, .quoted = 75});
+}
+
 // Trainers of every kind, many of them with lines of their own, and complaints that are survived
 // before the cause; by who had not seen the rules. At first sight 87.5 % exact and acceptable.
 TEST(CauseEvaluation, OfHomeMadeTrainers) {
-  judge_whole_logs("home_made_trainers", {.exact = 94, .acceptable = 94, .quoted = 79});
+  judge_whole_logs("home_made_trainers", {.exact = 97, .acceptable = 97, .quoted = 82});
 }
 
 // Of home-made trainers that somebody ended, that a helper complained of, or whose lines begin with
@@ -412,10 +418,15 @@ TEST(CauseEvaluation, OfHealthySurvivorsCutAtEveryTenth) {
   judge_healthy_logs("healthy_survivors", 2);
 }
 
+// Of daily runs; by who had not seen the rules. At first sight 4 of the 30 whole ones had a cause.
+TEST(CauseEvaluation, OfHealthyDailyRunsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_daily_runs", 4);
+}
+
 // The same by home-made trainers, whose lines no dialect knows; by who had not seen the rules. Told
 // with a cause at first sight: 22 of the 40 whole ones.
 TEST(CauseEvaluation, OfHealthyHomeMadeTrainersCutAtEveryTenth) {
-  judge_healthy_logs("healthy_home_made_trainers", 24);
+  judge_healthy_logs("healthy_home_made_trainers", 19);
 }
 
 // Those that went on, or had trained all. Told with a cause at first sight: 19 of the 25 whole

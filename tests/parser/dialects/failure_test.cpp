@@ -139,6 +139,22 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
        "peer_lost"},
       {"main.c:1:10: fatal error: Python.h: No such file or directory", "missing_module"},
       {"Failed to pull image \"r/x:25.9\": rpc error: code = NotFound", "container_error"},
+      {"14400.052s: job.exception f2Qj8 type=timeout severity=0 resource allocation expired",
+       "time_limit"},
+      {"12.052s: job.exception f2Qj8 type=cancel severity=0 by the user", "cancelled"},
+      {"RuntimeError: [Rank:5] FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::640",
+       "cuda_oom"},
+      {"FloatingPointError: The gradients are scaled down to minimum at step 412.", "nan_gradient"},
+      {"[2024-01-17 20:04:20,609] [INFO] [launch.py:316:sigkill_handler] Main process received "
+       "SIGINT, exiting",
+       "interrupted"},
+      {"asahi: KeyboardInterrupt", "interrupted"},
+      {"fit: KeyboardInterrupt held back, saving first (press twice to leave)", "none"},
+      {"GET http://metadata/computeMetadata/v1/instance/preempted -> FALSE", "none"},
+      {"The instance was preempted.", "preempted"},
+      {"fatal: no readable checkpoint in /ckpt", "checkpoint_unreadable"},
+      {"INFO tune_controller.py:1574 -- Trial Torch_e71f1_0 restarts from checkpoint_000000",
+       "restarted"},
       {"NCCL version 2.27.3+cuda12.9", "started"}};
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }

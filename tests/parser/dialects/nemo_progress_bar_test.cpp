@@ -36,6 +36,20 @@ TEST(NemoProgressBar, ShowsEachStepTwiceAndYieldsItOnce) {
   EXPECT_TRUE(log.samples[2].extra_fields.empty());
 }
 
+TEST(NemoProgressBar, TakesTheExperimentsVersionAsText) {
+  for (const std::string version : {"", "0-11", "1a2b", "7e12", "0_33", "12.0"}) {
+    const ParsedLog log =
+        parse_log(" 0: Epoch 0: :   5%|5         | 10/200 [00:51<16:08, v_num=" + version +
+                  ", reduced_train_loss=8.630, global_step=9.0, "
+                  "consumed_samples=10240.0, train_step_timing in s=5.030]\n");
+    ASSERT_EQ(log.samples.size(), 1U) << version;
+    EXPECT_EQ(log.samples[0].iteration, 9);
+    EXPECT_EQ(log.samples[0].step_time_s, 5.03);
+    EXPECT_EQ(log.samples[0].loss, 8.63);
+    EXPECT_TRUE(log.samples[0].extra_fields.empty()) << version;
+  }
+}
+
 TEST(NemoProgressBar, ReadsBarsThatAreGlued) {
   const ParsedLog log = parse_log(bar("1/20", "0.000", "21.40") + bar("2/20", "0.000", "21.40") +
                                   bar("2/20", "1.000", "12.80") + "Epoch 0: :  15%|#4 | 3/20 [00");

@@ -186,6 +186,19 @@ TEST(TracebackReader, ReadsWhatRanksSaidBelowTheExceptionThatGathersThem) {
   EXPECT_TRUE(told(gathered + "OSError: [Errno 122] x\n").starts_with("disk_full_or_quota|"));
 }
 
+TEST(TracebackReader, ReadsOneThatALoggerPutIntoAString) {
+  const std::string begin = R"({"ts":"2026-01-30T09:04:52Z","msg":"uncaught","exc":")";
+  const std::string frames = R"(Traceback (most recent call last):\n)"
+                             R"(  File \"/w/train.py\", line 4, in main\n    run(\"a\")\n)";
+  EXPECT_EQ(told(begin + frames + R"(ZeroDivisionError: division by zero"})" + "\n"),
+            "python_exception|ZeroDivisionError: division by zero");
+  EXPECT_EQ(told(begin + frames + R"(RuntimeError: CUDA error: out of memory\n","rank":3})" + "\n")
+                .substr(0, 9),
+            "cuda_oom|");
+  EXPECT_EQ(told(begin + R"(Traceback (most recent call last):\n"})" + "\n").substr(0, 17),
+            "python_traceback|");
+}
+
 TEST(TracebackReader, LeavesOutWhatPythonIgnores) {
   const std::string ignored = "Exception ignored in: <function Pool.__del__ at 0x7f>\n" + kHead +
                               frame("/w/pool.py", "__del__");
