@@ -45,13 +45,15 @@ bool Statement::step() {
 }
 
 void Statement::run() {
-  while (step()) {
-  }
+  next_parameter_ = 0;
+  next_column_ = 0;
+  engine_->run();
 }
 
 std::int64_t Statement::run_for_id() {
   const std::int64_t id = step() ? read_integer() : 0;
-  run();
+  while (step()) {
+  }
   return id;
 }
 

@@ -35,6 +35,12 @@ class EngineStatement {
   virtual void bind_null(int parameter) = 0;
   // True: the next row stands ready. False: there is none, and the statement is reset.
   virtual bool step() = 0;
+  // Steps to the end. An engine may go on before that is reached, and throw what becomes of it from
+  // whatever is asked of the connection next, the commit at the latest.
+  virtual void run() {
+    while (step()) {
+    }
+  }
   virtual void reset() = 0;
   virtual bool is_null(int column) const = 0;
   // NULL reads as 0 or "". A condition reads as 1 or 0.
@@ -72,7 +78,8 @@ class Statement {
 
   // True: the next row stands ready. False: there is none, and the statement is reset.
   bool step();
-  // Executes a statement that gives no rows.
+  // Executes a statement that gives no rows. Inside a transaction that writes, what goes wrong may
+  // be thrown by a later call, the commit at the latest; nothing of the transaction is kept then.
   void run();
   // Executes one that gives a row, an id that was made: INSERT … RETURNING id.
   std::int64_t run_for_id();
@@ -127,7 +134,7 @@ class Connection {
   // Any number of statements without parameters.
   virtual void execute(const std::string& sql) = 0;
   // Rows that the last INSERT, UPDATE or DELETE touched.
-  virtual std::int64_t changes() const = 0;
+  virtual std::int64_t changes() = 0;
 
   // Inside a transaction, in which nothing else is asked for until the sink is gone. Null: the
   // engine has no quicker way than INSERT.

@@ -206,6 +206,33 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
   return {PushVerdict::taken, 0, 0, 0, generation, words.empty(), grown};
 }
 
+PushDecision decide_on_new(const LogTelling& log) {
+  if (!log.is_whole() || log.known_revision != 0) return kNothingHeld;
+  return {PushVerdict::taken, 0, 0, 0, log.run.generation, true, 0};
+}
+
+IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation) {
+  const RunRecord& run = log.run;
+  IngestBatch batch;
+  batch.root_id = root;
+  batch.relative_path = run.relative_path;
+  batch.generation = generation;
+  batch.observed_at = run.grown_at;
+  batch.size_bytes = run.size_bytes;
+  batch.path = run.path;
+  batch.configuration = run.configuration;
+  batch.facts = run.facts;
+  batch.summary = run.summary;
+  batch.window_source = run.window_source;
+  batch.logged_global_batch_size = run.logged_global_batch_size;
+  batch.listed = run.listed;
+  batch.samples = log.steps;
+  batch.profiles = run.profiles;
+  batch.replaces_all_samples = log.is_whole();
+  batch.is_settled = log.is_settled && !log.has_more;
+  return batch;
+}
+
 void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,
                       const LogTelling& log) {
   static const std::string sql = put_row_sql(

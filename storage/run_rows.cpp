@@ -271,19 +271,16 @@ bool is_profiled(const IngestBatch& batch) {
 }
 
 std::string insert_run_sql() {
-  constexpr std::size_t kFirst = 9;  // named here
-  // A run that was removed leaves its id to no other: ETags and links name it by that.
+  constexpr std::size_t kFirst = 10;  // named here
   return "INSERT INTO run (id, root_id, relative_path, generation, is_superseded, first_seen_at,"
          " grown_at, vanished_at, size_bytes, step_count, " +
          join(kPathColumns, "") + ", " + join(kFactColumns, "") + ", " + join(kSummaryColumns, "") +
          ", " + join(kListedColumns, "") + ", " + join(kIdentityColumns, "") +
-         ", release, cluster) VALUES ("
-         "(SELECT coalesce(max(taken.id), 0) + 1 FROM (SELECT max(id) AS id FROM run"
-         " UNION ALL SELECT last_run_id FROM removal_total) AS taken), " +
+         ", release, cluster) VALUES (" +
          placeholders(kFirst + kPathColumns.size() + kFactColumns.size() + kSummaryColumns.size() +
                       kListedColumns.size()) +
          ", ?, ?, ?, ?, ?, ?,"
-         " coalesce((SELECT nullif(cluster, '') FROM root WHERE id = ?1), ?)) RETURNING id";
+         " coalesce((SELECT nullif(cluster, '') FROM root WHERE id = ?2), ?))";
 }
 
 }  // namespace
@@ -299,14 +296,26 @@ std::vector<RunId> supersede_older(Connection& connection, const IngestBatch& ba
   return superseded;
 }
 
-RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTimes& times,
-                 bool is_only_generation) {
+RunId RunIds::take() {
+  if (!next_) {
+    // A run that was removed leaves its id to no other: ETags and links name it by that.
+    next_ = connection_
+                .kept(
+                    "SELECT coalesce(max(taken.id), 0) + 1 FROM (SELECT max(id) AS id FROM run"
+                    " UNION ALL SELECT last_run_id FROM removal_total) AS taken")
+                .run_for_id();
+  }
+  return (*next_)++;
+}
+
+void insert_run(Connection& connection, RunId run, const IngestBatch& batch, const RunTimes& times,
+                bool is_only_generation) {
   const bool is_superseded = !is_only_generation && has_newer_generation(connection, batch);
   static const std::string sql = insert_run_sql();
   Statement& insert = connection.kept(sql);
-  insert.integer(batch.root_id).text(batch.relative_path).integer(batch.generation);
-  insert.boolean(is_superseded).text(times.first_seen_at).text(times.grown_at);
-  insert.text(times.vanished_at).bits(batch.size_bytes);
+  insert.integer(run).integer(batch.root_id).text(batch.relative_path);
+  insert.integer(batch.generation).boolean(is_superseded).text(times.first_seen_at);
+  insert.text(times.grown_at).text(times.vanished_at).bits(batch.size_bytes);
   insert.integer(static_cast<std::int64_t>(batch.samples.size()));
   bind_path(insert, batch.path);
   bind_facts(insert, batch.facts);
@@ -315,7 +324,7 @@ RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTime
   if (is_profiled(batch)) listed.marks.insert(parser::RunMark::profiled);
   bind_listed(insert, listed);
   bind_chosen(insert, batch.configuration, batch.listed);
-  return insert.run_for_id();
+  insert.run();
 }
 
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown) {

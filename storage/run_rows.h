@@ -30,11 +30,24 @@ struct RunTimes {
 };
 // The older generations of the batch's log that were its newest ones until now.
 std::vector<RunId> supersede_older(Connection& connection, const IngestBatch& batch);
-// A new run, born superseded where its log has a newer generation, with all that its row holds: the
-// columns that its configuration chooses, and `batch.samples.size()` as its count of steps.
-// `is_only_generation`: the log is known to have no other one.
-RunId insert_run(Connection& connection, const IngestBatch& batch, const RunTimes& times,
-                 bool is_only_generation);
+// The ids of new runs. Of transactions that write there is one at a time, so that the first of one
+// is looked up, and the others follow it.
+class RunIds {
+ public:
+  explicit RunIds(Connection& connection) : connection_(connection) {}
+  RunId take();
+  // To be called when a transaction begins.
+  void reset() { next_.reset(); }
+
+ private:
+  Connection& connection_;
+  std::optional<RunId> next_;
+};
+// A new run by such an id, born superseded where its log has a newer generation, with all that its
+// row holds: the columns that its configuration chooses, and `batch.samples.size()` as its count of
+// steps. `is_only_generation`: the log is known to have no other one.
+void insert_run(Connection& connection, RunId run, const IngestBatch& batch, const RunTimes& times,
+                bool is_only_generation);
 // Everything of the run's row that a batch says. `grown`: the batch brought new bytes.
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown);
 void set_step_count(Connection& connection, RunId run, std::int64_t step_count);

@@ -260,7 +260,7 @@ void SqliteConnection::roll_back() noexcept {
   sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-std::int64_t SqliteConnection::changes() const {
+std::int64_t SqliteConnection::changes() {
   return sqlite3_changes64(handle_);
 }
 

@@ -29,7 +29,7 @@ class SqliteConnection : public Connection {
   const SqlDialect& dialect() const override { return sqlite_dialect(); }
   std::unique_ptr<EngineStatement> prepare(std::string_view sql, bool is_kept) override;
   void execute(const std::string& sql) override;
-  std::int64_t changes() const override;
+  std::int64_t changes() override;
   void begin(TransactionKind kind) override;
   void commit() override;
   bool is_in_transaction() const override;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <utility>
 
 #include "storage/database.h"
@@ -15,31 +14,10 @@
 #include "storage/retention_rows.h"
 #include "storage/run_rows.h"
 #include "storage/step_rows.h"
+#include "storage/told_root.h"
 
 namespace llmb::storage {
 namespace {
-
-IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation) {
-  const RunRecord& run = log.run;
-  IngestBatch batch;
-  batch.root_id = root;
-  batch.relative_path = run.relative_path;
-  batch.generation = generation;
-  batch.observed_at = run.grown_at;
-  batch.size_bytes = run.size_bytes;
-  batch.path = run.path;
-  batch.configuration = run.configuration;
-  batch.facts = run.facts;
-  batch.summary = run.summary;
-  batch.window_source = run.window_source;
-  batch.logged_global_batch_size = run.logged_global_batch_size;
-  batch.listed = run.listed;
-  batch.samples = log.steps;
-  batch.profiles = run.profiles;
-  batch.replaces_all_samples = log.is_whole();
-  batch.is_settled = log.is_settled && !log.has_more;
-  return batch;
-}
 
 // Of a program that never takes them.
 constexpr std::size_t kChangesKept = 65'536;
@@ -60,12 +38,15 @@ bool are_in_order(const std::vector<parser::StepSample>& samples) {
 struct Writer::Impl {
   std::unique_ptr<OpenDatabase> database;
   Connection& connection;
+  RunIds new_ids;
   std::int64_t revision = 0;       // the data's, as this writer has stored it
   std::vector<RunChange> changes;  // of the transaction that is under way
   std::vector<RunChange> untaken;  // of those that were committed
 
   Impl(const OpenOptions& options, const RootClaim& root)
-      : database(open_writer_of(options, root)), connection(database->connection()) {}
+      : database(open_writer_of(options, root)),
+        connection(database->connection()),
+        new_ids(connection) {}
 
   ClaimOutcome claim(std::chrono::milliseconds inner_rest) {
     const ClaimOutcome outcome = database->claim(inner_rest);
@@ -81,6 +62,7 @@ struct Writer::Impl {
   void commit_change(Change change) {
     database->check();
     changes.clear();
+    new_ids.reset();
     Transaction transaction(connection, Transaction::Kind::write);
     const std::int64_t raised = change() ? raise_revision() : revision;
     if (untaken.size() > kChangesKept) untaken.clear();
@@ -142,7 +124,8 @@ struct Writer::Impl {
         note(RunChange::Kind::superseded, older);
       }
     }
-    const RunId run = insert_run(connection, batch, times, is_only_generation);
+    const RunId run = new_ids.take();
+    insert_run(connection, run, batch, times, is_only_generation);
     write_parts(connection, run, batch, true);
     if (are_in_order(batch.samples)) {
       insert_steps(connection, run, batch.samples, batch.is_settled);
@@ -194,12 +177,12 @@ struct Writer::Impl {
     return run;
   }
 
-  PushResult commit_telling(const PushSender& sender, RootId root, const LogTelling& log) {
-    const PushDecision decision = decide_on(connection, root, sender, log);
+  PushResult commit_telling(const PushSender& sender, ToldRoot& root, const LogTelling& log) {
+    const PushDecision decision = root.decide_on(sender, log);
     PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run};
     if (decision.verdict != PushVerdict::taken) return result;
     if (decision.removed != 0) forget_removed_pushed_log(connection, decision.removed);
-    const IngestBatch batch = batch_of(log, root, decision.generation);
+    const IngestBatch batch = batch_of(log, root.id(), decision.generation);
     const RunRecord& told = log.run;
     result.revision = told.revision;
     if (std::optional<StoredRun> stored = find_stored(decision, batch)) {
@@ -214,7 +197,7 @@ struct Writer::Impl {
       const RunTimes times{told.first_seen_at, told.grown_at, told.vanished_at};
       result.run = write_new_run(batch, times, decision.is_first_of_log);
       result.step_count = static_cast<std::int64_t>(batch.samples.size());
-      if (!decision.is_first_of_log) thin_generations(connection, root, batch.relative_path);
+      if (!decision.is_first_of_log) thin_generations(connection, root.id(), batch.relative_path);
     }
     write_pushed_run(connection, result.run, sender, log);
     return result;
@@ -332,11 +315,9 @@ std::vector<PushResult> Writer::commit_pushed(const PushSender& sender,
   results.reserve(logs.size());
   impl_->commit_change([&] {
     bool is_changed = false;
-    std::map<std::string, RootId, std::less<>> roots;
+    auto roots = told_roots(impl_->connection, sender.cluster, logs);
     for (const LogTelling& log : logs) {
-      RootId& root = roots[log.root_path];
-      if (root == 0) root = pushed_root(impl_->connection, sender.cluster, log.root_path);
-      results.push_back(impl_->commit_telling(sender, root, log));
+      results.push_back(impl_->commit_telling(sender, roots.at(log.root_path), log));
       is_changed |= results.back().verdict == PushVerdict::taken;
     }
     return is_changed;

@@ -37,6 +37,8 @@ class TemporaryDatabase {
     const std::size_t name = server_.find("/postgres?");
     return server_.substr(0, name + 1) + name_ + server_.substr(server_.find('?'));
   }
+  // At a server.
+  const std::string& name() const { return name_; }
   OpenOptions options() const { return OpenOptions{path(), false}; }
 
  private:
