@@ -6,7 +6,7 @@ import path from "node:path";
 import { describe, test } from "node:test";
 import { kLooks, violations } from "./axe.mjs";
 import { withPage } from "./browser.mjs";
-import { browser, daemon, findRun, overflow } from "./site.mjs";
+import { browser, daemon, findRun, growing, keepRunning, overflow } from "./site.mjs";
 
 const pictures = process.env.LLMB_SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });
@@ -33,7 +33,7 @@ const kPages = [
     },
     ".log-lines .is-chosen",
   ],
-  ["run-running", async () => `/runs/${(await findRun("q=gpus384_")).id}`, ".outlook"],
+  ["run-running", async () => `/runs/${(await keepRunning(growing)).id}`, ".outlook"],
   ["compare", comparePath, "table.compared"],
   ["scaling", async () => "/scaling", ".scaling-plot"],
   ["history", async () => "/history?days=any", ".history-plot"],

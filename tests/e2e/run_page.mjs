@@ -10,8 +10,9 @@ import {
   cascaded,
   daemon,
   findRun,
-  hung,
   kManyGpus,
+  makeHung,
+  reported,
   traced,
 } from "./site.mjs";
 
@@ -195,7 +196,7 @@ describe("the page of a run", () => {
   });
 
   test("shows what the log says of its ranks", async () => {
-    const run = await findRun(`experiment=${hung.experiment}`);
+    const run = await findRun(`experiment=${reported.experiment}`);
     const { measures } = await daemon.get(`/api/v1/runs/${run.id}/ranks`);
     assert.equal(measures.length, 5);
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
@@ -273,8 +274,7 @@ describe("the page of a run", () => {
   });
 
   test("says that a run hangs, and for how long its log has been silent", async () => {
-    const run = await findRun(`experiment=${hung.experiment}`);
-    assert.equal(run.failure_cause, "hung");
+    const run = await makeHung();
     await withPage(browser, `${daemon.url}/runs/${run.id}`, {}, async (page) => {
       const note = page.locator(".hung");
       await note.waitFor();

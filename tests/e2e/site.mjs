@@ -2,11 +2,12 @@
 // their own beside it, a browser, and what they look at. Importing it skips them all where they
 // cannot run.
 import assert from "node:assert/strict";
-import { cpSync, existsSync, utimesSync } from "node:fs";
+import { cpSync, existsSync, renameSync, utimesSync } from "node:fs";
+import path from "node:path";
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { launch, missing } from "./browser.mjs";
-import { Daemon } from "./daemon.mjs";
+import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
 
 const reason = missing();
@@ -26,7 +27,7 @@ export const cells = (page, column) =>
 export let browser;
 export let daemon;
 export let growing;
-export let hung; // with reports on its ranks
+export let reported; // with reports on its ranks
 export let traced; // with a checkpoint and an evaluation
 export let cascaded; // one rank's failure, and what others saw of it
 
@@ -63,9 +64,9 @@ before(async () => {
   }
   growing = new NemoLog(daemon.tree, { gpus: 384, jobId: 60001, launchedAt: 1800000000 });
   growing.growTo(20);
-  hung = new NemoLog(daemon.tree, { gpus: 768, jobId: 60003, launchedAt: 1800000050 });
-  hung.append(kRankReports);
-  hung.growTo(20);
+  reported = new NemoLog(daemon.tree, { gpus: 768, jobId: 60003, launchedAt: 1800000050 });
+  reported.append(kRankReports);
+  reported.growTo(20);
   traced = new NemoLog(daemon.tree, { gpus: 1536, jobId: 60004, launchedAt: 1690000000 });
   traced.append(kTrace);
   traced.growTo(24);
@@ -80,9 +81,6 @@ before(async () => {
   cascaded = new NemoLog(daemon.tree, { gpus: 192, jobId: 60006, launchedAt: 1700000002 });
   cascaded.growTo(12);
   cascaded.append(kCascade);
-  // Over twenty of its steps ago, and not so long that the log counts as ended.
-  const fourMinutesAgo = new Date(Date.now() - 240_000);
-  utimesSync(hung.file, fourMinutesAgo, fourMinutesAgo);
   await daemon.start();
 });
 
@@ -90,6 +88,32 @@ after(async () => {
   await browser?.close();
   await daemon?.remove();
 });
+
+// A log of which nothing comes for ten minutes counts as ended, and the tests may take longer: one
+// that needs a running run has its log written to once more.
+export async function keepRunning(log) {
+  log.append("rank 0: still training\n");
+  return runOnce(log, (run) => run.status === "running");
+}
+
+// A run whose log has been silent for over twenty of its steps when it is seen first.
+export async function makeHung() {
+  const aside = path.join(daemon.folder, "aside");
+  const log = new NemoLog(aside, { gpus: 1152, jobId: 60007, launchedAt: 1800000100 });
+  log.growTo(20);
+  const fourMinutesAgo = new Date(Date.now() - 240_000);
+  utimesSync(log.file, fourMinutesAgo, fourMinutesAgo);
+  const folder = path.join("experiments", log.experiment);
+  renameSync(path.join(aside, folder), path.join(daemon.tree, folder));
+  return runOnce(log, (run) => run.failure_cause === "hung");
+}
+
+async function runOnce(log, isSo) {
+  return until(`${log.experiment} is shown so`, async () => {
+    const { runs } = await daemon.get(`/api/v1/runs?limit=1&experiment=${log.experiment}`);
+    return runs.find(isSo);
+  });
+}
 
 // How much wider the page is than its window; a page of any width shows everything.
 export function overflow(page) {

@@ -14,8 +14,9 @@ namespace llmb::storage {
 
 // At a PostgreSQL server, by its own program.
 inline void execute_sql_at_server(const std::string& url, const std::string& sql) {
-  FILE* const psql =
-      popen(("psql --quiet --output=/dev/null --set=ON_ERROR_STOP=1 '" + url + "'").c_str(), "w");
+  FILE* const psql = popen(
+      ("psql --no-psqlrc --quiet --output=/dev/null --set=ON_ERROR_STOP=1 '" + url + "'").c_str(),
+      "w");
   ASSERT_NE(psql, nullptr);
   std::fputs((sql + ";\n").c_str(), psql);
   EXPECT_EQ(pclose(psql), 0) << sql;

@@ -21,11 +21,13 @@ class TemporaryDatabase {
     if (server_.empty()) return;
     static int made = 0;
     name_ = "llmb_test_" + std::to_string(getpid()) + "_" + std::to_string(++made);
-    execute_sql_at_server(server_, "CREATE DATABASE " + name_);
+    // Copying the template's files takes less than half of what logging its pages does.
+    execute_sql_at_server(server_,
+                          no_longer_needed_ + "CREATE DATABASE " + name_ + " STRATEGY FILE_COPY");
+    no_longer_needed_.clear();
   }
   ~TemporaryDatabase() {
-    if (server_.empty()) return;
-    execute_sql_at_server(server_, "DROP DATABASE " + name_ + " WITH (FORCE)");
+    if (!server_.empty()) no_longer_needed_ += "DROP DATABASE " + name_ + " WITH (FORCE);\n";
   }
   TemporaryDatabase(const TemporaryDatabase&) = delete;
   TemporaryDatabase& operator=(const TemporaryDatabase&) = delete;
@@ -46,6 +48,9 @@ class TemporaryDatabase {
     const char* const url = std::getenv("LLMB_TEST_POSTGRESQL");
     return url == nullptr ? "" : url;
   }
+  // Statements that remove earlier tests' databases: done with the next one's, as a program that
+  // connects takes longer than they do. The last goes with its server.
+  static inline std::string no_longer_needed_;
   TemporaryFolder folder_;
   std::string server_ = server();
   std::string name_;

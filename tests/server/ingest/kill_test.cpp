@@ -21,11 +21,10 @@ using std::chrono::milliseconds;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kKills = 40;  // starting takes ten times as long
-constexpr int kLifetimeScale = 8;
 #else
 constexpr int kKills = 300;
-constexpr int kLifetimeScale = 1;
 #endif
+constexpr int kKillsPerLook = 5;
 constexpr int kSteps = 300;
 constexpr unsigned kSeed = 20260131;
 
@@ -122,6 +121,33 @@ class KillTest : public TreeTest {
   }
 };
 
+std::int64_t stored_steps(const std::string& database) {
+  try {
+    return storage::Reader(database).totals().steps;
+  } catch (const storage::StorageError&) {
+    return 0;  // the program was killed before it had made one
+  }
+}
+
+// How long the program lives before it is killed: at times too short to begin, at times long enough
+// to read. How long that is depends on the machine, and on what else it does: where nothing new was
+// stored between two looks, the lives grow.
+class Lifetimes {
+ public:
+  void saw(std::int64_t stored) {
+    longest_ms_ = stored > stored_ ? std::max(longest_ms_ * 7 / 8, kShortestMs)
+                                   : std::min(longest_ms_ * 2, kLongestMs);
+    stored_ = stored;
+  }
+  milliseconds next(std::mt19937& random) const { return milliseconds(5 + random() % longest_ms_); }
+
+ private:
+  static constexpr std::uint64_t kShortestMs = 96;
+  static constexpr std::uint64_t kLongestMs = 5'000;
+  std::uint64_t longest_ms_ = kShortestMs;
+  std::int64_t stored_ = 0;
+};
+
 void expect_equal_databases(const std::string& killed_path, const std::string& fresh_path) {
   storage::Reader killed(killed_path);
   storage::Reader fresh(fresh_path);
@@ -170,10 +196,12 @@ TEST_F(KillTest, LosesAndDoublesNothingAtAnyInstant) {
     }
   });
   std::mt19937 random(kSeed + 1);
+  Lifetimes lifetimes;
   for (; kills < kKills; ++kills) {
+    if (kills % kKillsPerLook == 0) lifetimes.saw(stored_steps(database_));
     const pid_t pid = start(command("--follow", database_));
     if (pid <= 0) break;
-    std::this_thread::sleep_for(milliseconds((5 + random() % 96) * kLifetimeScale));
+    std::this_thread::sleep_for(lifetimes.next(random));
     int status = 0;
     EXPECT_EQ(waitpid(pid, &status, WNOHANG), 0) << "it ended by itself: " << status;
     kill(pid, SIGKILL);
@@ -184,8 +212,7 @@ TEST_F(KillTest, LosesAndDoublesNothingAtAnyInstant) {
   writer.join();
   ASSERT_FALSE(HasFailure());
   // Much of it was read between two kills, or this test would show nothing.
-  const auto stored_between_kills = storage::Reader(database_).totals().steps;
-  EXPECT_GT(stored_between_kills, kSteps);
+  EXPECT_GT(stored_steps(database_), kSteps);
   for (GrowingLog& log : logs) {
     while (!log.is_whole()) log.grow(log.size());
   }
