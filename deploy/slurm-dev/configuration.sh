@@ -42,8 +42,8 @@ SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
 # A short life of credentials lets a requeued job start again soon; a shorter one would end before
-# a busy machine has started a job with it.
-AuthInfo=socket=$directory/munge/socket,cred_expire=20
+# a machine that stands still for half a minute has started a job with it.
+AuthInfo=socket=$directory/munge/socket,cred_expire=45
 $bind_parameters
 StateSaveLocation=$directory/state
 SlurmdSpoolDir=$directory/spool/%n
@@ -59,7 +59,8 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=sched_interval=1,bf_interval=2,batch_sched_delay=0,sched_min_interval=100000
 SlurmdParameters=config_overrides
 ReturnToService=2
-SlurmdTimeout=30
+SlurmdTimeout=60
+MessageTimeout=20
 MinJobAge=$min_job_age
 KillWait=2
 CompleteWait=0
@@ -104,7 +105,7 @@ start_accounting() {
     --socket="$directory/mariadb/socket" --pid-file="$directory/run/mariadbd.pid" \
     --bind-address=127.0.0.1 --port="${ports[4]}" --skip-name-resolve \
     --innodb-buffer-pool-size=64M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0
-  wait_until 90 "MariaDB answers" mariadb-admin --no-defaults --socket="$directory/mariadb/socket" ping
+  wait_until 240 "MariaDB answers" mariadb-admin --no-defaults --socket="$directory/mariadb/socket" ping
   mariadb --no-defaults --socket="$directory/mariadb/socket" <<TEXT
 CREATE DATABASE IF NOT EXISTS slurm_accounting;
 CREATE OR REPLACE USER 'slurm'@'127.0.0.1' IDENTIFIED BY '$password';
@@ -129,7 +130,7 @@ StorageLoc=slurm_accounting
 TEXT
   )
   start slurmdbd slurmdbd -D
-  wait_until 90 "slurmdbd answers" slurm sacctmgr --noheader list cluster
+  wait_until 240 "slurmdbd answers" slurm sacctmgr --noheader list cluster
   slurm sacctmgr --immediate --quiet add cluster "$cluster" >/dev/null 2>&1 || true
   slurm sacctmgr --immediate --quiet add account team >/dev/null 2>&1 || true
   slurm sacctmgr --immediate --quiet add user root account=team >/dev/null 2>&1 || true

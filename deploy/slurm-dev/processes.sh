@@ -47,7 +47,7 @@ wait_until() {
 }
 
 # slurm COMMAND...: asks this cluster, and not for long.
-slurm() { SLURM_CONF="$directory/slurm.conf" timeout 15 "$@"; }
+slurm() { SLURM_CONF="$directory/slurm.conf" timeout 60 "$@"; }
 
 # recorded_process NAME: process id and start time of the last one started under that name.
 recorded_process() {

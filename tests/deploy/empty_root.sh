@@ -58,7 +58,7 @@ if [ -n "$emulator" ]; then
   enter+=(/emulator)
 fi
 status=0
-timeout 60 env -i "${enter[@]}" /llmb-report --version >"$said" 2>&1 || status=$?
+timeout 180 env -i "${enter[@]}" /llmb-report --version >"$said" 2>&1 || status=$?
 if [ "$status" -ne 0 ]; then
   cat "$said" >&2
   if [ "$status" -eq 77 ] || grep -qE '(chroot|unshare): .*([Nn]ot permitted|denied)' "$said"; then
@@ -151,7 +151,7 @@ if command -v openssl >/dev/null; then
     -keyout "$root/state/key.pem" -out "$root/state/cert.pem" 2>/dev/null
   serve tls --db /state/tls.db --tls-cert /state/cert.pem --tls-key /state/key.pem
   printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' |
-    timeout 60 openssl s_client -quiet -verify_return_error -CAfile "$root/state/cert.pem" \
+    timeout 180 openssl s_client -quiet -verify_return_error -CAfile "$root/state/cert.pem" \
       -connect "127.0.0.1:$port" >"$said" 2>/dev/null || true
   said "serve over TLS" '^HTTP/1.1 200'
 else
@@ -190,7 +190,7 @@ fi
 mkdir "$root/beside"
 cp "$program" "$root/beside/llmb-report"
 cp "$runner" "$root/beside/llmb-step-runner"
-timeout 60 env -i LLMB_WORKLOAD="$root/tree" "${under[@]}" "$root/beside/llmb-report" submit --dry-run \
+timeout 180 env -i LLMB_WORKLOAD="$root/tree" "${under[@]}" "$root/beside/llmb-report" submit --dry-run \
   --db "$root/state/jobs.db" -w pretrain_grok1 -s 314b --dtype fp8 --gpu-type gb200 --scale 128 \
   --proxy >"$said" 2>&1 || true
 said "llmb-report asks llmb-step-runner" "^#   backend = cpu"

@@ -73,7 +73,7 @@ export class Complaints {
 export async function withPage(browser, url, options, body) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const complaints = new Complaints(page);
   await page.addInitScript(() => {
     window.breaches = [];

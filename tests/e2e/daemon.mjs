@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-const kReadyWithinMs = 60_000;
+const kReadyWithinMs = 180_000;
 
 function freePort() {
   return new Promise((resolve, reject) => {
@@ -18,7 +18,7 @@ function freePort() {
   });
 }
 
-export async function until(what, isDone, withinMs = 15_000) {
+export async function until(what, isDone, withinMs = 60_000) {
   const end = Date.now() + withinMs;
   for (;;) {
     const answer = await isDone();

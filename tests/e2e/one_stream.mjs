@@ -6,7 +6,7 @@ import { Daemon, until } from "./daemon.mjs";
 import { NemoLog } from "./logs.mjs";
 import { browser } from "./site.mjs";
 
-const kSoonMs = 2_000;
+const kSoonMs = 20_000;
 const kGoneWithinMs = 45_000; // the server sees at its next heartbeat that a browser left
 
 describe("the pages of one browser", () => {

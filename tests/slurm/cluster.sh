@@ -17,7 +17,7 @@ take_down() {
   folder="$(cat "$file")"
   case "$folder" in /tmp/llmb-slurm.*) ;; *) echo "$file names $folder" >&2; exit 1 ;; esac
   for cluster in "$folder"/accounting "$folder"/plain; do
-    [ ! -d "$cluster" ] || timeout 60 "$slurm_dev/down" --remove "$cluster" &
+    [ ! -d "$cluster" ] || timeout 180 "$slurm_dev/down" --remove "$cluster" &
   done
   wait
   rm -rf "$folder" "$file"
@@ -37,9 +37,9 @@ folder="$(mktemp -d /tmp/llmb-slurm.XXXXXX)"
 echo "$folder" >"$file"
 # Names of their own keep the ports apart that ranks derive from the cluster's name and job ids.
 export LLMB_SLURM_CLUSTER="test$(basename "$folder" | tr -dc 'A-Za-z0-9' | tr 'A-Z' 'a-z')"
-LLMB_SLURM_CLUSTER+=a timeout 240 "$slurm_dev/up" --no-install --accounting "$folder/accounting" &
+LLMB_SLURM_CLUSTER+=a timeout 600 "$slurm_dev/up" --no-install --accounting "$folder/accounting" &
 accounting=$!
-LLMB_SLURM_CLUSTER+=p timeout 240 "$slurm_dev/up" --no-install "$folder/plain" &
+LLMB_SLURM_CLUSTER+=p timeout 600 "$slurm_dev/up" --no-install "$folder/plain" &
 plain=$!
 failed=0
 wait "$accounting" || failed=1

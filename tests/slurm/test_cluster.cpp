@@ -20,7 +20,7 @@ namespace llmb::slurm_test {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::seconds kPatience{300};
+constexpr std::chrono::seconds kPatience{600};
 
 std::map<std::string, std::unique_ptr<TestCluster>>& clusters() {
   static std::map<std::string, std::unique_ptr<TestCluster>> all;

@@ -21,10 +21,10 @@ struct CommandAnswer {
   std::string output;
   std::string errors;
 };
-// In a minimal environment; whatever it starts ends after five minutes.
+// In a minimal environment; whatever it starts ends after ten minutes.
 CommandAnswer run(const Words& words, const Words& environment = {});
 
-// Until `condition` holds; false when five minutes are over, which only a machine that is all but
+// Until `condition` holds; false when ten minutes are over, which only a machine that is all but
 // standing still needs.
 bool wait_until(const std::function<bool()>& condition);
 

@@ -8,6 +8,7 @@
 
 #include "parser/reader/log_reader.h"
 #include "runner/cuda/device_error.h"
+#include "tests/patience.h"
 
 namespace llmb::runner::cuda {
 namespace {
@@ -31,7 +32,8 @@ class Told {
   }
   bool wait_for(const std::string& words) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 20s, [&] { return text_.find(words) != std::string::npos; });
+    return changed_.wait_for(lock, kTestPatience,
+                             [&] { return text_.find(words) != std::string::npos; });
   }
   std::string text() {
     const std::lock_guard lock(mutex_);

@@ -11,6 +11,7 @@
 #include "runner/cuda/device_error.h"
 #include "runner/cuda/host_device.h"
 #include "runner/cuda/stream.h"
+#include "tests/patience.h"
 #include "tests/runner/cuda/device_ranks.h"
 #include "tests/runner/cuda/double_memory.h"
 
@@ -43,7 +44,7 @@ TEST_F(LateCollectives, LetTheOthersRunOnceAMemberWaits) {
       changed.notify_all();
     } else {
       std::unique_lock lock(mutex);
-      EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return is_finished; }));
+      EXPECT_TRUE(changed.wait_for(lock, kTestPatience, [&] { return is_finished; }));
       lock.unlock();
       synchronize(stream);
     }

@@ -9,6 +9,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/patience.h"
 #include "tests/runner/parallel/communicator_cases.h"
 
 namespace llmb::runner {
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr std::chrono::milliseconds kLong = std::chrono::seconds(60);
+constexpr std::chrono::milliseconds kLong = kTestPatience;
 constexpr std::chrono::milliseconds kShort{400};
 
 // What every rank threw; empty where it did not.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/patience.h"
 #include "tests/runner/parallel/communicator_cases.h"
 
 namespace llmb::runner {
@@ -15,7 +16,7 @@ using ::testing::HasSubstr;
 constexpr std::chrono::milliseconds kBriefly{300};
 
 std::string error_of(int ranks, const std::function<void(World&)>& body,
-                     std::chrono::milliseconds patience = std::chrono::seconds(60)) {
+                     std::chrono::milliseconds patience = kTestPatience) {
   try {
     run_thread_ranks(ranks, body, patience);
   } catch (const std::exception& error) {

@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "storage/job_store.h"
+#include "tests/patience.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::api {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::chrono::seconds kPatience{60};
 
 class DatabaseWatches : public testing::Test {
  protected:
@@ -40,7 +39,7 @@ class DatabaseWatches : public testing::Test {
   // Whether the change is told of, with as many others as there were before it.
   bool is_told() {
     std::unique_lock lock(mutex_);
-    const bool came = came_.wait_for(lock, kPatience, [this] { return has_event_; });
+    const bool came = came_.wait_for(lock, kTestPatience, [this] { return has_event_; });
     has_event_ = false;
     return came;
   }
@@ -48,7 +47,7 @@ class DatabaseWatches : public testing::Test {
   // Whether that many events have come since take_told().
   bool come(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return came_.wait_for(lock, kPatience, [&] { return came_count_ >= taken_count_ + count; });
+    return came_.wait_for(lock, kTestPatience, [&] { return came_count_ >= taken_count_ + count; });
   }
 
   // What was told since the last call: "reset", or of a run its data.
@@ -183,7 +182,7 @@ TEST_F(DatabaseWatchesOfServers, TellWhichJobChanged) {
 // A question finds what is on its way, too.
 TEST_F(DatabaseWatchesOfServers, TellOfAChangeOnce) {
   DatabaseWatch watch(database_.path(), events_,
-                      {.unheard = 1ms, .heard = 1ms, .pause = 0ms, .on_its_way = kPatience});
+                      {.unheard = 1ms, .heard = 1ms, .pause = 0ms, .on_its_way = kTestPatience});
   watch.start();
   expect_changes_to_be_heard();
   take_told();

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/patience.h"
 #include "tests/server/api/sample_database.h"
 #include "tests/server/ingest/hanging_file_system.h"
 
@@ -107,7 +108,7 @@ TEST_F(RunLog, IsNotWaitedForWhereItsFileSystemHangs) {
   EXPECT_EQ(ingest::HangingFileSystem::calls_that_hang(), 4);
   EXPECT_EQ(get_json(path(elsewhere))["lines"][0]["text"], "answers");
   hanging.answer_again();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
   while (get(path(run_)).status != 200 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
   }

@@ -11,10 +11,11 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "tests/patience.h"
+
 namespace llmb::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
 constexpr uid_t kNobody = 65534;
 
 struct Pipe {
@@ -62,7 +63,7 @@ bool read_some(int descriptor, std::string& into) {
 }
 
 void collect(Pipe& out, Pipe& err, pid_t child, ProgramRun& run) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
   while (out.ends[0] >= 0 || err.ends[0] >= 0) {
     std::array<pollfd, 2> polls = {pollfd{out.ends[0], POLLIN, 0}, pollfd{err.ends[0], POLLIN, 0}};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(

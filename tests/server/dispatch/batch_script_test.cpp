@@ -11,6 +11,7 @@
 #include "server/dispatch/plan_submission.h"
 #include "server/dispatch/submission_mark.h"
 #include "server/dispatch/text_check.h"
+#include "tests/patience.h"
 
 namespace llmb::dispatch {
 namespace {
@@ -61,7 +62,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 CommandResult bash(const std::string& script) {
-  return run_command({{"/bin/bash", "-c", script}, {}, std::chrono::seconds(60)});
+  return run_command({{"/bin/bash", "-c", script}, {}, kTestPatience});
 }
 
 TEST(RunPlace, IsWhereTheLayoutsReaderLooks) {

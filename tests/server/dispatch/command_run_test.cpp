@@ -4,13 +4,15 @@
 
 #include <cstdlib>
 
+#include "tests/patience.h"
+
 namespace llmb::dispatch {
 namespace {
 
 using End = CommandResult::End;
 
 CommandRun shell(const std::string& script) {
-  return {{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin"}, std::chrono::seconds(30), 1 << 20};
+  return {{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin"}, kTestPatience, 1 << 20};
 }
 
 TEST(CommandRun, GivesOutputErrorsAndExitCode) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "parser/layout/run_path.h"
+#include "tests/patience.h"
 #include "tests/server/dispatch/slurm_stand_in.h"
 
 namespace llmb::dispatch {
@@ -191,7 +192,7 @@ TEST_F(DispatcherTest, DoesNotTakeSilenceForARefusal) {
   const SubmitOutcome hung = submit();
   EXPECT_EQ(hung.jobs.front().state, JobState::submitting);
   EXPECT_THAT(hung.jobs.front().trouble, HasSubstr("is being looked for"));
-  slurm_.settings.command_deadline = std::chrono::seconds(20);
+  slurm_.settings.command_deadline = kTestPatience;
   slurm_.answers("sbatch", "echo 'sbatch: error: Socket timed out on send/recv' >&2; exit 1");
   EXPECT_EQ(submit().jobs.front().state, JobState::submitting);
   slurm_.answers("sbatch", "echo 12x");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "server/dispatch/job_evidence.h"
+#include "tests/patience.h"
 #include "tests/server/ingest/hanging_file_system.h"
 #include "tests/temporary_folder.h"
 
@@ -130,7 +131,7 @@ TEST_F(JobFiles, AreNotWaitedForWhereTheirFileSystemHangs) {
   EXPECT_THAT(fifth.error().message, HasSubstr("has not been answered"));
   EXPECT_EQ(ingest::HangingFileSystem::calls_that_hang(), 4);
   hanging.answer_again();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
   auto answer = read();
   while (!answer && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();

@@ -10,6 +10,7 @@
 
 #include "server/dispatch/batch_output.h"
 #include "server/dispatch/submission_mark.h"
+#include "tests/patience.h"
 #include "tests/server/dispatch/slurm_stand_in.h"
 
 namespace llmb::dispatch {
@@ -432,7 +433,7 @@ TEST_F(PollerTest, TellsOfChangesFromItsThread) {
   slurm_.queue_holds(queued(job, "RUNNING"));
   poller.wake();
   std::unique_lock lock(mutex);
-  EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(60), [&] { return state == "running"; }));
+  EXPECT_TRUE(changed.wait_for(lock, kTestPatience, [&] { return state == "running"; }));
   lock.unlock();
   poller.stop();
 }

@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/patience.h"
 #include "tests/server/http/certificate.h"
 #include "tests/server/http/test_server.h"
 
@@ -26,8 +27,7 @@ ServerOptions tls_server_options(const Certificate& certificate) {
 }
 
 Client client_of(const std::string& url, const std::string& ca_file = "") {
-  return Client(
-      {.url = *parse_url(url), .ca_file = ca_file, .deadline = std::chrono::milliseconds(20'000)});
+  return Client({.url = *parse_url(url), .ca_file = ca_file, .deadline = kTestPatience});
 }
 
 std::string url(const char* scheme_and_host, std::uint16_t port) {

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/patience.h"
+
 namespace llmb::http {
 
 using Clock = std::chrono::steady_clock;
@@ -65,7 +67,7 @@ bool RawClient::receive(Clock::time_point until, bool* is_closed) {
 }
 
 std::string RawClient::read_until(std::string_view mark) {
-  const auto until = Clock::now() + kPatience;
+  const auto until = Clock::now() + kTestPatience;
   std::size_t end = 0;
   while ((end = pending_.find(mark)) == std::string::npos) {
     if (!receive(until)) return std::exchange(pending_, {});
@@ -93,9 +95,8 @@ RawResponse RawClient::read_response(bool is_head) {
   const auto length = response.headers.find("content-length");
   const std::size_t body_size =
       is_head || length == response.headers.end() ? 0 : std::stoul(length->second);
-  const auto until = Clock::now() + kPatience;
   while (pending_.size() < body_size) {
-    if (!receive(until)) return response;  // status stays 0
+    if (!receive(Clock::now() + kTestPatience)) return response;  // status stays 0
   }
   response.body = pending_.substr(0, body_size);
   pending_.erase(0, body_size);

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/patience.h"
+
 namespace llmb::http {
 
 struct RawResponse {
@@ -19,9 +21,6 @@ struct RawResponse {
 
 class RawClient {
  public:
-  // A large answer is made in tens of seconds under ThreadSanitizer beside other tests.
-  static constexpr std::chrono::seconds kPatience{60};
-
   // Connects to 127.0.0.1. Throws std::runtime_error where that fails. `receive_bytes` bounds the
   // kernel's buffer, so that a client which does not read is soon full.
   explicit RawClient(std::uint16_t port, int receive_bytes = 0);
@@ -37,7 +36,7 @@ class RawClient {
   // Everything up to and with `mark`, or what came before the end or the time ran out.
   std::string read_until(std::string_view mark);
   // True where the server closes (or resets) within `patience`; what it sent goes to `rest`.
-  bool is_closed_within(std::chrono::milliseconds patience = kPatience,
+  bool is_closed_within(std::chrono::milliseconds patience = kTestPatience,
                         std::string* rest = nullptr);
   void shutdown_sending();
 
@@ -54,6 +53,6 @@ std::string get(std::string_view target, std::string_view extra = "");
 
 // Polls until `condition` holds, for at most `patience`.
 bool eventually(const std::function<bool()>& condition,
-                std::chrono::milliseconds patience = RawClient::kPatience);
+                std::chrono::milliseconds patience = kTestPatience);
 
 }  // namespace llmb::http

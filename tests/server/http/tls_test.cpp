@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "tests/patience.h"
 #include "tests/server/http/certificate.h"
 #include "tests/server/http/test_server.h"
 
@@ -28,7 +29,7 @@ class TlsClient {
   TlsClient(std::uint16_t port, int version_max) : context_(SSL_CTX_new(TLS_client_method())) {
     SSL_CTX_set_max_proto_version(context_, version_max);
     descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const timeval patience = {.tv_sec = 20, .tv_usec = 0};
+    const timeval patience = {.tv_sec = kTestPatience.count(), .tv_usec = 0};
     setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     sockaddr_in address = {};
     address.sin_family = AF_INET;

@@ -3,6 +3,7 @@
 
 #include "server/ingest/abandoned_call.h"
 #include "server/ingest/watched_root.h"
+#include "tests/patience.h"
 #include "tests/server/ingest/hanging_file_system.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
@@ -73,7 +74,7 @@ TEST_P(HangsIn, ItDoesNotHoldUpTheEnd) {
   ASSERT_TRUE(eventually(
       [&] { return steps_of(kLog).size() == 4 && HangingFileSystem::calls_that_hang() > 0; }));
   auto end = std::async(std::launch::async, [&] { ingest.reset(); });
-  EXPECT_EQ(end.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(end.wait_for(kTestPatience), std::future_status::ready);
   EXPECT_GT(HangingFileSystem::calls_that_hang(), 0) << "it still hangs, and nobody waits";
   // The database is closed, and another process may go on with it.
   EXPECT_NO_THROW(Ingest(with_both(), nullptr));
@@ -107,7 +108,7 @@ TEST_F(HangingRoot, ThatIsALinkIsNotStoredUnderTwoNames) {
 }
 
 TEST(AnswerWithin, GivesTheAnswerOrNothing) {
-  EXPECT_EQ(answer_within(std::chrono::seconds(20), [] { return 7; }), 7);
+  EXPECT_EQ(answer_within(kTestPatience, [] { return 7; }), 7);
   std::promise<void> never_in_time;
   auto until = never_in_time.get_future().share();
   auto ended = std::make_shared<std::promise<void>>();
@@ -119,7 +120,7 @@ TEST(AnswerWithin, GivesTheAnswerOrNothing) {
   });
   EXPECT_FALSE(answer);
   never_in_time.set_value();
-  EXPECT_EQ(has_ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(has_ended.wait_for(kTestPatience), std::future_status::ready);
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 
 #include "server/ingest/watched_root.h"
 #include "server/sample/log_lines.h"
+#include "tests/patience.h"
 
 namespace llmb::ingest {
 namespace fs = std::filesystem;
 
 bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

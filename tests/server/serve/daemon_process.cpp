@@ -17,6 +17,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/patience.h"
+
 namespace llmb::cli {
 namespace {
 
@@ -30,7 +32,7 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 bool wait_until(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + kTestPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -46,7 +48,7 @@ std::string Answer::header(const std::string& name) const {
 }
 
 Connection::Connection(int port) : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const timeval patience{kPatience.count(), 0};
+  const timeval patience{kTestPatience.count(), 0};
   setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   sockaddr_in address{};

@@ -15,10 +15,6 @@
 
 namespace llmb::cli {
 
-// Nothing in these tests may take longer, however slow the machine; where all is well each wait
-// ends within a second or two.
-inline constexpr std::chrono::seconds kPatience{60};
-
 // Until `condition` holds; false when patience ran out.
 bool wait_until(const std::function<bool()>& condition);
 

@@ -13,6 +13,7 @@
 #include "server/http/bearer_token.h"
 #include "storage/job_store.h"
 #include "tests/hung_mount.h"
+#include "tests/patience.h"
 #include "tests/server/serve/daemon_process.h"
 #include "tests/temporary_folder.h"
 
@@ -263,10 +264,10 @@ TEST_F(HostileFiles, ASubmissionIntoAMountThatHangsIsRecordedAndRefused) {
 TEST(StopDeadline, EndsAProcessThatDoesNotStop) {
   const auto hang = [] {
     const StopDeadline deadline(std::chrono::milliseconds(50), 7);
-    std::this_thread::sleep_for(kPatience);
+    std::this_thread::sleep_for(kTestPatience);
   };
   EXPECT_EXIT(hang(), ::testing::ExitedWithCode(7), "");
-  { const StopDeadline deadline(kPatience, 7); }  // stopped in time
+  { const StopDeadline deadline(kTestPatience, 7); }  // stopped in time
 }
 
 }  // namespace
