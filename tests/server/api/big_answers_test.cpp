@@ -62,7 +62,7 @@ TEST_F(BigAnswers, ThatNobodyReadsTakeLittleRoom) {
       RawClient(server_->port()).request(http::get(steps_of_long_run_)).body.size();
   ASSERT_GT(body_bytes, std::size_t{4} * 1024 * 1024);
   std::vector<std::unique_ptr<RawClient>> deaf;
-  for (int i = 0; i < 20; ++i) {  // no two of them are one answer
+  for (int i = 0; i < 6; ++i) {  // no two of them are one answer, and four would fill the server
     deaf.push_back(deaf_client(fmt::format("{}?window=0-{}", steps_of_long_run_, 49'999 - i)));
   }
   EXPECT_EQ(server_->counters().requests_refused_busy, 0U);
