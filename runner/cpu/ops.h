@@ -288,9 +288,6 @@ class Ops : public Memory {
                        stretch.first_moment, stretch.second_moment);
     }
   }
-  void widen_weights(std::span<const T> weights, std::span<T> master) {
-    std::copy(weights.begin(), weights.end(), master.begin());
-  }
   // The weights that the model computes with; `is_narrow`: as BF16 keeps them.
   void cast_weights(std::span<const T> master, bool is_narrow, std::span<T> weights) {
     std::copy(master.begin(), master.end(), weights.begin());

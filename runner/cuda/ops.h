@@ -253,7 +253,6 @@ class Ops : public MemoryPool {
   void norm_and_clip(View<const double> sum_of_squares, double max_norm,
                      View<double> norm_and_scale);
   void cast_weights(std::span<const float> master, bool is_narrow, std::span<T> weights);
-  void widen_weights(std::span<const T> weights, std::span<float> master);
 
  private:
   void add_squares(std::vector<kernels::GradientSegment<float>> segments, View<double> total);

@@ -222,13 +222,6 @@ void Ops<T>::cast_weights(std::span<const float> master, bool is_narrow, std::sp
       stream());
 }
 
-template <typename T>
-void Ops<T>::widen_weights(std::span<const T> weights, std::span<float> master) {
-  kernels::scaled_copy<T, float>(
-      {.x = {weights.data(), 1, std::ssize(weights)}, .y = {master.data(), 1, std::ssize(master)}},
-      stream());
-}
-
 template class Ops<float>;
 template class Ops<kernels::Bf16>;
 

@@ -93,7 +93,8 @@ class ParameterStore {
   std::int64_t weight_bytes() const { return element_count() * std::int64_t{sizeof(Value)}; }
   std::int64_t gradient_bytes() const { return element_count() * std::int64_t{sizeof(Gradient)}; }
 
-  // The value of a weight depends on the seed, its name and its index in the whole tensor only.
+  // Draws the weights (parameter_values.h) of a model that is computed without an optimizer, which
+  // draws its own. Not of one that is fully sharded.
   void initialize(const ModelSpec& spec, std::uint64_t seed);
   void zero_gradients();
 
@@ -125,9 +126,6 @@ class ParameterStore {
   ParameterBlock home_of(const Parameter& parameter);
   void share_out(const Layout& layout, int rank);
   void point_parameters(Storage& block);
-
-  // Values drawn on the host, a stretch at a time.
-  void fill(const LocalParameter<Backend>& local, const ModelSpec& spec, std::uint64_t seed);
 
   typename Backend::Ops& ops_;
   bool is_sharded_;

@@ -175,34 +175,15 @@ const LocalParameter<Backend>& ParameterStore<Backend>::at(std::string_view name
 }
 
 template <typename Backend>
-void ParameterStore<Backend>::fill(const LocalParameter<Backend>& local, const ModelSpec& spec,
-                                   std::uint64_t seed) {
-  constexpr std::int64_t kStretch = 1 << 20;
-  const std::int64_t count = local.element_count();
+void ParameterStore<Backend>::initialize(const ModelSpec& spec, std::uint64_t seed) {
   std::vector<double> drawn;
   std::vector<Value> values;
-  for (std::int64_t first = 0; first < count; first += kStretch) {
-    drawn.resize(static_cast<std::size_t>(std::min(kStretch, count - first)));
-    draw_values(local.parameter, local.local_shape, local.origin, spec, seed, first, drawn);
+  for (const LocalParameter<Backend>& local : parameters_) {
+    drawn.resize(static_cast<std::size_t>(local.element_count()));
+    draw_values<double>(local.parameter, local.local_shape, local.origin, spec, seed, 0, drawn);
     values.resize(drawn.size());
     std::transform(drawn.begin(), drawn.end(), values.begin(), Backend::value_of);
-    ops_.template write<Value>(
-        values, local.weight.subspan(static_cast<std::size_t>(first), values.size()));
-  }
-}
-
-template <typename Backend>
-void ParameterStore<Backend>::initialize(const ModelSpec& spec, std::uint64_t seed) {
-  for (const ParameterBlock block : blocks_) {
-    Storage& home = storage(block);
-    if (is_sharded_) make_whole(block, false);
-    for (const std::size_t index : home.parameters) fill(parameters_[index], spec, seed);
-    if (!is_sharded_) continue;
-    ops_.template copy_elements<Value>(
-        home.weights.values().subspan(static_cast<std::size_t>(home.share_first),
-                                      static_cast<std::size_t>(home.share_size)),
-        home.weight_share.values());
-    drop_whole(block);
+    ops_.template write<Value>(values, local.weight);
   }
 }
 

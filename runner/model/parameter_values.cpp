@@ -29,12 +29,13 @@ std::int64_t row_begin(const Parameter& parameter, std::span<const std::int64_t>
 
 }  // namespace
 
+template <typename T>
 void draw_values(const Parameter& parameter, std::span<const std::int64_t> local_shape,
                  std::span<const std::int64_t> origin, const ModelSpec& spec, std::uint64_t seed,
-                 std::int64_t first, std::span<double> values) {
+                 std::int64_t first, std::span<T> values) {
   const Initialization initialization = parameter.initialization;
   if (initialization == Initialization::ones || initialization == Initialization::zeros) {
-    std::fill(values.begin(), values.end(), initialization == Initialization::ones ? 1.0 : 0.0);
+    std::fill(values.begin(), values.end(), initialization == Initialization::ones ? T{1} : T{0});
     return;
   }
   const std::uint64_t key = combine_key(key_of(parameter.name), seed);
@@ -50,11 +51,18 @@ void draw_values(const Parameter& parameter, std::span<const std::int64_t> local
       const std::int64_t count = std::min(row_length - column, end - done);
       for (std::int64_t i = 0; i < count; ++i) {
         values[static_cast<std::size_t>(done + i)] =
-            deviation * normal_at(key, static_cast<std::uint64_t>(begin + i));
+            static_cast<T>(deviation * normal_at(key, static_cast<std::uint64_t>(begin + i)));
       }
       done += count;
     }
   });
 }
+
+template void draw_values(const Parameter&, std::span<const std::int64_t>,
+                          std::span<const std::int64_t>, const ModelSpec&, std::uint64_t,
+                          std::int64_t, std::span<float>);
+template void draw_values(const Parameter&, std::span<const std::int64_t>,
+                          std::span<const std::int64_t>, const ModelSpec&, std::uint64_t,
+                          std::int64_t, std::span<double>);
 
 }  // namespace llmb::runner

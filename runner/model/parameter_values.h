@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "runner/model/parameters.h"
 
@@ -12,8 +11,9 @@ namespace llmb::runner {
 
 // Elements [first, first + values.size()) of the part that has `local_shape` from `origin` on, in
 // the part's own order. On the rank's threads (cpu/parallel_for.h).
+template <typename T>  // float, double
 void draw_values(const Parameter& parameter, std::span<const std::int64_t> local_shape,
                  std::span<const std::int64_t> origin, const ModelSpec& spec, std::uint64_t seed,
-                 std::int64_t first, std::span<double> values);
+                 std::int64_t first, std::span<T> values);
 
 }  // namespace llmb::runner

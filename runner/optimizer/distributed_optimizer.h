@@ -51,12 +51,13 @@ struct OptimizerStretch {
 template <typename Backend>
 class DistributedOptimizer {
  public:
-  // Takes the store's weights as they are: initialize or load before.
+  // Its weights are zero: draw them, or restore them from a checkpoint.
   DistributedOptimizer(typename Backend::Ops& ops, ParameterStore<Backend>& store,
                        const RankGroups& groups, OptimizerSettings settings);
 
-  // Gives the weights, which the store drew from the seed, back what their narrow elements lost.
-  void draw_masters(const ModelSpec& spec, std::uint64_t seed);
+  // Draws its share of the weights in full precision (parameter_values.h), and gathers what the
+  // model computes with. Each weight is drawn on one rank of those that share it.
+  void draw_weights(const ModelSpec& spec, std::uint64_t seed);
 
   // The store's gradients are this rank's part of the sum over the global batch. They are used up:
   // zero them before the next step.

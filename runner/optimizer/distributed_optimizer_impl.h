@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 
 #include "runner/model/parameter_values.h"
 #include "runner/optimizer/distributed_optimizer.h"
@@ -42,35 +41,32 @@ DistributedOptimizer<Backend>::DistributedOptimizer(typename Backend::Ops& ops,
       counts_whole_parameters_(groups.tensor->rank() == 0) {
   shards_.resize(store.blocks().size());
   for (const ParameterBlock block : store.blocks()) {
-    const std::span<const typename Backend::Value> part = store.weight_share(block);
     OptimizerShard<Backend>& mine = shard(block);
     mine.first = store.share_first(block);
     for (auto* states : {&mine.master, &mine.first_moment, &mine.second_moment}) {
-      states->resize(ops_, std::ssize(part));
+      states->resize(ops_, store.share_size(block));
       ops_.fill(states->values(), Master{});
     }
-    ops_.widen_weights(part, mine.master.values());
   }
-  gather_weights();  // the model begins with weights that are rounded as they will be
 }
 
 template <typename Backend>
-void DistributedOptimizer<Backend>::draw_masters(const ModelSpec& spec, std::uint64_t seed) {
-  if constexpr (!std::same_as<typename Backend::Value, Master>) {
-    constexpr std::size_t kPiece = 1 << 20;
-    for (const LocalParameter<Backend>& local : store_.parameters()) {
-      OptimizerShard<Backend>& mine = shard(local.block());
-      const detail::Overlap overlap = detail::overlap_of(local, mine);
-      for (std::size_t first = 0; first < overlap.count; first += kPiece) {
-        std::vector<double> drawn(std::min(kPiece, overlap.count - first));
-        draw_values(local.parameter, local.local_shape, local.origin, spec, seed,
-                    overlap.in_parameter + static_cast<std::int64_t>(first), drawn);
-        const std::vector<Master> masters(drawn.begin(), drawn.end());
-        ops_.template write<Master>(
-            masters, mine.master.values().subspan(overlap.in_shard + first, masters.size()));
-      }
+void DistributedOptimizer<Backend>::draw_weights(const ModelSpec& spec, std::uint64_t seed) {
+  constexpr std::size_t kPiece = 1 << 20;
+  std::vector<Master> drawn(kPiece);
+  for (const LocalParameter<Backend>& local : store_.parameters()) {
+    OptimizerShard<Backend>& mine = shard(local.block());
+    const detail::Overlap overlap = detail::overlap_of(local, mine);
+    for (std::size_t first = 0; first < overlap.count; first += kPiece) {
+      const std::span<Master> piece =
+          std::span(drawn).first(std::min(kPiece, overlap.count - first));
+      draw_values<Master>(local.parameter, local.local_shape, local.origin, spec, seed,
+                          overlap.in_parameter + static_cast<std::int64_t>(first), piece);
+      ops_.template write<Master>(
+          piece, mine.master.values().subspan(overlap.in_shard + first, piece.size()));
     }
   }
+  gather_weights();  // the model begins with weights that are rounded as they will be
 }
 
 template <typename Backend>

@@ -41,14 +41,6 @@ inline PipelineShape pipeline_shape(const ParallelSizes& sizes, const BatchSizes
   return {sizes.pp, sizes.vp, static_cast<int>(batch.global_batch_size / a_micro_step)};
 }
 
-// The optimizer copies its share of the weights when it is made.
-template <typename Backend>
-ParameterStore<Backend>& initialized(ParameterStore<Backend>& store, const ModelSpec& spec,
-                                     std::uint64_t seed) {
-  store.initialize(spec, seed);
-  return store;
-}
-
 }  // namespace detail
 
 template <typename Backend>
@@ -62,11 +54,10 @@ RankTrainer<Backend>::RankTrainer(typename Backend::Ops& ops, World& world, cons
       settings_(settings),
       groups_(make_rank_groups(world, layout)),
       store_(ops, spec, layout, world.rank(), settings.sharding),
-      optimizer_(ops, detail::initialized(store_, spec, settings.seed), groups_,
-                 settings.optimizer),
+      optimizer_(ops, store_, groups_, settings.optimizer),
       tasks_(make_task_list(detail::pipeline_shape(layout.sizes(), settings.batch), place_.pp)),
       data_(settings.seed, spec.shape.vocabulary_size) {
-  optimizer_.draw_masters(spec, settings.seed);
+  optimizer_.draw_weights(spec, settings.seed);
   for (int chunk = 0; chunk < layout.sizes().vp; ++chunk) {
     stages_.push_back(make_stage(chunk, store_, groups_));
   }

@@ -60,9 +60,8 @@ void describe(const ModelSpec& spec, const char* precision, TensorFile& file) {
 void add_parameters(const ModelSpec& spec, const BackendStep& step, TensorFile& file) {
   for (const Parameter& parameter : model_parameters(spec)) {
     const std::vector<std::int64_t> origin(parameter.shape.size());
-    std::vector<double> drawn(static_cast<std::size_t>(parameter.element_count()));
-    draw_values(parameter, parameter.shape, origin, spec, kSeed, 0, drawn);
-    const std::vector<float> weights(drawn.begin(), drawn.end());
+    std::vector<float> weights(static_cast<std::size_t>(parameter.element_count()));
+    draw_values<float>(parameter, parameter.shape, origin, spec, kSeed, 0, weights);
     const std::vector<double>& sums = step.gradients.at(parameter.name);
     const std::vector<float> gradients(sums.begin(), sums.end());
     file.add("weight/" + parameter.name, parameter.shape, weights);

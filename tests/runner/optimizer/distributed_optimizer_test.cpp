@@ -49,10 +49,10 @@ Trained train(const ModelSpec& spec, const ParallelSizes& sizes, int steps) {
     const RankGroups groups = make_rank_groups(world, *layout);
     cpu::Ops<double> ops;
     ParameterStore<cpu::Backend<double>> store(ops, spec, *layout, world.rank());
-    store.initialize(spec, 3);
     OptimizerSettings settings;
     settings.gradient_norm_max = 0.5;
     DistributedOptimizer<cpu::Backend<double>> optimizer(ops, store, groups, settings);
+    optimizer.draw_weights(spec, 3);
     for (int step = 0; step < steps; ++step) {
       write_gradients(store, sizes, step);
       const OptimizerStep result = optimizer.step(1e-2);
@@ -117,8 +117,8 @@ TEST(DistributedOptimizer, LeavesEverythingAloneWhereTheNormIsNoNumber) {
     const RankGroups groups = make_rank_groups(world, *layout);
     cpu::Ops<float> ops;
     ParameterStore<cpu::Backend<float>> store(ops, spec, *layout, world.rank());
-    store.initialize(spec, 3);
     DistributedOptimizer<cpu::Backend<float>> optimizer(ops, store, groups, {});
+    optimizer.draw_weights(spec, 3);
     const std::span<const float> weights = store.weights(ParameterBlock::dense);
     const std::vector<float> before(weights.begin(), weights.end());
     if (world.rank() == 1) store.gradients(ParameterBlock::dense)[5] = std::nanf("");
@@ -137,10 +137,10 @@ TEST(DistributedOptimizer, KeepsFullPrecisionBehindRoundedWeights) {
     const RankGroups groups = make_rank_groups(world, *layout);
     cpu::Ops<float> ops;
     ParameterStore<cpu::Backend<float>> store(ops, spec, *layout, 0);
-    store.initialize(spec, 3);
     OptimizerSettings settings;
     settings.has_narrow_weights = true;
     DistributedOptimizer<cpu::Backend<float>> optimizer(ops, store, groups, settings);
+    optimizer.draw_weights(spec, 3);
     // Steps so small that each alone would be lost in BF16.
     const float before = store.at("head.weight").weight[0];
     for (int step = 0; step < 200; ++step) {
