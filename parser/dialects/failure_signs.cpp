@@ -67,6 +67,7 @@ constexpr std::array kSignsOfOne = {
     failure("cancelled", "salloc: Job allocation ", R"(has been revoked)"),
     failure("task_failure", "DUE TO TASK FAILURE"),
     failure("task_failure", "*** STEP ", R"(\*\*\* STEP .* FAILED)"),
+    failure("srun_launch_error", "task_prolog can not be executed"),
     failure("srun_launch_error", "TaskProlog", R"((?i)TaskProlog.*(?:fail|error|exit))"),
     failure("srun_launch_error", "ask launch failed"),
     failure("srun_launch_error", " launch failed: ", R"(srun: error: task)"),

@@ -82,6 +82,7 @@ inline constexpr std::array kSignsOfOthers = {
     // By its own program, which ends a rank whose partners went away.
     failure("peer_lost", "NCCL communicator was aborted"),
     failure("gloo_error", "Gloo connectFullMesh failed"),
+    in_error("peer_lost", "reached monitoredBarrier, but "),
     in_error("gloo_error", "monitoredBarrier", R"((?i)fail)"),
     in_error("gloo_error", "Timed out waiting ", R"(Timed out waiting [0-9]+ms for )"),
     failure("peer_lost", "Connection closed by peer"),
@@ -110,6 +111,7 @@ inline constexpr std::array kSignsOfOthers = {
 
     // Launching.
     failure("container_error", "error: pyxis: "),
+    failure("container_error", "pyxis: error: "),
     failure("container_error", "spank_pyxis.so", R"(error: )"),
     failure("container_error", "enroot-", R"(enroot-[a-z0-9]+: )"),
     failure("container_error", "nvidia-container-cli: "),
@@ -205,6 +207,9 @@ inline constexpr std::array kSignsOfOthers = {
     by_number("what():  ", cause_of_native_exception),
     by_number("return code = ", cause_of_exit_status),
     by_number("(exitcode: ", cause_of_exit_status),
+    by_number("  exitcode  : ", cause_of_exit_status, R"(exitcode  : [1-9])"),
+    by_number("exited with code ", cause_of_exit_status, R"((?:[Rr]ank|PID) .*exited with code )"),
+    failure("child_failed", " status failed cmd ", R"(rank \d+ status failed cmd )"),
     by_number("with exit code ", cause_of_exit_status,
               R"((?:terminated|crashed|died|failed|Exited) with exit code )"),
     by_number("non-zero exit status ", cause_of_shell_status),

@@ -116,6 +116,8 @@ constexpr auto kFrameSources = [] {
       FrameSource{data, R"(\bnext\(\w*(?:iter|data|loader)\w*\)|\bload_dataset\()"},
       FrameSource{data, R"(\bfor .* in (?:enumerate\()?\w*(?:loader|dataset|data_iter)\w*\b)"},
       FrameSource{configuration, R"(\bparse_(?:args|known_args|yaml\w*|dict)\()"},
+      FrameSource{configuration,
+                  R"(^ *assert \(?(?:not )?(?:\w+\.)?(?:args|cfg|config|hparams)\.)"},
   };
 }();
 

@@ -13,6 +13,8 @@ constexpr std::string_view kValidation = "validate";  // its lines look like a s
 constexpr std::string_view kTokensPerSecond = "tps:";
 constexpr std::string_view kRate = "tps";
 constexpr std::string_view kTflops = "tflops";
+// What ranks print that hold no last pipeline stage, and so compute no loss.
+constexpr double kNoLoss = -1;
 // "Trainer is initialized with local batch size 1, global batch size 8, gradient accumulation steps
 // 1, sequence length 8192, total steps 1000 (warmup 200)"; earlier "Training starts at step 1, with
 // local batch size 1, …"
@@ -58,7 +60,7 @@ std::optional<double> value_of(std::string_view name, std::string_view text, Unr
 
 void assign(StepSample& sample, std::string_view name, double value) {
   if (name == "loss") {
-    sample.loss = value;
+    if (value != kNoLoss) sample.loss = value;
   } else if (name == "grad_norm") {
     sample.grad_norm = value;
   } else if (name == "lr") {
@@ -173,7 +175,10 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   sample.logged_at = instant_within(record.text.substr(0, marker));
   const UnreadValues unread = read_pairs(rest, sample);
   time_step(sample);
-  if (is_another_rank(sample, ledger)) return;
+  if (is_another_rank(sample, ledger)) {
+    take_loss(sample, ledger);
+    return;
+  }
   if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
   if (ledger.newest() && *step <= ledger.newest()->iteration) recent_steps_.clear();
   recent_steps_.push_back(*step);
@@ -218,6 +223,15 @@ bool TorchtitanReader::is_another_rank(const StepSample& sample, const StepLedge
   const bool is_recent = std::find(recent_steps_.begin(), recent_steps_.end(), sample.iteration) !=
                          recent_steps_.end();
   return is_recent && sample.logged_at <= newest_logged_at_;
+}
+
+// A rank of an earlier pipeline stage may have printed the step first.
+void TorchtitanReader::take_loss(const StepSample& sample, StepLedger& ledger) {
+  const auto& newest = ledger.newest();
+  if (!newest || newest->iteration != sample.iteration || newest->loss || !sample.loss) return;
+  StepSample whole = *newest;
+  whole.loss = sample.loss;
+  ledger.amend_newest(std::move(whole));
 }
 
 void TorchtitanReader::save(StateWriter& state) const {

@@ -1,7 +1,8 @@
 // torchtitan: "… - root - INFO - step: 1990  loss:  3.4370  memory: 68.57GiB(86.69%)  tps: 6,785
-// mfu: 39.73%", from 1. Every rank of the last stage prints it: one sample a step. There is no step
-// time; it follows from tokens per second and GPU (tps) where the log's first lines say how many
-// tokens a step has, and on how many GPUs. tps and MFU (as a fraction) become extra fields.
+// mfu: 39.73%", from 1. Several ranks may print it: one sample a step, with the loss of the last
+// stage. There is no step time; it follows from tokens per second and GPU (tps) where the log's
+// first lines say how many tokens a step has, and on how many GPUs. tps and MFU (as a fraction)
+// become extra fields.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ class TorchtitanReader final : public DialectReader {
   void read_setup(std::string_view text, StepLedger& ledger);
   void time_step(StepSample& sample) const;
   bool is_another_rank(const StepSample& sample, const StepLedger& ledger) const;
+  static void take_loss(const StepSample& sample, StepLedger& ledger);
 
   // The last steps: a slow rank may print one after others went on.
   std::deque<std::int64_t> recent_steps_;
