@@ -109,10 +109,12 @@ std::size_t rank_length(std::string_view line) {
 }
 
 // "gpu-node-7: " of pdsh, DeepSpeed's runner and kubectl, "DGX-H-021: ": with a number in it, and
-// in lower case unless it holds a hyphen, which exceptions' names do not.
+// in lower case unless it holds a hyphen, which exceptions' names do not. "enroot-aufs2ovlfs: " is
+// a program.
 std::size_t host_length(std::string_view line) {
   const std::size_t name = length_of_run(line, 0, is_name_byte);
   if (name < 2 || is_digit(line.front()) || line.substr(name, 2) != ": ") return 0;
+  if (line.starts_with("enroot-")) return 0;
   const std::string_view host = line.substr(0, name);
   const bool is_lower = std::all_of(host.begin(), host.end(), [](char c) { return lower(c) == c; });
   const bool is_host = is_lower || host.find('-') != std::string_view::npos;
