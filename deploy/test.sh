@@ -25,8 +25,6 @@ case "${1:-}" in
   *) echo "test.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
 esac
 jobs="${LLMB_BUILD_JOBS:-$(nproc)}"
-# One more at once than there are cores: the longest of them wait for Slurm, or for a mount that hangs.
-at_once=$((jobs + 1))
 
 # Several run at once: each says all it has to say when it is done.
 run_fuzz_target() {
@@ -44,18 +42,9 @@ build() {
   nice cmake --build --preset "$@" -j "$jobs"
 }
 
-# run_tests BUILD OPTION...: what fails beside other tests has to pass without them, and both is told: a
-# machine that stands still for a minute breaks what waits for another program. More than five are no
-# accident. ctest ends with 8 where tests failed.
+# One more at once than there are cores: the longest of them wait for Slurm, or for a mount that hangs.
 run_tests() {
-  local build="$1" status=0 failed
-  shift
-  ctest --test-dir "$build" --output-on-failure "$@" || status=$?
-  [ "$status" -eq 8 ] || return "$status"
-  failed="$(wc -l <"$build/Testing/Temporary/LastTestsFailed.log")"
-  [ "$failed" -le 5 ] || return "$status"
-  say "Once more, without the others: $failed that failed beside them"
-  ctest --test-dir "$build" --output-on-failure --rerun-failed
+  ctest --test-dir build/check --output-on-failure -j "$((jobs + 1))"
 }
 
 # Whatever else has failed, the tests are waited for, and what they say comes last.
@@ -93,7 +82,7 @@ cmake --build --preset check -j "$jobs"
 
 if [ "$quick" -eq 1 ]; then
   say "Tests"
-  run_tests build/check -j "$at_once"
+  run_tests
   exit
 fi
 
@@ -101,7 +90,7 @@ fi
 tests_said=build/check/tests.txt
 echo "The tests run from here on; $tests_said tells how far they are."
 set -m
-run_tests build/check -j "$at_once" </dev/null >"$tests_said" 2>&1 &
+run_tests </dev/null >"$tests_said" 2>&1 &
 tests=$!
 set +m
 trap 'kill -INT -- "-$tests"; exit 130' INT TERM
@@ -119,7 +108,7 @@ if [ "$aarch64" -eq 1 ]; then
   nice deploy/package.sh --check --machine aarch64 || [ $? -eq 77 ]
   begin "The parser on aarch64, under qemu-user"
   build aarch64 --target llmb_emulated_tests
-  run_tests build/aarch64 -j "$jobs"
+  ctest --test-dir build/aarch64 --output-on-failure -j "$jobs"
 fi
 
 begin "Fuzz smoke"
@@ -128,8 +117,8 @@ printf '%s\0' build/asan/bin/*_fuzz | xargs -0 -n 1 -P "$jobs" bash -c 'run_fuzz
 
 begin "Tests of what reads others' bytes, under AddressSanitizer and UndefinedBehaviorSanitizer"
 build asan --target llmb_memory_tests
-run_tests build/asan -j "$jobs" -L memory
+ctest --test-dir build/asan --output-on-failure -j "$jobs" -L memory
 
 begin "Threaded tests under ThreadSanitizer"
 build tsan --target llmb_threaded_tests
-run_tests build/tsan -j "$jobs" -L threaded
+ctest --test-dir build/tsan --output-on-failure -j "$jobs" -L threaded

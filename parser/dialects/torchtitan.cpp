@@ -4,6 +4,7 @@
 #include <array>
 
 #include "parser/dialects/fields.h"
+#include "parser/dialects/fill_missing.h"
 
 namespace llmb::parser {
 namespace {
@@ -176,7 +177,7 @@ void TorchtitanReader::read(const Record& record, StepLedger& ledger) {
   const UnreadValues unread = read_pairs(rest, sample);
   time_step(sample);
   if (is_another_rank(sample, ledger)) {
-    take_loss(sample, ledger);
+    complete_newest(sample, ledger);
     return;
   }
   if (const auto refusal = unread.refusal()) ledger.refuse_line(*refusal);
@@ -226,12 +227,12 @@ bool TorchtitanReader::is_another_rank(const StepSample& sample, const StepLedge
 }
 
 // A rank of an earlier pipeline stage may have printed the step first.
-void TorchtitanReader::take_loss(const StepSample& sample, StepLedger& ledger) {
-  const auto& newest = ledger.newest();
-  if (!newest || newest->iteration != sample.iteration || newest->loss || !sample.loss) return;
-  StepSample whole = *newest;
-  whole.loss = sample.loss;
-  ledger.amend_newest(std::move(whole));
+void TorchtitanReader::complete_newest(const StepSample& sample, StepLedger& ledger) {
+  const StepSample& newest = *ledger.newest();
+  if (newest.loss || newest.iteration != sample.iteration) return;
+  StepSample both = newest;
+  fill_missing(both, sample);
+  ledger.amend_newest(std::move(both));
 }
 
 void TorchtitanReader::save(StateWriter& state) const {

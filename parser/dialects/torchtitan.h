@@ -27,7 +27,7 @@ class TorchtitanReader final : public DialectReader {
   void read_setup(std::string_view text, StepLedger& ledger);
   void time_step(StepSample& sample) const;
   bool is_another_rank(const StepSample& sample, const StepLedger& ledger) const;
-  static void take_loss(const StepSample& sample, StepLedger& ledger);
+  static void complete_newest(const StepSample& sample, StepLedger& ledger);
 
   // The last steps: a slow rank may print one after others went on.
   std::deque<std::int64_t> recent_steps_;
