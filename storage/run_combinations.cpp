@@ -26,6 +26,21 @@ Question tally_question(const SqlDialect& dialect, const RunFilter& filter) {
   return {std::move(sql), std::move(where)};
 }
 
+// How many rows of run_tally the filter chooses, `rows_max` at most.
+std::int64_t count_combinations(Connection& connection, const RunFilter& filter,
+                                std::int64_t rows_max) {
+  RunFilter tallied = filter;
+  tallied.since.reset();
+  const Where where = where_of_all(connection.dialect(), tallied);
+  Statement count(connection, fmt::format("SELECT count(*) FROM (SELECT 1 FROM run_tally{} LIMIT ?)"
+                                          " AS chosen",
+                                          where.sql()));
+  where.bind(count);
+  count.integer(rows_max);
+  count.step();
+  return count.read_integer();
+}
+
 }  // namespace
 
 bool is_tallied(const RunFilter& filter) {
@@ -36,6 +51,12 @@ std::optional<RunCombinations> RunCombinations::of(Connection& connection,
                                                    const RunFilter& filter) {
   if (!is_tallied_but_for_time(filter)) return std::nullopt;
   const std::int64_t combinations_max = connection.dialect().combinations_max;
+  // Those that began since a time are counted row by row, in vain where the rows are too many.
+  const bool is_counted_by_row = filter.since.has_value();
+  if (is_counted_by_row &&
+      count_combinations(connection, filter, combinations_max + 1) > combinations_max) {
+    return std::nullopt;
+  }
   RunCombinations found(connection, filter);
   const Question question = tally_question(connection.dialect(), filter);
   Statement select(connection, question.sql);
