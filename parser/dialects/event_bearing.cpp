@@ -25,6 +25,26 @@ bool repeats_as_exception(const LogEvent& event, const LogEvent& earlier) {
          !is_exception(without_collector_prefix(earlier.line));
 }
 
+// Who saw it from afar, and who says of the same closer what it was: a request was refused, and the
+// hub tells why; a node's agent killed a worker, and Ray tells which; a loader lost its worker, and
+// Slurm counted who ran out of memory.
+struct SameToldCloser {
+  std::string_view from_afar, closer;
+};
+constexpr std::array kSameToldCloser = {
+    SameToldCloser{"HTTPError: ", "GatedRepoError: "},
+    SameToldCloser{"killed due to memory pressure", "ray.exceptions.OutOfMemoryError"},
+    SameToldCloser{"DataLoader worker ", "oom_kill event"},
+    SameToldCloser{"DataLoader worker ", "oom-kill event"},
+};
+
+bool is_told_closer(const LogEvent& event, const LogEvent& earlier) {
+  return std::any_of(kSameToldCloser.begin(), kSameToldCloser.end(), [&](const auto& one) {
+    return earlier.line.find(one.from_afar) != std::string::npos &&
+           event.line.find(one.closer) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
@@ -32,8 +52,8 @@ bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
   const LineWeight weight = weight_of(earlier.line);
   if (weight != LineWeight::statement) return weight_of(event.line) > weight;
   if (repeats_as_exception(event, earlier)) return weight_of(event.line) == weight;
-  return leaves_reason_open(earlier.line) && !leaves_reason_open(event.line) &&
-         weight_of(event.line) == weight;
+  const bool says_why = leaves_reason_open(earlier.line) && !leaves_reason_open(event.line);
+  return (says_why || is_told_closer(event, earlier)) && weight_of(event.line) == weight;
 }
 
 bool states_end_from_outside(const LogEvent& event) {

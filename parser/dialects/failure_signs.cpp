@@ -35,6 +35,8 @@ constexpr std::array kSignsOfOne = {
     // Launchers that begin again, and what programs print once, when they begin.
     failure(kRestarted, "will restart worker group"),
     failure(kRestarted, " restarts from checkpoint", R"(Trial \S+ restarts from checkpoint)"),
+    // Of Ray Train's controller.
+    failure(kRestarted, " -> RESTARTING"),
     failure(kStarted, "Setting OMP_NUM_THREADS environment"),
     failure(kStarted, "pyxis: imported docker image"),
     failure(kStarted, "All distributed processes registered"),
@@ -43,6 +45,8 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "NCCL version 2", "^NCCL version 2"),
     failure(kStarted, "restart count "),
     failure(kStarted, "starting attempt "),
+    // A script's banner: "### attempt 2 of 3 ###".
+    failure(kStarted, "attempt ", R"(^[#=*>-]+ *attempt #?\d)"),
     failure(kStarted, "Loading the checkpoint from "),
     failure(kStarted, "loading distributed checkpoint from "),
     failure(kStarted, "> number of parameters on ("),
@@ -83,6 +87,8 @@ constexpr std::array kSignsOfOne = {
     failure("preempted", "Preempted by "),
     failure("preempted", "Preempted to accommodate "),
     failure("preempted", "Preempted in order to "),
+    // Of Volcano's scheduler.
+    failure("preempted", "evicted, because of "),
     failure("preempted", "imminent node shutdown"),
     failure("node_failure", "NodeNotReady"),
     failure("node_failure", "Node is not ready"),

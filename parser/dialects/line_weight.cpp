@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <utility>
 
 #include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
@@ -156,14 +158,16 @@ bool is_complaint_of_srun(std::string_view line) {
          line.find("Unable to resolve ") != std::string_view::npos;
 }
 
-// "openpmix: libx.so: cannot open shared object file": a program looks for what it can do without.
-// Where it cannot, an exception says so, or the loader itself.
+// "openpmix: libx.so: cannot open shared object file", "Could not load library: libstdc++.so.6:
+// version `GLIBCXX_3.4.30' not found": a program looks for what it can do without. Where it cannot,
+// an exception says so, or the loader itself.
 bool is_complaint_of_a_loader(std::string_view line) {
   const auto holds = [&](std::string_view words) {
     return line.find(words) != std::string_view::npos;
   };
-  return holds("cannot open shared object file") && !holds("Error: ") &&
-         !holds("error while loading ");
+  const bool is_missing = holds("cannot open shared object file") ||
+                          (holds("ould not load ") && holds("not found (required by "));
+  return is_missing && !holds("Error: ") && !holds("error while loading ");
 }
 
 // "rename failed: Stale file handle; second try ... ok": it was done in the end.
@@ -178,6 +182,46 @@ bool says_that_it_worked(std::string_view line) {
                      [&](std::string_view words) { return line.ends_with(words); });
 }
 
+// "1/5 …" and "1 of 5 …": both numbers; zeros where there are none.
+std::pair<int, int> leading_share(std::string_view text) {
+  std::pair<int, int> share;
+  const char* const end = text.data() + text.size();
+  const auto number = std::from_chars(text.data(), end, share.first);
+  if (number.ec != std::errc()) return {};
+  std::string_view rest(number.ptr, static_cast<std::size_t>(end - number.ptr));
+  const std::size_t mark = rest.starts_with("/") ? 1 : rest.starts_with(" of ") ? 4 : 0;
+  rest.remove_prefix(mark);
+  const auto of = std::from_chars(rest.data(), end, share.second);
+  return mark > 0 && of.ec == std::errc() ? share : std::pair<int, int>();
+}
+
+// "retry 1/5 opening …: Stale file handle": but for the last of them, another follows.
+bool says_that_another_try_follows(std::string_view line) {
+  constexpr auto kTries = std::to_array<std::string_view>({"retry ", "attempt ", "try "});
+  for (const std::string_view words : kTries) {
+    const std::size_t at = line.find(words);
+    if (at == std::string_view::npos) continue;
+    const auto [number, of] = leading_share(line.substr(at + words.size()));
+    return number < of;
+  }
+  return false;
+}
+
+// "No module named 'x', using torch's instead".
+bool says_what_it_does_instead(std::string_view line) {
+  constexpr auto kUses = std::to_array<std::string_view>({", using ", "; using ", ": using "});
+  for (const std::string_view words : kUses) {
+    const std::size_t at = line.find(words);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(at + words.size());
+    if (rest.find(" instead") != std::string_view::npos ||
+        rest.find("fallback") != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool leaves_reason_open(std::string_view line) {
@@ -190,7 +234,8 @@ LineWeight weight_of(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
-      line.find(kEnds) != std::string_view::npos || says_that_it_worked(line)) {
+      line.find(kEnds) != std::string_view::npos || says_that_it_worked(line) ||
+      says_that_another_try_follows(line) || says_what_it_does_instead(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||

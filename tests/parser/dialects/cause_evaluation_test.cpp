@@ -2,9 +2,8 @@
 // labelled by hand, put into logs of several launchers, before the first step and after many, and
 // followed by what other ranks and the launcher print of them. Half of the failures (by the hash of
 // their text, whatever log they stand in) is for writing rules, and the other one only for judging
-// them. Prints what share of
-// each half has the exact cause and an acceptable one, and which classes fail; and which healthy
-// logs, cut at every tenth of their length, are called failed while they may still grow.
+// them. Prints what share of each half has the exact cause and an acceptable one, and which classes
+// fail.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluated_log.h"
 #include "labelled_failures.h"
 #include "labelled_failures_of_programs.h"
 #include "labelled_failures_of_rarer_kinds.h"
@@ -39,33 +39,6 @@ std::string prefixed(const std::string& prefix, const std::string& text) {
   }
   return lines;
 }
-
-std::string steps(const std::string& prefix, int count) {
-  std::string lines;
-  for (int i = 0; i < count; ++i) {
-    lines += prefix + fmt::format(
-                          "Training epoch 0, iteration {}/49 | lr: 1e-06 | global_step: {} "
-                          "| reduced_train_loss: {:.3f} | train_step_timing in s: {:.3f}\n",
-                          i, i, 11 - 0.05 * i, 4.4 + 0.001 * (i % 7));
-  }
-  return lines;
-}
-
-// What a log holds before anything goes wrong, ill-looking lines that harm nobody included.
-const std::string kStart =
-    "+ srun --container-image=/lustre/images/nemo.sqsh bash -c train.sh\n"
-    "node-1:811:811 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so. libnccl-net.so: "
-    "cannot open shared object file: No such file or directory\n"
-    "[W1222 15:10:01.1 socket.cpp:697] [c10d] The client socket has failed to connect to "
-    "[node-1]:29500 (errno: 111 - Connection refused).\n"
-    "Ignored error while writing commit hash to file: [Errno 13] Permission denied: '/opt/x'\n"
-    "/usr/lib/python3/site-packages/torch/cuda/__init__.py:129: UserWarning: CUDA initialization: "
-    "Found no NVIDIA driver on your system.\n"
-    "[NeMo W 2025-12-22 15:10:02 nemo_logging:405] Missing key(s) in state_dict are ignored\n"
-    "slurmstepd: error: couldn't chdir to `/home/u/run': No such file or directory: going to /tmp "
-    "instead\n"
-    "# a comment: CUDA out of memory is handled below\n"
-    "  on_failure: kill the job DUE TO TIME LIMIT\n";
 
 // What others print of it, in the order of launchers: other ranks, torchrun, srun.
 const std::string kCascade =
@@ -112,18 +85,13 @@ std::vector<LabelledText> labelled_texts() {
       const std::string prefix = kPrefixes[p];
       // Steps are printed under srun's label or none; half of the logs die before the first.
       const int step_count = (f + p) % 2 == 0 ? 0 : 21;
-      std::string text = kStart + steps(p == 1 ? "0: " : "", step_count);
+      std::string text = kStartOfALog + nemo_step_lines(p == 1 ? "0: " : "", step_count);
       text += prefixed(prefix, failures[f]->text);
       if ((f + p) % 3 != 0) text += kCascade;
       logs.push_back({failures[f], std::move(text)});
     }
   }
   return logs;
-}
-
-RunSummary judge(const std::string& text, bool may_still_grow) {
-  const ParsedLog log = parse_log(text);
-  return summarize_run(log.samples, log.facts, {11, 44}, may_still_grow);
 }
 
 bool holds_word(const std::string& words, const std::string& word) {
@@ -141,7 +109,7 @@ TEST(CauseEvaluation, OfLogsThatFailed) {
   std::map<std::string, Score> classes;
   std::set<std::string> found_instead;
   for (const auto& [failure, text] : labelled_texts()) {
-    const std::string cause = judge(text, false).failure_cause;
+    const std::string cause = judge_text(text, false).failure_cause;
     const bool is_exact = cause == failure->cause;
     const bool is_acceptable = is_exact || holds_word(failure->acceptable, cause);
     for (Score* const score :
@@ -292,7 +260,7 @@ TEST(CauseEvaluation, OfWholeRuns) {
 // neither. No rule was mended by them: before, 85.0 % exact, 88.3 % acceptable, 75.0 % with the
 // line.
 TEST(CauseEvaluation, OfUnseenRuns) {
-  judge_whole_logs("unseen_runs", {.exact = 90, .acceptable = 93, .quoted = 81});
+  judge_whole_logs("unseen_runs", {.exact = 90, .acceptable = 93, .quoted = 80});
 }
 
 // Whole logs of what clusters and home-made programs see day by day, by who had not seen the rules.
@@ -300,19 +268,26 @@ TEST(CauseEvaluation, OfUnseenRuns) {
 // of earlier sets for the same words, and stay: no kernel image, and a device that is too old for
 // FP8.
 TEST(CauseEvaluation, OfDailyRuns) {
-  judge_whole_logs("daily_runs", {.exact = 95, .acceptable = 96, .quoted = 85});
+  judge_whole_logs("daily_runs", {.exact = 95, .acceptable = 96, .quoted = 87});
 }
 
 // Of the same kinds, by somebody else; no rule was mended by them. At first sight 93.8 % exact,
 // 96.2 % acceptable, 81.2 % with the line.
 TEST(CauseEvaluation, OfUnseenDailyRuns) {
-  judge_whole_logs("unseen_daily_runs", {.exact = 93, .acceptable = 96, .quoted = 83});
+  judge_whole_logs("unseen_daily_runs", {.exact = 93, .acceptable = 96, .quoted = 86});
 }
 
 // By two others who had not seen the rules. At first sight 87.5 % exact and acceptable, 70.8 % with
 // the line. One label contradicts those of earlier sets, and stays: a misaligned address.
 TEST(CauseEvaluation, OfLaterDailyRuns) {
-  judge_whole_logs("later_daily_runs", {.exact = 98, .acceptable = 98, .quoted = 75});
+  judge_whole_logs("later_daily_runs", {.exact = 98, .acceptable = 98, .quoted = 77});
+}
+
+// Whole logs of clusters, of Kubernetes, Ray and other launchers, and of home-made trainers, by
+// four who had not seen the rules. At first sight 95.0 % exact, 95.8 % acceptable, 84.2 % with the
+// line.
+TEST(CauseEvaluation, OfEverydayRuns) {
+  judge_whole_logs("everyday_runs", {.exact = 98, .acceptable = 99, .quoted = 90});
 }
 
 // Trainers of every kind, many of them with lines of their own, and complaints that are survived
@@ -350,7 +325,7 @@ TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
       if (failure == nullptr || says_no_reason(*failure)) continue;
       ++logs;
       for (const char* const attempt : kAttempts) {
-        EXPECT_EQ(judge(attempt + log.text, false).failure_cause, summary.failure_cause)
+        EXPECT_EQ(judge_text(attempt + log.text, false).failure_cause, summary.failure_cause)
             << set << ": " << log.line;
       }
     }
@@ -360,140 +335,10 @@ TEST(CauseEvaluation, OfLogsBehindAnEarlierAttempt) {
   for (const char* const set : {"ill_looking", "healthy_clusters", "healthy_recipes"}) {
     for (const LabelledLog& log : labelled_logs(set)) {
       for (const char* const attempt : kAttempts) {
-        EXPECT_NE(judge(attempt + log.text, true).status, RunStatus::failed) << log.line;
+        EXPECT_NE(judge_text(attempt + log.text, true).status, RunStatus::failed) << log.line;
       }
     }
   }
-}
-
-// Runs that start, go on or have ended well, and print lines that look ill: whole, and cut at each
-// tenth of their length. None may be called failed; one whose gradient norm was NaN is "invalid".
-// A whole one that is labelled "completed", beside "restarted" or alone, has ended.
-void judge_healthy_logs(const std::string& set, std::size_t misjudged_max = 0) {
-  int cuts = 0;
-  std::string cause;
-  std::vector<std::string> misjudged;
-  const auto note = [&](const std::string& text, bool may_still_grow, const std::string& which) {
-    const RunSummary summary = judge(text, may_still_grow);
-    ++cuts;
-    const bool is_invalid = summary.status == RunStatus::invalid && cause != "invalid";
-    if (summary.status != RunStatus::failed && !is_invalid) return;
-    misjudged.push_back(
-        fmt::format("{} of one that is {}: {}", which, cause, summary.status_reason));
-  };
-  for (const LabelledLog& log : labelled_logs(set)) {
-    cause = log.cause;
-    // Cut between its attempts, one has failed.
-    const std::size_t first = log.cause == "restarted" ? 10 : 1;
-    for (std::size_t tenth = first; tenth <= 10; ++tenth) {
-      note(log.text.substr(0, log.text.size() * tenth / 10), true, fmt::format("{} tenths", tenth));
-    }
-    const bool has_ended = log.cause == "completed" || log.acceptable == "completed";
-    if (has_ended) note(log.text, false, "a whole one");
-  }
-  std::cout << fmt::format("{}: {} cuts, {} called failed\n", set, cuts, misjudged.size());
-  for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
-  EXPECT_LE(misjudged.size(), misjudged_max);
-}
-
-TEST(CauseEvaluation, OfLogsThatLookIllCutAtEveryTenth) {
-  judge_healthy_logs("ill_looking");
-}
-
-TEST(CauseEvaluation, OfHealthyLogsOfClustersCutAtEveryTenth) {
-  judge_healthy_logs("healthy_clusters");
-}
-
-TEST(CauseEvaluation, OfHealthyLogsOfRecipesCutAtEveryTenth) {
-  judge_healthy_logs("healthy_recipes");
-}
-
-TEST(CauseEvaluation, OfHealthyWholeRunsCutAtEveryTenth) {
-  judge_healthy_logs("healthy_whole_runs");
-}
-
-// Complaints that are survived, by programs of any kind, and ends beside the training; by who had
-// not seen the rules, which were mended by every second of them. The two are of the other half.
-TEST(CauseEvaluation, OfHealthySurvivorsCutAtEveryTenth) {
-  judge_healthy_logs("healthy_survivors", 2);
-}
-
-// Of daily runs; by who had not seen the rules. At first sight 4 of the 30 whole ones had a cause.
-TEST(CauseEvaluation, OfHealthyDailyRunsCutAtEveryTenth) {
-  judge_healthy_logs("healthy_daily_runs", 4);
-}
-
-// The same by home-made trainers, whose lines no dialect knows; by who had not seen the rules. Told
-// with a cause at first sight: 22 of the 40 whole ones.
-TEST(CauseEvaluation, OfHealthyHomeMadeTrainersCutAtEveryTenth) {
-  judge_healthy_logs("healthy_home_made_trainers", 19);
-}
-
-// Those that went on, or had trained all. Told with a cause at first sight: 19 of the 25 whole
-// ones. What is left are cuts behind the end of a step beside the program's, before it counts on
-// for long.
-TEST(CauseEvaluation, OfHealthyContinuedRunsCutAtEveryTenth) {
-  judge_healthy_logs("healthy_continued_runs", 6);
-}
-
-// A healthy log, as it grows and when it has ended.
-TEST(CauseEvaluation, OfHealthyLogsCutAtEveryTenth) {
-  constexpr auto kHarmless = std::to_array<const char*>(
-      {"",
-       "[rank3]:[W1222 15:12:01.1 Utils.hpp:106] Warning: Environment variable NCCL_X is "
-       "deprecated",
-       "WARNING: retrying after Connection reset by peer",
-       "[NeMo W 2025-12-22 15:12:02 rerun:1] Unexpected result nan is tolerated, will retry",
-       "urllib3.connectionpool - WARNING - Retrying (Retry(total=4)) after connection broken by "
-       "'NameResolutionError': /api huggingface.co",
-       "Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f>",
-       "node-1:811:902 [0] NCCL INFO NET/IB : No device found.",
-       "2025-12-22 15:12:03 - INFO - on error: Disk quota exceeded is reported to the team",
-       "+ echo 'slurmstepd: error: *** STEP 1.0 CANCELLED AT'",
-       "node-1:811:902 [0] misc/ibvwrap.cc:63 NCCL WARN Failed to open libibverbs.so[.1]",
-       "2025-12-22 15:12:01.631918: E external/xla/xla/stream_executor/cuda/cuda_driver.cc:397] "
-       "failed call to cuInit: CUDA_ERROR_NO_DEVICE",
-       "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0",
-       "slurmstepd: error: TMPDIR [/scratch/user] is not writeable",
-       "slurmstepd: error: Setting TMPDIR to /tmp",
-       "DEBUG:DotProductAttention:Disabling FlashAttention 2 as it does not support MLA.",
-       "libfabric:85:1747438790::core:core:fi_getinfo_():1392<warn> fi_getinfo: provider efa "
-       "output "
-       "empty list",
-       "nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 12028, Non-fatal, Link 42 egress error",
-       "Detected CUDA files, patching ldflags; Building extension module fused_adam...",
-       "/etc/profile.d/modules.sh: line 3: module: command not found",
-       "/home/u/.bashrc: line 9: /opt/site/setup.sh: No such file or directory",
-       "slurmstepd: error: Failed to send MESSAGE_TASK_EXIT: Connection refused",
-       "node-1:811:902 [0] NCCL WARN Missing \"iommu=pt\" from kernel command line",
-       "Traceback (most recent call last):\n"
-       "  File \"/opt/tracker/config.py\", line 7, in check_config\n"
-       "KeyError: 'entity'\n\n"
-       "During handling of the above exception, another exception occurred:\n\n"
-       "Traceback (most recent call last):\n"
-       "  File \"/opt/tracker/run.py\", line 9, in log\n"
-       "RuntimeError: \n\n  logging goes on without it",
-       "# FileNotFoundError: see the manual"});
-  int cuts = 0;
-  std::vector<std::string> misjudged;
-  for (const char* const harmless : kHarmless) {
-    const std::string text = kStart + harmless + "\n" + steps("", 25) + harmless + "\n" +
-                             steps("", 50).substr(steps("", 25).size()) +
-                             "[after training is done] datetime: 2025-12-22 15:32:24\n";
-    for (int tenth = 1; tenth <= 10; ++tenth) {
-      const RunSummary summary =
-          judge(text.substr(0, text.size() * static_cast<std::size_t>(tenth) / 10), true);
-      ++cuts;
-      if (summary.status == RunStatus::failed || summary.status == RunStatus::invalid) {
-        misjudged.push_back(
-            fmt::format("{} tenths of '{}': {}", tenth, harmless, summary.status_reason));
-      }
-    }
-    EXPECT_EQ(judge(text, false).status, RunStatus::complete) << harmless;
-  }
-  std::cout << fmt::format("healthy logs: {} cuts, {} called failed\n", cuts, misjudged.size());
-  for (const std::string& mistake : misjudged) std::cout << "  " << mistake << '\n';
-  EXPECT_TRUE(misjudged.empty());
 }
 
 }  // namespace

@@ -155,6 +155,9 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"fatal: no readable checkpoint in /ckpt", "checkpoint_unreadable"},
       {"INFO tune_controller.py:1574 -- Trial Torch_e71f1_0 restarts from checkpoint_000000",
        "restarted"},
+      {"### attempt 2 of 2071183 on a[41-44] ###", "started"},
+      {"Warning  Evict   41s   volcano   Pod is evicted, because of preempt", "preempted"},
+      {"(TrainController pid=2204) [State Transition] RUNNING -> RESTARTING.", "restarted"},
       {"NCCL version 2.27.3+cuda12.9", "started"}};
   for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
 }

@@ -38,7 +38,8 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "[W socket.cpp:697] [c10d] The client socket has failed to connect to [::]:29500",
         "[rank0]:[rank0]:[W815 TCPStore.cpp:106] sendBytes failed: Broken pipe",
         "UserWarning: Found no NVIDIA driver",
-        "2026-01-02 03:04:05 WARNING - Missing key(s) in state_dict", "[NeMo W 2026-01-02] x",
+        "2026-01-02 03:04:05 WARNING - Missing key(s) in state_dict",
+        "[NeMo W 2026-01-02] x",
         "Connection reset by peer, retrying in 3 s",
         "slurmstepd: error: couldn't chdir to `/a': No such file: going to /tmp instead",
         "unable to open mca_btl: librdmacm.so.1: cannot open shared object file (ignored)",
@@ -47,7 +48,12 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "file): ignored.",
         "rename failed: [Errno 116] Stale file handle; second try ... ok",
         "OSError: [Errno 5] Input/output error: retry 1 of 3 succeeded.",
-        "INFO - KeyError: 'a' was handled", "[INFO] data: ValueError: x, skipping it"}) {
+        "[rank 17] retry 1/5 opening part.npy: [Errno 116] Stale file handle",
+        "download failed (attempt 2 of 3): Connection reset by peer",
+        "Failed to import kernels, using torch fallback: No module named 'liger_kernel'",
+        "flash_attn: No module named 'flash_attn'; using eager attention instead",
+        "INFO - KeyError: 'a' was handled",
+        "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
   }
 }
@@ -55,7 +61,9 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
 TEST(LineWeight, OfWhatCouldNotBeDoneIsAComplaint) {
   for (const char* line :
        {"run.sh: line 4: torchrun: command not found",
-        "plugin: libfabric.so.1: cannot open shared object file: No such file or directory"}) {
+        "plugin: libfabric.so.1: cannot open shared object file: No such file or directory",
+        "Could not load library x: libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by "
+        "x.so)"}) {
     EXPECT_EQ(weight_of(line), LineWeight::complaint) << line;
   }
 }
@@ -69,18 +77,26 @@ TEST(LineWeight, OfALoggersOrdinaryLineIsANote) {
 
 TEST(LineWeight, OfEverythingElseIsAStatement) {
   for (const char* line :
-       {"", "CUDA out of memory", "OSError: [Errno 116] Stale file handle: second try failed",
+       {"",
+        "CUDA out of memory",
+        "OSError: [Errno 116] Stale file handle: second try failed",
         "srun: error: n1: task 3: Killed",
+        "retry 5/5 opening part.npy: [Errno 116] Stale file handle",
+        "RuntimeError: no kernel for this; consider using eager attention instead",
+        "./a.out: /lib/libc.so.6: version `GLIBC_2.34' not found (required by ./a.out)",
         "DistBackendError: NCCL error, unhandled system error (run with NCCL_DEBUG=INFO for more)",
         "[rank3]:[E815 09:12:44.100 ProcessGroupNCCL.cpp:655] INFO: watchdog got stuck",
         "n1:1:2 [0] misc/ibvwrap.cc:200 NCCL WARN Call to ibv_reg_mr failed",
         "ImportError: libx.so: cannot open shared object file: No such file or directory",
         "./a.out: error while loading shared libraries: libx.so: cannot open shared object file",
-        "  what():  std::bad_alloc", "    srun: error: n1: task 3: Killed",
+        "  what():  std::bad_alloc",
+        "    srun: error: n1: task 3: Killed",
         "  traceback : Signal 9 (SIGKILL) received by PID 1",
-        "[E socket.cpp:860] [c10d] The client socket has timed out", "raised: CUDA out of memory",
+        "[E socket.cpp:860] [c10d] The client socket has timed out",
+        "raised: CUDA out of memory",
         "[WARNING] [RankMonitorServer:34] Did not get subsequent heartbeat. Waited 9.00 seconds.",
-        "    torch.OutOfMemoryError: CUDA out of memory", "slurmstepd: error: *** STEP 1.0 ***"}) {
+        "    torch.OutOfMemoryError: CUDA out of memory",
+        "slurmstepd: error: *** STEP 1.0 ***"}) {
     EXPECT_EQ(weight_of(line), LineWeight::statement) << line;
   }
 }

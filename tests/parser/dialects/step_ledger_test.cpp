@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace llmb::parser {
 namespace {
@@ -204,6 +206,24 @@ TEST(StateText, ThatIsCutFails) {
   EXPECT_EQ(reader.integer(), 0);
   EXPECT_TRUE(reader.failed());
   EXPECT_EQ(reader.text(), "");
+}
+
+TEST(StepLedger, KeepsOfWhatIsToldTwiceTheCloserWords) {
+  const auto of_memory = [](std::string line) {
+    LogEvent told = event("host_oom_kill");
+    told.line = std::move(line);
+    return told;
+  };
+  const std::string from_afar =
+      "RuntimeError: DataLoader worker (pid 4) is killed by signal: Killed.";
+  const std::string closer = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.";
+  for (const auto& [first, second] : {std::pair(from_afar, closer), std::pair(closer, from_afar)}) {
+    StepLedger ledger;
+    ledger.add_event(of_memory(first));
+    ledger.add_event(of_memory(second));
+    ASSERT_EQ(ledger.facts().events.size(), 1U);
+    EXPECT_EQ(ledger.facts().events[0].line, closer);
+  }
 }
 
 }  // namespace

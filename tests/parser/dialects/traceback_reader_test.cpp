@@ -242,6 +242,16 @@ TEST(TracebackReader, QuotesWhatAHubSaysBehindTheNumberOfARequest) {
             "hf_authentication|Cannot access gated repo for url https://hub.example/x.");
 }
 
+TEST(TracebackReader, QuotesWhatAHubSaysRatherThanTheRequest) {
+  EXPECT_EQ(told(kHead + frame("/w/http.py", "raise_for_status") +
+                 "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: "
+                 "https://hub.example/x\n\nThe above exception was the direct cause of the "
+                 "following exception:\n\n" +
+                 kHead + frame("/w/hub.py", "hf_raise_for_status") +
+                 "huggingface_hub.errors.GatedRepoError: 401 Client Error.\n"),
+            "hf_authentication|huggingface_hub.errors.GatedRepoError: 401 Client Error.");
+}
+
 TEST(TracebackReader, FollowsAPrinterWhosePrefixEndsInAColon) {
   const std::string prefix = "<gpu7>:";
   EXPECT_EQ(told(prefix + kHead + prefix + frame("/w/m.py", "forward") + prefix +
