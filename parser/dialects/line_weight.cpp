@@ -197,7 +197,8 @@ std::pair<int, int> leading_share(std::string_view text) {
 
 // "retry 1/5 opening …: Stale file handle": but for the last of them, another follows.
 bool says_that_another_try_follows(std::string_view line) {
-  constexpr auto kTries = std::to_array<std::string_view>({"retry ", "attempt ", "try "});
+  constexpr auto kTries =
+      std::to_array<std::string_view>({"retry ", "Retry ", "attempt ", "Attempt ", " try "});
   for (const std::string_view words : kTries) {
     const std::size_t at = line.find(words);
     if (at == std::string_view::npos) continue;
