@@ -22,7 +22,7 @@ struct SqlDialect {
   std::string_view is_named_elsewhere;
   // That a run may have a text, which an index says of few more than those that have it; the
   // parameter is made by trigrams(). Nothing: of that text the index says nothing. Empty: the
-  // engine finds its index by `contains`.
+  // engine finds its indexes by `contains` and is_named_elsewhere, and unites them.
   std::string_view may_have_text;
   std::optional<std::string> (*trigrams)(std::string_view text);
   // After a column: it is one of the numbers of a list that is one parameter, which list_text()
