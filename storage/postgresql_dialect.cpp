@@ -14,6 +14,7 @@ const SqlDialect& postgresql_dialect() {
       .contains = "lower({}) LIKE ?",
       .searched_text = [](std::string_view text) { return like_pattern(parser::lower(text)); },
       .is_named_elsewhere = "strpos(relative_path, experiment) = 0",
+      .is_either = "({} OR ({}))",
       .may_have_text = "",
       .trigrams = nullptr,
       .is_in_list = " = ANY (CAST(? AS bigint[]))",

@@ -26,21 +26,6 @@ Question tally_question(const SqlDialect& dialect, const RunFilter& filter) {
   return {std::move(sql), std::move(where)};
 }
 
-// How many rows of run_tally the filter chooses, `rows_max` at most.
-std::int64_t count_combinations(Connection& connection, const RunFilter& filter,
-                                std::int64_t rows_max) {
-  RunFilter tallied = filter;
-  tallied.since.reset();
-  const Where where = where_of_all(connection.dialect(), tallied);
-  Statement count(connection, fmt::format("SELECT count(*) FROM (SELECT 1 FROM run_tally{} LIMIT ?)"
-                                          " AS chosen",
-                                          where.sql()));
-  where.bind(count);
-  count.integer(rows_max);
-  count.step();
-  return count.read_integer();
-}
-
 }  // namespace
 
 bool is_tallied(const RunFilter& filter) {
@@ -50,28 +35,32 @@ bool is_tallied(const RunFilter& filter) {
 std::optional<RunCombinations> RunCombinations::of(Connection& connection,
                                                    const RunFilter& filter) {
   if (!is_tallied_but_for_time(filter)) return std::nullopt;
-  const std::int64_t combinations_max = connection.dialect().combinations_max;
-  // Those that began since a time are counted row by row, in vain where the rows are too many.
-  const bool is_counted_by_row = filter.since.has_value();
-  if (is_counted_by_row &&
-      count_combinations(connection, filter, combinations_max + 1) > combinations_max) {
-    return std::nullopt;
-  }
   RunCombinations found(connection, filter);
-  const Question question = tally_question(connection.dialect(), filter);
-  Statement select(connection, question.sql);
+  RunFilter at_any_time = filter;
+  at_any_time.since.reset();
+  if (!found.read(at_any_time)) return std::nullopt;
+  // Row by row, so only where these are few.
+  if (filter.since && !found.read(filter)) return std::nullopt;
+  return found;
+}
+
+bool RunCombinations::read(const RunFilter& filter) {
+  keys_.clear();
+  run_count_ = 0;
+  const Question question = tally_question(connection_.dialect(), filter);
+  Statement select(connection_, question.sql);
   question.where.bind(select);
+  const std::int64_t combinations_max = connection_.dialect().combinations_max;
   select.integer(combinations_max + 1);
   std::int64_t combinations = 0;
   while (select.step()) {
     std::string key = select.read_text();
     const std::int64_t runs = select.read_integer();
-    found.run_count_ += runs;
-    if (runs > 0) found.keys_.push_back(std::move(key));
+    run_count_ += runs;
+    if (runs > 0) keys_.push_back(std::move(key));
     ++combinations;
   }
-  if (combinations > combinations_max) return std::nullopt;
-  return found;
+  return combinations <= combinations_max;
 }
 
 std::vector<RunId> RunCombinations::ids() {

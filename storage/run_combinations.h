@@ -33,6 +33,8 @@ class RunCombinations {
  private:
   RunCombinations(Connection& connection, const RunFilter& filter)
       : connection_(connection), filter_(filter) {}
+  // The rows that this filter chooses, and their runs; false where they are too many.
+  bool read(const RunFilter& filter);
   bool offer(const Question& question, std::size_t wanted, FirstRuns& first);
 
   Connection& connection_;

@@ -24,20 +24,17 @@ void add_text_of_row(const SqlDialect& dialect, const std::string& text, Where& 
 // By an index of trigrams, or through one that holds all paths. Nearly every path has the
 // experiment's name in it; of the others there is an index, too.
 void add_text_of_all(const SqlDialect& dialect, const std::string& text, Where& where) {
+  if (!dialect.may_have_text.empty()) {
+    if (const auto trigrams = dialect.trigrams(text)) {
+      where.add(std::string(dialect.may_have_text), *trigrams);
+      return add_text_of_row(dialect, text, where);
+    }
+  }
   const std::string in_path = contains(dialect, "relative_path");
   const std::string in_name_only =
       fmt::format("{} AND {}", dialect.is_named_elsewhere, contains(dialect, "experiment"));
-  if (dialect.may_have_text.empty()) {
-    where.add(fmt::format("({} OR ({}))", in_path, in_name_only), dialect.searched_text(text));
-  } else if (const auto trigrams = dialect.trigrams(text)) {
-    where.add(std::string(dialect.may_have_text), *trigrams);
-    return add_text_of_row(dialect, text, where);
-  } else {
-    where.add(
-        fmt::format("id IN (SELECT id FROM run WHERE {} UNION ALL SELECT id FROM run WHERE {})",
-                    in_path, in_name_only),
-        dialect.searched_text(text));
-  }
+  where.add(fmt::format(fmt::runtime(dialect.is_either), in_path, in_name_only),
+            dialect.searched_text(text));
   where.parameters.emplace_back(dialect.searched_text(text));
 }
 

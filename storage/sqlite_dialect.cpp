@@ -25,6 +25,7 @@ const SqlDialect& sqlite_dialect() {
       .contains = "{} LIKE ? ESCAPE '\\'",
       .searched_text = like_pattern,
       .is_named_elsewhere = "instr(relative_path, experiment) = 0",
+      .is_either = "id IN (SELECT id FROM run WHERE {} UNION ALL SELECT id FROM run WHERE {})",
       .may_have_text =
           "id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?"
           " UNION ALL SELECT run_id FROM run_text_change)",

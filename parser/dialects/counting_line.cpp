@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "parser/dialects/leading_share.h"
 #include "parser/foundation/text.h"
 #include "parser/foundation/text_hash.h"
 
@@ -91,30 +92,6 @@ struct Progress {
   int ended = 0;  // those of them that are there
 };
 
-// "/600" and " of 600" at `at`: the number; 0 where there is none, or what follows it makes it a
-// part of something else.
-std::size_t end_of_count(std::string_view text, std::size_t at) {
-  const std::size_t blanks = length_of_run(text, at, [](char c) { return c == ' '; });
-  std::string_view rest = text.substr(at + blanks);
-  if (rest.starts_with('/')) {
-    rest.remove_prefix(1);
-  } else if (blanks > 0 && rest.starts_with("of ")) {
-    rest.remove_prefix(3);
-  } else {
-    return 0;
-  }
-  rest.remove_prefix(length_of_run(rest, 0, [](char c) { return c == ' '; }));
-  constexpr std::size_t kDigitsMax = 12;
-  const std::size_t digits = length_of_run(rest, 0, is_digit);
-  const std::string_view behind = rest.substr(digits);
-  const bool is_part =
-      behind.starts_with('/') || behind.starts_with('.') || behind.starts_with('-');
-  if (digits == 0 || digits > kDigitsMax || is_part) return 0;
-  std::size_t number = 0;
-  std::from_chars(rest.data(), rest.data() + digits, number);
-  return number;
-}
-
 Progress progress_of(std::string_view line) {
   Progress progress;
   for (std::size_t at = 0; at < line.size();) {
@@ -124,14 +101,12 @@ Progress progress_of(std::string_view line) {
       continue;
     }
     const char before = at == 0 ? ' ' : line[at - 1];
-    std::size_t count = 0;
-    const auto [stop, error] = std::from_chars(line.data() + at, line.data() + at + digits, count);
-    at += digits;
     const bool is_part = before == '.' || before == '/' || before == '-' || is_letter(before);
-    const std::size_t end = is_part || error != std::errc() ? 0 : end_of_count(line, at);
-    if (end < 2) continue;
+    const auto share = is_part ? std::nullopt : leading_share(line.substr(at));
+    at += digits;
+    if (!share || share->whole < 2) continue;
     ++progress.known;
-    if (count == end) ++progress.ended;
+    if (share->part == share->whole) ++progress.ended;
   }
   return progress;
 }

@@ -44,9 +44,8 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "Initializing TorchBackend in DeepSpeed"),
     failure(kStarted, "NCCL version 2", "^NCCL version 2"),
     failure(kStarted, "restart count "),
-    failure(kStarted, "starting attempt "),
-    // A script's banner: "### attempt 2 of 3 ###".
-    failure(kStarted, "attempt ", R"(^[#=*>-]+ *attempt #?\d)"),
+    // Of launchers, and a script's banner: "### attempt 2 of 3 ###".
+    failure(kStarted, "attempt ", R"(starting attempt |^[#=*>-]+ *attempt #?\d)"),
     failure(kStarted, "Loading the checkpoint from "),
     failure(kStarted, "loading distributed checkpoint from "),
     failure(kStarted, "> number of parameters on ("),

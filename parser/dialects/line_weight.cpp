@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <utility>
 
+#include "parser/dialects/leading_share.h"
 #include "parser/foundation/text.h"
 #include "parser/lines/line_prefix.h"
 
@@ -170,9 +169,11 @@ bool is_complaint_of_a_loader(std::string_view line) {
   return is_missing && !holds("Error: ") && !holds("error while loading ");
 }
 
+constexpr auto kTries =
+    std::to_array<std::string_view>({" try ", "retry", "Retry", "attempt ", "Attempt "});
+
 // "rename failed: Stale file handle; second try ... ok": it was done in the end.
 bool says_that_it_worked(std::string_view line) {
-  constexpr auto kTries = std::to_array<std::string_view>({" try ", " retry", " attempt "});
   constexpr auto kGoodEnds =
       std::to_array<std::string_view>({" ok", " OK", " succeeded", " success", " done"});
   line = trimmed(line);
@@ -182,45 +183,21 @@ bool says_that_it_worked(std::string_view line) {
                      [&](std::string_view words) { return line.ends_with(words); });
 }
 
-// "1/5 …" and "1 of 5 …": both numbers; zeros where there are none.
-std::pair<int, int> leading_share(std::string_view text) {
-  std::pair<int, int> share;
-  const char* const end = text.data() + text.size();
-  const auto number = std::from_chars(text.data(), end, share.first);
-  if (number.ec != std::errc()) return {};
-  std::string_view rest(number.ptr, static_cast<std::size_t>(end - number.ptr));
-  const std::size_t mark = rest.starts_with("/") ? 1 : rest.starts_with(" of ") ? 4 : 0;
-  rest.remove_prefix(mark);
-  const auto of = std::from_chars(rest.data(), end, share.second);
-  return mark > 0 && of.ec == std::errc() ? share : std::pair<int, int>();
-}
-
 // "retry 1/5 opening …: Stale file handle": but for the last of them, another follows.
 bool says_that_another_try_follows(std::string_view line) {
-  constexpr auto kTries =
-      std::to_array<std::string_view>({"retry ", "Retry ", "attempt ", "Attempt ", " try "});
-  for (const std::string_view words : kTries) {
+  return std::any_of(kTries.begin(), kTries.end(), [&](std::string_view words) {
     const std::size_t at = line.find(words);
-    if (at == std::string_view::npos) continue;
-    const auto [number, of] = leading_share(line.substr(at + words.size()));
-    return number < of;
-  }
-  return false;
+    if (at == std::string_view::npos) return false;
+    const auto share = leading_share(trimmed(line.substr(at + words.size())));
+    return share && share->part < share->whole;
+  });
 }
 
 // "No module named 'x', using torch's instead".
 bool says_what_it_does_instead(std::string_view line) {
   constexpr auto kUses = std::to_array<std::string_view>({", using ", "; using ", ": using "});
-  for (const std::string_view words : kUses) {
-    const std::size_t at = line.find(words);
-    if (at == std::string_view::npos) continue;
-    const std::string_view rest = line.substr(at + words.size());
-    if (rest.find(" instead") != std::string_view::npos ||
-        rest.find("fallback") != std::string_view::npos) {
-      return true;
-    }
-  }
-  return false;
+  constexpr auto kInstead = std::to_array<std::string_view>({" instead", "fallback"});
+  return holds_one_of(line, kUses) && holds_one_of(line, kInstead);
 }
 
 }  // namespace

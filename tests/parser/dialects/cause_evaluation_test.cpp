@@ -21,7 +21,6 @@
 #include "labelled_failures_of_rarer_kinds.h"
 #include "labelled_failures_of_threads.h"
 #include "labelled_logs.h"
-#include "log_samples.h"
 #include "parser/foundation/content_hash.h"
 #include "parser/statistics/first_cause.h"
 #include "parser/statistics/run_summary.h"
