@@ -22,7 +22,11 @@ constexpr int kRisesForAWhile = 5;
 void Aftermath::begin(const LogEvent* end_from_outside) {
   const bool is_same_end = end_from_outside != nullptr && end_from_outside->offset == end_offset_;
   const int rises = is_same_end ? std::min(rises_max_, kRisesForAWhile) : 0;
+  // What counted before a failure that another one follows may go on behind that.
+  std::vector<Counted> counted;
+  if (end_from_outside == nullptr && rises_wanted_ == 1) counted = std::move(counted_);
   end();
+  counted_ = std::move(counted);
   lines_left_ = kAftermathLines;
   rises_wanted_ = 1;
   if (end_from_outside == nullptr) return;

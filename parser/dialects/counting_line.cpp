@@ -79,6 +79,12 @@ bool counts_a_unit(std::string_view text, std::size_t begin, std::size_t end) {
          std::find(kUnitsBehind.begin(), kUnitsBehind.end(), unit) != kUnitsBehind.end();
 }
 
+// "9000/20000 [1:02:31<3:49:10": the count of a progress bar, from `begin` to `end`.
+bool counts_on_a_bar(std::string_view text, std::size_t begin, std::size_t end) {
+  if (text.substr(end, 1) != "/" || !leading_share(text.substr(begin))) return false;
+  return text.substr(end + 1 + length_of_run(text, end + 1, is_digit)).starts_with(" [");
+}
+
 // "2.52", not a part of "10.41.0.17".
 bool has_decimals(std::string_view text, std::size_t begin, std::size_t end) {
   const bool is_a_part =
@@ -171,8 +177,10 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
       const char* const end = text.data() + text.size();
       const auto [stop, error] = std::from_chars(text.data() + at, end, count);
       const auto behind = static_cast<std::size_t>(stop - text.data());
-      const bool has_name = gap <= kGapMax && names_a_count(word);
-      const bool is_count = error == std::errc() && (has_name || counts_a_unit(text, at, behind));
+      const bool has_name =
+          gap <= kGapMax && (names_a_count(word) || (word == "it" && text[at - 1] == '='));
+      const bool has_unit = counts_a_unit(text, at, behind) || counts_on_a_bar(text, at, behind);
+      const bool is_count = error == std::errc() && (has_name || has_unit);
       if (is_count && found < line.counts.size()) line.counts[found++] = count;
       names_epochs_only = names_epochs_only && (!is_count || (has_name && names_an_epoch(word)));
       if (number_count < line.numbers.size()) line.numbers[number_count++] = count;

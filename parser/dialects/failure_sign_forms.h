@@ -58,6 +58,12 @@ inline std::string_view cause_of_killed_job(std::string_view line) {
   return holds("TERM_") || holds("PBS") ? "cancelled" : "";
 }
 
+// Ray tells of workers that have nothing to do in the same words as of those that died.
+inline std::string_view cause_of_ended_worker(std::string_view line) {
+  const bool was_idle = line.find("exits because it was idle") != std::string_view::npos;
+  return was_idle ? std::string_view() : "child_failed";
+}
+
 // "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory": where the adapter says of
 // another reason, the limit of locked memory has nothing to do with it.
 inline std::string_view cause_of_refused_registration(std::string_view line) {

@@ -43,10 +43,11 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "> initializing torch distributed"),
     failure(kStarted, "Initializing TorchBackend in DeepSpeed"),
     failure(kStarted, "NCCL version 2", "^NCCL version 2"),
-    failure(kStarted, "restart count "),
+    failure(kStarted, "restart count", R"(restart count[: ])"),
     // Of launchers, and a script's banner: "### attempt 2 of 3 ###".
     failure(kStarted, "attempt ", R"(starting attempt |^[#=*>-]+ *attempt #?\d)"),
     failure(kStarted, "Loading the checkpoint from "),
+    failure(kStarted, "Restoring states from the checkpoint path at "),
     failure(kStarted, "loading distributed checkpoint from "),
     failure(kStarted, "> number of parameters on ("),
     failure(kStarted, "Experiments will be logged at "),
@@ -231,6 +232,8 @@ constexpr std::array kSignsOfOne = {
     failure("nan_gradient", "Unexpected result ", R"(Unexpected result -?(?:nan|inf).*\bgrad)"),
     failure("nan_loss", "Unexpected result ", R"(Unexpected result -?(?:nan|inf))"),
     failure("nan_loss", "oss is NaN"),
+    // Of Lightning's EarlyStopping.
+    failure("nan_loss", " is not finite. Previous best value", R"(loss\S* = \S+ is not finite)"),
     failure("nan_loss", "oss became ", R"((?i)oss became (?:nan|inf|non-finite))"),
     failure("nan_loss", "oss is nan", R"((?i)error|fatal|abort|stop|exit|diverge|giv(?:e|ing) up)"),
     in_error("nan_gradient", "The total norm of order ", R"(non-finite)"),

@@ -222,7 +222,7 @@ inline constexpr std::array kSignsOfOthers = {
     // Ray's word about a worker, around what the worker said itself.
     failure("node_failure", "its node has died"),
     failure("node_failure", "'s node has crashed"),
-    failure("child_failed", "A worker died or was killed"),
+    by_line("A worker died or was killed", cause_of_ended_worker),
     failure("child_failed", "Worker exit type: ", R"(exit type: (?:SYSTEM_ERROR|USER_ERROR))"),
     // Kubernetes' operators and jobs.
     failure("job_exited", " replica(s) failed"),

@@ -247,6 +247,14 @@ bool has_announced_end(const LogFacts& facts) {
   });
 }
 
+// Whether a later attempt said that it is done.
+bool was_made_good(const LogFacts& facts, const LogEvent& failure, const LogEvent* finish_marker) {
+  const std::size_t attempt = newest_attempt(facts);
+  if (attempt == 0 || finish_marker == nullptr) return false;
+  const std::uint64_t beginning = facts.events[attempt - 1].offset;
+  return failure.offset < beginning && beginning < finish_marker->offset;
+}
+
 // Null where there are warnings only, and nobody says that a process has ended; and where all ended
 // well.
 const LogEvent* first_cause_of_all(const LogFacts& facts) {
@@ -267,7 +275,8 @@ const LogEvent* first_cause_of_all(const LogFacts& facts) {
   if (chosen == nullptr) return nullptr;
   const bool is_warning = depth_of(*chosen) == CauseDepth::survivable;
   const bool has_end = has_announced_end(facts);
-  const bool is_healthy = is_of_a_good_end(*chosen, finish_marker, false, has_end, last);
+  const bool is_healthy = is_of_a_good_end(*chosen, finish_marker, false, has_end, last) ||
+                          was_made_good(facts, *chosen, finish_marker);
   return is_healthy || (is_warning && !has_end) ? nullptr : chosen;
 }
 

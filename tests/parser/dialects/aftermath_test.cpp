@@ -50,6 +50,9 @@ TEST(CountingLine, IsToldByItsShapeAndACountThatRises) {
   EXPECT_TRUE(goes_on("10 it | 8 nats | 41 ms", "25 it | 7 nats | 40 ms"));
   EXPECT_TRUE(
       goes_on("(10:02) 110 steps, nll 4.3, 17.9k t/s", "(10:02) 135 steps, nll 4.1, 18k t/s"));
+  EXPECT_TRUE(goes_on("Epoch 0:  30%|#3 | 6000/20000 [1:02<3:49, 0.8it/s, loss=2.78]",
+                      "Epoch 0:  31%|#3 | 6200/20000 [1:09<3:47, 0.8it/s, loss=2.77]"));
+  EXPECT_TRUE(goes_on("it=451 loss=4.809 t=6.71", "it=452 loss=4.822 t=6.60"));
   // The next epoch begins at its first batch.
   EXPECT_TRUE(goes_on("Epoch 1, iter 400: loss 7.1", "Epoch 2, iter 10: loss 7.0"));
 }
@@ -66,6 +69,8 @@ TEST(CountingLine, IsNoneWhereNothingOfTrainingIsCounted) {
   EXPECT_FALSE(goes_on("running at 40 it/s", "running at 41 it/s"));
   EXPECT_FALSE(goes_on("took 2.5 it", "took 2.6 it"));
   EXPECT_FALSE(goes_on("4/10 it", "4/20 it"));
+  EXPECT_FALSE(goes_on("it 3 times", "it 4 times"));
+  EXPECT_FALSE(goes_on("host 3/8 gone", "host 4/8 gone"));
   EXPECT_FALSE(read_counting_line(""));
 }
 
@@ -111,9 +116,9 @@ TEST(CountingLine, CountsWithoutANameByEqualSteps) {
       counts_on({"lm |  250/3000 | ce 5.487 | 15235 tok/s", "lm |  500/3000 | ce 4.5 | 15 tok/s",
                  "lm |  750/3000 | ce 3.761 | 15070 tok/s"}));
   // An epoch says too little.
-  EXPECT_TRUE(counts_on({"Epoch 0: 44/200 [1.88it/s, train_loss=3.549]",
-                         "Epoch 0: 56/200 [1.88it/s, train_loss=2.989]",
-                         "Epoch 0: 68/200 [1.88it/s, train_loss=2.640]"}));
+  EXPECT_TRUE(counts_on({"Epoch 0: at 44 of 200, train_loss=3.549",
+                         "Epoch 0: at 56 of 200, train_loss=2.989",
+                         "Epoch 0: at 68 of 200, train_loss=2.640"}));
   EXPECT_FALSE(counts_on({"r20 step 50 nll 4.11", "r21 step 50 nll 4.12", "r22 step 50 nll 4.11"}));
   EXPECT_FALSE(counts_on({"[10] loss=8.54", "[20] loss=7.31", "[20] loss=7.31"}));
   EXPECT_FALSE(counts_on({"[10] loss=8.54", "[20] loss=7.31", "[25] loss=7.01"}));

@@ -146,6 +146,11 @@ struct Floors {
   int quoted = 90;
 };
 
+// As printed, with what stands before it: a stamp, a rank, a pod's name.
+std::string line_at(std::string_view text, std::uint64_t offset) {
+  return std::string(text.substr(offset, text.find('\n', offset) - offset));
+}
+
 // Whole logs, each set by itself: what share has the exact cause, an acceptable one, and the line
 // that a reader would quote.
 void judge_whole_logs(const std::string& set, const Floors& floors = {}) {
@@ -160,7 +165,8 @@ void judge_whole_logs(const std::string& set, const Floors& floors = {}) {
     const std::string line = failure == nullptr ? "" : failure->line;
     const bool is_exact = cause == log.cause;
     const bool is_acceptable = is_exact || holds_word(log.acceptable, cause);
-    const bool is_quoted = line.find(log.line) != std::string::npos;
+    const std::string printed = failure == nullptr ? "" : line_at(log.text, failure->offset);
+    const bool is_quoted = (line + "\n" + printed).find(log.line) != std::string::npos;
     ++score.logs;
     score.exact += is_exact ? 1 : 0;
     score.acceptable += is_acceptable ? 1 : 0;
@@ -287,6 +293,13 @@ TEST(CauseEvaluation, OfLaterDailyRuns) {
 // line.
 TEST(CauseEvaluation, OfEverydayRuns) {
   judge_whole_logs("everyday_runs", {.exact = 98, .acceptable = 99, .quoted = 90});
+}
+
+// Logs of a vendor's recipes, of frameworks on clouds, of research centres and home-made trainers;
+// by three who had not seen the rules. At first sight 95.2 % exact and acceptable, 89.5 % with the
+// line.
+TEST(CauseEvaluation, OfVariedRuns) {
+  judge_whole_logs("varied_runs", {.exact = 97, .acceptable = 97, .quoted = 91});
 }
 
 // Trainers of every kind, many of them with lines of their own, and complaints that are survived
