@@ -15,7 +15,7 @@ const SqlDialect& postgresql_dialect() {
       .searched_text = [](std::string_view text) { return like_pattern(parser::lower(text)); },
       .is_named_elsewhere = "strpos(relative_path, experiment) = 0",
       .is_either = "({} OR ({}))",
-      .may_have_text = "",
+      .candidates_of_text = "",
       .trigrams = nullptr,
       .is_in_list = " = ANY (CAST(? AS bigint[]))",
       .list_begin = '{',

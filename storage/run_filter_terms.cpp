@@ -21,14 +21,22 @@ void add_text_of_row(const SqlDialect& dialect, const std::string& text, Where& 
   where.parameters.emplace_back(dialect.searched_text(text));
 }
 
+std::optional<std::string> trigrams_of(const SqlDialect& dialect, std::string_view text) {
+  return dialect.candidates_of_text.empty() ? std::nullopt : dialect.trigrams(text);
+}
+
+// Whether a text is looked for among all runs.
+bool is_led_by_text(const RunFilter& filter) {
+  const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
+  return !has_narrow && filter.has_text() && filter.text->size() <= kTextFilterBytesMax;
+}
+
 // By an index of trigrams, or through one that holds all paths. Nearly every path has the
 // experiment's name in it; of the others there is an index, too.
 void add_text_of_all(const SqlDialect& dialect, const std::string& text, Where& where) {
-  if (!dialect.may_have_text.empty()) {
-    if (const auto trigrams = dialect.trigrams(text)) {
-      where.add(std::string(dialect.may_have_text), *trigrams);
-      return add_text_of_row(dialect, text, where);
-    }
+  if (const auto trigrams = trigrams_of(dialect, text)) {
+    where.add(fmt::format("id IN ({})", dialect.candidates_of_text), *trigrams);
+    return add_text_of_row(dialect, text, where);
   }
   const std::string in_path = contains(dialect, "relative_path");
   const std::string in_name_only =
@@ -161,9 +169,7 @@ Where where_of(const SqlDialect& dialect, const RunFilter& filter,
 }
 
 Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
-  const bool has_narrow = !filter.experiment.empty() || !filter.job_id.empty();
-  const bool is_text_of_all =
-      !has_narrow && filter.has_text() && filter.text->size() <= kTextFilterBytesMax;
+  const bool is_text_of_all = is_led_by_text(filter);
   RunFilter others = filter;
   if (is_text_of_all) others.text.reset();
   Where where = where_of(
@@ -171,6 +177,21 @@ Where where_of_all(const SqlDialect& dialect, const RunFilter& filter) {
       true);
   if (is_text_of_all) add_text_of_all(dialect, *filter.text, where);
   return where;
+}
+
+Question gathering(const SqlDialect& dialect, const RunFilter& filter) {
+  const auto trigrams = is_led_by_text(filter) ? trigrams_of(dialect, *filter.text) : std::nullopt;
+  if (!trigrams) {
+    Where where = where_of_all(dialect, filter);
+    return {"SELECT id FROM run" + where.sql() + " LIMIT ?", std::move(where)};
+  }
+  Where where = where_of(
+      dialect, filter, [](std::string_view) { return false; }, false);
+  std::string sql =
+      fmt::format("SELECT id FROM ({}) AS of_text CROSS JOIN run ON id = candidate{} LIMIT ?",
+                  dialect.candidates_of_text, where.sql());
+  where.parameters.insert(where.parameters.begin(), *trigrams);
+  return {std::move(sql), std::move(where)};
 }
 
 }  // namespace llmb::storage

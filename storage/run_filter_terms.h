@@ -41,4 +41,13 @@ Where where_of(const SqlDialect& dialect, const RunFilter& filter,
 // all of them but the text.
 Where where_of_all(const SqlDialect& dialect, const RunFilter& filter);
 
+struct Question {
+  std::string sql;
+  Where where;
+};
+
+// The ids of the runs that match, in any order; the last parameter is their number, and no more is
+// looked for.
+Question gathering(const SqlDialect& dialect, const RunFilter& filter);
+
 }  // namespace llmb::storage

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
@@ -20,13 +19,8 @@
 namespace llmb::storage {
 namespace {
 
-// So many runs that match a filter are looked up one by one.
-constexpr std::size_t kGatheredRunsMax = 5'000;
 // So many are sorted at once, which is quicker than a walk along the sort key's index.
 constexpr std::size_t kSortedRunsMax = 500;
-// Gathered to be counted, where run_tally does not hold what they are filtered by. Of a text all
-// are: looking for it takes longer than anything else.
-constexpr std::size_t kCountedRunsMax = 20'000;
 // A walk that has found no page so far is given up: what matches stands together elsewhere, and is
 // sorted. A walk among gathered runs reads an index only, any other one rows; sorting takes several
 // times longer where run_filter does not hold the sort value, and more the more runs match: a walk
@@ -34,14 +28,16 @@ constexpr std::size_t kCountedRunsMax = 20'000;
 constexpr std::int64_t kWalkedKeysMax = 5'000;
 constexpr std::int64_t kWalkedRowsMax = 2'000;
 constexpr std::int64_t kWalkedRowsOfUncoveredMax = 10'000;
+// Where sorting is quick and nobody counted what is to be sorted, a walk begins with so many rows,
+// and goes on where so many of them match: then its end is near.
+constexpr std::int64_t kFirstRowsOfAWalk = 500;
+constexpr std::size_t kFirstMatchesMin = 3;
 
 // What is known of the runs that match before a page of them is looked for.
 struct Matching {
   bool is_filtered = false;
-  std::optional<std::int64_t> total;
-  std::optional<std::vector<RunId>> ids;  // of all of them, where they are not too many
-  // Whoever counts looks at all runs, and finds the page among them, too.
-  bool is_counted_with_page = false;
+  std::optional<std::int64_t> total;      // nothing: more than kCountedRunsMax
+  std::optional<std::vector<RunId>> ids;  // of all of them, where they are not more
 
   bool are_sorted() const { return ids && ids->size() <= kSortedRunsMax; }
 };
@@ -52,17 +48,16 @@ bool has_terms(const Connection& connection, const RunFilter& filter) {
   return where_of_all(connection.dialect(), filter).terms.size() > terms_of_every_list;
 }
 
-// By an index that holds what they are filtered by, but for a text. Nothing: they are too many.
+// By an index that holds what they are filtered by, but for a text. Nothing: they are more than
+// kCountedRunsMax.
 std::optional<std::vector<RunId>> gather(Connection& connection, const RunFilter& filter) {
-  const std::size_t ids_max =
-      filter.has_text() ? std::numeric_limits<std::int32_t>::max() : kCountedRunsMax;
-  const Where where = where_of_all(connection.dialect(), filter);
-  Statement select(connection, "SELECT id FROM run" + where.sql() + " LIMIT ?");
-  where.bind(select);
-  select.integer(static_cast<std::int64_t>(ids_max + 1));
+  const Question question = gathering(connection.dialect(), filter);
+  Statement select(connection, question.sql);
+  question.where.bind(select);
+  select.integer(kCountedRunsMax + 1);
   std::vector<RunId> ids;
   while (select.step()) ids.push_back(select.read_integer());
-  if (ids.size() > ids_max) return std::nullopt;
+  if (ids.size() > kCountedRunsMax) return std::nullopt;
   return ids;
 }
 
@@ -75,13 +70,10 @@ Matching find_matching(Connection& connection, const RunFilter& filter, bool is_
   } else if (is_tallied(filter)) {
     matching.total = count_runs(connection, filter);
   }
-  const bool are_many = matching.total > std::int64_t{kGatheredRunsMax};
+  const bool are_many = matching.total > kCountedRunsMax;
   if (!matching.is_filtered || matching.total == 0 || are_many) return matching;
-  std::optional<std::vector<RunId>> ids =
-      combinations ? combinations->ids() : gather(connection, filter);
-  if (!ids) return matching;
-  matching.total = static_cast<std::int64_t>(ids->size());
-  if (ids->size() <= kGatheredRunsMax) matching.ids = std::move(ids);
+  matching.ids = combinations ? combinations->ids() : gather(connection, filter);
+  if (matching.ids) matching.total = static_cast<std::int64_t>(matching.ids->size());
   return matching;
 }
 
@@ -118,39 +110,52 @@ class PageSearch {
     }
     return std::move(keys_);
   }
-  // Where it is counted with the page; nothing: there are others, but none on it.
-  std::optional<std::int64_t> total() const {
-    return total_ || query_.after ? total_ : std::optional<std::int64_t>(0);
-  }
 
  private:
-  void append(Stretch stretch) {
-    if (matching_.is_counted_with_page) return ask(question_.of_all_counted(stretch));
+  void append(const Stretch& stretch) {
     if (matching_.are_sorted()) return ask(question_.of(stretch, PageSearchKind::sort));
-    if (matching_.is_filtered) stretch.until = end_of_walk(stretch);
+    if (matching_.is_filtered && !matching_.total && is_covered(column_.key)) {
+      const Walk beginning = walk(stretch, kFirstRowsOfAWalk);
+      if (beginning.has_ended) return;
+      if (beginning.matches < kFirstMatchesMin) {
+        return ask(question_.of(stretch, PageSearchKind::sort));
+      }
+    }
+    if (!walk(stretch, walked_max()).has_ended) ask(question_.of(stretch, PageSearchKind::sort));
+  }
+
+  struct Walk {
+    bool has_ended = true;    // with the page or the stretch, and what it found is kept
+    std::size_t matches = 0;  // of one that has not
+  };
+
+  Walk walk(Stretch stretch, std::int64_t rows_max) {
+    if (matching_.is_filtered) stretch.until = end_of_walk(stretch, rows_max);
     const std::size_t before = keys_.ids.size();
     for (const Stretch& part : parts_of(column_.key, stretch)) {
       ask(question_.of(part, PageSearchKind::walk));
-      if (keys_.ids.size() == wanted_) return;
+      if (keys_.ids.size() == wanted_) return {};
     }
-    if (!stretch.until) return;
+    if (!stretch.until) return {};
+    const std::size_t matches = keys_.ids.size() - before;
     keys_.ids.resize(before);
     keys_.keysets.resize(before);
-    stretch.until.reset();
-    ask(question_.of(stretch, PageSearchKind::sort));
+    return {false, matches};
   }
 
   // Nothing: the walk is short.
-  std::optional<RunKeyset> end_of_walk(const Stretch& stretch) {
-    const std::int64_t rows_max =
-        is_covered(column_.key) ? kWalkedRowsMax
-                                : std::max(kWalkedRowsOfUncoveredMax, matching_.total.value_or(0));
-    std::int64_t places = matching_.ids ? kWalkedKeysMax : rows_max;
+  std::optional<RunKeyset> end_of_walk(const Stretch& stretch, std::int64_t places) {
     for (const Stretch& part : parts_of(column_.key, stretch)) {
       if (auto end = keyset_at(part, places)) return end;
       if (part.equal_value) places -= length_of(part);
     }
     return std::nullopt;
+  }
+
+  std::int64_t walked_max() const {
+    if (matching_.ids) return kWalkedKeysMax;
+    if (matching_.total && is_covered(column_.key)) return kWalkedRowsMax;
+    return std::max(kWalkedRowsOfUncoveredMax, matching_.total.value_or(0));
   }
 
   std::optional<RunKeyset> keyset_at(const Stretch& stretch, std::int64_t places) {
@@ -179,7 +184,6 @@ class PageSearch {
       const RunId id = select.read_integer();
       keys_.ids.push_back(id);
       keys_.keysets.push_back(keyset_of(read_sort_value(column_, select), id));
-      if (matching_.is_counted_with_page) total_ = select.read_integer();
     }
   }
 
@@ -190,34 +194,26 @@ class PageSearch {
   const PageQuestion question_;
   const std::size_t wanted_;
   PageKeys keys_;
-  std::optional<std::int64_t> total_;
 };
 
-// Of an experiment all runs are looked at, of figures and texts all that there are.
-bool is_found_by_scan(const RunQuery& query) {
-  return query.filter.job_id.empty() && is_covered(query.sort);
+// The same from both engines, which differ in what they count besides.
+RunTotal total_of(const RunFilter& filter, const std::optional<std::int64_t>& counted) {
+  const bool is_exact = counted && (is_tallied(filter) || *counted <= kCountedRunsMax);
+  return is_exact ? RunTotal{*counted, true} : RunTotal{kCountedRunsMax, false};
 }
 
 PageKeys find_page(Connection& connection, const RunQuery& query, std::size_t wanted,
-                   std::optional<std::int64_t>& total) {
+                   RunTotal& total) {
   const bool is_filtered = has_terms(connection, query.filter);
   // Of all runs the walk along the order's index ends soon.
   auto combinations = is_filtered ? RunCombinations::of(connection, query.filter) : std::nullopt;
   if (combinations && query.sort == RunSortKey::launched_at) {
-    total = combinations->run_count();
+    total = total_of(query.filter, combinations->run_count());
     return combinations->first_runs(query, wanted);
   }
-  Matching matching;
-  if (!combinations && !is_tallied(query.filter) && is_found_by_scan(query)) {
-    matching.is_counted_with_page = true;
-  } else {
-    matching = find_matching(connection, query.filter, is_filtered, combinations);
-  }
-  PageSearch search(connection, query, matching, wanted);
-  PageKeys keys = search.find();
-  total = matching.is_counted_with_page ? search.total() : matching.total;
-  if (!total && query.wants_total) total = count_runs(connection, query.filter);
-  return keys;
+  const Matching matching = find_matching(connection, query.filter, is_filtered, combinations);
+  total = total_of(query.filter, matching.total);
+  return PageSearch(connection, query, matching, wanted).find();
 }
 
 // In the order of `ids`, which were found in this transaction.
@@ -357,7 +353,6 @@ RunPage list_runs(Connection& connection, const RunQuery& query) {
   const std::size_t wanted = limit + 1;
   RunPage page;
   auto [ids, keysets] = find_page(connection, query, wanted, page.total);
-  if (!query.wants_total) page.total.reset();
   if (ids.size() == wanted) {
     ids.pop_back();
     page.next = keysets[limit - 1];

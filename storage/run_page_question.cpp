@@ -135,7 +135,7 @@ PageQuestion::PageQuestion(const SqlDialect& dialect, const RunQuery& query,
       direction_(query.descending ? " DESC" : " ASC") {}
 
 Question PageQuestion::of(const Stretch& stretch, PageSearchKind kind) const {
-  if (kind == PageSearchKind::sort && gathered_ == nullptr) return of_all_sorted(stretch, "");
+  if (kind == PageSearchKind::sort && gathered_ == nullptr) return of_all_sorted(stretch);
   const bool is_walked = kind == PageSearchKind::walk || column_.key == RunSortKey::id;
   const std::string name = std::string(is_walked ? "" : dialect_.without_index) + column_.column;
   Where where = where_of_page(is_walked);
@@ -143,10 +143,6 @@ Question PageQuestion::of(const Stretch& stretch, PageSearchKind kind) const {
   return {fmt::format("SELECT id, {} FROM run{}{} LIMIT ?", column_.column, where.sql(),
                       order_by(stretch, name)),
           std::move(where)};
-}
-
-Question PageQuestion::of_all_counted(const Stretch& stretch) const {
-  return of_all_sorted(stretch, ", (SELECT count(*) FROM matching)");
 }
 
 Question PageQuestion::of_combination(const std::string& key, const Stretch& stretch) const {
@@ -179,15 +175,15 @@ const char* PageQuestion::covered_column() const {
   return column_.column;
 }
 
-Question PageQuestion::of_all_sorted(const Stretch& stretch, std::string_view besides) const {
+Question PageQuestion::of_all_sorted(const Stretch& stretch) const {
   Where where = where_of_all(dialect_, query_.filter);
   const std::string matching = where.sql();
   Where outer;
   add_stretch(stretch, "sorted_by", outer);
   std::string sql = fmt::format(
       "WITH matching AS MATERIALIZED (SELECT id, {} AS sorted_by FROM run{})"
-      " SELECT id, sorted_by{} FROM matching{}{} LIMIT ?",
-      covered_column(), matching, besides, outer.sql(), order_by(stretch, "sorted_by"));
+      " SELECT id, sorted_by FROM matching{}{} LIMIT ?",
+      covered_column(), matching, outer.sql(), order_by(stretch, "sorted_by"));
   std::move(outer.parameters.begin(), outer.parameters.end(), std::back_inserter(where.parameters));
   return {std::move(sql), std::move(where)};
 }

@@ -44,11 +44,6 @@ std::vector<Stretch> parts_of(RunSortKey sort, const Stretch& stretch);
 // How a page is found: along the sort key's index, or by sorting all that match.
 enum class PageSearchKind { walk, sort };
 
-struct Question {
-  std::string sql;
-  Where where;
-};
-
 // The runs of one row of run_tally, by its key, that began since the filter's time.
 Question ids_of_combination(const SqlDialect& dialect, const RunFilter& filter,
                             const std::string& key);
@@ -61,8 +56,6 @@ class PageQuestion {
 
   // Asks for id and sort value; the last parameter is the number of rows.
   Question of(const Stretch& stretch, PageSearchKind kind) const;
-  // The same by sorting all that match, and how many these are.
-  Question of_all_counted(const Stretch& stretch) const;
   // The same of the runs of one row of run_tally, by its key.
   Question of_combination(const std::string& key, const Stretch& stretch) const;
   // The same of the run so many places behind the stretch's beginning, whether it matches or not;
@@ -73,7 +66,7 @@ class PageQuestion {
 
  private:
   const char* covered_column() const;
-  Question of_all_sorted(const Stretch& stretch, std::string_view besides) const;
+  Question of_all_sorted(const Stretch& stretch) const;
   Where where_of_page(bool is_walked) const;
   void add_stretch(const Stretch& stretch, const std::string& name, Where& where) const;
   std::string order_by(const Stretch& stretch, const std::string& name) const;

@@ -88,13 +88,22 @@ struct RunQuery {
   bool descending = true;
   std::optional<RunKeyset> after;
   std::int64_t limit = 50;  // 1 to 500
-  bool wants_total = false;
 };
+
+// How many runs match, on all pages. Where kCountedRunsMax do that were not counted before, nobody
+// counts the rest: it would take longer than the page.
+struct RunTotal {
+  std::int64_t runs = 0;
+  bool is_exact = true;  // false: more match
+
+  bool operator==(const RunTotal&) const = default;
+};
+constexpr std::int64_t kCountedRunsMax = 5'000;
 
 struct RunPage {
   std::vector<RunRecord> runs;  // facts without events; with configuration and segments
   std::optional<RunKeyset> next;
-  std::optional<std::int64_t> total;  // of all pages, where asked for
+  RunTotal total;
 };
 
 // What tells whether something that was made of a run still holds: these change with it.

@@ -22,10 +22,10 @@ struct SqlDialect {
   std::string_view is_named_elsewhere;
   // That one of two conditions, each `{}`, holds for a run, each found by an index of its own.
   std::string_view is_either;
-  // That a run may have a text, which an index says of few more than those that have it; the
+  // The runs that may have a text, each once, as `candidate`: few more than those that have it; the
   // parameter is made by trigrams(). Nothing: of that text the index says nothing. Empty: the
   // engine finds its index by `contains`.
-  std::string_view may_have_text;
+  std::string_view candidates_of_text;
   std::optional<std::string> (*trigrams)(std::string_view text);
   // After a column: it is one of the numbers of a list that is one parameter, which list_text()
   // makes.

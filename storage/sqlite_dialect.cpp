@@ -26,9 +26,10 @@ const SqlDialect& sqlite_dialect() {
       .searched_text = like_pattern,
       .is_named_elsewhere = "instr(relative_path, experiment) = 0",
       .is_either = "id IN (SELECT id FROM run WHERE {} UNION ALL SELECT id FROM run WHERE {})",
-      .may_have_text =
-          "id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?"
-          " UNION ALL SELECT run_id FROM run_text_change)",
+      .candidates_of_text =
+          "SELECT rowid AS candidate FROM run_text WHERE run_text MATCH ?"
+          " AND rowid NOT IN (SELECT run_id FROM run_text_change)"
+          " UNION ALL SELECT DISTINCT run_id FROM run_text_change",
       .trigrams = trigrams_to_match,
       .is_in_list = " IN (SELECT value FROM json_each(?))",
       .list_begin = '[',

@@ -38,7 +38,8 @@ http::Body render_runs(Context& context, const http::Request& request,
     json["next_cursor"] = text;
     rendered.headers.push_back(next_link(request, parameters, text));
   }
-  json["total"] = nullable(answer.page.total);
+  json["total"] = answer.page.total.runs;
+  json["is_total_exact"] = answer.page.total.is_exact;
   rendered.bytes = std::make_shared<const std::string>(to_text(json));
   return rendered;
 }
@@ -53,7 +54,6 @@ http::Response get_runs(Context& context, const http::Request& request) {
   query.sort = sort.key;
   query.descending = sort.descending;
   query.limit = parameters.limit();
-  query.wants_total = true;
   const Cursor here{sort.text, std::nullopt, 0,
                     hash_text(parameters.canonical({"sort", "limit", "cursor"}))};
   if (const auto text = parameters.text("cursor")) {

@@ -63,6 +63,19 @@ describe("ten thousand runs", () => {
     });
   });
 
+  test("are not counted to the end where a text finds many, and yet scrolled to it", async () => {
+    await withPage(browser, `${service.url}/runs?q=gpus`, {}, async (page) => {
+      const count = page.locator(".count");
+      await rows(page).first().waitFor();
+      assert.equal(await count.innerText(), "more than 5,000 matching runs");
+      await until("the end of the list", async () => {
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+        return (await count.innerText()) === "10,000 matching runs";
+      });
+      await row(page, kRuns + 1).waitFor();
+    });
+  });
+
   test("are found by a number of a job as it is typed, and one that is new shows by itself", async () => {
     await withPage(browser, `${service.url}/runs`, {}, async (page) => {
       await rows(page).first().waitFor();

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "storage/database.h"
+#include "storage/run_combinations.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -263,6 +264,12 @@ std::vector<FilterAndOracle> filters_with_oracles() {
   return all;
 }
 
+RunTotal expected_total(const RunFilter& filter, const std::vector<RunRecord>& matching) {
+  const auto runs = static_cast<std::int64_t>(matching.size());
+  return runs <= kCountedRunsMax || is_tallied(filter) ? RunTotal{runs, true}
+                                                       : RunTotal{kCountedRunsMax, false};
+}
+
 TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
   const TemporaryDatabase database;
   Writer writer(database.options());
@@ -281,24 +288,22 @@ TEST(RunList, FiltersOfFewManyAndNearlyAllRunsPageTheSame) {
         query.sort = key;
         query.descending = descending;
         query.limit = 13 + 387 * std::int64_t{matching.size() > 400};
-        query.wants_total = true;
         EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, key, descending))
             << run_sort_key_name(key) << " of " << one.name;
-        EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size())) << one.name;
+        EXPECT_EQ(reader.runs(query).total, expected_total(one.filter, matching)) << one.name;
       }
     }
   }
   RunQuery none;
   none.filter.experiment = {"experiment_3"};
   none.filter.gpu_type = {"none"};
-  none.wants_total = true;
   EXPECT_TRUE(reader.runs(none).runs.empty());
-  EXPECT_EQ(reader.runs(none).total, 0);
+  EXPECT_EQ(reader.runs(none).total, RunTotal{});
   none.filter = {};
   none.filter.text = "none";
-  EXPECT_EQ(reader.runs(none).total, 0);
+  EXPECT_EQ(reader.runs(none).total, RunTotal{});
   none.after = RunKeyset{"2026-01-02", 7};
-  EXPECT_EQ(reader.runs(none).total, 0);
+  EXPECT_EQ(reader.runs(none).total, RunTotal{});
 }
 
 // Of so many one after the other is not asked for.
@@ -319,12 +324,11 @@ TEST(RunList, RunsOfMoreThanAThousandCombinationsPageTheSame) {
   query.filter.gpu_type = {"h100"};
   query.filter.since = "2026-01-01T00:12";
   query.limit = 300;
-  query.wants_total = true;
   std::vector<RunRecord> matching = all_runs(reader);
   std::erase_if(matching,
                 [&](const RunRecord& run) { return run.path.launched_at < *query.filter.since; });
   EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, query.sort, true));
-  EXPECT_EQ(reader.runs(query).total, static_cast<std::int64_t>(matching.size()));
+  EXPECT_EQ(reader.runs(query).total, expected_total(query.filter, matching));
 }
 
 // The runs of a filter at one end of every order, and the page at the other: no walk of some

@@ -38,10 +38,9 @@ TEST(TextFilter, FindsInTheExperimentAndInThePath) {
     query.filter.job_id = std::move(job_id);
     query.sort = RunSortKey::id;
     query.descending = false;
-    query.wants_total = true;
     const RunPage page = reader.runs(query);
-    EXPECT_EQ(page.total, static_cast<std::int64_t>(page.runs.size())) << text;
-    EXPECT_EQ(reader.run_count(query.filter), page.total) << text;
+    EXPECT_EQ(page.total.runs, static_cast<std::int64_t>(page.runs.size())) << text;
+    EXPECT_EQ(reader.run_count(query.filter), page.total.runs) << text;
     std::vector<RunId> ids;
     for (const RunRecord& run : page.runs) ids.push_back(run.id);
     return ids;

@@ -89,8 +89,12 @@ export function RunsPage() {
       <div class="page-head">
         <h1>Runs</h1>
         <p class="count" aria-live="polite">
-          {phase === "ready" &&
-            (isFiltered(state) ? formatPlural(total, "matching run") : formatPlural(total, "run"))}
+          {phase === "ready" && (
+            <>
+              {!store.isTotalExact.value && "more than "}
+              {formatPlural(total, isFiltered(state) ? "matching run" : "run")}
+            </>
+          )}
         </p>
         <StaleNote answeredAt={store.answeredAt.value} />
       </div>
@@ -144,7 +148,7 @@ export function RunsPage() {
           <div class="runs-frame">
             <RunsTable
               runs={runs}
-              total={total}
+              rowCount={store.rowCount.value}
               columns={columns}
               sort={state.sort}
               picks={state.pick}

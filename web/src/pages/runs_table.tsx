@@ -20,7 +20,7 @@ const kPickWidth = 38;
 
 interface Props {
   runs: Run[]; // as far as they are loaded
-  total: number;
+  rowCount: number; // of which `runs` are loaded
   columns: Column[];
   sort: string;
   isBusy: boolean;
@@ -35,11 +35,11 @@ function columnClass(column: Column): string {
 }
 
 export function RunsTable(props: Props) {
-  const { runs, total, columns, sort, isBusy, onSort } = props;
+  const { runs, rowCount, columns, sort, isBusy, onSort } = props;
   const table = useRef<HTMLTableElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   const layout = useLayout(table, columns);
-  const range = useVisibleRange(body, layout.rowHeight, total);
+  const range = useVisibleRange(body, layout.rowHeight, rowCount);
   useEffect(() => props.onLook(range.end), [range.end, runs.length]);
   const active = useRowKeys(body, range, layout.rowHeight, props);
 
@@ -50,7 +50,7 @@ export function RunsTable(props: Props) {
       class={layout.isCards ? "runs as-cards" : "runs"}
       role="table"
       aria-busy={isBusy}
-      aria-rowcount={total + 1}
+      aria-rowcount={rowCount + 1}
       style={{ "--row-height": `${layout.rowHeight}px`, "--card-columns": layout.cardColumns }}
     >
       <caption class="visually-hidden">
@@ -77,7 +77,7 @@ export function RunsTable(props: Props) {
             <Awaited key={`at ${at}`} at={at} columns={columns} />
           );
         })}
-        <tr class="spacer" role="presentation" style={heightOf(total - range.end)} />
+        <tr class="spacer" role="presentation" style={heightOf(rowCount - range.end)} />
       </tbody>
     </table>
   );

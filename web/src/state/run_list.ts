@@ -1,10 +1,10 @@
 // The list of runs as far as it was looked at, kept up to date by events: a run that changed is
 // asked for again and patched in place, so that rows do not jump; many changes at once reload it.
 // One store lives as long as the page, so that who comes back finds the rows where they were.
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { asProblem, fetchRun, fetchRuns, isAbort, Problem } from "../api/client";
 import type { LiveListener } from "../api/live";
-import type { Run, RunChange } from "../api/types";
+import type { Run, RunChange, RunPage } from "../api/types";
 import { formatWorkload } from "../format";
 import { Coalescer } from "./coalesce";
 import {
@@ -33,6 +33,9 @@ export type Choices = Record<ChoiceKey, string[]>;
 export class RunListStore implements LiveListener {
   readonly runs = signal<Run[]>([]);
   readonly total = signal(0);
+  readonly isTotalExact = signal(true); // false: there are more
+  // To scroll to: of those that nobody counted, a page more.
+  readonly rowCount = computed(() => this.total.value + (this.isTotalExact.value ? 0 : kPageRuns));
   readonly hasNews = signal(false); // the rows shown are no longer all that there is
   readonly answeredAt = signal(0); // ms since the epoch
   readonly phase = signal<Phase>("loading");
@@ -114,16 +117,14 @@ export class RunListStore implements LiveListener {
     this.isBusy.value = true;
     try {
       let runs: Run[] = [];
-      let cursor: string | null = null;
-      let total = 0;
+      let page: RunPage | null = null;
       do {
-        const limit = runs.length === 0 ? kFirstRuns : kPageRuns;
-        const page = await fetchRuns(apiQuery(state, limit, cursor), request.signal);
+        const limit = page ? kPageRuns : kFirstRuns;
+        const cursor: string | null = page?.next_cursor ?? null;
+        page = await fetchRuns(apiQuery(state, limit, cursor), request.signal);
         runs = runs.concat(page.runs);
-        total = page.total;
-        cursor = page.next_cursor;
-      } while (cursor && runs.length < count);
-      this.show(runs, total, cursor);
+      } while (page.next_cursor && runs.length < count);
+      this.show(runs, page);
       this.learnChoices(runs);
       if (!this.hasAllChoices) this.learnAllChoices();
     } catch (error) {
@@ -139,7 +140,7 @@ export class RunListStore implements LiveListener {
     try {
       const page = await fetchRuns(apiQuery(state, kPageRuns, nextCursor), request.signal);
       if (this.request !== request || this.nextCursor !== nextCursor) return true;
-      this.show(this.runs.value.concat(page.runs), page.total, page.next_cursor);
+      this.show(this.runs.value.concat(page.runs), page);
       this.learnChoices(page.runs);
       return true;
     } catch (error) {
@@ -148,13 +149,16 @@ export class RunListStore implements LiveListener {
     }
   }
 
-  private show(runs: Run[], total: number, cursor: string | null): void {
+  // `last`: the page with the last of them.
+  private show(runs: Run[], last: RunPage): void {
     const shown = this.newest(runs);
-    this.nextCursor = cursor;
+    this.nextCursor = last.next_cursor;
+    const isEnd = last.next_cursor === null;
     batch(() => {
       this.runs.value = shown;
       // A run that moved between two pages may be counted, and yet be on neither.
-      this.total.value = cursor === null ? shown.length : Math.max(total, shown.length);
+      this.total.value = isEnd ? shown.length : Math.max(last.total, shown.length);
+      this.isTotalExact.value = isEnd || last.is_total_exact;
       this.problem.value = null;
       this.phase.value = "ready";
       this.answeredAt.value = Date.now();
