@@ -72,10 +72,11 @@ inline constexpr std::array kWords = {
           R"(\b(?:larger|more|less) than .{0,40}\bmemory\b)"},
 
     Words{"nan_gradient", "",
-          R"(\bgrad.*\b(?:nan|inf|non-?finite)\b|\b(?:nan|inf|non-?finite)\b.*\bgrad|loss scale|)"
-          R"(returned nan)"},
+          R"(\bgrad.*\b(?:nan|inf|non-?finite|not finite)\b|)"
+          R"(\b(?:nan|inf|non-?finite)\b.*\bgrad|loss scale|returned nan)"},
     Words{"nan_loss", "",
-          R"((?:\bloss|value|tensor|logits|activation).*\b(?:nan|inf|non-?finite|infinite)\b|)"
+          R"((?:\bloss|value|tensor|logits|activation).*)"
+          R"(\b(?:nan|inf|non-?finite|not finite|infinite)\b|)"
           R"(\b(?:nan|non-?finite|infinite)\b.*\bloss\b)"},
 
     Words{"missing_module",

@@ -55,6 +55,8 @@ constexpr std::array kSignsOfOne = {
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
     failure("time_limit", "longer than specified deadline"),
+    // Of SageMaker.
+    failure("time_limit", "exceeded MaxRuntimeInSeconds"),
     // Of Flux: "14400.052s: job.exception f2Qj8X type=timeout severity=0 resource allocation …".
     failure("time_limit", "job.exception", R"(job\.exception .*\btype=timeout\b)"),
     failure("cancelled", "job.exception", R"(job\.exception .*\btype=cancel\b)"),

@@ -302,6 +302,19 @@ TEST(CauseEvaluation, OfVariedRuns) {
   judge_whole_logs("varied_runs", {.exact = 97, .acceptable = 97, .quoted = 91});
 }
 
+// What an operator of clusters meets with a vendor's recipes; by who had not seen the rules. At
+// first sight 97.5 % exact and acceptable, 82.5 % with the line: the one that hangs is told by its
+// silence.
+TEST(CauseEvaluation, OfOperatedClusters) {
+  judge_whole_logs("operated_clusters", {.exact = 97, .acceptable = 97, .quoted = 82});
+}
+
+// Every other stack: of hubs, of Ray, of cloud services, of other accelerators, of research; by who
+// had not seen the rules. At first sight 87.5 % exact and acceptable, 72.5 % with the line.
+TEST(CauseEvaluation, OfOtherStacks) {
+  judge_whole_logs("other_stacks", {.exact = 92, .acceptable = 92, .quoted = 75});
+}
+
 // Trainers of every kind, many of them with lines of their own, and complaints that are survived
 // before the cause; by who had not seen the rules. At first sight 87.5 % exact and acceptable.
 TEST(CauseEvaluation, OfHomeMadeTrainers) {

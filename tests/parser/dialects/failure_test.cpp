@@ -145,6 +145,9 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"RuntimeError: [Rank:5] FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::640",
        "cuda_oom"},
       {"FloatingPointError: The gradients are scaled down to minimum at step 412.", "nan_gradient"},
+      {"FloatingPointError: gradients not finite, see dump", "nan_gradient"},
+      {"2025-03-21 08:13:05 Stopped - Training job runtime exceeded MaxRuntimeInSeconds provided",
+       "time_limit"},
       {"[2024-01-17 20:04:20,609] [INFO] [launch.py:316:sigkill_handler] Main process received "
        "SIGINT, exiting",
        "interrupted"},

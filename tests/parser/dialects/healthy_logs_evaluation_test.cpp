@@ -84,6 +84,12 @@ TEST(CauseEvaluation, OfHealthyVariedRunsCutAtEveryTenth) {
   judge_healthy_logs("healthy_varied_runs", 3);
 }
 
+// The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
+// cause.
+TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {
+  judge_healthy_logs("healthy_operated_and_other");
+}
+
 // The same by home-made trainers, whose lines no dialect knows; by who had not seen the rules. Told
 // with a cause at first sight: 22 of the 40 whole ones.
 TEST(CauseEvaluation, OfHealthyHomeMadeTrainersCutAtEveryTenth) {
