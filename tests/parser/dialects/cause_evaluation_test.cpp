@@ -166,7 +166,10 @@ void judge_whole_logs(const std::string& set, const Floors& floors = {}) {
     const bool is_exact = cause == log.cause;
     const bool is_acceptable = is_exact || holds_word(log.acceptable, cause);
     const std::string printed = failure == nullptr ? "" : line_at(log.text, failure->offset);
-    const bool is_quoted = (line + "\n" + printed).find(log.line) != std::string::npos;
+    const auto is_in = [&](const std::string& text) {
+      return text.find(log.line) != std::string::npos;
+    };
+    const bool is_quoted = is_in(line) || is_in(printed);
     ++score.logs;
     score.exact += is_exact ? 1 : 0;
     score.acceptable += is_acceptable ? 1 : 0;
