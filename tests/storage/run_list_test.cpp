@@ -8,7 +8,6 @@
 #include <random>
 #include <set>
 #include <stdexcept>
-#include <utility>
 #include <variant>
 
 #include "storage/database.h"
@@ -352,18 +351,21 @@ TEST(RunList, RunsThatStandTogetherPageTheSame) {
   }
   writer.commit(batches);
   Reader reader(database.path());
-  for (const auto& [type, is_by_text] :
-       {std::pair("many", false), {"some", false}, {"many", true}}) {
+  struct Asked {
+    const char* type;
+    bool is_by_text;
+  };
+  for (const Asked& asked : {Asked{"many", false}, {"some", false}, {"many", true}}) {
     RunQuery query;
     query.limit = 500;
     std::vector<RunRecord> matching = all_runs(reader);
     std::erase_if(matching, [&](const RunRecord& run) {
-      return run.configuration.value("gpu_type") != type;
+      return run.configuration.value("gpu_type") != asked.type;
     });
-    if (is_by_text) {
-      query.filter.text = fmt::format("{}/", type);
+    if (asked.is_by_text) {
+      query.filter.text = fmt::format("{}/", asked.type);
     } else {
-      query.filter.gpu_type = {type};
+      query.filter.gpu_type = {asked.type};
     }
     EXPECT_EQ(reader.runs(query).total, expected_total(query.filter, matching));
     for (const RunSortKey key : kAllKeys) {
@@ -372,7 +374,7 @@ TEST(RunList, RunsThatStandTogetherPageTheSame) {
         query.descending = descending;
         EXPECT_EQ(listed_ids(all_pages(reader, query)), sorted_ids(matching, key, descending))
             << run_sort_key_name(key) << (descending ? " descending" : " ascending")
-            << (is_by_text ? " by text" : "");
+            << (asked.is_by_text ? " by text" : "");
       }
     }
   }
