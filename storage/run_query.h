@@ -90,8 +90,8 @@ struct RunQuery {
   std::int64_t limit = 50;  // 1 to 500
 };
 
-// How many runs match, on all pages. Where kCountedRunsMax do that were not counted before, nobody
-// counts the rest: it would take longer than the page.
+// How many runs match, on all pages. By what run_tally does not hold no more than kCountedRunsMax
+// are counted, for that would take longer than the page.
 struct RunTotal {
   std::int64_t runs = 0;
   bool is_exact = true;  // false: more match

@@ -79,10 +79,13 @@ bool counts_a_unit(std::string_view text, std::size_t begin, std::size_t end) {
          std::find(kUnitsBehind.begin(), kUnitsBehind.end(), unit) != kUnitsBehind.end();
 }
 
-// "9000/20000 [1:02:31<3:49:10": the count of a progress bar, from `begin` to `end`.
+// "9000/20000 [1:02:31<3:49:10": the count of a progress bar, from `begin` to `end`; not a day,
+// "2025/10/10 [".
 bool counts_on_a_bar(std::string_view text, std::size_t begin, std::size_t end) {
-  if (text.substr(end, 1) != "/" || !leading_share(text.substr(begin))) return false;
-  return text.substr(end + 1 + length_of_run(text, end + 1, is_digit)).starts_with(" [");
+  const bool is_part = begin > 0 && text[begin - 1] == '/';
+  if (is_part || text.substr(end, 1) != "/") return false;
+  const std::size_t digits = length_of_run(text, end + 1, is_digit);
+  return digits > 0 && text.substr(end + 1 + digits).starts_with(" [");
 }
 
 // "2.52", not a part of "10.41.0.17".

@@ -71,6 +71,7 @@ TEST(CountingLine, IsNoneWhereNothingOfTrainingIsCounted) {
   EXPECT_FALSE(goes_on("4/10 it", "4/20 it"));
   EXPECT_FALSE(goes_on("it 3 times", "it 4 times"));
   EXPECT_FALSE(goes_on("host 3/8 gone", "host 4/8 gone"));
+  EXPECT_FALSE(goes_on("2025/10/10 [n1] down", "2025/10/11 [n1] down"));
   EXPECT_FALSE(read_counting_line(""));
 }
 
