@@ -59,6 +59,14 @@ bool is_of_shape(char c) {
   return static_cast<unsigned char>(c) < 0x80 && kOfBars.find(c) == std::string_view::npos;
 }
 
+// "it=40", and behind a program's name "train: it 40".
+bool is_it(std::string_view text, std::string_view word, std::size_t at) {
+  if (word != "it") return false;
+  const std::string_view before =
+      text.substr(0, static_cast<std::size_t>(word.data() - text.data()));
+  return text[at - 1] == '=' || before.ends_with(": ") || before.ends_with("| ");
+}
+
 bool names_an_epoch(std::string_view word) {
   return word.ends_with("poch");
 }
@@ -180,8 +188,7 @@ std::optional<CountingLine> read_counting_line(std::string_view text) {
       const char* const end = text.data() + text.size();
       const auto [stop, error] = std::from_chars(text.data() + at, end, count);
       const auto behind = static_cast<std::size_t>(stop - text.data());
-      const bool has_name =
-          gap <= kGapMax && (names_a_count(word) || (word == "it" && text[at - 1] == '='));
+      const bool has_name = gap <= kGapMax && (names_a_count(word) || is_it(text, word, at));
       const bool has_unit = counts_a_unit(text, at, behind) || counts_on_a_bar(text, at, behind);
       const bool is_count = error == std::errc() && (has_name || has_unit);
       if (is_count && found < line.counts.size()) line.counts[found++] = count;

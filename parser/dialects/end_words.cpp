@@ -29,10 +29,11 @@ bool holds_one_as_a_word(std::string_view text, EndWords words) {
   });
 }
 
-// Whether a name of a status stands behind all of `text`, which goes on with its value.
+// Whether a name of a status stands at the end of `text`, behind which its value stands.
 bool names_a_status(std::string_view text) {
   constexpr auto kNames = std::to_array<std::string_view>(
-      {"code", "exit", "rc", "returned", "status", "exited with", "exits with", "ended with"});
+      {"code", "exit", "rc", "returned", "status", "exited with", "exits with", "ended with",
+       "finished with", "completed with"});
   const std::size_t end = text.find_last_not_of(" =:");
   text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
@@ -54,6 +55,17 @@ bool tells_of_status_0(std::string_view text) {
     if (is_whole && !has_decimals && names_a_status(text.substr(0, at))) return true;
   }
   return false;
+}
+
+// "training finished with 1", "run done, rc=143": a line's last word is another status.
+bool ends_with_a_bad_status(std::string_view text) {
+  text = trimmed(text, " .)'\"");
+  const std::size_t before = text.find_last_not_of("0123456789");
+  if (before == std::string_view::npos || before + 1 == text.size()) return false;
+  const std::string_view value = text.substr(before + 1);
+  constexpr std::size_t kDigitsMax = 3;
+  return value.size() <= kDigitsMax && value.find_first_not_of('0') != std::string_view::npos &&
+         names_a_status(text.substr(0, before + 1));
 }
 
 // `text`: in lower case.
@@ -93,7 +105,8 @@ bool tells_that_all_is_trained(std::string_view text) {
 bool is_in_doubt(std::string_view text, std::string_view words) {
   constexpr auto kDoubts = std::to_array<std::string_view>(
       {" not ", "n't", "fail", "error", "incomplete", "abort", "kill", "cancel"});
-  return holds_one_of(words, kDoubts) || weight_of(text) <= LineWeight::warning;
+  return holds_one_of(words, kDoubts) || ends_with_a_bad_status(words) ||
+         weight_of(text) <= LineWeight::warning;
 }
 
 }  // namespace

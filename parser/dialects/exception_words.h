@@ -95,7 +95,7 @@ inline constexpr std::array kWords = {
           R"(\bversions?\b.*(?:required|supported|incompatib|mismatch|too old|or (?:higher|newer|)"
           R"(later|above|greater|older|lower)|but)|)"
           R"((?:require|need|support)s?\b.*\b(?:versions?\b|[a-z][\w.-]+ ?[<>=~]=? ?v?\d+\.\d))",
-          R"(checkpoint|compute capability)"},
+          R"(checkpoint|compute capability|\bampere\b)"},
     Words{"missing_module", "",
           R"(\bjit load|\bhave (?:nccl|mpi|ucc|gloo) built|)"
           R"(\bversions? (?:[\w.]+ )?(?:do(?:es)? not|don't|doesn't) match)"},

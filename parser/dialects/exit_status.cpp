@@ -187,8 +187,10 @@ std::string_view cause_of_quoted_cuda_message(std::string_view line) {
       return message.starts_with(one);
     });
     const std::string_view cause = cause_of_cuda_message(message);
+    // No call of NCCL's is to blame for it: the fabric manager is not there yet.
+    const bool is_of_node = message.starts_with("system not yet initialized");
     const bool is_refusal = cause == "cuda_error" || cause == "gpu_unavailable";
-    return is_refusal && !is_fault ? "nccl_error" : cause;
+    return is_refusal && !is_fault && !is_of_node ? "nccl_error" : cause;
   }
   return {};
 }

@@ -44,6 +44,9 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "Initializing TorchBackend in DeepSpeed"),
     failure(kStarted, "NCCL version 2", "^NCCL version 2"),
     failure(kStarted, "restart count", R"(restart count[: ])"),
+    failure(kStarted, "restart_count=", R"(restart_count=\d)"),
+    failure(kStarted, "restart=", R"(\bstart\w* restart=\d)"),
+    failure(kStarted, "started (restart ", R"(\(restart \d+\))"),
     // Of launchers, and a script's banner: "### attempt 2 of 3 ###".
     failure(kStarted, "attempt ", R"(starting attempt |^[#=*>-]+ *attempt #?\d)"),
     failure(kStarted, "Loading the checkpoint from "),

@@ -106,6 +106,8 @@ constexpr auto kWarnings = std::to_array<std::string_view>({"WARNING",
                                                             ": ignored",
                                                             " thrown while requesting "});
 
+constexpr std::string_view kGoesOn = "trying again";
+
 constexpr auto kNotes =
     std::to_array<std::string_view>({"[NeMo I ", "[INFO", " INFO ", "INFO:", "INFO - "});
 
@@ -210,6 +212,8 @@ LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
   if (is_echo(line) || holds_one_of(line, kEchoes)) return LineWeight::echo;
   const std::string_view text = trimmed(line);
+  // At whatever level: "[E socket.cpp:922] … timed out … trying again."
+  if (line.find(kGoesOn) != std::string_view::npos) return LineWeight::warning;
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
       line.find(kEnds) != std::string_view::npos || says_that_it_worked(line) ||

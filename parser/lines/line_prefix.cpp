@@ -44,6 +44,16 @@ std::size_t stamp_length(std::string_view line) {
   return end;
 }
 
+// "I 2026-01-02T03:04:05Z ": a level in one letter before the stamp.
+std::size_t level_and_stamp_length(std::string_view line) {
+  constexpr std::string_view kLevels = "DIWEF";
+  if (line.size() < 2 || line[1] != ' ' || kLevels.find(line[0]) == std::string_view::npos) {
+    return 0;
+  }
+  const std::size_t stamp = stamp_length(line.substr(2));
+  return stamp > 0 ? 2 + stamp : 0;
+}
+
 // "[1,7]<stderr>:" and "[1,7]<stdout>:"
 std::size_t mpirun_length(std::string_view line) {
   if (!line.starts_with('[')) return 0;
@@ -143,7 +153,8 @@ std::size_t prefix_length(std::string_view line) {
   if (name == line.size()) return 0;
   if (line[name] == ':') return host_length(line);
   if (line[name] == '/') return label_length(line);
-  return line[name] == ' ' ? compose_length(line) : 0;
+  if (line[name] != ' ') return 0;
+  return std::max(compose_length(line), level_and_stamp_length(line));
 }
 
 constexpr int kPrefixesMax = 8;

@@ -8,7 +8,8 @@
 namespace llmb::parser {
 
 // Takes off, as often as they stand there: the labels of clean_line; stamps, in brackets or not
-// ("2026-01-02T03:04:05.1Z ", "[2026-01-02 03:04:05] "), and the stream behind those of Kubernetes;
+// ("2026-01-02T03:04:05.1Z ", "[2026-01-02 03:04:05] "), a level in one letter before and the
+// stream of Kubernetes behind them;
 // "[1,7]<stderr>:" (mpirun); "[3]:" and "[3] "; "[host:0] ", "[worker-3] ",
 // "[pod/name/container] "; "trainer-1  | " (compose); "node-7: " (pdsh).
 // "[3] " may be a count, too: where it is kept, so is what stands behind it.

@@ -255,6 +255,24 @@ bool was_made_good(const LogFacts& facts, const LogEvent& failure, const LogEven
   return failure.offset < beginning && beginning < finish_marker->offset;
 }
 
+// "*** STEP 44.0 ON n1 CANCELLED AT …", "srun: error: …": not of the program itself.
+bool is_of_slurm(const LogEvent& event) {
+  return event.line.find("*** ") != std::string::npos ||
+         event.line.find("srun: ") != std::string::npos ||
+         event.line.find("slurmstepd: ") != std::string::npos;
+}
+
+// Whether a program that was told to go ("Handling auto-requeue signal") says behind that that it
+// has trained all, and nobody else tells of an end.
+bool came_to_its_end(const LogFacts& facts, const LogEvent& notice, const LogEvent* finish_marker) {
+  if (finish_marker == nullptr || finish_marker->offset < notice.offset) return false;
+  return announces_end(notice) && !is_of_slurm(notice) &&
+         std::none_of(facts.events.begin(), facts.events.end(), [&](const LogEvent& event) {
+           return event.kind == LogEvent::Kind::failure && announces_end(event) &&
+                  event.cause != notice.cause;
+         });
+}
+
 // Null where there are warnings only, and nobody says that a process has ended; and where all ended
 // well.
 const LogEvent* first_cause_of_all(const LogFacts& facts) {
@@ -276,7 +294,8 @@ const LogEvent* first_cause_of_all(const LogFacts& facts) {
   const bool is_warning = depth_of(*chosen) == CauseDepth::survivable;
   const bool has_end = has_announced_end(facts);
   const bool is_healthy = is_of_a_good_end(*chosen, finish_marker, false, has_end, last) ||
-                          was_made_good(facts, *chosen, finish_marker);
+                          was_made_good(facts, *chosen, finish_marker) ||
+                          came_to_its_end(facts, *chosen, finish_marker);
   return is_healthy || (is_warning && !has_end) ? nullptr : chosen;
 }
 

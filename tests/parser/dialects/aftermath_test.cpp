@@ -53,6 +53,7 @@ TEST(CountingLine, IsToldByItsShapeAndACountThatRises) {
   EXPECT_TRUE(goes_on("Epoch 0:  30%|#3 | 6000/20000 [1:02<3:49, 0.8it/s, loss=2.78]",
                       "Epoch 0:  31%|#3 | 6200/20000 [1:09<3:47, 0.8it/s, loss=2.77]"));
   EXPECT_TRUE(goes_on("it=451 loss=4.809 t=6.71", "it=452 loss=4.822 t=6.60"));
+  EXPECT_TRUE(goes_on("train: it 200 loss 5.9 1.61 s/it", "train: it 400 loss 5.1 1.60 s/it"));
   // The next epoch begins at its first batch.
   EXPECT_TRUE(goes_on("Epoch 1, iter 400: loss 7.1", "Epoch 2, iter 10: loss 7.0"));
 }

@@ -14,13 +14,15 @@ TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
         "Waiting for worker processes to exit... all 8 exited with code 0",
         "--- job 40110 ended with 0, Fri Aug  1 2025 ---",
         "Job nemo.collections.llm.api.pretrain finished: SUCCEEDED", "Training completed.",
-        "training finished, 120 steps", "worker group successfully finished."}) {
+        "training finished, 120 steps", "worker group successfully finished.",
+        "run finished with 0"}) {
     EXPECT_TRUE(tells_of_a_good_end(line)) << line;
   }
   for (const char* const line :
        {"training exit code 1", "returned 0.3", "status 02", "rc=01", "+ echo mpirun returned 0",
         "training has not finished", "training failed, cleanup done", "done with setup ...",
-        "[WARNING] training finished without a checkpoint", "job killed, exit code 0", ""}) {
+        "[WARNING] training finished without a checkpoint", "job killed, exit code 0",
+        "run finished with 1", "training done, rc=143", ""}) {
     EXPECT_FALSE(tells_of_a_good_end(line)) << line;
   }
 }
@@ -28,7 +30,7 @@ TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
 TEST(EndOfTraining, IsToldByItsWordsAndByTheLastSave) {
   for (const char* const line :
        {"Training complete", "[titan] 2025-01-15 11:02:13,300 - root - INFO - Training completed",
-        "training finished, 120 steps", "Training done. 3 epochs",
+        "training finished, 120 steps", "Training done. 3 epochs", "training finished with 8 ranks",
         "Final checkpoint saved, exiting", "final model written: /data/last",
         "wrote final weights to out/320.safetensors"}) {
     EXPECT_EQ(end_of_training(line), kTrainingOver) << line;
@@ -36,8 +38,9 @@ TEST(EndOfTraining, IsToldByItsWordsAndByTheLastSave) {
   for (const char* const line :
        {"saving final checkpoint", "writing final weights", "epoch 3: training complete",
         "Training finished iteration 1 at 2024-12-01", "training finished with code 42",
-        "+ echo training finished", "final checkpoint could not be saved: not enough room",
-        "final model was not saved", "WARNING: final checkpoint saved without its optimizer",
+        "training finished with 1", "'training finished, rc=143'", "+ echo training finished",
+        "final checkpoint could not be saved: not enough room", "final model was not saved",
+        "WARNING: final checkpoint saved without its optimizer",
         "the final model has 8 B parameters", "phase 1: final model saved, training done", ""}) {
     EXPECT_EQ(end_of_training(line), "") << line;
   }

@@ -38,6 +38,8 @@ TEST(CudaMessage, QuotedByNcclIsOfTheDeviceOrOfNccl) {
             "cuda_error");
   EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN import: CUDA error 101 'invalid argument'"),
             "nccl_error");
+  EXPECT_EQ(cause_of_quoted_cuda_message("Cuda failure 802 'system not yet initialized'"),
+            "gpu_unavailable");
   EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN Cuda failure"), "");
   EXPECT_EQ(cause_of_quoted_cuda_message("NCCL WARN Call to connect failed"), "");
 }

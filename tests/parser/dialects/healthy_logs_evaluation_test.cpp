@@ -84,6 +84,13 @@ TEST(CauseEvaluation, OfHealthyVariedRunsCutAtEveryTenth) {
   judge_healthy_logs("healthy_varied_runs", 3);
 }
 
+// The likenesses of `mixed_stacks`. At first sight 14 of 260 cuts, 3 of them of 30 whole ones, were
+// told with a cause: a step of Slurm's beside the program's that is cancelled when all is done, and
+// a notice to go before all was trained.
+TEST(CauseEvaluation, OfHealthyMixedStacksCutAtEveryTenth) {
+  judge_healthy_logs("healthy_mixed_stacks", 10);
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {

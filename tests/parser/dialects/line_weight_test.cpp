@@ -53,6 +53,7 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "download failed (attempt 2 of 3): Connection reset by peer",
         "Failed to import kernels, using torch fallback: No module named 'liger_kernel'",
         "flash_attn: No module named 'flash_attn'; using eager attention instead",
+        "[E socket.cpp:922] [c10d] The client socket has timed out after 60s, trying again.",
         "INFO - KeyError: 'a' was handled",
         "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
