@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "storage/evidence_rows.h"
-#include "storage/row_inserts.h"
 #include "storage/run_rows.h"
+#include "storage/settings_text.h"
 
 namespace llmb::storage {
 namespace {
@@ -17,20 +17,14 @@ using parser::LogEvent;
 using parser::RunConfiguration;
 using parser::SegmentFacts;
 
-void insert_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
-  static const RowInsertSql sql("INSERT INTO run_configuration", 5);
-  std::size_t row_count = 0;
-  for (const auto& [key, values] : wanted.all()) row_count += values.size();
-  RowInserts inserts(connection, sql, row_count);
-  for (const auto& [key, values] : wanted.all()) {
-    std::int64_t position = 0;
-    for (const parser::ConfigValue& value : values) {
-      Statement& row = inserts.row();
-      row.integer(run).borrowed_text(key).integer(position++).borrowed_text(value.value);
-      row.borrowed_text(parser::config_source_name(value.source));
-      inserts.finish_row();
-    }
+// Of a run that has none, or an empty one, there is no row.
+void put_settings(Connection& connection, RunId run, const RunConfiguration& wanted) {
+  if (wanted.all().empty()) {
+    connection.kept("DELETE FROM run_settings WHERE run_id = ?").integer(run).run();
+    return;
   }
+  static const std::string sql = put_row_sql("run_settings", 1, "run_id, settings");
+  connection.kept(sql).integer(run).text(settings_text(wanted)).run();
 }
 
 std::string_view event_kind_name(LogEvent::Kind kind) {
@@ -79,15 +73,6 @@ void write_segments(Connection& connection, RunId run, const std::vector<Segment
   }
 }
 
-constexpr std::string_view kValueColumns = "key, value, source";
-
-void read_value(Statement& row, RunConfiguration& configuration) {
-  std::string key = row.read_text();
-  std::string value = row.read_text();
-  const auto source = parser::config_source_from_name(row.read_text());
-  configuration.set(std::move(key), std::move(value), source.value_or(parser::ConfigSource::path));
-}
-
 SegmentFacts read_segment(Statement& row) {
   SegmentFacts segment;
   segment.segment = static_cast<std::int32_t>(row.read_integer());
@@ -132,13 +117,12 @@ void write_chosen(Connection& connection, RunId run, const RunConfiguration& cho
 
 void write_configuration(Connection& connection, RunId run, const RunConfiguration& wanted) {
   if (read_configuration(connection, run).all() == wanted.all()) return;
-  connection.kept("DELETE FROM run_configuration WHERE run_id = ?").integer(run).run();
-  insert_configuration(connection, run, wanted);
+  put_settings(connection, run, wanted);
 }
 
 void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bool is_new) {
   if (is_new) {
-    insert_configuration(connection, run, batch.configuration);
+    put_settings(connection, run, batch.configuration);
   } else {
     write_configuration(connection, run, batch.configuration);
     write_chosen(connection, run, batch.configuration, batch.listed);
@@ -186,12 +170,10 @@ std::optional<LogCursor> read_cursor(Connection& connection, RunId run) {
 }
 
 RunConfiguration read_configuration(Connection& connection, RunId run) {
-  static const std::string sql = fmt::format(
-      "SELECT {} FROM run_configuration WHERE run_id = ? ORDER BY key, position", kValueColumns);
-  Statement& select = connection.kept(sql);
-  select.integer(run);
+  Statement& select = connection.kept("SELECT settings FROM run_settings WHERE run_id = ?");
   RunConfiguration configuration;
-  while (select.step()) read_value(select, configuration);
+  if (select.integer(run).step()) configuration = read_settings_text(select.read_text());
+  select.reset();
   return configuration;
 }
 
@@ -214,19 +196,17 @@ void read_listed_parts(Connection& connection, std::span<RunRecord> runs) {
   }
   const SqlDialect& dialect = connection.dialect();
   const std::string list = dialect.list_text(ids);
-  const auto rows_of_runs = [&](std::string_view columns, std::string_view table,
-                                std::string_view order) -> Statement& {
-    return connection
-        .kept(fmt::format("SELECT run_id, {} FROM {} WHERE run_id{} ORDER BY run_id, {}", columns,
-                          table, dialect.is_in_list, order))
-        .text(list);
-  };
-  Statement& values = rows_of_runs(kValueColumns, "run_configuration", "key, position");
-  while (values.step()) {
-    RunRecord& run = *by_id.at(values.read_integer());
-    read_value(values, run.configuration);
+  Statement& settings = connection.kept(
+      fmt::format("SELECT run_id, settings FROM run_settings WHERE run_id{}", dialect.is_in_list));
+  settings.text(list);
+  while (settings.step()) {
+    RunRecord& run = *by_id.at(settings.read_integer());
+    run.configuration = read_settings_text(settings.read_text());
   }
-  Statement& segments = rows_of_runs(kSegmentColumns, "run_segment", "segment");
+  Statement& segments = connection.kept(
+      fmt::format("SELECT run_id, {} FROM run_segment WHERE run_id{} ORDER BY run_id, segment",
+                  kSegmentColumns, dialect.is_in_list));
+  segments.text(list);
   while (segments.step()) {
     RunRecord& run = *by_id.at(segments.read_integer());
     run.facts.segments.push_back(read_segment(segments));

@@ -262,12 +262,16 @@ bool has_newer_generation(Connection& connection, const IngestBatch& batch) {
   return is_superseded;
 }
 
+bool asks_for_profile(const parser::RunConfiguration& configuration) {
+  const auto enabled = configuration.all().find("profile_enabled");
+  return enabled != configuration.all().end() &&
+         parser::equal_but_for_case(enabled->second.front().value, "true");
+}
+
 // As mark_profiled() finds it in what is stored.
 bool is_profiled(const IngestBatch& batch) {
-  if (batch.profiles && !batch.profiles->empty()) return true;
-  const auto enabled = batch.configuration.all().find("profile_enabled");
-  return enabled != batch.configuration.all().end() &&
-         parser::equal_but_for_case(enabled->second.front().value, "true");
+  const bool has_profiles = batch.profiles && !batch.profiles->empty();
+  return has_profiles || asks_for_profile(batch.configuration);
 }
 
 std::string insert_run_sql() {
@@ -376,15 +380,15 @@ bool write_verdict_of_vanished(Connection& connection, const RunRecord& run) {
   return true;
 }
 
-void mark_profiled(Connection& connection, RunId run) {
+void mark_profiled(Connection& connection, RunId run,
+                   const parser::RunConfiguration& configuration) {
   connection
       .kept(
           "UPDATE run SET marks = marks | ? WHERE id = ? AND"
-          " (EXISTS (SELECT 1 FROM run_profile AS p WHERE p.run_id = run.id) OR"
-          "  EXISTS (SELECT 1 FROM run_configuration AS c WHERE c.run_id = run.id"
-          "   AND c.key = 'profile_enabled' AND c.position = 0 AND lower(c.value) = 'true'))")
+          " (? <> 0 OR EXISTS (SELECT 1 FROM run_profile AS p WHERE p.run_id = run.id))")
       .integer(kProfiledBit)
       .integer(run)
+      .boolean(asks_for_profile(configuration))
       .run();
 }
 

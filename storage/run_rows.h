@@ -1,4 +1,4 @@
-// RunRecord and its parts <-> rows of run, run_configuration, run_segment, run_event, log_cursor.
+// RunRecord and its parts <-> rows of run, run_settings, run_segment, run_event, log_cursor.
 // All functions run inside a transaction of the caller's.
 #pragma once
 
@@ -67,8 +67,9 @@ void write_chosen(Connection& connection, RunId run, const parser::RunConfigurat
 void write_listed(Connection& connection, RunId run, const ListedResult& listed);
 // Its summary and what lists show; false, and nothing, where its log is there (again).
 bool write_verdict_of_vanished(Connection& connection, const RunRecord& run);
-// Marks a run that a profiler slowed, as far as its stored profiles and configuration tell.
-void mark_profiled(Connection& connection, RunId run);
+// Marks a run that a profiler slowed, as far as its stored profiles and its configuration tell.
+void mark_profiled(Connection& connection, RunId run,
+                   const parser::RunConfiguration& configuration);
 // Configuration, profiles and what the facts have in tables of their own, each where it changed.
 // `is_new`: nothing of it is stored yet, and the row has what its configuration chooses.
 void write_parts(Connection& connection, RunId run, const IngestBatch& batch, bool is_new);

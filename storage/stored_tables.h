@@ -21,7 +21,7 @@ struct StoredTable {
 inline constexpr std::array kStoredTables = {
     StoredTable{"root", ""},
     StoredTable{"run", "id", StoredTable::Changes::with_its_run},
-    StoredTable{"run_configuration", "run_id", StoredTable::Changes::with_its_run},
+    StoredTable{"run_settings", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"run_segment", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"run_event", "run_id", StoredTable::Changes::with_its_run},
     StoredTable{"run_checkpoint", "run_id", StoredTable::Changes::with_its_run},

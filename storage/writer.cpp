@@ -12,6 +12,7 @@
 #include "storage/push_rows.h"
 #include "storage/removed_log_rows.h"
 #include "storage/retention_rows.h"
+#include "storage/root_cluster.h"
 #include "storage/run_rows.h"
 #include "storage/step_rows.h"
 #include "storage/told_root.h"
@@ -155,7 +156,7 @@ struct Writer::Impl {
     if (batch.is_settled) settle_steps(connection, run);
     set_step_count(connection, run, step_count);
     write_parts(connection, run, batch, false);
-    mark_profiled(connection, run);
+    mark_profiled(connection, run, batch.configuration);
     note(grown ? RunChange::Kind::grown : RunChange::Kind::status, run);
     return step_count;
   }
@@ -260,18 +261,7 @@ RootId Writer::upsert_root(const std::string& path, const std::string& cluster) 
     find.text(path);
     if (find.step()) id = find.read_integer();
     find.reset();
-    connection
-        .kept(
-            "UPDATE run SET revision = revision + 1, cluster = wanted.cluster FROM"
-            " (SELECT run.id AS id, coalesce(nullif(?, ''),"
-            "    (SELECT value FROM run_configuration AS c WHERE c.run_id = run.id"
-            "     AND c.key = 'cluster' AND c.position = 0)) AS cluster"
-            "  FROM run WHERE run.root_id = ?) AS wanted"
-            " WHERE run.id = wanted.id AND run.cluster IS DISTINCT FROM wanted.cluster")
-        .text(cluster)
-        .integer(id)
-        .run();
-    return connection.changes() > 0;
+    return move_runs_to_cluster(connection, id, cluster);
   });
   return id;
 }
@@ -395,7 +385,7 @@ void Writer::update_configuration(RunId run, const parser::RunConfiguration& con
     write_configuration(impl_->connection, run, configuration);
     write_chosen(impl_->connection, run, configuration, listed.value_or(ListedResult{}));
     if (listed) write_listed(impl_->connection, run, *listed);
-    mark_profiled(impl_->connection, run);
+    mark_profiled(impl_->connection, run, configuration);
     return true;
   });
 }
@@ -411,7 +401,7 @@ void Writer::update_listed(std::span<const JudgedRun> runs) {
           .run();
       if (connection.changes() == 0) continue;
       write_listed(connection, judged.run, judged.listed);
-      mark_profiled(connection, judged.run);
+      mark_profiled(connection, judged.run, read_configuration(connection, judged.run));
       impl_->note(RunChange::Kind::status, judged.run);
     }
     return !impl_->changes.empty();
@@ -433,7 +423,7 @@ void Writer::mark_vanished(RootId root, const std::string& relative_path, const 
 void Writer::update_verdict(const RunRecord& run) {
   impl_->commit_change([&] {
     if (!write_verdict_of_vanished(impl_->connection, run)) return false;
-    mark_profiled(impl_->connection, run.id);
+    mark_profiled(impl_->connection, run.id, read_configuration(impl_->connection, run.id));
     impl_->note(RunChange::Kind::status, run.id);
     return true;
   });

@@ -6,6 +6,7 @@
 #include "parser/statistics/window_choice.h"
 #include "storage/database.h"
 #include "storage/schema.h"
+#include "storage/settings_text.h"
 #include "tests/storage/temporary_database.h"
 
 namespace llmb::storage {
@@ -89,6 +90,23 @@ TEST(Migrations, RefuseANewerSchemaUntouched) {
   EXPECT_EQ(connection.read_one_integer("PRAGMA user_version"), 2);
 }
 
+// A row for each value, as schemas before 23 have it.
+void write_configuration_rows(SqliteConnection& connection) {
+  Statement runs(connection, "SELECT run_id, settings FROM newer.run_settings");
+  while (runs.step()) {
+    const RunId run = runs.read_integer();
+    const parser::RunConfiguration configuration = read_settings_text(runs.read_text());
+    for (const auto& [key, values] : configuration.all()) {
+      std::int64_t position = 0;
+      for (const parser::ConfigValue& value : values) {
+        Statement insert(connection, "INSERT INTO main.run_configuration VALUES (?, ?, ?, ?, ?)");
+        insert.integer(run).text(key).integer(position++).text(value.value);
+        insert.text(parser::config_source_name(value.source)).run();
+      }
+    }
+  }
+}
+
 // As a program of schema `version` would have left it: its tables, with what those of `newer` hold.
 void write_older_database(const std::string& older, std::size_t version, const std::string& newer) {
   SqliteConnection connection(older, Mode::read_write);
@@ -98,6 +116,10 @@ void write_older_database(const std::string& older, std::size_t version, const s
   Statement list(connection, "SELECT name FROM main.sqlite_schema WHERE type = 'table'");
   while (list.step()) tables.push_back(list.read_text());
   for (const std::string& table : tables) {
+    if (table == "run_configuration") {
+      write_configuration_rows(connection);
+      continue;
+    }
     std::string columns;
     Statement names(connection, "SELECT name FROM pragma_table_info(?, 'main')");
     names.text(table);
@@ -113,6 +135,9 @@ void write_older_database(const std::string& older, std::size_t version, const s
 IngestBatch batch_of(RootId root, const std::string& name, std::int64_t first_iteration,
                      std::int64_t other_batch_at) {
   IngestBatch batch = make_batch(root, name);
+  batch.configuration.set("dtype", "fp8", parser::ConfigSource::llmb_config);
+  batch.configuration.set("dtype", "fp8_cs", parser::ConfigSource::experiment_name);
+  batch.configuration.set("key=with\\all", "two\nlines, a \\ and a=b", parser::ConfigSource::path);
   for (std::int32_t segment = 0; segment < 2; ++segment) {
     const std::int64_t first = first_iteration + std::int64_t{segment} * 30;
     for (std::int64_t i = first; i < first + 60; ++i) {

@@ -73,13 +73,13 @@ TEST_F(StoredTables, FollowThoseThatTheyReferTo) {
 }
 
 TEST_F(StoredTables, HaveTheSameLayoutInBothEngines) {
-  const TableLayout layout = read_layout(connection(), "run_configuration");
+  const TableLayout layout = read_layout(connection(), "step_field");
   std::vector<std::string> names;
   for (const TableColumn& column : layout.columns) names.push_back(column.name);
-  EXPECT_THAT(names, ElementsAre("run_id", "key", "position", "source", "value"));
-  EXPECT_EQ(layout.key_columns, 3U);
+  EXPECT_THAT(names, ElementsAre("run_id", "segment", "iteration", "position", "name", "value"));
+  EXPECT_EQ(layout.key_columns, 4U);
   EXPECT_EQ(layout.columns[0].kind, ValueKind::integer);
-  EXPECT_EQ(layout.columns[1].kind, ValueKind::text);
+  EXPECT_EQ(layout.columns[4].kind, ValueKind::text);
   const TableLayout runs = read_layout(connection(), "run");
   const auto is_there = [&](const std::string& name) {
     return std::any_of(runs.columns.begin(), runs.columns.end(),

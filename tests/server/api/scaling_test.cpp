@@ -169,13 +169,13 @@ TEST_F(Scaling, AndHistoryHaveTheirRunsMeasuredAhead) {
   const Json before = get_json("/api/v1/scaling", {});
   restart_api([](ApiOptions&) {});
   api_->measure_ahead([] { return false; });
-  execute_sql("ALTER TABLE run_configuration RENAME TO run_configuration_elsewhere");
+  execute_sql("ALTER TABLE run_settings RENAME TO run_settings_elsewhere");
   EXPECT_EQ(get_json("/api/v1/scaling", {}), before);
   EXPECT_EQ(get_json("/api/v1/history", {})["series"][0]["runs"].size(), 2U);
   restart_api([](ApiOptions&) {});
   api_->measure_ahead([] { return true; });
   get_json("/api/v1/scaling", {}, 503);  // reads them
-  execute_sql("ALTER TABLE run_configuration_elsewhere RENAME TO run_configuration");
+  execute_sql("ALTER TABLE run_settings_elsewhere RENAME TO run_settings");
   EXPECT_EQ(get_json("/api/v1/scaling", {}), before);
 }
 
