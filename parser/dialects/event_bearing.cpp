@@ -27,12 +27,13 @@ bool repeats_as_exception(const LogEvent& event, const LogEvent& earlier) {
 
 // Who saw it from afar, and who says of the same closer what it was: a request was refused, and the
 // hub tells why; a node's agent killed a worker, and Ray tells which; a loader lost its worker, and
-// Slurm counted who ran out of memory.
+// Slurm counted who ran out of memory; an import of an image ended, and enroot tells what it asked.
 struct SameToldCloser {
   std::string_view from_afar, closer;
 };
 constexpr std::array kSameToldCloser = {
     SameToldCloser{"HTTPError: ", "GatedRepoError: "},
+    SameToldCloser{"Could not process JSON input", " returned error code: "},
     SameToldCloser{"killed due to memory pressure", "ray.exceptions.OutOfMemoryError"},
     SameToldCloser{"DataLoader worker ", "oom_kill event"},
     SameToldCloser{"DataLoader worker ", "oom-kill event"},
@@ -45,6 +46,17 @@ bool is_told_closer(const LogEvent& event, const LogEvent& earlier) {
   });
 }
 
+// "No module named 'x'" in a library's note, and then the exception that ended the program.
+bool is_import_that_ended_it(const LogEvent& event, const LogEvent& earlier) {
+  constexpr auto kTypes =
+      std::to_array<std::string_view>({"ImportError: ", "ModuleNotFoundError: "});
+  const std::string_view line = without_collector_prefix(event.line);
+  return event.cause == "missing_module" &&
+         std::any_of(kTypes.begin(), kTypes.end(),
+                     [&](std::string_view type) { return line.starts_with(type); }) &&
+         !is_exception(without_collector_prefix(earlier.line));
+}
+
 }  // namespace
 
 bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
@@ -53,7 +65,8 @@ bool weighs_more(const LogEvent& event, const LogEvent& earlier) {
   if (weight != LineWeight::statement) return weight_of(event.line) > weight;
   if (repeats_as_exception(event, earlier)) return weight_of(event.line) == weight;
   const bool says_why = leaves_reason_open(earlier.line) && !leaves_reason_open(event.line);
-  return (says_why || is_told_closer(event, earlier)) && weight_of(event.line) == weight;
+  const bool is_closer = is_told_closer(event, earlier) || is_import_that_ended_it(event, earlier);
+  return (says_why || is_closer) && weight_of(event.line) == weight;
 }
 
 bool states_end_from_outside(const LogEvent& event) {

@@ -71,6 +71,7 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("tokenizer_or_data_missing", "sentencepiece_processor.cc"),
     in_error("tokenizer_or_data_missing", "No such file or directory",
              R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
+    failure("tokenizer_or_data_missing", "Dataset does not exist: "),
     in_error("tokenizer_or_data_missing", "o file found "),
     in_error("tokenizer_or_data_missing", "o files found "),
     in_error("checkpoint_unreadable", "SafetensorError"),
