@@ -68,6 +68,9 @@ class Writer {
   // Throws StorageError lost where the file was deleted, renamed, replaced or truncated since it
   // was opened. Every change asks that first; this is for times without one.
   void check_file();
+  // To be called where nothing is to be written just now, and nobody waits: copies a long
+  // write-ahead log into the file, for which a commit would have to be waited for else.
+  void use_rest();
 
   RootId upsert_root(const std::string& path, const std::string& cluster);
   // Runs that other roots read below this one, or that are left of roots inside it which nobody

@@ -280,6 +280,26 @@ bool SqliteConnection::try_truncate_wal() {
   fail(code, "empty the write-ahead log");
 }
 
+// In the place of SQLite's own hook, which does not tell how long the log is.
+void SqliteConnection::copy_wal_at(int pages) {
+  wal_pages_max_ = pages;
+  sqlite3_wal_hook(
+      handle_,
+      [](void* given, sqlite3* /*handle*/, const char* /*schema*/, int logged) {
+        auto& self = *static_cast<SqliteConnection*>(given);
+        self.wal_pages_ = logged;
+        if (logged >= self.wal_pages_max_) self.try_copy_wal();
+        return SQLITE_OK;
+      },
+      this);
+}
+
+void SqliteConnection::try_copy_wal() {
+  const int code =
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code == SQLITE_OK) wal_pages_ = 0;
+}
+
 void SqliteConnection::begin(TransactionKind kind) {
   kept(kind == TransactionKind::write ? "BEGIN IMMEDIATE" : "BEGIN").run();
 }

@@ -49,6 +49,13 @@ class SqliteConnection : public Connection {
   std::vector<std::string> changed_pages(std::size_t most);
   // Moves the write-ahead log into the database and empties it. False: a reader was in the way.
   bool try_truncate_wal();
+  // From now on a commit copies the log into the database where it has as many pages.
+  void copy_wal_at(int pages);
+  // How many pages it had at the last commit of this connection.
+  int wal_pages() const { return wal_pages_; }
+  // Copies the log as far as no reader is in the way. What fails, a full disk, say, the next commit
+  // meets again, and says.
+  void try_copy_wal();
 
   // `doing`: what was tried, after "cannot".
   [[noreturn]] void fail(int code, std::string_view doing) const;
@@ -57,6 +64,8 @@ class SqliteConnection : public Connection {
   sqlite3_file* own_file();
 
   sqlite3* handle_ = nullptr;
+  int wal_pages_ = 0;
+  int wal_pages_max_ = 0;
 };
 
 [[noreturn]] void refuse_other_program(const std::string& path);

@@ -18,11 +18,12 @@ namespace {
 
 using Mode = SqliteConnection::Mode;
 
-// Beyond this the log is emptied by force, as soon as no reader is in the way. In quiet times
-// SQLite itself copies it into the file and starts it over after so many pages, three quarters of
-// that: what many commits change, as the pages of indexes, is copied once.
-constexpr std::uint64_t kWalBytesMax = 64ULL << 20;
-constexpr int kWalPages = 12'000;
+// Of so many pages the log is copied into the file where nobody waits for the writer, and of more
+// in a commit: what many commits change, as the pages of indexes, is copied once. Then SQLite
+// starts it over. Beyond the last limit it is emptied by force, as soon as no reader is in the way.
+constexpr int kWalPagesAtRest = 12'000;
+constexpr int kWalPages = 20'000;
+constexpr std::uint64_t kWalBytesMax = 96ULL << 20;
 constexpr std::chrono::milliseconds kTruncatePatience{20};
 
 // One name for one file, so that its lock is one too, whatever path led here.
@@ -90,10 +91,13 @@ class SqliteWriter : private HeldLock, public GuardedSqliteDatabase {
     require_sound_tables(connection());
     require_wal();
     connection().execute(
-        fmt::format("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {};"
-                    "PRAGMA journal_size_limit = {};",
-                    kWalPages, kWalBytesMax));
+        fmt::format("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = {};", kWalBytesMax));
+    connection().copy_wal_at(kWalPages);
     migrate(connection(), all_migrations());
+  }
+
+  void use_rest() override {
+    if (connection().wal_pages() >= kWalPagesAtRest) connection().try_copy_wal();
   }
 
   void bound_log() override {

@@ -287,6 +287,10 @@ void Writer::check_file() {
   impl_->database->check();
 }
 
+void Writer::use_rest() {
+  impl_->database->use_rest();
+}
+
 std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
   std::vector<RunId> runs;
   if (batches.empty()) return runs;

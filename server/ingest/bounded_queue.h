@@ -72,6 +72,11 @@ class BoundedQueue {
     return taken;
   }
 
+  bool is_empty() const {
+    const std::lock_guard lock(mutex_);
+    return items_.empty();
+  }
+
   // It is closed, and all that was in it has been taken.
   bool is_over() const {
     const std::lock_guard lock(mutex_);

@@ -74,6 +74,7 @@ void Committer::run() {
     }
     check_neighbours();
     if (!items.empty() && fatal_error_.empty()) write(std::move(items));
+    if (queue_.is_empty()) writer_.use_rest();
   }
   queue_.close(true);
 }
