@@ -68,8 +68,8 @@ class Writer {
   // Throws StorageError lost where the file was deleted, renamed, replaced or truncated since it
   // was opened. Every change asks that first; this is for times without one.
   void check_file();
-  // To be called where nothing is to be written just now, and nobody waits: copies a long
-  // write-ahead log into the file, for which a commit would have to be waited for else.
+  // To be called where nothing is to be written just now: copies a long write-ahead log into the
+  // file, which a later commit would take the time for otherwise.
   void use_rest();
 
   RootId upsert_root(const std::string& path, const std::string& cluster);

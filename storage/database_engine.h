@@ -55,7 +55,8 @@ class OpenDatabase {
   virtual void note_committed() {}
   // To be called after each commit of the writer: keeps the write-ahead log small.
   virtual void bound_log() {}
-  // To be called where nobody waits for the writer: does what a commit would have to do else.
+  // To be called where nobody waits for the writer: does what a later commit would take the time
+  // for otherwise.
   virtual void use_rest() {}
   virtual DatabaseBytes bytes() = 0;
 };

@@ -17,12 +17,7 @@ using parser::LogEvent;
 using parser::RunConfiguration;
 using parser::SegmentFacts;
 
-// Of a run that has none, or an empty one, there is no row.
 void put_settings(Connection& connection, RunId run, const RunConfiguration& wanted) {
-  if (wanted.all().empty()) {
-    connection.kept("DELETE FROM run_settings WHERE run_id = ?").integer(run).run();
-    return;
-  }
   static const std::string sql = put_row_sql("run_settings", 1, "run_id, settings");
   connection.kept(sql).integer(run).text(settings_text(wanted)).run();
 }

@@ -1,18 +1,14 @@
 #include "storage/settings_text.h"
 
-#include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
-#include <utility>
 
 namespace llmb::storage {
 namespace {
 
 using parser::ConfigSource;
 using parser::RunConfiguration;
-
-constexpr std::array kSources = {ConfigSource::llmb_config, ConfigSource::experiment_name,
-                                 ConfigSource::path, ConfigSource::log_content};
 
 enum class Part { key, value };
 
@@ -54,21 +50,19 @@ std::string_view take_line(std::string_view& text) {
 }  // namespace
 
 std::string settings_text(const RunConfiguration& configuration) {
-  std::string text;
-  for (const ConfigSource source : kSources) {
-    bool has_head = false;
-    for (const auto& [key, values] : configuration.all()) {
-      for (const parser::ConfigValue& value : values) {
-        if (value.source != source) continue;
-        if (!std::exchange(has_head, true)) {
-          text.append("[").append(parser::config_source_name(source)).append("]\n");
-        }
-        append_escaped(key, Part::key, text);
-        text += '=';
-        append_escaped(value.value, Part::value, text);
-        text += '\n';
-      }
+  std::map<ConfigSource, std::string> sections;
+  for (const auto& [key, values] : configuration.all()) {
+    for (const parser::ConfigValue& value : values) {
+      std::string& lines = sections[value.source];
+      append_escaped(key, Part::key, lines);
+      lines += '=';
+      append_escaped(value.value, Part::value, lines);
+      lines += '\n';
     }
+  }
+  std::string text;
+  for (const auto& [source, lines] : sections) {
+    text.append("[").append(parser::config_source_name(source)).append("]\n").append(lines);
   }
   return text;
 }

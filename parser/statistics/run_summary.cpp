@@ -255,18 +255,11 @@ bool was_made_good(const LogFacts& facts, const LogEvent& failure, const LogEven
   return failure.offset < beginning && beginning < finish_marker->offset;
 }
 
-// "*** STEP 44.0 ON n1 CANCELLED AT …", "srun: error: …": not of the program itself.
-bool is_of_slurm(const LogEvent& event) {
-  return event.line.find("*** ") != std::string::npos ||
-         event.line.find("srun: ") != std::string::npos ||
-         event.line.find("slurmstepd: ") != std::string::npos;
-}
-
 // Whether a program that was told to go ("Handling auto-requeue signal") says behind that that it
-// has trained all, and nobody else tells of an end.
+// has trained all, which a script's exit code does not, and nobody else tells of an end.
 bool came_to_its_end(const LogFacts& facts, const LogEvent& notice, const LogEvent* finish_marker) {
   if (finish_marker == nullptr || finish_marker->offset < notice.offset) return false;
-  return announces_end(notice) && !is_of_slurm(notice) &&
+  return finish_marker->cause != "job_exited" && announces_end(notice) &&
          std::none_of(facts.events.begin(), facts.events.end(), [&](const LogEvent& event) {
            return event.kind == LogEvent::Kind::failure && announces_end(event) &&
                   event.cause != notice.cause;

@@ -160,7 +160,7 @@ TEST_P(CopyEveryWay, ARunThatIsGoneIsTakenOutOfABegunCopy) {
     EXPECT_EQ(copy.copy_some_runs(), 3);
     copy.copy_rest();
   }
-  for (const char* const table : {"log_cursor", "step_sample"}) {
+  for (const char* const table : {"log_cursor", "step_sample", "run_settings"}) {
     execute_sql(from_->path(), std::string("DELETE FROM ") + table + " WHERE run_id IN (1, 3)");
   }
   execute_sql(from_->path(), "DELETE FROM run WHERE id IN (1, 3)");
