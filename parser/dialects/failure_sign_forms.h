@@ -1,12 +1,14 @@
 // The forms in which the tables of signs say their rows.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "parser/dialects/exception_cause.h"
 #include "parser/dialects/exit_status.h"
 #include "parser/dialects/failure.h"
 #include "parser/dialects/failure_class.h"
+#include "parser/foundation/text.h"
 
 namespace llmb::parser::signs {
 
@@ -43,6 +45,19 @@ constexpr FailureSign by_number(std::string_view literal,
                                 std::string_view (*cause_by)(std::string_view),
                                 std::string_view pattern = {}) {
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
+}
+
+// "### attempt 2 of 3 on n[1-4] ###"; not "==> attempt 2 failed (exit 1)".
+inline std::string_view cause_of_banner(std::string_view line) {
+  constexpr std::string_view kWord = "attempt ";
+  constexpr auto kEnds = std::to_array<std::string_view>(
+      {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv"});
+  const std::size_t at = line.find(kWord);
+  const std::string_view rest = line.substr(at + kWord.size());
+  const std::string_view number = rest.substr(rest.starts_with('#') ? 1 : 0);
+  const bool has_number = !number.empty() && is_digit(number.front());
+  const bool is_decorated = at > 0 && line.find_first_not_of("#=*>- ") == at && line.front() != ' ';
+  return is_decorated && has_number && !holds_one_of(rest, kEnds) ? kRestarted : "";
 }
 
 // LSF: "TERM_RUNLIMIT: job killed after …", PBS: "=>> PBS: job killed: walltime 86431 exceeded …".

@@ -37,6 +37,9 @@ constexpr std::array kSignsOfOne = {
     failure(kRestarted, " restarts from checkpoint", R"(Trial \S+ restarts from checkpoint)"),
     // Of Ray Train's controller.
     failure(kRestarted, " -> RESTARTING"),
+    // A script's banner, and a supervisor's: "run #2 of 4".
+    by_line("attempt ", cause_of_banner),
+    failure(kRestarted, "run #", R"(\brun #\d+ of \d)"),
     failure(kStarted, "Setting OMP_NUM_THREADS environment"),
     failure(kStarted, "pyxis: imported docker image"),
     failure(kStarted, "All distributed processes registered"),
@@ -47,8 +50,10 @@ constexpr std::array kSignsOfOne = {
     failure(kStarted, "restart_count=", R"(restart_count=\d)"),
     failure(kStarted, "restart=", R"(\bstart\w* restart=\d)"),
     failure(kStarted, "started (restart ", R"(\(restart \d+\))"),
-    // Of launchers, and a script's banner: "### attempt 2 of 3 ###".
-    failure(kStarted, "attempt ", R"(starting attempt |^[#=*>-]+ *attempt #?\d)"),
+    failure(kStarted, "restart ", R"(\brestart #?\d+\b)"),
+    failure(kStarted, "RESTART_COUNT=", R"(RESTART_COUNT=\d)"),
+    failure(kStarted, "attempt ", R"(starting attempt )"),
+    failure(kStarted, "Restored all states from the checkpoint at "),
     failure(kStarted, "Loading the checkpoint from "),
     failure(kStarted, "Restoring states from the checkpoint path at "),
     failure(kStarted, "loading distributed checkpoint from "),
@@ -109,6 +114,7 @@ constexpr std::array kSignsOfOne = {
 
     // Memory.
     by_line("ibv_reg_", cause_of_refused_registration),
+    by_line("nable to register memory", cause_of_refused_registration),
     failure("locked_memory_limit", "ibv_create_",
             R"((?i)ibv_create_\w+.*(?:allocate memory|errno 12))"),
     failure("locked_memory_limit", "memlock limit", R"(memlock limits? (?:are|is) set too low)"),

@@ -145,7 +145,8 @@ inline constexpr std::array kSignsOfOthers = {
     failure("srun_launch_error", "There are not enough slots available in the system"),
 
     // What is left when a process has ended.
-    failure("segmentation_fault", "Segmentation fault"),
+    // Not of a core "that is written on Segmentation fault".
+    failure("segmentation_fault", "Segmentation fault", R"((?:^|[^ ]|[^n] )Segmentation fault)"),
     failure("segmentation_fault", "double free or corruption"),
     failure("segmentation_fault", "corrupted size vs. prev_size"),
     failure("segmentation_fault", "stack smashing detected"),

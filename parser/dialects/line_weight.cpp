@@ -79,32 +79,16 @@ bool is_echo(std::string_view line) {
 
 constexpr auto kEchoes = std::to_array<std::string_view>({"NCCL INFO ", "Ignored error"});
 
-// Levels at which a program goes on, and words that say so.
-constexpr auto kWarnings = std::to_array<std::string_view>({"WARNING",
-                                                            "Warning: ",
-                                                            "[warning]",
-                                                            " warn ",
-                                                            "[NeMo W ",
-                                                            "[DEBUG",
-                                                            " DEBUG ",
-                                                            "DEBUG:",
-                                                            "DEBUG - ",
-                                                            "etrying",
-                                                            "will retry",
-                                                            "be retried",
-                                                            "falling back",
-                                                            "Falling back",
-                                                            "fallback to",
-                                                            "going to /",
-                                                            "gnoring ",
-                                                            "(ignored",
-                                                            "ontinuing ",
-                                                            "estarting ",
-                                                            "previous attempt",
-                                                            "kipping ",
-                                                            " was handled",
-                                                            ": ignored",
-                                                            " thrown while requesting "});
+// Words of a program that does something else, or the same again.
+constexpr auto kGoesOnWith = std::to_array<std::string_view>(
+    {"etrying", "will retry", "be retried", "alling back", "fallback to", "gnoring ", "ontinuing ",
+     "kipping ", " was handled"});
+
+// Levels at which a program goes on, and other words that say so.
+constexpr auto kWarnings = std::to_array<std::string_view>(
+    {"WARNING", "Warning: ", "[warning]", " warn ", "[NeMo W ", "[DEBUG", " DEBUG ",
+     "DEBUG:", "DEBUG - ", "going to /", "(ignored", "estarting ", "previous attempt", ": ignored",
+     " thrown while requesting "});
 
 constexpr std::string_view kGoesOn = "trying again";
 
@@ -159,16 +143,38 @@ bool is_complaint_of_srun(std::string_view line) {
          line.find("Unable to resolve ") != std::string_view::npos;
 }
 
-// "openpmix: libx.so: cannot open shared object file", "Could not load library: libstdc++.so.6:
-// version `GLIBCXX_3.4.30' not found": a program looks for what it can do without. Where it cannot,
-// an exception says so, or the loader itself.
+// "openpmix: libx.so: cannot open shared object file", "libx.so: undefined symbol: f", "Could not
+// load library: libstdc++.so.6: version `GLIBCXX_3.4.30' not found": a program looks for what it
+// can do without. Where it cannot, an exception says so, or the loader itself.
 bool is_complaint_of_a_loader(std::string_view line) {
   const auto holds = [&](std::string_view words) {
     return line.find(words) != std::string_view::npos;
   };
   const bool is_missing = holds("cannot open shared object file") ||
+                          holds(": undefined symbol: ") ||
                           (holds("ould not load ") && holds("not found (required by "));
-  return is_missing && !holds("Error: ") && !holds("error while loading ");
+  return is_missing && !holds("Error: ") && !holds("error while loading ") &&
+         !holds("symbol lookup error");
+}
+
+// "find: 'cache': Stale file handle": of a script's tool, and the script goes on. A full disk is
+// there for all that follow.
+bool is_complaint_of_a_tool(std::string_view line) {
+  constexpr auto kOfOneFile =
+      std::to_array<std::string_view>({"Stale file handle", "No such file or directory",
+                                       "Permission denied", "Input/output error"});
+  if (!holds_one_of(line, kOfOneFile)) return false;
+  constexpr auto kTools = std::to_array<std::string_view>(
+      {"cat: ", "chmod: ", "chown: ", "cp: ", "df: ", "du: ", "find: ", "ln: ", "ls: ", "mkdir: ",
+       "mv: ", "rm: ", "rsync: ", "stat: ", "tar: ", "touch: "});
+  return std::any_of(kTools.begin(), kTools.end(),
+                     [&](std::string_view tool) { return trimmed(line).starts_with(tool); });
+}
+
+// "sbatch: error: … Socket timed out …": of a submission that was tried again, or nothing ran.
+bool is_complaint_of_sbatch(std::string_view line) {
+  const std::size_t at = line.find("sbatch: error: ");
+  return at != std::string_view::npos && line.find(" timed out", at) != std::string_view::npos;
 }
 
 constexpr auto kTries =
@@ -208,6 +214,11 @@ bool leaves_reason_open(std::string_view line) {
   return holds_one_of(line, kReasonless) && !holds_one_of(line, kReasons);
 }
 
+bool tells_that_it_goes_on(std::string_view line) {
+  return holds_one_of(line, kGoesOnWith) || line.find(kGoesOn) != std::string_view::npos ||
+         says_that_another_try_follows(line) || says_what_it_does_instead(line);
+}
+
 LineWeight weight_of(std::string_view line) {
   line = without_collector_prefix(line.substr(0, kReach));
   if (is_echo(line) || holds_one_of(line, kEchoes)) return LineWeight::echo;
@@ -217,11 +228,11 @@ LineWeight weight_of(std::string_view line) {
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
       line.find(kEnds) != std::string_view::npos || says_that_it_worked(line) ||
-      says_that_another_try_follows(line) || says_what_it_does_instead(line)) {
+      tells_that_it_goes_on(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||
-      is_complaint_of_srun(line)) {
+      is_complaint_of_srun(line) || is_complaint_of_sbatch(line) || is_complaint_of_a_tool(line)) {
     return LineWeight::complaint;
   }
   const bool is_note = has_glog_level(text, "I") || holds_one_of(line, kNotes);

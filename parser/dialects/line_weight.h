@@ -20,6 +20,10 @@ enum class LineWeight {
 // `line`: cleaned of colours; labels of launchers may stand before it.
 LineWeight weight_of(std::string_view line);
 
+// Whether the line tells that a program goes on: with another try, without what failed, or with
+// something else.
+bool tells_that_it_goes_on(std::string_view line);
+
 // Whether the line tells that something failed, and leaves to others why: "child 28 failed with
 // error code: 1", whose output follows.
 bool leaves_reason_open(std::string_view line);

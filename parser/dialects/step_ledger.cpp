@@ -98,15 +98,26 @@ bool was_ended_from_outside(const std::vector<LogEvent>& events) {
   return newest_end_from_outside(events) != nullptr;
 }
 
-// Of the attempts that ended, or went on, without a step between, the first and the last are kept.
-void forget_last_attempt_without_steps(std::vector<LogEvent>& events, std::string_view beginning,
-                                       std::int64_t step_count) {
+// Of the attempts that ended, or went on, without a step between, the first and the last are kept,
+// and the last that went on counting: those behind it may have ended by what it left behind.
+void forget_attempts_without_steps(std::vector<LogEvent>& events, std::string_view beginning,
+                                   std::int64_t step_count) {
+  const auto is_without_steps = [&](const LogEvent& event) {
+    return is_new_beginning(event) && event.steps_before == step_count;
+  };
   const auto last = std::find_if(events.rbegin(), events.rend(), [&](const LogEvent& event) {
     return event.cause == beginning || event.cause == kRestarted;
   });
-  const bool is_same = last != events.rend() && last->cause == beginning;
-  if (is_same && last->steps_before == step_count)
-    events.erase(std::next(last).base(), events.end());
+  if (last == events.rend() || last->cause != beginning || !is_without_steps(*last)) return;
+  const auto begin = std::next(last).base();
+  const bool went_on = beginning == kRestarted &&
+                       std::any_of(begin, events.end(),
+                                   [](const LogEvent& event) { return event.cause == kWentOn; });
+  if (went_on) {
+    events.erase(std::find_if(events.begin(), begin, is_without_steps), begin);
+  } else {
+    events.erase(begin, events.end());
+  }
 }
 
 // The first steps may have been held back: what counted were they.
@@ -290,8 +301,10 @@ void StepLedger::add_event(LogEvent event) {
   const auto same_cause = [&](const LogEvent& other) {
     return other.kind == event.kind && other.cause == event.cause;
   };
+  // The first attempt of all.
+  if (event.cause == kRestarted && events.empty()) return;
   if (is_new_beginning(event)) {
-    forget_last_attempt_without_steps(events, event.cause, step_count_);
+    forget_attempts_without_steps(events, event.cause, step_count_);
     task_said_why_ = false;
     script_offsets_.clear();
     if (event.cause == kRestarted) training_is_over_ = false;

@@ -22,6 +22,8 @@ constexpr std::string_view kIgnored = "Exception ignored in";
 // Python prints so what a hook raised, and ends as it would have.
 constexpr std::string_view kOfHooks = "Error in atexit._run_exitfuncs";
 constexpr std::string_view kBlanks = " \t|+";
+// Who caught an exception says at once what comes next.
+constexpr int kSurvivalLines = 2;
 
 bool holds(std::string_view text, std::string_view words) {
   return text.find(words) != std::string_view::npos;
@@ -173,7 +175,9 @@ void OpenTraceback::tick() {
 
 void OpenTraceback::read(const Record& record, std::string_view raw, std::string_view text,
                          bool has_own_prefix, std::optional<LogEvent> event, StepLedger& ledger) {
-  const bool is_of_traceback = read_head(text) || read_frame(text);
+  const bool is_of_traceback = read_head(text, record.offset) || read_frame(text);
+  if (is_of_traceback || event) survival_lines_left_ = 0;
+  read_survival(record, text, ledger);
   const bool had_frames = has_frames_;
   if (is_of_traceback) go_on();
   if (is_ignored_) {
@@ -202,7 +206,10 @@ void OpenTraceback::read(const Record& record, std::string_view raw, std::string
   ledger.add_event(std::move(*event));
 }
 
-void OpenTraceback::tell(LogEvent event, StepLedger& ledger) const {
+void OpenTraceback::tell(LogEvent event, StepLedger& ledger) {
+  survival_lines_left_ = kSurvivalLines;
+  told_cause_ = event.cause;
+  told_offset_ = event.offset;
   const bool is_survived = event.kind == LogEvent::Kind::failure && owner_ == FrameOwner::helper &&
                            ledger.all_is_trained();
   LogEvent survival = event;
@@ -212,8 +219,20 @@ void OpenTraceback::tell(LogEvent event, StepLedger& ledger) const {
   ledger.add_event(std::move(survival));
 }
 
-bool OpenTraceback::read_head(std::string_view text) {
+// What the exception tells is kept as a warning.
+void OpenTraceback::read_survival(const Record& record, std::string_view text, StepLedger& ledger) {
+  if (survival_lines_left_ == 0 || !has_words(text)) return;
+  --survival_lines_left_;
+  if (!tells_that_it_goes_on(text) || links_two_exceptions(text)) return;
+  survival_lines_left_ = 0;
+  ledger.retract_failure(told_offset_);
+  ledger.retract_failure(head_offset_);
+  ledger.add_event(failure_of_line(record, record.text, told_cause_));
+}
+
+bool OpenTraceback::read_head(std::string_view text, std::uint64_t offset) {
   if (!holds(text, kTracebackHead)) return false;
+  if (!is_chained_) head_offset_ = offset;
   if (!is_chained_ && !is_stand_in_) weaker_.reset();
   if (!is_chained_) is_attempt_ = false;
   if (!is_stand_in_) place_ = ProgramPlace::unknown;
@@ -315,6 +334,10 @@ void OpenTraceback::save(StateWriter& state) const {
   state.boolean(is_attempt_);
   state.boolean(weaker_.has_value());
   if (weaker_) state.unsigned_integer(*weaker_);
+  state.integer(survival_lines_left_);
+  state.text(told_cause_);
+  state.unsigned_integer(told_offset_);
+  state.unsigned_integer(head_offset_);
   state.boolean(open_.has_value());
   if (!open_) return;
   state.text(open_->cause);
@@ -336,6 +359,10 @@ void OpenTraceback::restore(StateReader& state) {
   is_stand_in_ = state.boolean();
   is_attempt_ = state.boolean();
   if (state.boolean()) weaker_ = state.unsigned_integer();
+  survival_lines_left_ = static_cast<int>(state.count(kSurvivalLines));
+  told_cause_ = state.text();
+  told_offset_ = state.unsigned_integer();
+  head_offset_ = state.unsigned_integer();
   if (!state.boolean()) return;
   open_.emplace();
   open_->cause = state.text();

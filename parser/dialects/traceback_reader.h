@@ -42,11 +42,13 @@ class OpenTraceback {
 
  private:
   // Its exception, to the ledger: a helper's complaint is survived where all was trained before.
-  void tell(LogEvent event, StepLedger& ledger) const;
-  bool read_head(std::string_view text);
+  void tell(LogEvent event, StepLedger& ledger);
+  bool read_head(std::string_view text, std::uint64_t offset);
   bool read_frame(std::string_view text);
   // A line behind an exception whose message is still open. True where it is the message.
   bool read_message(const Record& record, std::string_view text, StepLedger& ledger);
+  // A line behind an exception that tells that the program goes on in spite of it.
+  void read_survival(const Record& record, std::string_view text, StepLedger& ledger);
   // What an exception's line tells; false where the line is none.
   bool read_exception(const Record& record, std::string_view raw, std::string_view text,
                       bool has_own_prefix, std::optional<LogEvent>& event, StepLedger& ledger);
@@ -64,6 +66,10 @@ class OpenTraceback {
   bool is_attempt_ = false;              // the last one told that a file is, or is not, there
   std::optional<std::uint64_t> weaker_;  // the last one's event, where the next may say more
   std::optional<LogEvent> open_;         // the last one's, where its message is still to come
+  int survival_lines_left_ = 0;          // behind an exception, which may tell that it was survived
+  std::string told_cause_;               // of that one
+  std::uint64_t told_offset_ = 0;
+  std::uint64_t head_offset_ = 0;  // of its traceback, of several that belong together the first
 };
 
 // "Exception ignored in: <function …>", "Error in atexit._run_exitfuncs:": the traceback that

@@ -103,10 +103,25 @@ bool tells_of_a_death(const LogEvent& failure) {
          (failure.cause == "task_killed" && !tells_of_sigterm(failure));
 }
 
+// "RendezvousTimeoutError": others never came, and what kept them is theirs to tell.
+bool waits_for_who_never_came(const LogEvent& failure) {
+  return failure.cause == "rendezvous_failure" &&
+         holds_any(failure.line, {"RendezvousTimeoutError", " clients joined"});
+}
+
 // A scheduler or a user ended the run, which has nothing to do with the next attempt.
 bool ends_from_outside(const LogEvent& failure) {
   const FailureClass* const known = find_failure_class(failure.cause);
   return known != nullptr && known->ends_run_over;
+}
+
+// "*** STEP 12.0 ON n4 CANCELLED AT … ***", and then why the scheduler did so: "*** JOB 12 ON n4
+// CANCELLED AT … DUE TO PREEMPTION ***".
+bool names_the_reason(const LogEvent& failure, const LogEvent& end) {
+  constexpr std::string_view kReason = " DUE TO ";
+  return end.cause == "cancelled" && holds_any(end.line, {"slurmstepd: "}) &&
+         !holds_any(end.line, {kReason}) && ends_from_outside(failure) &&
+         holds_any(failure.line, {kReason});
 }
 
 // "srun: error: node-8: task 61: Killed", and nobody had ended the step: from outside, as the
@@ -163,7 +178,9 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (tells_of_sigterm(failure)) return CauseDepth::none;
   if (is_complaint(failure)) return CauseDepth::complaint;
   if (tells_of_a_killed_import(failure)) return CauseDepth::killed;
-  if (leaves_open_which(failure)) return CauseDepth::peer_lost;
+  if (leaves_open_which(failure) || waits_for_who_never_came(failure)) {
+    return CauseDepth::peer_lost;
+  }
   // mpirun's daemons: ssh or a shell said before why not.
   if (holds_any(failure.line, {"ORTE was unable to"})) return CauseDepth::communication;
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
@@ -183,6 +200,12 @@ bool announces_end(const LogEvent& failure) {
 
 bool says_no_reason(const LogEvent& failure) {
   return announces_end(failure) && depth_of(failure) >= CauseDepth::worker_failed;
+}
+
+bool misses_others(const LogEvent& failure) {
+  return waits_for_who_never_came(failure) ||
+         (failure.cause == "rendezvous_failure" &&
+          holds_any(failure.line, {"RendezvousConnectionError", "RendezvousClosedError"}));
 }
 
 bool may_be_last_word(const LogEvent& failure) {
@@ -212,13 +235,17 @@ const LogEvent* FirstCause::chosen() const {
   const bool may_repeat =
       of_earlier_attempts_ != nullptr &&
       (!ends_from_outside(*of_earlier_attempts_) || (went_on_ && tells_of_sigterm(*chosen_)));
-  return may_repeat && says_no_reason(*chosen_) ? of_earlier_attempts_ : chosen_;
+  const bool says_less = says_no_reason(*chosen_) || (!went_on_ && misses_others(*chosen_));
+  return may_repeat && says_less ? of_earlier_attempts_ : chosen_;
 }
 
 void FirstCause::offer(const LogEvent& failure) {
   if (failure.cause == kRestarted) return begin_attempt();
   if (failure.cause == kWentOn) return go_on(failure);
-  if (is_over_) return;
+  if (is_over_) {
+    if (names_the_reason(failure, *chosen_)) chosen_ = &failure;
+    return;
+  }
   const bool is_first_end = !end_was_told_ && announces_end(failure) && !ends_itself(failure);
   end_was_told_ = end_was_told_ || is_first_end;
   if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;

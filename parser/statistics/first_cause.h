@@ -19,6 +19,10 @@ bool announces_end(const LogEvent& failure);
 // counts, though another one logged some steps more until it was ended, too.
 bool says_no_reason(const LogEvent& failure);
 
+// Whether it tells that other processes did not come, or had gone: behind an attempt that failed,
+// by what that one failed.
+bool misses_others(const LogEvent& failure);
+
 // Whether it may be such a word.
 bool may_be_last_word(const LogEvent& failure);
 
@@ -28,8 +32,8 @@ class FirstCause {
   void offer(const LogEvent& failure);
 
   // Of the newest attempt; of an earlier one, that nobody ended from outside, where that says no
-  // reason; of before what counts went on, where what came since says no reason. Null where nothing
-  // was offered, or nothing since.
+  // reason, or misses others; of before what counts went on, where what came since says no reason.
+  // Null where nothing was offered, or nothing since.
   const LogEvent* chosen() const;
 
  private:

@@ -116,6 +116,50 @@ TEST(Attempts, OfThoseWithoutStepsTheFirstAndTheLastAreKept) {
                                  EventRole::root));
 }
 
+// What the third and the fourth attempt fail by, the second left behind: a GPU that is gone.
+TEST(Attempts, OfThoseWithoutStepsTheLastThatWentOnIsKept) {
+  const std::string refused = "requests.exceptions.ConnectionError: x: Max retries exceeded\n";
+  const std::string counts = "r0 | step 48010 | loss 2.22\nr0 | step 48020 | loss 2.21\n";
+  const std::string fault = "NVRM: Xid (PCI:0000:ab:00): 79, GPU has fallen off the bus.\n";
+  const std::string absent = "[rank7]: RuntimeError: CUDA error: invalid device ordinal\n";
+  std::string text = refused + kEndOfWorker + kRestart + counts + fault + kEndOfWorker + kRestart;
+  for (int i = 0; i < 100; ++i) text += absent + kEndOfWorker + kRestart;
+  EXPECT_EQ(cause_of_dead(text + kEndOfWorker), "gpu_hardware_error");
+  EXPECT_THAT(parse_log(text).facts.events, testing::SizeIs(testing::Le(12)));
+}
+
+TEST(Attempts, ThatMissOthersEndByWhatEndedTheOneBefore) {
+  const std::string missing = "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n";
+  EXPECT_EQ(cause_of_dead(missing), "rendezvous_failure");
+  EXPECT_EQ(cause_of_dead(kTimeout + kEndOfWorker + kRestart + missing), "nccl_timeout");
+  EXPECT_EQ(cause_of_dead(kPreemption + kStartOfRanks + missing), "rendezvous_failure");
+}
+
+TEST(Attempts, BeginWithABanner) {
+  const std::string full = "OSError: [Errno 28] No space left on device\n";
+  for (const char* const banner : {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
+                                   "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n",
+                                   "### attempt #2 on n[1-4] ###\n", "supervisor: run #2 of 4\n"}) {
+    EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + full), "disk_full_or_quota") << banner;
+    EXPECT_TRUE(parse_log(banner).facts.events.empty()) << banner;
+  }
+  for (const char* const other : {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n"}) {
+    EXPECT_EQ(cause_of_dead(kOutOfMemory + other + full), "cuda_oom") << other;
+  }
+}
+
+TEST(Attempts, EndByTheReasonThatSlurmTellsLater) {
+  EXPECT_EQ(cause_of_dead(kEndOfStep + kPreemption), "preempted");
+  EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep), "preempted");
+}
+
+// Who never came tells it himself, though later.
+TEST(Attempts, ThatWaitedForOthersEndByWhatKeptThem) {
+  EXPECT_EQ(cause_of_dead("torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n"
+                          "19m  Warning  Failed  pod/w-1  Failed to pull image \"x\"\n"),
+            "container_error");
+}
+
 // Behind an end from outside: what a program does, or refuses, only when it begins.
 TEST(Attempts, BeginWithWhatProgramsTellOfTheirStart) {
   const std::string ended = kStep + kPreemption;

@@ -158,7 +158,13 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"fatal: no readable checkpoint in /ckpt", "checkpoint_unreadable"},
       {"INFO tune_controller.py:1574 -- Trial Torch_e71f1_0 restarts from checkpoint_000000",
        "restarted"},
-      {"### attempt 2 of 2071183 on a[41-44] ###", "started"},
+      {"### attempt 2 of 2071183 on a[41-44] ###", "restarted"},
+      {"Tue Jul 15 18:51:09 UTC 2025 job 33108 restart 1 on n[4-7]", "started"},
+      {"START TIME: Mon Oct 27 12:01:44 UTC 2025  SLURM_RESTART_COUNT=1", "started"},
+      {"ulimit: core file size 0; no core will be written on Segmentation fault", "none"},
+      {"n1:9:2 [5] register_mr_buffers:465 NCCL WARN NET/OFI Unable to register memory (type = 1) "
+       "for device 0. RC: 12, Error: Cannot allocate memory",
+       "locked_memory_limit"},
       {"Warning  Evict   41s   volcano   Pod is evicted, because of preempt", "preempted"},
       {"(TrainController pid=2204) [State Transition] RUNNING -> RESTARTING.", "restarted"},
       {"NCCL version 2.27.3+cuda12.9", "started"}};

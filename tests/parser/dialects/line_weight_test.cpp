@@ -62,7 +62,9 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
 
 TEST(LineWeight, OfWhatCouldNotBeDoneIsAComplaint) {
   for (const char* line :
-       {"run.sh: line 4: torchrun: command not found",
+       {"run.sh: line 4: torchrun: command not found", "libx_cpu.so: undefined symbol: f",
+        "find: '/x/y': Stale file handle",
+        "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
         "plugin: libfabric.so.1: cannot open shared object file: No such file or directory",
         "Could not load library x: libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by "
         "x.so)"}) {
@@ -82,6 +84,9 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
        {"",
         "CUDA out of memory",
         "OSError: [Errno 116] Stale file handle: second try failed",
+        "python: symbol lookup error: libx.so: undefined symbol: f",
+        "mkdir: cannot create directory 'x': Disk quota exceeded",
+        "sbatch: error: Invalid account or account/partition combination specified",
         "srun: error: n1: task 3: Killed",
         "retry 5/5 opening part.npy: [Errno 116] Stale file handle",
         "OSError: [Errno 116] Stale file handle: entry 3/5",

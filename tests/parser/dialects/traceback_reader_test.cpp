@@ -252,6 +252,24 @@ TEST(TracebackReader, QuotesWhatAHubSaysRatherThanTheRequest) {
             "hf_authentication|huggingface_hub.errors.GatedRepoError: 401 Client Error.");
 }
 
+// The next rank's own failure is the cause, and what was caught only a warning.
+TEST(TracebackReader, BelievesWhoSaysAtOnceThatTheProgramGoesOn) {
+  const std::string caught = "1: " + kHead + "1: " + frame("/w/load.py", "load") +
+                             "1: LocalEntryNotFoundError: cannot find the files\n";
+  const std::string later = "0: RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n";
+  const std::string goes_on = "1: attempt 1 of 3 failed, waiting 5 s\n";
+  EXPECT_TRUE(told(caught + later).starts_with("hf_unreachable|"));
+  EXPECT_TRUE(told(caught + goes_on + later).starts_with("cuda_oom|"));
+  EXPECT_TRUE(told(caught + "1: it is time\n" + goes_on + later).starts_with("cuda_oom|"));
+  EXPECT_EQ(told(caught + goes_on), "|");
+  EXPECT_EQ(told(caught + goes_on + "srun: error: n1: task 1: Exited with exit code 1\n"),
+            "hf_unreachable|attempt 1 of 3 failed, waiting 5 s");
+  // Of another printer, or of later.
+  EXPECT_TRUE(told(caught + "2: retrying\n" + later).starts_with("hf_unreachable|"));
+  EXPECT_TRUE(
+      told(caught + "1: it is time\n1: it is late\n" + goes_on + later).starts_with("hf_unr"));
+}
+
 TEST(TracebackReader, FollowsAPrinterWhosePrefixEndsInAColon) {
   const std::string prefix = "<gpu7>:";
   EXPECT_EQ(told(prefix + kHead + prefix + frame("/w/m.py", "forward") + prefix +
