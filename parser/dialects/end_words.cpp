@@ -16,14 +16,15 @@ constexpr std::size_t kBytesOfAnEnd = 300;
 
 using EndWords = std::span<const std::string_view>;
 
-// As words of their own.
+// As words of their own; "sagemaker-training-toolkit" is a program's name.
 bool holds_one_as_a_word(std::string_view text, EndWords words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + 1)) {
       const std::size_t end = at + word.size();
       const bool begins = at == 0 || !is_letter(text[at - 1]);
-      if (begins && (end == text.size() || !is_letter(text[end]))) return true;
+      if (begins && (end == text.size() || (!is_letter(text[end]) && text[end] != '-')))
+        return true;
     }
     return false;
   });
@@ -79,7 +80,9 @@ bool tells_of_success(std::string_view text) {
   if (text.find("successfully") != std::string_view::npos) return true;
   constexpr auto kDone =
       std::to_array<std::string_view>({"finished", "completed", "complete", "done"});
-  return holds_one_as_a_word(text, kDone) && holds_one_as_a_word(text, kWhat);
+  // "Training container on algo-4 done": whatever ended in it.
+  const bool is_of_container = text.find("container") != std::string_view::npos;
+  return !is_of_container && holds_one_as_a_word(text, kDone) && holds_one_as_a_word(text, kWhat);
 }
 
 // `text`: in lower case.

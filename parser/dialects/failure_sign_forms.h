@@ -20,6 +20,10 @@ inline constexpr std::string_view kRefusedValue = R"(^(?:[A-Za-z_]\w*\.)*\w*Erro
 inline constexpr std::string_view kErrorOfFile =
     R"(^(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception)|Exception): )";
 
+// Behind a number of the try: "[try 2] … torchrun --nnodes=1", "[supervisor] run 2: python -m …".
+inline constexpr std::string_view kTryOfCommand =
+    R"(^.{0,40}\b(?:try|attempt|run) #?\d+\b[^'"]*(?:torchrun|python3? -m|accelerate|mpirun) )";
+
 // `words` of a message whose exception ends in Error: not searched for in all lines.
 constexpr FailureSign in_error(std::string_view cause, std::string_view words,
                                std::string_view pattern = {}) {

@@ -40,6 +40,11 @@ constexpr std::array kSignsOfOne = {
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
     failure(kRestarted, "run #", R"(\brun #\d+ of \d)"),
+    // A wrapper's line with what it runs: "[try 2] 2025-08-05 16:46:31 torchrun --nnodes=1 …".
+    failure(kRestarted, "torchrun --", kTryOfCommand),
+    failure(kRestarted, "-m torch.distributed.run", kTryOfCommand),
+    failure(kRestarted, "accelerate launch ", kTryOfCommand),
+    failure(kRestarted, "mpirun -", kTryOfCommand),
     failure(kStarted, "Setting OMP_NUM_THREADS environment"),
     failure(kStarted, "pyxis: imported docker image"),
     failure(kStarted, "All distributed processes registered"),
@@ -63,8 +68,9 @@ constexpr std::array kSignsOfOne = {
     // The scheduler's own words.
     failure("time_limit", "DUE TO TIME LIMIT"),
     failure("time_limit", "longer than specified deadline"),
-    // Of SageMaker.
+    // Of SageMaker, and of Modal.
     failure("time_limit", "exceeded MaxRuntimeInSeconds"),
+    failure("time_limit", "hit its timeout of ", R"(hit its timeout of \d+s)"),
     // Of Flux: "14400.052s: job.exception f2Qj8X type=timeout severity=0 resource allocation …".
     failure("time_limit", "job.exception", R"(job\.exception .*\btype=timeout\b)"),
     failure("cancelled", "job.exception", R"(job\.exception .*\btype=cancel\b)"),
@@ -144,7 +150,8 @@ constexpr std::array kSignsOfOne = {
     failure("cuda_oom", "CUDA error: out of memory"),
     failure("cuda_oom", "OutOfMemoryError: "),
     failure("cuda_oom", "out of memory",
-            R"((?i)\b(?:cuda|hip|npu|xpu|hpu|gpu|device|triton|hbm)\b.{0,30}: out of memory)"),
+            R"((?i)\b(?:cuda|hip|npu|xpu|hpu|gpu|device|triton|hbm)\b.{0,30}: out of memory|)"
+            R"(^out of memory$)"),
     failure("cuda_oom", "PT_DEVMEM Allocation failed"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: Out of memory"),
     failure("cuda_oom", "RESOURCE_EXHAUSTED: ", R"((?i)memory|alloc)"),
@@ -232,6 +239,7 @@ constexpr std::array kSignsOfOne = {
     failure("cuda_error", "nrt_load status", R"(nrt_load status=[1-9])"),
     failure("cuda_error", "NRT_EXEC", R"((?i)error.*NRT_EXEC|NRT_EXEC\w*(?:ERR|FAIL))"),
     failure("cuda_error", "CUDNN_STATUS_", R"((?i)error.*CUDNN_STATUS_[A-Z_]*)"),
+    failure("cuda_error", "[cudnn_frontend] Error: "),
     failure("cuda_error", "CUBLAS_STATUS_", R"((?i)error.*CUBLAS_STATUS_[A-Z_]*)"),
 
     // Numbers.

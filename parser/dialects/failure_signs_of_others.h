@@ -189,6 +189,7 @@ inline constexpr std::array kSignsOfOthers = {
             R"(^(?:Illegal instruction|Floating point exception) +\(core dumped\))"),
     by_number("aught signal ", cause_of_signal),
     by_number("Received Signals.SIG", cause_of_signal_name),
+    failure("task_killed", " death signal, shutting down", R"(Received 15 death)"),
     failure("segmentation_fault", "Fatal Python error: ", R"(error: (?:Bus|Illegal|Floating))"),
     failure("child_failed", "Fatal Python error: ", R"(error: Aborted)"),
     by_words("Check failed: ",
@@ -220,6 +221,8 @@ inline constexpr std::array kSignsOfOthers = {
     by_number("exited on signal ", cause_of_signal),
     failure("child_failed", "has exited due to process rank "),
     failure("child_failed", "MPI_ABORT was invoked on rank "),
+    failure("child_failed", "run detected that one or more processes exited with non-zero"),
+    failure("child_failed", "rimary job ", R"(rimary job +terminated normally, but \d+ process)"),
     // Ray's word about a worker, around what the worker said itself.
     failure("node_failure", "its node has died"),
     failure("node_failure", "'s node has crashed"),

@@ -84,6 +84,9 @@ constexpr auto kGoesOnWith = std::to_array<std::string_view>(
     {"etrying", "will retry", "be retried", "alling back", "fallback to", "gnoring ", "ontinuing ",
      "kipping ", " was handled"});
 
+constexpr auto kGivesUp =
+    std::to_array<std::string_view>({"not retrying", "o more retr", "iving up", "not continuing"});
+
 // Levels at which a program goes on, and other words that say so.
 constexpr auto kWarnings = std::to_array<std::string_view>(
     {"WARNING", "Warning: ", "[warning]", " warn ", "[NeMo W ", "[DEBUG", " DEBUG ",
@@ -215,6 +218,7 @@ bool leaves_reason_open(std::string_view line) {
 }
 
 bool tells_that_it_goes_on(std::string_view line) {
+  if (holds_one_of(line, kGivesUp)) return false;
   return holds_one_of(line, kGoesOnWith) || line.find(kGoesOn) != std::string_view::npos ||
          says_that_another_try_follows(line) || says_what_it_does_instead(line);
 }

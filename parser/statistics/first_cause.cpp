@@ -37,7 +37,8 @@ bool holds_any(const std::string& line, std::initializer_list<std::string_view> 
 // than that somebody else had a reason.
 bool tells_of_sigterm(const LogEvent& failure) {
   return failure.cause == "task_killed" &&
-         holds_any(failure.line, {"SIGTERM", "got signal: 15", ": Terminated"});
+         holds_any(failure.line,
+                   {"SIGTERM", "got signal: 15", ": Terminated", "Received 15 death"});
 }
 
 // "pyxis: child 28 terminated with signal 15": while a node unpacked its image, ranks of another

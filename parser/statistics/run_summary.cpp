@@ -66,15 +66,20 @@ bool is_after_segment(const LogEvent& event, const LogFacts& facts, std::size_t 
 constexpr double kTeardownS = 60;
 constexpr std::int64_t kTeardownSteps = 20;  // where their time is not known
 
+std::int64_t steps_before_segment(const LogFacts& facts, std::size_t index) {
+  std::int64_t steps = 0;
+  for (std::size_t i = 0; i < index; ++i) steps += facts.segments[i].step_count;
+  return steps;
+}
+
 // Whether as few steps of the segment at `index` follow `event` as are logged while processes end.
 bool is_near_end(const LogEvent& event, const LogFacts& facts, std::size_t index,
                  std::optional<double> step_time_s) {
   // Of a log with more segments than LogFacts keeps, where this one begins is not known.
   if (facts.segments[index].segment != static_cast<std::int32_t>(index)) return false;
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < index; ++i) begin += facts.segments[i].step_count;
+  const std::int64_t begin = steps_before_segment(facts, index);
   const std::int64_t after = begin + facts.segments[index].step_count - event.steps_before;
-  if (event.steps_before <= begin) return false;
+  if (event.steps_before < begin) return false;
   return step_time_s ? static_cast<double>(after) * *step_time_s <= kTeardownS
                      : after <= kTeardownSteps;
 }
@@ -86,7 +91,9 @@ bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t
   const auto declared = facts.declared_last_iteration;
   if (declared && facts.segments[index].last_iteration >= *declared) return false;
   const FailureClass* const known = find_failure_class(event.cause);
-  return known != nullptr && known->ends_run_over && is_near_end(event, facts, index, step_time_s);
+  const bool is_inside = event.steps_before > steps_before_segment(facts, index);
+  return known != nullptr && known->ends_run_over && is_inside &&
+         is_near_end(event, facts, index, step_time_s);
 }
 
 // A program, a shell or a step daemon said it, and went on: of a run with steps no cause by itself.
@@ -153,7 +160,10 @@ void sort_events(const LogFacts& facts, std::size_t index,
       evidence.end_is_last = evidence.end_is_last || (is_announced && is_after);
       if (is_end) last.see_failure(event);
       if (is_end || !begins_anew(event.cause)) (is_end ? ending : survived).offer(event);
+      // Before the first of a few steps only the thing itself: a rank's lines may come late.
+      const bool is_inside = event.steps_before > steps_before_segment(facts, index);
       const bool may_tell_why = !is_end && is_of_attempt && may_be_last_word(event) &&
+                                (is_inside || depth_of(event) == CauseDepth::root) &&
                                 is_near_end(event, facts, index, step_time_s);
       if (may_tell_why) last_words.offer(event);
     }

@@ -137,15 +137,28 @@ TEST(Attempts, ThatMissOthersEndByWhatEndedTheOneBefore) {
 
 TEST(Attempts, BeginWithABanner) {
   const std::string full = "OSError: [Errno 28] No space left on device\n";
-  for (const char* const banner : {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
-                                   "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n",
-                                   "### attempt #2 on n[1-4] ###\n", "supervisor: run #2 of 4\n"}) {
+  for (const char* const banner :
+       {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
+        "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n", "### attempt #2 on n[1-4] ###\n",
+        "supervisor: run #2 of 4\n", "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + full), "disk_full_or_quota") << banner;
     EXPECT_TRUE(parse_log(banner).facts.events.empty()) << banner;
   }
-  for (const char* const other : {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n"}) {
+  for (const char* const other : {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n",
+                                  "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + other + full), "cuda_oom") << other;
   }
+}
+
+// Rank 0's steps may be printed behind what another rank failed by.
+TEST(Attempts, EndByAThingItselfBeforeTheFirstOfAFewSteps) {
+  const std::string aborted = "srun: error: n13: task 12: Aborted (core dumped)\n";
+  EXPECT_EQ(cause_of_dead("RuntimeError: CUDA error: uncorrectable NVLink error detected\n" +
+                          kStep + aborted),
+            "gpu_hardware_error");
+  EXPECT_EQ(cause_of_dead("slurmstepd: error: pyxis: URL https://x returned error code: 503\n" +
+                          kStep + aborted),
+            "child_failed");
 }
 
 TEST(Attempts, EndByTheReasonThatSlurmTellsLater) {

@@ -22,7 +22,9 @@ TEST(GoodEnd, IsToldByWordsOfSuccessAndByAStatusOf0) {
        {"training exit code 1", "returned 0.3", "status 02", "rc=01", "+ echo mpirun returned 0",
         "training has not finished", "training failed, cleanup done", "done with setup ...",
         "[WARNING] training finished without a checkpoint", "job killed, exit code 0",
-        "run finished with 1", "training done, rc=143", ""}) {
+        "run finished with 1", "training done, rc=143",
+        "sagemaker_pytorch_container.training INFO     Training container on algo-4 done",
+        "sagemaker-training-toolkit INFO     MPI process finished.", ""}) {
     EXPECT_FALSE(tells_of_a_good_end(line)) << line;
   }
 }

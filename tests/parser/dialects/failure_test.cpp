@@ -161,6 +161,14 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"### attempt 2 of 2071183 on a[41-44] ###", "restarted"},
       {"Tue Jul 15 18:51:09 UTC 2025 job 33108 restart 1 on n[4-7]", "started"},
       {"START TIME: Mon Oct 27 12:01:44 UTC 2025  SLURM_RESTART_COUNT=1", "started"},
+      {"Task's current input in-Q8Z hit its timeout of 86400s", "time_limit"},
+      {"[cudnn_frontend] Error: No execution plans support the graph.", "cuda_error"},
+      {"mpirun detected that one or more processes exited with non-zero status, thus causing",
+       "child_failed"},
+      {"Primary job  terminated normally, but 1 process returned", "child_failed"},
+      {"W1017 06:00:34.6 16 torch/distributed/elastic/agent/server/api.py:725] Received 15 death "
+       "signal, shutting down workers",
+       "task_killed"},
       {"ulimit: core file size 0; no core will be written on Segmentation fault", "none"},
       {"n1:9:2 [5] register_mr_buffers:465 NCCL WARN NET/OFI Unable to register memory (type = 1) "
        "for device 0. RC: 12, Error: Cannot allocate memory",

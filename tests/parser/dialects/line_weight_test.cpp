@@ -84,6 +84,7 @@ TEST(LineWeight, OfEverythingElseIsAStatement) {
        {"",
         "CUDA out of memory",
         "OSError: [Errno 116] Stale file handle: second try failed",
+        "wrapper: exit 1 after 3 s, too fast, not retrying",
         "python: symbol lookup error: libx.so: undefined symbol: f",
         "mkdir: cannot create directory 'x': Disk quota exceeded",
         "sbatch: error: Invalid account or account/partition combination specified",
