@@ -33,6 +33,7 @@ struct SameToldCloser {
 };
 constexpr std::array kSameToldCloser = {
     SameToldCloser{"HTTPError: ", "GatedRepoError: "},
+    SameToldCloser{"Cannot access gated repo", "Access to model "},
     SameToldCloser{"Could not process JSON input", " returned error code: "},
     SameToldCloser{"killed due to memory pressure", "ray.exceptions.OutOfMemoryError"},
     SameToldCloser{"DataLoader worker ", "oom_kill event"},

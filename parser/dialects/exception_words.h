@@ -63,13 +63,15 @@ inline constexpr std::string_view kLacksName = R"(^module '[\w.]+' has no attrib
 // In the order in which a reader would ask: memory, numbers, modules, the others, the device, the
 // hub, the checkpoint, files, the configuration.
 inline constexpr std::array kWords = {
-    Words{"host_oom_kill", R"(_?(?:Array)?MemoryError|ObjectStoreFullError)", ""},
+    Words{"host_oom_kill", R"(_?(?:Array|Arrow)?MemoryError|ObjectStoreFullError)", ""},
     Words{"host_oom_kill", "",
           R"(DefaultCPUAllocator|)"
           R"(can(?:'t|not) allocate memory|host memory)"},
     Words{"cuda_oom", "",
-          R"(\b(?:not enough|insufficient|out of) (?:\w+ )?memory|)"
+          R"(\b(?:not enough|insufficient|out of) (?:\w+ )?memory|out_of_device_memory|)"
           R"(\b(?:larger|more|less) than .{0,40}\bmemory\b)"},
+    Words{"cuda_oom", "ResourceExhaustedError|(?:Xla|Jax)RuntimeError",
+          R"(\boom when allocating|failed to allocate \d)"},
 
     Words{"nan_gradient", "",
           R"(\bgrad.*\b(?:nan|inf|non-?finite|not finite)\b|)"
@@ -199,6 +201,7 @@ inline constexpr std::array kWords = {
 
     Words{"file_system_error", "PermissionError|IsADirectoryError|NotADirectoryError", ""},
     // Of what speaks to object storage.
+    Words{"tokenizer_or_data_missing", "ClientError", R"(\((?:404|NoSuchKey|NoSuchBucket)\))"},
     Words{"file_system_error",
           R"(\w*Credentials\w*|EndpointConnectionError|ClientError|\w*RefreshError|)"
           R"(S3\w*(?:Error|Exception)|Aio\w*Error)",

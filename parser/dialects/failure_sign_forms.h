@@ -24,6 +24,9 @@ inline constexpr std::string_view kErrorOfFile =
 inline constexpr std::string_view kTryOfCommand =
     R"(^.{0,40}\b(?:try|attempt|run) #?\d+\b[^'"]*(?:torchrun|python3? -m|accelerate|mpirun) )";
 
+// What a shell puts before its complaint.
+inline constexpr std::string_view kOfShell = R"(: line \d+: |^-?bash: )";
+
 // `words` of a message whose exception ends in Error: not searched for in all lines.
 constexpr FailureSign in_error(std::string_view cause, std::string_view words,
                                std::string_view pattern = {}) {

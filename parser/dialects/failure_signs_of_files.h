@@ -11,6 +11,7 @@ namespace llmb::parser::signs {
 inline constexpr std::array kSignsOfFiles = {
     in_error("disk_full_or_quota", "PytorchStreamWriter failed"),
     in_error("disk_full_or_quota", "[enforce fail at inline_container"),
+    failure("disk_full_or_quota", "basic_ios::clear: iostream error"),
     failure("shared_memory_full", "No space left on device", R"(/dev/shm)"),
     // A limit of the kernel on namespaces, whatever number it says so by.
     failure("container_error", "failed to create user namespace"),
@@ -29,6 +30,7 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("hf_authentication", "GatedRepoError"),
     failure("hf_authentication", "Cannot access gated repo"),
     failure("hf_authentication", "rying to access a gated repo"),
+    failure("hf_authentication", "Access to model ", R"(Access to model \S+ is restricted)"),
     in_error("hf_authentication", "401 Client Error", R"(huggingface|hf\.co|Unauthorized for url)"),
     in_error("hf_authentication", "403 Client Error", R"(huggingface|hf\.co)"),
     in_error("hf_authentication", "Invalid user token"),
@@ -72,6 +74,8 @@ inline constexpr std::array kSignsOfFiles = {
     in_error("tokenizer_or_data_missing", "No such file or directory",
              R"(^(?:OSError|RuntimeError|Exception|AssertionError): .*\.(?:idx|bin|model|json)\b)"),
     failure("tokenizer_or_data_missing", "Dataset does not exist: "),
+    // Of Megatron's indexed datasets.
+    in_error("tokenizer_or_data_missing", " files cannot be found at the path prefix"),
     in_error("tokenizer_or_data_missing", "o file found "),
     in_error("tokenizer_or_data_missing", "o files found "),
     in_error("checkpoint_unreadable", "SafetensorError"),

@@ -123,14 +123,20 @@ constexpr auto kReasonless = std::to_array<std::string_view>(
 constexpr auto kReasons = std::to_array<std::string_view>(
     {"EADDRINUSE", "ddress already in use", "(errno: ", "ailed to pull image", " clients joined"});
 
-// "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
-bool is_complaint_of_a_shell(std::string_view line) {
-  line = trimmed(line);
+// "run.sh: line 4: " and "bash: ".
+bool is_of_a_shell(std::string_view line) {
   constexpr std::string_view kLine = ": line ";
+  if (line.starts_with("bash: ") || line.starts_with("-bash: ")) return true;
   const std::size_t at = line.find(kLine);
   if (at == std::string_view::npos) return false;
   const std::size_t digits = length_of_run(line, at + kLine.size(), is_digit);
-  if (digits == 0 || line.substr(at + kLine.size() + digits, 2) != ": ") return false;
+  return digits > 0 && line.substr(at + kLine.size() + digits, 2) == ": ";
+}
+
+// "run.sh: line 4: torchrun: command not found": the shell goes on with its next command.
+bool is_complaint_of_a_shell(std::string_view line) {
+  line = trimmed(line);
+  if (!is_of_a_shell(line)) return false;
   constexpr auto kComplaints = std::to_array<std::string_view>(
       {": command not found", ": Permission denied", ": No such file or directory",
        ": unbound variable", ": bad substitution"});

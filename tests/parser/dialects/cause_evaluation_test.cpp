@@ -323,7 +323,7 @@ TEST(CauseEvaluation, OfOtherStacks) {
 // acceptable, 76.7 % with the line. Two hang, which their silence tells; one of the others trained
 // all and failed while it saved, which a complete run's `failure` tells.
 TEST(CauseEvaluation, OfMixedStacks) {
-  judge_whole_logs("mixed_stacks", {.exact = 93, .acceptable = 94, .quoted = 81});
+  judge_whole_logs("mixed_stacks", {.exact = 93, .acceptable = 94, .quoted = 80});
 }
 
 // Half of a vendor's recipes, half of every other stack, with red herrings, survived exceptions and
@@ -337,7 +337,7 @@ TEST(CauseEvaluation, OfElasticStacks) {
 // not seen the rules. At first sight 93.3 % exact and acceptable, 80.0 % with the line. Three hang,
 // which their silence tells: without them 95.5 %.
 TEST(CauseEvaluation, OfOperatorsAndLabs) {
-  judge_whole_logs("operators_and_labs", {.exact = 96, .acceptable = 96, .quoted = 82});
+  judge_whole_logs("operators_and_labs", {.exact = 96, .acceptable = 96, .quoted = 84});
 }
 
 // Trainers of every kind, many of them with lines of their own, and complaints that are survived

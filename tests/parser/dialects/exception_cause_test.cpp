@@ -9,6 +9,8 @@ namespace {
 
 TEST(ExceptionCause, IsToldByTheTypeWhereItSaysIt) {
   EXPECT_EQ(cause_of_exception("numpy.core._exceptions._ArrayMemoryError: x"), "host_oom_kill");
+  EXPECT_EQ(cause_of_exception("pyarrow.lib.ArrowMemoryError: malloc of size 9 failed"),
+            "host_oom_kill");
   EXPECT_EQ(cause_of_exception("json.decoder.JSONDecodeError: Expecting value: line 1 column 1"),
             "tokenizer_or_data_missing");
   EXPECT_EQ(cause_of_exception("yaml.constructor.ConstructorError: x"), "configuration_error");
@@ -23,6 +25,14 @@ TEST(ExceptionCause, IsToldByTheWordsWhoeverRaisedIt) {
             "cuda_error");
   EXPECT_EQ(cause_of_exception("RuntimeError: NPU function error: aclrtSynchronizeDevice"),
             "cuda_error");
+  EXPECT_EQ(cause_of_exception("tensorflow.errors_impl.ResourceExhaustedError: OOM when allocating "
+                               "tensor with shape[8,4096]"),
+            "cuda_oom");
+  EXPECT_EQ(cause_of_exception("XlaRuntimeError: INTERNAL: Failed to allocate 687194767 bytes"),
+            "cuda_oom");
+  EXPECT_EQ(cause_of_exception("botocore.exceptions.ClientError: An error occurred (404) when "
+                               "calling the HeadObject operation: Not Found"),
+            "tokenizer_or_data_missing");
   EXPECT_EQ(cause_of_exception("ValueError: found NaN in loss on rank 3"), "nan_loss");
   EXPECT_EQ(cause_of_exception("RuntimeError: operator torchvision::nms does not exist"),
             "missing_module");
