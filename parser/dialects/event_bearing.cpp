@@ -35,6 +35,7 @@ constexpr std::array kSameToldCloser = {
     SameToldCloser{"HTTPError: ", "GatedRepoError: "},
     SameToldCloser{"Cannot access gated repo", "Access to model "},
     SameToldCloser{"Could not process JSON input", " returned error code: "},
+    SameToldCloser{"Timeout at NCCL work", "Watchdog caught collective operation timeout"},
     SameToldCloser{"killed due to memory pressure", "ray.exceptions.OutOfMemoryError"},
     SameToldCloser{"DataLoader worker ", "oom_kill event"},
     SameToldCloser{"DataLoader worker ", "oom-kill event"},

@@ -54,17 +54,18 @@ constexpr FailureSign by_number(std::string_view literal,
   return {{}, LogEvent::Kind::failure, literal, pattern, cause_by};
 }
 
-// "### attempt 2 of 3 on n[1-4] ###"; not "==> attempt 2 failed (exit 1)".
+// "### attempt 2 of 3 on n[1-4] ###", "--- try 2 ---"; not "==> attempt 2 failed (exit 1)".
 inline std::string_view cause_of_banner(std::string_view line) {
-  constexpr std::string_view kWord = "attempt ";
   constexpr auto kEnds = std::to_array<std::string_view>(
-      {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv"});
-  const std::size_t at = line.find(kWord);
-  const std::string_view rest = line.substr(at + kWord.size());
-  const std::string_view number = rest.substr(rest.starts_with('#') ? 1 : 0);
-  const bool has_number = !number.empty() && is_digit(number.front());
-  const bool is_decorated = at > 0 && line.find_first_not_of("#=*>- ") == at && line.front() != ' ';
-  return is_decorated && has_number && !holds_one_of(rest, kEnds) ? kRestarted : "";
+      {"fail", "exit", "ended", "died", "crash", "timed out", "finish", "succe", "giv", "skip"});
+  const std::size_t length = line.find_first_not_of("#=*>- ");
+  if (length == 0 || length == std::string_view::npos || line.front() == ' ') return {};
+  std::string_view rest = line.substr(length);
+  for (const std::string_view word : {"attempt ", "try ", "#"}) {
+    if (rest.starts_with(word)) rest.remove_prefix(word.size());
+  }
+  const bool is_number = rest.size() + length < line.size() && !rest.empty() && is_digit(rest[0]);
+  return is_number && !holds_one_of(rest, kEnds) ? kRestarted : "";
 }
 
 // LSF: "TERM_RUNLIMIT: job killed after …", PBS: "=>> PBS: job killed: walltime 86431 exceeded …".

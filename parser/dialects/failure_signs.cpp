@@ -39,6 +39,9 @@ constexpr std::array kSignsOfOne = {
     failure(kRestarted, " -> RESTARTING"),
     // A script's banner, and a supervisor's: "run #2 of 4".
     by_line("attempt ", cause_of_banner),
+    by_line("- try ", cause_of_banner),
+    by_line("= try ", cause_of_banner),
+    by_line("# try ", cause_of_banner),
     failure(kRestarted, "run #", R"(\brun #\d+ of \d)"),
     // A wrapper's line with what it runs: "[try 2] 2025-08-05 16:46:31 torchrun --nnodes=1 …".
     failure(kRestarted, "torchrun --", kTryOfCommand),

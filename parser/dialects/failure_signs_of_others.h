@@ -116,7 +116,7 @@ inline constexpr std::array kSignsOfOthers = {
     failure("container_error", "pyxis: error: "),
     failure("container_error", "spank_pyxis.so", R"(error: )"),
     failure("container_error", "enroot-", R"(enroot-[a-z0-9]+: )"),
-    failure("container_error", "nvidia-container-cli: "),
+    failure("container_error", "nvidia-container-cli: ", R"(nvidia-container-cli: .*error)"),
     failure("container_error", "MountVolume.", R"(MountVolume\.\w+ failed)"),
     failure("container_error", "nable to attach or mount volumes"),
     failure("container_error", "ailed to create pod sandbox"),

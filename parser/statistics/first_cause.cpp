@@ -76,9 +76,18 @@ bool is_own_mistake(const LogEvent& failure) {
                      [&](std::string_view type) { return line.starts_with(type); });
 }
 
-// "[Rank 18] Some NCCL operations have failed or timed out": the watchdog says before which.
+// "[Rank 18] Some NCCL operations have failed or timed out", "Exception (either an error or
+// timeout) detected by watchdog at work", and then "Timeout at NCCL work" for both: others say
+// which.
 bool leaves_open_which(const LogEvent& failure) {
-  return failure.cause == "nccl_timeout" && holds_any(failure.line, {" have failed or timed out"});
+  const bool is_of_nccl = failure.cause == "nccl_timeout" || failure.cause == "nccl_error";
+  return is_of_nccl && holds_any(failure.line, {" have failed or timed out", "Timeout at NCCL work",
+                                                "(either an error or timeout)"});
+}
+
+// "CheckpointException ranks:dict_keys([17])": those ranks say what went wrong.
+bool names_ranks_only(const LogEvent& failure) {
+  return failure.cause == "checkpoint_unreadable" && holds_any(failure.line, {"ranks:dict_keys("});
 }
 
 // "KeyError: 'x'": its class was told by where it was raised, not by what it says.
@@ -187,7 +196,8 @@ CauseDepth depth_of(const LogEvent& failure) {
   if (known->depth == CauseDepth::killed && names_the_signal_of_a_worker(failure)) {
     return CauseDepth::worker_signal;
   }
-  if (known->depth == CauseDepth::root && is_told_by_place(failure)) return CauseDepth::likely_root;
+  const bool is_likely = is_told_by_place(failure) || names_ranks_only(failure);
+  if (known->depth == CauseDepth::root && is_likely) return CauseDepth::likely_root;
   return known->depth;
 }
 

@@ -140,12 +140,15 @@ TEST(Attempts, BeginWithABanner) {
   for (const char* const banner :
        {"==== attempt 2 of 3 (2025-09-17T06:41:55Z) ====\n",
         "---> attempt 1 2025-06-11T20:57:02 (local sqsh)\n", "### attempt #2 on n[1-4] ###\n",
-        "supervisor: run #2 of 4\n", "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n"}) {
+        "supervisor: run #2 of 4\n", "--- try 2 ---\n",
+        "[try 2] 2025-08-05 torchrun --nnodes=1 -m train\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + banner + full), "disk_full_or_quota") << banner;
     EXPECT_TRUE(parse_log(banner).facts.events.empty()) << banner;
   }
-  for (const char* const other : {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n",
-                                  "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
+  for (const char* const other :
+       {"==> attempt 2 failed (exit 1)\n", "attempt 2 of 3\n",
+        "--- try 3 skipped: twice the same ---\n", "--- 2 nodes left ---\n",
+        "run 2 died: Command '['torchrun', '--nnodes=1']'\n"}) {
     EXPECT_EQ(cause_of_dead(kOutOfMemory + other + full), "cuda_oom") << other;
   }
 }
@@ -164,6 +167,22 @@ TEST(Attempts, EndByAThingItselfBeforeTheFirstOfAFewSteps) {
 TEST(Attempts, EndByTheReasonThatSlurmTellsLater) {
   EXPECT_EQ(cause_of_dead(kEndOfStep + kPreemption), "preempted");
   EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep), "preempted");
+}
+
+// Who names other ranks, or leaves open which of two it was, lets others tell it, though later.
+TEST(Attempts, EndByWhoSaysMoreThanThatOthersFailed) {
+  const std::string named =
+      "torch.distributed.checkpoint.api.CheckpointException: CheckpointException "
+      "ranks:dict_keys([16])\n";
+  EXPECT_EQ(cause_of_dead(named), "checkpoint_unreadable");
+  EXPECT_EQ(cause_of_dead(named + "OSError: [Errno 122] Disk quota exceeded\n"),
+            "disk_full_or_quota");
+  const std::string open =
+      "[rank8]:[E227 20:01:44.3 ProcessGroupNCCL.cpp:1785] [Rank 8] Exception (either an error or "
+      "timeout) detected by watchdog at work: 30849\n"
+      "[rank8]:[E227 20:01:44.3 ProcessGroupNCCL.cpp:1834] [Rank 8] Timeout at NCCL work: 30849\n";
+  EXPECT_EQ(cause_of_dead(kLostPeer + open), "peer_lost");
+  EXPECT_EQ(cause_of_dead(open + kTimeout), "nccl_timeout");
 }
 
 // Who never came tells it himself, though later.

@@ -340,6 +340,12 @@ TEST(CauseEvaluation, OfOperatorsAndLabs) {
   judge_whole_logs("operators_and_labs", {.exact = 96, .acceptable = 96, .quoted = 84});
 }
 
+// Of research labs, and of a vendor's recipes; by two who had not seen the rules. At first sight
+// 93.8 % exact, 95.0 % acceptable, 75.0 % with the line.
+TEST(CauseEvaluation, OfLabsAndRecipes) {
+  judge_whole_logs("labs_and_recipes", {.exact = 98, .acceptable = 99, .quoted = 81});
+}
+
 // Trainers of every kind, many of them with lines of their own, and complaints that are survived
 // before the cause; by who had not seen the rules. At first sight 87.5 % exact and acceptable.
 TEST(CauseEvaluation, OfHomeMadeTrainers) {
