@@ -186,9 +186,9 @@ constexpr std::array kSignsOfOne = {
     failure("illegal_memory_access", "NVRM: Xid", R"(Xid \([^)]*\): 31\b)"),
     failure("gpu_process_error", "NVRM: Xid"),
     failure("gpu_hardware_error", "SXid (PCI", R"(SXid \([^)]*\): \d+, Fatal)"),
-    failure(
-        "gpu_hardware_error", " amdgpu: ",
-        R"((?i)amdgpu: .*(?:gpu reset begin|failed to respond|uncorrectable hardware error|ring .*timeout|gpu hang|ras error))"),
+    failure("gpu_hardware_error", " amdgpu: ",
+            R"((?i)amdgpu: .*(?:gpu reset begin|failed to respond|uncorrectable hardware error|)"
+            R"(ring .*timeout|gpu hang|ras error))"),
     failure("illegal_memory_access", " amdgpu: ", R"(amdgpu: .*page fault)"),
     failure("illegal_memory_access", "Memory access fault by GPU node"),
     failure("gpu_hardware_error", "HSA_STATUS_ERROR"),
@@ -206,6 +206,7 @@ constexpr std::array kSignsOfOne = {
     failure("gpu_unavailable", "no kernel image is available"),
     failure("gpu_unavailable", "rror 802", R"((?i)error 802\b)"),
     in_error("gpu_unavailable", "driver on your system is too old"),
+    in_error("gpu_unavailable", "setup doesn't support bf16/gpu"),
     failure("gpu_unavailable", "abric manager",
             R"((?i)fabric manager.*(?:not|fail|error|stopped|inactive))"),
     failure("gpu_unavailable", "abric Manager",

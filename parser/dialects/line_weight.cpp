@@ -102,8 +102,9 @@ constexpr auto kNotes =
 constexpr auto kLooksFor =
     std::to_array<std::string_view>({"failed call to cuInit", "Failed to open lib"});
 
-// What Python's collector raises while the program ends.
-constexpr std::string_view kEnds = "Python is likely shutting down";
+// What Python's collector raises while the program ends, and what JAX says then.
+constexpr auto kEnds = std::to_array<std::string_view>(
+    {"Python is likely shutting down", "Failed to disconnect from coordination service"});
 
 // Whose warnings are the last word: NVRx's monitor ends the rank that it warns of, and torchrun its
 // workers.
@@ -235,10 +236,10 @@ LineWeight weight_of(std::string_view line) {
   const std::string_view text = trimmed(line);
   // At whatever level: "[E socket.cpp:922] … timed out … trying again."
   if (line.find(kGoesOn) != std::string_view::npos) return LineWeight::warning;
+  if (holds_one_of(line, kEnds)) return LineWeight::warning;
   if (has_glog_level(text, "EF") || holds_one_of(line, kLastWords)) return LineWeight::statement;
   if (has_glog_level(text, "W") || holds_one_of(line, kWarnings) || holds_one_of(line, kLooksFor) ||
-      line.find(kEnds) != std::string_view::npos || says_that_it_worked(line) ||
-      tells_that_it_goes_on(line)) {
+      says_that_it_worked(line) || tells_that_it_goes_on(line)) {
     return LineWeight::warning;
   }
   if (is_complaint_of_a_shell(line) || is_complaint_of_a_loader(line) ||

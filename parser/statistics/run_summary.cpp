@@ -117,14 +117,14 @@ struct LastWords {
   }
 };
 
-// What threads and exporters print while an interpreter ends: the program had said that it is done,
-// and nobody tells of a process that ended otherwise. Where somebody does, and all says at last
-// that it ended well, it was a process beside the program.
+// What threads and exporters print while an interpreter ends, and what was caught near a good end:
+// the program says that it is done, and nobody tells of a process that ended otherwise. Where
+// somebody does, and all says at last that it ended well, it was a process beside the program.
 bool is_of_a_good_end(const LogEvent& failure, const LogEvent* finish_marker, bool was_last_reached,
                       bool end_is_announced, const LastWords& last) {
   const bool was_done = finish_marker != nullptr && finish_marker->offset < failure.offset;
   if (end_is_announced) return (was_done || was_last_reached) && last.are_good();
-  return was_done || last.are_good();
+  return finish_marker != nullptr || last.are_good();
 }
 
 // Where the events of the newest attempt begin: what came before is of those that were given up, or

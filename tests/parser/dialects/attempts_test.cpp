@@ -164,6 +164,18 @@ TEST(Attempts, EndByAThingItselfBeforeTheFirstOfAFewSteps) {
             "child_failed");
 }
 
+TEST(Attempts, ThatTheProgramSaysItHasDoneHaveNotFailedByWhatItCaughtBefore) {
+  const std::string loss =
+      "{'loss': 1.5, 'grad_norm': 0.5, 'learning_rate': 1e-06, 'epoch': 0.9}\n";
+  const std::string caught = "HTTPError: 500 Server Error for url: https://huggingface.co/x\n";
+  const std::string done = "{'train_runtime': 611.4, 'train_loss': 1.121, 'epoch': 1.0}\n";
+  EXPECT_EQ(cause_of_dead(loss + caught), "hf_unreachable");
+  EXPECT_EQ(cause_of_dead(loss + caught + done), "");
+  EXPECT_EQ(
+      cause_of_dead(loss + caught + done + "srun: error: n1: task 0: Exited with exit code 1\n"),
+      "hf_unreachable");
+}
+
 TEST(Attempts, EndByTheReasonThatSlurmTellsLater) {
   EXPECT_EQ(cause_of_dead(kEndOfStep + kPreemption), "preempted");
   EXPECT_EQ(cause_of_dead(kPreemption + kEndOfStep), "preempted");

@@ -97,6 +97,12 @@ TEST(CauseEvaluation, OfHealthyChatterCutAtEveryTenth) {
   judge_healthy_logs("healthy_chatter");
 }
 
+// Restarts, requeues and what was caught or tried again. At first sight 3 of 182 cuts, 2 of them of
+// 8 whole ones, were told with a cause.
+TEST(CauseEvaluation, OfHealthyAttemptsCutAtEveryTenth) {
+  judge_healthy_logs("healthy_attempts", 1);
+}
+
 // The likenesses of `operated_clusters` and `other_stacks`. At first sight none was told with a
 // cause.
 TEST(CauseEvaluation, OfHealthyOperatedAndOtherCutAtEveryTenth) {

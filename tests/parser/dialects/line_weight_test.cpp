@@ -55,6 +55,9 @@ TEST(LineWeight, OfAProgramThatGoesOnIsAWarning) {
         "flash_attn: No module named 'flash_attn'; using eager attention instead",
         "[E socket.cpp:922] [c10d] The client socket has timed out after 60s, trying again.",
         "INFO - KeyError: 'a' was handled",
+        "E0317 13:33:22.9 9100 coordination_service_agent.cc:305] Failed to disconnect from "
+        "coordination service with status: DEADLINE_EXCEEDED: Barrier timed out. Id: "
+        "[Init]Shutdown",
         "[INFO] data: ValueError: x, skipping it"}) {
     EXPECT_EQ(weight_of(line), LineWeight::warning) << line;
   }
