@@ -151,6 +151,17 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"[2024-01-17 20:04:20,609] [INFO] [launch.py:316:sigkill_handler] Main process received "
        "SIGINT, exiting",
        "interrupted"},
+      {"java.lang.OutOfMemoryError: Java heap space", "host_oom_kill"},
+      {"pynvml.NVMLError_GpuIsLost: GPU is lost", "gpu_hardware_error"},
+      {"corrupted double-linked list", "segmentation_fault"},
+      {"Access to model meta-llama/Llama-3.1-8B is restricted. You must have access to it",
+       "hf_authentication"},
+      {"[cudnn_frontend] Error: No execution plans support the graph.", "cuda_error"}};
+  for (const auto& [line, cause] : kLines) EXPECT_EQ(cause_of(line), cause) << line;
+}
+
+TEST(Failure, IsToldByWhatSchedulersLaunchersAndShellsSay) {
+  const std::pair<const char*, const char*> kLines[] = {
       {"asahi: KeyboardInterrupt", "interrupted"},
       {"fit: KeyboardInterrupt held back, saving first (press twice to leave)", "none"},
       {"GET http://metadata/computeMetadata/v1/instance/preempted -> FALSE", "none"},
@@ -163,15 +174,10 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"START TIME: Mon Oct 27 12:01:44 UTC 2025  SLURM_RESTART_COUNT=1", "started"},
       {"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=step_0,task=python,pid=991",
        "host_oom_kill"},
-      {"java.lang.OutOfMemoryError: Java heap space", "host_oom_kill"},
-      {"pynvml.NVMLError_GpuIsLost: GPU is lost", "gpu_hardware_error"},
       {"bash: torchrun: command not found", "missing_module"},
       {"/bin/sh: 1: nvcc: not found", "missing_module"},
       {"trainer: checkpoint 12: not found", "none"},
       {"/usr/bin/env: 'python': No such file or directory", "missing_module"},
-      {"corrupted double-linked list", "segmentation_fault"},
-      {"Access to model meta-llama/Llama-3.1-8B is restricted. You must have access to it",
-       "hf_authentication"},
       {"AssertionError: One or both of the .idx and .bin files cannot be found at the path prefix "
        "/d",
        "tokenizer_or_data_missing"},
@@ -180,7 +186,6 @@ TEST(Failure, IsToldByWhatLibrariesSay) {
       {"srun: error: mpi/pmix_v4: init: (null) [0]: mpi_pmix.c:193: can not load PMIx library",
        "srun_launch_error"},
       {"Task's current input in-Q8Z hit its timeout of 86400s", "time_limit"},
-      {"[cudnn_frontend] Error: No execution plans support the graph.", "cuda_error"},
       {"mpirun detected that one or more processes exited with non-zero status, thus causing",
        "child_failed"},
       {"Primary job  terminated normally, but 1 process returned", "child_failed"},
