@@ -1,6 +1,7 @@
 // The forms in which the tables of signs say their rows.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -61,10 +62,11 @@ inline std::string_view cause_of_banner(std::string_view line) {
   const std::size_t length = line.find_first_not_of("#=*>- ");
   if (length == 0 || length == std::string_view::npos || line.front() == ' ') return {};
   std::string_view rest = line.substr(length);
-  for (const std::string_view word : {"attempt ", "try ", "#"}) {
-    if (rest.starts_with(word)) rest.remove_prefix(word.size());
-  }
-  const bool is_number = rest.size() + length < line.size() && !rest.empty() && is_digit(rest[0]);
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  if (word != "attempt" && word != "try") return {};
+  rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  if (rest.starts_with('#')) rest.remove_prefix(1);
+  const bool is_number = !rest.empty() && is_digit(rest.front());
   return is_number && !holds_one_of(rest, kEnds) ? kRestarted : "";
 }
 

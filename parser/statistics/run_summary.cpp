@@ -72,6 +72,10 @@ std::int64_t steps_before_segment(const LogFacts& facts, std::size_t index) {
   return steps;
 }
 
+bool is_inside_segment(const LogEvent& event, const LogFacts& facts, std::size_t index) {
+  return event.steps_before > steps_before_segment(facts, index);
+}
+
 // Whether as few steps of the segment at `index` follow `event` as are logged while processes end.
 bool is_near_end(const LogEvent& event, const LogFacts& facts, std::size_t index,
                  std::optional<double> step_time_s) {
@@ -91,8 +95,7 @@ bool ends_segment_over(const LogEvent& event, const LogFacts& facts, std::size_t
   const auto declared = facts.declared_last_iteration;
   if (declared && facts.segments[index].last_iteration >= *declared) return false;
   const FailureClass* const known = find_failure_class(event.cause);
-  const bool is_inside = event.steps_before > steps_before_segment(facts, index);
-  return known != nullptr && known->ends_run_over && is_inside &&
+  return known != nullptr && known->ends_run_over && is_inside_segment(event, facts, index) &&
          is_near_end(event, facts, index, step_time_s);
 }
 
@@ -124,7 +127,9 @@ bool is_of_a_good_end(const LogEvent& failure, const LogEvent* finish_marker, bo
                       bool end_is_announced, const LastWords& last) {
   const bool was_done = finish_marker != nullptr && finish_marker->offset < failure.offset;
   if (end_is_announced) return (was_done || was_last_reached) && last.are_good();
-  return finish_marker != nullptr || last.are_good();
+  // That a job's script ended with 0 says nothing of what ran in it.
+  const bool is_done = finish_marker != nullptr && finish_marker->cause != "job_exited";
+  return was_done || is_done || last.are_good();
 }
 
 // Where the events of the newest attempt begin: what came before is of those that were given up, or
@@ -161,10 +166,10 @@ void sort_events(const LogFacts& facts, std::size_t index,
       if (is_end) last.see_failure(event);
       if (is_end || !begins_anew(event.cause)) (is_end ? ending : survived).offer(event);
       // Before the first of a few steps only the thing itself: a rank's lines may come late.
-      const bool is_inside = event.steps_before > steps_before_segment(facts, index);
+      const bool may_be_late =
+          is_inside_segment(event, facts, index) || depth_of(event) == CauseDepth::root;
       const bool may_tell_why = !is_end && is_of_attempt && may_be_last_word(event) &&
-                                (is_inside || depth_of(event) == CauseDepth::root) &&
-                                is_near_end(event, facts, index, step_time_s);
+                                may_be_late && is_near_end(event, facts, index, step_time_s);
       if (may_tell_why) last_words.offer(event);
     }
   }

@@ -171,6 +171,7 @@ TEST(Attempts, ThatTheProgramSaysItHasDoneHaveNotFailedByWhatItCaughtBefore) {
   const std::string done = "{'train_runtime': 611.4, 'train_loss': 1.121, 'epoch': 1.0}\n";
   EXPECT_EQ(cause_of_dead(loss + caught), "hf_unreachable");
   EXPECT_EQ(cause_of_dead(loss + caught + done), "");
+  EXPECT_EQ(cause_of_dead(loss + caught + "job exited with code 0\n"), "hf_unreachable");
   EXPECT_EQ(
       cause_of_dead(loss + caught + done + "srun: error: n1: task 0: Exited with exit code 1\n"),
       "hf_unreachable");
