@@ -371,9 +371,14 @@ RecipeMatch match_recipe(const Catalog& catalog, const RunEvidence& run) {
   // The documents with results come first: their rows stand for those of other releases that are
   // the same.
   if (match.candidates.empty() && !match.release.empty()) {
+    std::string_view document;  // of the recipe before, for those of one stand together
+    bool speaks = false;
     for (const Recipe& recipe : catalog.later_recipes) {
-      if (!catalog.document(recipe.document)->speaks_for(match.release)) continue;
-      rows.consider(recipe);
+      if (recipe.document != document) {
+        document = recipe.document;
+        speaks = catalog.document(document)->speaks_for(match.release);
+      }
+      if (speaks) rows.consider(recipe);
     }
   }
   if (match.candidates.empty() && match.nearest == nullptr) {

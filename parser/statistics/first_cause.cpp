@@ -125,13 +125,18 @@ bool ends_from_outside(const LogEvent& failure) {
   return known != nullptr && known->ends_run_over;
 }
 
-// "*** STEP 12.0 ON n4 CANCELLED AT … ***", and then why the scheduler did so: "*** JOB 12 ON n4
-// CANCELLED AT … DUE TO PREEMPTION ***".
+// "*** STEP 12.0 ON n4 CANCELLED AT … ***": Slurm does so, too, once a task has failed.
+bool is_ended_step(const LogEvent& failure) {
+  return failure.cause == "cancelled" && holds_any(failure.line, {"slurmstepd: "}) &&
+         !holds_any(failure.line, {" DUE TO "});
+}
+
+// And then why the scheduler did so: "*** JOB 12 ON n4 CANCELLED AT … DUE TO PREEMPTION ***". Of
+// LSF: "Exited with exit code 130.", and then "Completed <exit>; TERM_OWNER: job killed by owner;".
 bool names_the_reason(const LogEvent& failure, const LogEvent& end) {
-  constexpr std::string_view kReason = " DUE TO ";
-  return end.cause == "cancelled" && holds_any(end.line, {"slurmstepd: "}) &&
-         !holds_any(end.line, {kReason}) && ends_from_outside(failure) &&
-         holds_any(failure.line, {kReason});
+  if (!ends_from_outside(failure)) return false;
+  if (is_ended_step(end)) return holds_any(failure.line, {" DUE TO "});
+  return holds_any(end.line, {"Exited with exit code "}) && holds_any(failure.line, {"TERM_"});
 }
 
 // "srun: error: node-8: task 61: Killed", and nobody had ended the step: from outside, as the
@@ -227,7 +232,8 @@ void FirstCause::begin_attempt() {
   of_earlier_attempts_ = chosen();
   chosen_ = nullptr;
   depth_ = CauseDepth::none;
-  is_over_ = end_was_told_ = was_torn_down_ = went_on_ = false;
+  first_end_ = nullptr;
+  is_over_ = was_torn_down_ = went_on_ = false;
 }
 
 void FirstCause::go_on(const LogEvent& event) {
@@ -257,13 +263,15 @@ void FirstCause::offer(const LogEvent& failure) {
     if (names_the_reason(failure, *chosen_)) chosen_ = &failure;
     return;
   }
-  const bool is_first_end = !end_was_told_ && announces_end(failure) && !ends_itself(failure);
-  end_was_told_ = end_was_told_ || is_first_end;
+  const bool is_first_end =
+      first_end_ == nullptr && announces_end(failure) && !ends_itself(failure);
+  if (is_first_end) first_end_ = &failure;
   if (chosen_ != nullptr && follows_from_a_trap(failure, *chosen_)) return;
   // What crashes while the step that an exception ended is taken down.
   const bool has_raised = chosen_ != nullptr && is_own_exception(*chosen_);
   if (was_torn_down_ && has_raised && tells_of_a_task(failure)) return;
-  const bool is_behind_end = end_was_told_ && !is_first_end && depth_ <= CauseDepth::exception;
+  const bool is_behind_end =
+      first_end_ != nullptr && !is_first_end && depth_ <= CauseDepth::exception;
   if (chosen_ != nullptr && is_behind_end && may_be_of_what_collects(failure)) return;
   const FailureClass* known = find_failure_class(failure.cause);
   const CauseDepth depth = depth_of(failure);
@@ -272,7 +280,10 @@ void FirstCause::offer(const LogEvent& failure) {
                              depth_ != CauseDepth::complaint && depth_ != CauseDepth::survivable;
     was_torn_down_ = was_torn_down_ || is_teardown;
     if (is_teardown) return;
-    chosen_ = &failure;
+    // A task had failed, and nothing better than a complaint was said before.
+    const bool follows = is_ended_step(failure) && first_end_ != nullptr &&
+                         tells_of_a_task(*first_end_) && !tells_of_sigterm(*first_end_);
+    chosen_ = follows ? first_end_ : &failure;
     is_over_ = true;
     return;
   }

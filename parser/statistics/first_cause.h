@@ -42,8 +42,8 @@ class FirstCause {
 
   const LogEvent* of_earlier_attempts_ = nullptr;
   const LogEvent* chosen_ = nullptr;
-  bool end_was_told_ = false;   // by a launcher or a scheduler
-  bool was_torn_down_ = false;  // by the scheduler, after what is chosen
+  const LogEvent* first_end_ = nullptr;  // that a launcher or a scheduler told
+  bool was_torn_down_ = false;           // by the scheduler, after what is chosen
   CauseDepth depth_ = CauseDepth::none;
   bool went_on_ = false;  // since what came before
   bool is_over_ = false;  // the scheduler ended the run: the rest is teardown

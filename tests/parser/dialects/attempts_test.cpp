@@ -402,5 +402,27 @@ TEST(ReasonOfAnEnd, IsNotWhatPyxisSaysAfterIt) {
             "container_error");
 }
 
+TEST(Attempts, EndByATaskRatherThanByTheStepThatSlurmEndsForIt) {
+  const std::string complaint =
+      "slurmstepd: error: Failed to read cgroup memory.swap.max of step_0, ignoring\n";
+  const std::string exit = "srun: error: n8: task 22: Exited with exit code 13\n";
+  EXPECT_EQ(cause_of_dead(complaint + exit + kEndOfStep), "task_exited");
+  EXPECT_EQ(cause_of_dead(complaint + kKill + kEndOfStep), "task_killed");
+  EXPECT_EQ(cause_of_dead(complaint + kEndOfStep + exit), "cancelled");
+  EXPECT_EQ(cause_of_dead(complaint + "srun: error: n8: task 22: Terminated\n" + kEndOfStep),
+            "cancelled");
+  EXPECT_EQ(cause_of_dead(complaint + exit + kPreemption), "preempted");
+}
+
+TEST(Attempts, EndForTheReasonThatTheSchedulerGivesBehindAnExitCode) {
+  const std::string exit =
+      "Thu Jun 30 17:55:21: Exited with exit code 130. The CPU time used is "
+      "9.2 seconds;\n";
+  const std::string reason =
+      "Thu Jun 30 17:55:21: Completed <exit>; TERM_OWNER: job killed by owner;\n";
+  EXPECT_EQ(cause_of_dead(exit), "interrupted");
+  EXPECT_EQ(cause_of_dead(exit + reason), "cancelled");
+}
+
 }  // namespace
 }  // namespace llmb::parser

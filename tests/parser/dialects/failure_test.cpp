@@ -348,6 +348,15 @@ TEST(Failure, IsToldByAShellAndByTheCLibrary) {
   EXPECT_EQ(cause_of("  File \"a.py\", line 4: 1 Killed"), "none");
 }
 
+TEST(Failure, IsToldByTheSharedMemoryThatNcclCouldNotHave) {
+  const std::string warning = "n:1:2 [5] misc/shmutils.cc:72 NCCL WARN ";
+  EXPECT_EQ(cause_of(warning + "Error: failed to extend /dev/shm/nccl-Q to 33030532 bytes"),
+            "shared_memory_full");
+  EXPECT_EQ(cause_of(warning + "Error while creating shared memory segment /dev/shm/nccl-Q (size "
+                               "33030528)"),
+            "shared_memory_full");
+}
+
 TEST(Failure, IsToldByTheReasonThatIsGivenForARefusal) {
   EXPECT_EQ(cause_of("n:1:2 [3] NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot "
                      "allocate memory"),
