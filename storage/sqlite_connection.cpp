@@ -63,6 +63,12 @@ std::string advice(Kind kind, const std::string& path) {
   }
 }
 
+// Before the library is used: it does not count the memory that it takes, which nobody asks for, so
+// that no allocation waits for the lock of that count.
+void configure_library() {
+  [[maybe_unused]] static const int done = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 }  // namespace
 
 void SqliteConnection::fail(int code, std::string_view doing) const {
@@ -175,6 +181,7 @@ SqliteConnection::SqliteConnection(std::string file, Mode mode) : Connection(std
   const int flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  configure_library();
   errno = 0;
   const int code = sqlite3_open_v2(path().c_str(), &handle_, flags, checked_file_system());
   try {

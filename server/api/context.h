@@ -1,12 +1,12 @@
 // Context: what the handlers of one Api share. Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "server/api/api_options.h"
 #include "server/api/kept_runs.h"
 #include "server/api/latest_results.h"
+#include "server/api/push_turns.h"
 #include "server/api/reader_pool.h"
 #include "server/api/request_metrics.h"
 
@@ -26,7 +26,7 @@ struct Context {
   RequestMetrics request_metrics;
   LatestResults latest_results;
   KeptRuns kept_runs;
-  std::atomic<int> pushes_under_way = 0;
+  PushTurns push_turns;
 };
 
 }  // namespace llmb::api

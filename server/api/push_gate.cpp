@@ -13,7 +13,6 @@
 namespace llmb::api {
 namespace {
 
-constexpr int kPushesAtOnce = 2;
 constexpr std::chrono::seconds kPatience{20};  // for the writer
 
 RequestError busy(const char* why, const char* retry_after_s) {
@@ -65,14 +64,13 @@ void require_content_type(const http::Request& request, const char* wanted) {
                                  wanted));
 }
 
-PushTurn::PushTurn(Context& context) : under_way_(context.pushes_under_way) {
-  if (under_way_.fetch_add(1) < kPushesAtOnce) return;
-  under_way_.fetch_sub(1);
-  throw busy("Other agents push just now.", "1");
+PushTurn::PushTurn(Context& context, const storage::TokenRecord& token)
+    : turns_(context.push_turns), agent_(token.name) {
+  if (!turns_.take(agent_)) throw busy("As many push just now as may at once.", "1");
 }
 
 PushTurn::~PushTurn() {
-  under_way_.fetch_sub(1);
+  turns_.give_back(agent_);
 }
 
 void write_in_turn(Context& context, std::function<void(storage::Writer&)> task) {

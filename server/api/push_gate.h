@@ -2,7 +2,6 @@
 // agent's cluster, that few are at work at once, and the one writer of ingest.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 
@@ -17,16 +16,17 @@ void require_receiving(const Context& context);
 void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster);
 void require_content_type(const http::Request& request, const char* wanted);
 
-// As many as may be read and written at once; another is answered 503.
+// One of the turns (push_turns.h), for the agent of that token; where there is none, 503.
 class PushTurn {
  public:
-  explicit PushTurn(Context& context);
+  PushTurn(Context& context, const storage::TokenRecord& token);
   ~PushTurn();
   PushTurn(const PushTurn&) = delete;
   PushTurn& operator=(const PushTurn&) = delete;
 
  private:
-  std::atomic<int>& under_way_;
+  PushTurns& turns_;
+  const std::string agent_;
 };
 
 // Runs `task` on the thread of ingest's writer, and throws what it throws. Throws RequestError 503

@@ -7,12 +7,14 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "parser/foundation/instant.h"
@@ -33,11 +35,20 @@ constexpr milliseconds kDeferredRest{20'000};
 constexpr milliseconds kRefusedRest{600'000};
 constexpr milliseconds kBetweenCounts{2'000};
 constexpr int kCountingShare = 50;  // counting takes a fiftieth of the time at most
+// Of this agent's, so that the server reads one while it writes another; but one where the server
+// has no room for more, and for so long after.
+constexpr std::size_t kRequestsAtOnce = 2;
+constexpr milliseconds kOneAtATime{10'000};
 
 struct Ready {
   Batch batch;
   std::string body;
   bool is_last = false;
+};
+
+struct Sent {
+  Ready ready;
+  std::future<LinkAnswer> answer;
 };
 
 }  // namespace
@@ -56,9 +67,14 @@ struct PushAgent::Impl {
   milliseconds turn();
   milliseconds compare();
   Ready ready_to_go(Batch batch) const;
-  Ready gather(const Batch& under_way);
-  // While the server is at work on one batch, the next one is made ready.
+  Ready gather();
+  // While the server is at work on one batch, the next one is made ready, and may be sent beside
+  // it.
   milliseconds send(Ready ready);
+  bool may_send_beside() const;
+  // Waits for that of the oldest request; for those of all where it is none to go on with.
+  milliseconds take_answer();
+  milliseconds take(Sent sent);
   milliseconds keep(const Ready& ready, const LinkAnswer& answer);
   // No steps were to be sent just now.
   milliseconds idle();
@@ -79,9 +95,11 @@ struct PushAgent::Impl {
   std::string instance;  // that all was compared with; empty: none yet
   std::int64_t seen_revision = -1;
   bool has_more = true;
-  bool has_left = false;          // its last word was heard
-  std::int64_t said_pending = 0;  // what the server is told
-  std::optional<Ready> next;      // gathered while the one before it was under way
+  bool has_left = false;                         // its last word was heard
+  std::int64_t said_pending = 0;                 // what the server is told
+  std::deque<Sent> under_way;                    // the oldest first
+  std::optional<Ready> next;                     // gathered meanwhile
+  Clock::time_point beside_from = Clock::now();  // a second request may be sent
   // Logs that the server would not take for now.
   std::unordered_map<RunId, Clock::time_point> resting_until;
   Clock::time_point spoke_at = Clock::now() - std::chrono::hours(1);
@@ -143,6 +161,7 @@ milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<mil
 }
 
 milliseconds PushAgent::Impl::turn() {
+  if (!under_way.empty()) return may_send_beside() ? send(*std::exchange(next, {})) : take_answer();
   if (instance.empty()) {
     count_pending();  // of what no server has been asked for, too
     return compare();
@@ -153,8 +172,7 @@ milliseconds PushAgent::Impl::turn() {
   if (!has_news && !is_due) return options.look_interval;
   seen_revision = revision;
   count_pending();
-  Ready ready = next ? std::move(*next) : gather({});
-  next.reset();
+  Ready ready = next ? *std::exchange(next, {}) : gather();
   has_more = !ready.batch.logs.empty() || !resting_until.empty();
   if (ready.batch.logs.empty() && !is_due) return idle();
   return send(std::move(ready));
@@ -212,28 +230,58 @@ Ready PushAgent::Impl::ready_to_go(Batch batch) const {
   return {std::move(batch), std::move(body), false};
 }
 
-Ready PushAgent::Impl::gather(const Batch& under_way) {
+Ready PushAgent::Impl::gather() {
   const auto now = Clock::now();
   std::erase_if(resting_until, [&](const auto& entry) { return entry.second <= now; });
   std::unordered_set<RunId> unanswered;
-  for (const ToldLog& log : under_way.logs) unanswered.insert(log.run);
+  for (const Sent& sent : under_way) {
+    for (const ToldLog& log : sent.ready.batch.logs) unanswered.insert(log.run);
+  }
   return ready_to_go(batches.next(
       [&](RunId run) { return resting_until.contains(run) || unanswered.contains(run); }));
 }
 
 milliseconds PushAgent::Impl::send(Ready ready) {
-  const Batch& batch = ready.batch;
-  auto answering = std::async(std::launch::async, [&] { return link.send(std::move(ready.body)); });
-  if (batch.is_full) next = gather(batch);
-  const LinkAnswer answer = answering.get();
-  if (next && (next->batch.logs.empty() || !answer.trouble.empty())) next.reset();
+  Sent& sent = under_way.emplace_back();
+  sent.ready = std::move(ready);
+  sent.answer = std::async(std::launch::async, [this, body = std::move(sent.ready.body)]() mutable {
+    return link.send(std::move(body));
+  });
+  if (sent.ready.batch.is_full) next = gather();
+  if (next && next->batch.logs.empty()) next.reset();
+  return may_send_beside() ? milliseconds(0) : take_answer();
+}
+
+bool PushAgent::Impl::may_send_beside() const {
+  return next && under_way.size() < kRequestsAtOnce && Clock::now() >= beside_from;
+}
+
+milliseconds PushAgent::Impl::take_answer() {
+  const auto take_oldest = [&] {
+    Sent sent = std::move(under_way.front());
+    under_way.pop_front();
+    return take(std::move(sent));
+  };
+  milliseconds rest = take_oldest();
+  while (rest > milliseconds(0) && !under_way.empty()) rest = std::max(rest, take_oldest());
+  return rest;
+}
+
+milliseconds PushAgent::Impl::take(Sent sent) {
+  const Batch& batch = sent.ready.batch;
+  const LinkAnswer answer = sent.answer.get();
+  if (!answer.trouble.empty()) next.reset();
   if (answer.is_refused) return after_refusal(batch, answer);
+  if (answer.is_busy) {
+    beside_from = Clock::now() + kOneAtATime;
+    if (!under_way.empty()) return milliseconds(0);
+  }
   if (!answer.trouble.empty()) return fail(answer.trouble, answer.rest);
   if (answer.results.size() != batch.logs.size()) {
     return fail("the server's answer is not as long as what it was told", std::nullopt);
   }
   spoke_at = Clock::now();
-  return keep(ready, answer);
+  return keep(sent.ready, answer);
 }
 
 milliseconds PushAgent::Impl::keep(const Ready& ready, const LinkAnswer& answer) {

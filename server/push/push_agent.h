@@ -1,7 +1,7 @@
 // PushAgent: sends what the database of this machine holds of its logs to a central llmb-report,
 // for as long as it lives. The database is the spool: an outage of any length costs no memory, and
 // what was not acknowledged is sent again by whoever opens the database next. One thread, and one
-// more that waits for the server's answer.
+// more for each of two requests that wait for their answers.
 #pragma once
 
 #include <cstdint>

@@ -100,6 +100,9 @@ void read_status(const http::ClientResponse& response, milliseconds forbidden_re
     case 501:
       answer.rest = forbidden_rest;  // until somebody has done something
       return;
+    case 503:
+      answer.is_busy = true;
+      break;
     default:
       break;
   }

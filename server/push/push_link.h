@@ -1,5 +1,6 @@
 // PushLink: the two requests of an agent, as values: what the server holds, and what it is told.
-// Makes a sentence and a rest of whatever goes wrong. Not thread-safe, but for `stop`.
+// Makes a sentence and a rest of whatever goes wrong. Not thread-safe, but for `stop`, and for
+// send(), which any number of threads may call.
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,7 @@ struct LinkAnswer {
   // How long the server, or the kind of trouble, wants to be left alone; nothing: back off.
   std::optional<std::chrono::milliseconds> rest;
   bool is_refused = false;  // what was told is at fault, not the way there
+  bool is_busy = false;     // the server has no room for another request just now
   std::string instance;
   std::vector<storage::PushResult> results;
   std::vector<storage::HeldLog> held;

@@ -71,9 +71,10 @@ class PushAgentTest : public testing::Test {
   }
 
   // A database of an agent with `count` logs of `steps` steps each.
-  void commit(const std::string& database, int count, int steps) {
+  void commit(const std::string& database, int count, int steps,
+              const std::string& tree = "/lustre/w") {
     storage::Writer writer({database, true});
-    const storage::RootId root = writer.upsert_root("/lustre/w", "eos");
+    const storage::RootId root = writer.upsert_root(tree, "eos");
     std::vector<storage::IngestBatch> batches;
     for (int i = 0; i < count; ++i) {
       batches.push_back(storage::make_batch(root, "log-" + std::to_string(i), steps));

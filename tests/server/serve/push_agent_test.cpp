@@ -81,6 +81,22 @@ TEST_F(PushAgentTest, TwoOnOneTreeStoreEachRunOnce) {
   EXPECT_TRUE(has_all(20, 10));
 }
 
+// Each sends its next request while the last one is written, and for one the server has no room.
+TEST_F(PushAgentTest, MoreAtOnceThanThereIsRoomForAreAllTaken) {
+  constexpr int kLogs = 700;  // three requests
+  std::vector<std::unique_ptr<push::PushAgent>> agents;
+  for (const std::string name : {"a", "b", "c"}) {
+    commit(folder_.file(name), kLogs, 2, "/lustre/" + name);
+    agents.push_back(std::make_unique<push::PushAgent>(options(folder_.file(name))));
+  }
+  for (const auto& agent : agents) agent->start();
+  for (const auto& agent : agents) {
+    ASSERT_TRUE(wait_until([&] { return agent->status().is_level; })) << agent->status().trouble;
+    EXPECT_EQ(agent->status().logs_answered, kLogs);
+  }
+  EXPECT_TRUE(has_all(3 * kLogs, 2));
+}
+
 TEST_F(PushAgentTest, LeavesWhereItsDatabaseGoes) {
   CuttingProxy proxy(port_);
   commit(agent_database(), 20, 10);
