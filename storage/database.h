@@ -88,7 +88,7 @@ class Writer {
 
   // What an agent on another cluster tells of its logs, in one transaction. Each is stored as
   // ingest would have stored it, below a root of the sender's cluster, or left as its result says.
-  std::vector<PushResult> commit_pushed(const PushSender& sender, std::span<const LogTelling> logs);
+  std::vector<PushResult> commit_pushed(const PushSender& sender, std::vector<LogTelling> logs);
   // Text of logs that were told, in one transaction. Of each where the text that is held of its log
   // ends now; nothing: no run is held by the sender's word under that name.
   std::vector<std::optional<std::uint64_t>> commit_log_blocks(

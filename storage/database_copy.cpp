@@ -9,6 +9,7 @@
 #include "storage/copy_target.h"
 #include "storage/database_place.h"
 #include "storage/missing_runs.h"
+#include "storage/new_run_counts.h"
 #include "storage/open_database.h"
 #include "storage/run_removal.h"
 #include "storage/stored_tables.h"
@@ -131,6 +132,7 @@ struct DatabaseCopy::Impl {
       for (const TableToCopy& table : tables) {
         if (table.table->changes != StoredTable::Changes::by_itself) insert(table, some.ids);
       }
+      count_new_runs(to, some.ids.first, some.ids.last);
     });
   }
 

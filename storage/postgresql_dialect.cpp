@@ -30,6 +30,7 @@ const SqlDialect& postgresql_dialect() {
           " run.cluster, run.workload, run.model_size, run.dtype, run.gpu_type,"
           " run.gpu_count, run.release, run.status, run.failure_cause, run.marks)"
           " = run_tally.key AND began_at >= ?)",
+      .beside_new_runs = {},
       .table_list =
           "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
       .column_list =

@@ -39,8 +39,10 @@ struct LogTelling {
   std::int64_t known_step_count = 0;
   StepKey from = kBeforeAllSteps;
   std::vector<parser::StepSample> steps;  // in their order
-  bool has_more = false;                  // further steps follow in another telling
-  bool is_settled = false;                // the store awaits no more of the log
+  // The same; not sent, but made by who receives it where these are all steps of a settled log.
+  std::vector<PackedChunk> packed_steps;
+  bool has_more = false;    // further steps follow in another telling
+  bool is_settled = false;  // the store awaits no more of the log
 
   bool is_whole() const { return from == kBeforeAllSteps; }
   // Where the telling after this one begins.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
+#include <utility>
 
 #include "storage/evidence_rows.h"
 #include "storage/removed_log_rows.h"
@@ -211,8 +212,8 @@ PushDecision decide_on_new(const LogTelling& log) {
   return {PushVerdict::taken, 0, 0, 0, log.run.generation, true, 0};
 }
 
-IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation) {
-  const RunRecord& run = log.run;
+IngestBatch take_batch_of(LogTelling& log, RootId root, std::int64_t generation) {
+  RunRecord& run = log.run;
   IngestBatch batch;
   batch.root_id = root;
   batch.relative_path = run.relative_path;
@@ -220,14 +221,15 @@ IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation
   batch.observed_at = run.grown_at;
   batch.size_bytes = run.size_bytes;
   batch.path = run.path;
-  batch.configuration = run.configuration;
-  batch.facts = run.facts;
-  batch.summary = run.summary;
+  batch.configuration = std::move(run.configuration);
+  batch.facts = std::move(run.facts);
+  batch.summary = std::move(run.summary);
   batch.window_source = run.window_source;
   batch.logged_global_batch_size = run.logged_global_batch_size;
-  batch.listed = run.listed;
-  batch.samples = log.steps;
-  batch.profiles = run.profiles;
+  batch.listed = std::move(run.listed);
+  batch.samples = std::move(log.steps);
+  batch.packed_samples = std::move(log.packed_steps);
+  batch.profiles = std::move(run.profiles);
   batch.replaces_all_samples = log.is_whole();
   batch.is_settled = log.is_settled && !log.has_more;
   return batch;

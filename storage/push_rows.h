@@ -32,7 +32,8 @@ PushDecision decide_on(Connection& connection, RootId root, const PushSender& se
 // The same of a log of which nothing is held, and nothing was removed.
 PushDecision decide_on_new(const LogTelling& log);
 // As who watched the log would write it.
-IngestBatch batch_of(const LogTelling& log, RootId root, std::int64_t generation);
+// It has the log's configuration, facts, verdict and steps then.
+IngestBatch take_batch_of(LogTelling& log, RootId root, std::int64_t generation);
 
 void write_pushed_run(Connection& connection, RunId run, const PushSender& sender,
                       const LogTelling& log);

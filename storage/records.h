@@ -14,6 +14,7 @@
 #include "parser/statistics/run_marks.h"
 #include "parser/statistics/run_summary.h"
 #include "parser/step_sample.h"
+#include "storage/packed_chunk.h"
 
 namespace llmb::storage {
 
@@ -119,6 +120,9 @@ struct IngestBatch {
   ListedResult listed;
   // New samples, and amended ones: (segment, iteration) replaces what is stored.
   std::vector<parser::StepSample> samples;
+  // The same, in their order, where the log is settled and these are all its steps; empty: whoever
+  // stores them packs them.
+  std::vector<PackedChunk> packed_samples;
   // Nothing: leaves those that are stored.
   std::optional<std::vector<ProfileFile>> profiles;
   // The log was read anew from its start in the same generation (its parser state could not be

@@ -8,6 +8,7 @@
 
 #include "parser/foundation/text.h"
 #include "storage/listed_marks.h"
+#include "storage/new_run_counts.h"
 
 namespace llmb::storage {
 namespace {
@@ -329,6 +330,7 @@ void insert_run(Connection& connection, RunId run, const IngestBatch& batch, con
   bind_listed(insert, listed);
   bind_chosen(insert, batch.configuration, batch.listed);
   insert.run();
+  count_new_runs(connection, run, run);
 }
 
 void update_run(Connection& connection, RunId run, const IngestBatch& batch, bool grown) {

@@ -40,6 +40,8 @@ struct SqlDialect {
   std::int64_t combinations_max;
   // Of a row of run_tally: how many of its runs began at or after the parameter.
   std::string_view runs_since;
+  // What is to be written beside new runs, of which the parameters are the first and the last.
+  std::span<const std::string_view> beside_new_runs;
   // The names of all tables; and of the table that is the parameter, the columns that hold what was
   // written into them, those of the primary key first, in its order, the others by name: each with
   // its type and its place in the key, 0 for none.

@@ -2,9 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "storage/searched_text.h"
 
 namespace llmb::storage {
+namespace {
+
+// The key is that of the triggers for runs that change or go (migrations/0020_run_tally.sql).
+constexpr std::array<std::string_view, 2> kBesideNewRuns = {
+    "INSERT INTO run_tally"
+    " SELECT is_superseded || ',' || root_id || ',' || coalesce(gpu_count, 'NULL') || ',' || marks"
+    " || ',' || quote(CAST(cluster AS BLOB)) || ',' || quote(CAST(workload AS BLOB))"
+    " || ',' || quote(CAST(model_size AS BLOB)) || ',' || quote(CAST(dtype AS BLOB))"
+    " || ',' || quote(CAST(gpu_type AS BLOB)) || ',' || quote(CAST(release AS BLOB))"
+    " || ',' || quote(CAST(status AS BLOB)) || ',' || quote(CAST(failure_cause AS BLOB)),"
+    " is_superseded, root_id, cluster, workload, model_size, dtype, gpu_type, gpu_count, release,"
+    " status, failure_cause, marks, 1 FROM run WHERE id BETWEEN ? AND ?"
+    " ON CONFLICT (key) DO UPDATE SET runs = runs + 1",
+    "INSERT INTO run_text_change (run_id, words, is_gone)"
+    " SELECT id, relative_path || ' ' || experiment, 0 FROM run WHERE id BETWEEN ? AND ?"};
+
+}  // namespace
 
 const SqlDialect& sqlite_dialect() {
   // Else it takes the index of a sort key where that has the number of the run in it, too.
@@ -38,6 +57,7 @@ const SqlDialect& sqlite_dialect() {
       .is_of_combination = "run_tally.key = ?",
       .combinations_max = 1'000,
       .runs_since = runs_since,
+      .beside_new_runs = kBesideNewRuns,
       .table_list =
           "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
           " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",

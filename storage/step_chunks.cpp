@@ -69,28 +69,23 @@ std::size_t bytes_of(std::span<const StepSample> samples) {
 }
 
 // Of one segment.
-void insert_chunk(Connection& connection, RunId run, std::span<const StepSample> samples) {
+void pack_chunk(std::span<const StepSample> samples, std::vector<PackedChunk>& chunks) {
   if (samples.size() > 1 && bytes_of(samples) > kChunkBytesMax) {
-    insert_chunk(connection, run, samples.first(samples.size() / 2));
-    insert_chunk(connection, run, samples.subspan(samples.size() / 2));
+    pack_chunk(samples.first(samples.size() / 2), chunks);
+    pack_chunk(samples.subspan(samples.size() / 2), chunks);
     return;
   }
   PackWriter writer;
   pack_steps(writer, samples);
-  std::uint64_t last_offset = 0;
-  for (const StepSample& sample : samples) last_offset = std::max(last_offset, sample.byte_offset);
-  connection
-      .kept(
-          "INSERT INTO step_chunk (run_id, segment, first_iteration, last_iteration, step_count,"
-          " last_offset, packed) VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .integer(run)
-      .integer(std::int64_t{samples.front().segment})
-      .integer(samples.front().iteration)
-      .integer(samples.back().iteration)
-      .integer(static_cast<std::int64_t>(samples.size()))
-      .bits(last_offset)
-      .bytes(compressed(writer.take()))
-      .run();
+  PackedChunk& chunk = chunks.emplace_back();
+  chunk.segment = samples.front().segment;
+  chunk.first_iteration = samples.front().iteration;
+  chunk.last_iteration = samples.back().iteration;
+  chunk.step_count = static_cast<std::int64_t>(samples.size());
+  for (const StepSample& sample : samples) {
+    chunk.last_offset = std::max(chunk.last_offset, sample.byte_offset);
+  }
+  chunk.packed = compressed(writer.take());
 }
 
 constexpr std::string_view kRangeColumns = "segment, first_iteration, last_iteration, step_count";
@@ -109,15 +104,34 @@ std::vector<ChunkRange> read_ranges(Statement& select) {
 
 }  // namespace
 
-void insert_chunks(Connection& connection, RunId run, std::span<const StepSample> samples) {
+std::vector<PackedChunk> pack_chunks(std::span<const StepSample> samples) {
+  std::vector<PackedChunk> chunks;
   while (!samples.empty()) {
     const std::span<const StepSample> most = samples.first(std::min(samples.size(), kChunkSteps));
     const auto end = std::find_if(most.begin(), most.end(), [&](const StepSample& sample) {
       return sample.segment != most.front().segment;
     });
     const auto count = static_cast<std::size_t>(end - most.begin());
-    insert_chunk(connection, run, most.first(count));
+    pack_chunk(most.first(count), chunks);
     samples = samples.subspan(count);
+  }
+  return chunks;
+}
+
+void insert_chunks(Connection& connection, RunId run, std::span<const PackedChunk> chunks) {
+  for (const PackedChunk& chunk : chunks) {
+    connection
+        .kept(
+            "INSERT INTO step_chunk (run_id, segment, first_iteration, last_iteration, step_count,"
+            " last_offset, packed) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .integer(run)
+        .integer(chunk.segment)
+        .integer(chunk.first_iteration)
+        .integer(chunk.last_iteration)
+        .integer(chunk.step_count)
+        .bits(chunk.last_offset)
+        .bytes(chunk.packed)
+        .run();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "parser/step_sample.h"
 #include "parser/window.h"
 #include "storage/connection.h"
+#include "storage/packed_chunk.h"
 #include "storage/push_records.h"
 #include "storage/records.h"
 
@@ -29,8 +30,8 @@ struct ChunkRange {
   StepKey last() const { return {segment, last_iteration}; }
 };
 
-// Each once, in their order, behind all that the run has.
-void insert_chunks(Connection& connection, RunId run, std::span<const parser::StepSample> samples);
+// Behind all that the run has.
+void insert_chunks(Connection& connection, RunId run, std::span<const PackedChunk> chunks);
 
 // Those with a step at `from` or behind it, in their order.
 std::vector<ChunkRange> chunks_from(Connection& connection, RunId run, StepKey from);

@@ -328,7 +328,7 @@ std::int64_t upsert_steps(Connection& connection, RunId run, std::span<const Ste
 void insert_steps(Connection& connection, RunId run, std::span<const StepSample> samples,
                   bool are_settled) {
   if (are_settled) {
-    insert_chunks(connection, run, samples);
+    insert_chunks(connection, run, pack_chunks(samples));
   } else {
     insert_rows(connection, run, samples);
   }
@@ -345,7 +345,7 @@ void settle_steps(Connection& connection, RunId run) {
     samples.insert(samples.end(), std::make_move_iterator(rows.begin()),
                    std::make_move_iterator(rows.end()));
     const std::size_t count = is_last ? samples.size() : steps_of_whole_chunks(samples);
-    insert_chunks(connection, run, std::span(samples).first(count));
+    insert_chunks(connection, run, pack_chunks(std::span(samples).first(count)));
     samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(count));
   }
   delete_rows(connection, run);

@@ -46,7 +46,8 @@ inline constexpr std::array kStoredTables = {
     StoredTable{"store", ""},
     StoredTable{"data_revision", ""}};
 
-// What triggers keep of the rows of others: it comes and goes with those.
+// What is kept of the rows of others, by triggers and count_new_runs(): it comes and goes with
+// those.
 inline constexpr std::array<std::string_view, 2> kTalliedTables = {"run_tally", "run_text_change"};
 
 }  // namespace llmb::storage

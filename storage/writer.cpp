@@ -128,7 +128,9 @@ struct Writer::Impl {
     const RunId run = new_ids.take();
     insert_run(connection, run, batch, times, is_only_generation);
     write_parts(connection, run, batch, true);
-    if (are_in_order(batch.samples)) {
+    if (batch.is_settled && !batch.packed_samples.empty()) {
+      insert_chunks(connection, run, batch.packed_samples);
+    } else if (are_in_order(batch.samples)) {
       insert_steps(connection, run, batch.samples, batch.is_settled);
     } else {
       set_step_count(connection, run, upsert_steps(connection, run, batch.samples));
@@ -178,12 +180,12 @@ struct Writer::Impl {
     return run;
   }
 
-  PushResult commit_telling(const PushSender& sender, ToldRoot& root, const LogTelling& log) {
+  PushResult commit_telling(const PushSender& sender, ToldRoot& root, LogTelling& log) {
     const PushDecision decision = root.decide_on(sender, log);
     PushResult result{decision.verdict, decision.revision, decision.step_count, decision.run};
     if (decision.verdict != PushVerdict::taken) return result;
     if (decision.removed != 0) forget_removed_pushed_log(connection, decision.removed);
-    const IngestBatch batch = batch_of(log, root.id(), decision.generation);
+    const IngestBatch batch = take_batch_of(log, root.id(), decision.generation);
     const RunRecord& told = log.run;
     result.revision = told.revision;
     if (std::optional<StoredRun> stored = find_stored(decision, batch)) {
@@ -304,13 +306,13 @@ std::vector<RunId> Writer::commit(std::span<const IngestBatch> batches) {
 }
 
 std::vector<PushResult> Writer::commit_pushed(const PushSender& sender,
-                                              std::span<const LogTelling> logs) {
+                                              std::vector<LogTelling> logs) {
   std::vector<PushResult> results;
   results.reserve(logs.size());
   impl_->commit_change([&] {
     bool is_changed = false;
     auto roots = told_roots(impl_->connection, sender.cluster, logs);
-    for (const LogTelling& log : logs) {
+    for (LogTelling& log : logs) {
       results.push_back(impl_->commit_telling(sender, roots.at(log.root_path), log));
       is_changed |= results.back().verdict == PushVerdict::taken;
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "server/api/access.h"
 #include "server/api/change_events.h"
@@ -19,6 +20,7 @@
 #include "server/push/json_fields.h"
 #include "server/push/packed_telling.h"
 #include "server/push/push_request.h"
+#include "storage/packed_chunk.h"
 #include "storage/packed_values.h"
 
 namespace llmb::api {
@@ -61,7 +63,9 @@ void write_work(storage::Writer& writer, PushWork& work) {
   if (!work.renamed_from.empty()) {
     writer.rename_pushed_cluster(work.renamed_from, work.sender.cluster);
   }
-  if (!work.logs.empty()) work.results = writer.commit_pushed(work.sender, work.logs);
+  if (!work.logs.empty()) {
+    work.results = writer.commit_pushed(work.sender, std::move(work.logs));
+  }
   if (work.is_last) {
     writer.forget_push_agent(work.agent.store_id);
   } else {
@@ -85,6 +89,8 @@ void take_request(push::PushRequest&& request, const parser::Catalog& catalog, P
   // By this server's catalog, like those of the trees that it watches.
   for (storage::LogTelling& log : work.logs) {
     log.run.listed = ingest::listed_result(catalog, log.run);
+    const bool is_all = log.is_settled && log.is_whole() && !log.has_more;
+    if (is_all) log.packed_steps = storage::pack_chunks(log.steps);
   }
 }
 

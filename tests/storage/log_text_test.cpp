@@ -25,7 +25,7 @@ class LogText : public testing::Test {
     log.run.first_seen_at = log.run.grown_at = "2026-01-02T03:04:05Z";
     log.head_hash = static_cast<std::uint64_t>(generation);
     log.head_length = 1024;
-    return writer_.commit_pushed(sender_, {&log, 1}).at(0).run;
+    return writer_.commit_pushed(sender_, {log}).at(0).run;
   }
   std::optional<std::uint64_t> send(const std::string& path, std::uint64_t first_byte,
                                     std::uint64_t byte_count, const std::string& packed,

@@ -73,7 +73,7 @@ TEST_F(NestedRoots, APushedOneIsNoNeighbour) {
   told.run.relative_path = "team/log.out";
   told.run.revision = 1;
   told.run.first_seen_at = told.run.grown_at = "2026-01-02T03:04:05Z";
-  const RunId pushed = writer_.commit_pushed(sender, {&told, 1}).at(0).run;
+  const RunId pushed = writer_.commit_pushed(sender, {told}).at(0).run;
   EXPECT_EQ(writer_.gather_runs(inner_, {}), 0);
   EXPECT_EQ(run(pushed).relative_path, "team/log.out");
 }

@@ -28,7 +28,7 @@ class PushAgents : public testing::Test {
     PushStore store(agent.path());
     LogTelling log = *store.tell(run, 1'000);
     const PushSender sender{store.store_id(), "eos", now_};
-    const PushResult result = writer_.commit_pushed(sender, {&log, 1}).front();
+    const PushResult result = writer_.commit_pushed(sender, {log}).front();
     record(store.store_id(), parser::instant_text(now_), 0);
     return result.verdict;
   }

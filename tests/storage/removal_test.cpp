@@ -240,7 +240,7 @@ class RemovalOfText : public RemovalOfLogs {
     return log;
   }
   PushResult tell(const LogTelling& log, const PushSender& sender) {
-    return writer().commit_pushed(sender, {&log, 1}).front();
+    return writer().commit_pushed(sender, {log}).front();
   }
   PushResult tell(const LogTelling& log) { return tell(log, store_); }
   std::optional<std::uint64_t> tell_text(std::uint64_t first, std::uint64_t count) {

@@ -95,7 +95,7 @@ TEST_F(RootClaims, WritersOfTwoTreesAndOneOfNoneCommitInTurn) {
     told.run.relative_path = log;
     told.run.revision = 1;
     told.run.first_seen_at = told.run.grown_at = "2026-01-02T03:04:05Z";
-    runs.push_back(of_none.commit_pushed(sender, {&told, 1}).at(0).run);
+    runs.push_back(of_none.commit_pushed(sender, {told}).at(0).run);
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     EXPECT_EQ(runs[i], static_cast<RunId>(i + 3));  // after the first of each tree

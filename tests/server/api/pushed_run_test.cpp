@@ -139,7 +139,7 @@ class PushedRun : public ApiTest {
         push::packed_request({"eos", sender.store_id}, {push::packed_log(told)});
     storage::LogTelling read = push::unpack_request(body, 1).logs.front();
     read.run.listed = ingest::listed_result(catalog_, read.run);
-    const auto results = writer_->commit_pushed(sender, {&read, 1});
+    const auto results = writer_->commit_pushed(sender, {read});
     ASSERT_EQ(results.front().verdict, storage::PushVerdict::taken) << told.run.relative_path;
     const storage::PushStore::Answer answer{run, told.run.revision, told.end(), results.front()};
     store.keep_answers({&answer, 1});
