@@ -135,7 +135,7 @@ http::Response post_push(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   require_receiving(context);
   const storage::TokenRecord token = require_token(context, request, "ingest");
-  const PushTurn turn(context, token);
+  const PushTurn turn(context, request, token);
   const auto work = read_work(context, request, token);
   find_renaming(context, token, *work);
   write_in_turn(context, [work](storage::Writer& writer) { write_work(writer, *work); });

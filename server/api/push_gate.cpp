@@ -9,6 +9,7 @@
 
 #include "server/api/request_error.h"
 #include "server/push/packed_telling.h"
+#include "server/push/push_request.h"
 
 namespace llmb::api {
 namespace {
@@ -64,8 +65,10 @@ void require_content_type(const http::Request& request, const char* wanted) {
                                  wanted));
 }
 
-PushTurn::PushTurn(Context& context, const storage::TokenRecord& token)
-    : turns_(context.push_turns), agent_(token.name) {
+PushTurn::PushTurn(Context& context, const http::Request& request,
+                   const storage::TokenRecord& token)
+    : turns_(context.push_turns),
+      agent_(token.name + ' ' + request.header(push::kStoreHeader).value_or("")) {
   if (!turns_.take(agent_)) throw busy("As many push just now as may at once.", "1");
 }
 

@@ -16,10 +16,11 @@ void require_receiving(const Context& context);
 void require_own_cluster(const storage::TokenRecord& token, const std::string& cluster);
 void require_content_type(const http::Request& request, const char* wanted);
 
-// One of the turns (push_turns.h), for the agent of that token; where there is none, 503.
+// One of the turns (push_turns.h), for the agent that has that token and names its store in a
+// header of the request; where there is none, 503.
 class PushTurn {
  public:
-  PushTurn(Context& context, const storage::TokenRecord& token);
+  PushTurn(Context& context, const http::Request& request, const storage::TokenRecord& token);
   ~PushTurn();
   PushTurn(const PushTurn&) = delete;
   PushTurn& operator=(const PushTurn&) = delete;

@@ -37,7 +37,7 @@ http::Response post_push_text(Context& context, const http::Request& request) {
   const QueryParameters parameters(request, {});
   require_receiving(context);
   const storage::TokenRecord token = require_token(context, request, "ingest");
-  const PushTurn turn(context, token);
+  const PushTurn turn(context, request, token);
   const auto work = std::make_shared<TextWork>();
   work->request = read_request(request);
   require_own_cluster(token, work->request.head.cluster);

@@ -13,7 +13,7 @@ namespace llmb::api {
 
 class PushTurns {
  public:
-  // `agent`: its token's name. False: there is no room; else it is given back.
+  // False: there is no room; else it is given back.
   bool take(const std::string& agent);
   void give_back(const std::string& agent);
 

@@ -133,6 +133,7 @@ std::string PushLink::ask(http::ClientRequest request, LinkAnswer& answer) const
     return {};
   }
   request.headers.emplace_back("Authorization", "Bearer " + token);
+  request.headers.emplace_back(kStoreHeader, store_id_);
   auto response = client_.send(request, stop_);
   if (!response) {
     answer.trouble = response.error().message;

@@ -14,6 +14,8 @@
 namespace llmb::push {
 
 inline constexpr const char* kContentType = "application/vnd.llmb-report.push";
+// A header of every request: the sender's store, which is known by it before the body is read.
+inline constexpr const char* kStoreHeader = "llmb-store";
 
 struct PushHead {
   std::string cluster;
