@@ -45,6 +45,8 @@ struct LogTelling {
   bool is_settled = false;  // the store awaits no more of the log
 
   bool is_whole() const { return from == kBeforeAllSteps; }
+  // With this telling.
+  bool is_settled_now() const { return is_settled && !has_more; }
   // Where the telling after this one begins.
   StepKey end() const {
     if (!has_more || steps.empty()) return kBehindAllSteps;

@@ -231,7 +231,7 @@ IngestBatch take_batch_of(LogTelling& log, RootId root, std::int64_t generation)
   batch.packed_samples = std::move(log.packed_steps);
   batch.profiles = std::move(run.profiles);
   batch.replaces_all_samples = log.is_whole();
-  batch.is_settled = log.is_settled && !log.has_more;
+  batch.is_settled = log.is_settled_now();
   return batch;
 }
 

@@ -128,7 +128,7 @@ struct Writer::Impl {
     const RunId run = new_ids.take();
     insert_run(connection, run, batch, times, is_only_generation);
     write_parts(connection, run, batch, true);
-    if (batch.is_settled && !batch.packed_samples.empty()) {
+    if (!batch.packed_samples.empty()) {
       insert_chunks(connection, run, batch.packed_samples);
     } else if (are_in_order(batch.samples)) {
       insert_steps(connection, run, batch.samples, batch.is_settled);

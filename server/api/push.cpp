@@ -89,8 +89,7 @@ void take_request(push::PushRequest&& request, const parser::Catalog& catalog, P
   // By this server's catalog, like those of the trees that it watches.
   for (storage::LogTelling& log : work.logs) {
     log.run.listed = ingest::listed_result(catalog, log.run);
-    const bool is_all = log.is_settled && log.is_whole() && !log.has_more;
-    if (is_all) log.packed_steps = storage::pack_chunks(log.steps);
+    if (log.is_settled_now() && log.is_whole()) log.packed_steps = storage::pack_chunks(log.steps);
   }
 }
 

@@ -161,7 +161,10 @@ milliseconds PushAgent::Impl::fail(const std::string& trouble, std::optional<mil
 }
 
 milliseconds PushAgent::Impl::turn() {
-  if (!under_way.empty()) return may_send_beside() ? send(*std::exchange(next, {})) : take_answer();
+  if (!under_way.empty()) {
+    count_pending();  // where there is much to send, some is always under way
+    return may_send_beside() ? send(*std::exchange(next, {})) : take_answer();
+  }
   if (instance.empty()) {
     count_pending();  // of what no server has been asked for, too
     return compare();
